@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where raw material comes from: the live host, or a bundle collected from one."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from typing import List, Protocol
+
+from ansible_collections.ibready.cluster.plugins.module_utils._command import (
+    LIMIT,
+    TOO_LONG,
+    Output,
+    Unavailable,
+    as_unavailable,
+    decode,
+    find_program,
+    run_program,
+)
+
+__all__ = ["COMMANDS", "Bundle", "Evidence", "Live", "Output", "Unavailable"]
+
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "ibstat": ("ibstat",),
+    "sminfo": ("sminfo",),
+}
+
+_RC = re.compile(r"-?[0-9]{1,9}")
+
+Names = List[str]  # inside the classes below `list` is a method
+
+
+class Evidence(Protocol):
+    """A source of raw material. Every method raises Unavailable and nothing else."""
+
+    def run(self, name: str, *args: str) -> Output:
+        """Give the output of the command of this evidence name (a key of COMMANDS)."""
+
+    def read(self, path: str) -> str:
+        """Give the text of the file at an absolute path."""
+
+    def list(self, path: str) -> Names:
+        """Give the sorted names in the directory at an absolute path."""
+
+
+class Live:
+    """The host itself; `root` takes the place of / for files, `timeout` is in seconds."""
+
+    def __init__(self, root: str | os.PathLike[str] = "/", timeout: float = 30.0) -> None:
+        self._root = os.fspath(root)
+        self._timeout = timeout
+
+    def run(self, name: str, *args: str) -> Output:
+        """Run the command in the C locale, without a shell, for at most the timeout."""
+        argv = COMMANDS.get(name)
+        if argv is None:
+            raise Unavailable(name, "no command is known by this name")
+        return run_program(name, [find_program(argv[0]), *argv[1:], *args], self._timeout)
+
+    def read(self, path: str) -> str:
+        """Read a regular file below the root."""
+        return _read(_below(self._root, path), path)
+
+    def list(self, path: str) -> Names:
+        """List a directory below the root."""
+        return _list(_below(self._root, path), path)
+
+
+class Bundle:
+    """A directory that ``playbooks/collect.yml`` wrote for one host."""
+
+    def __init__(self, directory: str | os.PathLike[str]) -> None:
+        self._directory = os.path.realpath(os.fspath(directory))
+
+    def run(self, name: str, *args: str) -> Output:
+        """Give the recorded output from ``commands/NAME``, or with arguments ``NAME@ARG-ARG``.
+
+        Options are no part of the directory's name. A call with arguments is never answered with
+        what the command said without them.
+        """
+        words = "-".join(arg for arg in args if not arg.startswith("-"))
+        entry = f"{name}@{words}" if args else name
+        if not name or "/" in entry or "\0" in entry or name.startswith("."):
+            raise Unavailable(entry, "not a name that a bundle can hold")
+        rc = self._get(f"commands/{entry}/rc", entry).strip()
+        if _RC.fullmatch(rc) is None:
+            raise Unavailable(entry, f"the exit status in the bundle is not a number: {rc[:20]!r}")
+        stdout = self._get(f"commands/{entry}/stdout", entry)
+        return Output(int(rc), stdout, self._stderr(entry))
+
+    def read(self, path: str) -> str:
+        """Read the copy of the file at `path` on the host."""
+        return self._get("files/" + _relative(path), path)
+
+    def list(self, path: str) -> Names:
+        """List the copies of the files below `path` on the host."""
+        return _list(self._inside("files/" + _relative(path), path), path)
+
+    def _stderr(self, entry: str) -> str:
+        # A bundle may hold any subset, and no fact is ever taken from stderr alone.
+        if not os.path.lexists(os.path.join(self._directory, "commands", entry, "stderr")):
+            return ""
+        return self._get(f"commands/{entry}/stderr", entry)
+
+    def _get(self, relative: str, what: str) -> str:
+        return _read(self._inside(relative, what), what, "not in the bundle")
+
+    def _inside(self, relative: str, what: str) -> str:
+        """Resolve links, and refuse a place outside the bundle: it may come from a stranger."""
+        with as_unavailable(what):
+            place = os.path.realpath(os.path.join(self._directory, relative))
+            if os.path.commonpath([self._directory, place]) == self._directory:
+                return place
+        raise Unavailable(what, "leads out of the bundle")
+
+
+def _relative(path: str) -> str:
+    if not path.startswith("/") or "\0" in path or ".." in path.split("/"):
+        raise Unavailable(path, "not an absolute path without '..'")
+    return path.lstrip("/")
+
+
+def _below(root: str, path: str) -> str:
+    return os.path.join(root, _relative(path))
+
+
+def _read(place: str, what: str, missing: str = "no such file") -> str:
+    """Read a regular file; a FIFO or device is refused, it could block for ever."""
+    with as_unavailable(what, missing):
+        fd = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(fd, "rb") as stream:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise Unavailable(what, "not a regular file")
+            data = stream.read(LIMIT + 1)
+    if len(data) > LIMIT:
+        raise Unavailable(what, f"holds {TOO_LONG}")
+    return decode(data)
+
+
+def _list(place: str, what: str) -> list[str]:
+    with as_unavailable(what, "no such directory"):
+        return sorted(os.listdir(place))

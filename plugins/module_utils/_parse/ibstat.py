@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parse what ``ibstat`` prints."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Callable, Tuple, TypeVar
+
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
+    ParseError,
+    clean_lines,
+    complaints,
+    to_int,
+    to_rate,
+)
+
+T = TypeVar("T")
+
+_TOOL = "ibstat"
+# The first word is the node type: iWARP adapters, and devices of no known type, are listed as well.
+_CA = re.compile(r"(?:CA|Switch|Router|iWARP RNIC|\?\?\?):? '([^']+)'")
+_PORT = re.compile(r"Port ([0-9]{1,3}):")
+_CA_KEYS = {
+    "CA type": "type",
+    "Switch type": "type",
+    "Router type": "type",
+    "iWARP RNIC type": "type",
+    "??? type": "type",
+    "Number of ports": "n_ports",
+    "Firmware version": "fw",
+    "Hardware version": "hw",
+    "Node GUID": "node_guid",
+    "System image GUID": "system_guid",
+}
+_PORT_KEYS = {
+    "State": "state",
+    "Physical state": "physical_state",
+    "Rate": "rate",
+    "Base lid": "lid",
+    "LMC": "lmc",
+    "SM lid": "sm_lid",
+    "Capability mask": "capability_mask",
+    "Port GUID": "port_guid",
+    "Link layer": "link_layer",
+}
+
+
+@dataclass(frozen=True)
+class Port:
+    """One port of a CA. Rate in Gb/s; a line that was missing or empty is "" or None."""
+
+    num: int
+    state: str
+    physical_state: str
+    rate: float | None
+    lid: int | None
+    lmc: int | None
+    sm_lid: int | None
+    capability_mask: str
+    port_guid: str
+    link_layer: str
+
+
+@dataclass(frozen=True)
+class Ca:
+    """One channel adapter. `n_ports` is what it announces, `ports` what was really listed."""
+
+    name: str
+    type: str
+    n_ports: int | None
+    fw: str
+    hw: str
+    node_guid: str
+    system_guid: str
+    ports: tuple[Port, ...]
+
+
+@dataclass(frozen=True)
+class Ibstat:
+    """The CAs that ``ibstat`` listed, and the errors it printed before it gave up."""
+
+    cas: tuple[Ca, ...]
+    error_lines: tuple[str, ...]
+
+
+# A value with the line it came from: number, text.
+_Found = Tuple[int, str]
+
+
+class _Block:
+    """The lines of one CA or one port, gathered before they are read."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.values: dict[str, _Found] = {}
+
+    def put(self, field: str, line_no: int, line: str, value: str) -> None:
+        known = self.values.get(field)
+        if known is not None and known[1] != value:
+            raise ParseError(_TOOL, line_no, line, f"contradicts line {known[0]}")
+        self.values[field] = (line_no, value)
+
+    def text(self, field: str) -> str:
+        return self.values[field][1] if field in self.values else ""
+
+    def number(self, field: str, key: str, convert: Callable[[str], T]) -> T | None:
+        line_no, value = self.values.get(field, (0, ""))
+        if not value:
+            return None
+        try:
+            return convert(value)
+        except ValueError as exc:
+            raise ParseError(_TOOL, line_no, f"{key}: {value}", str(exc)) from exc
+
+
+class _CaBlock(_Block):
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.ports: dict[int, _Block] = {}
+        self.port: _Block | None = None
+
+
+class _Reader:
+    """Sorts lines into blocks by their keys; indentation tells nothing, it may be lost."""
+
+    def __init__(self) -> None:
+        self.cas: dict[str, _CaBlock] = {}
+        self.ca: _CaBlock | None = None
+        self.n_values = 0
+
+    def take(self, line_no: int, line: str) -> None:
+        header = _CA.fullmatch(line)
+        port = _PORT.fullmatch(line)
+        if header is not None:
+            self._open_ca(line_no, line, header.group(1))
+        elif port is not None:
+            self._open_port(line_no, line, int(port.group(1)))
+        else:
+            key, colon, value = line.partition(":")
+            if colon:
+                self._put(line_no, line, key.rstrip(), value.strip())
+
+    def _open_ca(self, line_no: int, line: str, name: str) -> None:
+        if name in self.cas:
+            again = self.cas[name]
+            # The same line twice in a row is a copying slip; a second block is another host's.
+            if again is not self.ca or again.values or again.ports:
+                raise ParseError(_TOOL, line_no, line, "this CA was already listed")
+            return
+        self.ca = self.cas[name] = _CaBlock(name)
+
+    def _open_port(self, line_no: int, line: str, num: int) -> None:
+        if self.ca is None:
+            raise ParseError(_TOOL, line_no, line, "a port before the first CA")
+        if num in self.ca.ports:
+            again = self.ca.ports[num]
+            if again is not self.ca.port or again.values:
+                raise ParseError(_TOOL, line_no, line, "this port was already listed")
+            return
+        self.ca.port = self.ca.ports[num] = _Block(str(num))
+
+    def _put(self, line_no: int, line: str, key: str, value: str) -> None:
+        if key in _CA_KEYS:
+            if self.ca is None or self.ca.port is not None:
+                raise ParseError(_TOOL, line_no, line, "belongs to no CA: its 'CA' line is missing")
+            self.ca.put(_CA_KEYS[key], line_no, line, value)
+        elif key in _PORT_KEYS:
+            if self.ca is None or self.ca.port is None:
+                raise ParseError(
+                    _TOOL, line_no, line, "belongs to no port: its 'Port' line is missing"
+                )
+            self.ca.port.put(_PORT_KEYS[key], line_no, line, value)
+        else:
+            return
+        self.n_values += 1
+
+
+def parse(text: str) -> Ibstat:
+    """Read the output of ``ibstat``; raise ParseError where it gives neither a CA nor an error.
+
+    A CA whose announced port count differs from the ports listed is returned as it stands.
+    """
+    lines = [" ".join(line.split()) for line in clean_lines(text)]
+    if not any(lines):
+        raise ParseError(
+            _TOOL, 0, "", "empty output: no HCA is there, or its driver has not been loaded"
+        )
+    reader = _Reader()
+    for line_no, line in enumerate(lines, 1):
+        reader.take(line_no, line)
+    if not reader.cas:
+        errors = complaints(lines, warnings=True)
+        if not errors:
+            raise _no_facts(lines, "no CA and no error message from here to the end")
+        return Ibstat((), errors)
+    if not reader.n_values:
+        raise _no_facts(lines, "CAs, but not one line about them that is known")
+    cas = tuple(_ca(block) for block in reader.cas.values())
+    return Ibstat(cas, complaints(lines, warnings=False))
+
+
+def _no_facts(lines: list[str], reason: str) -> ParseError:
+    line_no, line = next((n, line) for n, line in enumerate(lines, 1) if line)
+    return ParseError(_TOOL, line_no, line, reason)
+
+
+def _ca(block: _CaBlock) -> Ca:
+    return Ca(
+        name=block.name,
+        type=block.text("type"),
+        n_ports=block.number("n_ports", "Number of ports", to_int),
+        fw=block.text("fw"),
+        hw=block.text("hw"),
+        node_guid=block.text("node_guid"),
+        system_guid=block.text("system_guid"),
+        ports=tuple(_port(num, port) for num, port in block.ports.items()),
+    )
+
+
+def _port(num: int, block: _Block) -> Port:
+    return Port(
+        num=num,
+        state=block.text("state"),
+        physical_state=block.text("physical_state"),
+        rate=block.number("rate", "Rate", to_rate),
+        lid=block.number("lid", "Base lid", to_int),
+        lmc=block.number("lmc", "LMC", to_int),
+        sm_lid=block.number("sm_lid", "SM lid", to_int),
+        capability_mask=block.text("capability_mask"),
+        port_guid=block.text("port_guid"),
+        link_layer=block.text("link_layer"),
+    )

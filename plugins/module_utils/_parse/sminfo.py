@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parse what ``sminfo`` prints."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
+    ParseError,
+    clean_lines,
+    complaints,
+    is_warning,
+    to_int,
+)
+
+_TOOL = "sminfo"
+_START = "sminfo: sm lid "
+# GUIDs come without leading zeros, and in published output masked with x; old tools print hex LIDs.
+_SMINFO = re.compile(
+    r"sminfo: sm lid ([0-9a-fA-Fx]{1,10}) sm guid (0x[0-9a-fA-FxX*]{1,16}), "
+    r"activity count ([0-9]{1,10}) priority ([0-9]{1,10}) "
+    r"state ([0-9]{1,10}) (SMINFO_[A-Z]+|\?\?\?)"
+)
+_STATE_NAMES = ("SMINFO_NOTACT", "SMINFO_DISCOVER", "SMINFO_STANDBY", "SMINFO_MASTER")
+
+
+@dataclass(frozen=True)
+class Sminfo:
+    """The subnet manager that answered; `guid` as printed, `state_name` ``SMINFO_MASTER`` etc."""
+
+    lid: int
+    guid: str
+    activity: int
+    priority: int
+    state: int
+    state_name: str
+
+
+def parse(text: str) -> Sminfo:
+    """Read the output of ``sminfo``; raise ParseError where no subnet manager answered."""
+    lines = [" ".join(line.split()) for line in clean_lines(text)]
+    answers = [
+        (line_no, _answer(lines, line_no))
+        for line_no, line in enumerate(lines, 1)
+        if line.startswith(_START)
+    ]
+    if not answers:
+        raise _no_answer(lines)
+    first = answers[0][1]
+    for line_no, other in answers[1:]:
+        if (other.lid, other.guid) != (first.lid, first.guid):
+            raise ParseError(
+                _TOOL, line_no, lines[line_no - 1], f"another SM than in line {answers[0][0]}"
+            )
+    return answers[-1][1]
+
+
+def _answer(lines: list[str], line_no: int) -> Sminfo:
+    line = lines[line_no - 1]
+    # A mail client wraps the line, a warning may cut into it: at most two more lines belong to it.
+    rest = [more for more in lines[line_no : line_no + 4] if more and not is_warning(more)]
+    match = _SMINFO.match(" ".join([line, *rest[:2]]))
+    if match is None:
+        raise ParseError(
+            _TOOL, line_no, line, "not 'sm lid N sm guid 0xN, activity count N priority N state N'"
+        )
+    try:
+        lid = to_int(match.group(1))
+    except ValueError as exc:
+        raise ParseError(_TOOL, line_no, line, "the LID is not a number") from exc
+    state, name = int(match.group(5)), match.group(6)
+    known = _STATE_NAMES[state] if state < len(_STATE_NAMES) else "???"
+    if name != known:
+        raise ParseError(_TOOL, line_no, line, f"state {state} is {known}, not {name}")
+    return Sminfo(lid, match.group(2), int(match.group(3)), int(match.group(4)), state, name)
+
+
+def _no_answer(lines: list[str]) -> ParseError:
+    if not any(lines):
+        return ParseError(_TOOL, 0, "", "empty output: no subnet manager named")
+    errors = complaints(lines, warnings=True)
+    if errors:
+        told = errors[-1]
+        return ParseError(_TOOL, lines.index(told) + 1, told, "no subnet manager answered", errors)
+    line_no, line = next((n, line) for n, line in enumerate(lines, 1) if line)
+    return ParseError(_TOOL, line_no, line, "no 'sminfo: sm lid' line from here to the end")

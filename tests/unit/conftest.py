@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from ansible.module_utils.testing import patch_module_args
+
+
+@pytest.fixture
+def run_module(capsys: pytest.CaptureFixture[str]) -> Callable[..., dict[str, Any]]:
+    """Run a module's ``main`` with the given arguments and hand back its JSON."""
+
+    def run(main: Callable[[], None], *, check: bool = False, **args: Any) -> dict[str, Any]:
+        with patch_module_args({**args, "_ansible_check_mode": check}), pytest.raises(SystemExit):
+            main()
+        result: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return result
+
+    return run
