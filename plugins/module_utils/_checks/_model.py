@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a check result is, and what a list of them amounts to (docs/checks.md)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Iterable
+
+from ansible_collections.ibready.cluster.plugins.module_utils._catalog import entry
+
+PASS = "pass"
+FAIL = "fail"
+UNKNOWN = "unknown"
+SKIP = "skip"
+
+READY = "ready"
+DEGRADED = "degraded"
+UNKNOWN_VERDICT = "unknown"
+NOT_READY = "not_ready"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One judged property of one subject.
+
+    ``subject`` is what the check looked at (``mlx5_3/1``, ``ibstat``, ``host``). ``expected_from``
+    says who expects ``expected``: ``inventory``, ``profile NAME``, ``capability`` or ``fleet n/m``.
+    """
+
+    id: str
+    subject: str
+    result: str
+    severity: str
+    observed: str = ""
+    expected: str = ""
+    expected_from: str = ""
+    cause: str = ""
+    remedy: str = ""
+    evidence: dict[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def passed(
+    check_id: str, subject: str, observed: object, expected: object = "", source: str = ""
+) -> Check:
+    """A property that was looked at and is as expected."""
+    return Check(
+        check_id, subject, PASS, entry(check_id).severity, str(observed), str(expected), source
+    )
+
+
+def failed(
+    check_id: str,
+    subject: str,
+    observed: object,
+    expected: object,
+    source: str,
+    *,
+    cause: str = "",
+    remedy: str = "",
+    evidence: dict[str, str] | None = None,
+) -> Check:
+    """A property that was looked at and is wrong; cause and remedy default to the catalog's."""
+    known = entry(check_id)
+    return Check(
+        check_id,
+        subject,
+        FAIL,
+        known.severity,
+        str(observed),
+        str(expected),
+        source,
+        cause or known.causes[0],
+        remedy or known.remedy,
+        evidence or {},
+    )
+
+
+def unknown(
+    check_id: str, subject: str, why: str, *, observed: object = "", remedy: str = ""
+) -> Check:
+    """A property that could not be looked at, or that nothing is expected of."""
+    known = entry(check_id)
+    return Check(
+        check_id,
+        subject,
+        UNKNOWN,
+        known.severity,
+        str(observed),
+        cause=why,
+        remedy=remedy or known.remedy,
+    )
+
+
+def skipped(check_id: str, subject: str, why: str) -> Check:
+    """A property that this host does not have; never used for "could not look"."""
+    return Check(check_id, subject, SKIP, entry(check_id).severity, cause=why)
+
+
+def from_dict(raw: dict[str, Any]) -> Check:
+    """Rebuild a check from what a module returned; raises TypeError on foreign keys."""
+    return Check(**raw)
+
+
+def verdict(checks: Iterable[Check]) -> str:
+    """Fold checks into ready, degraded, unknown or not_ready. No check at all is unknown."""
+    seen = [check for check in checks if check.result != SKIP]
+    if not seen:
+        return UNKNOWN_VERDICT
+    errors = {check.result for check in seen if check.severity == "error"}
+    if FAIL in errors:
+        return NOT_READY
+    if UNKNOWN in errors:
+        return UNKNOWN_VERDICT
+    if any(check.result in (FAIL, UNKNOWN) for check in seen):
+        return DEGRADED
+    return READY
+
+
+def trouble(checks: Iterable[Check]) -> list[Check]:
+    """The checks that keep a host from being ready: errors first, failures before unknowns."""
+    bad = [check for check in checks if check.result in (FAIL, UNKNOWN)]
+    return sorted(bad, key=lambda check: (check.severity != "error", check.result != FAIL))
+
+
+def sentence(check: Check) -> str:
+    """One check in one line, for messages: what was seen, what was expected and from where."""
+    if check.result == UNKNOWN:
+        text = f"{check.id} {check.subject}: unknown, {check.cause}"
+    else:
+        text = f"{check.id} {check.subject}: {check.observed}"
+        if check.expected:
+            text += f", expected {check.expected} ({check.expected_from})"
+        if check.cause:
+            text += f"; likely cause: {check.cause}"
+    return f"{text}; next: {check.remedy}" if check.remedy else text

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who expects what of a host: inventory, then hardware profile, then the fleet's majority.
+
+What the parts themselves promise (``capability``) is known to the check that compares it, so it
+does not pass through here. Nothing is ever learnt from the judged host's own present state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Mapping
+
+# Key -> (type, meaning). The one list of what `ibready_expect` may hold.
+KEYS: dict[str, Any] = {
+    "hcas": (int, "how many HCAs of the expected link layer the host has"),
+    "link_layer": (str, "InfiniBand or Ethernet"),
+    "rate_gbps": (float, "the rate of every port, in Gb/s"),
+    "firmware": (str, "the firmware version of every HCA"),
+    "ignore": (list, "devices (mlx5_2) or ports (mlx5_1/2) that are not part of the fabric"),
+}
+LINK_LAYERS = ("InfiniBand", "Ethernet")
+
+
+class ExpectationError(ValueError):
+    """The site's expectations cannot be understood; the message names the key."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """One expected value and who expects it."""
+
+    value: Any
+    source: str
+
+
+@dataclass(frozen=True)
+class Expectations:
+    """All that is expected of one host, by key, best source first."""
+
+    values: dict[str, Expected] = field(default_factory=dict)
+    ignore: list[str] = field(default_factory=list)
+
+    def get(self, key: str) -> Expected | None:
+        return self.values.get(key)
+
+
+def from_inventory(raw: Mapping[str, Any] | None) -> Expectations:
+    """Check and take over what the operator wrote; raises ExpectationError."""
+    values: dict[str, Expected] = {}
+    ignore: list[str] = []
+    for key, value in (raw or {}).items():
+        if key not in KEYS:
+            raise ExpectationError(f"expect.{key} is not known; known are {', '.join(KEYS)}")
+        if key == "ignore":
+            if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+                raise ExpectationError(f"expect.ignore must be a list of names, not {value!r}")
+            ignore = list(value)
+            continue
+        values[key] = Expected(_convert(key, value), "inventory")
+    return Expectations(values, ignore)
+
+
+def with_fleet(own: Expectations, fleet: Mapping[str, Expected]) -> Expectations:
+    """Add the fleet's majority for whatever nobody else expects anything of."""
+    return Expectations({**fleet, **own.values}, own.ignore)
+
+
+def _convert(key: str, value: Any) -> Any:
+    kind = KEYS[key][0]
+    if isinstance(value, bool):
+        raise ExpectationError(f"expect.{key} must be {kind.__name__}, not {value!r}")
+    try:
+        if kind is int and isinstance(value, float) and value != int(value):
+            raise ValueError
+        converted = kind(value)
+    except (TypeError, ValueError):
+        raise ExpectationError(f"expect.{key} must be {kind.__name__}, not {value!r}") from None
+    if kind in (int, float) and converted <= 0:
+        raise ExpectationError(f"expect.{key} must be above 0, not {value!r}")
+    if key == "link_layer" and converted not in LINK_LAYERS:
+        raise ExpectationError(f"expect.link_layer must be one of {', '.join(LINK_LAYERS)}")
+    return converted

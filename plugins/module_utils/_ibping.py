@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Run ibping on this node: servers as transient systemd units, and single questions.
+
+A server unit carries a lease (RuntimeMaxSec): when the controller dies, is interrupted or loses
+the host, the server ends by itself.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from typing import Any, Callable, Protocol
+
+from ansible_collections.ibready.cluster.plugins.module_utils._command import Output
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibping
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+
+UNIT_PREFIX = "ibready-ibping-"
+_DEVICE = re.compile(r"\A[A-Za-z0-9_.:-]{1,63}\Z")
+
+
+class Runner(Protocol):
+    """Run argv; ``timeout`` and ``interrupt`` in seconds as in _command.run_program."""
+
+    def __call__(
+        self, argv: list[str], timeout: float, interrupt: float | None = None
+    ) -> Output: ...
+
+
+class IbpingError(Exception):
+    """A server could not be started or stopped; the message names unit, cause and next step."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A local port to serve on or to ask from."""
+
+    device: str
+    port: int
+
+    @property
+    def unit(self) -> str:
+        return f"{UNIT_PREFIX}{self.device}-{self.port}.service"
+
+
+@dataclass(frozen=True)
+class Question:
+    """Ask ``lid`` from a local port; ``rail`` and ``server`` only label the answer."""
+
+    endpoint: Endpoint
+    lid: int
+    rail: str
+    server: str
+
+
+def endpoint(raw: dict[str, Any]) -> Endpoint:
+    """Check one {device, port}; raises ValueError, for the name goes into argv and unit names."""
+    if not _DEVICE.match(raw["device"]):
+        raise ValueError(f"{raw['device']!r} is not an RDMA device name")
+    if not 1 <= raw["port"] <= 254:
+        raise ValueError(f"port {raw['port']} of {raw['device']} is not between 1 and 254")
+    return Endpoint(raw["device"], raw["port"])
+
+
+def start(
+    run: Runner,
+    ibping_path: str,
+    ends: list[Endpoint],
+    lease: int,
+    sleep: Callable[[float], None] = time.sleep,
+) -> list[str]:
+    """Start a server on every port (a stale one is replaced) and see each of them stay up."""
+    stop(run, [one.unit for one in ends])
+    for one in ends:
+        output = run(_server_argv(ibping_path, one, lease), 30.0)
+        if output.rc != 0:
+            raise IbpingError(
+                f"{one.unit} not started: {_said(output)}; next: `systemctl status {one.unit}`"
+            )
+    sleep(0.3)
+    for one in ends:
+        if not _active(run, one.unit):
+            sleep(1.5)  # Restart= gives a server that died at start one more second.
+        if not _active(run, one.unit):
+            log = run(["journalctl", "--no-pager", "-n", "5", "-o", "cat", "-u", one.unit], 10.0)
+            raise IbpingError(
+                f"{one.unit} did not stay up: {_said(log)}; next: run `ibping -S -C {one.device} "
+                f"-P {one.port}` by hand on this host"
+            )
+    return [one.unit for one in ends]
+
+
+def running(run: Runner) -> list[str]:
+    """The server units of ours that exist on this node, in whatever state."""
+    output = run(
+        ["systemctl", "list-units", "--all", "--plain", "--no-legend", UNIT_PREFIX + "*"], 10.0
+    )
+    if output.rc != 0:
+        raise IbpingError(f"cannot list units: {_said(output)}; next: is systemd running?")
+    return [line.split()[0] for line in output.stdout.splitlines() if line.strip()]
+
+
+def stop(run: Runner, units: list[str]) -> list[str]:
+    """Stop those of ``units`` that exist; returns them. Raises IbpingError if one survives."""
+    found = [unit for unit in running(run) if unit in units]
+    if not found:
+        return []
+    output = run(["systemctl", "stop", *found], 30.0)
+    left = [unit for unit in found if _active(run, unit)]
+    if left:
+        raise IbpingError(
+            f"{', '.join(left)} still runs after `systemctl stop`: {_said(output)}; "
+            "next: stop it by hand, its lease ends it otherwise"
+        )
+    run(["systemctl", "reset-failed", *found], 10.0)
+    return found
+
+
+def ask(
+    run: Runner, ibping_path: str, question: Question, count: int, timeout_ms: int, deadline: float
+) -> dict[str, Any]:
+    """Ping one LID. ``untested`` says why nothing can be said; loss is data, not an error."""
+    one = question.endpoint
+    argv = [ibping_path, "-C", one.device, "-P", str(one.port), "-c", str(count), "-f"]
+    argv += ["-t", str(timeout_ms), "-L", str(question.lid)]
+    answer: dict[str, Any] = {"rail": question.rail, "server": question.server, "untested": ""}
+    output = run(argv, deadline + 5, deadline)
+    try:
+        parsed = ibping.parse(output.stdout)
+    except ParseError as exc:
+        return {**answer, "untested": f"ibping from {one.device}: {_said(output) or exc}"}
+    if parsed.sent == 0:
+        return {**answer, "untested": f"ibping from {one.device} sent nothing in {deadline:g} s"}
+    return {
+        **answer,
+        "sent": parsed.sent,
+        "received": parsed.received,
+        "rtt_avg": parsed.rtt_ms.avg if parsed.rtt_ms and parsed.received else None,
+        "rtt_max": parsed.rtt_ms.max if parsed.rtt_ms and parsed.received else None,
+    }
+
+
+def _server_argv(ibping_path: str, one: Endpoint, lease: int) -> list[str]:
+    return [
+        "systemd-run",
+        f"--unit={one.unit}",
+        "--collect",
+        "--quiet",
+        f"--description=ibready: ibping server on {one.device} port {one.port}",
+        f"--property=RuntimeMaxSec={lease}",
+        # Restart on a crash and on ibping's own error exit, never when the lease has run out.
+        "--property=Restart=on-abort",
+        "--property=RestartForceExitStatus=255",
+        "--property=RestartSec=1",
+        "--property=TimeoutStopSec=5",
+        ibping_path,
+        "-S",
+        "-C",
+        one.device,
+        "-P",
+        str(one.port),
+    ]
+
+
+def _active(run: Runner, unit: str) -> bool:
+    return run(["systemctl", "is-active", "--quiet", unit], 10.0).rc == 0
+
+
+def _said(output: Output) -> str:
+    lines = (output.stderr.strip() or output.stdout.strip()).splitlines()
+    return lines[-1].strip() if lines else f"exit status {output.rc}"
+
+
+def parse_questions(raw: list[dict[str, Any]]) -> tuple[Question, ...]:
+    """Check the module's ``questions``; raises ValueError naming the bad one."""
+    result = []
+    for one in raw:
+        if not 1 <= one["lid"] <= 0xBFFF:
+            raise ValueError(f"LID {one['lid']} is not a unicast LID (1 to 49151)")
+        result.append(Question(endpoint(one), one["lid"], one["rail"], one["server"]))
+    return tuple(result)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gather the InfiniBand facts of one host from its evidence, live or bundled."""
+
+from __future__ import annotations
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _sysfs_ib
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
+    Evidence,
+    Output,
+    Unavailable,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import (
+    IbFacts,
+    SmAnswer,
+    is_infiniband,
+    port_name,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibstat, sminfo
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca
+
+
+def observe(evidence: Evidence) -> IbFacts:
+    """Ask ibstat, the kernel and, from every live InfiniBand port, the subnet manager."""
+    cas, error_lines, ibstat_unknown, empty = _ask_ibstat(evidence)
+    sysfs, sysfs_unknown = _ask_kernel(evidence)
+    return IbFacts(
+        cas=cas,
+        error_lines=error_lines,
+        ibstat_unknown=ibstat_unknown,
+        ibstat_empty=empty,
+        sysfs=sysfs,
+        sysfs_unknown=sysfs_unknown,
+        sm={
+            port_name(ca, port): _ask_sm(evidence, ca.name, port.num)
+            for ca in cas
+            for port in ca.ports
+            if is_infiniband(port) and port.state == "Active"
+        },
+    )
+
+
+def _ask_ibstat(evidence: Evidence) -> tuple[tuple[Ca, ...], tuple[str, ...], str, bool]:
+    try:
+        output = evidence.run("ibstat")
+    except Unavailable as exc:
+        return (), (), str(exc), False
+    if not output.stdout.strip() and output.rc == 0 and not output.stderr.strip():
+        return (), (), "", True
+    try:
+        parsed = ibstat.parse(output.stdout + _own_line(output.stderr))
+    except ParseError as exc:
+        return (), (), f"{exc} (exit status {output.rc})", False
+    errors = parsed.error_lines
+    if output.rc != 0 and not errors:
+        errors = (f"ibstat ended with status {output.rc}",)
+    return parsed.cas, errors, "", False
+
+
+def _ask_kernel(evidence: Evidence) -> tuple[tuple[Ca, ...], str]:
+    try:
+        return _sysfs_ib.read_cas(evidence), ""
+    except (Unavailable, ParseError) as exc:
+        return (), str(exc)
+
+
+def _ask_sm(evidence: Evidence, device: str, port: int) -> SmAnswer:
+    try:
+        output = evidence.run("sminfo", "-C", device, "-P", str(port))
+    except Unavailable as exc:
+        return SmAnswer(unavailable=str(exc))
+    try:
+        parsed = sminfo.parse(output.stdout)
+    except ParseError as exc:
+        return SmAnswer(error=_last_line(output) or str(exc))
+    if output.rc != 0:
+        return SmAnswer(error=_last_line(output) or f"sminfo ended with status {output.rc}")
+    return SmAnswer(sm=parsed)
+
+
+def _own_line(text: str) -> str:
+    return f"\n{text}" if text.strip() else ""
+
+
+def _last_line(output: Output) -> str:
+    lines = [line for line in (output.stderr + "\n" + output.stdout).splitlines() if line.strip()]
+    return lines[-1].strip() if lines else ""
+
+
+def ports_by_name(facts: IbFacts) -> dict[str, tuple[str, int]]:
+    """``{"mlx5_0/1": ("mlx5_0", 1)}`` for every port that ibstat named."""
+    return {port_name(ca, port): (ca.name, port.num) for ca in facts.cas for port in ca.ports}

@@ -1,0 +1,103 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: node_facts
+short_description: Collect in one call what ibready needs to know of a host
+version_added: 0.1.0
+description:
+  - Reads only files and needs no tool on the host, so that it works on a bare machine.
+  - GPUs and HCAs are found by their PCI class and vendor, before any driver is there.
+  - What cannot be read is listed in RV(node.unreadable) with the reason, never guessed.
+options: {}
+attributes:
+  check_mode:
+    description: Runs the same in check mode, because it never changes the host.
+    support: full
+  diff_mode:
+    description: Has nothing to show.
+    support: none
+author:
+  - ibready contributors (@ibready)
+"""
+
+EXAMPLES = r"""
+- name: Know the host
+  ibready.cluster.node_facts:
+  register: known
+
+- name: Show its HCAs on the PCI bus
+  ansible.builtin.debug:
+    var: known.node.hcas
+"""
+
+RETURN = r"""
+node:
+  description: The facts.
+  type: dict
+  returned: always
+  contains:
+    hostname:
+      description: The host's own name.
+      type: str
+    kernel:
+      description: The running kernel's release.
+      type: str
+      sample: 6.8.0-48-generic
+    machine:
+      description: The processor architecture.
+      type: str
+      sample: x86_64
+    os:
+      description: Id and version from os-release.
+      type: dict
+      sample: {"id": "ubuntu", "version": "24.04"}
+    python:
+      description: The version of the Python that ran the module.
+      type: str
+    root:
+      description: Whether the module ran as root.
+      type: bool
+    cpus:
+      description: Processors online.
+      type: int
+    memory_mb:
+      description: Memory in MiB, null where unreadable.
+      type: int
+    gpus:
+      description: NVIDIA display and 3D controllers on the PCI bus.
+      type: list
+      elements: dict
+      sample: [{"address": "0000:18:00.0", "vendor": "10de", "device": "2330", "numa_node": 0}]
+    hcas:
+      description: InfiniBand controllers, and Ethernet controllers of RDMA vendors, on the PCI bus.
+      type: list
+      elements: dict
+    rdma_devices:
+      description: The names below /sys/class/infiniband.
+      type: list
+      elements: str
+    simulated:
+      description: What of this host is simulated; empty on real hardware.
+      type: str
+    unreadable:
+      description: What could not be read, and why.
+      type: list
+      elements: str
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
+from ansible_collections.ibready.cluster.plugins.module_utils._node import collect
+
+
+def main() -> None:
+    module = AnsibleModule(argument_spec={}, supports_check_mode=True)
+    module.exit_json(changed=False, node=collect(Live()))
+
+
+if __name__ == "__main__":
+    main()

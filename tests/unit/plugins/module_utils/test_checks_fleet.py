@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet import (
+    HostFacts,
+    expectations,
+    judge,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expected
+from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import IbFacts, SmAnswer
+from tests.unit.samples import hca, master, node, port
+
+KERNEL = "6.8.0-48-generic"
+
+
+def fleet(*hosts: IbFacts, kernels: tuple[str, ...] = ()) -> dict[str, HostFacts]:
+    return {
+        f"n{index}": HostFacts(kernels[index] if kernels else KERNEL, one)
+        for index, one in enumerate(hosts)
+    }
+
+
+def bad(hosts: dict[str, HostFacts]) -> dict[str, str]:
+    return {
+        f"{host} {check.id} {check.subject}": check.result
+        for host, checks in judge(hosts).items()
+        for check in checks
+        if check.result in ("fail", "unknown")
+    }
+
+
+def test_equal_hosts_pass() -> None:
+    assert bad(fleet(node(1), node(2), node(3))) == {}
+
+
+def test_the_one_with_another_firmware_is_named() -> None:
+    assert bad(fleet(node(1), node(2, fw="28.36.1010"), node(3))) == {
+        "n1 fleet.hca.firmware mlx5_0": "fail",
+        "n1 fleet.hca.firmware mlx5_1": "fail",
+    }
+
+
+def test_two_hosts_that_differ_have_no_majority() -> None:
+    found = bad(fleet(node(1), node(2, fw="28.36.1010")))
+    assert set(found.values()) == {"unknown"}
+    assert len(found) == 4
+
+
+def test_a_firmware_that_was_not_shown_is_unknown() -> None:
+    assert bad(fleet(node(1), node(2, fw=""), node(3))) == {
+        "n1 fleet.hca.firmware mlx5_0": "unknown",
+        "n1 fleet.hca.firmware mlx5_1": "unknown",
+    }
+
+
+def test_the_one_with_another_kernel_or_model_is_named() -> None:
+    hosts = fleet(node(1), node(2), node(3), kernels=(KERNEL, KERNEL, "6.1.0-32-amd64"))
+    assert bad(hosts) == {"n2 fleet.host.kernel host": "fail"}
+    assert "n0 fleet.hca.model host" in bad(fleet(node(1, type="MT4123"), node(2), node(3)))
+
+
+def test_a_guid_on_two_hosts_is_named_on_both() -> None:
+    twins = fleet(node(1), replace(node(2), cas=(node(1).cas[0], node(2).cas[1])), node(3))
+    assert {key for key in bad(twins) if "guid" in key} == {
+        "n0 fleet.hca.guid_unique mlx5_0",
+        "n1 fleet.hca.guid_unique mlx5_0",
+    }
+
+
+def test_a_lid_on_two_hosts_of_one_subnet_is_named_and_in_two_subnets_is_not() -> None:
+    two = node(2)
+    clash = replace(two, cas=(hca("mlx5_0", port(lid=10), node_guid="0x2f"), two.cas[1]))
+    assert bad(fleet(node(1), clash, node(3))) == {
+        "n0 fleet.port.lid_unique mlx5_0/1": "fail",
+        "n1 fleet.port.lid_unique mlx5_0/1": "fail",
+    }
+    apart = replace(clash, sm={"mlx5_0/1": master(guid="0x99"), "mlx5_1/1": master()})
+    assert "n0 fleet.port.lid_unique mlx5_0/1" not in bad(fleet(node(1), apart, node(3)))
+
+
+def test_a_second_master_is_named_where_it_is_seen() -> None:
+    other = replace(node(2), sm={"mlx5_0/1": master(guid="0x99", lid=9), "mlx5_1/1": master()})
+    assert bad(fleet(node(1), other, node(3))) == {"n1 fleet.sm.single mlx5_0/1": "fail"}
+
+
+def test_a_silent_subnet_manager_leaves_uniqueness_unknown() -> None:
+    dead = {name: SmAnswer(error="no answer") for name in ("mlx5_0/1", "mlx5_1/1")}
+    hosts = fleet(*(replace(node(index), sm=dead) for index in (1, 2, 3)))
+    assert set(bad(hosts).values()) == {"unknown"}
+
+
+def test_one_host_alone_is_not_compared() -> None:
+    assert bad(fleet(node(1))) == {}
+    results = {check.result for check in judge(fleet(node(1)))["n0"] if "same" not in check.id}
+    assert "skip" in results
+
+
+def test_the_fleet_expects_only_from_three_hosts_on() -> None:
+    assert expectations(fleet(node(1), node(2))) == {}
+    assert expectations(fleet(node(1), node(2), node(3))) == {
+        "hcas": Expected(2, "fleet 3/3"),
+        "link_layer": Expected("InfiniBand", "fleet 3/3"),
+        "rate_gbps": Expected(400.0, "fleet 3/3"),
+    }

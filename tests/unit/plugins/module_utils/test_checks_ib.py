@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _ib_facts
+from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model, ib
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
+from tests.unit.samples import facts, hca, master, port
+
+EXPECT = {"hcas": 1, "link_layer": "InfiniBand", "rate_gbps": 400}
+
+
+def results(seen: _ib_facts.IbFacts, expect: dict[str, Any] | None = None) -> dict[str, str]:
+    checks = ib.judge(seen, from_inventory(EXPECT if expect is None else expect))
+    return {f"{check.id} {check.subject}": check.result for check in checks}
+
+
+def bad(seen: _ib_facts.IbFacts, expect: dict[str, Any] | None = None) -> dict[str, str]:
+    return {k: v for k, v in results(seen, expect).items() if v in ("fail", "unknown")}
+
+
+def test_a_healthy_host_is_ready() -> None:
+    checks = ib.judge(facts(), from_inventory(EXPECT))
+    assert _model.verdict(checks) == "ready"
+    assert {check.result for check in checks} == {"pass", "skip"}
+
+
+PORT_FAULTS = [
+    pytest.param(
+        {"state": "Down", "physical_state": "Polling", "lid": 0, "sm_lid": 0},
+        {
+            "ib.port.state": "fail",
+            "ib.port.physical_state": "fail",
+            "ib.port.rate": "unknown",
+            "ib.port.lid": "fail",
+            "ib.port.sm": "fail",
+            "fabric.sm.answers": "unknown",
+        },
+        id="a pulled cable",
+    ),
+    pytest.param({"rate": 100.0}, {"ib.port.rate": "fail"}, id="a slow link"),
+    pytest.param({"rate": 800.0}, {"ib.port.rate": "fail"}, id="faster than anyone expects"),
+    pytest.param({"rate": None}, {"ib.port.rate": "unknown"}, id="no rate shown"),
+    pytest.param(
+        {"state": "Initializing", "sm_lid": 0, "lid": 0},
+        {
+            "ib.port.state": "fail",
+            "ib.port.lid": "fail",
+            "ib.port.sm": "fail",
+            "fabric.sm.answers": "unknown",
+        },
+        id="no subnet manager ever",
+    ),
+    pytest.param({"lid": 0xFFFF}, {"ib.port.lid": "fail"}, id="the permissive LID is no address"),
+    pytest.param({"lid": None}, {"ib.port.lid": "unknown"}, id="no LID shown"),
+    pytest.param({"sm_lid": 0}, {"ib.port.sm": "fail"}, id="SM lid zero"),
+    pytest.param({"port_guid": "0x0000000000000000"}, {"ib.port.guid": "fail"}, id="zero GUID"),
+    pytest.param({"port_guid": ""}, {"ib.port.guid": "unknown"}, id="no GUID shown"),
+    pytest.param(
+        {"state": ""},
+        {"ib.port.state": "unknown", "fabric.sm.answers": "unknown"},
+        id="no state shown is not Active",
+    ),
+    pytest.param(
+        {"physical_state": ""}, {"ib.port.physical_state": "unknown"}, id="no physical state shown"
+    ),
+]
+
+
+@pytest.mark.parametrize(("bent", "expected"), PORT_FAULTS)
+def test_a_port_fault_is_found_and_nothing_else(
+    bent: dict[str, Any], expected: dict[str, str]
+) -> None:
+    assert bad(facts(hca("mlx5_0", port(**bent)))) == {
+        f"{check_id} mlx5_0/1": result for check_id, result in expected.items()
+    }
+
+
+def test_empty_ibstat_with_status_zero_fails() -> None:
+    seen = _ib_facts.IbFacts(ibstat_empty=True)
+    assert bad(seen) == {"ib.hca.present host": "fail"}
+    assert _model.verdict(ib.judge(seen, from_inventory(EXPECT))) == "not_ready"
+
+
+def test_a_missing_ibstat_is_unknown_never_a_pass() -> None:
+    seen = _ib_facts.IbFacts(ibstat_unknown="ibstat: not installed")
+    assert bad(seen) == {"ib.tool.ibstat ibstat": "unknown", "ib.hca.present host": "unknown"}
+    assert _model.verdict(ib.judge(seen, from_inventory(EXPECT))) == "unknown"
+
+
+def test_devices_before_a_panic_do_not_make_a_whole_host() -> None:
+    seen = facts(error_lines=("ibpanic: stat of IB device 'mlx5_8' failed",))
+    assert bad(seen) == {"ib.tool.ibstat ibstat": "unknown"}
+
+
+def test_without_expectations_count_and_rate_are_unknown() -> None:
+    assert bad(facts(), {}) == {
+        "ib.hca.count host": "unknown",
+        "ib.port.rate mlx5_0/1": "unknown",
+    }
+
+
+@pytest.mark.parametrize(
+    ("answer", "result"),
+    [
+        pytest.param(_ib_facts.SmAnswer(error="sminfo: iberror: failed: query"), "fail", id="dead"),
+        pytest.param(_ib_facts.SmAnswer(unavailable="sminfo: timeout"), "unknown", id="no tool"),
+        pytest.param(master(state_name="SMINFO_STANDBY"), "fail", id="only a standby"),
+    ],
+)
+def test_the_subnet_manager_must_answer(answer: _ib_facts.SmAnswer, result: str) -> None:
+    assert bad(facts(sm={"mlx5_0/1": answer})) == {"fabric.sm.answers mlx5_0/1": result}
+
+
+def test_a_vpi_hca_in_ethernet_mode_is_no_rail() -> None:
+    seen = facts(hca("mlx5_0", port(link_layer="Ethernet", lid=0, sm_lid=0)))
+    assert bad(seen) == {"ib.hca.count host": "fail", "ib.port.link_layer mlx5_0/1": "fail"}
+
+
+def test_an_ethernet_port_beside_all_rails_is_skipped() -> None:
+    seen = facts(hca("mlx5_0"), hca("mlx5_9", port(link_layer="Ethernet", state="Down")))
+    assert bad(seen) == {}
+    assert results(seen)["ib.port.link_layer mlx5_9/1"] == "skip"
+
+
+@pytest.mark.parametrize("ignored", ["mlx5_9", "mlx5_9/1"])
+def test_an_ignored_port_is_not_judged(ignored: str) -> None:
+    seen = facts(hca("mlx5_0"), hca("mlx5_9", port(state="Down", physical_state="Disabled")))
+    assert "ib.port.state mlx5_9/1" in bad(seen)
+    assert bad(seen, {**EXPECT, "ignore": [ignored]}) == {}
+
+
+def test_a_missing_and_an_extra_hca_fail_the_count() -> None:
+    assert bad(facts(), {**EXPECT, "hcas": 2}) == {"ib.hca.count host": "fail"}
+    two = facts(hca("mlx5_0"), hca("mlx5_1"))
+    assert bad(two) == {"ib.hca.count host": "fail"}
+
+
+def test_two_sources_that_disagree_are_named() -> None:
+    seen = facts(sysfs=(hca("mlx5_0", port(state="Initializing")),))
+    assert bad(seen) == {"ib.sources.agree host": "fail"}
+    assert bad(facts(sysfs=(), sysfs_unknown="no sysfs")) == {"ib.sources.agree host": "unknown"}
+
+
+def test_a_port_that_was_cut_off_the_output_fails() -> None:
+    assert bad(facts(hca("mlx5_0", n_ports=2))) == {"ib.hca.ports mlx5_0": "fail"}
+
+
+def test_the_expected_firmware_is_compared() -> None:
+    assert bad(facts(), {**EXPECT, "firmware": "28.39.1002"}) == {}
+    assert bad(facts(), {**EXPECT, "firmware": "28.40.1000"}) == {"ib.hca.firmware mlx5_0": "fail"}
+    assert bad(facts(hca(fw="")), {**EXPECT, "firmware": "1"}) == {
+        "ib.hca.firmware mlx5_0": "unknown"
+    }
+
+
+def test_every_failure_says_what_who_why_and_what_next() -> None:
+    seen = facts(hca("mlx5_0", port(state="Down", physical_state="Polling", rate=10.0, lid=0)))
+    for check in _model.trouble(ib.judge(seen, from_inventory(EXPECT))):
+        assert check.cause, check
+        assert check.remedy, check
+        if check.result == "fail":
+            assert check.observed, check
+            assert check.expected, check
+            assert check.expected_from in ("inventory", "capability"), check
+
+
+def test_facts_survive_the_way_to_the_controller() -> None:
+    seen = facts(hca("mlx5_0", port(rate=None)), sm={"mlx5_0/1": _ib_facts.SmAnswer(error="x")})
+    assert _ib_facts.from_dict(seen.to_dict()) == seen
+
+
+def test_the_catalog_is_whole() -> None:
+    for check_id, entry in CATALOG.items():
+        assert check_id.count(".") == 2, check_id
+        assert check_id == check_id.lower()
+        assert entry.severity in ("error", "warning")
+        assert entry.title
+        assert entry.meaning
+        assert entry.causes
+        assert entry.remedy

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+from itertools import permutations
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.ping import (
+    Ping,
+    blame,
+    judge,
+)
+
+HOSTS = ("a", "b", "c")
+RAIL = "mlx5_0/1"
+RAILS = {host: [RAIL] for host in HOSTS}
+
+
+def pings(**received: int) -> list[Ping]:
+    """All ordered pairs with 50 sent; ``a_b=20`` bends one, ``b=20`` all that touch b."""
+    return [
+        Ping(
+            c, s, RAIL, 50, received.get(f"{c}_{s}", min(received.get(c, 50), received.get(s, 50)))
+        )
+        for c, s in permutations(HOSTS, 2)
+    ]
+
+
+def bad(rails: dict[str, list[str]], seen: list[Ping]) -> dict[str, str]:
+    return {
+        f"{host} {check.id}": check.result
+        for host, checks in judge(rails, seen).items()
+        for check in checks
+        if check.result in ("fail", "unknown")
+    }
+
+
+def test_a_fabric_without_loss_passes() -> None:
+    assert bad(RAILS, pings()) == {}
+
+
+def test_a_lossy_host_is_named_once_and_its_peers_are_not() -> None:
+    assert bad(RAILS, pings(b=25)) == {"b fabric.ping.loss": "fail"}
+
+
+def test_a_dead_host_is_unreachable_and_its_loss_cannot_be_told() -> None:
+    assert bad(RAILS, pings(b=0)) == {
+        "b fabric.ping.reachable": "fail",
+        "b fabric.ping.loss": "unknown",
+    }
+
+
+def test_one_bad_pair_names_both_ends_for_nobody_can_tell() -> None:
+    assert blame([Ping("a", "b", RAIL, 50, 0)]) == {"a", "b"}
+
+
+def test_one_lost_ping_of_fifty_is_a_loss() -> None:
+    assert bad(RAILS, pings(a_b=49, b_a=49)) == {
+        "a fabric.ping.loss": "fail",
+        "b fabric.ping.loss": "fail",
+    }
+
+
+def test_pairs_with_an_absent_host_do_not_hurt_the_others() -> None:
+    seen = [
+        Ping(p.client, p.server, RAIL, untested="unreachable by ssh", culprit="c")
+        if "c" in (p.client, p.server)
+        else p
+        for p in pings()
+    ]
+    assert bad({"a": [RAIL], "b": [RAIL], "c": []}, seen) == {}
+    tested = next(one for one in judge(RAILS, seen)["a"] if one.id == "fabric.ping.tested")
+    assert tested.observed == "2 of 4 pairs; not with c"
+
+
+def test_a_host_that_kept_its_pairs_from_being_tested_is_unknown() -> None:
+    seen = [
+        Ping(c, s, RAIL, untested="the port is Down", culprit="b")
+        if "b" in (c, s)
+        else Ping(c, s, RAIL, 50, 50)
+        for c, s in permutations(HOSTS, 2)
+    ]
+    found = bad(RAILS, seen)
+    assert found == {
+        "b fabric.ping.tested": "unknown",
+        "b fabric.ping.reachable": "unknown",
+        "b fabric.ping.loss": "unknown",
+    }
+
+
+def test_a_rail_that_nobody_tested_is_unknown_everywhere() -> None:
+    assert set(bad(RAILS, []).values()) == {"unknown"}
+    assert len(bad(RAILS, [])) == 9
+
+
+def test_a_single_host_has_no_one_to_reach() -> None:
+    results = {check.result for check in judge({"a": [RAIL]}, [])["a"]}
+    assert results == {"skip"}

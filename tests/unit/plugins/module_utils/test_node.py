@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from ansible_collections.ibready.cluster.plugins.module_utils import _node
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
+
+
+def device(root: Path, address: str, kind: str, vendor: str, model: str) -> None:
+    home = root / "sys/bus/pci/devices" / address
+    home.mkdir(parents=True)
+    for name, value in (("class", kind), ("vendor", vendor), ("device", model)):
+        (home / name).write_text(value + "\n")
+    (home / "numa_node").write_text("1\n")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    device(tmp_path, "0000:18:00.0", "0x030200", "0x10de", "0x2330")
+    device(tmp_path, "0000:19:00.0", "0x020700", "0x15b3", "0x1021")
+    device(tmp_path, "0000:2a:00.0", "0x020000", "0x15b3", "0x101d")
+    device(tmp_path, "0000:3a:00.0", "0x020000", "0x10ec", "0x8168")
+    device(tmp_path, "0000:c3:00.0", "0x068000", "0x10de", "0x22a3")
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc/os-release").write_text('NAME="Ubuntu"\nVERSION_ID="24.04"\nID=ubuntu\n')
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/meminfo").write_text("MemTotal:       2113434596 kB\n")
+    return tmp_path
+
+
+def test_gpus_and_hcas_are_known_before_any_driver(root: Path) -> None:
+    node = _node.collect(Live(root))
+    assert [one["address"] for one in node["gpus"]] == ["0000:18:00.0"]
+    assert [one["address"] for one in node["hcas"]] == ["0000:19:00.0", "0000:2a:00.0"]
+    assert node["gpus"][0] == {
+        "address": "0000:18:00.0",
+        "class": "030200",
+        "vendor": "10de",
+        "device": "2330",
+        "numa_node": 1,
+    }
+    assert node["os"] == {"id": "ubuntu", "version": "24.04"}
+    assert node["memory_mb"] == 2063900
+    assert node["unreadable"] == []
+    assert node["simulated"] == ""
+
+
+def test_what_cannot_be_read_is_listed_with_the_reason(root: Path) -> None:
+    (root / "proc/meminfo").write_text("nothing\n")
+    (root / "sys/bus/pci/devices/0000:18:00.0/vendor").write_text("NVIDIA\n")
+    node = _node.collect(Live(root))
+    assert node["memory_mb"] is None
+    assert node["gpus"] == []
+    assert any("MemTotal" in line for line in node["unreadable"])
+    assert any("0000:18:00.0/vendor" in line for line in node["unreadable"])
+
+
+def test_a_sandbox_node_says_that_it_is_simulated(root: Path) -> None:
+    (root / "etc/ibready-sandbox.json").write_text('{"what": "InfiniBand fabric (ibsim)"}')
+    assert _node.collect(Live(root))["simulated"] == "InfiniBand fabric (ibsim)"
+
+
+def test_rdma_devices_are_named_where_a_driver_is_bound(root: Path) -> None:
+    assert _node.collect(Live(root))["rdma_devices"] == []
+    (root / "sys/class/infiniband/mlx5_0").mkdir(parents=True)
+    assert _node.collect(Live(root))["rdma_devices"] == ["mlx5_0"]

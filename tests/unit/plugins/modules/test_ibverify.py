@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.ibready.cluster.plugins.modules import ibverify
+
+RunModule = Callable[..., dict[str, Any]]
+
+IBSTAT = """CA 'mlx5_0'
+\tCA type: MT4129
+\tNumber of ports: 1
+\tFirmware version: 28.39.1002
+\tHardware version: 0
+\tNode GUID: 0x0000000000100000
+\tSystem image GUID: 0x0000000000100000
+\tPort 1:
+\t\tState: Active
+\t\tPhysical state: LinkUp
+\t\tRate: 400
+\t\tBase lid: 3
+\t\tLMC: 0
+\t\tSM lid: 1
+\t\tCapability mask: 0x0040c048
+\t\tPort GUID: 0x0000000000100001
+\t\tLink layer: InfiniBand
+"""
+SMINFO = (
+    "sminfo: sm lid 1 sm guid 0x10000d, activity count 242 priority 0 state 3 SMINFO_MASTER\n"
+)
+SYSFS = {
+    "node_type": "1: CA\n",
+    "hca_type": "MT4129\n",
+    "fw_ver": "28.39.1002\n",
+    "hw_rev": "0\n",
+    "node_guid": "0000:0000:0010:0000\n",
+    "sys_image_guid": "0000:0000:0010:0000\n",
+    "ports/1/state": "4: ACTIVE\n",
+    "ports/1/phys_state": "5: LinkUp\n",
+    "ports/1/rate": "400 Gb/sec (4X NDR)\n",
+    "ports/1/lid": "0x3\n",
+    "ports/1/lid_mask_count": "0\n",
+    "ports/1/sm_lid": "0x1\n",
+    "ports/1/cap_mask": "0x0040c048\n",
+    "ports/1/link_layer": "InfiniBand\n",
+    "ports/1/gids/0": "fe80:0000:0000:0000:0000:0000:0010:0001\n",
+}
+EXPECT = {"hcas": 1, "link_layer": "InfiniBand", "rate_gbps": 400}
+
+
+def command(bundle: Path, name: str, stdout: str, rc: int = 0) -> None:
+    home = bundle / "commands" / name
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "stdout").write_text(stdout)
+    (home / "stderr").write_text("")
+    (home / "rc").write_text(f"{rc}\n")
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    """The evidence of a healthy host with one HCA."""
+    command(tmp_path, "ibstat", IBSTAT)
+    command(tmp_path, "sminfo@mlx5_0-1", SMINFO)
+    for name, text in SYSFS.items():
+        path = tmp_path / "files/sys/class/infiniband/mlx5_0" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path
+
+
+def test_a_healthy_host_is_ready(run_module: RunModule, bundle: Path) -> None:
+    result = run_module(ibverify.main, bundle=str(bundle), expect=EXPECT)
+    assert result["verdict"] == "ready", result
+    assert result["schema"] == "ibready/verdict/1"
+    assert not result.get("failed")
+    assert result["changed"] is False
+
+
+def test_a_slow_port_fails_the_module_with_the_whole_story(
+    run_module: RunModule, bundle: Path
+) -> None:
+    command(bundle, "ibstat", IBSTAT.replace("Rate: 400", "Rate: 100"))
+    result = run_module(ibverify.main, bundle=str(bundle), expect=EXPECT)
+    assert result["failed"] is True
+    assert result["verdict"] == "not_ready"
+    for part in ("ib.port.rate", "mlx5_0/1", "100 Gb/s", "400 Gb/s", "inventory", "next:"):
+        assert part in result["msg"]
+
+
+def test_report_only_returns_the_same_without_failing(run_module: RunModule, bundle: Path) -> None:
+    command(bundle, "ibstat", "")
+    failing = run_module(ibverify.main, bundle=str(bundle), expect=EXPECT)
+    looking = run_module(ibverify.main, bundle=str(bundle), expect=EXPECT, report_only=True)
+    assert failing["failed"] is True
+    assert not looking.get("failed")
+    assert looking["checks"] == failing["checks"]
+
+
+def test_empty_ibstat_with_status_zero_is_not_ready(run_module: RunModule, bundle: Path) -> None:
+    command(bundle, "ibstat", "", rc=0)
+    assert run_module(ibverify.main, bundle=str(bundle), expect=EXPECT)["verdict"] == "not_ready"
+
+
+@pytest.mark.parametrize("name", ["ibstat", "sminfo@mlx5_0-1"])
+def test_missing_evidence_is_unknown(run_module: RunModule, bundle: Path, name: str) -> None:
+    (bundle / "commands" / name / "rc").unlink()
+    result = run_module(ibverify.main, bundle=str(bundle), expect=EXPECT)
+    assert result["verdict"] == "unknown"
+    assert result["failed"] is True
+
+
+def test_an_empty_bundle_is_unknown(run_module: RunModule, tmp_path: Path) -> None:
+    assert run_module(ibverify.main, bundle=str(tmp_path))["verdict"] == "unknown"
+
+
+def test_foreign_text_is_unknown_and_names_the_line(run_module: RunModule, bundle: Path) -> None:
+    command(bundle, "ibstat", IBSTAT.replace("Rate: 400", "Rate: fast"))
+    result = run_module(ibverify.main, bundle=str(bundle), expect=EXPECT)
+    assert result["verdict"] == "unknown"
+    assert "line 11" in result["msg"]
+
+
+def test_a_bad_expectation_is_refused_before_looking(run_module: RunModule, bundle: Path) -> None:
+    result = run_module(ibverify.main, bundle=str(bundle), expect={"hcas": -1})
+    assert result["failed"] is True
+    assert "expect.hcas" in result["msg"]
+    assert "checks" not in result
+
+
+def test_the_result_is_plain_json(run_module: RunModule, bundle: Path) -> None:
+    result = run_module(ibverify.main, bundle=str(bundle), expect=EXPECT)
+    assert json.loads(json.dumps(result)) == result

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Small hosts to judge in tests: every value can be bent with a keyword."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import IbFacts, SmAnswer
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca, Port
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.sminfo import Sminfo
+
+
+def port(num: int = 1, **bent: Any) -> Port:
+    """An Active NDR InfiniBand port."""
+    healthy = Port(
+        num=num,
+        state="Active",
+        physical_state="LinkUp",
+        rate=400.0,
+        lid=7,
+        lmc=0,
+        sm_lid=1,
+        capability_mask="0x2651e848",
+        port_guid="0xa088c20300e3142b",
+        link_layer="InfiniBand",
+    )
+    return replace(healthy, **bent)
+
+
+def hca(name: str = "mlx5_0", *ports: Port, **bent: Any) -> Ca:
+    """An HCA with one healthy port, or with the given ones."""
+    mine = ports or (port(),)
+    healthy = Ca(
+        name=name,
+        type="MT4129",
+        n_ports=len(mine),
+        fw="28.39.1002",
+        hw="0",
+        node_guid="0xa088c20300e3142a",
+        system_guid="0xa088c20300e3142a",
+        ports=mine,
+    )
+    return replace(healthy, **bent)
+
+
+def master(**bent: Any) -> SmAnswer:
+    """The answer of a healthy master subnet manager."""
+    sm = Sminfo(lid=1, guid="0x10000d", activity=5, priority=0, state=3, state_name="SMINFO_MASTER")
+    return SmAnswer(sm=replace(sm, **bent))
+
+
+def facts(*cas: Ca, **bent: Any) -> IbFacts:
+    """A host on which ibstat, sysfs and the subnet manager all tell of the same HCAs."""
+    mine = cas or (hca(),)
+    healthy = IbFacts(
+        cas=mine,
+        sysfs=mine,
+        sm={
+            f"{ca.name}/{one.num}": master()
+            for ca in mine
+            for one in ca.ports
+            if one.state == "Active"
+        },
+    )
+    return replace(healthy, **bent)
+
+
+def node(index: int, **bent: Any) -> IbFacts:
+    """One of several healthy hosts with two rails: GUIDs and LIDs differ from host to host."""
+    cas = tuple(
+        hca(
+            f"mlx5_{rail}",
+            port(lid=10 * index + rail, port_guid=f"0x{index:08x}{rail:08x}"),
+            node_guid=f"0x{index:08x}{rail:07x}f",
+            **bent,
+        )
+        for rail in (0, 1)
+    )
+    return facts(*cas)
