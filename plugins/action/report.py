@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge the cluster from what all hosts told, show the table and write the report.
+
+Runs on the controller, for no single host can know what must agree between hosts.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import ExpectationError
+from ansible_collections.ibready.cluster.plugins.plugin_utils import (
+    _cluster,
+    _files,
+    _hosts,
+    _render_html,
+    _render_text,
+)
+
+_GALAXY = Path(__file__).resolve().parents[2] / "galaxy.yml"
+_MANIFEST = _GALAXY.with_name("MANIFEST.json")
+
+
+class ActionModule(ActionBase):
+    """The whole of the module ``report``: there is nothing to do on a node."""
+
+    _requires_connection = False
+    _VALID_ARGS = frozenset(("hosts", "dest"))
+
+    def run(
+        self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        result: dict[str, Any] = super().run(tmp, task_vars)
+        _, args = self.validate_argument_spec(
+            argument_spec={
+                "hosts": {"type": "list", "elements": "str", "required": True},
+                "dest": {"type": "path", "required": True},
+            }
+        )
+        if not args["hosts"]:
+            raise AnsibleActionFail(
+                "no host to report on: the inventory (or --limit) names none; "
+                "next: `ansible-inventory -i INVENTORY --graph`"
+            )
+        try:
+            hosts = _hosts.gather((task_vars or {})["hostvars"], args["hosts"])
+        except ExpectationError as exc:
+            raise AnsibleActionFail(f"ibready_expect: {exc}") from exc
+        report = _cluster.report(
+            hosts, created=datetime.now(UTC).isoformat(timespec="seconds"), version=_version()
+        )
+        self._display.display("\n" + _render_text.render(report) + "\n")
+        result.update(
+            changed=False,
+            verdicts={name: host["verdict"] for name, host in report["hosts"].items()},
+            **self._write(Path(args["dest"]), report),
+        )
+        if not _cluster.is_good(report):
+            bad = [
+                f"{name} is {word}"
+                for name, word in result["verdicts"].items()
+                if word not in ("ready", "degraded")
+            ]
+            result.update(
+                failed=True,
+                msg=f"{'; '.join(bad)}. What was seen and what to do: the table above, "
+                f"and {result['html']}",
+            )
+        return result
+
+    def _write(self, folder: Path, report: dict[str, Any]) -> dict[str, str]:
+        """Write both files; a full disk on the controller must not hide the verdict."""
+        paths = {"json": folder / "ibready-report.json", "html": folder / "ibready-report.html"}
+        try:
+            _files.write_whole(paths["json"], json.dumps(report, indent=1) + "\n")
+            _files.write_whole(paths["html"], _render_html.render(report))
+        except OSError as exc:
+            raise AnsibleActionFail(
+                f"the report was not written to {folder}: {exc}; next: set ibready_report_dir"
+            ) from exc
+        return {name: str(path.resolve()) for name, path in paths.items()}
+
+
+def _version() -> str:
+    """The collection's version, from the checkout or from the installed collection."""
+    if _MANIFEST.exists():
+        return str(json.loads(_MANIFEST.read_text())["collection_info"]["version"])
+    return str(yaml.safe_load(_GALAXY.read_text())["version"])

@@ -1,0 +1,45 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: validate_variables
+short_description: Refuse misspelt and wrongly typed variables before anything changes
+version_added: 0.1.0
+description:
+  - Runs on the controller and looks at every variable of the named hosts that starts with
+    C(ibready_) or with the name of a role of this collection.
+  - Fails on a name that does not exist, with the nearest one that does, on a value of the wrong
+    type, and when there is no host at all.
+options:
+  hosts:
+    description: The names of the hosts whose variables are looked at.
+    type: list
+    elements: str
+    required: true
+attributes:
+  check_mode:
+    description: Runs the same in check mode, because it touches no host.
+    support: full
+  diff_mode:
+    description: Has nothing to show.
+    support: none
+author:
+  - ibready contributors (@ibready)
+"""
+
+EXAMPLES = r"""
+- name: Refuse bad input
+  ibready.cluster.validate_variables:
+    hosts: "{{ query('ansible.builtin.inventory_hostnames', 'all') }}"
+"""
+
+RETURN = r"""
+hosts:
+  description: The hosts whose variables were looked at.
+  type: list
+  elements: str
+  returned: success
+"""
+# The action plugin of the same name does the work: there is nothing to do on a node.

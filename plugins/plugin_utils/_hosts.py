@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run learnt of each host, read from the variables that the playbooks registered.
+
+``ibready_node``, ``ibready_ibverify`` (module results), ``ibready_converge_error``,
+``ibready_ping_error`` (texts), ``ibready_pings`` (answers of the module ibping).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import ib
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+    Expectations,
+    from_inventory,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import (
+    IbFacts,
+    from_dict,
+    is_infiniband,
+    port_name,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import Participant, Rail
+
+
+@dataclass(frozen=True)
+class Host:
+    """One host of the run. ``absent`` says why nothing is known of it (empty: it took part)."""
+
+    name: str
+    absent: str = ""
+    remedy: str = ""
+    converge_error: str = ""
+    ping_error: str = ""
+    node: Mapping[str, Any] = field(default_factory=dict)
+    ib: IbFacts | None = None
+    ib_error: str = ""
+    expect: Expectations = field(default_factory=Expectations)
+    answers: Sequence[Mapping[str, Any]] = ()
+
+
+def gather(hostvars: Mapping[str, Any], names: Sequence[str]) -> list[Host]:
+    """Read every named host; raises ExpectationError where ibready_expect is malformed."""
+    return [_host(name, hostvars.get(name, {})) for name in names]
+
+
+def _host(name: str, seen: Mapping[str, Any]) -> Host:
+    reached = seen.get("ibready_node") or {}
+    if "node" not in reached:
+        why, remedy = _why_absent(reached)
+        return Host(name, absent=why, remedy=remedy)
+    judged = seen.get("ibready_ibverify") or {}
+    facts = from_dict(judged["facts"]) if "facts" in judged else None
+    return Host(
+        name,
+        converge_error=str(seen.get("ibready_converge_error") or ""),
+        ping_error=str(seen.get("ibready_ping_error") or ""),
+        node=reached["node"],
+        ib=facts,
+        ib_error="" if facts else str(judged.get("msg") or "the module ibverify did not run"),
+        expect=from_inventory(seen.get("ibready_expect")),
+        answers=list(seen.get("ibready_pings") or []),
+    )
+
+
+def _why_absent(reached: Mapping[str, Any]) -> tuple[str, str]:
+    """What the first contact said, and what to do about it."""
+    said = str(reached.get("msg") or "").strip()
+    low = said.lower()
+    if reached.get("unreachable"):
+        return f"unreachable by ssh: {said}", ""
+    if "sudo" in low or "become" in low or "privilege" in low:
+        return (
+            f"logged in, but could not become root: {said}",
+            "give the login user password-less sudo, or run with --ask-become-pass",
+        )
+    if said:
+        return f"the first module failed there: {said}", "run the module by hand with -vvv"
+    return "it took no part in this run", "run again without --limit or --start-at-task"
+
+
+def participant(host: Host) -> Participant:
+    """Which rails of a host can ping, and why the others cannot."""
+    if host.absent:
+        return Participant({}, {"*": host.absent})
+    if host.ib is None:
+        return Participant({}, {"*": host.ib_error})
+    if host.ping_error:
+        return Participant({}, {"*": host.ping_error})
+    rails: dict[str, Rail] = {}
+    missing: dict[str, str] = {}
+    for ca, port in ib.rails(host.ib, host.expect):
+        if not is_infiniband(port):
+            continue
+        name = port_name(ca, port)
+        if port.state != "Active":
+            missing[name] = f"the port is {port.state or 'in no known state'}"
+        elif not port.lid:
+            missing[name] = "the port has no LID"
+        else:
+            rails[name] = Rail(name, ca.name, port.num, port.lid)
+    return Participant(rails, missing)

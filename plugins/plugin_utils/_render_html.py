@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The report as one self-contained HTML page: no script, nothing loaded from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _summary
+
+
+def render(report: Mapping[str, Any]) -> str:
+    """Every text is escaped: names and outputs come from the hosts."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    rows = [
+        {
+            "name": name,
+            "host": host,
+            "ports": _summary.ports(host),
+            "sm": _summary.subnet_manager(host),
+            "pings": _summary.pings(name, report["pings"]),
+            "counts": _summary.counts(host),
+        }
+        for name, host in report["hosts"].items()
+    ]
+    return environment.get_template("report.html.j2").render(report=report, rows=rows)

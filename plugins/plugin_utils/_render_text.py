@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The report as a terminal table, with a block for every host that is not ready."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    FAIL,
+    Check,
+    from_dict,
+    trouble,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _summary
+
+_HEAD = ("HOST", "VERDICT", "PORTS", "SUBNET MANAGER", "PING", "CHECKS")
+
+
+def render(report: Mapping[str, Any]) -> str:
+    """Plain text, no colours, 100 columns where the names allow it."""
+    rows = [_HEAD, *(_row(name, host, report) for name, host in report["hosts"].items())]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
+    lines = []
+    if report["simulated"]:
+        lines += [f"SIMULATED: {report['simulated']}", ""]
+    lines += [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    for name, host in report["hosts"].items():
+        bad = trouble(from_dict(check) for check in host["checks"])
+        if bad:
+            lines += ["", f"{name} is {host['verdict']}:"]
+            for check in bad:
+                lines += _block(check)
+    lines += _untested(report)
+    return "\n".join(lines)
+
+
+def _row(name: str, host: Mapping[str, Any], report: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        name,
+        host["verdict"],
+        _summary.ports(host),
+        _summary.subnet_manager(host),
+        _summary.pings(name, report["pings"]),
+        _summary.counts(host),
+    )
+
+
+def _block(check: Check) -> list[str]:
+    word = "FAIL" if check.result == FAIL else "UNKNOWN"
+    lines = [f"  {word:7} {check.id}  {check.subject}"]
+    if check.observed:
+        lines.append(f"          seen:     {check.observed}")
+    if check.expected:
+        lines.append(f"          expected: {check.expected} (from {check.expected_from})")
+    lines.append(f"          cause:    {check.cause}")
+    lines.append(f"          remedy:   {check.remedy}")
+    return lines
+
+
+def _untested(report: Mapping[str, Any]) -> list[str]:
+    left_out = [ping for ping in report["pings"] if ping["untested"]]
+    if not left_out:
+        return []
+    lines = ["", f"{len(left_out)} of {len(report['pings'])} pairs were not tested:"]
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for ping in left_out:
+        pair = f"{ping['client']}->{ping['server']} {ping['rail']}"
+        reasons.setdefault((ping["culprit"], ping["untested"]), []).append(pair)
+    for (culprit, why), pairs in reasons.items():
+        lines.append(f"  {culprit}: {why}")
+        lines.append(f"          {', '.join(pairs[:6])}{' ...' if len(pairs) > 6 else ''}")
+    return lines

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One host in a few words: what the table of every report format shows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+NOTHING = "-"
+
+
+def ports(host: Mapping[str, Any]) -> str:
+    """``2/2 Active, 400 Gb/s``: active and all ports, and the distinct rates."""
+    facts = host["facts"]["ib"]
+    if facts is None:
+        return NOTHING
+    found = [port for ca in facts["cas"] for port in ca["ports"]]
+    active = [port for port in found if port["state"] == "Active"]
+    rates = sorted({port["rate"] for port in active if port["rate"] is not None})
+    text = f"{len(active)}/{len(found)} Active"
+    return f"{text}, {' and '.join(f'{rate:g}' for rate in rates)} Gb/s" if rates else text
+
+
+def subnet_manager(host: Mapping[str, Any]) -> str:
+    """``lid 1`` where every asked port was answered by one master, else how many were."""
+    facts = host["facts"]["ib"]
+    if facts is None or not facts["sm"]:
+        return NOTHING
+    answers = list(facts["sm"].values())
+    lids = {answer["sm"]["lid"] for answer in answers if answer["sm"]}
+    told = sum(1 for answer in answers if answer["sm"])
+    if told == len(answers) and len(lids) == 1:
+        return f"lid {lids.pop()}"
+    return f"{told} of {len(answers)} ports answered"
+
+
+def pings(name: str, all_pings: Sequence[Mapping[str, Any]]) -> str:
+    """``8/8 pairs, 0 % lost``: tested and all pairs of the host, and the loss over them."""
+    mine = [ping for ping in all_pings if name in (ping["client"], ping["server"])]
+    if not mine:
+        return NOTHING
+    tested = [ping for ping in mine if not ping["untested"]]
+    sent = sum(ping["sent"] for ping in tested)
+    lost = sent - sum(ping["received"] for ping in tested)
+    text = f"{len(tested)}/{len(mine)} pairs"
+    return f"{text}, {100 * lost / sent:.3g} % lost" if sent else text
+
+
+def counts(host: Mapping[str, Any]) -> str:
+    """``34 pass, 1 fail``: how many checks ended how; what did not occur is left out."""
+    seen = Counter(check["result"] for check in host["checks"])
+    return ", ".join(
+        f"{seen[one]} {one}" for one in ("pass", "fail", "unknown", "skip") if seen[one]
+    )

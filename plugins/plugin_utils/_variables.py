@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Refuse misspelt and wrongly typed variables of ours before any host is touched."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+    ExpectationError,
+    from_inventory,
+)
+
+# What playbooks read besides the roles' own variables. Kept in step with docs/variables.md.
+PLAYBOOK_OPTIONS: dict[str, dict[str, Any]] = {
+    "ibready_expect": {
+        "type": "dict",
+        "description": "What the inventory expects of a host: keys `hcas`, `link_layer`, "
+        "`rate_gbps`, `firmware`, `ignore`.",
+    },
+    "ibready_serial": {
+        "type": "raw",
+        "description": "How many hosts, or how many percent, are converged at a time "
+        "(default 100%).",
+    },
+    "ibready_max_fail_percentage": {
+        "type": "int",
+        "description": "The run stops when more than this share of a batch fails (default 100).",
+    },
+    "ibready_report_dir": {
+        "type": "path",
+        "description": "The folder of the report on the controller (default: `reports` below the "
+        "working directory).",
+    },
+    "ibready_ping_count": {
+        "type": "int",
+        "description": "Pings per pair and rail (default 50).",
+    },
+    "ibready_ping_timeout_ms": {
+        "type": "int",
+        "description": "Milliseconds to wait for each answer (default 200).",
+    },
+    "ibready_ping_deadline": {
+        "type": "int",
+        "description": "Seconds that one pair may take on one rail (default 15).",
+    },
+    "ibready_ping_lease": {
+        "type": "int",
+        "description": "Seconds after which a forgotten ping server ends by itself (default 600).",
+    },
+    "ibready_simulated": {
+        "type": "bool",
+        "description": "Set by the sandbox's inventory: its hosts are simulated.",
+    },
+}
+# What the playbooks register themselves; a site must not set these.
+INTERNAL = frozenset(
+    (
+        "ibready_node",
+        "ibready_ibverify",
+        "ibready_converge_error",
+        "ibready_pings",
+        "ibready_ping_error",
+        "ibready_ping_plan",
+        "ibready_ping_round",
+        "ibready_ping_asked",
+        "ibready_targets",
+        "ibready_ping_number",
+        "ibready_report",
+        "ibready_report_follows",
+    )
+)
+
+
+def problems(
+    variables: Mapping[str, Any], role_options: Mapping[str, Mapping[str, Any]]
+) -> list[str]:
+    """What is wrong with the variables of one host, one sentence each.
+
+    ``role_options`` maps a role's name to the options of its argument spec. Only names that start
+    with ``ibready_`` or with a role's name and an underscore are ours to judge.
+    """
+    known: dict[str, Any] = dict(PLAYBOOK_OPTIONS)
+    for options in role_options.values():
+        known.update(options)
+    prefixes = ("ibready_", *(f"{role}_" for role in role_options))
+    ours = {name: value for name, value in variables.items() if name.startswith(prefixes)}
+    found = [_misspelt(name, known) for name in sorted(ours) if name not in known | _internal()]
+    found += _wrong(known, {name: value for name, value in ours.items() if name in known})
+    if isinstance(ours.get("ibready_expect"), Mapping):
+        try:
+            from_inventory(ours["ibready_expect"])
+        except ExpectationError as exc:
+            found.append(str(exc).replace("expect.", "ibready_expect.", 1))
+    return found
+
+
+def _internal() -> dict[str, Any]:
+    return dict.fromkeys(INTERNAL)
+
+
+def _misspelt(name: str, known: Mapping[str, Any]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else "docs/variables.md lists what there is"
+    return f"{name} is not a variable of ibready; {hint}"
+
+
+def _wrong(known: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
+    """Let Ansible's own validator judge the types, with nothing required here."""
+    spec = {name: {**known[name], "required": False} for name in given}
+    for options in spec.values():
+        options.pop("default", None)
+        options.pop("description", None)
+    result = ArgumentSpecValidator(spec).validate(dict(given))
+    return [str(message) for message in result.error_messages]

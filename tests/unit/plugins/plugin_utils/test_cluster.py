@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import IbFacts
+from ansible_collections.ibready.cluster.plugins.plugin_utils import (
+    _cluster,
+    _files,
+    _hosts,
+    _render_html,
+    _render_text,
+)
+from tests.unit.samples import node, port
+
+NAMES = ("n1", "n2", "n3")
+RAILS = ("mlx5_0/1", "mlx5_1/1")
+EXPECT = {"hcas": 2, "link_layer": "InfiniBand", "rate_gbps": 400}
+NODE = {"kernel": "6.8.0", "root": True, "simulated": ""}
+
+
+def registered(index: int, ib: IbFacts | None = None, **bent: Any) -> dict[str, Any]:
+    """The variables of one host after a run in which all went well."""
+    me = f"n{index}"
+    answers = [
+        {
+            "rail": rail,
+            "server": server,
+            "untested": "",
+            "sent": 50,
+            "received": 50,
+            "rtt_avg": 0.02,
+            "rtt_max": 0.1,
+        }
+        for server in NAMES
+        for rail in RAILS
+        if server != me
+    ]
+    return {
+        "ibready_node": {"node": NODE},
+        "ibready_ibverify": {"facts": (ib or node(index)).to_dict()},
+        "ibready_expect": EXPECT,
+        "ibready_pings": answers,
+        **bent,
+    }
+
+
+def run(**bent: dict[str, Any]) -> dict[str, Any]:
+    """A report over three hosts; ``n2={...}`` replaces what is known of one."""
+    hostvars = {name: bent.get(name, registered(index)) for index, name in enumerate(NAMES, 1)}
+    hosts = _hosts.gather(hostvars, NAMES)
+    return _cluster.report(hosts, created="2026-11-20T10:00:00+00:00", version="0.1.0")
+
+
+def verdicts(report: dict[str, Any]) -> dict[str, str]:
+    return {name: host["verdict"] for name, host in report["hosts"].items()}
+
+
+def bad(report: dict[str, Any]) -> set[str]:
+    return {
+        f"{name} {check['id']} {check['result']}"
+        for name, host in report["hosts"].items()
+        for check in host["checks"]
+        if check["result"] in ("fail", "unknown")
+    }
+
+
+def test_three_healthy_hosts_are_ready() -> None:
+    report = run()
+    assert bad(report) == set()
+    assert verdicts(report) == dict.fromkeys(NAMES, "ready")
+    assert _cluster.is_good(report)
+    assert len(report["pings"]) == 12
+
+
+def test_no_host_is_never_good() -> None:
+    assert not _cluster.is_good(_cluster.report([], created="", version=""))
+
+
+ABSENT = [
+    pytest.param(
+        {"ibready_node": {"unreachable": True, "msg": "Connection refused"}},
+        "unreachable by ssh: Connection refused",
+        id="ssh does not answer",
+    ),
+    pytest.param(
+        {"ibready_node": {"failed": True, "msg": "Missing sudo password"}},
+        "could not become root",
+        id="no sudo rights",
+    ),
+    pytest.param({}, "took no part", id="never contacted"),
+]
+
+
+@pytest.mark.parametrize(("seen", "why"), ABSENT)
+def test_an_absent_host_is_unknown_and_the_others_stay_ready(
+    seen: dict[str, Any], why: str
+) -> None:
+    others = {}
+    for index in (1, 3):
+        mine = registered(index)
+        mine["ibready_pings"] = [one for one in mine["ibready_pings"] if one["server"] != "n2"]
+        others[f"n{index}"] = mine
+    report = run(n2=seen, **others)
+    assert verdicts(report) == {"n1": "ready", "n2": "unknown", "n3": "ready"}
+    assert bad(report) == {"n2 host.access.reachable unknown"}
+    assert why in report["hosts"]["n2"]["checks"][0]["cause"]
+    assert not _cluster.is_good(report)
+    untested = [ping for ping in report["pings"] if ping["untested"]]
+    assert {ping["culprit"] for ping in untested} == {"n2"}
+    assert len(untested) == 8
+
+
+def test_pings_that_never_ran_are_unknown_not_passed() -> None:
+    report = run(**{f"n{i}": registered(i, ibready_pings=[]) for i in (1, 2, 3)})
+    assert set(verdicts(report).values()) == {"unknown"}
+
+
+def test_a_host_that_stopped_in_a_role_is_named_with_its_message() -> None:
+    stopped = {"ibready_node": {"node": NODE}, "ibready_converge_error": "apt: lock held"}
+    report = run(n2=stopped)
+    assert {"n2 host.converge.complete fail", "n2 ib.tool.ibstat unknown"} <= bad(report)
+    assert verdicts(report)["n2"] == "not_ready"
+
+
+def test_a_module_that_was_not_root_is_unknown() -> None:
+    report = run(n2=registered(2, ibready_node={"node": {**NODE, "root": False}}))
+    assert verdicts(report)["n2"] == "unknown"
+
+
+def test_a_ping_server_that_did_not_start_makes_its_host_unknown() -> None:
+    broken = registered(2, ibready_ping_error="ibready-ibping did not stay up", ibready_pings=[])
+    silent = {}
+    for index in (1, 3):
+        mine = registered(index)
+        mine["ibready_pings"] = [one for one in mine["ibready_pings"] if one["server"] != "n2"]
+        silent[f"n{index}"] = mine
+    report = run(n2=broken, **silent)
+    assert verdicts(report) == {"n1": "ready", "n2": "unknown", "n3": "ready"}
+    assert "n2 fabric.ping.tested unknown" in bad(report)
+
+
+def test_without_an_inventory_expectation_the_fleet_expects() -> None:
+    slow = node(2)
+    slow = replace(slow, cas=(replace(slow.cas[0], ports=(port(rate=100.0, lid=20),)), slow.cas[1]))
+    slow = replace(slow, sysfs=slow.cas)
+    hosts = {f"n{i}": registered(i, slow if i == 2 else None, ibready_expect={}) for i in (1, 2, 3)}
+    report = run(**hosts)
+    assert bad(report) == {"n2 ib.port.rate fail"}
+    check = next(one for one in report["hosts"]["n2"]["checks"] if one["result"] == "fail")
+    assert (check["expected"], check["expected_from"]) == ("400 Gb/s", "fleet 2/3")
+
+
+def test_the_text_report_names_what_where_why_and_what_next() -> None:
+    mine = registered(2)
+    for one in mine["ibready_pings"]:
+        one["received"] = 25 if one["rail"] == RAILS[1] else 50
+    others = {}
+    for index in (1, 3):
+        other = registered(index)
+        for one in other["ibready_pings"]:
+            if one["server"] == "n2" and one["rail"] == RAILS[1]:
+                one["received"] = 25
+        others[f"n{index}"] = other
+    report = run(n2=mine, **others)
+    assert bad(report) == {"n2 fabric.ping.loss fail"}
+    text = _render_text.render(report)
+    for part in (
+        "n2 is not_ready:",
+        "fabric.ping.loss",
+        RAILS[1],
+        "50 % lost",
+        "cause:",
+        "remedy:",
+    ):
+        assert part in text
+    assert "SIMULATED" not in text
+
+
+def test_a_simulated_cluster_says_so_in_every_format() -> None:
+    mine = registered(1, ibready_node={"node": {**NODE, "simulated": "InfiniBand fabric (ibsim)"}})
+    report = run(n1=mine)
+    assert "SIMULATED: InfiniBand fabric (ibsim)" in _render_text.render(report)
+    assert "Simulated: InfiniBand fabric (ibsim)" in _render_html.render(report)
+
+
+def test_html_escapes_what_hosts_say() -> None:
+    evil = {"ibready_node": {"unreachable": True, "msg": "<script>alert(1)</script>"}}
+    page = _render_html.render(run(n2=evil))
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_the_report_is_plain_json() -> None:
+    report = run()
+    again = json.loads(json.dumps(report))
+    assert again["schema"] == "ibready/report/1"
+    assert set(again["hosts"]) == set(NAMES)
+
+
+def test_an_interrupted_write_leaves_the_old_report_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "report.json"
+    _files.write_whole(path, "old")
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        _files.write_whole(path, "new")
+    assert path.read_text() == "old"
+    assert [one.name for one in tmp_path.iterdir()] == ["report.json"]
+
+
+def test_all_pairs_are_in_the_report_tested_or_not() -> None:
+    report = run(n2={})
+    listed = {(one["client"], one["server"], one["rail"]) for one in report["pings"]}
+    assert listed == {(c, s, rail) for c, s in permutations(NAMES, 2) for rail in RAILS}

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+from collections import Counter
+from itertools import permutations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ping_plan import plan
+from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import (
+    Participant,
+    Rail,
+    pairings,
+    untested,
+)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(min_value=0, max_value=40))
+def test_every_ordered_pair_meets_once_and_nobody_is_busy_twice_in_a_round(count: int) -> None:
+    hosts = [f"n{index}" for index in range(count)]
+    rounds = pairings(hosts)
+    for one in rounds:
+        busy = Counter(name for pair in one for name in pair)
+        assert max(busy.values()) == 1
+    met = [pair for one in rounds for pair in one]
+    assert Counter(met) == Counter(permutations(hosts, 2))
+
+
+def who(*names: str, lid: int = 1, missing: dict[str, str] | None = None) -> Participant:
+    rails = {name: Rail(name, name.split("/")[0], 1, lid) for name in names}
+    return Participant(rails, missing or {})
+
+
+def test_a_question_carries_the_lid_of_the_one_who_is_asked() -> None:
+    made = plan({"a": who("m0/1", lid=3), "b": who("m0/1", lid=4)})
+    assert made["rounds"] == [
+        {"a": [{"device": "m0", "port": 1, "lid": 4, "rail": "m0/1", "server": "b"}]},
+        {"b": [{"device": "m0", "port": 1, "lid": 3, "rail": "m0/1", "server": "a"}]},
+    ]
+    assert made["serve"] == {
+        "a": [{"device": "m0", "port": 1}],
+        "b": [{"device": "m0", "port": 1}],
+    }
+
+
+@pytest.mark.parametrize(
+    "hosts",
+    [
+        pytest.param({}, id="no host"),
+        pytest.param({"a": who("m0/1")}, id="one host"),
+        pytest.param({"a": who("m0/1"), "b": who()}, id="one host able to ping"),
+        pytest.param({"a": who("m0/1"), "b": who("m1/1")}, id="no rail in common"),
+    ],
+)
+def test_nobody_serves_where_nobody_can_ask(hosts: dict[str, Participant]) -> None:
+    assert plan(hosts) == {"serve": {}, "rounds": []}
+
+
+def test_what_is_left_out_names_the_host_that_is_the_reason() -> None:
+    hosts = {
+        "a": who("m0/1"),
+        "b": who(missing={"m0/1": "the port is Down"}),
+        "c": who(missing={"*": "unreachable"}),
+    }
+    assert {(one.client, one.server, one.culprit, one.reason) for one in untested(hosts)} == {
+        ("a", "b", "b", "the port is Down"),
+        ("a", "c", "c", "unreachable"),
+        ("b", "a", "b", "the port is Down"),
+        ("b", "c", "b", "the port is Down"),
+        ("c", "a", "c", "unreachable"),
+        ("c", "b", "c", "unreachable"),
+    }

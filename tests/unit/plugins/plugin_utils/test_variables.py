@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils._variables import problems
+
+ROLES = {
+    "rdma": {
+        "rdma_flavour": {"type": "str", "choices": ["inbox"], "default": "inbox"},
+        "rdma_min_free_mb": {"type": "int", "default": 300},
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        pytest.param({"rdma_flavor": "inbox"}, "did you mean rdma_flavour?", id="misspelt role"),
+        pytest.param({"ibready_expct": {}}, "did you mean ibready_expect?", id="misspelt own"),
+        pytest.param({"rdma_min_free_mb": "lots"}, "unable to convert to int", id="wrong type"),
+        pytest.param({"rdma_flavour": "mlx"}, "must be one of: inbox", id="wrong choice"),
+        pytest.param({"ibready_expect": [1]}, "dict", id="a list where a dict is due"),
+        pytest.param({"ibready_expect": {"rate": 4}}, "ibready_expect.rate", id="unknown key"),
+        pytest.param({"ibready_ping_count": "x"}, "unable to convert to int", id="not a number"),
+    ],
+)
+def test_what_cannot_be_meant_is_named(variables: dict[str, Any], expected: str) -> None:
+    found = problems(variables, ROLES)
+    assert len(found) == 1
+    assert expected in found[0]
+
+
+def test_good_and_foreign_variables_pass() -> None:
+    variables = {
+        "rdma_flavour": "inbox",
+        "rdma_min_free_mb": "500",
+        "ibready_expect": {"hcas": 8, "ignore": ["mlx5_9"]},
+        "ibready_node": {"node": {}},
+        "nccl_version": "2.27",
+        "ansible_host": "10.0.0.1",
+        "my_rdma_flavor": "whatever",
+    }
+    assert problems(variables, ROLES) == []
