@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from ansible_collections.ibready.cluster.plugins.module_utils import _ibping
 from ansible_collections.ibready.cluster.plugins.module_utils._command import Output
 from ansible_collections.ibready.cluster.plugins.module_utils._ibping import Endpoint, Question

@@ -4,6 +4,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from ansible_collections.ibready.cluster.plugins.module_utils import _node
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from ansible_collections.ibready.cluster.plugins.modules import ibverify
 
 RunModule = Callable[..., dict[str, Any]]
@@ -29,9 +30,7 @@ IBSTAT = """CA 'mlx5_0'
 \t\tPort GUID: 0x0000000000100001
 \t\tLink layer: InfiniBand
 """
-SMINFO = (
-    "sminfo: sm lid 1 sm guid 0x10000d, activity count 242 priority 0 state 3 SMINFO_MASTER\n"
-)
+SMINFO = "sminfo: sm lid 1 sm guid 0x10000d, activity count 242 priority 0 state 3 SMINFO_MASTER\n"
 SYSFS = {
     "node_type": "1: CA\n",
     "hca_type": "MT4129\n",

@@ -56,7 +56,15 @@ def test_a_question_carries_the_lid_of_the_one_who_is_asked() -> None:
     ],
 )
 def test_nobody_serves_where_nobody_can_ask(hosts: dict[str, Participant]) -> None:
-    assert plan(hosts) == {"serve": {}, "rounds": []}
+    made = plan(hosts)
+    assert (made["serve"], made["rounds"]) == ({}, [])
+
+
+def test_the_lease_covers_the_slowest_possible_run() -> None:
+    hosts = {name: who("m0/1", "m1/1") for name in "abcd"}
+    made = plan(hosts, deadline=15)
+    assert len(made["rounds"]) == 6
+    assert made["lease"] > 6 * 2 * 15
 
 
 def test_what_is_left_out_names_the_host_that_is_the_reason() -> None:

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jinja2 import Environment, nodes
+
+from ansible_collections.ibready.cluster.plugins.module_utils._sysctl import read_settings
+from tools import role_readme
+
+ROOT = Path(__file__).parents[2]
+ROLES = sorted(path.parent.parent.name for path in ROOT.glob("roles/*/tasks/main.yml"))
+
+# What Ansible itself defines.
+MAGIC = {"ansible_check_mode", "ansible_facts", "ansible_failed_result", "inventory_hostname"}
+MAGIC |= {"item", "role_path"}
+# Task keywords that hold a bare expression, and so does an assertion's `that`.
+EXPRESSIONS = {"when", "changed_when", "failed_when", "until", "that"}
+# Keys of a task that are not a module.
+KEYWORDS = {"name", "when", "changed_when", "failed_when", "until", "retries", "delay", "register"}
+KEYWORDS |= {"loop", "loop_control", "vars", "tags", "notify", "listen", "check_mode", "become"}
+KEYWORDS |= {"environment", "block", "rescue", "always", "delegate_to", "run_once", "no_log"}
+KEYWORDS |= {"diff", "throttle", "timeout"}
+INCLUDES = {"ansible.builtin.include_tasks", "ansible.builtin.import_tasks"}
+
+
+def load(path: Path) -> Any:
+    return yaml.safe_load(path.read_text())
+
+
+def tasks_in(entries: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Every task and block of a file, those inside blocks too."""
+    for entry in entries:
+        yield entry
+        for part in ("block", "rescue", "always"):
+            yield from tasks_in(entry.get(part, []))
+
+
+def task_files(role: str) -> list[Path]:
+    home = ROOT / "roles" / role
+    return sorted([*home.glob("tasks/*.yml"), *home.glob("handlers/*.yml")])
+
+
+def all_tasks(role: str) -> list[tuple[str, dict[str, Any]]]:
+    return [(path.name, task) for path in task_files(role) for task in tasks_in(load(path))]
+
+
+def modules_of(task: dict[str, Any]) -> list[str]:
+    return [key for key in task if key not in KEYWORDS]
+
+
+def names_used(value: Any, *, expression: bool = False) -> set[str]:
+    """The variables that a value's templates need, expressions of `when` and the like included."""
+    if isinstance(value, dict):
+        return set().union(
+            *(names_used(part, expression=key in EXPRESSIONS) for key, part in value.items())
+        )
+    if isinstance(value, list):
+        return set().union(*(names_used(part, expression=expression) for part in value))
+    if not isinstance(value, str):
+        return set()
+    source = f"{{{{ {value} }}}}" if expression else value
+    names = list(Environment().parse(source).find_all(nodes.Name))
+    return {name.name for name in names if name.ctx == "load"} - {
+        name.name for name in names if name.ctx == "store"
+    }
+
+
+def names_given(task: dict[str, Any]) -> set[str]:
+    """The variables that a task defines."""
+    given = set(task.get("vars", {}))
+    given |= {task["register"]} if "register" in task else set()
+    given |= {task.get("loop_control", {}).get("loop_var", "item")}
+    return given
+
+
+def options(role: str) -> dict[str, Any]:
+    spec = load(ROOT / "roles" / role / "meta/argument_specs.yml")
+    found: dict[str, Any] = spec["argument_specs"]["main"]["options"]
+    return found
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_documented_defaults_are_the_real_ones(role: str) -> None:
+    real = load(ROOT / "roles" / role / "defaults/main.yml")
+    documented = {
+        name: option["default"] for name, option in options(role).items() if "default" in option
+    }
+    assert documented == real
+    assert all(option["type"] and option["description"] for option in options(role).values())
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_every_variable_is_the_roles_own(role: str) -> None:
+    home = ROOT / "roles" / role
+    used = set().union(*(names_used(task) for _file, task in all_tasks(role)))
+    private: set[str] = set()
+    for path in home.glob("vars/*.yml"):
+        private |= set(load(path))
+        used |= names_used(load(path))
+    for path in home.glob("templates/*"):
+        used |= names_used(path.read_text())
+    private = private.union(*(names_given(task) for _file, task in all_tasks(role))) - {"item"}
+
+    assert [name for name in options(role) if not name.startswith(f"{role}_")] == []
+    assert [name for name in private if not name.startswith(f"__{role}_")] == []
+    assert used - MAGIC - private - set(options(role)) == set()
+    assert set(options(role)) - used == set(), "documented, but used nowhere"
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_the_names_for_each_os_are_the_same(role: str) -> None:
+    files = [path for path in (ROOT / "roles" / role).glob("vars/*.yml") if path.stem != "main"]
+    families = {path.stem: set(load(path)) for path in files}
+    assert len({frozenset(names) for names in families.values()}) <= 1
+    if families:
+        known = load(ROOT / "roles" / role / "vars/main.yml")[f"__{role}_os_families"]
+        assert sorted(families) == sorted(known)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_main_is_a_table_of_contents(role: str) -> None:
+    main = load(ROOT / "roles" / role / "tasks/main.yml")
+    assert [task["name"] for task in main if not INCLUDES.issuperset(modules_of(task))] == []
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_modules_have_their_full_names_and_no_failure_is_ignored(role: str) -> None:
+    for file, task in all_tasks(role):
+        where = f"{role}/{file}: {task.get('name')}"
+        modules = modules_of(task)
+        assert len(modules) <= 1, where
+        assert all(re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+){2}", name) for name in modules), where
+        assert "ansible.builtin.shell" not in modules, where
+        assert task.get("failed_when") is not False, where
+        # A changed command must say when it is: by changed_when, or by what it creates.
+        if modules == ["ansible.builtin.command"]:
+            assert "changed_when" in task or "creates" in task[modules[0]], where
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_the_readme_has_the_current_table(role: str) -> None:
+    readme = ROOT / "roles" / role / "README.md"
+    assert readme.read_text() == role_readme.render(readme.parent)
+
+
+def test_each_default_kernel_setting_is_valid_and_has_its_reason() -> None:
+    home = ROOT / "roles/host_tuning"
+    settings = load(home / "defaults/main.yml")["host_tuning_sysctls"]
+    reasons = load(home / "vars/main.yml")["__host_tuning_sysctl_reasons"]
+    assert list(settings) == list(reasons)
+    assert all(setting.reason for setting in read_settings(settings, reasons))
+
+
+@pytest.mark.parametrize(
+    ("said", "cause"),
+    [
+        # apt 3.0 by ansible.builtin.apt, Debian 13.
+        pytest.param(
+            "'/usr/bin/apt-get -y install rdma-core' failed: E: Unable to acquire the dpkg"
+            " frontend lock (/var/lib/dpkg/lock-frontend), is another process using it?",
+            "lock",
+            id="dpkg's lock is held",
+        ),
+        pytest.param(
+            "Failed to lock apt for exclusive operation: Failed to lock directory"
+            " /var/lib/apt/lists/: E:Could not get lock /var/lib/apt/lists/lock.",
+            "lock",
+            id="the lists' lock is held",
+        ),
+        pytest.param(
+            "Failed to update apt cache after 2 retries: W: Failed to fetch"
+            " http://127.0.0.1:9/debian/dists/trixie/InRelease  Could not connect to 127.0.0.1:9",
+            "repository",
+            id="a repository does not answer",
+        ),
+        pytest.param(
+            "No package matching 'rdma-core' is available", "repository", id="no such package"
+        ),
+        pytest.param(
+            "E:Write error - write (28: No space left on device), E:IO Error saving source cache",
+            "disk",
+            id="no space for apt's cache",
+        ),
+        pytest.param(
+            "failed: E: You don't have enough free space in /var/cache/apt/archives/.",
+            "disk",
+            id="no space for the packages",
+        ),
+        pytest.param(
+            "Failed to update apt cache after 2 retries: W:Failed to fetch http://x/InRelease"
+            " Error writing to file - write (28: No space left on device)",
+            "disk",
+            id="a full disk comes before the index that failed by it",
+        ),
+        pytest.param(
+            "failed: E: Packages need to be removed but remove is disabled.",
+            "packages that are installed",
+            id="another stack is in the way",
+        ),
+        pytest.param("E: Sub-process /usr/bin/dpkg returned an error code (1)", "", id="unknown"),
+    ],
+)
+def test_a_package_managers_words_lead_to_the_cause(said: str, cause: str) -> None:
+    known = load(ROOT / "roles/rdma/vars/main.yml")["__rdma_failures"]
+    causes = [entry["cause"] for entry in known if re.search("|".join(entry["patterns"]), said)]
+    assert cause in causes[0] if cause else causes == []
+
+
+def a_role(home: Path, spec: dict[str, Any], readme: str) -> Path:
+    role = home / "roles/sample"
+    (role / "meta").mkdir(parents=True)
+    (role / "meta/argument_specs.yml").write_text(
+        yaml.safe_dump({"argument_specs": {"main": {"options": spec}}}, sort_keys=False)
+    )
+    (role / "README.md").write_text(readme)
+    return role
+
+
+MARKED = f"# sample\n{role_readme.BEGIN}\nold\n{role_readme.END}\nafter\n"
+
+
+def test_the_table_says_what_the_specification_says(tmp_path: Path) -> None:
+    spec = {
+        "sample_flavour": {
+            "type": "str",
+            "choices": ["a", "b"],
+            "default": "a",
+            "description": ["V(a) or", "see O(sample_names) | more."],
+        },
+        "sample_names": {
+            "type": "list",
+            "elements": "str",
+            "required": True,
+            "description": "Names.",
+        },
+        "sample_off": {"type": "bool", "default": False, "description": "Off."},
+        "sample_big": {"type": "dict", "default": {"a": 1, "b": 2, "c": 3}, "description": "Big."},
+    }
+    text = role_readme.render(a_role(tmp_path, spec, MARKED))
+    assert text.splitlines()[4:8] == [
+        "| `sample_flavour` | str (a, b) | `a` | `a` or see `sample_names` \\| more. |",
+        "| `sample_names` | list of str | required | Names. |",
+        "| `sample_off` | bool | `false` | Off. |",
+        "| `sample_big` | dict | [defaults/main.yml](defaults/main.yml) | Big. |",
+    ]
+    assert text.startswith("# sample\n")
+    assert text.endswith(f"{role_readme.END}\nafter\n")
+
+
+def test_check_says_stale_and_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    role = a_role(tmp_path, {}, MARKED)
+    assert role_readme.main(["--check"], root=tmp_path) == 1
+    assert "roles/sample/README.md is stale" in capsys.readouterr().out
+    assert (role / "README.md").read_text() == MARKED
+    assert role_readme.main([], root=tmp_path) == 0
+    assert role_readme.main(["--check"], root=tmp_path) == 0
+
+
+@pytest.mark.parametrize("fault", ["no marks", "no file"])
+def test_a_readme_that_cannot_have_a_table_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], fault: str
+) -> None:
+    role = a_role(tmp_path, {}, "# sample\n")
+    if fault == "no file":
+        (role / "README.md").unlink()
+    assert role_readme.main([], root=tmp_path) == 2
+    assert "sample: no table for README.md" in capsys.readouterr().err
+    shutil.rmtree(role)
