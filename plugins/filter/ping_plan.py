@@ -25,6 +25,10 @@ options:
     type: list
     elements: str
     required: true
+  deadline:
+    description: Seconds that one question may take, from which the servers' lease follows.
+    type: int
+    default: 15
 author:
   - ibready contributors (@ibready)
 """
@@ -39,15 +43,17 @@ RETURN = r"""
 _value:
   description:
     - C(serve) maps hosts to the ports that answer, C(rounds) is a list that maps clients to
-      questions as M(ibready.cluster.ibping) takes them.
+      questions as M(ibready.cluster.ibping) takes them, C(lease) is how long servers may live.
   type: dict
 """
 
 
-def ping_plan(hostvars: Mapping[str, Any], hosts: Sequence[str]) -> dict[str, Any]:
+def ping_plan(
+    hostvars: Mapping[str, Any], hosts: Sequence[str], deadline: int = 15
+) -> dict[str, Any]:
     """Plan over what the named hosts told; hosts of which nothing is known stay out."""
     seen = _hosts.gather(hostvars, list(hosts))
-    return _ping_plan.plan({host.name: _hosts.participant(host) for host in seen})
+    return _ping_plan.plan({host.name: _hosts.participant(host) for host in seen}, int(deadline))
 
 
 class FilterModule:

@@ -13,8 +13,15 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import (
 )
 
 
-def plan(hosts: Mapping[str, Participant]) -> dict[str, Any]:
-    """``serve``: host -> endpoints. ``rounds``: list of client -> questions, one dict a round."""
+# What a round costs beside the pings themselves: logging in and starting the module, in seconds.
+ROUND_OVERHEAD = 10
+
+
+def plan(hosts: Mapping[str, Participant], deadline: int = 15) -> dict[str, Any]:
+    """``serve``: host -> endpoints. ``rounds``: list of client -> questions, one dict a round.
+
+    ``lease``: seconds that all rounds take at the worst, where every question uses up ``deadline``.
+    """
     able = [name for name, who in hosts.items() if who.rails]
     rounds: list[dict[str, list[dict[str, Any]]]] = []
     for met in pairings(able):
@@ -23,7 +30,9 @@ def plan(hosts: Mapping[str, Participant]) -> dict[str, Any]:
         if asked:
             rounds.append(asked)
     serve = {name: [_endpoint(rail) for rail in hosts[name].rails.values()] for name in able}
-    return {"serve": serve if rounds else {}, "rounds": rounds}
+    questions = sum(max(len(one) for one in asked.values()) for asked in rounds)
+    lease = 60 + len(rounds) * ROUND_OVERHEAD + questions * (deadline + 5)
+    return {"serve": serve if rounds else {}, "rounds": rounds, "lease": lease}
 
 
 def _questions(client: Participant, name: str, server: Participant) -> list[dict[str, Any]]:

@@ -49,7 +49,8 @@ PLAYBOOK_OPTIONS: dict[str, dict[str, Any]] = {
     },
     "ibready_ping_lease": {
         "type": "int",
-        "description": "Seconds after which a forgotten ping server ends by itself (default 600).",
+        "description": "Seconds after which a forgotten ping server ends by itself (default: as long as "
+        "all rounds can take).",
     },
     "ibready_simulated": {
         "type": "bool",

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A sandbox of the system tests' own, and the commands that an operator types."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+NAME = "ibready-system"
+SUBNET = "198.18.79"
+INVENTORY = f"""---
+all:
+  vars:
+    sandbox_name: {NAME}
+    sandbox_subnet: {SUBNET}
+"""
+
+
+def command(name: str) -> str:
+    """A program of the virtual environment that runs the tests."""
+    return str(Path(sys.executable).with_name(name))
+
+
+def run(
+    *argv: str, cwd: Path = ROOT, env: dict[str, str] | None = None, timeout: float = 300
+) -> subprocess.CompletedProcess[str]:
+    """Run a command with colours off; stdout and stderr in one text, in ``stdout``."""
+    plain = {**os.environ, "ANSIBLE_NOCOLOR": "1", "ANSIBLE_FORCE_COLOR": "0"}
+    plain.pop("ANSIBLE_CONFIG", None)
+    return subprocess.run(
+        list(argv),
+        cwd=cwd,
+        env={**plain, **(env or {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=timeout,
+    )
+
+
+@dataclass(frozen=True)
+class Box:
+    """The sandbox, and an inventory that means it."""
+
+    inventory: Path
+    reports: Path
+    extra: tuple[str, ...] = field(default=())
+
+    @property
+    def inventories(self) -> list[str]:
+        return ["-i", str(ROOT / "inventories/sandbox"), "-i", str(self.inventory)]
+
+    def sandbox(self, *argv: str) -> str:
+        """``python -m sandbox``; fails the test with its output where it fails."""
+        done = run(
+            sys.executable, "-m", "sandbox", argv[0], "--name", NAME, "--subnet", SUBNET, *argv[1:]
+        )
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    def root(self, node: str, script: str) -> str:
+        """Run a shell script as root inside a node, past ssh and sudo."""
+        return self.sandbox("exec", node, "--", "sh", "-ec", script)
+
+    def playbook(self, name: str, *argv: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+        """``ansible-playbook NAME`` against this sandbox."""
+        report = json.dumps({"ibready_report_dir": str(self.reports)})
+        return run(
+            command("ansible-playbook"), name, *self.inventories, "-e", report, *argv, cwd=cwd
+        )
+
+    def adhoc(self, *argv: str) -> subprocess.CompletedProcess[str]:
+        """``ansible`` against this sandbox."""
+        return run(command("ansible"), *self.inventories, *argv)
+
+    def report(self) -> dict[str, Any]:
+        """The JSON report of the last run."""
+        read: dict[str, Any] = json.loads((self.reports / "ibready-report.json").read_text())
+        return read
+
+    def verdicts(self) -> dict[str, str]:
+        return {name: host["verdict"] for name, host in self.report()["hosts"].items()}
+
+
+@pytest.fixture(scope="session")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
+    """Three bare nodes, taken away at the end."""
+    folder = tmp_path_factory.mktemp("box")
+    inventory = folder / "hosts.yml"
+    inventory.write_text(INVENTORY)
+    box = Box(inventory, folder / "reports")
+    box.sandbox("up")
+    yield box
+    box.sandbox("down")

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hosts that cannot be converged: named with their cause, nothing half-written, others go on."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.system.conftest import Box
+
+# Another administrator's apt: the two locks that apt takes, held by a process of its own.
+HOLD_LOCKS = """cat > /run/other-admin.py <<'EOF'
+import fcntl, time
+held = [open(name, "w") for name in ("/var/lib/dpkg/lock-frontend", "/var/lib/apt/lists/lock")]
+for one in held:
+    fcntl.lockf(one, fcntl.LOCK_EX)
+time.sleep(600)
+EOF
+systemd-run --quiet --collect --unit=other-admin python3 /run/other-admin.py
+"""
+BREAK_REPOSITORY = """mkdir -p /root/kept
+mv /etc/apt/sources.list /etc/apt/sources.list.d /root/kept/
+key=/usr/share/keyrings/debian-archive-keyring.gpg
+echo "deb [signed-by=$key] http://127.0.0.1:9/debian trixie main" > /etc/apt/sources.list
+rm -rf /var/lib/apt/lists/*
+"""
+
+
+def said(text: str) -> str:
+    """The output with every run of white space made one blank, for messages are folded."""
+    return " ".join(text.split())
+
+
+def test_check_mode_on_bare_nodes_ends_well_and_changes_nothing(bare: Box) -> None:
+    before = [_state(bare, node) for node in ("node1", "node2", "node3")]
+    done = bare.playbook("site.yml", "--check")
+    assert done.returncode == 0, done.stdout
+    assert [_state(bare, node) for node in ("node1", "node2", "node3")] == before
+    assert bare.root("node1", "! command -v ibstat") == ""
+
+
+def _state(box: Box, node: str) -> str:
+    """Everything that a role might touch: packages, /etc, running sysctls, failed units."""
+    return box.root(
+        node,
+        "dpkg-query -W | sha256sum; find /etc -type f -newer /etc/ibready-sandbox.json | sort; "
+        "find /etc -xdev -type f -exec sha256sum {} + | sort | sha256sum; "
+        "cat /proc/sys/net/ipv4/conf/all/arp_announce /proc/sys/vm/zone_reclaim_mode; "
+        "systemctl show -p DefaultLimitMEMLOCK",
+    )
+
+
+def test_lock_full_disk_and_broken_repository_are_each_named(bare: Box) -> None:
+    bare.root("node1", HOLD_LOCKS)
+    bare.root("node2", "mount -t tmpfs -o size=1m tmpfs /var/cache/apt")
+    bare.root("node3", BREAK_REPOSITORY)
+    try:
+        done = bare.playbook("site.yml", "-e", "rdma_lock_timeout=5")
+        text = said(done.stdout)
+        assert done.returncode != 0
+        assert "node1: rdma packages not installed" in text
+        assert "node2" in text
+        assert "node3: rdma packages not installed" in text
+        for node, cause in (("node1", "lock"), ("node2", "free"), ("node3", "repository")):
+            message = text[text.index(f"{node}: ") :][:900]
+            assert cause in message, message
+            assert "Next:" in message or "next:" in message, message
+        for node in ("node1", "node2", "node3"):
+            assert bare.root(node, "dpkg --audit; ! command -v ibstat") == ""
+    finally:
+        bare.root("node1", "systemctl stop other-admin")
+        bare.root("node2", "umount /var/cache/apt")
+        bare.root("node3", "rm -rf /etc/apt/sources.list; mv /root/kept/* /etc/apt/")
+
+
+ABSENT = [
+    pytest.param(
+        "node2",
+        "systemctl stop ssh.socket ssh.service 2>/dev/null || systemctl stop ssh.service",
+        "systemctl start ssh.socket 2>/dev/null || systemctl start ssh.service",
+        "unreachable by ssh",
+        id="ssh does not answer",
+    ),
+    pytest.param(
+        "node3",
+        "mkdir -p /root/sudo && mv /etc/sudoers.d/* /root/sudo/",
+        "mv /root/sudo/* /etc/sudoers.d/",
+        "could not become root",
+        id="no sudo rights",
+    ),
+]
+
+
+@pytest.mark.parametrize(("node", "spoil", "mend", "cause"), ABSENT)
+def test_the_others_get_ready_where_one_cannot_be_administered(
+    bare: Box, node: str, spoil: str, mend: str, cause: str
+) -> None:
+    others = {"node1", "node2", "node3"} - {node}
+    bare.root(node, spoil)
+    try:
+        done = bare.playbook("site.yml")
+        assert done.returncode != 0
+        assert bare.verdicts() == {**dict.fromkeys(others, "ready"), node: "unknown"}
+        check = bare.report()["hosts"][node]["checks"][0]
+        assert check["id"] == "host.access.reachable"
+        assert cause in check["cause"]
+        assert check["remedy"]
+        untested = [ping for ping in bare.report()["pings"] if ping["untested"]]
+        assert {ping["culprit"] for ping in untested} == {node}
+        assert len(untested) == 8
+        converge = bare.playbook("playbooks/converge.yml")
+        assert converge.returncode != 0
+        assert f"{node} was not converged" in said(converge.stdout)
+    finally:
+        bare.root(node, mend)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The three ways to use it, from the checkout and from an installed collection."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from tests.system.conftest import ROOT, Box, command, run
+
+
+@pytest.fixture(scope="session")
+def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The collection as ``ansible-galaxy collection build`` makes it."""
+    folder = tmp_path_factory.mktemp("build")
+    done = run(command("ansible-galaxy"), "collection", "build", "--output-path", str(folder))
+    assert done.returncode == 0, done.stdout
+    (path,) = folder.glob("ibready-cluster-*.tar.gz")
+    return path
+
+
+@pytest.fixture(scope="session")
+def elsewhere(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A working directory that knows nothing of the checkout but the installed collection."""
+    folder = tmp_path_factory.mktemp("else where")
+    done = run(
+        *(command("ansible-galaxy"), "collection", "install", str(tarball)),
+        *("-p", str(folder / "collections"), "--offline"),
+        cwd=folder,
+    )
+    assert done.returncode == 0, done.stdout
+    (folder / "ansible.cfg").write_text("[defaults]\ncollections_path = ./collections\n")
+    return folder
+
+
+def test_the_tarball_ships_no_inventory_no_sandbox_and_no_cache(tarball: Path) -> None:
+    with tarfile.open(tarball) as archive:
+        names = archive.getnames()
+    assert "plugins/modules/ibverify.py" in names
+    assert "plugins/plugin_utils/report.html.j2" in names
+    assert "roles/rdma/tasks/main.yml" in names
+    foreign = ("inventories", "cluster", "sandbox", "tests", "molecule", ".venv", "collections")
+    assert [name for name in names if name.split("/")[0] in foreign] == []
+    assert [name for name in names if "sandbox" in name or name.endswith(".pyc")] == []
+
+
+def test_the_installed_collection_s_site_makes_the_hosts_ready(bare: Box, elsewhere: Path) -> None:
+    done = bare.playbook("ibready.cluster.site", cwd=elsewhere)
+    assert done.returncode == 0, done.stdout
+    assert str(elsewhere / "collections") in done.stdout or "node1" in done.stdout
+    assert set(bare.verdicts().values()) == {"ready"}
+
+
+def test_the_documentation_is_found_under_both_names(elsewhere: Path) -> None:
+    for argv, cwd in (
+        (("-t", "module", "ibverify"), ROOT),
+        (("-t", "module", "ibready.cluster.ibverify"), ROOT),
+        (("-t", "module", "ibready.cluster.ibverify"), elsewhere),
+        (("-t", "role", "ibready.cluster.rdma"), elsewhere),
+    ):
+        done = run(command("ansible-doc"), *argv, cwd=cwd)
+        # ansible-doc exits 0 for a plugin that it does not find: its words count.
+        assert "WARNING" not in done.stdout, done.stdout
+        assert "IBVERIFY" in done.stdout.upper() or "RDMA" in done.stdout.upper()
+        assert "report_only" in done.stdout or "rdma_flavour" in done.stdout
+
+
+@pytest.mark.parametrize("module", ["ibverify", "ibready.cluster.ibverify"])
+def test_ad_hoc_by_short_and_full_name(bare: Box, module: str) -> None:
+    done = bare.adhoc("all", "-m", module)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count('"verdict": "ready"') == 3
+
+
+def test_ad_hoc_fails_where_the_inventory_expects_something_else(bare: Box) -> None:
+    done = bare.adhoc("all", "-m", "ibverify", "-e", '{"ibready_expect": {"rate_gbps": 800}}')
+    assert done.returncode != 0
+    assert done.stdout.count('"verdict": "not_ready"') == 3
+    assert "expected 800 Gb/s (inventory)" in done.stdout
+
+
+def test_a_second_run_changes_nothing(bare: Box) -> None:
+    done = bare.playbook("site.yml")
+    assert done.returncode == 0, done.stdout
+    recap = [line for line in done.stdout.splitlines() if "changed=" in line]
+    assert len(recap) == 4
+    assert all("changed=0 " in line for line in recap), recap
+
+
+def test_a_server_ends_by_its_lease_when_nobody_stops_it(bare: Box) -> None:
+    serve = "state=serving lease=2 endpoints=[{'device':'ibsim0'}]"
+    done = bare.adhoc("node1", "-m", "ibping", "-a", serve)
+    assert done.returncode == 0, done.stdout
+    assert bare.root("node1", "pgrep -c ibping || true").strip() != "0"
+    assert bare.root("node1", "sleep 4; pgrep -c ibping || true").strip() == "0"
+    assert bare.root("node1", "systemctl is-failed 'ibready-ibping-*' || true").strip() in (
+        "",
+        "inactive",
+    )
+
+
+def test_limit_reports_only_the_named_hosts(bare: Box) -> None:
+    done = bare.playbook("playbooks/verify.yml", "--limit", "node1,node2")
+    assert done.returncode == 0, done.stdout
+    assert bare.verdicts() == {"node1": "ready", "node2": "ready"}
