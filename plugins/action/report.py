@@ -22,6 +22,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils import (
     _hosts,
     _render_html,
     _render_text,
+    _summary,
 )
 
 _GALAXY = Path(__file__).resolve().parents[2] / "galaxy.yml"
@@ -32,7 +33,7 @@ class ActionModule(ActionBase):
     """The whole of the module ``report``: there is nothing to do on a node."""
 
     _requires_connection = False
-    _VALID_ARGS = frozenset(("hosts", "dest"))
+    _VALID_ARGS = frozenset(("hosts", "dest", "report_only"))
 
     def run(
         self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
@@ -42,6 +43,7 @@ class ActionModule(ActionBase):
             argument_spec={
                 "hosts": {"type": "list", "elements": "str", "required": True},
                 "dest": {"type": "path", "required": True},
+                "report_only": {"type": "bool", "default": False},
             }
         )
         if not args["hosts"]:
@@ -54,25 +56,20 @@ class ActionModule(ActionBase):
         except ExpectationError as exc:
             raise AnsibleActionFail(f"ibready_expect: {exc}") from exc
         report = _cluster.report(
-            hosts, created=datetime.now(UTC).isoformat(timespec="seconds"), version=_version()
+            hosts,
+            size=len((task_vars or {})["groups"]["all"]),
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            version=_version(),
         )
         self._display.display("\n" + _render_text.render(report) + "\n")
         result.update(
             changed=False,
             verdicts={name: host["verdict"] for name, host in report["hosts"].items()},
+            bad=_summary.bad(report),
             **self._write(Path(args["dest"]), report),
         )
-        if not _cluster.is_good(report):
-            bad = [
-                f"{name} is {word}"
-                for name, word in result["verdicts"].items()
-                if word not in ("ready", "degraded")
-            ]
-            result.update(
-                failed=True,
-                msg=f"{'; '.join(bad)}. What was seen and what to do: the table above, "
-                f"and {result['html']}",
-            )
+        if not _cluster.is_good(report) and not args["report_only"]:
+            result.update(failed=True, msg=" ".join(result["bad"].values()))
         return result
 
     def _write(self, folder: Path, report: dict[str, Any]) -> dict[str, str]:

@@ -88,7 +88,7 @@ _ENTRIES = (
     ),
     Entry(
         "ib.sources.agree",
-        "warning",
+        "error",
         "ibstat and the kernel's sysfs say the same",
         "Two sources that disagree mean that one of them is stale or was cut.",
         ("a port changed state between the two looks", "ibstat is from another RDMA stack"),

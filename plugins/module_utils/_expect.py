@@ -7,6 +7,7 @@ does not pass through here. Nothing is ever learnt from the judged host's own pr
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Mapping
 
@@ -75,8 +76,8 @@ def _convert(key: str, value: Any) -> Any:
         converted = kind(value)
     except (TypeError, ValueError):
         raise ExpectationError(f"expect.{key} must be {kind.__name__}, not {value!r}") from None
-    if kind in (int, float) and converted <= 0:
-        raise ExpectationError(f"expect.{key} must be above 0, not {value!r}")
+    if kind in (int, float) and not (converted > 0 and math.isfinite(converted)):
+        raise ExpectationError(f"expect.{key} must be a number above 0, not {value!r}")
     if key == "link_layer" and converted not in LINK_LAYERS:
         raise ExpectationError(f"expect.link_layer must be one of {', '.join(LINK_LAYERS)}")
     return converted

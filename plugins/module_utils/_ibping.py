@@ -46,12 +46,16 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Question:
-    """Ask ``lid`` from a local port; ``rail`` and ``server`` only label the answer."""
+    """Ask ``lid`` from a local port; ``rail`` and ``server`` only label the answer.
+
+    With ``hostname``, an answer from a host of another name is no answer: the LID has moved.
+    """
 
     endpoint: Endpoint
     lid: int
     rail: str
     server: str
+    hostname: str = ""
 
 
 def endpoint(raw: dict[str, Any]) -> Endpoint:
@@ -130,8 +134,9 @@ def ask(
         parsed = ibping.parse(output.stdout)
     except ParseError as exc:
         return {**answer, "untested": f"ibping from {one.device}: {_said(output) or exc}"}
-    if parsed.sent == 0:
-        return {**answer, "untested": f"ibping from {one.device} sent nothing in {deadline:g} s"}
+    doubt = _doubt(output, parsed, question, count, deadline)
+    if doubt:
+        return {**answer, "untested": f"ibping from {one.device}: {doubt}"}
     return {
         **answer,
         "sent": parsed.sent,
@@ -139,6 +144,22 @@ def ask(
         "rtt_avg": parsed.rtt_ms.avg if parsed.rtt_ms and parsed.received else None,
         "rtt_max": parsed.rtt_ms.max if parsed.rtt_ms and parsed.received else None,
     }
+
+
+def _doubt(
+    output: Output, parsed: ibping.Ibping, question: Question, count: int, deadline: float
+) -> str:
+    """Why these statistics do not answer this question; "" where they do."""
+    if output.rc != 0:
+        return f"it ended with status {output.rc}: {_said(output)}"
+    if parsed.target_path != f"Lid {question.lid}":
+        return f"it pinged {parsed.target_path!r} instead of LID {question.lid}"
+    name = parsed.target_host.split(".")[0]
+    if question.hostname and parsed.received and name != question.hostname.split(".")[0]:
+        return f"LID {question.lid} was answered by {name or 'a host without a name'}"
+    if parsed.sent < count and parsed.received == parsed.sent:
+        return f"it sent only {parsed.sent} of {count} pings in {deadline:g} s"
+    return ""
 
 
 def _server_argv(ibping_path: str, one: Endpoint, lease: int) -> list[str]:
@@ -178,5 +199,6 @@ def parse_questions(raw: list[dict[str, Any]]) -> tuple[Question, ...]:
     for one in raw:
         if not 1 <= one["lid"] <= 0xBFFF:
             raise ValueError(f"LID {one['lid']} is not a unicast LID (1 to 49151)")
-        result.append(Question(endpoint(one), one["lid"], one["rail"], one["server"]))
+        hostname = one.get("hostname", "")
+        result.append(Question(endpoint(one), one["lid"], one["rail"], one["server"], hostname))
     return tuple(result)

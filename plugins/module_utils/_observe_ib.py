@@ -16,7 +16,11 @@ from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import (
     port_name,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibstat, sminfo
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
+    ParseError,
+    clean_lines,
+    is_warning,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca
 
 
@@ -48,10 +52,13 @@ def _ask_ibstat(evidence: Evidence) -> tuple[tuple[Ca, ...], tuple[str, ...], st
     if not output.stdout.strip() and output.rc == 0 and not output.stderr.strip():
         return (), (), "", True
     try:
-        parsed = ibstat.parse(output.stdout + _own_line(output.stderr))
+        # No fact is ever taken from stderr; what it complains of counts.
+        parsed = ibstat.parse(output.stdout if output.stdout.strip() else output.stderr)
     except ParseError as exc:
         return (), (), f"{exc} (exit status {output.rc})", False
-    errors = parsed.error_lines
+    if parsed.cas and not output.stdout.strip():
+        return (), (), "ibstat: it printed devices to stderr only", False
+    errors = parsed.error_lines + (_complaints(output.stderr) if output.stdout.strip() else ())
     if output.rc != 0 and not errors:
         errors = (f"ibstat ended with status {output.rc}",)
     return parsed.cas, errors, "", False
@@ -78,8 +85,10 @@ def _ask_sm(evidence: Evidence, device: str, port: int) -> SmAnswer:
     return SmAnswer(sm=parsed)
 
 
-def _own_line(text: str) -> str:
-    return f"\n{text}" if text.strip() else ""
+def _complaints(stderr: str) -> tuple[str, ...]:
+    """Every line but ibwarn's, which the tools print when all is well, too."""
+    lines = [line.strip() for line in clean_lines(stderr)]
+    return tuple(line for line in lines if line and not is_warning(line))
 
 
 def _last_line(output: Output) -> str:

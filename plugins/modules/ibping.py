@@ -61,6 +61,12 @@ options:
         description: A label for the answer, the name of the other host.
         type: str
         default: ""
+      hostname:
+        description:
+          - The other host's own name. An answer from a host of another name is no answer, because
+            the LID belongs to somebody else by now.
+        type: str
+        default: ""
   lease:
     description: Seconds after which a server ends by itself.
     type: int
@@ -183,6 +189,7 @@ def main() -> None:
                     "lid": {"type": "int", "required": True},
                     "rail": {"type": "str", "default": ""},
                     "server": {"type": "str", "default": ""},
+                    "hostname": {"type": "str", "default": ""},
                 },
             },
             "lease": {"type": "int", "default": 300},

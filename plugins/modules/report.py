@@ -13,7 +13,8 @@ description:
     to those of M(ibready.cluster.ibverify).
   - Shows a table and writes C(ibready-report.json) and C(ibready-report.html), each replaced as a
     whole.
-  - Fails when a host is not C(ready) or C(degraded), and when there is no host at all.
+  - Fails when a host is neither C(ready) nor C(degraded), unless O(report_only=true), and always
+    when there is no host at all.
 options:
   hosts:
     description: The names of the hosts that the run was for, reached or not.
@@ -24,6 +25,10 @@ options:
     description: The folder of the report on the controller.
     type: path
     required: true
+  report_only:
+    description: Return the same result without failing on a host that is not ready.
+    type: bool
+    default: false
 attributes:
   check_mode:
     description: Writes the report in check mode too; no host is touched.
@@ -48,6 +53,11 @@ verdicts:
   type: dict
   returned: always
   sample: {"node1": "ready", "node2": "not_ready"}
+bad:
+  description: What is wrong with each host that is neither C(ready) nor C(degraded).
+  type: dict
+  returned: always
+  sample: {"node2": "node2 is not_ready: ib.port.state mlx5_1/1: Down, expected Active"}
 json:
   description: Where the JSON report was written.
   type: str

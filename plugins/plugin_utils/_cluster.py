@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import fleet, ib, ping
@@ -14,6 +13,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     Check,
     failed,
     passed,
+    skipped,
     unknown,
     verdict,
 )
@@ -23,22 +23,23 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts, _ro
 SCHEMA = "ibready/report/1"
 
 
-def report(hosts: Sequence[_hosts.Host], *, created: str, version: str) -> dict[str, Any]:
-    """The report object (docs/architecture.md): verdicts, checks and facts of every host."""
+def report(
+    hosts: Sequence[_hosts.Host], *, size: int, created: str, version: str
+) -> dict[str, Any]:
+    """The report object (docs/architecture.md): verdicts, checks and facts of every host.
+
+    ``size`` is how many hosts the inventory has; with --limit, more than took part.
+    """
     compared = {
         host.name: fleet.HostFacts(str(host.node.get("kernel", "")), host.ib)
         for host in hosts
         if host.ib is not None
     }
     usual = fleet.expectations(compared)
-    agreed = fleet.judge(compared)
+    agreed = fleet.judge(compared, size)
     taking_part = {host.name: _hosts.participant(host) for host in hosts}
     pings = _pings(hosts, taking_part)
-    rails = {name: [*who.rails, *(set(who.missing) - {"*"})] for name, who in taking_part.items()}
-    for host in hosts:
-        if host.ping_error and host.ib is not None:
-            rails[host.name] = _names(host)
-    reached = ping.judge({name: sorted(names) for name, names in rails.items()}, pings)
+    reached = ping.judge(_rails(taking_part, pings), pings, size)
 
     judged: dict[str, Any] = {}
     for host in hosts:
@@ -48,7 +49,8 @@ def report(hosts: Sequence[_hosts.Host], *, created: str, version: str) -> dict[
                 checks.append(unknown("ib.tool.ibstat", "ibstat", host.ib_error))
             else:
                 checks += ib.judge(host.ib, with_fleet(host.expect, usual))
-            checks += agreed.get(host.name, []) + reached.get(host.name, [])
+                checks += _reachability(taking_part[host.name], reached[host.name])
+            checks += agreed.get(host.name, [])
         judged[host.name] = {
             "verdict": verdict(checks),
             "checks": [check.to_dict() for check in checks],
@@ -97,9 +99,27 @@ def _access(host: _hosts.Host) -> list[Check]:
     return checks
 
 
-def _names(host: _hosts.Host) -> list[str]:
-    who = _hosts.participant(replace(host, ping_error=""))
-    return [*who.rails, *who.missing]
+def _rails(
+    taking_part: Mapping[str, _rounds.Participant], pings: Sequence[ping.Ping]
+) -> dict[str, list[str]]:
+    """What each host is judged on: its rails, and those that others miss on it alone."""
+    rails = {name: {*who.rails, *(set(who.missing) - {"*"})} for name, who in taking_part.items()}
+    for one in pings:
+        if one.untested and one.rail not in taking_part[one.culprit].ignored:
+            rails[one.culprit].add(one.rail)
+    return {name: sorted(names) for name, names in rails.items()}
+
+
+def _reachability(who: _rounds.Participant, checks: list[Check]) -> list[Check]:
+    """The ping checks of one host; a host that no ping can prove is never passed over."""
+    told = [
+        skipped("fabric.ping.tested", rail, "ibready_expect.ignore names it")
+        for rail in sorted(who.ignored)
+    ]
+    if checks:
+        return checks + told
+    why = "no InfiniBand port took part, and reachability over RoCE is not judged yet"
+    return [unknown("fabric.ping.tested", "host", why), *told]
 
 
 def _pings(
@@ -126,19 +146,30 @@ def _pings(
 
 
 def _ping(client: str, answer: Mapping[str, Any]) -> ping.Ping:
-    if answer.get("untested"):
-        return ping.Ping(
-            client, answer["server"], answer["rail"], untested=answer["untested"], culprit=client
-        )
+    server, rail = str(answer.get("server")), str(answer.get("rail"))
+    why = str(answer.get("untested") or "")
+    counts = _counts(answer)
+    if not why and counts is None:
+        why = f"the module ibping returned {answer.get('received')!r} of {answer.get('sent')!r}"
+    if why or counts is None:
+        return ping.Ping(client, server, rail, untested=why, culprit=client)
     return ping.Ping(
         client,
-        answer["server"],
-        answer["rail"],
-        sent=answer["sent"],
-        received=answer["received"],
-        rtt_avg=answer["rtt_avg"],
-        rtt_max=answer["rtt_max"],
+        server,
+        rail,
+        sent=counts[0],
+        received=counts[1],
+        rtt_avg=answer.get("rtt_avg"),
+        rtt_max=answer.get("rtt_max"),
     )
+
+
+def _counts(answer: Mapping[str, Any]) -> tuple[int, int] | None:
+    """Sent and received, where they can be true."""
+    sent, received = answer.get("sent"), answer.get("received")
+    if isinstance(sent, int) and isinstance(received, int) and 0 <= received <= sent and sent > 0:
+        return sent, received
+    return None
 
 
 def _ping_dict(one: ping.Ping) -> dict[str, Any]:

@@ -48,21 +48,30 @@ def gather(hostvars: Mapping[str, Any], names: Sequence[str]) -> list[Host]:
 
 def _host(name: str, seen: Mapping[str, Any]) -> Host:
     reached = seen.get("ibready_node") or {}
-    if "node" not in reached:
+    if not isinstance(reached.get("node"), Mapping):
         why, remedy = _why_absent(reached)
         return Host(name, absent=why, remedy=remedy)
-    judged = seen.get("ibready_ibverify") or {}
-    facts = from_dict(judged["facts"]) if "facts" in judged else None
+    facts, error = _ib(seen.get("ibready_ibverify") or {})
     return Host(
         name,
         converge_error=str(seen.get("ibready_converge_error") or ""),
         ping_error=str(seen.get("ibready_ping_error") or ""),
         node=reached["node"],
         ib=facts,
-        ib_error="" if facts else str(judged.get("msg") or "the module ibverify did not run"),
+        ib_error=error,
         expect=from_inventory(seen.get("ibready_expect")),
         answers=list(seen.get("ibready_pings") or []),
     )
+
+
+def _ib(judged: Mapping[str, Any]) -> tuple[IbFacts | None, str]:
+    """What ibverify returned, or why it cannot be used; one host's nonsense stays its own."""
+    if "facts" not in judged:
+        return None, str(judged.get("msg") or "the module ibverify did not run")
+    try:
+        return from_dict(judged["facts"]), ""
+    except (AttributeError, KeyError, TypeError, ValueError) as exc:
+        return None, f"the module ibverify returned facts that cannot be read: {exc!r}"
 
 
 def _why_absent(reached: Mapping[str, Any]) -> tuple[str, str]:
@@ -87,18 +96,22 @@ def participant(host: Host) -> Participant:
         return Participant({}, {"*": host.absent})
     if host.ib is None:
         return Participant({}, {"*": host.ib_error})
-    if host.ping_error:
-        return Participant({}, {"*": host.ping_error})
+    names = {port_name(ca, port) for ca in host.ib.cas for port in ca.ports}
+    ignored = frozenset(
+        name for name in names if {name, name.split("/")[0]} & set(host.expect.ignore)
+    )
     rails: dict[str, Rail] = {}
     missing: dict[str, str] = {}
     for ca, port in ib.rails(host.ib, host.expect):
         if not is_infiniband(port):
             continue
         name = port_name(ca, port)
-        if port.state != "Active":
+        if host.ping_error:
+            missing[name] = host.ping_error
+        elif port.state != "Active":
             missing[name] = f"the port is {port.state or 'in no known state'}"
         elif not port.lid:
             missing[name] = "the port has no LID"
         else:
             rails[name] = Rail(name, ca.name, port.num, port.lid)
-    return Participant(rails, missing)
+    return Participant(rails, missing, str(host.node.get("hostname") or ""), ignored)

@@ -12,7 +12,6 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import (
     pairings,
 )
 
-
 # What a round costs beside the pings themselves: logging in and starting the module, in seconds.
 ROUND_OVERHEAD = 10
 
@@ -37,7 +36,13 @@ def plan(hosts: Mapping[str, Participant], deadline: int = 15) -> dict[str, Any]
 
 def _questions(client: Participant, name: str, server: Participant) -> list[dict[str, Any]]:
     return [
-        {**_endpoint(rail), "lid": server.rails[key].lid, "rail": key, "server": name}
+        {
+            **_endpoint(rail),
+            "lid": server.rails[key].lid,
+            "rail": key,
+            "server": name,
+            "hostname": server.hostname,
+        }
         for key, rail in client.rails.items()
         if key in server.rails
     ]

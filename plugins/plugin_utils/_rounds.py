@@ -34,6 +34,8 @@ class Participant:
 
     rails: Mapping[str, Rail]
     missing: Mapping[str, str]
+    hostname: str = ""
+    ignored: frozenset[str] = frozenset()
 
 
 def pairings(hosts: Sequence[str]) -> list[list[tuple[str, str]]]:
@@ -63,6 +65,8 @@ def why_not(who: Participant, rail: str) -> str | None:
     """Why a host cannot ping on a rail; None where it can."""
     if rail in who.rails:
         return None
+    if rail in who.ignored:
+        return "ibready_expect.ignore names it"
     return who.missing.get(rail) or who.missing.get("*") or f"it has no port {rail}"
 
 

@@ -7,6 +7,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    DEGRADED,
+    READY,
+    from_dict,
+    sentence,
+    trouble,
+)
+
 NOTHING = "-"
 
 
@@ -53,3 +61,13 @@ def counts(host: Mapping[str, Any]) -> str:
     return ", ".join(
         f"{seen[one]} {one}" for one in ("pass", "fail", "unknown", "skip") if seen[one]
     )
+
+
+def bad(report: Mapping[str, Any]) -> dict[str, str]:
+    """Every host that is neither ready nor degraded, with what is wrong in one line each."""
+    return {
+        name: f"{name} is {host['verdict']}: "
+        + "; ".join(sentence(one) for one in trouble(map(from_dict, host["checks"])))
+        for name, host in report["hosts"].items()
+        if host["verdict"] not in (READY, DEGRADED)
+    }

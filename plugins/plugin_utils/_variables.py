@@ -49,8 +49,8 @@ PLAYBOOK_OPTIONS: dict[str, dict[str, Any]] = {
     },
     "ibready_ping_lease": {
         "type": "int",
-        "description": "Seconds after which a forgotten ping server ends by itself (default: as long as "
-        "all rounds can take).",
+        "description": "Seconds after which a forgotten ping server ends by itself "
+        "(default: as long as all rounds can take).",
     },
     "ibready_simulated": {
         "type": "bool",

@@ -12,6 +12,7 @@ PASS = "pass"
 FAIL = "fail"
 UNKNOWN = "unknown"
 SKIP = "skip"
+SEVERITIES = ("error", "warning")
 
 READY = "ready"
 DEGRADED = "degraded"
@@ -100,8 +101,11 @@ def skipped(check_id: str, subject: str, why: str) -> Check:
 
 
 def from_dict(raw: dict[str, Any]) -> Check:
-    """Rebuild a check from what a module returned; raises TypeError on foreign keys."""
-    return Check(**raw)
+    """Rebuild a check from what a module returned; TypeError or ValueError on what is not ours."""
+    check = Check(**raw)
+    if check.result not in (PASS, FAIL, UNKNOWN, SKIP) or check.severity not in SEVERITIES:
+        raise ValueError(f"{check.id}: result {check.result!r}, severity {check.severity!r}")
+    return check
 
 
 def verdict(checks: Iterable[Check]) -> str:

@@ -34,18 +34,21 @@ class HostFacts:
     ib: IbFacts
 
 
-def judge(hosts: Mapping[str, HostFacts]) -> dict[str, list[Check]]:
-    """Every fleet.* check, per host, over the hosts of which anything is known."""
+def judge(hosts: Mapping[str, HostFacts], size: int) -> dict[str, list[Check]]:
+    """Every fleet.* check, per host, over the hosts of which anything is known.
+
+    ``size`` is how many hosts the inventory has. Only a fleet of one has nothing to compare.
+    """
     checks: dict[str, list[Check]] = {host: [] for host in hosts}
     kernels = {host: facts.kernel for host, facts in hosts.items()}
-    _same("fleet.host.kernel", "host", kernels, hosts, checks)
-    models = {host: ", ".join(sorted(ca.type for ca in one.ib.cas)) for host, one in hosts.items()}
-    _same("fleet.hca.model", "host", models, hosts, checks)
+    _same("fleet.host.kernel", "host", kernels, hosts, checks, size)
+    models = {host: _models(one.ib) for host, one in hosts.items()}
+    _same("fleet.hca.model", "host", models, hosts, checks, size)
     for device in sorted({ca.name for one in hosts.values() for ca in one.ib.cas}):
         versions = {
             host: ca.fw for host, one in hosts.items() for ca in one.ib.cas if ca.name == device
         }
-        _same("fleet.hca.firmware", device, versions, hosts, checks)
+        _same("fleet.hca.firmware", device, versions, hosts, checks, size)
     _unique_guids(hosts, checks)
     _unique_lids(hosts, checks)
     _single_sm(hosts, checks)
@@ -61,6 +64,8 @@ def expectations(hosts: Mapping[str, HostFacts]) -> dict[str, Expected]:
             continue
         layers = Counter("InfiniBand" if is_infiniband(p) else p.link_layer for _, p in ports)
         layer = layers.most_common(1)[0][0]
+        if layer != "InfiniBand":
+            continue  # A whole fleet in the wrong port mode must not expect itself.
         same = [
             (c, p)
             for c, p in ports
@@ -89,12 +94,19 @@ def _majority(values: list[str]) -> tuple[str, int] | None:
     return (value, times) if 2 * times > len(values) else None
 
 
+def _models(facts: IbFacts) -> str:
+    """The HCA models of one host; "" where any of them is not shown."""
+    types = sorted(ca.type for ca in facts.cas)
+    return ", ".join(types) if all(types) else ""
+
+
 def _same(
     check_id: str,
     subject: str,
     values: Mapping[str, str],
     hosts: Mapping[str, HostFacts],
     checks: dict[str, list[Check]],
+    size: int,
 ) -> None:
     known = {host: value for host, value in values.items() if value}
     majority = _majority(list(known.values()))
@@ -104,8 +116,11 @@ def _same(
                 checks[host].append(unknown(check_id, subject, "the host did not tell"))
             continue
         value = known[host]
-        if len(known) == 1:
-            checks[host].append(skipped(check_id, subject, "no other host to compare with"))
+        if size == 1:
+            checks[host].append(skipped(check_id, subject, "one host: no other to compare with"))
+        elif len(known) == 1:
+            why = "no other host told, so there is nothing to compare with"
+            checks[host].append(unknown(check_id, subject, why, observed=value))
         elif majority is not None:
             usual, times = majority
             source = f"fleet {times}/{len(known)}"
@@ -123,40 +138,63 @@ def _same(
 
 
 def _unique_guids(hosts: Mapping[str, HostFacts], checks: dict[str, list[Check]]) -> None:
-    owners: dict[str, list[str]] = {}
-    for host, one in hosts.items():
-        for ca in one.ib.cas:
-            owners.setdefault(ca.node_guid, []).append(f"{host} {ca.name}")
-    for host, one in hosts.items():
-        for ca in one.ib.cas:
-            if not ca.node_guid:
-                checks[host].append(unknown("fleet.hca.guid_unique", ca.name, "no GUID shown"))
+    """Node GUIDs among HCAs and, as they have a space of their own, port GUIDs among ports."""
+    nodes = [(host, ca.name, ca.node_guid) for host, one in hosts.items() for ca in one.ib.cas]
+    ports = [
+        (host, port_name(ca, port), port.port_guid)
+        for host, one in hosts.items()
+        for ca in one.ib.cas
+        for port in ca.ports
+        if is_infiniband(port)
+    ]
+    for mine in (nodes, ports):
+        owners: dict[str, list[str]] = {}
+        for host, subject, guid in mine:
+            owners.setdefault(guid.lower(), []).append(f"{host} {subject}")
+        for host, subject, guid in mine:
+            if not guid:
+                checks[host].append(unknown("fleet.hca.guid_unique", subject, "no GUID shown"))
                 continue
-            others = [name for name in owners[ca.node_guid] if name != f"{host} {ca.name}"]
-            checks[host].append(_unique("fleet.hca.guid_unique", ca.name, ca.node_guid, others))
+            others = [name for name in owners[guid.lower()] if name != f"{host} {subject}"]
+            checks[host].append(_unique("fleet.hca.guid_unique", subject, guid, others))
 
 
 def _unique_lids(hosts: Mapping[str, HostFacts], checks: dict[str, list[Check]]) -> None:
-    """LIDs are unique within a subnet, and a subnet is known by its master's GUID."""
-    owners: dict[tuple[str, int], list[str]] = {}
-    mine: list[tuple[str, str, tuple[str, int]]] = []
+    """LIDs are unique within a subnet, which is known by its master; a port owns 2^LMC of them."""
+    owners: dict[tuple[int, int], list[str]] = {}
+    mine: list[tuple[str, str, int | None, range]] = []
     for host, one in hosts.items():
         for ca in one.ib.cas:
             for port in ca.ports:
                 if not is_infiniband(port) or port.state != "Active" or not port.lid:
                     continue
                 name = port_name(ca, port)
-                answer = one.ib.sm.get(name)
-                subnet = answer.sm.guid if answer is not None and answer.sm is not None else ""
-                owners.setdefault((subnet, port.lid), []).append(f"{host} {name}")
-                mine.append((host, name, (subnet, port.lid)))
-    for host, name, key in mine:
-        if not key[0]:
+                subnet = _subnet(one.ib, name)
+                lids = range(port.lid, port.lid + (1 << min(port.lmc or 0, 7)))
+                mine.append((host, name, subnet, lids))
+                if subnet is None:
+                    continue
+                for lid in lids:
+                    owners.setdefault((subnet, lid), []).append(f"{host} {name}")
+    for host, name, subnet, lids in mine:
+        if subnet is None:
             why = "the subnet is not known: its subnet manager did not answer"
-            checks[host].append(unknown("fleet.port.lid_unique", name, why, observed=key[1]))
+            checks[host].append(unknown("fleet.port.lid_unique", name, why, observed=lids[0]))
             continue
-        others = [owner for owner in owners[key] if owner != f"{host} {name}"]
-        checks[host].append(_unique("fleet.port.lid_unique", name, str(key[1]), others))
+        claimed = {owner for lid in lids for owner in owners[(subnet, lid)]}
+        others = sorted(claimed - {f"{host} {name}"})
+        checks[host].append(_unique("fleet.port.lid_unique", name, str(lids[0]), others))
+
+
+def _subnet(facts: IbFacts, port: str) -> int | None:
+    """The GUID of the master that serves a port; None where it is not known."""
+    answer = facts.sm.get(port)
+    if answer is None or answer.sm is None:
+        return None
+    try:
+        return int(answer.sm.guid, 16)
+    except ValueError:
+        return None
 
 
 def _unique(check_id: str, subject: str, value: str, others: list[str]) -> Check:
@@ -174,7 +212,9 @@ def _single_sm(hosts: Mapping[str, HostFacts], checks: dict[str, list[Check]]) -
         for host, one in hosts.items():
             answer = one.ib.sm.get(rail)
             if answer is not None and answer.sm is not None:
-                masters[host] = f"lid {answer.sm.lid} guid {answer.sm.guid}"
+                guid = _subnet(one.ib, rail)
+                shown = answer.sm.guid if guid is None else f"{guid:#x}"
+                masters[host] = f"lid {answer.sm.lid} guid {shown}"
         seen = Counter(masters.values()).most_common()
         for host, one in hosts.items():
             if rail not in one.ib.sm:

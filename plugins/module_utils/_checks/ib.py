@@ -14,6 +14,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     unknown,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+    LINK_LAYERS,
     Expectations,
     Expected,
 )
@@ -27,6 +28,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat impo
 CAPABILITY = "capability"
 # The unicast LID range of the InfiniBand architecture specification, volume 1, section 4.1.3.
 LAST_UNICAST_LID = 0xBFFF
+# ibstat prints rates without their fraction.
+_HALVED = (2.5, 12.5)
 _GUID = re.compile(r"\A0x[0-9a-fA-F]{1,16}\Z")
 
 _NOTHING_EXPECTED = (
@@ -151,29 +154,37 @@ def _agreement(facts: IbFacts) -> Check:
         for name in sorted(set(told) | set(kernel))
         if told.get(name) != kernel.get(name)
     ]
+    if not told and not kernel:
+        return unknown("ib.sources.agree", "host", "neither source tells of any port")
     if wrong:
         return failed("ib.sources.agree", "host", "; ".join(wrong), "the same", CAPABILITY)
-    return passed("ib.sources.agree", "host", f"{len(told)} ports the same", "the same", CAPABILITY)
+    return passed(
+        "ib.sources.agree", "host", f"{len(told)} devices and ports", "the same", CAPABILITY
+    )
 
 
 def _flat(cas: tuple[Ca, ...]) -> dict[str, str]:
-    """State, rate and LID of every port in one comparable text (rate without half Gb/s)."""
-    return {
-        port_name(
-            ca, port
-        ): f"{port.state} {'?' if port.rate is None else int(port.rate)} Gb/s LID {port.lid}"
-        for ca in cas
-        for port in ca.ports
-    }
+    """Every device and port in one comparable text (rate without half Gb/s)."""
+    flat = {ca.name: "present" for ca in cas}
+    for ca in cas:
+        for port in ca.ports:
+            layer = "InfiniBand" if is_infiniband(port) else port.link_layer
+            rate = "?" if port.rate is None else int(port.rate)
+            flat[port_name(ca, port)] = (
+                f"{layer} {port.state}/{port.physical_state} {rate} Gb/s "
+                f"LID {port.lid} SM lid {port.sm_lid}"
+            )
+    return flat
 
 
 def _hca(ca: Ca, expect: Expectations) -> Iterator[Check]:
     if ca.n_ports is None:
         yield unknown("ib.hca.ports", ca.name, "ibstat did not say how many ports it has")
-    elif ca.n_ports == len(ca.ports):
+    elif ca.n_ports == len(ca.ports) and ca.ports:
         yield passed("ib.hca.ports", ca.name, len(ca.ports), ca.n_ports, CAPABILITY)
     else:
-        yield failed("ib.hca.ports", ca.name, len(ca.ports), ca.n_ports, CAPABILITY)
+        expected = ca.n_ports or "at least 1"
+        yield failed("ib.hca.ports", ca.name, len(ca.ports), expected, CAPABILITY)
     yield _guid("ib.hca.guid", ca.name, ca.node_guid)
     wanted = expect.get("firmware")
     if wanted is None:
@@ -221,13 +232,14 @@ def _rate(name: str, port: Port, expect: Expectations) -> Check:
         return unknown("ib.port.rate", name, "ibstat showed no rate")
     if port.state == "Down":
         return unknown("ib.port.rate", name, "the port is Down, its rate means nothing")
+    if port.rate <= 0:
+        return unknown("ib.port.rate", name, "ibstat showed no real rate", observed=port.rate)
     if wanted is None:
         why = _NOTHING_EXPECTED.format(key="rate_gbps")
         return unknown(
             "ib.port.rate", name, why, observed=_gbps(port.rate), remedy=_set("rate_gbps")
         )
-    # ibstat drops the half of 2.5 and 12.5 Gb/s; anything else must match to the unit.
-    if int(port.rate) == int(wanted.value):
+    if port.rate == wanted.value or (wanted.value in _HALVED and port.rate == int(wanted.value)):
         return passed("ib.port.rate", name, _gbps(port.rate), _gbps(wanted.value), wanted.source)
     cause = ""
     if port.rate > wanted.value:
@@ -280,6 +292,18 @@ def _subnet_manager(ca: Ca, port: Port, facts: IbFacts) -> Check:
             CAPABILITY,
             cause="the subnet manager that the port was told of is not the master any more",
         )
+    if answer.sm.lid != port.sm_lid:
+        return failed(
+            "fabric.sm.answers",
+            name,
+            state,
+            f"the port's own SM lid {port.sm_lid}",
+            CAPABILITY,
+            cause="another subnet manager answers than the one that set up the port",
+        )
+    if not _GUID.match(answer.sm.guid) or int(answer.sm.guid, 16) == 0:
+        why = "the subnet manager showed no readable GUID"
+        return unknown("fabric.sm.answers", name, why, observed=state)
     return passed("fabric.sm.answers", name, state, "SMINFO_MASTER", CAPABILITY)
 
 
@@ -288,14 +312,25 @@ def _other_layer(
 ) -> Iterator[Check]:
     wanted, hcas = expect.get("link_layer"), expect.get("hcas")
     if wanted is None:
+        for ca, port in fabric:
+            why = _NOTHING_EXPECTED.format(key="link_layer")
+            yield unknown(
+                "ib.port.link_layer",
+                port_name(ca, port),
+                why,
+                observed=port.link_layer,
+                remedy=_set("link_layer"),
+            )
         return
-    complete = hcas is not None and len({ca.name for ca, _ in fabric}) >= hcas.value
+    mine = {ca.name for ca, _ in fabric}
+    complete = hcas is not None and len(mine) >= hcas.value
     for ca, port in others:
         name = port_name(ca, port)
-        if not port.link_layer:
-            yield unknown("ib.port.link_layer", name, "ibstat showed no link layer")
-        elif complete:
-            why = f"{port.link_layer} port beside all {hcas.value if hcas else ''} fabric HCAs"
+        if port.link_layer not in LINK_LAYERS:
+            why = f"ibstat showed {port.link_layer or 'no link layer'}"
+            yield unknown("ib.port.link_layer", name, why)
+        elif complete and ca.name not in mine:
+            why = f"{port.link_layer} HCA beside all {hcas.value if hcas else ''} fabric HCAs"
             yield skipped("ib.port.link_layer", name, why)
         else:
             yield _equal("ib.port.link_layer", name, port.link_layer, wanted)

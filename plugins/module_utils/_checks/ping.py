@@ -43,8 +43,10 @@ class Ping:
         return not self.untested and self.received == 0
 
 
-def judge(rails: dict[str, list[str]], pings: Iterable[Ping]) -> dict[str, list[Check]]:
+def judge(rails: dict[str, list[str]], pings: Iterable[Ping], size: int) -> dict[str, list[Check]]:
     """Checks per host. ``rails``: host -> port names; hosts with no rail get no ping check.
+
+    ``size`` is how many hosts the inventory has: only a host that is alone has no one to reach.
 
     A bad pair is laid at the door of the host that takes part in most bad pairs of that rail, so
     one sick link is named once and not at every host that talked to it. Where two hosts are
@@ -57,7 +59,7 @@ def judge(rails: dict[str, list[str]], pings: Iterable[Ping]) -> dict[str, list[
         blamed = blame([ping for ping in mine if ping.lost])
         for host, names in rails.items():
             if rail in names:
-                checks[host].extend(_host(host, rail, mine, blamed, len(rails)))
+                checks[host].extend(_host(host, rail, mine, blamed, size))
     return checks
 
 
@@ -77,9 +79,9 @@ def blame(bad: list[Ping]) -> set[str]:
 
 
 def _host(
-    host: str, rail: str, pings: list[Ping], blamed: set[str], hosts: int
+    host: str, rail: str, pings: list[Ping], blamed: set[str], size: int
 ) -> tuple[Check, ...]:
-    if hosts == 1:
+    if size == 1:
         why = "one host: there is no other to reach"
         return tuple(skipped(f"fabric.ping.{name}", rail, why) for name in _NAMES)
     mine = [ping for ping in pings if host in (ping.client, ping.server)]
@@ -100,7 +102,8 @@ def _tested(host: str, rail: str, mine: list[Ping], tested: list[Ping]) -> Check
     if own:
         return unknown("fabric.ping.tested", rail, own[0].untested, observed=observed)
     if not tested:
-        reasons = sorted({f"{ping.culprit}: {ping.untested}" for ping in mine}) or ["no peer"]
+        reasons = sorted({f"{ping.culprit}: {ping.untested}" for ping in mine})
+        reasons = reasons or ["no other host took part (was there a --limit?)"]
         return unknown("fabric.ping.tested", rail, "; ".join(reasons), observed=observed)
     absent = sorted({ping.culprit for ping in mine if ping.untested})
     if absent:

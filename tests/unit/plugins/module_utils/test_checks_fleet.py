@@ -25,7 +25,7 @@ def fleet(*hosts: IbFacts, kernels: tuple[str, ...] = ()) -> dict[str, HostFacts
 def bad(hosts: dict[str, HostFacts]) -> dict[str, str]:
     return {
         f"{host} {check.id} {check.subject}": check.result
-        for host, checks in judge(hosts).items()
+        for host, checks in judge(hosts, len(hosts)).items()
         for check in checks
         if check.result in ("fail", "unknown")
     }
@@ -64,8 +64,9 @@ def test_the_one_with_another_kernel_or_model_is_named() -> None:
 def test_a_guid_on_two_hosts_is_named_on_both() -> None:
     twins = fleet(node(1), replace(node(2), cas=(node(1).cas[0], node(2).cas[1])), node(3))
     assert {key for key in bad(twins) if "guid" in key} == {
-        "n0 fleet.hca.guid_unique mlx5_0",
-        "n1 fleet.hca.guid_unique mlx5_0",
+        f"{host} fleet.hca.guid_unique {subject}"
+        for host in ("n0", "n1")
+        for subject in ("mlx5_0", "mlx5_0/1")  # the port's GUID was copied with the HCA's
     }
 
 
@@ -88,13 +89,62 @@ def test_a_second_master_is_named_where_it_is_seen() -> None:
 def test_a_silent_subnet_manager_leaves_uniqueness_unknown() -> None:
     dead = {name: SmAnswer(error="no answer") for name in ("mlx5_0/1", "mlx5_1/1")}
     hosts = fleet(*(replace(node(index), sm=dead) for index in (1, 2, 3)))
-    assert set(bad(hosts).values()) == {"unknown"}
+    assert bad(hosts) == {
+        f"n{index} {check_id} mlx5_{rail}/1": "unknown"
+        for index in range(3)
+        for rail in (0, 1)
+        for check_id in ("fleet.port.lid_unique", "fleet.sm.single")
+    }
 
 
 def test_one_host_alone_is_not_compared() -> None:
     assert bad(fleet(node(1))) == {}
-    results = {check.result for check in judge(fleet(node(1)))["n0"] if "same" not in check.id}
-    assert "skip" in results
+    skipped = {check.id for check in judge(fleet(node(1)), 1)["n0"] if check.result == "skip"}
+    assert skipped == {"fleet.host.kernel", "fleet.hca.model", "fleet.hca.firmware"}
+
+
+def test_a_host_whose_peers_told_nothing_is_unknown() -> None:
+    unknown = {check.id for check in judge(fleet(node(1)), 3)["n0"] if check.result == "unknown"}
+    assert unknown == {"fleet.host.kernel", "fleet.hca.model", "fleet.hca.firmware"}
+
+
+def test_a_model_that_is_not_shown_is_unknown_never_equal() -> None:
+    hosts = fleet(node(1, type=""), node(2, type=""), node(3, type=""))
+    assert bad(hosts) == {f"n{index} fleet.hca.model host": "unknown" for index in range(3)}
+
+
+def test_a_port_guid_on_two_hosts_is_named_on_both() -> None:
+    two = node(2)
+    clone = replace(two.cas[0], ports=(port(lid=20, port_guid="0x0000000100000000"),))
+    hosts = fleet(node(1), replace(two, cas=(clone, two.cas[1])), node(3))
+    assert bad(hosts) == {
+        "n0 fleet.hca.guid_unique mlx5_0/1": "fail",
+        "n1 fleet.hca.guid_unique mlx5_0/1": "fail",
+    }
+
+
+def test_lids_that_overlap_by_their_lmc_are_named() -> None:
+    two = node(2)
+    near = replace(two.cas[0], ports=(port(lid=8, lmc=2, port_guid="0x99"),))
+    hosts = fleet(node(1), replace(two, cas=(near, two.cas[1])), node(3))
+    assert {key for key in bad(hosts) if "lid" in key} == {
+        "n0 fleet.port.lid_unique mlx5_0/1",
+        "n0 fleet.port.lid_unique mlx5_1/1",
+        "n1 fleet.port.lid_unique mlx5_0/1",
+    }
+
+
+def test_one_master_written_in_two_ways_is_one_master() -> None:
+    other = {name: master(guid="0x10000D") for name in ("mlx5_0/1", "mlx5_1/1")}
+    assert bad(fleet(node(1), replace(node(2), sm=other), node(3))) == {}
+
+
+def test_a_fleet_in_the_wrong_port_mode_does_not_expect_itself() -> None:
+    flipped = [
+        replace(one, cas=tuple(replace(ca, ports=(port(link_layer="Ethernet"),)) for ca in one.cas))
+        for one in (node(1), node(2), node(3))
+    ]
+    assert "link_layer" not in expectations(fleet(*flipped))
 
 
 def test_the_fleet_expects_only_from_three_hosts_on() -> None:

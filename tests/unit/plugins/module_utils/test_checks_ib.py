@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -45,6 +46,7 @@ PORT_FAULTS = [
     pytest.param({"rate": 100.0}, {"ib.port.rate": "fail"}, id="a slow link"),
     pytest.param({"rate": 800.0}, {"ib.port.rate": "fail"}, id="faster than anyone expects"),
     pytest.param({"rate": None}, {"ib.port.rate": "unknown"}, id="no rate shown"),
+    pytest.param({"rate": 0.0}, {"ib.port.rate": "unknown"}, id="rate zero is no rate"),
     pytest.param(
         {"state": "Initializing", "sm_lid": 0, "lid": 0},
         {
@@ -57,7 +59,20 @@ PORT_FAULTS = [
     ),
     pytest.param({"lid": 0xFFFF}, {"ib.port.lid": "fail"}, id="the permissive LID is no address"),
     pytest.param({"lid": None}, {"ib.port.lid": "unknown"}, id="no LID shown"),
-    pytest.param({"sm_lid": 0}, {"ib.port.sm": "fail"}, id="SM lid zero"),
+    pytest.param(
+        {"sm_lid": 0}, {"ib.port.sm": "fail", "fabric.sm.answers": "fail"}, id="SM lid zero"
+    ),
+    pytest.param(
+        {"sm_lid": None},
+        {"ib.port.sm": "unknown", "fabric.sm.answers": "fail"},
+        id="no SM lid shown",
+    ),
+    pytest.param(
+        {"sm_lid": 0xC000},
+        {"ib.port.sm": "fail", "fabric.sm.answers": "fail"},
+        id="a multicast LID is no subnet manager",
+    ),
+    pytest.param({"port_guid": "0x00xx"}, {"ib.port.guid": "unknown"}, id="a masked GUID"),
     pytest.param({"port_guid": "0x0000000000000000"}, {"ib.port.guid": "fail"}, id="zero GUID"),
     pytest.param({"port_guid": ""}, {"ib.port.guid": "unknown"}, id="no GUID shown"),
     pytest.param(
@@ -101,6 +116,7 @@ def test_without_expectations_count_and_rate_are_unknown() -> None:
     assert bad(facts(), {}) == {
         "ib.hca.count host": "unknown",
         "ib.port.rate mlx5_0/1": "unknown",
+        "ib.port.link_layer mlx5_0/1": "unknown",
     }
 
 
@@ -110,6 +126,9 @@ def test_without_expectations_count_and_rate_are_unknown() -> None:
         pytest.param(_ib_facts.SmAnswer(error="sminfo: iberror: failed: query"), "fail", id="dead"),
         pytest.param(_ib_facts.SmAnswer(unavailable="sminfo: timeout"), "unknown", id="no tool"),
         pytest.param(master(state_name="SMINFO_STANDBY"), "fail", id="only a standby"),
+        pytest.param(master(lid=9), "fail", id="another than the port's own"),
+        pytest.param(master(guid="0x0"), "unknown", id="a master without a GUID"),
+        pytest.param(master(guid="0xe89e4903003xxxxx"), "unknown", id="a masked GUID"),
     ],
 )
 def test_the_subnet_manager_must_answer(answer: _ib_facts.SmAnswer, result: str) -> None:
@@ -119,6 +138,40 @@ def test_the_subnet_manager_must_answer(answer: _ib_facts.SmAnswer, result: str)
 def test_a_vpi_hca_in_ethernet_mode_is_no_rail() -> None:
     seen = facts(hca("mlx5_0", port(link_layer="Ethernet", lid=0, sm_lid=0)))
     assert bad(seen) == {"ib.hca.count host": "fail", "ib.port.link_layer mlx5_0/1": "fail"}
+
+
+def test_a_flipped_second_port_of_a_fabric_hca_is_not_passed_over() -> None:
+    flipped = hca("mlx5_0", port(), port(2, link_layer="Ethernet", state="Down"))
+    assert bad(facts(flipped)) == {"ib.port.link_layer mlx5_0/2": "fail"}
+
+
+@pytest.mark.parametrize("layer", ["", "Unknown", "Unspecified", "infiniband"])
+def test_a_link_layer_that_nobody_knows_is_unknown(layer: str) -> None:
+    seen = facts(hca("mlx5_0"), hca("mlx5_9", port(link_layer=layer, state="Down")))
+    assert bad(seen) == {"ib.port.link_layer mlx5_9/1": "unknown"}
+
+
+def test_ethernet_hosts_that_nobody_expects_are_not_ready() -> None:
+    seen = facts(hca("mlx5_0", port(link_layer="Ethernet", lid=0, sm_lid=0)))
+    assert bad(seen, {"hcas": 1, "rate_gbps": 400}) == {"ib.port.link_layer mlx5_0/1": "unknown"}
+
+
+def test_an_hca_without_ports_fails() -> None:
+    empty = replace(hca("mlx5_1"), ports=(), n_ports=0)
+    assert bad(facts(hca("mlx5_0"), empty)) == {"ib.hca.ports mlx5_1": "fail"}
+
+
+@pytest.mark.parametrize(
+    ("rate", "expected", "result"),
+    [
+        pytest.param(2.0, 2.5, "pass", id="ibstat drops the half"),
+        pytest.param(2.0, 2.9, "fail", id="but nothing else"),
+        pytest.param(56.0, 56, "pass", id="FDR"),
+    ],
+)
+def test_rates_are_compared_exactly(rate: float, expected: float, result: str) -> None:
+    seen = facts(hca("mlx5_0", port(rate=rate)))
+    assert results(seen, {**EXPECT, "rate_gbps": expected})["ib.port.rate mlx5_0/1"] == result
 
 
 def test_an_ethernet_port_beside_all_rails_is_skipped() -> None:
@@ -141,8 +194,18 @@ def test_a_missing_and_an_extra_hca_fail_the_count() -> None:
 
 
 def test_two_sources_that_disagree_are_named() -> None:
-    seen = facts(sysfs=(hca("mlx5_0", port(state="Initializing")),))
-    assert bad(seen) == {"ib.sources.agree host": "fail"}
+    for bent in (
+        {"state": "Initializing"},
+        {"physical_state": "Polling"},
+        {"rate": 100.0},
+        {"lid": 8},
+        {"sm_lid": 9},
+        {"link_layer": "Ethernet"},
+    ):
+        seen = facts(sysfs=(hca("mlx5_0", port(**bent)),))
+        assert bad(seen) == {"ib.sources.agree host": "fail"}, bent
+    hidden = replace(hca("mlx5_1"), ports=())
+    assert bad(facts(sysfs=(hca("mlx5_0"), hidden))) == {"ib.sources.agree host": "fail"}
     assert bad(facts(sysfs=(), sysfs_unknown="no sysfs")) == {"ib.sources.agree host": "unknown"}
 
 

@@ -41,6 +41,12 @@ def test_errors_come_before_warnings_and_failures_before_unknowns() -> None:
     assert found == [("fail", "error"), ("unknown", "error"), ("unknown", "warning")]
 
 
+@pytest.mark.parametrize("bent", [{"result": "Fail"}, {"severity": "critical"}])
+def test_a_result_that_is_not_ours_is_refused(bent: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match=r"ib\.port\.rate"):
+        _model.from_dict({**check("fail").to_dict(), **bent})
+
+
 def test_a_check_id_that_is_not_in_the_catalog_is_refused() -> None:
     with pytest.raises(KeyError):
         _model.passed("ib.port.colour", "mlx5_0/1", "blue")

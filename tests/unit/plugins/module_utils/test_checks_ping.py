@@ -27,7 +27,7 @@ def pings(**received: int) -> list[Ping]:
 def bad(rails: dict[str, list[str]], seen: list[Ping]) -> dict[str, str]:
     return {
         f"{host} {check.id}": check.result
-        for host, checks in judge(rails, seen).items()
+        for host, checks in judge(rails, seen, 3).items()
         for check in checks
         if check.result in ("fail", "unknown")
     }
@@ -67,7 +67,7 @@ def test_pairs_with_an_absent_host_do_not_hurt_the_others() -> None:
         for p in pings()
     ]
     assert bad({"a": [RAIL], "b": [RAIL], "c": []}, seen) == {}
-    tested = next(one for one in judge(RAILS, seen)["a"] if one.id == "fabric.ping.tested")
+    tested = next(one for one in judge(RAILS, seen, 3)["a"] if one.id == "fabric.ping.tested")
     assert tested.observed == "2 of 4 pairs; not with c"
 
 
@@ -92,5 +92,10 @@ def test_a_rail_that_nobody_tested_is_unknown_everywhere() -> None:
 
 
 def test_a_single_host_has_no_one_to_reach() -> None:
-    results = {check.result for check in judge({"a": [RAIL]}, [])["a"]}
+    results = {check.result for check in judge({"a": [RAIL]}, [], 1)["a"]}
     assert results == {"skip"}
+
+
+def test_a_host_that_a_limit_left_alone_is_unknown() -> None:
+    results = {check.result for check in judge({"a": [RAIL]}, [], 3)["a"]}
+    assert results == {"unknown"}

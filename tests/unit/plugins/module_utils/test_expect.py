@@ -28,6 +28,8 @@ def test_the_inventory_is_named_as_the_source() -> None:
         pytest.param({"hcas": True}, id="a boolean is no number"),
         pytest.param({"hcas": 0}, id="zero"),
         pytest.param({"hcas": 2.5}, id="half an HCA"),
+        pytest.param({"rate_gbps": float("nan")}, id="not a number at all"),
+        pytest.param({"rate_gbps": float("inf")}, id="endless"),
         pytest.param({"link_layer": "IB"}, id="unknown link layer"),
         pytest.param({"ignore": "mlx5_0"}, id="a text where a list is due"),
         pytest.param({"ignore": [1]}, id="a list of numbers"),

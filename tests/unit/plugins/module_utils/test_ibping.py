@@ -23,6 +23,7 @@ class Systemd:
         self.stuck = bent.get("stuck", False)
         self.refuses = bent.get("refuses", False)
         self.prints = bent.get("prints", "")
+        self.rc = bent.get("rc", 0)
         self.asked: list[tuple[list[str], float, float | None]] = []
 
     def __call__(self, argv: list[str], timeout: float, interrupt: float | None = None) -> Output:
@@ -43,7 +44,7 @@ class Systemd:
         elif argv[0] == "journalctl":
             return Output(0, "ibping: iberror: failed: can't serve class 50\n", "")
         elif argv[0] == IBPING:
-            return Output(0, self.prints, "")
+            return Output(self.rc, self.prints, "")
         return Output(0, "", "")
 
     def argv(self, program: str) -> list[str]:
@@ -103,9 +104,9 @@ rtt min/avg/max = 0.010/0.020/0.090 ms
 """
 
 
-def ask(prints: str) -> dict[str, Any]:
+def ask(prints: str, rc: int = 0) -> dict[str, Any]:
     question = Question(RAIL, 7, "mlx5_0/1", "n2")
-    return _ibping.ask(Systemd(prints=prints), IBPING, question, 50, 200, 15.0)
+    return _ibping.ask(Systemd(prints=prints, rc=rc), IBPING, question, 50, 200, 15.0)
 
 
 def test_loss_is_data() -> None:
@@ -129,6 +130,31 @@ rtt min/avg/max = 0.000/0.000/0.000 ms
     answer = ask(dead)
     assert (answer["sent"], answer["received"]) == (50, 0)
     assert answer["rtt_avg"] is None
+
+
+@pytest.mark.parametrize(
+    ("bent", "why"),
+    [
+        pytest.param(("(Lid 7)", "(Lid 99)"), "instead of LID 7", id="another LID"),
+        pytest.param(("n2.(none)", "n9.(none)"), "answered by n9", id="another host"),
+        pytest.param(
+            ("50 packets transmitted, 20 received, 60%", "1 packets transmitted, 1 received, 0%"),
+            "only 1 of 50",
+            id="too few to tell",
+        ),
+    ],
+)
+def test_an_answer_to_another_question_is_untested(bent: tuple[str, str], why: str) -> None:
+    question = Question(RAIL, 7, "mlx5_0/1", "n2", "n2.cluster.example")
+    systemd = Systemd(prints=ANSWERED.replace(*bent))
+    answer = _ibping.ask(systemd, IBPING, question, 50, 200, 15.0)
+    assert why in answer["untested"]
+    assert "sent" not in answer
+
+
+def test_statistics_with_an_error_status_are_untested() -> None:
+    answer = ask(ANSWERED, rc=255)
+    assert "status 255" in answer["untested"]
 
 
 @pytest.mark.parametrize("prints", ["", "ibping: iberror: failed: Failed to open port\n"])

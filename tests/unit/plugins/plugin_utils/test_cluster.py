@@ -55,7 +55,7 @@ def run(**bent: dict[str, Any]) -> dict[str, Any]:
     """A report over three hosts; ``n2={...}`` replaces what is known of one."""
     hostvars = {name: bent.get(name, registered(index)) for index, name in enumerate(NAMES, 1)}
     hosts = _hosts.gather(hostvars, NAMES)
-    return _cluster.report(hosts, created="2026-11-20T10:00:00+00:00", version="0.1.0")
+    return _cluster.report(hosts, size=3, created="2026-11-20T10:00:00+00:00", version="0.1.0")
 
 
 def verdicts(report: dict[str, Any]) -> dict[str, str]:
@@ -80,7 +80,7 @@ def test_three_healthy_hosts_are_ready() -> None:
 
 
 def test_no_host_is_never_good() -> None:
-    assert not _cluster.is_good(_cluster.report([], created="", version=""))
+    assert not _cluster.is_good(_cluster.report([], size=0, created="", version=""))
 
 
 ABSENT = [
@@ -127,6 +127,92 @@ def test_a_host_that_stopped_in_a_role_is_named_with_its_message() -> None:
     report = run(n2=stopped)
     assert {"n2 host.converge.complete fail", "n2 ib.tool.ibstat unknown"} <= bad(report)
     assert verdicts(report)["n2"] == "not_ready"
+
+
+def test_a_port_that_only_one_host_lacks_makes_that_host_unknown() -> None:
+    lame = node(3)
+    lame = replace(lame, cas=lame.cas[:1], sysfs=lame.cas[:1], sm={RAILS[0]: lame.sm[RAILS[0]]})
+    one = {"hcas": 1, "link_layer": "InfiniBand", "rate_gbps": 400}
+    answers = {}
+    for index in (1, 2, 3):
+        mine = registered(index, lame if index == 3 else None)
+        mine["ibready_pings"] = [
+            one
+            for one in mine["ibready_pings"]
+            if one["rail"] == RAILS[0] or (index != 3 and one["server"] != "n3")
+        ]
+        answers[f"n{index}"] = mine
+    answers["n3"]["ibready_expect"] = one
+    report = run(**answers)
+    assert verdicts(report)["n1"] == "ready"
+    assert "n3 fabric.ping.tested unknown" in bad(report)
+
+
+def test_a_fleet_of_ethernet_hosts_is_never_ready() -> None:
+    flipped = {}
+    for index in (1, 2, 3):
+        one = node(index)
+        cas = tuple(
+            replace(ca, ports=(port(link_layer="Ethernet", lid=0, sm_lid=0),)) for ca in one.cas
+        )
+        ib = replace(one, cas=cas, sysfs=cas, sm={})
+        flipped[f"n{index}"] = registered(index, ib, ibready_expect={}, ibready_pings=[])
+    assert set(verdicts(run(**flipped)).values()) == {"unknown"}
+    for mine in flipped.values():
+        mine["ibready_expect"] = {"hcas": 2, "link_layer": "Ethernet", "rate_gbps": 400}
+    assert set(verdicts(run(**flipped)).values()) == {"unknown"}
+
+
+@pytest.mark.parametrize(
+    "bent",
+    [
+        pytest.param({"sent": 0, "received": 0}, id="nothing sent"),
+        pytest.param({"received": 5000}, id="more than was sent"),
+        pytest.param({"received": "50"}, id="a text"),
+        pytest.param({"received": None}, id="no number"),
+    ],
+)
+def test_an_answer_that_cannot_be_true_is_untested(bent: dict[str, Any]) -> None:
+    mine = registered(2)
+    mine["ibready_pings"][0].update(bent)
+    report = run(n2=mine)
+    assert verdicts(report)["n2"] == "unknown"
+    assert [one["culprit"] for one in report["pings"] if one["untested"]] == ["n2"]
+
+
+@pytest.mark.parametrize("nonsense", [{}, {"cas": 1}, None, "text", {"cas": [{"name": "x"}]}])
+def test_one_host_s_nonsense_stays_its_own(nonsense: Any) -> None:
+    report = run(n2=registered(2, ibready_ibverify={"facts": nonsense}))
+    assert verdicts(report)["n2"] == "unknown"
+    assert len(report["hosts"]) == 3
+
+
+def test_a_client_that_answered_part_of_its_questions_is_unknown() -> None:
+    mine = registered(2)
+    mine["ibready_pings"] = mine["ibready_pings"][1:]
+    report = run(n2=mine)
+    assert "n2 fabric.ping.tested unknown" in bad(report)
+    pairs = [(one["client"], one["server"], one["rail"]) for one in report["pings"]]
+    assert sorted(pairs) == sorted(set(pairs))
+    assert len(pairs) == 12
+
+
+def test_an_ignored_rail_is_skipped_by_name_and_its_peers_say_so() -> None:
+    mine = registered(2, ibready_expect={**EXPECT, "hcas": 1, "ignore": ["mlx5_1"]})
+    mine["ibready_pings"] = [one for one in mine["ibready_pings"] if one["rail"] == RAILS[0]]
+    others = {}
+    for index in (1, 3):
+        other = registered(index)
+        other["ibready_pings"] = [
+            one
+            for one in other["ibready_pings"]
+            if one["rail"] == RAILS[0] or one["server"] != "n2"
+        ]
+        others[f"n{index}"] = other
+    report = run(n2=mine, **others)
+    assert verdicts(report) == dict.fromkeys(NAMES, "ready")
+    skips = [c for c in report["hosts"]["n2"]["checks"] if c["id"] == "fabric.ping.tested"]
+    assert [one["result"] for one in skips] == ["pass", "skip"]
 
 
 def test_a_module_that_was_not_root_is_unknown() -> None:

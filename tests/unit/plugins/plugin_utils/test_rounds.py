@@ -29,6 +29,9 @@ def test_every_ordered_pair_meets_once_and_nobody_is_busy_twice_in_a_round(count
     assert Counter(met) == Counter(permutations(hosts, 2))
 
 
+NAMELESS = {"hostname": ""}
+
+
 def who(*names: str, lid: int = 1, missing: dict[str, str] | None = None) -> Participant:
     rails = {name: Rail(name, name.split("/")[0], 1, lid) for name in names}
     return Participant(rails, missing or {})
@@ -37,8 +40,8 @@ def who(*names: str, lid: int = 1, missing: dict[str, str] | None = None) -> Par
 def test_a_question_carries_the_lid_of_the_one_who_is_asked() -> None:
     made = plan({"a": who("m0/1", lid=3), "b": who("m0/1", lid=4)})
     assert made["rounds"] == [
-        {"a": [{"device": "m0", "port": 1, "lid": 4, "rail": "m0/1", "server": "b"}]},
-        {"b": [{"device": "m0", "port": 1, "lid": 3, "rail": "m0/1", "server": "a"}]},
+        {"a": [{"device": "m0", "port": 1, "lid": 4, "rail": "m0/1", "server": "b", **NAMELESS}]},
+        {"b": [{"device": "m0", "port": 1, "lid": 3, "rail": "m0/1", "server": "a", **NAMELESS}]},
     ]
     assert made["serve"] == {
         "a": [{"device": "m0", "port": 1}],
