@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""``python -m sandbox``: the command line."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+
+from sandbox import config, faults, image, lifecycle
+from sandbox.errors import SandboxError
+
+
+def say(line: str) -> None:
+    print(line, flush=True)
+
+
+def parser() -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--name", default=config.DEFAULT_NAME, help="default: %(default)s")
+    common.add_argument(
+        "--subnet",
+        default=config.DEFAULT_SUBNET,
+        help="first three octets of the nodes' network; default: %(default)s",
+    )
+    common.add_argument("--state", help="default: .sandbox/NAME in the checkout")
+
+    top = argparse.ArgumentParser(prog="sandbox", description=sys.modules["sandbox"].__doc__)
+    commands = top.add_subparsers(dest="command", required=True)
+    up = commands.add_parser("up", parents=[common], help="make the sandbox from nothing")
+    up.add_argument("--keep", action="store_true", help="leave a healthy one as it is")
+    commands.add_parser("down", parents=[common], help="remove it, keep the images")
+    commands.add_parser("clean", parents=[common], help="remove it and every image of ours")
+    state = commands.add_parser("status", parents=[common], help="tell how it is")
+    state.add_argument("--json", action="store_true")
+    broken = commands.add_parser("break", parents=[common], help="make one fault")
+    broken.add_argument("fault", nargs="?", help="which; without one they are listed")
+    broken.add_argument("node", nargs="?", help="where; default: the fault's own")
+    healed = commands.add_parser("heal", parents=[common], help="undo the faults")
+    healed.add_argument("fault", nargs="?", help="only this one")
+    healed.add_argument("node", nargs="?", help="only on this node")
+    run = commands.add_parser("exec", parents=[common], help="run a command as root")
+    run.add_argument("where", choices=[*config.NODES, "fabric"])
+    run.add_argument("argv", nargs=argparse.REMAINDER, metavar="COMMAND")
+    return top
+
+
+def main(argv: Sequence[str]) -> int:
+    given = parser().parse_args(argv)
+    box = config.sandbox(given.name, given.subnet, given.state)
+    if given.command == "up":
+        lifecycle.up(box, say, keep=given.keep)
+    elif given.command == "down":
+        lifecycle.down(box, say)
+    elif given.command == "clean":
+        _clean(box)
+    elif given.command == "break":
+        if given.fault is None:
+            for fault in faults.load().values():
+                where = f"  (default: {fault.default_node})" if fault.needs_node else ""
+                say(f"{fault.name:<16}{fault.title}{where}")
+        else:
+            faults.strike(box, given.fault, given.node, say)
+    elif given.command == "heal":
+        faults.heal(box, given.fault, given.node, say)
+    elif given.command == "status":
+        return _status(lifecycle.status(box), as_json=given.json)
+    elif given.command == "exec":
+        command = given.argv[1:] if given.argv[:1] == ["--"] else given.argv
+        if not command:
+            raise SandboxError("exec needs a command: python -m sandbox exec node1 -- ibstat")
+        lifecycle.execute(box, given.where, command)
+    return 0
+
+
+def _clean(box: config.Sandbox) -> None:
+    """Remove this sandbox, every other one that this checkout has made, and the images."""
+    lifecycle.down(box, say)
+    for other in lifecycle.made_here():
+        lifecycle.down(other, say)
+    for name in image.remove(image.tags(), say):
+        say(f"removed {name}")
+
+
+def _status(report: dict[str, object], *, as_json: bool) -> int:
+    if as_json:
+        say(json.dumps(report, indent=2))
+    else:
+        ports = report.get("ports")
+        for name, port in ports.items() if isinstance(ports, dict) else ():
+            say(f"{name:<14} {port['state']:<7} {port['gbps']:4.0f} Gb/s  lid {port['lid']}")
+        wrong = report["wrong"]
+        say("healthy" if not isinstance(wrong, list) or not wrong else "; ".join(wrong))
+    return 0 if report["healthy"] else 1
+
+
+def _interrupted(number: int, _: FrameType | None) -> None:
+    # Once is enough: what follows is cleaning up.
+    for each in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(each, signal.SIG_IGN)
+    raise SandboxError(f"interrupted by {signal.Signals(number).name}")
+
+
+if __name__ == "__main__":
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _interrupted)
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except SandboxError as exc:
+        print(f"sandbox: {exc}", file=sys.stderr)
+        sys.exit(1)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Names and addresses of one sandbox."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox.errors import SandboxError
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+DEFAULT_NAME = "ibready-demo"
+DEFAULT_SUBNET = "198.18.77"
+
+NODES = ("node1", "node2", "node3")
+RAILS = ("ibsim0", "ibsim1")
+# ibsim's own id of the host that the subnet manager runs on.
+SM_HOST = "H-sm1"
+
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """One sandbox: its name, its /24 (first three octets) and the directory of its state."""
+
+    name: str
+    subnet: str
+    state: Path
+
+    @property
+    def label(self) -> str:
+        return f"ibready.sandbox={self.name}"
+
+    @property
+    def network(self) -> str:
+        return self.name
+
+    @property
+    def fabric(self) -> str:
+        """The name of the fabric container."""
+        return f"{self.name}-fabric"
+
+    @property
+    def fabric_address(self) -> str:
+        return f"{self.subnet}.2"
+
+    @property
+    def lock(self) -> Path:
+        return self.state.with_name(self.state.name + ".lock")
+
+    @property
+    def private_key(self) -> Path:
+        return self.state / "id_ed25519"
+
+    @property
+    def known_hosts(self) -> Path:
+        return self.state / "known_hosts"
+
+    def container(self, node: str) -> str:
+        return f"{self.name}-{node}"
+
+    def volume(self, node: str) -> str:
+        """The volume with the simulated /sys/class/infiniband of a node."""
+        return f"{self.name}-{node}-sysfs"
+
+    def address(self, node: str) -> str:
+        return f"{self.subnet}.{11 + NODES.index(node)}"
+
+    @property
+    def containers(self) -> tuple[str, ...]:
+        return (self.fabric, *(self.container(node) for node in NODES))
+
+    @property
+    def volumes(self) -> tuple[str, ...]:
+        return tuple(self.volume(node) for node in NODES)
+
+
+def sandbox(name: str, subnet: str, state: str | None = None) -> Sandbox:
+    """Check the operator's choices and fill in the state directory."""
+    if not _NAME.fullmatch(name):
+        raise SandboxError(
+            f"--name {name!r} cannot be a container name: "
+            "use lower-case letters, digits and dashes, at most 40"
+        )
+    try:
+        ipaddress.IPv4Network(f"{subnet}.0/24")
+    except ValueError:
+        raise SandboxError(
+            f"--subnet {subnet!r} is not the first three octets of a network: "
+            f"write it like {DEFAULT_SUBNET}"
+        ) from None
+    home = Path(state).absolute() if state else REPOSITORY / ".sandbox" / name
+    return Sandbox(name=name, subnet=subnet, state=home)
+
+
+def sim_host(node: str, rail: int) -> str:
+    """Return ibsim's id of one HCA, for example ``H-node1-0``."""
+    return f"H-{node}-{rail}"
+
+
+def node_guid(node: str, rail: int) -> int:
+    """Return the node GUID of one HCA: locally administered, so it is nobody's real one."""
+    return 0x0200_0000_0000_0000 | (NODES.index(node) + 1) << 16 | rail << 4

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The two images, built from the host's own package archive and kept by a digest of the recipe."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shlex
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox import apt, podman
+from sandbox.errors import SandboxError
+
+NODE = "localhost/ibready-node"
+FABRIC = "localhost/ibready-fabric"
+
+# A freshly installed server, without a single InfiniBand package.
+PACKAGES = (
+    "ca-certificates",
+    "dbus",
+    "iproute2",
+    "openssh-server",
+    "procps",
+    "python3",
+    "python3-apt",
+    "sudo",
+    "systemd-sysv",
+)
+_HERE = Path(__file__).parent
+_NODE_SETUP = _HERE / "node/setup.sh"
+_FABRIC_SETUP = _HERE / "fabric/setup.sh"
+_CARRIED_OPTIONS = ("Acquire::http::Proxy", "Acquire::https::Proxy", "Acquire::Check-Valid-Until")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All that an image depends on."""
+
+    distribution: apt.Distribution
+    apt_options: tuple[str, ...]
+
+    @property
+    def node(self) -> str:
+        return f"{NODE}:{self._digest(_NODE_SETUP)}"
+
+    @property
+    def fabric(self) -> str:
+        return f"{FABRIC}:{self._digest(_NODE_SETUP, _FABRIC_SETUP)}"
+
+    def _digest(self, *scripts: Path) -> str:
+        inputs = [repr(self), repr(mmdebstrap_argv(self, "SETUP"))]
+        inputs += [script.read_text() for script in scripts]
+        return hashlib.sha256("\0".join(inputs).encode()).hexdigest()[:16]
+
+
+def recipe() -> Recipe:
+    return Recipe(apt.host(), carried_options(_apt_config()))
+
+
+def _apt_config() -> str:
+    done = subprocess.run(["apt-config", "dump"], capture_output=True, text=True, check=False)
+    return done.stdout
+
+
+def carried_options(dump: str) -> tuple[str, ...]:
+    """Pick from ``apt-config dump`` what the nodes need too to reach the same archive."""
+    found = []
+    for line in dump.splitlines():
+        name, _, value = line.partition(" ")
+        if name in _CARRIED_OPTIONS and value not in ('"";', ""):
+            found.append(line.strip())
+    return tuple(found)
+
+
+def mmdebstrap_argv(what: Recipe, setup: str) -> list[str]:
+    """Return the command that writes the node's file system as a tar to standard output."""
+    source = what.distribution
+    argv = [
+        "mmdebstrap",
+        "--quiet",
+        "--variant=minbase",
+        f"--include={','.join(PACKAGES)}",
+        f"--components={','.join(source.components)}",
+        # A node's file system is thrown away: there is nothing to make safe on the disk.
+        "--dpkgopt=force-unsafe-io",
+        "--dpkgopt=path-exclude=/usr/share/man/*",
+        "--dpkgopt=path-exclude=/usr/share/locale/*",
+    ]
+    argv += [f"--aptopt={option}" for option in what.apt_options]
+    argv += [
+        f"--customize-hook=upload {shlex.quote(setup)} /setup.sh",
+        '--customize-hook=chroot "$1" sh /setup.sh',
+        '--customize-hook=rm "$1/setup.sh"',
+        source.suite,
+        "-",
+        source.mirror,
+    ]
+    return argv
+
+
+def ensure(say: Callable[[str], None]) -> Recipe:
+    """Build what is missing; return the recipe, which knows the images' names."""
+    what = recipe()
+    have = set(tags())
+    if what.node not in have:
+        say(f"building the node image from {what.distribution.suite} (once, about half a minute)")
+        _build_node(what)
+    if what.fabric not in have:
+        say("building the fabric image")
+        _build_fabric(what)
+    return what
+
+
+def tags() -> list[str]:
+    """Return the full names of the images of ours that exist."""
+    listed = json.loads(podman.text(["images", "--format", "json"]) or "[]") or []
+    names = [name for image in listed for name in image.get("Names") or []]
+    return [name for name in names if name.rpartition(":")[0] in (NODE, FABRIC)]
+
+
+def remove(names: Iterable[str], say: Callable[[str], None]) -> list[str]:
+    """Remove images by name, except those that a container still uses; return the removed."""
+    removed = []
+    for name in sorted(names):  # "fabric" stands on "node" and sorts before it
+        done = podman.run(["rmi", name], check=False)
+        if done.returncode == 0:
+            removed.append(name)
+        else:
+            say(f"kept {name}: {done.stderr.decode(errors='replace').strip().splitlines()[-1]}")
+    return removed
+
+
+def _build_node(what: Recipe) -> None:
+    with (
+        tempfile.TemporaryDirectory(prefix="ibready-image-") as scratch,
+        tempfile.TemporaryFile() as log,
+    ):
+        setup = Path(scratch) / "setup.sh"
+        setup.write_bytes(_NODE_SETUP.read_bytes())
+        command = [*podman.prefix(), *mmdebstrap_argv(what, str(setup))]
+        try:
+            maker = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                # It hangs up its whole process group when it fails, and we are in ours.
+                start_new_session=True,
+                env={**os.environ, "TMPDIR": scratch},
+            )
+        except FileNotFoundError:
+            raise SandboxError(f"{command[0]} is not installed: apt install {command[0]}") from None
+        try:
+            taker = subprocess.run(
+                podman.argv("import", "--quiet", "-", what.node),
+                stdin=maker.stdout,
+                capture_output=True,
+                check=False,
+            )
+        except BaseException:
+            _stop(maker)
+            raise
+        finally:
+            # Closed first: otherwise mmdebstrap waits for ever for somebody to read its tar.
+            if maker.stdout is not None:
+                maker.stdout.close()
+            status = maker.wait()
+        if status != 0:
+            podman.run(["rmi", "--force", what.node], check=False)
+            raise SandboxError(
+                f"mmdebstrap failed on {what.distribution.mirror} {what.distribution.suite}:\n"
+                f"{_tail(log.fileno())}\nCheck that `apt-get update` works on this host"
+            )
+        if taker.returncode != 0:
+            raise SandboxError(f"podman import: {taker.stderr.decode(errors='replace').strip()}")
+
+
+def _stop(maker: subprocess.Popen[bytes]) -> None:
+    """End mmdebstrap and its children; what it wrote lies in our scratch directory."""
+    # Not its own clean-up on SIGTERM: that waits for children that have ended already. One that
+    # runs under sudo is not ours to kill: it ends when it finds that nobody reads its output.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(maker.pid, signal.SIGKILL)
+
+
+def _tail(handle: int, size: int = 1500) -> str:
+    end = os.lseek(handle, 0, os.SEEK_END)
+    return os.pread(handle, size, max(0, end - size)).decode(errors="replace").strip()
+
+
+def _build_fabric(what: Recipe) -> None:
+    name = f"ibready-image-build-{os.getpid()}"
+    try:
+        podman.run(
+            [
+                "run",
+                "--interactive",
+                f"--name={name}",
+                # Resolves names wherever the host does.
+                "--network=host",
+                *podman.ULIMITS,
+                what.node,
+                "/bin/sh",
+            ],
+            stdin=_FABRIC_SETUP.read_bytes(),
+            timeout=300,
+        )
+        podman.run(["commit", "--quiet", name, what.fabric])
+    finally:
+        podman.run(["rm", "--force", "--time", "0", "--ignore", name], check=False)

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""First program of a node container: what the kernel shows is made the node's own, then systemd.
+
+* Kernel parameters that are not per container are replaced by private copies, so that a node's
+  ``sysctl -w vm.zone_reclaim_mode=1`` is seen by the node and never by the host.
+* /sys/class gets the simulated HCAs instead of the host's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+CONFIG = "/etc/ibready-sandbox.json"
+SYSFS = "/srv/simulated-sysfs/infiniband"
+HOLD = "/run/ibready-hold"
+NET_CORE = "/proc/sys/net/core"
+
+# In these the host's real files stay in place: they belong to the container's namespaces.
+_PRIVATE: dict[str, tuple[str, ...]] = {
+    "/proc/sys/vm": (),
+    "/proc/sys/fs": ("mqueue",),
+    "/proc/sys/kernel": (
+        "hostname",
+        "domainname",
+        "msg_next_id",
+        "msgmax",
+        "msgmnb",
+        "msgmni",
+        "ns_last_pid",
+        "random",
+        "sem",
+        "sem_next_id",
+        "shm_next_id",
+        "shm_rmid_forced",
+        "shmall",
+        "shmmax",
+        "shmmni",
+    ),
+}
+
+
+def mount(*argv: str) -> None:
+    subprocess.run(["mount", *argv], check=True)
+
+
+def private_copy(directory: str, real: tuple[str, ...]) -> None:
+    """Put a writable copy of a /proc/sys directory over it, except for the names in `real`."""
+    os.makedirs(HOLD, exist_ok=True)
+    mount("--bind", directory, HOLD)
+    mount("-t", "tmpfs", "-o", "mode=755", "private-sysctl", directory)
+    for here, subdirectories, names in os.walk(HOLD):
+        below = os.path.relpath(here, HOLD)
+        if below == ".":
+            subdirectories[:] = [name for name in subdirectories if name not in real]
+        target = os.path.normpath(os.path.join(directory, below))
+        os.makedirs(target, exist_ok=True)
+        for name in names:
+            if below == "." and name in real:
+                continue
+            copy_file(os.path.join(here, name), os.path.join(target, name))
+    for name in real:
+        source = os.path.join(HOLD, name)
+        if not os.path.exists(source):
+            continue
+        target = os.path.join(directory, name)
+        if os.path.isdir(source):
+            os.makedirs(target, exist_ok=True)
+        else:
+            open(target, "w").close()
+        mount("--bind", source, target)
+    subprocess.run(["umount", "--lazy", HOLD], check=True)
+
+
+def writable(directory: str) -> tuple[str, ...]:
+    """Return the names that the container may really set."""
+    return tuple(
+        name
+        for name in os.listdir(directory)
+        if os.stat(os.path.join(directory, name)).st_mode & 0o200
+    )
+
+
+def copy_file(source: str, target: str) -> None:
+    """Copy a parameter with its permissions; root may write each copy."""
+    try:
+        with open(source, "rb") as file:
+            content = file.read()
+    except OSError:  # some can only be written
+        content = b""
+    with open(target, "wb") as file:
+        file.write(content)
+    os.chmod(target, os.stat(source).st_mode & 0o777 | 0o200)
+
+
+def simulate_class(hcas: list[str]) -> None:
+    """Put a /sys/class with the simulated HCAs over the host's."""
+    links: dict[str, str] = {}
+    classes = os.listdir("/sys/class")
+    for name in classes:
+        for entry in os.listdir(os.path.join("/sys/class", name)):
+            path = os.path.join("/sys/class", name, entry)
+            if os.path.islink(path):
+                links[path] = os.readlink(path)
+    os.makedirs(HOLD, exist_ok=True)
+    mount("--bind", "/sys/class/net", HOLD)
+    mount("-t", "tmpfs", "-o", "mode=755", "simulated-class", "/sys/class")
+    for name in {*classes, "infiniband", "infiniband_mad"}:
+        os.mkdir(os.path.join("/sys/class", name))
+    for path, aim in links.items():
+        if not path.startswith(("/sys/class/net/", "/sys/class/infiniband")):
+            os.symlink(aim, path)
+    # Network interfaces come and go: this one stays the kernel's.
+    mount("--bind", HOLD, "/sys/class/net")
+    subprocess.run(["umount", "--lazy", HOLD], check=True)
+    mount("--bind", SYSFS, "/sys/class/infiniband")
+    write("/sys/class/infiniband_mad/abi_version", "5")
+    for number, hca in enumerate(hcas):
+        write(f"/sys/class/infiniband_mad/umad{number}/ibdev", hca)
+        write(f"/sys/class/infiniband_mad/umad{number}/port", "1")
+
+
+def write(path: str, text: str) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as file:
+        file.write(text + "\n")
+
+
+def wait_for(path: str, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not os.path.isdir(path):
+        if time.monotonic() > deadline:
+            sys.exit(f"boot: {path} is missing: the fabric container did not start")
+        time.sleep(0.05)
+
+
+def main() -> None:
+    with open(CONFIG) as file:
+        config = json.load(file)
+    for directory, real in _PRIVATE.items():
+        private_copy(directory, real)
+    # The kernel shows a container some buffer sizes that only the host may change.
+    private_copy(NET_CORE, writable(NET_CORE))
+    wait_for(SYSFS, 30)
+    simulate_class([hca["name"] for hca in config["hcas"]])
+    os.rmdir(HOLD)
+    os.execv("/sbin/init", ["/sbin/init"])
+
+
+if __name__ == "__main__":
+    main()

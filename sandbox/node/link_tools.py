@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""After each run of dpkg: lead the installed tools that need umad to the simulated one.
+
+Nothing answers to the name of a tool whose package is not installed.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+
+LAUNCHER = "/usr/local/lib/ibready-sandbox/simulated-umad"
+LINKS = "/usr/local/sbin"
+LISTS = "/var/lib/dpkg/info/infiniband-diags*.list"
+DIRECTORIES = ("/usr/sbin", "/usr/bin", "/sbin", "/bin")
+# Reads /sys/class only, which is simulated for both HCAs: it runs as it is.
+NATIVE = {"ibstat"}
+
+
+def needs_umad(path: str) -> bool:
+    """Tell whether a program opens umad, or is a script that calls one which does."""
+    if os.path.islink(path) or not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        content = file.read()
+    if content.startswith(b"#!"):
+        return b"IBPATH" in content
+    return content.startswith(b"\x7fELF") and b"libibumad.so" in content
+
+
+def wanted(lists: list[str]) -> set[str]:
+    """Return the names of the installed tools that go through the launcher."""
+    found: set[str] = set()
+    for name in lists:
+        with open(name) as file:
+            for path in file.read().splitlines():
+                directory, _, tool = path.rpartition("/")
+                if directory in DIRECTORIES and tool not in NATIVE and needs_umad(path):
+                    found.add(tool)
+    return found
+
+
+def link(links: str, launcher: str, tools: set[str]) -> None:
+    """Make the launcher's links in `links` be exactly `tools`; other files stay."""
+    for name in os.listdir(links):
+        path = os.path.join(links, name)
+        if os.path.islink(path) and os.readlink(path) == launcher and name not in tools:
+            os.unlink(path)
+    for name in tools:
+        path = os.path.join(links, name)
+        if not os.path.lexists(path):
+            os.symlink(launcher, path)
+
+
+if __name__ == "__main__":
+    link(LINKS, LAUNCHER, wanted(glob.glob(LISTS)))

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The files that make a container out of an image: our programs and this sandbox's settings."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import yaml
+
+from sandbox.config import NODES, RAILS, SM_HOST, Sandbox, sim_host
+from sandbox.keys import KeyPair
+from sandbox.netfile import netfile
+
+_HERE = Path(__file__).parent
+_PROGRAMS = "usr/local/lib/ibready-sandbox"
+# The group of each rail's packets; ids that no distribution hands out.
+FIRST_RAIL_GROUP = 60000
+UMAD2SIM = "/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so"
+
+OPENSM_CONF = """\
+# A trap-driven or timed sweep would ask every port that claims to be an SM for its SMInfo, and
+# the library that simulates umad dies of that question. The agent asks for sweeps.
+sweep_on_trap FALSE
+sweep_interval 0
+log_file /run/ibready-fabric/opensm.log
+log_max_size 4
+"""
+
+
+def pack(files: dict[str, tuple[str | bytes, int]]) -> bytes:
+    """Return a tar of path -> (content, mode), owned by root."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as tar:
+        for path, (content, mode) in files.items():
+            data = content.encode() if isinstance(content, str) else content
+            entry = tarfile.TarInfo(path)
+            entry.size = len(data)
+            entry.mode = mode
+            tar.addfile(entry, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+def node_settings(box: Sandbox, node: str) -> dict[str, object]:
+    """Return what a node knows of its simulation, as /etc/ibready-sandbox.json holds it."""
+    return {
+        "simulated": True,
+        "sandbox": box.name,
+        "node": node,
+        "server": box.fabric_address,
+        "hcas": [
+            {"name": hca, "host": sim_host(node, rail), "gid": FIRST_RAIL_GROUP + rail}
+            for rail, hca in enumerate(RAILS)
+        ],
+    }
+
+
+def for_node(box: Sandbox, node: str, operator_key: str, host_key: KeyPair, machine: str) -> bytes:
+    """Return a node's files; `machine` is its machine id."""
+    programs = {
+        "boot": "boot.py",
+        "simulated-umad": "simulated_umad.py",
+        "link-tools": "link_tools.py",
+    }
+    files: dict[str, tuple[str | bytes, int]] = {
+        f"{_PROGRAMS}/{name}": ((_HERE / "node" / file).read_bytes(), 0o755)
+        for name, file in programs.items()
+    }
+    files |= {
+        "etc/ibready-sandbox.json": (json.dumps(node_settings(box, node), indent=2) + "\n", 0o644),
+        "etc/dpkg/dpkg.cfg.d/ibready-sandbox": (f"post-invoke=/{_PROGRAMS}/link-tools\n", 0o644),
+        "etc/ssh/ssh_host_ed25519_key": (host_key.private, 0o600),
+        "etc/ssh/ssh_host_ed25519_key.pub": (host_key.public, 0o644),
+        "home/ops/.ssh/authorized_keys": (operator_key, 0o644),
+        "etc/machine-id": (machine + "\n", 0o444),
+    }
+    return pack(files)
+
+
+def fabric_settings(box: Sandbox) -> dict[str, object]:
+    """Return what the agent in the fabric container works from."""
+    return {
+        "server": box.fabric_address,
+        "sm_host": SM_HOST,
+        "umad2sim": UMAD2SIM,
+        "hardware": yaml.safe_load((_HERE / "hardware.yml").read_text()),
+        "hosts": {
+            sim_host(node, rail): {"node": node, "hca": hca}
+            for node in NODES
+            for rail, hca in enumerate(RAILS)
+        },
+    }
+
+
+def for_fabric(box: Sandbox) -> bytes:
+    package = f"{_PROGRAMS}/sandbox"
+    files: dict[str, tuple[str | bytes, int]] = {
+        f"{package}/fabric/{file.name}": (file.read_bytes(), 0o644)
+        for file in sorted((_HERE / "fabric").glob("*.py"))
+    }
+    files |= {
+        f"{package}/__init__.py": ("", 0o644),
+        "etc/ibready-fabric.json": (json.dumps(fabric_settings(box)), 0o644),
+        "etc/ibready-fabric.net": (netfile(), 0o644),
+        "etc/ibready-opensm.conf": (OPENSM_CONF, 0o644),
+    }
+    return pack(files)

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""podman, for one sandbox: acts on objects with the sandbox's label and exact name only."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from typing import Any
+
+from sandbox.config import Sandbox
+from sandbox.errors import SandboxError
+
+LABEL = "ibready.sandbox"
+# Without CAP_SYS_RESOURCE podman's own, higher limits are refused.
+ULIMITS = ("--ulimit=nofile=4096:4096", "--ulimit=nproc=4096:4096")
+
+
+def prefix() -> list[str]:
+    """Return how a program is called with root's rights from here."""
+    return [] if os.geteuid() == 0 else ["sudo", "-n"]
+
+
+def argv(*args: str) -> list[str]:
+    """Return podman's command line. runc where there is one: crun refuses hybrid cgroups."""
+    runtime = (
+        ["--runtime", "runc"] if shutil.which("runc") or os.path.exists("/usr/sbin/runc") else []
+    )
+    return [*prefix(), "podman", *runtime, *args]
+
+
+def run(
+    args: Sequence[str], *, stdin: bytes | None = None, timeout: float = 120, check: bool = True
+) -> subprocess.CompletedProcess[bytes]:
+    """Run podman; its last line of complaint becomes the error."""
+    command = argv(*args)
+    try:
+        done = subprocess.run(
+            command,
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            capture_output=True,
+            timeout=timeout,
+            # A Ctrl-C at the terminal is ours to act on; podman still has to clean up then.
+            start_new_session=True,
+        )
+    except FileNotFoundError:
+        raise SandboxError(
+            f"{command[0]} is not installed: install podman and runc (apt install podman runc)"
+        ) from None
+    except subprocess.TimeoutExpired:
+        raise SandboxError(f"podman {args[0]} did not end within {timeout:.0f} s") from None
+    if check and done.returncode != 0:
+        said = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
+        cause = said[-1] if said else f"exit status {done.returncode}"
+        raise SandboxError(f"podman {' '.join(args[:2])}: {cause}")
+    return done
+
+
+def text(args: Sequence[str], *, timeout: float = 120) -> str:
+    return run(args, timeout=timeout).stdout.decode(errors="replace").strip()
+
+
+def owned(listed: Sequence[tuple[str, str]], names: Sequence[str], sandbox: str) -> list[str]:
+    """Return which of `names` exist, refusing one that somebody else made.
+
+    `listed` has (name, value of the label) of every existing object.
+    """
+    existing = dict(listed)
+    for name in names:
+        if name in existing and existing[name] != sandbox:
+            raise SandboxError(
+                f"{name} exists and does not belong to this sandbox (no label "
+                f"{LABEL}={sandbox}): remove it yourself, or choose another --name"
+            )
+    return [name for name in names if name in existing]
+
+
+def _listed(kind: str) -> list[tuple[str, str]]:
+    args = {
+        "container": ["ps", "--all", "--format", "json"],
+        "volume": ["volume", "ls", "--format", "json"],
+        "network": ["network", "ls", "--format", "json"],
+    }[kind]
+    found: list[tuple[str, str]] = []
+    for item in json.loads(text(args) or "[]") or []:
+        name = item.get("Names") or item.get("Name") or item.get("name")
+        labels = item.get("Labels") or item.get("labels") or {}
+        label = labels.get(LABEL, "")
+        found += [(each, label) for each in ([name] if isinstance(name, str) else name)]
+    return found
+
+
+def present(box: Sandbox, kind: str) -> list[str]:
+    """Return the sandbox's own objects of a kind: container, volume or network."""
+    names = {
+        "container": box.containers,
+        "volume": box.volumes,
+        "network": (box.network,),
+    }[kind]
+    return owned(_listed(kind), names, box.name)
+
+
+def remove(box: Sandbox) -> list[str]:
+    """Remove what there is of the sandbox and return the names."""
+    found = {kind: present(box, kind) for kind in ("container", "volume", "network")}
+    if found["container"]:
+        run(["rm", "--force", "--time", "0", *found["container"]])
+    if found["volume"]:
+        run(["volume", "rm", *found["volume"]])
+    if found["network"]:
+        run(["network", "rm", *found["network"]])
+    return [name for names in found.values() for name in names]
+
+
+def inspect(container: str, what: str) -> Any:
+    """Return one Go template value of a container as Python data."""
+    return json.loads(
+        text(["container", "inspect", "--format", "{{json " + what + "}}", container])
+    )

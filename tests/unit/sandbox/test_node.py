@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What leads the real tools to the simulated fabric."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sandbox.node.link_tools import link, needs_umad, wanted
+from sandbox.node.simulated_umad import Choice, choose
+
+HCAS = ["ibsim0", "ibsim1"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "line", "choice"),
+    [
+        pytest.param(
+            "ibping",
+            "-C ibsim1 -P 1 -c 5 -L 9",
+            Choice(1, ["-C", "ibsim0", "-P", "1", "-c", "5", "-L", "9"], False),
+            id="the second HCA",
+        ),
+        pytest.param("sminfo", "", Choice(0, [], False), id="no HCA named is the first"),
+        pytest.param(
+            "sminfo", "--Ca=ibsim1", Choice(1, ["--Ca=ibsim0"], False), id="the long form"
+        ),
+        pytest.param(
+            "sminfo", "--Ca ibsim1", Choice(1, ["--Ca", "ibsim0"], False), id="in two words"
+        ),
+        pytest.param("sminfo", "-Cibsim1", Choice(1, ["-Cibsim0"], False), id="in one word"),
+        pytest.param(
+            "sminfo",
+            "-C mlx5_7",
+            Choice(0, ["-C", "mlx5_7"], False),
+            id="an HCA that is not there is left for the tool to refuse",
+        ),
+        pytest.param(
+            "ibping",
+            "-S -C ibsim1",
+            Choice(1, ["-S", "-C", "ibsim0"], True),
+            id="a ping server",
+        ),
+        pytest.param("ibping", "-dS", Choice(0, ["-dS"], True), id="a server in a cluster"),
+        pytest.param("ibping", "--Server", Choice(0, ["--Server"], True), id="a server in words"),
+        pytest.param("saquery", "-S", Choice(0, ["-S"], False), id="-S of another tool"),
+    ],
+)
+def test_the_hca_is_read_out_of_the_command_line(tool: str, line: str, choice: Choice) -> None:
+    assert choose(tool, line.split(), HCAS) == choice
+
+
+@pytest.mark.parametrize(
+    ("content", "needed"),
+    [
+        pytest.param(b"\x7fELF...libibumad.so.3...", True, id="a program that opens umad"),
+        pytest.param(b"\x7fELF...libc.so.6...", False, id="a program that does not"),
+        pytest.param(b"#!/bin/sh\n$IBPATH/ibnetdiscover\n", True, id="a script that calls one"),
+        pytest.param(b"#!/bin/sh\ncat /sys/class/infiniband\n", False, id="a script of its own"),
+    ],
+)
+def test_tools_are_told_by_what_they_use(content: bytes, needed: bool, tmp_path: Path) -> None:
+    tool = tmp_path / "tool"
+    tool.write_bytes(content)
+    assert needs_umad(str(tool)) is needed
+
+
+def test_a_package_s_documentation_is_no_tool(tmp_path: Path) -> None:
+    listing = tmp_path / "infiniband-diags.list"
+    listing.write_text("/.\n/usr/share/doc/infiniband-diags/copyright\n/usr/sbin/not-there\n")
+    assert wanted([str(listing)]) == set()
+
+
+def test_links_follow_the_installed_tools_and_nothing_else_is_touched(tmp_path: Path) -> None:
+    launcher = str(tmp_path / "launcher")
+    (tmp_path / "own-script").write_text("")
+    (tmp_path / "ibping").symlink_to("/opt/other/ibping")
+    link(str(tmp_path), launcher, {"sminfo", "ibping"})
+    link(str(tmp_path), launcher, {"saquery", "ibping"})
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["ibping", "own-script", "saquery"]
+    assert str((tmp_path / "ibping").readlink()) == "/opt/other/ibping"
+    assert str((tmp_path / "saquery").readlink()) == launcher

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Only objects of the sandbox are touched, and every object of the sandbox can be told."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.apt import Distribution
+from sandbox.config import NODES, sandbox
+from sandbox.errors import SandboxError
+from sandbox.image import Recipe, carried_options, mmdebstrap_argv
+from sandbox.lifecycle import fabric_argv, node_argv
+from sandbox.podman import LABEL, argv, owned
+
+BOX = sandbox("ibready-test", "198.18.90")
+
+
+def test_an_object_of_the_same_name_without_the_label_is_refused() -> None:
+    with pytest.raises(SandboxError, match="does not belong to this sandbox"):
+        owned([("ibready-test-node1", "")], BOX.containers, BOX.name)
+
+
+def test_an_object_of_another_sandbox_is_refused() -> None:
+    with pytest.raises(SandboxError, match="another --name"):
+        owned([("ibready-test-node1", "ibready")], BOX.containers, BOX.name)
+
+
+def test_an_object_with_the_label_under_another_name_is_left_alone() -> None:
+    listed = [("precious", BOX.name), ("ibready-test-node2", BOX.name)]
+    assert owned(listed, BOX.containers, BOX.name) == ["ibready-test-node2"]
+
+
+def test_every_container_carries_the_label_its_name_and_its_address() -> None:
+    made = {BOX.fabric: (fabric_argv(BOX, "image"), BOX.fabric_address)}
+    made |= {BOX.container(n): (node_argv(BOX, n, "image"), BOX.address(n)) for n in NODES}
+    assert set(made) == set(BOX.containers)
+    for name, (words, address) in made.items():
+        assert f"--label={LABEL}={BOX.name}" in words
+        assert f"--name={name}" in words
+        assert f"--ip={address}" in words
+
+
+def test_a_node_is_not_privileged_and_cannot_write_what_it_is_shown() -> None:
+    words = node_argv(BOX, "node1", "image")
+    assert "--privileged" not in words
+    assert f"--volume={BOX.volume('node1')}:/srv/simulated-sysfs:ro" in words
+    assert not any("SYS_MODULE" in word for word in words)
+
+
+def test_an_ordinary_user_calls_podman_through_sudo(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    assert argv("ps")[:3] == ["sudo", "-n", "podman"]
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    assert argv("ps")[0] == "podman"
+
+
+@pytest.mark.parametrize(
+    ("name", "subnet", "reason"),
+    [
+        pytest.param("a b", "198.18.90", "--name 'a b'", id="a name with a blank"),
+        pytest.param("-x", "198.18.90", "--name '-x'", id="a name like an option"),
+        pytest.param("x", "198.18.90.0", "--subnet", id="four octets"),
+        pytest.param("x", "198.18.300", "--subnet", id="no network"),
+    ],
+)
+def test_a_name_or_subnet_that_cannot_be_is_refused(name: str, subnet: str, reason: str) -> None:
+    with pytest.raises(SandboxError, match=reason):
+        sandbox(name, subnet)
+
+
+def test_the_image_s_name_changes_with_its_recipe() -> None:
+    recipe = Recipe(Distribution("http://mirror.test", "trixie", ("main",)), ())
+    other = Recipe(Distribution("http://other.test", "trixie", ("main",)), ())
+    assert recipe.node != other.node
+    assert recipe.fabric != other.fabric
+    assert recipe.node == Recipe(recipe.distribution, ()).node
+
+
+def test_the_node_is_built_from_the_host_s_archive_without_infiniband() -> None:
+    recipe = Recipe(
+        Distribution("http://mirror.test/debian", "trixie", ("main",)),
+        ('Acquire::http::Proxy "http://proxy.test:3142";',),
+    )
+    words = mmdebstrap_argv(recipe, "/tmp/setup.sh")
+    assert words[-3:] == ["trixie", "-", "http://mirror.test/debian"]
+    assert '--aptopt=Acquire::http::Proxy "http://proxy.test:3142";' in words
+    packages = next(word for word in words if word.startswith("--include="))
+    for forbidden in ("rdma", "infiniband", "ibverbs", "ibumad"):
+        assert forbidden not in packages
+
+
+def test_only_what_reaches_the_archive_is_carried_from_the_host_s_apt() -> None:
+    dump = (
+        'Acquire "";\nAcquire::http "";\nAcquire::http::Proxy "http://proxy.test:3142";\n'
+        'Acquire::https::Proxy "";\nAPT::Periodic::Enable "0";\n'
+    )
+    assert carried_options(dump) == ('Acquire::http::Proxy "http://proxy.test:3142";',)
