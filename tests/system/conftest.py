@@ -16,12 +16,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "ibready-system"
-SUBNET = "198.18.79"
-INVENTORY = f"""---
-all:
-  vars:
-    sandbox_name: {NAME}
-    sandbox_subnet: {SUBNET}
+SUBNET = "198.18.80"
+# In group_vars, because the vars of an inventory file lose against those of inventories/sandbox.
+VARIABLES = f"""---
+sandbox_name: {NAME}
+sandbox_subnet: {SUBNET}
 """
 
 
@@ -96,8 +95,10 @@ class Box:
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
     """Three bare nodes, taken away at the end."""
     folder = tmp_path_factory.mktemp("box")
-    inventory = folder / "hosts.yml"
-    inventory.write_text(INVENTORY)
+    inventory = folder / "inventory"
+    (inventory / "group_vars").mkdir(parents=True)
+    (inventory / "hosts.yml").write_text("---\nall: {}\n")
+    (inventory / "group_vars/all.yml").write_text(VARIABLES)
     box = Box(inventory, folder / "reports")
     box.sandbox("up")
     yield box

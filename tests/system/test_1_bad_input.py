@@ -13,7 +13,8 @@ HOSTS = """---
 all:
   hosts:
     n1:
-      ansible_host: 192.0.2.1
+      ansible_host: 127.0.0.1
+      ansible_port: 9
 """
 
 
@@ -53,6 +54,40 @@ def test_a_bad_variable_is_refused_with_host_and_name(
     assert message in " ".join(done.stdout.split())
     assert "Nothing was changed on any host" in " ".join(done.stdout.split())
     assert "Collect what the host is" not in done.stdout  # n1 was not even contacted
+
+
+SILENT = [
+    pytest.param(["playbooks/verify.yml"], id="verify"),
+    pytest.param(["playbooks/verify.yml", "--limit", "n1"], id="verify with a limit"),
+    pytest.param(["playbooks/verify.yml", "--tags", "nosuch"], id="verify with a tag"),
+    pytest.param(["playbooks/verify.yml", "--check"], id="verify in check mode"),
+    pytest.param(["playbooks/converge.yml"], id="converge"),
+    pytest.param(["playbooks/converge.yml", "--limit", "n1"], id="converge with a limit"),
+    pytest.param(["site.yml"], id="site"),
+    pytest.param(["site.yml", "--check"], id="site in check mode"),
+    pytest.param(["site.yml", "--tags", "rdma"], id="site with a tag"),
+]
+
+
+@pytest.mark.parametrize("argv", SILENT)
+def test_a_host_that_does_not_answer_never_lets_a_run_pass(argv: list[str], tmp_path: Path) -> None:
+    (tmp_path / "hosts.yml").write_text(HOSTS)
+    report = f"ibready_report_dir={tmp_path / 'reports'}"
+    inventory = ["-i", str(tmp_path / "hosts.yml"), "-e", report]
+    done = run(command("ansible-playbook"), *argv, *inventory)
+    assert done.returncode != 0, done.stdout
+    assert "n1" in done.stdout
+    if "converge.yml" not in argv[0] and "--check" not in argv[1:2]:
+        assert "unreachable by ssh" in (tmp_path / "reports/ibready-report.json").read_text()
+
+
+def test_a_limit_does_not_let_bad_variables_through(tmp_path: Path) -> None:
+    (tmp_path / "hosts.yml").write_text(f"{HOSTS}  vars:\n    rdma_flavor: inbox\n")
+    inventory = ["-i", str(tmp_path / "hosts.yml")]
+    done = run(command("ansible-playbook"), "site.yml", *inventory, "--limit", "n1")
+    assert done.returncode != 0
+    assert "did you mean rdma_flavour?" in " ".join(done.stdout.split())
+    assert "Collect what the host is" not in done.stdout
 
 
 def test_run_names_an_unknown_command() -> None:

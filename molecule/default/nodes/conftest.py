@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
+import paramiko
 import pytest
 import testinfra
 from testinfra.host import Host
@@ -14,22 +16,15 @@ STATE = Path(os.environ["IBREADY_SANDBOX_STATE"])
 NODES = [f"{os.environ['IBREADY_SANDBOX_SUBNET']}.{last}" for last in (11, 12, 13)]
 
 
-@pytest.fixture(scope="session")
-def ssh_config(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sandbox's key and its own known hosts; an unknown host key is refused."""
-    path = tmp_path_factory.mktemp("ssh") / "config"
-    path.write_text(
-        "Host *\n"
-        f'  IdentityFile "{STATE / "id_ed25519"}"\n'
-        f'  UserKnownHostsFile "{STATE / "known_hosts"}"\n'
-        "  StrictHostKeyChecking yes\n"
-    )
-    return path
-
-
 @pytest.fixture(scope="session", params=NODES)
-def node(request: pytest.FixtureRequest, ssh_config: Path) -> Host:
+def node(request: pytest.FixtureRequest) -> Iterator[Host]:
     """One node, as the ordinary user that operators log in as, with sudo."""
-    return testinfra.get_host(
-        f"paramiko://ops@{request.param}", ssh_config=str(ssh_config), sudo=True
-    )
+    client = paramiko.SSHClient()
+    client.load_host_keys(str(STATE / "known_hosts"))
+    client.set_missing_host_key_policy(paramiko.RejectPolicy())
+    client.connect(request.param, username="ops", key_filename=str(STATE / "id_ed25519"))
+    host = testinfra.get_host(f"paramiko://ops@{request.param}", sudo=True)
+    # The backend's own client knows no known_hosts file and would take any host key.
+    host.backend.client = client
+    yield host
+    client.close()

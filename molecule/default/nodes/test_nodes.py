@@ -22,7 +22,8 @@ def test_the_distribution_s_rdma_packages_are_installed(node: Host, name: str) -
 def test_ibstat_is_the_package_s_own_unmodified_program(node: Host) -> None:
     path = node.check_output("command -v ibstat")
     assert path == "/usr/sbin/ibstat"
-    assert node.run("dpkg --verify infiniband-diags").stdout == ""
+    verified = node.run("dpkg --verify infiniband-diags").stdout.splitlines()
+    assert [line for line in verified if "bin/" in line] == []
 
 
 def test_both_rails_are_active_at_400_gbps(node: Host) -> None:
