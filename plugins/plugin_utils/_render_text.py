@@ -32,8 +32,8 @@ def render(report: Mapping[str, Any]) -> str:
         bad = trouble(from_dict(check) for check in host["checks"])
         if bad:
             lines += ["", f"{name} is {host['verdict']}:"]
-            for check in bad:
-                lines += _block(check)
+            for together in _grouped(bad):
+                lines += _block(together)
     lines += _untested(report)
     return "\n".join(lines)
 
@@ -49,15 +49,25 @@ def _row(name: str, host: Mapping[str, Any], report: Mapping[str, Any]) -> tuple
     )
 
 
-def _block(check: Check) -> list[str]:
-    word = "FAIL" if check.result == FAIL else "UNKNOWN"
-    lines = [f"  {word:7} {check.id}  {check.subject}"]
-    if check.observed:
-        lines.append(f"          seen:     {check.observed}")
-    if check.expected:
-        lines.append(f"          expected: {check.expected} (from {check.expected_from})")
-    lines.append(f"          cause:    {check.cause}")
-    lines.append(f"          remedy:   {check.remedy}")
+def _grouped(bad: list[Check]) -> list[list[Check]]:
+    """Unknowns of one subject that have one cause belong together; every failure is its own."""
+    groups: dict[tuple[str, ...], list[Check]] = {}
+    for check in bad:
+        own = (check.id,) if check.result == FAIL else ()
+        groups.setdefault((check.result, check.subject, check.cause, *own), []).append(check)
+    return list(groups.values())
+
+
+def _block(together: list[Check]) -> list[str]:
+    first = together[0]
+    word = "FAIL" if first.result == FAIL else "UNKNOWN"
+    lines = [f"  {word:7} {', '.join(check.id for check in together)}  {first.subject}"]
+    if first.observed:
+        lines.append(f"          seen:     {first.observed}")
+    if first.expected:
+        lines.append(f"          expected: {first.expected} (from {first.expected_from})")
+    lines.append(f"          cause:    {first.cause}")
+    lines.append(f"          remedy:   {first.remedy}")
     return lines
 
 

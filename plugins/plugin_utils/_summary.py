@@ -64,10 +64,15 @@ def counts(host: Mapping[str, Any]) -> str:
 
 
 def bad(report: Mapping[str, Any]) -> dict[str, str]:
-    """Every host that is neither ready nor degraded, with what is wrong in one line each."""
-    return {
-        name: f"{name} is {host['verdict']}: "
-        + "; ".join(sentence(one) for one in trouble(map(from_dict, host["checks"])))
-        for name, host in report["hosts"].items()
-        if host["verdict"] not in (READY, DEGRADED)
-    }
+    """Every host that is neither ready nor degraded, with the worst of what is wrong."""
+    found: dict[str, str] = {}
+    for name, host in report["hosts"].items():
+        if host["verdict"] in (READY, DEGRADED):
+            continue
+        wrong = trouble(map(from_dict, host["checks"]))
+        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+        found[name] = (
+            f"{name} is {host['verdict']}: {sentence(wrong[0])}{more}. "
+            "The table above and the report tell all of it."
+        )
+    return found

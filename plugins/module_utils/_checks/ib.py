@@ -32,6 +32,10 @@ LAST_UNICAST_LID = 0xBFFF
 _HALVED = (2.5, 12.5)
 _GUID = re.compile(r"\A0x[0-9a-fA-F]{1,16}\Z")
 
+# What a Down port says of its rate, LID and subnet manager means nothing.
+_DOWN = "the port is Down"
+_STATE_FIRST = "mend ib.port.state first"
+
 _NOTHING_EXPECTED = (
     "nobody expects a value: the inventory has no ibready_expect.{key}, "
     "and fewer than 3 hosts were compared"
@@ -221,8 +225,12 @@ def _port(ca: Ca, port: Port, expect: Expectations) -> Iterator[Check]:
         yield unknown("ib.port.link_layer", name, "ibstat showed no link layer")
     if not is_infiniband(port):
         return
-    yield _lid(name, port)
-    yield _sm_lid(name, port)
+    if port.state == "Down":
+        yield unknown("ib.port.lid", name, _DOWN, remedy=_STATE_FIRST)
+        yield unknown("ib.port.sm", name, _DOWN, remedy=_STATE_FIRST)
+    else:
+        yield _lid(name, port)
+        yield _sm_lid(name, port)
     yield _guid("ib.port.guid", name, port.port_guid)
 
 
@@ -231,7 +239,7 @@ def _rate(name: str, port: Port, expect: Expectations) -> Check:
     if port.rate is None:
         return unknown("ib.port.rate", name, "ibstat showed no rate")
     if port.state == "Down":
-        return unknown("ib.port.rate", name, "the port is Down, its rate means nothing")
+        return unknown("ib.port.rate", name, _DOWN, remedy=_STATE_FIRST)
     if port.rate <= 0:
         return unknown("ib.port.rate", name, "ibstat showed no real rate", observed=port.rate)
     if wanted is None:
@@ -275,7 +283,8 @@ def _subnet_manager(ca: Ca, port: Port, facts: IbFacts) -> Check:
         return skipped("fabric.sm.answers", name, why)
     answer = facts.sm.get(name)
     if answer is None:
-        return unknown("fabric.sm.answers", name, f"not asked: the port is {port.state or '?'}")
+        why = f"the port is {port.state or 'in no known state'}"
+        return unknown("fabric.sm.answers", name, why, remedy=_STATE_FIRST)
     if answer.unavailable:
         return unknown("fabric.sm.answers", name, answer.unavailable)
     if answer.sm is None:

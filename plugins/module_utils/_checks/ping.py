@@ -86,10 +86,11 @@ def _host(
         return tuple(skipped(f"fabric.ping.{name}", rail, why) for name in _NAMES)
     mine = [ping for ping in pings if host in (ping.client, ping.server)]
     tested = [ping for ping in mine if not ping.untested]
+    why = _why_untested(host, mine)
     return (
         _tested(host, rail, mine, tested),
-        _reachable(host, rail, tested, blamed),
-        _loss(host, rail, tested, blamed),
+        _reachable(host, rail, tested, blamed) or _untold("fabric.ping.reachable", rail, why),
+        _loss(host, rail, tested, blamed) or _untold("fabric.ping.loss", rail, why),
     )
 
 
@@ -98,22 +99,32 @@ _NAMES = ("tested", "reachable", "loss")
 
 def _tested(host: str, rail: str, mine: list[Ping], tested: list[Ping]) -> Check:
     observed = f"{len(tested)} of {len(mine)} pairs"
-    own = [ping for ping in mine if ping.untested and ping.culprit == host]
-    if own:
-        return unknown("fabric.ping.tested", rail, own[0].untested, observed=observed)
-    if not tested:
-        reasons = sorted({f"{ping.culprit}: {ping.untested}" for ping in mine})
-        reasons = reasons or ["no other host took part (was there a --limit?)"]
-        return unknown("fabric.ping.tested", rail, "; ".join(reasons), observed=observed)
+    if not tested or any(ping.untested and ping.culprit == host for ping in mine):
+        why = _why_untested(host, mine)
+        return unknown("fabric.ping.tested", rail, why, observed=observed)
     absent = sorted({ping.culprit for ping in mine if ping.untested})
     if absent:
         observed += f"; not with {', '.join(absent)}"
     return passed("fabric.ping.tested", rail, observed, f"{len(mine)} pairs", CAPABILITY)
 
 
-def _reachable(host: str, rail: str, tested: list[Ping], blamed: set[str]) -> Check:
+def _why_untested(host: str, mine: list[Ping]) -> str:
+    """The host's own reason where it has one, else its peers'."""
+    own = [ping.untested for ping in mine if ping.untested and ping.culprit == host]
+    if own:
+        return own[0]
+    others = sorted({f"{ping.culprit}: {ping.untested}" for ping in mine if ping.untested})
+    return "; ".join(others) or "no other host took part (was there a --limit?)"
+
+
+def _untold(check_id: str, rail: str, why: str) -> Check:
+    return unknown(check_id, rail, why, remedy="mend what kept the pairs from being tested")
+
+
+def _reachable(host: str, rail: str, tested: list[Ping], blamed: set[str]) -> Check | None:
+    """None where no pair was tested."""
     if not tested:
-        return unknown("fabric.ping.reachable", rail, "no pair was tested")
+        return None
     dead = [ping for ping in tested if ping.dead]
     if dead and host in blamed:
         observed = f"no answer in {len(dead)} of {len(tested)} pairs ({_peers(host, dead)})"
@@ -128,9 +139,10 @@ def _reachable(host: str, rail: str, tested: list[Ping], blamed: set[str]) -> Ch
     )
 
 
-def _loss(host: str, rail: str, tested: list[Ping], blamed: set[str]) -> Check:
+def _loss(host: str, rail: str, tested: list[Ping], blamed: set[str]) -> Check | None:
+    """None where no pair was tested."""
     if not tested:
-        return unknown("fabric.ping.loss", rail, "no pair was tested")
+        return None
     lossy = [ping for ping in tested if ping.lost and not ping.dead]
     if lossy and host in blamed:
         sent, received = sum(p.sent for p in lossy), sum(p.received for p in lossy)
