@@ -18,6 +18,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     verdict,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import with_fleet
+from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import IbFacts
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts, _rounds
 
 SCHEMA = "ibready/report/1"
@@ -49,7 +50,7 @@ def report(
                 checks.append(unknown("ib.tool.ibstat", "ibstat", host.ib_error))
             else:
                 checks += ib.judge(host.ib, with_fleet(host.expect, usual))
-                checks += _reachability(taking_part[host.name], reached[host.name])
+                checks += _reachability(host.ib, taking_part[host.name], reached[host.name])
             checks += agreed.get(host.name, [])
         judged[host.name] = {
             "verdict": verdict(checks),
@@ -110,7 +111,7 @@ def _rails(
     return {name: sorted(names) for name, names in rails.items()}
 
 
-def _reachability(who: _rounds.Participant, checks: list[Check]) -> list[Check]:
+def _reachability(facts: IbFacts, who: _rounds.Participant, checks: list[Check]) -> list[Check]:
     """The ping checks of one host; a host that no ping can prove is never passed over."""
     told = [
         skipped("fabric.ping.tested", rail, "ibready_expect.ignore names it")
@@ -118,7 +119,9 @@ def _reachability(who: _rounds.Participant, checks: list[Check]) -> list[Check]:
     ]
     if checks:
         return checks + told
-    why = "no InfiniBand port took part, and reachability over RoCE is not judged yet"
+    why = "no port of this host is known"
+    if facts.cas:
+        why = "no InfiniBand port took part, and reachability over RoCE is not judged yet"
     return [unknown("fabric.ping.tested", "host", why), *told]
 
 

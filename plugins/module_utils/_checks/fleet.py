@@ -22,6 +22,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import (
 )
 
 CAPABILITY = "capability"
+_SILENT = "the host did not tell"
+_ASK_FIRST = "mend what kept ibstat from telling it, then verify again"
 # Two hosts that differ have no majority; design 4.2.
 MIN_FLEET = 3
 
@@ -113,7 +115,7 @@ def _same(
     for host in hosts:
         if host not in known:
             if host in values or not hosts[host].ib.cas:
-                checks[host].append(unknown(check_id, subject, "the host did not tell"))
+                checks[host].append(unknown(check_id, subject, _SILENT, remedy=_ASK_FIRST))
             continue
         value = known[host]
         if size == 1:
