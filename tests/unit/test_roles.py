@@ -152,8 +152,9 @@ def test_the_readme_has_the_current_table(role: str) -> None:
 
 def test_each_default_kernel_setting_is_valid_and_has_its_reason() -> None:
     home = ROOT / "roles/host_tuning"
-    settings = load(home / "defaults/main.yml")["host_tuning_sysctls"]
-    reasons = load(home / "vars/main.yml")["__host_tuning_sysctl_reasons"]
+    defaults = load(home / "defaults/main.yml")
+    settings = defaults["host_tuning_sysctls"]
+    reasons = defaults["host_tuning_sysctl_reasons"]
     assert list(settings) == list(reasons)
     assert all(setting.reason for setting in read_settings(settings, reasons))
 
