@@ -46,6 +46,8 @@ class ActionModule(ActionBase):
                 "report_only": {"type": "bool", "default": False},
             }
         )
+        if not args["dest"]:
+            raise AnsibleActionFail("dest is empty; next: name the folder for the report")
         if not args["hosts"]:
             raise AnsibleActionFail(
                 "no host to report on: the inventory (or --limit) names none; "

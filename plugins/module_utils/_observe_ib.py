@@ -23,6 +23,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._text impor
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca
 
+_NO_ANSWER = "failed: query"
+
 
 def observe(evidence: Evidence) -> IbFacts:
     """Ask ibstat, the kernel and, from every live InfiniBand port, the subnet manager."""
@@ -79,9 +81,11 @@ def _ask_sm(evidence: Evidence, device: str, port: int) -> SmAnswer:
     try:
         parsed = sminfo.parse(output.stdout)
     except ParseError as exc:
-        return SmAnswer(error=_last_line(output) or str(exc))
+        said = _last_line(output) or str(exc)
+        # "failed: query": it asked and nobody answered. Anything else: it could not ask.
+        return SmAnswer(error=said) if _NO_ANSWER in said else SmAnswer(unavailable=said)
     if output.rc != 0:
-        return SmAnswer(error=_last_line(output) or f"sminfo ended with status {output.rc}")
+        return SmAnswer(error=f"sminfo ended with status {output.rc}: {_last_line(output)}")
     return SmAnswer(sm=parsed)
 
 
@@ -92,10 +96,10 @@ def _complaints(stderr: str) -> tuple[str, ...]:
 
 
 def _last_line(output: Output) -> str:
-    lines = [line for line in (output.stderr + "\n" + output.stdout).splitlines() if line.strip()]
-    return lines[-1].strip() if lines else ""
-
-
-def ports_by_name(facts: IbFacts) -> dict[str, tuple[str, int]]:
-    """``{"mlx5_0/1": ("mlx5_0", 1)}`` for every port that ibstat named."""
-    return {port_name(ca, port): (ca.name, port.num) for ca in facts.cas for port in ca.ports}
+    """The tool's own last word, from stderr if it said anything there."""
+    for text in (output.stderr, output.stdout):
+        lines = [line.strip() for line in clean_lines(text) if line.strip()]
+        complaining = [line for line in lines if not is_warning(line)] or lines
+        if complaining:
+            return complaining[-1]
+    return ""

@@ -50,11 +50,12 @@ def _row(name: str, host: Mapping[str, Any], report: Mapping[str, Any]) -> tuple
 
 
 def _grouped(bad: list[Check]) -> list[list[Check]]:
-    """Unknowns of one subject that have one cause belong together; every failure is its own."""
+    """Unknowns of one subject, cause and remedy belong together; every failure is its own."""
     groups: dict[tuple[str, ...], list[Check]] = {}
     for check in bad:
         own = (check.id,) if check.result == FAIL else ()
-        groups.setdefault((check.result, check.subject, check.cause, *own), []).append(check)
+        key = (check.result, check.subject, check.cause, check.remedy, *own)
+        groups.setdefault(key, []).append(check)
     return list(groups.values())
 
 
@@ -62,8 +63,9 @@ def _block(together: list[Check]) -> list[str]:
     first = together[0]
     word = "FAIL" if first.result == FAIL else "UNKNOWN"
     lines = [f"  {word:7} {', '.join(check.id for check in together)}  {first.subject}"]
-    if first.observed:
-        lines.append(f"          seen:     {first.observed}")
+    seen = ", ".join(dict.fromkeys(check.observed for check in together if check.observed))
+    if seen:
+        lines.append(f"          seen:     {seen}")
     if first.expected:
         lines.append(f"          expected: {first.expected} (from {first.expected_from})")
     lines.append(f"          cause:    {first.cause}")

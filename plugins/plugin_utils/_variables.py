@@ -7,6 +7,7 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
+from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
@@ -88,8 +89,15 @@ def problems(
     for options in role_options.values():
         known.update(options)
     prefixes = ("ibready_", *(f"{role}_" for role in role_options))
-    ours = {name: value for name, value in variables.items() if name.startswith(prefixes)}
-    found = [_misspelt(name, known) for name in sorted(ours) if name not in known | _internal()]
+    names = sorted(name for name in variables if name.startswith(prefixes))
+    found = [_misspelt(name, known) for name in names if name not in known | _internal()]
+    ours: dict[str, Any] = {}
+    for name in names:
+        try:
+            # Only ours: a site's other variables may need facts that nobody has gathered yet.
+            ours[name] = variables[name]
+        except AnsibleError as exc:
+            found.append(f"{name} cannot be told: {exc}")
     found += _wrong(known, {name: value for name, value in ours.items() if name in known})
     if isinstance(ours.get("ibready_expect"), Mapping):
         try:

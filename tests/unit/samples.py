@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Small hosts to judge in tests: every value can be bent with a keyword."""
+"""Small hosts to judge in tests: every value can be bent with a keyword.
+
+IBSTAT, SYSFS and SMINFO are one healthy host with one HCA, as text.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,43 @@ from typing import Any
 from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import IbFacts, SmAnswer
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca, Port
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.sminfo import Sminfo
+
+IBSTAT = """CA 'mlx5_0'
+\tCA type: MT4129
+\tNumber of ports: 1
+\tFirmware version: 28.39.1002
+\tHardware version: 0
+\tNode GUID: 0x0000000000100000
+\tSystem image GUID: 0x0000000000100000
+\tPort 1:
+\t\tState: Active
+\t\tPhysical state: LinkUp
+\t\tRate: 400
+\t\tBase lid: 3
+\t\tLMC: 0
+\t\tSM lid: 1
+\t\tCapability mask: 0x0040c048
+\t\tPort GUID: 0x0000000000100001
+\t\tLink layer: InfiniBand
+"""
+SMINFO = "sminfo: sm lid 1 sm guid 0x10000d, activity count 242 priority 0 state 3 SMINFO_MASTER\n"
+SYSFS = {
+    "node_type": "1: CA\n",
+    "hca_type": "MT4129\n",
+    "fw_ver": "28.39.1002\n",
+    "hw_rev": "0\n",
+    "node_guid": "0000:0000:0010:0000\n",
+    "sys_image_guid": "0000:0000:0010:0000\n",
+    "ports/1/state": "4: ACTIVE\n",
+    "ports/1/phys_state": "5: LinkUp\n",
+    "ports/1/rate": "400 Gb/sec (4X NDR)\n",
+    "ports/1/lid": "0x3\n",
+    "ports/1/lid_mask_count": "0\n",
+    "ports/1/sm_lid": "0x1\n",
+    "ports/1/cap_mask": "0x0040c048\n",
+    "ports/1/link_layer": "InfiniBand\n",
+    "ports/1/gids/0": "fe80:0000:0000:0000:0000:0000:0010:0001\n",
+}
 
 
 def port(num: int = 1, **bent: Any) -> Port:

@@ -23,6 +23,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import (
 
 CAPABILITY = "capability"
 _SILENT = "the host did not tell"
+_ASK_OTHERS = "verify without --limit, and mend what kept the others from telling"
 _ASK_FIRST = "mend what kept ibstat from telling it, then verify again"
 # Two hosts that differ have no majority; design 4.2.
 MIN_FLEET = 3
@@ -122,7 +123,7 @@ def _same(
             checks[host].append(skipped(check_id, subject, "one host: no other to compare with"))
         elif len(known) == 1:
             why = "no other host told, so there is nothing to compare with"
-            checks[host].append(unknown(check_id, subject, why, observed=value))
+            checks[host].append(unknown(check_id, subject, why, observed=value, remedy=_ASK_OTHERS))
         elif majority is not None:
             usual, times = majority
             source = f"fleet {times}/{len(known)}"

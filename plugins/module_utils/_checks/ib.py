@@ -158,8 +158,6 @@ def _agreement(facts: IbFacts) -> Check:
         for name in sorted(set(told) | set(kernel))
         if told.get(name) != kernel.get(name)
     ]
-    if not told and not kernel:
-        return unknown("ib.sources.agree", "host", "neither source tells of any port")
     if wrong:
         return failed("ib.sources.agree", "host", "; ".join(wrong), "the same", CAPABILITY)
     return passed(
@@ -221,8 +219,6 @@ def _port(ca: Ca, port: Port, expect: Expectations) -> Iterator[Check]:
             "ib.port.physical_state", name, port.physical_state, Expected("LinkUp", CAPABILITY)
         )
     yield _rate(name, port, expect)
-    if port.link_layer == "":
-        yield unknown("ib.port.link_layer", name, "ibstat showed no link layer")
     if not is_infiniband(port):
         return
     if port.state == "Down":
@@ -323,6 +319,8 @@ def _other_layer(
     if wanted is None:
         for ca, port in fabric:
             why = _NOTHING_EXPECTED.format(key="link_layer")
+            if not port.link_layer:
+                why = "ibstat showed no link layer"
             yield unknown(
                 "ib.port.link_layer",
                 port_name(ca, port),
@@ -344,14 +342,8 @@ def _other_layer(
         else:
             yield _equal("ib.port.link_layer", name, port.link_layer, wanted)
     for ca, port in fabric:
-        if port.link_layer:
-            yield passed(
-                "ib.port.link_layer",
-                port_name(ca, port),
-                port.link_layer,
-                wanted.value,
-                wanted.source,
-            )
+        name = port_name(ca, port)
+        yield passed("ib.port.link_layer", name, port.link_layer, wanted.value, wanted.source)
 
 
 def _guid(check_id: str, subject: str, guid: str) -> Check:

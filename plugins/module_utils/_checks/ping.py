@@ -15,6 +15,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
 )
 
 CAPABILITY = "capability"
+_UNTESTED = "mend what kept the pairs from being tested, then verify again"
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def _tested(host: str, rail: str, mine: list[Ping], tested: list[Ping]) -> Check
     observed = f"{len(tested)} of {len(mine)} pairs"
     if not tested or any(ping.untested and ping.culprit == host for ping in mine):
         why = _why_untested(host, mine)
-        return unknown("fabric.ping.tested", rail, why, observed=observed)
+        return unknown("fabric.ping.tested", rail, why, observed=observed, remedy=_UNTESTED)
     absent = sorted({ping.culprit for ping in mine if ping.untested})
     if absent:
         observed += f"; not with {', '.join(absent)}"
@@ -118,7 +119,7 @@ def _why_untested(host: str, mine: list[Ping]) -> str:
 
 
 def _untold(check_id: str, rail: str, why: str) -> Check:
-    return unknown(check_id, rail, why, remedy="mend what kept the pairs from being tested")
+    return unknown(check_id, rail, why, remedy=_UNTESTED)
 
 
 def _reachable(host: str, rail: str, tested: list[Ping], blamed: set[str]) -> Check | None:

@@ -2,6 +2,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
+
+import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet import (
     HostFacts,
@@ -10,7 +13,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet impo
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expected
 from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import IbFacts, SmAnswer
-from tests.unit.samples import hca, master, node, port
+from tests.unit.samples import facts, hca, master, node, port
 
 KERNEL = "6.8.0-48-generic"
 
@@ -46,6 +49,16 @@ def test_two_hosts_that_differ_have_no_majority() -> None:
     found = bad(fleet(node(1), node(2, fw="28.36.1010")))
     assert set(found.values()) == {"unknown"}
     assert len(found) == 4
+
+
+def test_half_of_the_hosts_are_no_majority() -> None:
+    other = "28.36.1010"
+    hosts = fleet(node(1), node(2), node(3, fw=other), node(4, fw=other))
+    assert bad(hosts) == {
+        f"n{index} fleet.hca.firmware mlx5_{rail}": "unknown"
+        for index in range(4)
+        for rail in (0, 1)
+    }
 
 
 def test_a_firmware_that_was_not_shown_is_unknown() -> None:
@@ -86,6 +99,24 @@ def test_a_second_master_is_named_where_it_is_seen() -> None:
     assert bad(fleet(node(1), other, node(3))) == {"n1 fleet.sm.single mlx5_0/1": "fail"}
 
 
+def test_two_masters_that_serve_as_many_hosts_each_are_named_on_all() -> None:
+    other = {name: master(guid="0x99", lid=9) for name in ("mlx5_0/1", "mlx5_1/1")}
+    halves = (node(1), node(2), replace(node(3), sm=other), replace(node(4), sm=other))
+    assert bad(fleet(*halves)) == {
+        f"n{index} fleet.sm.single mlx5_{rail}/1": "fail" for index in range(4) for rail in (0, 1)
+    }
+
+
+def test_a_master_without_a_readable_guid_names_no_subnet() -> None:
+    masked = {name: master(guid="0xe89e4903003xxxxx") for name in ("mlx5_0/1", "mlx5_1/1")}
+    hosts = fleet(*(replace(node(index), sm=masked) for index in (1, 2, 3)))
+    assert bad(hosts) == {
+        f"n{index} fleet.port.lid_unique mlx5_{rail}/1": "unknown"
+        for index in range(3)
+        for rail in (0, 1)
+    }
+
+
 def test_a_silent_subnet_manager_leaves_uniqueness_unknown() -> None:
     dead = {name: SmAnswer(error="no answer") for name in ("mlx5_0/1", "mlx5_1/1")}
     hosts = fleet(*(replace(node(index), sm=dead) for index in (1, 2, 3)))
@@ -123,6 +154,32 @@ def test_a_port_guid_on_two_hosts_is_named_on_both() -> None:
     }
 
 
+def test_a_guid_that_is_not_shown_is_unknown_never_unique() -> None:
+    one = node(1)
+    bare = replace(one.cas[0], node_guid="", ports=(port(lid=10, port_guid=""),))
+    assert bad(fleet(replace(one, cas=(bare, one.cas[1])), node(2), node(3))) == {
+        "n0 fleet.hca.guid_unique mlx5_0": "unknown",
+        "n0 fleet.hca.guid_unique mlx5_0/1": "unknown",
+    }
+
+
+@pytest.mark.parametrize(
+    "bent",
+    [
+        pytest.param({"state": "Down"}, id="a Down port keeps its old LID"),
+        pytest.param({"link_layer": "Ethernet"}, id="Ethernet has no LIDs"),
+        pytest.param({"lid": 0}, id="zero is no LID"),
+    ],
+)
+def test_only_the_lid_of_a_live_infiniband_port_is_compared(bent: dict[str, Any]) -> None:
+    two = node(2)
+    old = replace(two.cas[0], ports=(port(**{"lid": 10, "port_guid": "0x99", **bent}),))
+    hosts = fleet(node(1), replace(two, cas=(old, two.cas[1])), node(3))
+    assert bad(hosts) == {}
+    judged = {check.subject for check in judge(hosts, 3)["n1"] if "lid" in check.id}
+    assert judged == {"mlx5_1/1"}
+
+
 def test_lids_that_overlap_by_their_lmc_are_named() -> None:
     two = node(2)
     near = replace(two.cas[0], ports=(port(lid=8, lmc=2, port_guid="0x99"),))
@@ -154,3 +211,9 @@ def test_the_fleet_expects_only_from_three_hosts_on() -> None:
         "link_layer": Expected("InfiniBand", "fleet 3/3"),
         "rate_gbps": Expected(400.0, "fleet 3/3"),
     }
+
+
+def test_the_rates_of_down_ports_are_nobody_s_expectation() -> None:
+    down = {"state": "Down", "rate": 10.0}
+    hosts = fleet(*(facts(hca("mlx5_0", port(), port(2, **down), port(3, **down))) for _ in "123"))
+    assert expectations(hosts)["rate_gbps"] == Expected(400.0, "fleet 3/3")

@@ -112,6 +112,12 @@ def test_devices_before_a_panic_do_not_make_a_whole_host() -> None:
     assert bad(seen) == {"ib.tool.ibstat ibstat": "unknown"}
 
 
+def test_a_panic_without_devices_is_unknown_not_an_empty_host() -> None:
+    seen = _ib_facts.IbFacts(error_lines=("ibpanic: stat of IB device 'mlx5_0' failed",))
+    assert bad(seen) == {"ib.tool.ibstat ibstat": "unknown", "ib.hca.present host": "unknown"}
+    assert _model.verdict(ib.judge(seen, from_inventory(EXPECT))) == "unknown"
+
+
 def test_without_expectations_count_and_rate_are_unknown() -> None:
     assert bad(facts(), {}) == {
         "ib.hca.count host": "unknown",
@@ -149,6 +155,17 @@ def test_a_flipped_second_port_of_a_fabric_hca_is_not_passed_over() -> None:
 def test_a_link_layer_that_nobody_knows_is_unknown(layer: str) -> None:
     seen = facts(hca("mlx5_0"), hca("mlx5_9", port(link_layer=layer, state="Down")))
     assert bad(seen) == {"ib.port.link_layer mlx5_9/1": "unknown"}
+
+
+def test_a_port_without_a_link_layer_says_so_where_nobody_expects_one() -> None:
+    seen = facts(hca("mlx5_0", port(link_layer="")), sm={})
+    expect = {"hcas": 1, "rate_gbps": 400}
+    assert bad(seen, expect) == {
+        "ib.port.link_layer mlx5_0/1": "unknown",
+        "fabric.sm.answers mlx5_0/1": "unknown",
+    }
+    told = {(check.id, check.cause) for check in ib.judge(seen, from_inventory(expect))}
+    assert ("ib.port.link_layer", "ibstat showed no link layer") in told
 
 
 def test_ethernet_hosts_that_nobody_expects_are_not_ready() -> None:
@@ -211,6 +228,10 @@ def test_two_sources_that_disagree_are_named() -> None:
 
 def test_a_port_that_was_cut_off_the_output_fails() -> None:
     assert bad(facts(hca("mlx5_0", n_ports=2))) == {"ib.hca.ports mlx5_0": "fail"}
+
+
+def test_a_port_count_that_was_not_shown_is_unknown() -> None:
+    assert bad(facts(hca("mlx5_0", n_ports=None))) == {"ib.hca.ports mlx5_0": "unknown"}
 
 
 def test_the_expected_firmware_is_compared() -> None:

@@ -187,6 +187,38 @@ def test_one_host_s_nonsense_stays_its_own(nonsense: Any) -> None:
     assert len(report["hosts"]) == 3
 
 
+@pytest.mark.parametrize(
+    ("judged", "why"),
+    [
+        pytest.param({"facts": {}}, "facts that cannot be read", id="foreign facts"),
+        pytest.param({"failed": True, "msg": "MODULE FAILURE: oops"}, "oops", id="a traceback"),
+        pytest.param({}, "the module ibverify did not run", id="nothing"),
+    ],
+)
+def test_a_host_that_could_not_be_judged_says_why(judged: dict[str, Any], why: str) -> None:
+    report = run(n2=registered(2, ibready_ibverify=judged))
+    told = {
+        check["id"]: check["cause"]
+        for check in report["hosts"]["n2"]["checks"]
+        if check["result"] == "unknown"
+    }
+    assert why in told["ib.tool.ibstat"]
+
+
+def test_an_untested_answer_keeps_the_clients_own_words() -> None:
+    mine = registered(2)
+    why = "ibping from mlx5_0: can't open UMAD port"
+    mine["ibready_pings"][0] = {"rail": RAILS[0], "server": "n1", "untested": why}
+    report = run(n2=mine)
+    assert [one["untested"] for one in report["pings"] if one["untested"]] == [why]
+    causes = {
+        check["cause"]
+        for check in report["hosts"]["n2"]["checks"]
+        if check["id"] == "fabric.ping.tested" and check["result"] == "unknown"
+    }
+    assert causes == {why}
+
+
 def test_a_client_that_answered_part_of_its_questions_is_unknown() -> None:
     mine = registered(2)
     mine["ibready_pings"] = mine["ibready_pings"][1:]
@@ -230,6 +262,28 @@ def test_a_ping_server_that_did_not_start_makes_its_host_unknown() -> None:
     report = run(n2=broken, **silent)
     assert verdicts(report) == {"n1": "ready", "n2": "unknown", "n3": "ready"}
     assert "n2 fabric.ping.tested unknown" in bad(report)
+
+
+@pytest.mark.parametrize(
+    ("size", "result"),
+    [
+        pytest.param(1, "skip", id="the only host has no one to reach"),
+        pytest.param(3, "unknown", id="a limit proves nothing"),
+    ],
+)
+def test_a_host_by_itself_is_judged_by_rail_also_where_it_could_not_ping(
+    size: int, result: str
+) -> None:
+    mine = registered(1, ibready_ping_error="ibready-ibping did not stay up", ibready_pings=[])
+    hosts = _hosts.gather({"n1": mine}, ["n1"])
+    report = _cluster.report(hosts, size=size, created="", version="0.1.0")
+    told = {
+        (check["id"], check["subject"], check["result"])
+        for check in report["hosts"]["n1"]["checks"]
+        if check["id"].startswith("fabric.ping.")
+    }
+    names = ("tested", "reachable", "loss")
+    assert told == {(f"fabric.ping.{name}", rail, result) for name in names for rail in RAILS}
 
 
 def test_without_an_inventory_expectation_the_fleet_expects() -> None:

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+from ansible.template import trust_as_template
+
+from ansible_collections.ibready.cluster.plugins.action.ibverify import ActionModule
+
+Verify = Callable[..., dict[str, Any]]
+
+JUDGED = {"verdict": "ready", "changed": False}
+
+
+@pytest.fixture
+def verify(action: Callable[..., ActionBase], monkeypatch: pytest.MonkeyPatch) -> Verify:
+    """Run the action; the module that would run on the node hands back what it was given."""
+
+    def node(_: ActionBase, **given: Any) -> dict[str, Any]:
+        return {**JUDGED, "given": given}
+
+    monkeypatch.setattr(ActionBase, "_execute_module", node)
+
+    def run(variables: dict[str, Any] | None, **args: Any) -> dict[str, Any]:
+        plugin = action(ActionModule, variables or {}, args)
+        result: dict[str, Any] = plugin.run(task_vars=variables)
+        assert {key: result[key] for key in JUDGED} == JUDGED
+        assert result["given"]["module_name"] == "ibready.cluster.ibverify"
+        assert result["given"]["task_vars"] == (variables or {})
+        module_args: dict[str, Any] = result["given"]["module_args"]
+        return module_args
+
+    return run
+
+
+EXPECT = {"hcas": 8, "rate_gbps": 400}
+
+
+@pytest.mark.parametrize(
+    ("variables", "args", "handed_over"),
+    [
+        pytest.param(
+            {"ibready_expect": EXPECT}, {}, {"expect": EXPECT}, id="the inventory is the default"
+        ),
+        pytest.param(
+            {"ibready_expect": trust_as_template("{{ site }}"), "site": EXPECT},
+            {"report_only": True},
+            {"report_only": True, "expect": EXPECT},
+            id="a template is resolved and other arguments stay",
+        ),
+        pytest.param(
+            {"ibready_expect": EXPECT},
+            {"expect": {"hcas": 1}},
+            {"expect": {"hcas": 1}},
+            id="the task's own expectation wins",
+        ),
+        pytest.param(
+            {"ibready_expect": EXPECT},
+            {"expect": {}},
+            {"expect": {}},
+            id="an empty expectation of the task is one, too",
+        ),
+        pytest.param(
+            {"ibready_expect": EXPECT},
+            {"expect": None},
+            {"expect": EXPECT},
+            id="an omitted one is none",
+        ),
+        pytest.param({}, {}, {"expect": {}}, id="an inventory that expects nothing"),
+        pytest.param(None, {}, {"expect": {}}, id="no variables at all"),
+    ],
+)
+def test_the_module_is_given_what_the_inventory_expects(
+    verify: Verify,
+    variables: dict[str, Any] | None,
+    args: dict[str, Any],
+    handed_over: dict[str, Any],
+) -> None:
+    assert verify(variables, **args) == handed_over
+
+
+@pytest.mark.parametrize("expect", [["hcas"], "hcas=8", 8, None])
+def test_an_expectation_that_is_no_dictionary_is_refused_with_the_host(
+    verify: Verify, expect: Any
+) -> None:
+    with pytest.raises(AnsibleActionFail, match=r"ibready_expect of n1 must be a dictionary"):
+        verify({"ibready_expect": expect, "inventory_hostname": "n1"})

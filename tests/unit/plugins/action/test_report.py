@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.ibready.cluster.plugins.action import report
+from ansible_collections.ibready.cluster.plugins.action.report import ActionModule
+from tests.unit.samples import node
+
+ROOT = Path(__file__).parents[4]
+FILES = {"json": "ibready-report.json", "html": "ibready-report.html"}
+EXPECT = {"hcas": 2, "link_layer": "InfiniBand", "rate_gbps": 400}
+DOWN = {"ibready_node": {"unreachable": True, "msg": "Connection refused"}}
+
+Inventory = Callable[..., dict[str, Any]]
+Run = Callable[..., dict[str, Any]]
+
+
+def told(index: int, *servers: str, **bent: Any) -> dict[str, Any]:
+    """The variables of a healthy host that reached the given ones on both rails."""
+    counts = {"untested": "", "sent": 50, "received": 50, "rtt_avg": 0.02, "rtt_max": 0.1}
+    return {
+        "ibready_node": {"node": {"kernel": "6.8.0", "root": True, "simulated": ""}},
+        "ibready_ibverify": {"facts": node(index).to_dict()},
+        "ibready_expect": EXPECT,
+        "ibready_pings": [
+            {"rail": rail, "server": server, **counts}
+            for server in servers
+            for rail in ("mlx5_0/1", "mlx5_1/1")
+        ],
+        **bent,
+    }
+
+
+HEALTHY = {"n1": told(1, "n2"), "n2": told(2, "n1")}
+HALF = {"n1": told(1), "n2": DOWN}
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the action displays."""
+    texts: list[str] = []
+    monkeypatch.setattr(
+        "ansible.plugins.action.display.display", lambda text, *_, **__: texts.append(text)
+    )
+    return texts
+
+
+@pytest.fixture
+def run(
+    inventory: Inventory, action: Callable[..., ActionBase], shown: list[str], tmp_path: Path
+) -> Run:
+    """Run the action over these hosts; ``args`` bend the task."""
+
+    def over(known: dict[str, Any], **args: Any) -> dict[str, Any]:
+        variables = inventory(**known)
+        given = {"hosts": list(known), "dest": str(tmp_path / "reports"), **args}
+        result: dict[str, Any] = action(ActionModule, variables, given).run(task_vars=variables)
+        return result
+
+    return over
+
+
+def test_a_healthy_cluster_passes_and_both_files_are_written(
+    run: Run, shown: list[str], tmp_path: Path
+) -> None:
+    result = run(HEALTHY)
+    assert not result.get("failed"), result["msg"]
+    assert (result["changed"], result["bad"]) == (False, {})
+    assert result["verdicts"] == {"n1": "ready", "n2": "ready"}
+    for kind, name in FILES.items():
+        assert result[kind] == str((tmp_path / "reports" / name).resolve())
+    written = json.loads(Path(result["json"]).read_text())
+    assert set(written["hosts"]) == {"n1", "n2"}
+    assert written["ibready"] == yaml.safe_load((ROOT / "galaxy.yml").read_text())["version"]
+    assert "n1" in Path(result["html"]).read_text()
+    assert len(shown) == 1
+    assert "VERDICT" in shown[0]
+
+
+def test_a_host_that_is_not_ready_fails_the_run_after_the_report(run: Run) -> None:
+    result = run(HALF)
+    assert result["failed"] is True
+    assert result["verdicts"]["n2"] == "unknown"
+    assert result["msg"].startswith("n1 is unknown: ")
+    assert "n2 is unknown: host.access.reachable host: unknown, unreachable by ssh" in result["msg"]
+    assert json.loads(Path(result["json"]).read_text())["hosts"]["n2"]["verdict"] == "unknown"
+
+
+def test_report_only_tells_the_same_without_failing(run: Run) -> None:
+    failing, looking = run(HALF), run(HALF, report_only=True)
+    assert not looking.get("failed")
+    assert looking["bad"] == failing["bad"]
+    assert set(looking["bad"]) == {"n1", "n2"}
+
+
+def test_a_limit_to_one_host_of_many_proves_no_reachability(run: Run) -> None:
+    result = run({**HEALTHY, "n1": told(1)}, hosts=["n1"])
+    assert result["verdicts"] == {"n1": "unknown"}
+    assert result["failed"] is True
+    alone = run({"n1": told(1)})
+    assert alone["verdicts"] == {"n1": "ready"}
+
+
+def test_no_host_is_refused_and_nothing_is_written(run: Run, tmp_path: Path) -> None:
+    with pytest.raises(AnsibleActionFail, match=r"no host to report on.*next: `ansible-inventory"):
+        run({}, hosts=[])
+    assert not (tmp_path / "reports").exists()
+
+
+@pytest.mark.parametrize(
+    ("bent", "said"),
+    [
+        pytest.param({"hosts": {"n1": 1}}, "hosts", id="hosts is no list"),
+        pytest.param({"folder": "x"}, "Invalid options .* folder", id="misspelt"),
+        pytest.param({"report_only": "maybe"}, "report_only", id="not a boolean"),
+    ],
+)
+def test_a_wrong_call_is_refused(run: Run, bent: dict[str, Any], said: str) -> None:
+    with pytest.raises(AnsibleActionFail, match=said):
+        run(HEALTHY, **bent)
+
+
+def test_a_bad_expectation_is_refused_by_its_name(run: Run) -> None:
+    with pytest.raises(AnsibleActionFail, match=r"^ibready_expect: expect\.rails is not known"):
+        run({"n1": told(1, ibready_expect={"rails": 8})})
+
+
+def test_a_report_that_cannot_be_written_says_where_and_what_next(
+    run: Run, shown: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(AnsibleActionFail, match=r"not written to .*next: set ibready_report_dir"):
+        run(HEALTHY, dest=str(tmp_path / "file" / "reports"))
+    assert "n1" in shown[0]  # the verdict was told all the same
+
+
+def test_an_installed_collection_tells_its_version_from_its_manifest(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, run: Run
+) -> None:
+    manifest = tmp_path / "MANIFEST.json"
+    manifest.write_text('{"collection_info": {"version": "9.8.7"}}')
+    monkeypatch.setattr(report, "_MANIFEST", manifest)
+    assert json.loads(Path(run(HEALTHY)["json"]).read_text())["ibready"] == "9.8.7"

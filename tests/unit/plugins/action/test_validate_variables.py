@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.ibready.cluster.plugins.action.validate_variables import (
+    ActionModule,
+    role_options,
+)
+
+Inventory = Callable[..., dict[str, Any]]
+Action = Callable[..., ActionBase]
+
+
+def test_good_variables_pass_and_name_the_hosts(inventory: Inventory, action: Action) -> None:
+    shared = {"ibready_expect": "{{ site_expect }}", "site_expect": {"hcas": 8}}
+    variables = inventory(shared, n1={"rdma_flavour": "inbox"}, n2={})
+    result = action(ActionModule, variables, {"hosts": ["n1", "n2"]}).run(task_vars=variables)
+    assert result == {"changed": False, "hosts": ["n1", "n2"]}
+
+
+@pytest.mark.parametrize(
+    ("shared", "hosts", "said"),
+    [
+        pytest.param(
+            {"ibready_ping_cuont": 9},
+            {"n1": {}, "n2": {}},
+            r"^n1, n2: ibready_ping_cuont is not a variable of ibready; "
+            r"did you mean ibready_ping_count\?\. Nothing was changed on any host\.$",
+            id="one slip that all hosts share is told once",
+        ),
+        pytest.param(
+            {},
+            {"n1": {}, "n2": {"rdma_flavor": "inbox"}},
+            r"^n2: rdma_flavor is not a variable of ibready; did you mean rdma_flavour\?",
+            id="a slip in a role's variable of the last host",
+        ),
+        pytest.param(
+            {"ibready_expect": "{{ site_expect }}", "site_expect": {"hcas": -1}},
+            {"n1": {}},
+            r"^n1: ibready_expect\.hcas",
+            id="a bad expectation behind another variable",
+        ),
+        pytest.param(
+            {},
+            {"n1": {"ibready_ping_count": "many"}, "n2": {"ibready_bogus": 1}},
+            r"^n1: .*unable to convert to int.*; n2: ibready_bogus is not",
+            id="two hosts with two slips",
+        ),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_with_its_hosts(
+    inventory: Inventory,
+    action: Action,
+    shared: dict[str, Any],
+    hosts: dict[str, Any],
+    said: str,
+) -> None:
+    variables = inventory(shared, **hosts)
+    plugin = action(ActionModule, variables, {"hosts": list(hosts)})
+    with pytest.raises(AnsibleActionFail, match=said):
+        plugin.run(task_vars=variables)
+
+
+def test_no_host_is_refused_for_nothing_would_be_proved(
+    inventory: Inventory, action: Action
+) -> None:
+    variables = inventory()
+    with pytest.raises(AnsibleActionFail, match="names no host; next: `ansible-inventory"):
+        action(ActionModule, variables, {"hosts": []}).run(task_vars=variables)
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        pytest.param({}, "missing required arguments: hosts", id="no hosts given"),
+        pytest.param({"hosts": ["n1"], "host": "n1"}, "Invalid options .* host", id="misspelt"),
+    ],
+)
+def test_a_wrong_call_is_refused(
+    inventory: Inventory, action: Action, args: dict[str, Any], said: str
+) -> None:
+    variables = inventory(n1={})
+    with pytest.raises(AnsibleActionFail, match=said):
+        action(ActionModule, variables, args).run(task_vars=variables)
+
+
+def test_the_options_of_every_role_are_known() -> None:
+    assert set(role_options()) >= {"rdma", "host_tuning"}
+    assert "rdma_flavour" in role_options()["rdma"]
+
+
+def test_a_site_s_own_variable_that_cannot_be_told_yet_is_not_looked_at(
+    inventory: Inventory, action: Action
+) -> None:
+    variables = inventory({"nic": "{{ ansible_facts['default_ipv4']['interface'] }}"}, n1={})
+    result = action(ActionModule, variables, {"hosts": ["n1"]}).run(task_vars=variables)
+    assert result["hosts"] == ["n1"]
+
+
+def test_a_variable_of_ours_that_cannot_be_told_is_named(
+    inventory: Inventory, action: Action
+) -> None:
+    variables = inventory({"rdma_min_free_mb": "{{ nowhere['to_be'] }}"}, n1={})
+    with pytest.raises(AnsibleActionFail, match="n1: rdma_min_free_mb cannot be told"):
+        action(ActionModule, variables, {"hosts": ["n1"]}).run(task_vars=variables)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import Host, participant
+from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import Rail
+from tests.unit.samples import facts, hca, port
+
+INFINIBAND = {"link_layer": "InfiniBand"}
+
+
+def one_port(expect: dict[str, Any], **bent: Any) -> Host:
+    return Host("n1", ib=facts(hca("mlx5_0", port(**bent))), expect=from_inventory(expect))
+
+
+def test_a_live_port_is_a_rail_at_its_own_lid() -> None:
+    who = participant(one_port(INFINIBAND, num=2, lid=12))
+    assert who.rails == {"mlx5_0/2": Rail("mlx5_0/2", "mlx5_0", 2, 12)}
+    assert who.missing == {}
+
+
+@pytest.mark.parametrize(
+    ("bent", "why"),
+    [
+        pytest.param({"state": "Down"}, "the port is Down", id="Down, with an old LID"),
+        pytest.param({"state": "Armed"}, "the port is Armed", id="not yet set up"),
+        pytest.param({"state": ""}, "the port is in no known state", id="no state shown"),
+        pytest.param({"lid": 0}, "the port has no LID", id="LID zero"),
+        pytest.param({"lid": None}, "the port has no LID", id="no LID shown"),
+    ],
+)
+def test_a_port_that_nobody_can_reach_is_missing_with_its_reason(
+    bent: dict[str, Any], why: str
+) -> None:
+    who = participant(one_port(INFINIBAND, **bent))
+    assert who.rails == {}
+    assert who.missing == {"mlx5_0/1": why}
+
+
+@pytest.mark.parametrize("expect", [{}, {"link_layer": "Ethernet"}])
+def test_an_ethernet_port_is_no_rail_whoever_expects_it(expect: dict[str, Any]) -> None:
+    who = participant(one_port(expect, link_layer="Ethernet"))
+    assert (who.rails, who.missing) == ({}, {})
+
+
+@pytest.mark.parametrize(
+    ("host", "why"),
+    [
+        pytest.param(Host("n1", absent="unreachable by ssh"), "unreachable by ssh", id="absent"),
+        pytest.param(Host("n1", ib_error="no ibstat"), "no ibstat", id="not judged"),
+    ],
+)
+def test_a_host_of_which_nothing_is_known_misses_every_rail(host: Host, why: str) -> None:
+    assert participant(host).missing == {"*": why}
