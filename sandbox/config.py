@@ -31,8 +31,13 @@ class Sandbox:
     state: Path
 
     @property
+    def owner(self) -> str:
+        """What tells this checkout's sandbox from another's of the same name."""
+        return str(self.state)
+
+    @property
     def label(self) -> str:
-        return f"ibready.sandbox={self.name}"
+        return f"ibready.sandbox={self.owner}"
 
     @property
     def network(self) -> str:

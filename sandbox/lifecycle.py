@@ -9,11 +9,13 @@ import json
 import os
 import shutil
 import socket
+import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from sandbox import fabric_client, image, keys, parcel, podman, record
@@ -89,6 +91,7 @@ def _make(box: Sandbox, recipe: image.Recipe, say: Say) -> None:
                 box.fabric,
                 fabric_argv(box, recipe.fabric),
                 parcel.for_fabric(box),
+                box.state,
             )
         ]
         jobs += [
@@ -97,6 +100,7 @@ def _make(box: Sandbox, recipe: image.Recipe, say: Say) -> None:
                 box.container(node),
                 node_argv(box, node, recipe.node),
                 parcel.for_node(box, node, operator, hosts[node], uuid.uuid4().hex),
+                box.state,
             )
             for node in NODES
         ]
@@ -171,9 +175,11 @@ def fabric_argv(box: Sandbox, tag: str) -> list[str]:
     ]
 
 
-def _start(name: str, arguments: list[str], files: bytes) -> None:
+def _start(name: str, arguments: list[str], files: bytes, home: Path) -> None:
     podman.run(["create", *arguments])
-    podman.run(["cp", "-", f"{name}:/"], stdin=files)
+    # podman 4.3 leaves what it was given to copy in its temporary directory: host keys as well.
+    with tempfile.TemporaryDirectory(dir=home) as tmpdir:
+        podman.run(["cp", "-", f"{name}:/"], stdin=files, tmpdir=tmpdir)
     podman.run(["start", name])
 
 

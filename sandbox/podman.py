@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sandbox.config import Sandbox
@@ -23,19 +24,25 @@ def prefix() -> list[str]:
     return [] if os.geteuid() == 0 else ["sudo", "-n"]
 
 
-def argv(*args: str) -> list[str]:
+def argv(*args: str, tmpdir: str = "") -> list[str]:
     """Return podman's command line. runc where there is one: crun refuses hybrid cgroups."""
     runtime = (
         ["--runtime", "runc"] if shutil.which("runc") or os.path.exists("/usr/sbin/runc") else []
     )
-    return [*prefix(), "podman", *runtime, *args]
+    environment = ["env", f"TMPDIR={tmpdir}"] if tmpdir else []
+    return [*prefix(), *environment, "podman", *runtime, *args]
 
 
 def run(
-    args: Sequence[str], *, stdin: bytes | None = None, timeout: float = 120, check: bool = True
+    args: Sequence[str],
+    *,
+    stdin: bytes | None = None,
+    timeout: float = 120,
+    check: bool = True,
+    tmpdir: str = "",
 ) -> subprocess.CompletedProcess[bytes]:
     """Run podman; its last line of complaint becomes the error."""
-    command = argv(*args)
+    command = argv(*args, tmpdir=tmpdir)
     try:
         done = subprocess.run(
             command,
@@ -63,33 +70,49 @@ def text(args: Sequence[str], *, timeout: float = 120) -> str:
     return run(args, timeout=timeout).stdout.decode(errors="replace").strip()
 
 
-def owned(listed: Sequence[tuple[str, str]], names: Sequence[str], sandbox: str) -> list[str]:
-    """Return which of `names` exist, refusing one that somebody else made.
+@dataclass(frozen=True)
+class Thing:
+    """One container, volume or network: whose it is ("" without our label), and if it runs."""
 
-    `listed` has (name, value of the label) of every existing object.
+    name: str
+    owner: str
+    running: bool = False
+
+
+def owned(things: Sequence[Thing], names: Sequence[str], owner: str) -> list[str]:
+    """Return which of `names` exist; refuse what somebody else made, or another checkout uses.
+
+    What another checkout left behind, no longer running, may be taken over.
     """
-    existing = dict(listed)
-    for name in names:
-        if name in existing and existing[name] != sandbox:
+    existing = {thing.name: thing for thing in things}
+    found = [existing[name] for name in names if name in existing]
+    for thing in found:
+        if not thing.owner:
             raise SandboxError(
-                f"{name} exists and does not belong to this sandbox (no label "
-                f"{LABEL}={sandbox}): remove it yourself, or choose another --name"
+                f"{thing.name} exists and is no sandbox's (no label {LABEL}): remove it yourself, "
+                "or choose another --name"
             )
-    return [name for name in names if name in existing]
+        if thing.running and thing.owner != owner:
+            raise SandboxError(
+                f"{thing.name} is the sandbox of {thing.owner}: run `./run clean` in that "
+                "checkout, or choose another --name and --subnet"
+            )
+    return [thing.name for thing in found]
 
 
-def _listed(kind: str) -> list[tuple[str, str]]:
+def _listed(kind: str) -> list[Thing]:
     args = {
         "container": ["ps", "--all", "--format", "json"],
         "volume": ["volume", "ls", "--format", "json"],
         "network": ["network", "ls", "--format", "json"],
     }[kind]
-    found: list[tuple[str, str]] = []
+    found: list[Thing] = []
     for item in json.loads(text(args) or "[]") or []:
         name = item.get("Names") or item.get("Name") or item.get("name")
         labels = item.get("Labels") or item.get("labels") or {}
-        label = labels.get(LABEL, "")
-        found += [(each, label) for each in ([name] if isinstance(name, str) else name)]
+        names = [name] if isinstance(name, str) else name
+        running = item.get("State") == "running"
+        found += [Thing(each, labels.get(LABEL, ""), running) for each in names]
     return found
 
 
@@ -100,7 +123,7 @@ def present(box: Sandbox, kind: str) -> list[str]:
         "volume": box.volumes,
         "network": (box.network,),
     }[kind]
-    return owned(_listed(kind), names, box.name)
+    return owned(_listed(kind), names, box.owner)
 
 
 def remove(box: Sandbox) -> list[str]:

@@ -44,7 +44,7 @@ _ENTRIES = (
         "ibstat runs and its output is understood",
         "ibstat is the first source of all port facts; the kernel's sysfs files are the second.",
         ("infiniband-diags is not installed", "ibstat stopped part way through the devices"),
-        "run the role ibready.cluster.rdma, then `ibstat` by hand on the host",
+        "run playbooks/converge.yml (role ibready.cluster.rdma), then `ibstat` by hand on the host",
     ),
     Entry(
         "ib.hca.present",

@@ -10,24 +10,33 @@ from sandbox.config import NODES, sandbox
 from sandbox.errors import SandboxError
 from sandbox.image import Recipe, carried_options, mmdebstrap_argv
 from sandbox.lifecycle import fabric_argv, node_argv
-from sandbox.podman import LABEL, argv, owned
+from sandbox.podman import LABEL, Thing, argv, owned
 
 BOX = sandbox("ibready-test", "198.18.90")
 
 
+OURS = BOX.owner
+THEIRS = "/home/other/ibready/.sandbox/ibready-test"
+
+
 def test_an_object_of_the_same_name_without_the_label_is_refused() -> None:
-    with pytest.raises(SandboxError, match="does not belong to this sandbox"):
-        owned([("ibready-test-node1", "")], BOX.containers, BOX.name)
+    with pytest.raises(SandboxError, match="is no sandbox's"):
+        owned([Thing("ibready-test-node1", "")], BOX.containers, OURS)
 
 
-def test_an_object_of_another_sandbox_is_refused() -> None:
-    with pytest.raises(SandboxError, match="another --name"):
-        owned([("ibready-test-node1", "ibready")], BOX.containers, BOX.name)
+def test_a_running_sandbox_of_another_checkout_is_refused() -> None:
+    with pytest.raises(SandboxError, match=f"is the sandbox of {THEIRS}"):
+        owned([Thing("ibready-test-node1", THEIRS, running=True)], BOX.containers, OURS)
+
+
+def test_what_another_checkout_left_behind_is_taken_over() -> None:
+    left = [Thing("ibready-test-node1", THEIRS)]
+    assert owned(left, BOX.containers, OURS) == ["ibready-test-node1"]
 
 
 def test_an_object_with_the_label_under_another_name_is_left_alone() -> None:
-    listed = [("precious", BOX.name), ("ibready-test-node2", BOX.name)]
-    assert owned(listed, BOX.containers, BOX.name) == ["ibready-test-node2"]
+    listed = [Thing("precious", OURS, running=True), Thing("ibready-test-node2", OURS)]
+    assert owned(listed, BOX.containers, OURS) == ["ibready-test-node2"]
 
 
 def test_every_container_carries_the_label_its_name_and_its_address() -> None:
@@ -35,7 +44,7 @@ def test_every_container_carries_the_label_its_name_and_its_address() -> None:
     made |= {BOX.container(n): (node_argv(BOX, n, "image"), BOX.address(n)) for n in NODES}
     assert set(made) == set(BOX.containers)
     for name, (words, address) in made.items():
-        assert f"--label={LABEL}={BOX.name}" in words
+        assert f"--label={LABEL}={OURS}" in words
         assert f"--name={name}" in words
         assert f"--ip={address}" in words
 
