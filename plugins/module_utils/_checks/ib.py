@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Judge the InfiniBand ports of one host: facts and expectations in, checks out, no I/O."""
+"""Judge one host's HCAs and ports: facts and expectations in, checks out, no I/O."""
 
 from __future__ import annotations
 
-import re
 from typing import Iterator
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
@@ -13,10 +12,18 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     skipped,
     unknown,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.ib_port import (
+    CAPABILITY,
+    NOTHING_EXPECTED,
+    equal,
+    judge_guid,
+    judge_port,
+    judge_subnet_manager,
+    set_key,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
     LINK_LAYERS,
     Expectations,
-    Expected,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import (
     IbFacts,
@@ -24,22 +31,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import (
     port_name,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca, Port
-
-CAPABILITY = "capability"
-# The unicast LID range of the InfiniBand architecture specification, volume 1, section 4.1.3.
-LAST_UNICAST_LID = 0xBFFF
-# ibstat prints rates without their fraction.
-_HALVED = (2.5, 12.5)
-_GUID = re.compile(r"\A0x[0-9a-fA-F]{1,16}\Z")
-
-# What a Down port says of its rate, LID and subnet manager means nothing.
-_DOWN = "the port is Down"
-_STATE_FIRST = "mend ib.port.state first"
-
-_NOTHING_EXPECTED = (
-    "nobody expects a value: the inventory has no ibready_expect.{key}, "
-    "and fewer than 3 hosts were compared"
-)
 
 
 def judge(facts: IbFacts, expect: Expectations) -> list[Check]:
@@ -60,8 +51,8 @@ def judge(facts: IbFacts, expect: Expectations) -> list[Check]:
             continue
         checks.extend(_hca(ca, expect))
     for ca, port in fabric:
-        checks.extend(_port(ca, port, expect))
-        checks.append(_subnet_manager(ca, port, facts))
+        checks.extend(judge_port(ca, port, expect))
+        checks.append(judge_subnet_manager(ca, port, facts))
     checks.extend(_other_layer(fabric, others, expect))
     return checks
 
@@ -129,8 +120,8 @@ def _count(
     names = sorted({ca.name for ca, _ in fabric})
     wanted = expect.get("hcas")
     if wanted is None:
-        why = _NOTHING_EXPECTED.format(key="hcas")
-        return unknown("ib.hca.count", "host", why, observed=len(names), remedy=_set("hcas"))
+        why = NOTHING_EXPECTED.format(key="hcas")
+        return unknown("ib.hca.count", "host", why, observed=len(names), remedy=set_key("hcas"))
     if len(names) == wanted.value:
         return passed("ib.hca.count", "host", len(names), wanted.value, wanted.source)
     extra = {port_name(ca, port): port.link_layer or "no link layer" for ca, port in others}
@@ -187,7 +178,7 @@ def _hca(ca: Ca, expect: Expectations) -> Iterator[Check]:
     else:
         expected = ca.n_ports or "at least 1"
         yield failed("ib.hca.ports", ca.name, len(ca.ports), expected, CAPABILITY)
-    yield _guid("ib.hca.guid", ca.name, ca.node_guid)
+    yield judge_guid("ib.hca.guid", ca.name, ca.node_guid)
     wanted = expect.get("firmware")
     if wanted is None:
         why = "no firmware version is expected; fleet.hca.firmware compares the hosts"
@@ -195,121 +186,7 @@ def _hca(ca: Ca, expect: Expectations) -> Iterator[Check]:
     elif not ca.fw:
         yield unknown("ib.hca.firmware", ca.name, "ibstat showed no firmware version")
     else:
-        yield _equal("ib.hca.firmware", ca.name, ca.fw, wanted)
-
-
-def _port(ca: Ca, port: Port, expect: Expectations) -> Iterator[Check]:
-    name = port_name(ca, port)
-    active = Expected("Active", CAPABILITY)
-    if port.state == "Initializing":
-        cause = (
-            "no subnet manager has set up the port"
-            if not port.sm_lid
-            else "the subnet manager has not swept the port yet"
-        )
-        yield failed("ib.port.state", name, port.state, "Active", CAPABILITY, cause=cause)
-    elif not port.state:
-        yield unknown("ib.port.state", name, "ibstat showed no state")
-    else:
-        yield _equal("ib.port.state", name, port.state, active)
-    if not port.physical_state:
-        yield unknown("ib.port.physical_state", name, "ibstat showed no physical state")
-    else:
-        yield _equal(
-            "ib.port.physical_state", name, port.physical_state, Expected("LinkUp", CAPABILITY)
-        )
-    yield _rate(name, port, expect)
-    if not is_infiniband(port):
-        return
-    if port.state == "Down":
-        yield unknown("ib.port.lid", name, _DOWN, remedy=_STATE_FIRST)
-        yield unknown("ib.port.sm", name, _DOWN, remedy=_STATE_FIRST)
-    else:
-        yield _lid(name, port)
-        yield _sm_lid(name, port)
-    yield _guid("ib.port.guid", name, port.port_guid)
-
-
-def _rate(name: str, port: Port, expect: Expectations) -> Check:
-    wanted = expect.get("rate_gbps")
-    if port.rate is None:
-        return unknown("ib.port.rate", name, "ibstat showed no rate")
-    if port.state == "Down":
-        return unknown("ib.port.rate", name, _DOWN, remedy=_STATE_FIRST)
-    if port.rate <= 0:
-        return unknown("ib.port.rate", name, "ibstat showed no real rate", observed=port.rate)
-    if wanted is None:
-        why = _NOTHING_EXPECTED.format(key="rate_gbps")
-        return unknown(
-            "ib.port.rate", name, why, observed=_gbps(port.rate), remedy=_set("rate_gbps")
-        )
-    if port.rate == wanted.value or (wanted.value in _HALVED and port.rate == int(wanted.value)):
-        return passed("ib.port.rate", name, _gbps(port.rate), _gbps(wanted.value), wanted.source)
-    cause = ""
-    if port.rate > wanted.value:
-        cause = "the inventory expects less than the hardware gives; correct ibready_expect"
-    return failed(
-        "ib.port.rate", name, _gbps(port.rate), _gbps(wanted.value), wanted.source, cause=cause
-    )
-
-
-def _lid(name: str, port: Port) -> Check:
-    expected = f"1 to {LAST_UNICAST_LID}"
-    if port.lid is None:
-        return unknown("ib.port.lid", name, "ibstat showed no base lid")
-    if 1 <= port.lid <= LAST_UNICAST_LID:
-        return passed("ib.port.lid", name, port.lid, expected, CAPABILITY)
-    return failed("ib.port.lid", name, port.lid, expected, CAPABILITY)
-
-
-def _sm_lid(name: str, port: Port) -> Check:
-    if port.sm_lid is None:
-        return unknown("ib.port.sm", name, "ibstat showed no SM lid")
-    if 1 <= port.sm_lid <= LAST_UNICAST_LID:
-        return passed("ib.port.sm", name, f"SM lid {port.sm_lid}", "an SM lid", CAPABILITY)
-    return failed("ib.port.sm", name, f"SM lid {port.sm_lid}", "an SM lid", CAPABILITY)
-
-
-def _subnet_manager(ca: Ca, port: Port, facts: IbFacts) -> Check:
-    name = port_name(ca, port)
-    if not is_infiniband(port):
-        why = f"{port.link_layer or 'unknown'} port: no subnet manager"
-        if not port.link_layer:
-            return unknown("fabric.sm.answers", name, "ibstat showed no link layer")
-        return skipped("fabric.sm.answers", name, why)
-    answer = facts.sm.get(name)
-    if answer is None:
-        why = f"the port is {port.state or 'in no known state'}"
-        return unknown("fabric.sm.answers", name, why, remedy=_STATE_FIRST)
-    if answer.unavailable:
-        return unknown("fabric.sm.answers", name, answer.unavailable)
-    if answer.sm is None:
-        return failed(
-            "fabric.sm.answers", name, answer.error, "an answer from the master", CAPABILITY
-        )
-    state = f"{answer.sm.state_name} lid {answer.sm.lid} guid {answer.sm.guid}"
-    if answer.sm.state_name != "SMINFO_MASTER":
-        return failed(
-            "fabric.sm.answers",
-            name,
-            state,
-            "SMINFO_MASTER",
-            CAPABILITY,
-            cause="the subnet manager that the port was told of is not the master any more",
-        )
-    if answer.sm.lid != port.sm_lid:
-        return failed(
-            "fabric.sm.answers",
-            name,
-            state,
-            f"the port's own SM lid {port.sm_lid}",
-            CAPABILITY,
-            cause="another subnet manager answers than the one that set up the port",
-        )
-    if not _GUID.match(answer.sm.guid) or int(answer.sm.guid, 16) == 0:
-        why = "the subnet manager showed no readable GUID"
-        return unknown("fabric.sm.answers", name, why, observed=state)
-    return passed("fabric.sm.answers", name, state, "SMINFO_MASTER", CAPABILITY)
+        yield equal("ib.hca.firmware", ca.name, ca.fw, wanted)
 
 
 def _other_layer(
@@ -318,7 +195,7 @@ def _other_layer(
     wanted, hcas = expect.get("link_layer"), expect.get("hcas")
     if wanted is None:
         for ca, port in fabric:
-            why = _NOTHING_EXPECTED.format(key="link_layer")
+            why = NOTHING_EXPECTED.format(key="link_layer")
             if not port.link_layer:
                 why = "ibstat showed no link layer"
             yield unknown(
@@ -326,7 +203,7 @@ def _other_layer(
                 port_name(ca, port),
                 why,
                 observed=port.link_layer,
-                remedy=_set("link_layer"),
+                remedy=set_key("link_layer"),
             )
         return
     mine = {ca.name for ca, _ in fabric}
@@ -340,31 +217,7 @@ def _other_layer(
             why = f"{port.link_layer} HCA beside all {hcas.value if hcas else ''} fabric HCAs"
             yield skipped("ib.port.link_layer", name, why)
         else:
-            yield _equal("ib.port.link_layer", name, port.link_layer, wanted)
+            yield equal("ib.port.link_layer", name, port.link_layer, wanted)
     for ca, port in fabric:
         name = port_name(ca, port)
         yield passed("ib.port.link_layer", name, port.link_layer, wanted.value, wanted.source)
-
-
-def _guid(check_id: str, subject: str, guid: str) -> Check:
-    if not guid:
-        return unknown(check_id, subject, "ibstat showed no GUID")
-    if not _GUID.match(guid):
-        return unknown(check_id, subject, "ibstat showed no readable GUID", observed=guid)
-    if int(guid, 16) == 0:
-        return failed(check_id, subject, guid, "not zero", CAPABILITY)
-    return passed(check_id, subject, guid, "not zero", CAPABILITY)
-
-
-def _equal(check_id: str, subject: str, observed: str, wanted: Expected) -> Check:
-    if observed == wanted.value:
-        return passed(check_id, subject, observed, wanted.value, wanted.source)
-    return failed(check_id, subject, observed, wanted.value, wanted.source)
-
-
-def _gbps(rate: float) -> str:
-    return f"{rate:g} Gb/s"
-
-
-def _set(key: str) -> str:
-    return f"set ibready_expect.{key} in the inventory"
