@@ -81,11 +81,12 @@ def _ask_sm(evidence: Evidence, device: str, port: int) -> SmAnswer:
     try:
         parsed = sminfo.parse(output.stdout)
     except ParseError as exc:
-        said = _last_line(output) or str(exc)
+        said = _last_word(output) or str(exc)
         # "failed: query": it asked and nobody answered. Anything else: it could not ask.
-        return SmAnswer(error=said) if _NO_ANSWER in said else SmAnswer(unavailable=said)
+        unheard = _NO_ANSWER in output.stdout or _NO_ANSWER in output.stderr
+        return SmAnswer(error=said) if unheard else SmAnswer(unavailable=said)
     if output.rc != 0:
-        return SmAnswer(error=f"sminfo ended with status {output.rc}: {_last_line(output)}")
+        return SmAnswer(error=f"sminfo ended with status {output.rc}: {_last_word(output)}")
     return SmAnswer(sm=parsed)
 
 
@@ -95,11 +96,10 @@ def _complaints(stderr: str) -> tuple[str, ...]:
     return tuple(line for line in lines if line and not is_warning(line))
 
 
-def _last_line(output: Output) -> str:
-    """The tool's own last word, from stderr if it said anything there."""
-    for text in (output.stderr, output.stdout):
-        lines = [line.strip() for line in clean_lines(text) if line.strip()]
-        complaining = [line for line in lines if not is_warning(line)] or lines
-        if complaining:
-            return complaining[-1]
-    return ""
+def _last_word(output: Output) -> str:
+    """Why the tool gave up: its iberror, wherever it went, else its last complaint, else ibwarn."""
+    lines = [line.strip() for line in clean_lines(f"{output.stdout}\n{output.stderr}")]
+    lines = [line for line in lines if line]
+    errors = [line for line in lines if "iberror:" in line]
+    complaints = [line for line in lines if not is_warning(line)]
+    return (errors or complaints or lines or [""])[-1]

@@ -149,6 +149,11 @@ FAILED = "sminfo: iberror: failed: query"
             Output(255, "", f"{WARNING}\n{FAILED}\n\n"), SmAnswer(error=FAILED), id="none"
         ),
         pytest.param(
+            Output(255, f"{FAILED}\n", f"{WARNING}\n"),
+            SmAnswer(error=FAILED),
+            id="none, told on the other stream",
+        ),
+        pytest.param(
             Output(1, "", ""),
             SmAnswer(unavailable="sminfo: empty output: no subnet manager named"),
             id="silence",
