@@ -81,6 +81,8 @@ def _make(box: Sandbox, recipe: image.Recipe, say: Say) -> None:
     with step(say, "network and keys"):
         box.state.mkdir(parents=True, exist_ok=True)
         operator, hosts = keys.prepare(box)
+        # Before anything is made, so that even a killed `up` is found by `clean`.
+        _write_settings(box, recipe)
         _make_network(box)
         for volume in box.volumes:
             podman.run(["volume", "create", "--label", box.label, volume])
@@ -110,18 +112,16 @@ def _make(box: Sandbox, recipe: image.Recipe, say: Say) -> None:
         list(pool.map(lambda node: _wait_for_node(box, node), NODES))
     with step(say, "all ports Active, the SM is master"):
         fabric_client.wait_healthy(box)
-    (box.state / "sandbox.json").write_text(
-        json.dumps(
-            {
-                "name": box.name,
-                "subnet": box.subnet,
-                "nodes": {node: box.address(node) for node in NODES},
-                "images": [recipe.node, recipe.fabric],
-            },
-            indent=2,
-        )
-        + "\n"
-    )
+
+
+def _write_settings(box: Sandbox, recipe: image.Recipe) -> None:
+    settings = {
+        "name": box.name,
+        "subnet": box.subnet,
+        "nodes": {node: box.address(node) for node in NODES},
+        "images": [recipe.node, recipe.fabric],
+    }
+    (box.state / "sandbox.json").write_text(json.dumps(settings, indent=2) + "\n")
 
 
 def _make_network(box: Sandbox) -> None:
