@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,6 @@ class Box:
 
     inventory: Path
     reports: Path
-    extra: tuple[str, ...] = field(default=())
 
     @property
     def inventories(self) -> list[str]:
