@@ -44,6 +44,10 @@ class Unavailable(Exception):
         return f"{self.what}: {self.reason}"
 
 
+class Missing(Unavailable):
+    """We looked, and it is not there; everything else that is Unavailable may well be."""
+
+
 def _search_path() -> str:
     # A relative entry would run whatever lies in the working directory.
     given = os.environ.get("PATH", os.defpath).split(os.pathsep)
@@ -146,9 +150,9 @@ def as_unavailable(what: str, missing: str = "no such file") -> Iterator[None]:
     try:
         yield
     except OSError as exc:
-        gone = exc.errno in (errno.ENOENT, errno.ENOTDIR)
-        text = (exc.strerror or str(exc)).lower()
-        raise Unavailable(what, missing if gone else text) from exc
+        if exc.errno in (errno.ENOENT, errno.ENOTDIR):
+            raise Missing(what, missing) from exc
+        raise Unavailable(what, (exc.strerror or str(exc)).lower()) from exc
     except ValueError as exc:  # a name that this system's encoding cannot write
         raise Unavailable(what, str(exc)) from exc
 

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import stat
-from typing import List, Protocol
+from typing import Iterator, List, Protocol
 
 from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     LIMIT,
     TOO_LONG,
+    Missing,
     Output,
     Unavailable,
     as_unavailable,
@@ -19,7 +21,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     run_program,
 )
 
-__all__ = ["COMMANDS", "Bundle", "Evidence", "Live", "Output", "Unavailable"]
+__all__ = ["COMMANDS", "Bundle", "Evidence", "Live", "Missing", "Output", "Unavailable"]
 
 COMMANDS: dict[str, tuple[str, ...]] = {
     "ibstat": ("ibstat",),
@@ -95,7 +97,9 @@ class Bundle:
 
     def list(self, path: str) -> Names:
         """List the copies of the files below `path` on the host."""
-        return _list(self._inside("files/" + _relative(path), path), path)
+        place = self._inside("files/" + _relative(path), path)
+        with _only_not_collected():
+            return _list(place, path)
 
     def _stderr(self, entry: str) -> str:
         # A bundle may hold any subset, and no fact is ever taken from stderr alone.
@@ -104,7 +108,9 @@ class Bundle:
         return self._get(f"commands/{entry}/stderr", entry)
 
     def _get(self, relative: str, what: str) -> str:
-        return _read(self._inside(relative, what), what, "not in the bundle")
+        place = self._inside(relative, what)
+        with _only_not_collected():
+            return _read(place, what, "not in the bundle")
 
     def _inside(self, relative: str, what: str) -> str:
         """Resolve links, and refuse a place outside the bundle: it may come from a stranger."""
@@ -113,6 +119,15 @@ class Bundle:
             if os.path.commonpath([self._directory, place]) == self._directory:
                 return place
         raise Unavailable(what, "leads out of the bundle")
+
+
+@contextlib.contextmanager
+def _only_not_collected() -> Iterator[None]:
+    """What a bundle does not hold may well be on the host: that is not Missing."""
+    try:
+        yield
+    except Missing as exc:
+        raise Unavailable(exc.what, exc.reason) from exc
 
 
 def _relative(path: str) -> str:

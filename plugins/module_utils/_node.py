@@ -11,6 +11,7 @@ from typing import Any, Callable, TypeVar
 
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     Evidence,
+    Missing,
     Unavailable,
 )
 
@@ -21,6 +22,8 @@ _PCI = "/sys/bus/pci/devices"
 _INFINIBAND = "/sys/class/infiniband"
 # Written by the sandbox into its nodes, and by nobody else.
 SANDBOX_MARK = "/etc/ibready-sandbox.json"
+# A mark that cannot be read must not pass for real hardware.
+_MARK_UNREADABLE = "unreadable sandbox mark"
 
 T = TypeVar("T")
 
@@ -38,6 +41,7 @@ def collect(evidence: Evidence) -> dict[str, Any]:
 
     no_devices: list[dict[str, Any]] = []
     no_os: dict[str, str] = {}
+    no_names: list[str] = []
     devices = attempt(lambda: pci_devices(evidence), no_devices)
     return {
         "hostname": platform.node(),
@@ -50,8 +54,8 @@ def collect(evidence: Evidence) -> dict[str, Any]:
         "memory_mb": attempt(lambda: memory_mb(evidence.read("/proc/meminfo")), None),
         "gpus": [one for one in devices if is_gpu(one)],
         "hcas": [one for one in devices if is_hca(one)],
-        "rdma_devices": _names(evidence, _INFINIBAND),
-        "simulated": _simulated(evidence),
+        "rdma_devices": attempt(lambda: _names(evidence, _INFINIBAND), no_names),
+        "simulated": attempt(lambda: _simulated(evidence), _MARK_UNREADABLE),
         "unreadable": unreadable,
     }
 
@@ -117,16 +121,16 @@ def _names(evidence: Evidence, path: str) -> list[str]:
     """The names in a directory that may rightly be absent: no RDMA driver is loaded yet."""
     try:
         return sorted(evidence.list(path))
-    except Unavailable:
+    except Missing:
         return []
 
 
 def _simulated(evidence: Evidence) -> str:
     try:
         mark = json.loads(evidence.read(SANDBOX_MARK))
-    except Unavailable:
+    except Missing:
         return ""
     except ValueError:
-        return "unreadable sandbox mark"
+        return _MARK_UNREADABLE
     what = mark.get("what") if isinstance(mark, dict) else None
     return str(what or "InfiniBand fabric")

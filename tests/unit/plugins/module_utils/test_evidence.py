@@ -14,6 +14,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     Bundle,
     Evidence,
     Live,
+    Missing,
     Output,
     Unavailable,
 )
@@ -373,3 +374,14 @@ class TestBundleWalls:
         (tmp_path / "b/commands/ibstat/stdout").chmod(0o755)
         bundle.run("ibstat")
         assert not marker.exists()
+
+
+def test_only_the_live_host_can_say_that_something_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(Missing):
+        Live(tmp_path).read("/etc/none")
+    with pytest.raises(Missing):
+        Live(tmp_path).list("/etc/none")
+    for look in (Bundle(tmp_path).read, Bundle(tmp_path).list):
+        with pytest.raises(Unavailable) as caught:
+            look("/etc/none")
+        assert not isinstance(caught.value, Missing)

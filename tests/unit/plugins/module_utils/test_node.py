@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _node
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live, Unavailable
 
 
 def device(root: Path, address: str, kind: str, vendor: str, model: str) -> None:
@@ -61,6 +61,25 @@ def test_what_cannot_be_read_is_listed_with_the_reason(root: Path) -> None:
 def test_a_sandbox_node_says_that_it_is_simulated(root: Path) -> None:
     (root / "etc/ibready-sandbox.json").write_text('{"what": "InfiniBand fabric (ibsim)"}')
     assert _node.collect(Live(root))["simulated"] == "InfiniBand fabric (ibsim)"
+
+
+def test_a_mark_that_cannot_be_read_is_not_real_hardware(root: Path) -> None:
+    (root / "etc/ibready-sandbox.json").mkdir()
+    node = _node.collect(Live(root))
+    assert node["simulated"] == "unreadable sandbox mark"
+    assert any("ibready-sandbox.json" in line for line in node["unreadable"])
+
+
+def test_devices_that_cannot_be_listed_are_unreadable_not_absent(root: Path) -> None:
+    class Refusing(Live):
+        def list(self, path: str) -> list[str]:
+            if path == "/sys/class/infiniband":
+                raise Unavailable(path, "permission denied")
+            return super().list(path)
+
+    node = _node.collect(Refusing(root))
+    assert node["rdma_devices"] == []
+    assert node["unreadable"] == ["/sys/class/infiniband: permission denied"]
 
 
 def test_rdma_devices_are_named_where_a_driver_is_bound(root: Path) -> None:
