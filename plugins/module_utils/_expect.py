@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who expects what of a host: inventory, then hardware profile, then the fleet's majority.
+"""Who expects what of a host: the inventory, then the fleet's majority.
 
-What the parts themselves promise (``capability``) is known to the check that compares it, so it
-does not pass through here. Nothing is ever learnt from the judged host's own present state.
+What the parts themselves promise (CAPABILITY) is known to the check that compares it, so it does
+not pass through here. Nothing is ever learnt from the judged host's own present state.
 """
 
 from __future__ import annotations
@@ -11,15 +11,20 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Mapping
 
-# Key -> (type, meaning). The one list of what `ibready_expect` may hold.
-KEYS: dict[str, Any] = {
-    "hcas": (int, "how many HCAs of the expected link layer the host has"),
-    "link_layer": (str, "InfiniBand or Ethernet"),
-    "rate_gbps": (float, "the rate of every port, in Gb/s"),
-    "firmware": (str, "the firmware version of every HCA"),
-    "ignore": (list, "devices (mlx5_2) or ports (mlx5_1/2) that are not part of the fabric"),
-}
+# Who expects: the operator, or what the parts themselves promise.
+INVENTORY = "inventory"
+CAPABILITY = "capability"
+
 LINK_LAYERS = ("InfiniBand", "Ethernet")
+# What `ibready_expect` may hold, as an argument spec; the module ibverify documents the keys.
+SPEC: dict[str, dict[str, Any]] = {
+    "hcas": {"type": "int"},
+    "link_layer": {"type": "str", "choices": list(LINK_LAYERS)},
+    "rate_gbps": {"type": "float"},
+    "firmware": {"type": "str"},
+    "ignore": {"type": "list", "elements": "str", "default": []},
+}
+_TYPES = {"int": int, "float": float, "str": str}
 
 
 class ExpectationError(ValueError):
@@ -44,20 +49,24 @@ class Expectations:
     def get(self, key: str) -> Expected | None:
         return self.values.get(key)
 
+    def ignores(self, *names: str) -> bool:
+        """Whether the inventory leaves out what goes by one of these names."""
+        return not set(self.ignore).isdisjoint(names)
+
 
 def from_inventory(raw: Mapping[str, Any] | None) -> Expectations:
     """Check and take over what the operator wrote; raises ExpectationError."""
     values: dict[str, Expected] = {}
     ignore: list[str] = []
     for key, value in (raw or {}).items():
-        if key not in KEYS:
-            raise ExpectationError(f"expect.{key} is not known; known are {', '.join(KEYS)}")
+        if key not in SPEC:
+            raise ExpectationError(f"expect.{key} is not known; known are {', '.join(SPEC)}")
         if key == "ignore":
             if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
                 raise ExpectationError(f"expect.ignore must be a list of names, not {value!r}")
             ignore = list(value)
             continue
-        values[key] = Expected(_convert(key, value), "inventory")
+        values[key] = Expected(_convert(key, value), INVENTORY)
     return Expectations(values, ignore)
 
 
@@ -67,7 +76,7 @@ def with_fleet(own: Expectations, fleet: Mapping[str, Expected]) -> Expectations
 
 
 def _convert(key: str, value: Any) -> Any:
-    kind = KEYS[key][0]
+    kind = _TYPES[SPEC[key]["type"]]
     if isinstance(value, bool):
         raise ExpectationError(f"expect.{key} must be {kind.__name__}, not {value!r}")
     try:

@@ -13,6 +13,10 @@ from typing import Any
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca, Port
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.sminfo import Sminfo
 
+INFINIBAND = "InfiniBand"
+# The unicast LID range of the InfiniBand architecture specification, volume 1, section 4.1.3.
+LAST_UNICAST_LID = 0xBFFF
+
 
 @dataclass(frozen=True)
 class SmAnswer:
@@ -27,14 +31,13 @@ class SmAnswer:
 class IbFacts:
     """``cas`` as ibstat tells them, ``sysfs`` as the kernel does, ``sm`` by "device/port".
 
-    ``ibstat_unknown`` and ``sysfs_unknown`` say why a source could not be used (empty: it could);
-    ``ibstat_empty`` is True where ibstat ended with status 0 and printed nothing at all.
+    ``ibstat_unknown`` and ``sysfs_unknown`` say why a source could not be used (empty: it could).
+    Without CAs, error lines and such a reason, ibstat ended with status 0 and printed nothing.
     """
 
     cas: tuple[Ca, ...] = ()
     error_lines: tuple[str, ...] = ()
     ibstat_unknown: str = ""
-    ibstat_empty: bool = False
     sysfs: tuple[Ca, ...] = ()
     sysfs_unknown: str = ""
     sm: dict[str, SmAnswer] = field(default_factory=dict)
@@ -45,7 +48,12 @@ class IbFacts:
 
 def is_infiniband(port: Port) -> bool:
     """Whether the port's link layer is InfiniBand (ibsim's own tools call it ``IB``)."""
-    return port.link_layer in ("InfiniBand", "IB")
+    return port.link_layer in (INFINIBAND, "IB")
+
+
+def layer(port: Port) -> str:
+    """The port's link layer under one name; "" where it was not shown."""
+    return INFINIBAND if is_infiniband(port) else port.link_layer
 
 
 def port_name(ca: Ca, port: Port) -> str:
@@ -59,7 +67,6 @@ def from_dict(raw: dict[str, Any]) -> IbFacts:
         cas=tuple(_ca(one) for one in raw["cas"]),
         error_lines=tuple(raw["error_lines"]),
         ibstat_unknown=raw["ibstat_unknown"],
-        ibstat_empty=raw["ibstat_empty"],
         sysfs=tuple(_ca(one) for one in raw["sysfs"]),
         sysfs_unknown=raw["sysfs_unknown"],
         sm={name: _answer(one) for name, one in raw["sm"].items()},

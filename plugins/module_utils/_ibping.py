@@ -13,8 +13,12 @@ from dataclasses import dataclass
 from typing import Any, Callable, Protocol
 
 from ansible_collections.ibready.cluster.plugins.module_utils._command import Output
+from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import LAST_UNICAST_LID
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibping
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
+    ParseError,
+    last_word,
+)
 
 UNIT_PREFIX = "ibready-ibping-"
 _DEVICE = re.compile(r"\A[A-Za-z0-9_.:-]{1,63}\Z")
@@ -189,16 +193,15 @@ def _active(run: Runner, unit: str) -> bool:
 
 
 def _said(output: Output) -> str:
-    lines = (output.stderr.strip() or output.stdout.strip()).splitlines()
-    return lines[-1].strip() if lines else f"exit status {output.rc}"
+    return last_word(output.stdout, output.stderr) or f"exit status {output.rc}"
 
 
 def parse_questions(raw: list[dict[str, Any]]) -> tuple[Question, ...]:
     """Check the module's ``questions``; raises ValueError naming the bad one."""
     result = []
     for one in raw:
-        if not 1 <= one["lid"] <= 0xBFFF:
-            raise ValueError(f"LID {one['lid']} is not a unicast LID (1 to 49151)")
+        if not 1 <= one["lid"] <= LAST_UNICAST_LID:
+            raise ValueError(f"LID {one['lid']} is not a unicast LID (1 to {LAST_UNICAST_LID})")
         hostname = one.get("hostname", "")
         result.append(Question(endpoint(one), one["lid"], one["rail"], one["server"], hostname))
     return tuple(result)

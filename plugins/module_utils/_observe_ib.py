@@ -6,7 +6,6 @@ from __future__ import annotations
 from ansible_collections.ibready.cluster.plugins.module_utils import _sysfs_ib
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     Evidence,
-    Output,
     Unavailable,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import (
@@ -20,6 +19,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._text impor
     ParseError,
     clean_lines,
     is_warning,
+    last_word,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca
 
@@ -28,13 +28,12 @@ _NO_ANSWER = "failed: query"
 
 def observe(evidence: Evidence) -> IbFacts:
     """Ask ibstat, the kernel and, from every live InfiniBand port, the subnet manager."""
-    cas, error_lines, ibstat_unknown, empty = _ask_ibstat(evidence)
+    cas, error_lines, ibstat_unknown = _ask_ibstat(evidence)
     sysfs, sysfs_unknown = _ask_kernel(evidence)
     return IbFacts(
         cas=cas,
         error_lines=error_lines,
         ibstat_unknown=ibstat_unknown,
-        ibstat_empty=empty,
         sysfs=sysfs,
         sysfs_unknown=sysfs_unknown,
         sm={
@@ -46,24 +45,25 @@ def observe(evidence: Evidence) -> IbFacts:
     )
 
 
-def _ask_ibstat(evidence: Evidence) -> tuple[tuple[Ca, ...], tuple[str, ...], str, bool]:
+def _ask_ibstat(evidence: Evidence) -> tuple[tuple[Ca, ...], tuple[str, ...], str]:
+    """Devices, complaints, and why nothing can be told; all empty where ibstat was silent."""
     try:
         output = evidence.run("ibstat")
     except Unavailable as exc:
-        return (), (), str(exc), False
+        return (), (), str(exc)
     if not output.stdout.strip() and output.rc == 0 and not output.stderr.strip():
-        return (), (), "", True
+        return (), (), ""
     try:
         # No fact is ever taken from stderr; what it complains of counts.
         parsed = ibstat.parse(output.stdout if output.stdout.strip() else output.stderr)
     except ParseError as exc:
-        return (), (), f"{exc} (exit status {output.rc})", False
+        return (), (), f"{exc} (exit status {output.rc})"
     if parsed.cas and not output.stdout.strip():
-        return (), (), "ibstat: it printed devices to stderr only", False
+        return (), (), "ibstat: it printed devices to stderr only"
     errors = parsed.error_lines + (_complaints(output.stderr) if output.stdout.strip() else ())
     if output.rc != 0 and not errors:
         errors = (f"ibstat ended with status {output.rc}",)
-    return parsed.cas, errors, "", False
+    return parsed.cas, errors, ""
 
 
 def _ask_kernel(evidence: Evidence) -> tuple[tuple[Ca, ...], str]:
@@ -81,12 +81,14 @@ def _ask_sm(evidence: Evidence, device: str, port: int) -> SmAnswer:
     try:
         parsed = sminfo.parse(output.stdout)
     except ParseError as exc:
-        said = _last_word(output) or str(exc)
+        said = last_word(output.stdout, output.stderr) or str(exc)
         # "failed: query": it asked and nobody answered. Anything else: it could not ask.
         unheard = _NO_ANSWER in output.stdout or _NO_ANSWER in output.stderr
         return SmAnswer(error=said) if unheard else SmAnswer(unavailable=said)
     if output.rc != 0:
-        return SmAnswer(error=f"sminfo ended with status {output.rc}: {_last_word(output)}")
+        return SmAnswer(
+            error=f"sminfo ended with status {output.rc}: {last_word(output.stdout, output.stderr)}"
+        )
     return SmAnswer(sm=parsed)
 
 
@@ -94,12 +96,3 @@ def _complaints(stderr: str) -> tuple[str, ...]:
     """Every line but ibwarn's, which the tools print when all is well, too."""
     lines = [line.strip() for line in clean_lines(stderr)]
     return tuple(line for line in lines if line and not is_warning(line))
-
-
-def _last_word(output: Output) -> str:
-    """Why the tool gave up: its iberror, wherever it went, else its last complaint, else ibwarn."""
-    lines = [line.strip() for line in clean_lines(f"{output.stdout}\n{output.stderr}")]
-    lines = [line for line in lines if line]
-    errors = [line for line in lines if "iberror:" in line]
-    complaints = [line for line in lines if not is_warning(line)]
-    return (errors or complaints or lines or [""])[-1]

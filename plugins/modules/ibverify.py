@@ -128,25 +128,17 @@ from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     Unavailable,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
-    LINK_LAYERS,
+    SPEC,
     ExpectationError,
     from_inventory,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._observe_ib import observe
 
-EXPECT_SPEC: dict[str, Any] = {
-    "hcas": {"type": "int"},
-    "link_layer": {"type": "str", "choices": list(LINK_LAYERS)},
-    "rate_gbps": {"type": "float"},
-    "firmware": {"type": "str"},
-    "ignore": {"type": "list", "elements": "str", "default": []},
-}
-
 
 def main() -> None:
     module = AnsibleModule(
         argument_spec={
-            "expect": {"type": "dict", "options": EXPECT_SPEC},
+            "expect": {"type": "dict", "options": SPEC},
             "report_only": {"type": "bool", "default": False},
             "bundle": {"type": "path"},
         },

@@ -17,7 +17,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     unknown,
     verdict,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import with_fleet
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import INVENTORY, with_fleet
 from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import IbFacts
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts, _rounds
 
@@ -94,7 +94,7 @@ def _access(host: _hosts.Host) -> list[Check]:
                 "host",
                 host.converge_error,
                 "every task done",
-                "inventory",
+                INVENTORY,
             )
         )
     return checks

@@ -96,9 +96,11 @@ def participant(host: Host) -> Participant:
         return Participant({}, {"*": host.absent})
     if host.ib is None:
         return Participant({}, {"*": host.ib_error})
-    names = {port_name(ca, port) for ca in host.ib.cas for port in ca.ports}
     ignored = frozenset(
-        name for name in names if {name, name.split("/")[0]} & set(host.expect.ignore)
+        port_name(ca, port)
+        for ca in host.ib.cas
+        for port in ca.ports
+        if host.expect.ignores(ca.name, port_name(ca, port))
     )
     rails: dict[str, Rail] = {}
     missing: dict[str, str] = {}

@@ -11,6 +11,7 @@ from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+    SPEC,
     ExpectationError,
     from_inventory,
 )
@@ -19,8 +20,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
 PLAYBOOK_OPTIONS: dict[str, dict[str, Any]] = {
     "ibready_expect": {
         "type": "dict",
-        "description": "What the inventory expects of a host: keys `hcas`, `link_layer`, "
-        "`rate_gbps`, `firmware`, `ignore`.",
+        "description": "What the inventory expects of a host: keys "
+        + ", ".join(f"`{key}`" for key in SPEC)
+        + ".",
     },
     "ibready_serial": {
         "type": "raw",
@@ -53,12 +55,8 @@ PLAYBOOK_OPTIONS: dict[str, dict[str, Any]] = {
         "description": "Seconds after which a forgotten ping server ends by itself "
         "(default: as long as all rounds can take).",
     },
-    "ibready_simulated": {
-        "type": "bool",
-        "description": "Set by the sandbox's inventory: its hosts are simulated.",
-    },
 }
-# What the playbooks register themselves; a site must not set these.
+# What the playbooks register themselves, which is no misspelling.
 INTERNAL = frozenset(
     (
         "ibready_node",
@@ -69,7 +67,6 @@ INTERNAL = frozenset(
         "ibready_ping_plan",
         "ibready_ping_round",
         "ibready_ping_asked",
-        "ibready_targets",
         "ibready_ping_number",
         "ibready_report",
         "ibready_report_follows",
@@ -90,7 +87,7 @@ def problems(
         known.update(options)
     prefixes = ("ibready_", *(f"{role}_" for role in role_options))
     names = sorted(name for name in variables if name.startswith(prefixes))
-    found = [_misspelt(name, known) for name in names if name not in known | _internal()]
+    found = [_misspelt(name, known) for name in names if name not in known and name not in INTERNAL]
     ours: dict[str, Any] = {}
     for name in names:
         try:
@@ -105,10 +102,6 @@ def problems(
         except ExpectationError as exc:
             found.append(str(exc).replace("expect.", "ibready_expect.", 1))
     return found
-
-
-def _internal() -> dict[str, Any]:
-    return dict.fromkeys(INTERNAL)
 
 
 def _misspelt(name: str, known: Mapping[str, Any]) -> str:

@@ -61,7 +61,6 @@ def failed(
     *,
     cause: str = "",
     remedy: str = "",
-    evidence: dict[str, str] | None = None,
 ) -> Check:
     """A property that was looked at and is wrong; cause and remedy default to the catalog's."""
     known = entry(check_id)
@@ -75,7 +74,6 @@ def failed(
         source,
         cause or known.causes[0],
         remedy or known.remedy,
-        evidence or {},
     )
 
 

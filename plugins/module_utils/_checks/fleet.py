@@ -14,14 +14,15 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     skipped,
     unknown,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expected
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY, Expected
 from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import (
+    INFINIBAND,
     IbFacts,
     is_infiniband,
+    layer,
     port_name,
 )
 
-CAPABILITY = "capability"
 _SILENT = "the host did not tell"
 _ASK_OTHERS = "verify without --limit, and mend what kept the others from telling"
 _ASK_FIRST = "mend what kept ibstat from telling it, then verify again"
@@ -62,19 +63,12 @@ def expectations(hosts: Mapping[str, HostFacts]) -> dict[str, Expected]:
     """What most hosts have, for keys that nobody else expects anything of; {} below 3 hosts."""
     counted: dict[str, list[object]] = {"hcas": [], "link_layer": [], "rate_gbps": []}
     for one in hosts.values():
-        ports = [(ca, port) for ca in one.ib.cas for port in ca.ports]
-        if not ports:
+        layers = Counter(layer(port) for ca in one.ib.cas for port in ca.ports)
+        # A whole fleet in the wrong port mode must not expect itself.
+        if not layers or layers.most_common(1)[0][0] != INFINIBAND:
             continue
-        layers = Counter("InfiniBand" if is_infiniband(p) else p.link_layer for _, p in ports)
-        layer = layers.most_common(1)[0][0]
-        if layer != "InfiniBand":
-            continue  # A whole fleet in the wrong port mode must not expect itself.
-        same = [
-            (c, p)
-            for c, p in ports
-            if ("InfiniBand" if is_infiniband(p) else p.link_layer) == layer
-        ]
-        counted["link_layer"].append(layer)
+        same = [(ca, p) for ca in one.ib.cas for p in ca.ports if is_infiniband(p)]
+        counted["link_layer"].append(INFINIBAND)
         counted["hcas"].append(len({ca.name for ca, _ in same}))
         rates = Counter(p.rate for _, p in same if p.rate and p.state == "Active")
         if rates:
@@ -225,10 +219,6 @@ def _single_sm(hosts: Mapping[str, HostFacts], checks: dict[str, list[Check]]) -
             if host not in masters:
                 why = "the subnet manager did not answer (fabric.sm.answers)"
                 checks[host].append(unknown("fleet.sm.single", rail, why))
-            elif len(seen) == 1:
-                checks[host].append(
-                    passed("fleet.sm.single", rail, masters[host], "one master", CAPABILITY)
-                )
             elif masters[host] != seen[0][0] or 2 * seen[0][1] <= len(masters):
                 observed = "; ".join(f"{text} on {times} hosts" for text, times in seen)
                 checks[host].append(

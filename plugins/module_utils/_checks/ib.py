@@ -13,7 +13,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     unknown,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._checks.ib_port import (
-    CAPABILITY,
     NOTHING_EXPECTED,
     equal,
     judge_guid,
@@ -22,12 +21,13 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks.ib_port im
     set_key,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+    CAPABILITY,
     LINK_LAYERS,
     Expectations,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import (
     IbFacts,
-    is_infiniband,
+    layer,
     port_name,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca, Port
@@ -47,7 +47,7 @@ def judge(facts: IbFacts, expect: Expectations) -> list[Check]:
     checks.append(_count(fabric, others, expect))
     checks.append(_agreement(facts))
     for ca in facts.cas:
-        if ca.name in expect.ignore:
+        if expect.ignores(ca.name):
             continue
         checks.extend(_hca(ca, expect))
     for ca, port in fabric:
@@ -107,10 +107,10 @@ def _split(
     others: list[tuple[Ca, Port]] = []
     for ca in facts.cas:
         for port in ca.ports:
-            if ca.name in expect.ignore or port_name(ca, port) in expect.ignore:
+            if expect.ignores(ca.name, port_name(ca, port)):
                 continue
-            layer = "InfiniBand" if is_infiniband(port) else port.link_layer
-            (fabric if wanted is None or layer == wanted.value else others).append((ca, port))
+            mine = wanted is None or layer(port) == wanted.value
+            (fabric if mine else others).append((ca, port))
     return fabric, others
 
 
@@ -161,10 +161,9 @@ def _flat(cas: tuple[Ca, ...]) -> dict[str, str]:
     flat = {ca.name: "present" for ca in cas}
     for ca in cas:
         for port in ca.ports:
-            layer = "InfiniBand" if is_infiniband(port) else port.link_layer
             rate = "?" if port.rate is None else int(port.rate)
             flat[port_name(ca, port)] = (
-                f"{layer} {port.state}/{port.physical_state} {rate} Gb/s "
+                f"{layer(port)} {port.state}/{port.physical_state} {rate} Gb/s "
                 f"LID {port.lid} SM lid {port.sm_lid}"
             )
     return flat

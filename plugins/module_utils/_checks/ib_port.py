@@ -14,19 +14,18 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     unknown,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+    CAPABILITY,
     Expectations,
     Expected,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import (
+    LAST_UNICAST_LID,
     IbFacts,
     is_infiniband,
     port_name,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca, Port
 
-CAPABILITY = "capability"
-# The unicast LID range of the InfiniBand architecture specification, volume 1, section 4.1.3.
-LAST_UNICAST_LID = 0xBFFF
 # ibstat prints rates without their fraction.
 _HALVED = (2.5, 12.5)
 _GUID = re.compile(r"\A0x[0-9a-fA-F]{1,16}\Z")

@@ -13,8 +13,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     skipped,
     unknown,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
 
-CAPABILITY = "capability"
 _UNTESTED = "mend what kept the pairs from being tested, then verify again"
 
 

@@ -76,6 +76,14 @@ def complaints(lines: list[str], *, warnings: bool) -> tuple[str, ...]:
     return tuple(found)
 
 
+def last_word(*streams: str) -> str:
+    """Why a tool gave up: its iberror on any stream, else its last complaint, else an ibwarn."""
+    lines = [line.strip() for text in streams for line in clean_lines(text) if line.strip()]
+    errors = [line for line in lines if "iberror:" in line]
+    complaints = [line for line in lines if not is_warning(line)]
+    return (errors or complaints or lines or [""])[-1]
+
+
 def to_int(text: str) -> int:
     """Turn ``26`` or ``0x1a`` into 26; anything else, negative and huge included: ValueError."""
     if _INT.fullmatch(text) is None:

@@ -96,7 +96,7 @@ def test_a_port_fault_is_found_and_nothing_else(
 
 
 def test_empty_ibstat_with_status_zero_fails() -> None:
-    seen = _ib_facts.IbFacts(ibstat_empty=True)
+    seen = _ib_facts.IbFacts()
     assert bad(seen) == {"ib.hca.present host": "fail"}
     assert _model.verdict(ib.judge(seen, from_inventory(EXPECT))) == "not_ready"
 

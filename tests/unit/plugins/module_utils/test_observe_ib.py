@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import ib
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Output, Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expectations
 from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import SmAnswer
 from ansible_collections.ibready.cluster.plugins.module_utils._observe_ib import observe
 from tests.unit.samples import IBSTAT, SMINFO, SYSFS, master
@@ -57,7 +59,6 @@ def test_three_sources_tell_of_one_healthy_host() -> None:
     assert facts.sysfs == facts.cas
     assert facts.sm == {"mlx5_0/1": master(activity=242)}
     assert (facts.ibstat_unknown, facts.sysfs_unknown, facts.error_lines) == ("", "", ())
-    assert facts.ibstat_empty is False
     assert host.asked == ["ibstat", SM]
 
 
@@ -96,7 +97,7 @@ def test_what_ibstat_complains_of_is_kept(
     facts = observe(Host({"ibstat": output}))
     assert len(facts.cas) == devices
     assert facts.error_lines == errors
-    assert (facts.ibstat_unknown, facts.ibstat_empty) == ("", False)
+    assert facts.ibstat_unknown == ""
 
 
 @pytest.mark.parametrize(
@@ -126,16 +127,17 @@ def test_an_ibstat_that_cannot_be_used_is_unknown_and_nothing_is_taken_from_it(
     host = Host({"ibstat": output})
     facts = observe(host)
     assert why in facts.ibstat_unknown
-    assert (facts.cas, facts.sm, facts.ibstat_empty) == ((), {}, False)
+    assert (facts.cas, facts.sm) == ((), {})
     assert host.asked == ["ibstat"]
 
 
 @pytest.mark.parametrize("stdout", ["", "\n"])
 def test_nothing_printed_with_status_zero_is_empty_not_unknown(stdout: str) -> None:
     facts = observe(Host({"ibstat": Output(0, stdout, "\n")}))
-    assert facts.ibstat_empty is True
     assert (facts.cas, facts.ibstat_unknown, facts.error_lines) == ((), "", ())
     assert len(facts.sysfs) == 1
+    found = {check.id: check.result for check in ib.judge(facts, Expectations())}
+    assert found["ib.hca.present"] == "fail"
 
 
 FAILED = "sminfo: iberror: failed: query"
