@@ -129,23 +129,9 @@ def _pings(
     hosts: Sequence[_hosts.Host], taking_part: Mapping[str, _rounds.Participant]
 ) -> list[ping.Ping]:
     """Every directed pair on every rail: answered, asked in vain, or untested and why."""
-    left_out = [
-        ping.Ping(one.client, one.server, one.rail, untested=one.reason, culprit=one.culprit)
-        for one in _rounds.untested(taking_part)
-    ]
     asked = [_ping(host.name, answer) for host in hosts for answer in host.answers]
-    known = {(one.client, one.server, one.rail) for one in (*left_out, *asked)}
-    silent = [
-        ping.Ping(client, server, rail, untested="it was not asked to ping", culprit=client)
-        for client, who in taking_part.items()
-        for server, far in taking_part.items()
-        for rail in who.rails
-        if client != server and rail in far.rails and (client, server, rail) not in known
-    ]
-    covered = {(one.client, one.server, one.rail) for one in asked}
-    return asked + [
-        one for one in (*left_out, *silent) if (one.client, one.server, one.rail) not in covered
-    ]
+    answered = {(one.client, one.server, one.rail) for one in asked}
+    return asked + _rounds.untested(taking_part, answered)
 
 
 def _ping(client: str, answer: Mapping[str, Any]) -> ping.Ping:

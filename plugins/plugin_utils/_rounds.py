@@ -3,8 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import permutations
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.ping import Ping
+
+# Client, server, rail.
+Pair = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
@@ -15,17 +21,6 @@ class Rail:
     device: str
     port: int
     lid: int
-
-
-@dataclass(frozen=True)
-class Untested:
-    """A directed pair on one rail that will not be tested, and which host is the reason."""
-
-    client: str
-    server: str
-    rail: str
-    reason: str
-    culprit: str
 
 
 @dataclass(frozen=True)
@@ -70,18 +65,18 @@ def why_not(who: Participant, rail: str) -> str | None:
     return who.missing.get(rail) or who.missing.get("*") or f"it has no port {rail}"
 
 
-def untested(hosts: Mapping[str, Participant]) -> list[Untested]:
-    """Every directed pair and rail that the schedule has to leave out, with the reason."""
+def untested(hosts: Mapping[str, Participant], answered: Set[Pair]) -> list[Ping]:
+    """Every directed pair and rail without an answer, with the reason and the host that it is."""
     names = sorted({rail for who in hosts.values() for rail in (*who.rails, *who.missing)} - {"*"})
-    left_out: list[Untested] = []
-    for client, asking in hosts.items():
-        for server, asked in hosts.items():
-            if client == server:
+    found: list[Ping] = []
+    for (client, asking), (server, asked) in permutations(hosts.items(), 2):
+        for rail in names:
+            if (client, server, rail) in answered:
                 continue
-            for rail in names:
-                own, far = why_not(asking, rail), why_not(asked, rail)
-                if own is not None:
-                    left_out.append(Untested(client, server, rail, own, client))
-                elif far is not None:
-                    left_out.append(Untested(client, server, rail, far, server))
-    return left_out
+            own, far = why_not(asking, rail), why_not(asked, rail)
+            if own is None and far is not None:
+                why, culprit = far, server
+            else:
+                why, culprit = own or "it was not asked to ping", client
+            found.append(Ping(client, server, rail, untested=why, culprit=culprit))
+    return found

@@ -76,7 +76,8 @@ def test_what_is_left_out_names_the_host_that_is_the_reason() -> None:
         "b": who(missing={"m0/1": "the port is Down"}),
         "c": who(missing={"*": "unreachable"}),
     }
-    assert {(one.client, one.server, one.culprit, one.reason) for one in untested(hosts)} == {
+    found = {(one.client, one.server, one.culprit, one.untested) for one in untested(hosts, set())}
+    assert found == {
         ("a", "b", "b", "the port is Down"),
         ("a", "c", "c", "unreachable"),
         ("b", "a", "b", "the port is Down"),
@@ -84,3 +85,10 @@ def test_what_is_left_out_names_the_host_that_is_the_reason() -> None:
         ("c", "a", "c", "unreachable"),
         ("c", "b", "c", "unreachable"),
     }
+
+
+def test_a_pair_that_could_have_been_asked_and_was_not_is_the_client_s() -> None:
+    hosts = {"a": who("m0/1"), "b": who("m0/1")}
+    (left,) = untested(hosts, {("a", "b", "m0/1")})
+    assert (left.client, left.server, left.culprit) == ("b", "a", "b")
+    assert left.untested == "it was not asked to ping"
