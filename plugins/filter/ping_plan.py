@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ibping import DEADLINE
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts, _ping_plan
 
 DOCUMENTATION = r"""
@@ -26,9 +27,10 @@ options:
     elements: str
     required: true
   deadline:
-    description: Seconds that one question may take, from which the servers' lease follows.
+    description:
+      - Seconds that one question may take, from which the servers' lease follows. When it is empty,
+        the default of M(ibready.cluster.ibping).
     type: int
-    default: 15
 author:
   - ibready contributors (@ibready)
 """
@@ -49,11 +51,12 @@ _value:
 
 
 def ping_plan(
-    hostvars: Mapping[str, Any], hosts: Sequence[str], deadline: int = 15
+    hostvars: Mapping[str, Any], hosts: Sequence[str], deadline: int | str = ""
 ) -> dict[str, Any]:
     """Plan over what the named hosts told; hosts of which nothing is known stay out."""
     seen = _hosts.gather(hostvars, list(hosts))
-    return _ping_plan.plan({host.name: _hosts.participant(host) for host in seen}, int(deadline))
+    taking_part = {host.name: _hosts.participant(host) for host in seen}
+    return _ping_plan.plan(taking_part, int(deadline or DEADLINE))
 
 
 class FilterModule:

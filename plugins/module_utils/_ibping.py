@@ -20,6 +20,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._text impor
     last_word,
 )
 
+# Seconds that one question may take, where nobody says otherwise.
+DEADLINE = 15
 UNIT_PREFIX = "ibready-ibping-"
 _DEVICE = re.compile(r"\A[A-Za-z0-9_.:-]{1,63}\Z")
 

@@ -195,7 +195,7 @@ def main() -> None:
             "lease": {"type": "int", "default": 300},
             "count": {"type": "int", "default": 50},
             "timeout_ms": {"type": "int", "default": 200},
-            "deadline": {"type": "int", "default": 15},
+            "deadline": {"type": "int", "default": _ibping.DEADLINE},
         },
         supports_check_mode=True,
     )

@@ -16,7 +16,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import (
 ROUND_OVERHEAD = 10
 
 
-def plan(hosts: Mapping[str, Participant], deadline: int = 15) -> dict[str, Any]:
+def plan(hosts: Mapping[str, Participant], deadline: int) -> dict[str, Any]:
     """``serve``: host -> endpoints. ``rounds``: list of client -> questions, one dict a round.
 
     ``lease``: seconds that all rounds take at the worst, where every question uses up ``deadline``.

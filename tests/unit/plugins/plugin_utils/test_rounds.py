@@ -38,7 +38,7 @@ def who(*names: str, lid: int = 1, missing: dict[str, str] | None = None) -> Par
 
 
 def test_a_question_carries_the_lid_of_the_one_who_is_asked() -> None:
-    made = plan({"a": who("m0/1", lid=3), "b": who("m0/1", lid=4)})
+    made = plan({"a": who("m0/1", lid=3), "b": who("m0/1", lid=4)}, 15)
     assert made["rounds"] == [
         {"a": [{"device": "m0", "port": 1, "lid": 4, "rail": "m0/1", "server": "b", **NAMELESS}]},
         {"b": [{"device": "m0", "port": 1, "lid": 3, "rail": "m0/1", "server": "a", **NAMELESS}]},
@@ -59,7 +59,7 @@ def test_a_question_carries_the_lid_of_the_one_who_is_asked() -> None:
     ],
 )
 def test_nobody_serves_where_nobody_can_ask(hosts: dict[str, Participant]) -> None:
-    made = plan(hosts)
+    made = plan(hosts, 15)
     assert (made["serve"], made["rounds"]) == ({}, [])
 
 
