@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Protocol
 
 from ansible_collections.ibready.cluster.plugins.module_utils._command import Output
-from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import LAST_UNICAST_LID
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import LAST_UNICAST_LID
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibping
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
     ParseError,

@@ -132,7 +132,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
     ExpectationError,
     from_inventory,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._observe_ib import observe
+from ansible_collections.ibready.cluster.plugins.module_utils._observe.ib import observe
 
 
 def main() -> None:

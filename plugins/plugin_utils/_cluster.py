@@ -18,7 +18,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     verdict,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import INVENTORY, with_fleet
-from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import IbFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import IbFacts
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts, _rounds
 
 SCHEMA = "ibready/report/1"

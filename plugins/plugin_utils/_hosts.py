@@ -16,7 +16,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
     Expectations,
     from_inventory,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import (
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
     IbFacts,
     from_dict,
     is_infiniband,

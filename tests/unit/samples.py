@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import IbFacts, SmAnswer
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import IbFacts, SmAnswer
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca, Port
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.sminfo import Sminfo
 

@@ -15,7 +15,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     unknown,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY, Expected
-from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import (
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
     INFINIBAND,
     IbFacts,
     is_infiniband,

@@ -25,7 +25,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
     LINK_LAYERS,
     Expectations,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import (
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
     IbFacts,
     layer,
     port_name,

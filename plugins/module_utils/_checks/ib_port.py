@@ -18,7 +18,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
     Expectations,
     Expected,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import (
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
     LAST_UNICAST_LID,
     IbFacts,
     is_infiniband,

@@ -12,7 +12,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet impo
     judge,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expected
-from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import IbFacts, SmAnswer
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import IbFacts, SmAnswer
 from tests.unit.samples import facts, hca, master, node, port
 
 KERNEL = "6.8.0-48-generic"

@@ -6,21 +6,21 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _ib_facts
 from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model, ib
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._facts import ib as ib_facts
 from tests.unit.samples import facts, hca, master, port
 
 EXPECT = {"hcas": 1, "link_layer": "InfiniBand", "rate_gbps": 400}
 
 
-def results(seen: _ib_facts.IbFacts, expect: dict[str, Any] | None = None) -> dict[str, str]:
+def results(seen: ib_facts.IbFacts, expect: dict[str, Any] | None = None) -> dict[str, str]:
     checks = ib.judge(seen, from_inventory(EXPECT if expect is None else expect))
     return {f"{check.id} {check.subject}": check.result for check in checks}
 
 
-def bad(seen: _ib_facts.IbFacts, expect: dict[str, Any] | None = None) -> dict[str, str]:
+def bad(seen: ib_facts.IbFacts, expect: dict[str, Any] | None = None) -> dict[str, str]:
     return {k: v for k, v in results(seen, expect).items() if v in ("fail", "unknown")}
 
 
@@ -96,13 +96,13 @@ def test_a_port_fault_is_found_and_nothing_else(
 
 
 def test_empty_ibstat_with_status_zero_fails() -> None:
-    seen = _ib_facts.IbFacts()
+    seen = ib_facts.IbFacts()
     assert bad(seen) == {"ib.hca.present host": "fail"}
     assert _model.verdict(ib.judge(seen, from_inventory(EXPECT))) == "not_ready"
 
 
 def test_a_missing_ibstat_is_unknown_never_a_pass() -> None:
-    seen = _ib_facts.IbFacts(ibstat_unknown="ibstat: not installed")
+    seen = ib_facts.IbFacts(ibstat_unknown="ibstat: not installed")
     assert bad(seen) == {"ib.tool.ibstat ibstat": "unknown", "ib.hca.present host": "unknown"}
     assert _model.verdict(ib.judge(seen, from_inventory(EXPECT))) == "unknown"
 
@@ -113,7 +113,7 @@ def test_devices_before_a_panic_do_not_make_a_whole_host() -> None:
 
 
 def test_a_panic_without_devices_is_unknown_not_an_empty_host() -> None:
-    seen = _ib_facts.IbFacts(error_lines=("ibpanic: stat of IB device 'mlx5_0' failed",))
+    seen = ib_facts.IbFacts(error_lines=("ibpanic: stat of IB device 'mlx5_0' failed",))
     assert bad(seen) == {"ib.tool.ibstat ibstat": "unknown", "ib.hca.present host": "unknown"}
     assert _model.verdict(ib.judge(seen, from_inventory(EXPECT))) == "unknown"
 
@@ -129,15 +129,15 @@ def test_without_expectations_count_and_rate_are_unknown() -> None:
 @pytest.mark.parametrize(
     ("answer", "result"),
     [
-        pytest.param(_ib_facts.SmAnswer(error="sminfo: iberror: failed: query"), "fail", id="dead"),
-        pytest.param(_ib_facts.SmAnswer(unavailable="sminfo: timeout"), "unknown", id="no tool"),
+        pytest.param(ib_facts.SmAnswer(error="sminfo: iberror: failed: query"), "fail", id="dead"),
+        pytest.param(ib_facts.SmAnswer(unavailable="sminfo: timeout"), "unknown", id="no tool"),
         pytest.param(master(state_name="SMINFO_STANDBY"), "fail", id="only a standby"),
         pytest.param(master(lid=9), "fail", id="another than the port's own"),
         pytest.param(master(guid="0x0"), "unknown", id="a master without a GUID"),
         pytest.param(master(guid="0xe89e4903003xxxxx"), "unknown", id="a masked GUID"),
     ],
 )
-def test_the_subnet_manager_must_answer(answer: _ib_facts.SmAnswer, result: str) -> None:
+def test_the_subnet_manager_must_answer(answer: ib_facts.SmAnswer, result: str) -> None:
     assert bad(facts(sm={"mlx5_0/1": answer})) == {"fabric.sm.answers mlx5_0/1": result}
 
 
@@ -254,8 +254,8 @@ def test_every_failure_says_what_who_why_and_what_next() -> None:
 
 
 def test_facts_survive_the_way_to_the_controller() -> None:
-    seen = facts(hca("mlx5_0", port(rate=None)), sm={"mlx5_0/1": _ib_facts.SmAnswer(error="x")})
-    assert _ib_facts.from_dict(seen.to_dict()) == seen
+    seen = facts(hca("mlx5_0", port(rate=None)), sm={"mlx5_0/1": ib_facts.SmAnswer(error="x")})
+    assert ib_facts.from_dict(seen.to_dict()) == seen
 
 
 def test_the_catalog_is_whole() -> None:

@@ -8,8 +8,8 @@ import pytest
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import ib
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Output, Unavailable
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expectations
-from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import SmAnswer
-from ansible_collections.ibready.cluster.plugins.module_utils._observe_ib import observe
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import SmAnswer
+from ansible_collections.ibready.cluster.plugins.module_utils._observe.ib import observe
 from tests.unit.samples import IBSTAT, SMINFO, SYSFS, master
 
 Said = dict[str, Output | Unavailable]

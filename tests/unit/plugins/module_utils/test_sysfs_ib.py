@@ -10,9 +10,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     Live,
     Unavailable,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._observe.sysfs_ib import read_cas
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibstat
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
-from ansible_collections.ibready.cluster.plugins.module_utils._sysfs_ib import read_cas
 
 BASE = "sys/class/infiniband"
 # The files of the mlx5 driver that are read; the values are made up.

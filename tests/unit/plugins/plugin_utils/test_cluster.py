@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import IbFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import IbFacts
 from ansible_collections.ibready.cluster.plugins.plugin_utils import (
     _cluster,
     _files,

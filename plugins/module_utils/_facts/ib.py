@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The InfiniBand facts of one host, as gathered by _observe_ib and judged by _checks/ib.
+"""The InfiniBand facts of one host, as gathered by _observe/ib and judged by _checks/ib.
 
 They travel from node to controller as JSON, so that the fleet's expectations can be applied to
 them there without asking the host again.

@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _sysfs_ib
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     Evidence,
     Unavailable,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._ib_facts import (
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
     IbFacts,
     SmAnswer,
     is_infiniband,
     port_name,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import sysfs_ib
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibstat, sminfo
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
     ParseError,
@@ -68,7 +68,7 @@ def _ask_ibstat(evidence: Evidence) -> tuple[tuple[Ca, ...], tuple[str, ...], st
 
 def _ask_kernel(evidence: Evidence) -> tuple[tuple[Ca, ...], str]:
     try:
-        return _sysfs_ib.read_cas(evidence), ""
+        return sysfs_ib.read_cas(evidence), ""
     except (Unavailable, ParseError) as exc:
         return (), str(exc)
 

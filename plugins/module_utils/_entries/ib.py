@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The catalog's entries for HCAs and InfiniBand ports (ib.*)."""
+
+from __future__ import annotations
+
+from ansible_collections.ibready.cluster.plugins.module_utils._entries._entry import Entry
+
+ENTRIES = (
+    Entry(
+        "ib.tool.ibstat",
+        "error",
+        "ibstat runs and its output is understood",
+        "ibstat is the first source of all port facts; the kernel's sysfs files are the second.",
+        ("infiniband-diags is not installed", "ibstat stopped part way through the devices"),
+        "run playbooks/converge.yml (role ibready.cluster.rdma), then `ibstat` by hand on the host",
+    ),
+    Entry(
+        "ib.hca.present",
+        "error",
+        "The host has at least one RDMA device",
+        "ibstat ends with status 0 and prints nothing where the kernel knows no RDMA device.",
+        ("no RDMA driver is bound to the HCA", "the HCA is not seated or is disabled in the BIOS"),
+        "compare `lspci -d 15b3:` with `ls /sys/class/infiniband`; load mlx5_ib; look at dmesg",
+    ),
+    Entry(
+        "ib.hca.count",
+        "error",
+        "The host has as many HCAs as expected",
+        "A missing HCA is a missing rail: collectives run at the pace of those that are left.",
+        ("an HCA fell off the bus or its driver did not bind", "a VPI HCA is in the other mode"),
+        "compare `lspci -d 15b3:` with the list; reseat or replace the missing HCA",
+    ),
+    Entry(
+        "ib.hca.ports",
+        "error",
+        "Every port that an HCA announces was reported",
+        "An HCA whose port block is cut off was not seen whole.",
+        ("the output was cut",),
+        "run `ibstat` by hand on the host and compare",
+    ),
+    Entry(
+        "ib.hca.guid",
+        "error",
+        "The HCA has a node GUID",
+        "An all-zero node GUID makes the subnet manager ignore the HCA.",
+        ("firmware without GUIDs, or an unconfigured virtual function",),
+        "read the GUIDs with `mstflint -d PCI q`; set a GUID for a virtual function",
+    ),
+    Entry(
+        "ib.hca.firmware",
+        "warning",
+        "The HCA runs the expected firmware",
+        "Compared with the inventory's version; fleet.hca.firmware compares hosts.",
+        ("the HCA was replaced, or an update was skipped",),
+        "update with the vendor's tool in a maintenance window (needs a reset of the HCA)",
+    ),
+    Entry(
+        "ib.sources.agree",
+        "error",
+        "ibstat and the kernel's sysfs say the same",
+        "Two sources that disagree mean that one of them is stale or was cut.",
+        ("a port changed state between the two looks", "ibstat is from another RDMA stack"),
+        "run again; if it stays, compare `ibstat` with /sys/class/infiniband",
+    ),
+    Entry(
+        "ib.port.link_layer",
+        "error",
+        "The port runs the expected link layer",
+        "A VPI port in Ethernet mode is no InfiniBand rail, whatever its rate says.",
+        ("the port type of a VPI HCA is set to the other protocol",),
+        "set LINK_TYPE_P1/P2 with mstconfig and reset the HCA in a maintenance window",
+    ),
+    Entry(
+        "ib.port.state",
+        "error",
+        "The port is Active",
+        "Only an Active port carries data. Initializing means that no subnet manager set it up.",
+        ("the cable is pulled, the transceiver is dead or the switch port is disabled",),
+        "look at `ibstat` and the switch port; reseat the cable, then swap cable and transceiver",
+    ),
+    Entry(
+        "ib.port.physical_state",
+        "error",
+        "The port's physical link is up",
+        "Polling: nothing at the other end. Disabled: switched off by an administrator.",
+        ("the cable is pulled or broken, or the other end is switched off",),
+        "reseat the cable at both ends; check the switch port with `iblinkinfo`",
+    ),
+    Entry(
+        "ib.port.rate",
+        "error",
+        "The port runs at the expected rate",
+        "One slow rail slows every collective that crosses it.",
+        ("the link trained with fewer lanes or at a lower speed: cable, dirt or transceiver",),
+        "compare both ends with `iblinkinfo`; reseat, clean or swap the cable; reset the port",
+    ),
+    Entry(
+        "ib.port.lid",
+        "error",
+        "The port has a unicast LID",
+        "Without a LID between 1 and 49151 the fabric cannot route to the port.",
+        ("no subnet manager has swept the port yet",),
+        "check that a subnet manager runs (`sminfo`) and let it sweep",
+    ),
+    Entry(
+        "ib.port.sm",
+        "error",
+        "The port knows its subnet manager",
+        "SM lid 0 on an InfiniBand port means that no subnet manager ever set it up.",
+        ("no subnet manager runs on this fabric",),
+        "start opensm or the switch's subnet manager",
+    ),
+    Entry(
+        "ib.port.guid",
+        "error",
+        "The port has a port GUID",
+        "The subnet manager knows the port by its GUID.",
+        ("firmware without GUIDs, or an unconfigured virtual function",),
+        "read the GUIDs with `mstflint -d PCI q`; set a GUID for a virtual function",
+    ),
+)

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The catalog's entries for NVLink, NVSwitch and the fabric manager (nvlink.*)."""
+
+from __future__ import annotations
+
+from ansible_collections.ibready.cluster.plugins.module_utils._entries._entry import Entry
+
+ENTRIES: tuple[Entry, ...] = ()
