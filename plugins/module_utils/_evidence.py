@@ -7,7 +7,7 @@ import contextlib
 import os
 import re
 import stat
-from typing import Iterator, List, Protocol
+from typing import Callable, Iterator, List, NamedTuple, Protocol, TypeVar
 
 from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     LIMIT,
@@ -21,11 +21,55 @@ from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     run_program,
 )
 
-__all__ = ["COMMANDS", "Bundle", "Evidence", "Live", "Missing", "Output", "Unavailable"]
+__all__ = [
+    "COMMANDS",
+    "Bundle",
+    "Cached",
+    "Command",
+    "Evidence",
+    "Live",
+    "Missing",
+    "Output",
+    "Unavailable",
+]
 
-COMMANDS: dict[str, tuple[str, ...]] = {
-    "ibstat": ("ibstat",),
-    "sminfo": ("sminfo",),
+T = TypeVar("T")
+
+
+class Command(NamedTuple):
+    """How an evidence name is asked on a live host; `timeout` in seconds."""
+
+    argv: tuple[str, ...]
+    timeout: float = 30.0
+
+
+# nvidia-smi wakes every GPU where no persistence daemon holds them: seconds per GPU.
+_SMI = 90.0
+# The names of docs/architecture.md. Beyond the contract's own: mlxlink, systemctl_show.
+COMMANDS: dict[str, Command] = {
+    "dmesg": Command(("dmesg",)),
+    "fabricmanager_status": Command(("systemctl", "--no-pager", "status", "nvidia-fabricmanager")),
+    "ibhosts": Command(("ibhosts",), 60.0),
+    "iblinkinfo": Command(("iblinkinfo",), 120.0),
+    "ibnetdiscover": Command(("ibnetdiscover",), 120.0),
+    "ibqueryerrors": Command(("ibqueryerrors",), 120.0),
+    "ibstat": Command(("ibstat",)),
+    "ibstatus": Command(("ibstatus",)),
+    "ibv_devinfo": Command(("ibv_devinfo",)),
+    "lsmod": Command(("lsmod",)),
+    "mlxlink": Command(("mlxlink",)),
+    "mst_status": Command(("mst", "status")),
+    "nvlink_caps": Command(("nvidia-smi", "nvlink", "-c"), _SMI),
+    "nvlink_errors": Command(("nvidia-smi", "nvlink", "-e"), _SMI),
+    "nvlink_status": Command(("nvidia-smi", "nvlink", "--status"), _SMI),
+    "nvsmi_q": Command(("nvidia-smi", "-q"), _SMI),
+    "nvsmi_xml": Command(("nvidia-smi", "-q", "-x"), _SMI),
+    "ofed_info": Command(("ofed_info", "-s")),
+    "perfquery": Command(("perfquery",)),
+    "rdma_link": Command(("rdma", "link")),
+    "sminfo": Command(("sminfo",)),
+    "systemctl_show": Command(("systemctl", "show")),
+    "topo": Command(("nvidia-smi", "topo", "-m"), _SMI),
 }
 
 _RC = re.compile(r"-?[0-9]{1,9}")
@@ -45,24 +89,43 @@ class Evidence(Protocol):
     def list(self, path: str) -> Names:
         """Give the sorted names in the directory at an absolute path."""
 
+    def read_bytes(self, path: str) -> bytes:
+        """Give the bytes of the file at an absolute path, for what is no text."""
+
+    def link(self, path: str) -> str:
+        """Give the text of the symbolic link at an absolute path, unresolved."""
+
 
 class Live:
-    """The host itself; `root` takes the place of / for files, `timeout` is in seconds."""
+    """The host itself; `root` takes the place of / for files.
 
-    def __init__(self, root: str | os.PathLike[str] = "/", timeout: float = 30.0) -> None:
+    `timeout` (seconds) takes the place of every command's own limit.
+    """
+
+    def __init__(self, root: str | os.PathLike[str] = "/", timeout: float | None = None) -> None:
         self._root = os.fspath(root)
         self._timeout = timeout
 
     def run(self, name: str, *args: str) -> Output:
-        """Run the command in the C locale, without a shell, for at most the timeout."""
-        argv = COMMANDS.get(name)
-        if argv is None:
+        """Run the command in the C locale, without a shell, for at most its time limit."""
+        command = COMMANDS.get(name)
+        if command is None:
             raise Unavailable(name, "no command is known by this name")
-        return run_program(name, [find_program(argv[0]), *argv[1:], *args], self._timeout)
+        program, *words = command.argv
+        limit = command.timeout if self._timeout is None else self._timeout
+        return run_program(name, [find_program(program), *words, *args], limit)
 
     def read(self, path: str) -> str:
         """Read a regular file below the root."""
+        return decode(self.read_bytes(path))
+
+    def read_bytes(self, path: str) -> bytes:
+        """Read a regular file below the root, as it is."""
         return _read(_below(self._root, path), path)
+
+    def link(self, path: str) -> str:
+        """Read a symbolic link below the root."""
+        return _link(_below(self._root, path), path, "no such link")
 
     def list(self, path: str) -> Names:
         """List a directory below the root."""
@@ -85,15 +148,26 @@ class Bundle:
         entry = f"{name}@{words}" if args else name
         if not name or "/" in entry or "\0" in entry or name.startswith("."):
             raise Unavailable(entry, "not a name that a bundle can hold")
-        rc = self._get(f"commands/{entry}/rc", entry).strip()
+        rc = decode(self._get(f"commands/{entry}/rc", entry)).strip()
         if _RC.fullmatch(rc) is None:
             raise Unavailable(entry, f"the exit status in the bundle is not a number: {rc[:20]!r}")
-        stdout = self._get(f"commands/{entry}/stdout", entry)
+        stdout = decode(self._get(f"commands/{entry}/stdout", entry))
         return Output(int(rc), stdout, self._stderr(entry))
 
     def read(self, path: str) -> str:
         """Read the copy of the file at `path` on the host."""
+        return decode(self.read_bytes(path))
+
+    def read_bytes(self, path: str) -> bytes:
+        """Read the copy of the file at `path` on the host, as it is."""
         return self._get("files/" + _relative(path), path)
+
+    def link(self, path: str) -> str:
+        """Read the copy of the symbolic link at `path` on the host."""
+        head, _slash, name = path.rpartition("/")
+        place = os.path.join(self._inside("files/" + _relative(head or "/"), path), name)
+        with _only_not_collected():
+            return _link(place, path, "not in the bundle")
 
     def list(self, path: str) -> Names:
         """List the copies of the files below `path` on the host."""
@@ -105,9 +179,9 @@ class Bundle:
         # A bundle may hold any subset, and no fact is ever taken from stderr alone.
         if not os.path.lexists(os.path.join(self._directory, "commands", entry, "stderr")):
             return ""
-        return self._get(f"commands/{entry}/stderr", entry)
+        return decode(self._get(f"commands/{entry}/stderr", entry))
 
-    def _get(self, relative: str, what: str) -> str:
+    def _get(self, relative: str, what: str) -> bytes:
         place = self._inside(relative, what)
         with _only_not_collected():
             return _read(place, what, "not in the bundle")
@@ -140,7 +214,7 @@ def _below(root: str, path: str) -> str:
     return os.path.join(root, _relative(path))
 
 
-def _read(place: str, what: str, missing: str = "no such file") -> str:
+def _read(place: str, what: str, missing: str = "no such file") -> bytes:
     """Read a regular file; a FIFO or device is refused, it could block for ever."""
     with as_unavailable(what, missing):
         fd = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -150,9 +224,55 @@ def _read(place: str, what: str, missing: str = "no such file") -> str:
             data = stream.read(LIMIT + 1)
     if len(data) > LIMIT:
         raise Unavailable(what, f"holds {TOO_LONG}")
-    return decode(data)
+    return data
 
 
 def _list(place: str, what: str) -> list[str]:
     with as_unavailable(what, "no such directory"):
         return sorted(os.listdir(place))
+
+
+def _link(place: str, what: str, missing: str) -> str:
+    with as_unavailable(what, missing):
+        if os.path.lexists(place) and not os.path.islink(place):
+            raise Unavailable(what, "not a symbolic link")
+        return os.readlink(place)
+
+
+class Cached:
+    """Asks another source once for each thing; what it could not tell is remembered as well."""
+
+    def __init__(self, source: Evidence) -> None:
+        self._source = source
+        self._known: dict[tuple[str, ...], object] = {}
+
+    def run(self, name: str, *args: str) -> Output:
+        """Give the output of the first run."""
+        return self._once(("run", name, *args), lambda: self._source.run(name, *args))
+
+    def read(self, path: str) -> str:
+        """Give the text of the first look."""
+        return self._once(("read", path), lambda: self._source.read(path))
+
+    def list(self, path: str) -> Names:
+        """Give the names of the first look."""
+        return self._once(("list", path), lambda: self._source.list(path))
+
+    def read_bytes(self, path: str) -> bytes:
+        """Give the bytes of the first look."""
+        return self._once(("bytes", path), lambda: self._source.read_bytes(path))
+
+    def link(self, path: str) -> str:
+        """Give the link's text of the first look."""
+        return self._once(("link", path), lambda: self._source.link(path))
+
+    def _once(self, key: tuple[str, ...], ask: Callable[[], T]) -> T:
+        if key not in self._known:
+            try:
+                self._known[key] = ask()
+            except Unavailable as exc:
+                self._known[key] = exc
+        known = self._known[key]
+        if isinstance(known, Unavailable):
+            raise known
+        return known  # type: ignore[return-value]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who expects what of a host: the inventory, then the fleet's majority.
+"""Who expects what of a host: the inventory, its hardware profile, then the fleet's majority.
 
 What the parts themselves promise (CAPABILITY) is known to the check that compares it, so it does
 not pass through here. Nothing is ever learnt from the judged host's own present state.
@@ -9,22 +9,42 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Mapping
+from typing import Any, Callable, Mapping
 
-# Who expects: the operator, or what the parts themselves promise.
+from ansible_collections.ibready.cluster.plugins.module_utils._data.boards import Board
+from ansible_collections.ibready.cluster.plugins.module_utils._profiles import board_by_name
+
+# Who expects: the operator, or what the parts themselves promise. A profile is "profile NAME".
 INVENTORY = "inventory"
 CAPABILITY = "capability"
 
 LINK_LAYERS = ("InfiniBand", "Ethernet")
 # What `ibready_expect` may hold, as an argument spec; the module ibverify documents the keys.
 SPEC: dict[str, dict[str, Any]] = {
+    "profile": {"type": "str"},
     "hcas": {"type": "int"},
+    "hcas_min": {"type": "int"},
     "link_layer": {"type": "str", "choices": list(LINK_LAYERS)},
     "rate_gbps": {"type": "float"},
+    "rate_min_gbps": {"type": "float"},
+    "mtu": {"type": "int", "choices": [256, 512, 1024, 2048, 4096]},
+    "pkeys": {"type": "list", "elements": "str"},
     "firmware": {"type": "str"},
+    "roce_gid_index": {"type": "int"},
+    "roce_trust": {"type": "str", "choices": ["dscp", "pcp"]},
+    "roce_pfc": {"type": "list", "elements": "int"},
+    "roce_tos": {"type": "int"},
+    "roce_mtu": {"type": "int"},
+    "gpus": {"type": "int"},
+    "gpu_model": {"type": "str"},
+    "driver": {"type": "str"},
+    "mig": {"type": "bool"},
+    "ecc": {"type": "bool"},
+    "stack": {"type": "dict"},
     "ignore": {"type": "list", "elements": "str", "default": []},
 }
-_TYPES = {"int": int, "float": float, "str": str}
+# Numbers that may be 0; every other number must be above it.
+_MAY_BE_ZERO = ("roce_gid_index", "roce_tos")
 
 
 class ExpectationError(ValueError):
@@ -62,12 +82,29 @@ def from_inventory(raw: Mapping[str, Any] | None) -> Expectations:
         if key not in SPEC:
             raise ExpectationError(f"expect.{key} is not known; known are {', '.join(SPEC)}")
         if key == "ignore":
-            if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-                raise ExpectationError(f"expect.ignore must be a list of names, not {value!r}")
-            ignore = list(value)
-            continue
-        values[key] = Expected(_convert(key, value), INVENTORY)
+            ignore = _convert(key, value)
+        else:
+            values[key] = Expected(_convert(key, value), INVENTORY)
+    profile = values.get("profile")
+    if profile is not None and board_by_name(profile.value) is None:
+        raise ExpectationError(f"expect.profile names no known hardware profile: {profile.value!r}")
     return Expectations(values, ignore)
+
+
+def with_profile(own: Expectations, board: Board | None) -> Expectations:
+    """Add what the recognised hardware promises, for whatever the inventory leaves open."""
+    if board is None:
+        return own
+    promised: dict[str, Any] = {"gpus": board.gpus, "gpu_model": board.gpu}
+    if board.rails and "hcas" not in own.values:
+        promised["hcas_min"] = board.rails
+    if board.rail_gbps and "rate_gbps" not in own.values:
+        promised["rate_min_gbps"] = board.rail_gbps
+    source = f"profile {board.name}"
+    return Expectations(
+        {**{key: Expected(value, source) for key, value in promised.items()}, **own.values},
+        own.ignore,
+    )
 
 
 def with_fleet(own: Expectations, fleet: Mapping[str, Expected]) -> Expectations:
@@ -76,17 +113,56 @@ def with_fleet(own: Expectations, fleet: Mapping[str, Expected]) -> Expectations
 
 
 def _convert(key: str, value: Any) -> Any:
-    kind = _TYPES[SPEC[key]["type"]]
+    kind = SPEC[key]["type"]
+    converted = _CONVERTERS[kind](key, value)
+    choices = SPEC[key].get("choices")
+    if choices and converted not in choices:
+        shown = ", ".join(str(one) for one in choices)
+        raise ExpectationError(f"expect.{key} must be one of {shown}, not {value!r}")
+    return converted
+
+
+def _number(key: str, value: Any, kind: type[int] | type[float]) -> Any:
+    wrong = ExpectationError(f"expect.{key} must be {kind.__name__}, not {value!r}")
     if isinstance(value, bool):
-        raise ExpectationError(f"expect.{key} must be {kind.__name__}, not {value!r}")
+        raise wrong
     try:
         if kind is int and isinstance(value, float) and value != int(value):
             raise ValueError
         converted = kind(value)
-    except (TypeError, ValueError):
-        raise ExpectationError(f"expect.{key} must be {kind.__name__}, not {value!r}") from None
-    if kind in (int, float) and not (converted > 0 and math.isfinite(converted)):
+    except (TypeError, ValueError, OverflowError):
+        raise wrong from None
+    if not math.isfinite(converted) or converted < 0 or (not converted and key not in _MAY_BE_ZERO):
         raise ExpectationError(f"expect.{key} must be a number above 0, not {value!r}")
-    if key == "link_layer" and converted not in LINK_LAYERS:
-        raise ExpectationError(f"expect.link_layer must be one of {', '.join(LINK_LAYERS)}")
     return converted
+
+
+def _text(key: str, value: Any) -> str:
+    if isinstance(value, (bool, dict, list)):
+        raise ExpectationError(f"expect.{key} must be str, not {value!r}")
+    return str(value)
+
+
+def _list(key: str, value: Any) -> list[Any]:
+    kind = int if SPEC[key]["elements"] == "int" else str
+    if not isinstance(value, list) or any(
+        isinstance(one, bool) or not isinstance(one, kind) for one in value
+    ):
+        raise ExpectationError(f"expect.{key} must be a list of {kind.__name__}, not {value!r}")
+    return list(value)
+
+
+def _typed(key: str, value: Any, kind: type) -> Any:
+    if not isinstance(value, kind):
+        raise ExpectationError(f"expect.{key} must be {kind.__name__}, not {value!r}")
+    return value
+
+
+_CONVERTERS: dict[str, Callable[[str, Any], Any]] = {
+    "int": lambda key, value: _number(key, value, int),
+    "float": lambda key, value: _number(key, value, float),
+    "str": _text,
+    "list": _list,
+    "bool": lambda key, value: _typed(key, value, bool),
+    "dict": lambda key, value: _typed(key, value, dict),
+}

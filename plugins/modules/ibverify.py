@@ -132,6 +132,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
     ExpectationError,
     from_inventory,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
 from ansible_collections.ibready.cluster.plugins.module_utils._observe.ib import observe
 
 
@@ -150,11 +151,11 @@ def main() -> None:
         source: Evidence = Bundle(module.params["bundle"]) if module.params["bundle"] else Live()
     except (ExpectationError, Unavailable) as exc:
         module.fail_json(msg=f"ibverify: {exc}")
-    facts = observe(source)
+    facts = observe(source, Machine())
     checks = ib.judge(facts, expect)
     if any(one.id == "ib.sources.agree" and one.result == _model.FAIL for one in checks):
         # A port may have changed between the two looks; what stays on a second look is real.
-        facts = observe(source)
+        facts = observe(source, Machine())
         checks = ib.judge(facts, expect)
     verdict = _model.verdict(checks)
     result: dict[str, Any] = {

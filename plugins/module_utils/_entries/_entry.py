@@ -8,7 +8,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Entry:
-    """What is known of one check before any host was looked at. ``causes``: likeliest first."""
+    """What is known of one check before any host was looked at. ``causes``: likeliest first.
+
+    ``looks_at``: the evidence without which the check cannot pass, one item each: a command's
+    evidence name, or an absolute path in which ``*`` stands for one component. ``a|b`` in one item
+    are sources of which any one will do. Tests take each item away and demand that no check of
+    this id passes then.
+    """
 
     id: str
     severity: str
@@ -16,3 +22,4 @@ class Entry:
     meaning: str
     causes: tuple[str, ...]
     remedy: str
+    looks_at: tuple[str, ...] = ()

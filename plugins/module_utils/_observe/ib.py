@@ -13,6 +13,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
     is_infiniband,
     port_name,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
 from ansible_collections.ibready.cluster.plugins.module_utils._observe import sysfs_ib
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibstat, sminfo
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
@@ -26,7 +27,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat impo
 _NO_ANSWER = "failed: query"
 
 
-def observe(evidence: Evidence) -> IbFacts:
+def observe(evidence: Evidence, machine: Machine) -> IbFacts:
     """Ask ibstat, the kernel and, from every live InfiniBand port, the subnet manager."""
     cas, error_lines, ibstat_unknown = _ask_ibstat(evidence)
     sysfs, sysfs_unknown = _ask_kernel(evidence)

@@ -9,6 +9,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks import ib
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Output, Unavailable
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expectations
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import SmAnswer
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
 from ansible_collections.ibready.cluster.plugins.module_utils._observe.ib import observe
 from tests.unit.samples import IBSTAT, SMINFO, SYSFS, master
 
@@ -54,7 +55,7 @@ class Host:
 
 def test_three_sources_tell_of_one_healthy_host() -> None:
     host = Host()
-    facts = observe(host)
+    facts = observe(host, Machine())
     assert [ca.name for ca in facts.cas] == ["mlx5_0"]
     assert facts.sysfs == facts.cas
     assert facts.sm == {"mlx5_0/1": master(activity=242)}
@@ -94,7 +95,7 @@ def test_three_sources_tell_of_one_healthy_host() -> None:
 def test_what_ibstat_complains_of_is_kept(
     output: Output, devices: int, errors: tuple[str, ...]
 ) -> None:
-    facts = observe(Host({"ibstat": output}))
+    facts = observe(Host({"ibstat": output}), Machine())
     assert len(facts.cas) == devices
     assert facts.error_lines == errors
     assert facts.ibstat_unknown == ""
@@ -125,7 +126,7 @@ def test_an_ibstat_that_cannot_be_used_is_unknown_and_nothing_is_taken_from_it(
     output: Output | Unavailable, why: str
 ) -> None:
     host = Host({"ibstat": output})
-    facts = observe(host)
+    facts = observe(host, Machine())
     assert why in facts.ibstat_unknown
     assert (facts.cas, facts.sm) == ((), {})
     assert host.asked == ["ibstat"]
@@ -133,7 +134,7 @@ def test_an_ibstat_that_cannot_be_used_is_unknown_and_nothing_is_taken_from_it(
 
 @pytest.mark.parametrize("stdout", ["", "\n"])
 def test_nothing_printed_with_status_zero_is_empty_not_unknown(stdout: str) -> None:
-    facts = observe(Host({"ibstat": Output(0, stdout, "\n")}))
+    facts = observe(Host({"ibstat": Output(0, stdout, "\n")}), Machine())
     assert (facts.cas, facts.ibstat_unknown, facts.error_lines) == ((), "", ())
     assert len(facts.sysfs) == 1
     found = {check.id: check.result for check in ib.judge(facts, Expectations())}
@@ -180,12 +181,12 @@ FAILED = "sminfo: iberror: failed: query"
 def test_only_a_whole_answer_is_a_subnet_manager(
     output: Output | Unavailable, answer: SmAnswer
 ) -> None:
-    assert observe(Host({SM: output})).sm == {"mlx5_0/1": answer}
+    assert observe(Host({SM: output}), Machine()).sm == {"mlx5_0/1": answer}
 
 
 @pytest.mark.parametrize("stderr", ["", FAILED])
 def test_an_answer_with_an_error_status_is_none(stderr: str) -> None:
-    answer = observe(Host({SM: Output(255, SMINFO, stderr)})).sm["mlx5_0/1"]
+    answer = observe(Host({SM: Output(255, SMINFO, stderr)}), Machine()).sm["mlx5_0/1"]
     assert answer.sm is None
     assert answer.error
 
@@ -205,7 +206,7 @@ def test_the_subnet_manager_is_asked_from_each_live_infiniband_port(
     bent: tuple[str, str], asked: list[str]
 ) -> None:
     host = Host({"ibstat": Output(0, IBSTAT.replace(*bent), "")})
-    facts = observe(host)
+    facts = observe(host, Machine())
     assert len(facts.cas) == 1
     assert host.asked == ["ibstat", *asked]
     assert len(facts.sm) == len(asked)
@@ -221,7 +222,7 @@ def test_the_subnet_manager_is_asked_from_each_live_infiniband_port(
 def test_a_kernel_that_cannot_be_read_says_why_and_hurts_nothing_else(
     files: dict[str, str] | None, why: str
 ) -> None:
-    facts = observe(Host(files=files))
+    facts = observe(Host(files=files), Machine())
     assert why in facts.sysfs_unknown
     assert facts.sysfs == ()
     assert (len(facts.cas), list(facts.sm)) == (1, ["mlx5_0/1"])

@@ -5,27 +5,26 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibping, ibstat, sminfo
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import names
 
 REPOSITORY = Path(__file__).parents[4]
 CORPUS = Path(os.environ.get("IBREADY_CORPUS", REPOSITORY.parent / "shared" / "corpus"))
-PARSERS: dict[str, Callable[[str], Any]] = {
-    "ibstat": ibstat.parse,
-    "ibping": ibping.parse,
-    "sminfo": sminfo.parse,
-}
-# Facts about the recording, not about the text.
-NOT_IN_THE_TEXT = {"rc", "n", "n_cas"}
-# Where a text gives none of these, it gives no facts: the parser must refuse it.
-MAIN_FACT = {"ibstat": "cas", "ibping": "sent", "sminfo": "lid"}
+ERRATA = yaml.safe_load((Path(__file__).parents[2] / "corpus_errata.yml").read_text())
+# The exit status is a fact about the recording, not about the text.
+NOT_IN_THE_TEXT = {"rc"}
+# Another issue's: docs/architecture.md.
+NOT_YET = {"nccl_log"}
+
+
+def tools() -> list[str]:
+    found = {path.name for path in CORPUS.glob("*") if path.is_dir()} - NOT_YET
+    return sorted(found | set(names.NAMES))
 
 
 def sidecars(tool: str) -> list[Any]:
@@ -36,15 +35,38 @@ def sidecars(tool: str) -> list[Any]:
     return [pytest.param(tool, path, id=f"{tool} {path.stem}") for path in found]
 
 
+def text_of(sidecar: Path) -> str:
+    for ending in (".txt", ".log"):
+        if sidecar.with_suffix(ending).exists():
+            return sidecar.with_suffix(ending).read_bytes().decode("utf-8", errors="replace")
+    raise FileNotFoundError(sidecar)
+
+
+def expected_of(sidecar: Path) -> dict[str, Any]:
+    """The sidecar's facts, with the errata's word where the label is surely wrong."""
+    case = json.loads(sidecar.read_text(encoding="utf-8"))
+    known = ERRATA.get(f"{sidecar.parent.name}/{sidecar.stem}", {}).get("expected", {})
+    return {k: v for k, v in {**case["expected"], **known}.items() if k not in NOT_IN_THE_TEXT}
+
+
 def differences(expected: Any, got: Any, where: str = "") -> list[str]:
-    """List what `expected` says otherwise than `got`; what it does not mention is free."""
-    if isinstance(expected, dict) and isinstance(got, dict):
+    """List what `expected` says otherwise than `got`: exact in depth, free at the top level."""
+    if not where and isinstance(expected, dict) and isinstance(got, dict):
         return [
             found
             for key, value in expected.items()
-            for found in differences(value, got.get(key, "no such field"), f"{where}.{key}")
+            for found in differences(value, got.get(key, "no such field"), f".{key}")
         ]
-    if isinstance(expected, list) and isinstance(got, (list, tuple)) and len(expected) == len(got):
+    if isinstance(expected, dict) and isinstance(got, dict):
+        keys = list(expected) + [key for key in got if key not in expected]
+        return [
+            found
+            for key in keys
+            for found in differences(
+                expected.get(key, "no such field"), got.get(key, "no such field"), f"{where}.{key}"
+            )
+        ]
+    if isinstance(expected, list) and isinstance(got, list) and len(expected) == len(got):
         return [
             found
             for index, value in enumerate(expected)
@@ -53,28 +75,22 @@ def differences(expected: Any, got: Any, where: str = "") -> list[str]:
     return [] if expected == got else [f"{where}: expected {expected!r}, got {got!r}"]
 
 
-@pytest.mark.parametrize(("tool", "sidecar"), [p for tool in PARSERS for p in sidecars(tool)])
+@pytest.mark.parametrize(("tool", "sidecar"), [p for tool in tools() for p in sidecars(tool)])
 def test_the_parser_finds_what_the_sidecar_expects(tool: str, sidecar: Path) -> None:
-    case = json.loads(sidecar.read_text(encoding="utf-8"))
-    expected = {k: v for k, v in case["expected"].items() if k not in NOT_IN_THE_TEXT}
-    text = sidecar.with_suffix(".txt").read_bytes().decode("utf-8", errors="replace")
+    facts, _error = names.facts(tool, text_of(sidecar))
+    assert differences(expected_of(sidecar), json.loads(json.dumps(facts))) == []
 
-    if MAIN_FACT[tool] not in expected:
-        with pytest.raises(ParseError) as refused:
-            PARSERS[tool](text)
-        assert {"unparseable", "failed"} & {case["verdict_hint"], *case.get("acceptable", [])}
-        assert refused.value.error_lines == tuple(expected.get("error_lines", []))
-        if tool == "ibping":
-            assert f"{expected['pong_lines']} pongs seen" in refused.value.reason
-        return
 
-    facts = asdict(PARSERS[tool](text))
-    assert differences(expected, facts) == []
-    assert facts.get("error_lines", ()) == tuple(expected.get("error_lines", []))
+def test_every_erratum_says_why() -> None:
+    assert len(ERRATA) <= 8
+    assert all(one.get("why") for one in ERRATA.values())
 
 
 def test_a_difference_is_seen() -> None:
-    got = {"cas": ({"lid": 1, "fw": ""},)}
-    assert differences({"cas": [{"lid": 1}]}, got) == []
-    assert differences({"cas": [{"lid": 2}]}, got) == [".cas[0].lid: expected 2, got 1"]
+    got = {"cas": [{"lid": 1, "fw": ""}]}
+    assert differences({"cas": [{"lid": 1, "fw": ""}]}, got) == []
+    assert differences({"cas": [{"lid": 2, "fw": ""}]}, got) == [".cas[0].lid: expected 2, got 1"]
+    assert differences({"cas": [{"lid": 1}]}, got) == [
+        ".cas[0].fw: expected 'no such field', got ''"
+    ]
     assert len(differences({"cas": []}, got)) == 1

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One thing that was looked for: its value, or why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable, Generic, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Reading(Generic[T]):
+    """A value; or, with ``value`` None, why there is none.
+
+    ``missing`` tells "we looked, and it is not there" from "we could not look". Only the first may
+    ever become a skip, and only where its absence means that the check does not apply.
+    """
+
+    value: T | None = None
+    why: str = ""
+    missing: bool = False
+
+    @property
+    def known(self) -> bool:
+        return self.value is not None
+
+    def map(self, convert: Callable[[T], R]) -> Reading[R]:
+        """The reading of what `convert` makes of the value; a ValueError makes it unknown."""
+        if self.value is None:
+            return Reading(None, self.why, self.missing)
+        try:
+            return Reading(convert(self.value))
+        except ValueError as exc:
+            return Reading(None, str(exc))

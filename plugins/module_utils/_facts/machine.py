@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What every area must know of a host before it can judge: its bus, its board, its kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.module_utils._data.boards import Board
+from ansible_collections.ibready.cluster.plugins.module_utils._data.gpus import Gpu
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+
+NVIDIA = "10de"
+MELLANOX = "15b3"
+# PCI vendors whose Ethernet controllers may do RDMA: Mellanox/NVIDIA, Broadcom, Intel, Chelsio.
+RDMA_VENDORS = (MELLANOX, "14e4", "8086", "1425")
+
+
+@dataclass(frozen=True)
+class PciFunction:
+    """One PCI function: hexadecimal ids without 0x, class with six digits, NUMA node or -1.
+
+    ``driver``: the bound driver, "" where none is, None where that cannot be told.
+    ``path``: addresses from the root port down to this function; () where it cannot be told.
+    ``virtual``: an SR-IOV virtual function.
+    """
+
+    address: str
+    class_code: str
+    vendor: str
+    device: str
+    numa_node: int = -1
+    driver: str | None = None
+    path: tuple[str, ...] = ()
+    virtual: bool = False
+
+    @property
+    def is_gpu(self) -> bool:
+        """NVIDIA VGA (0300) or 3D (0302) controllers."""
+        return self.vendor == NVIDIA and self.class_code[:4] in ("0300", "0302")
+
+    @property
+    def is_nvswitch(self) -> bool:
+        """NVIDIA bridges of class 0680."""
+        return self.vendor == NVIDIA and self.class_code[:4] == "0680"
+
+    @property
+    def is_hca(self) -> bool:
+        """InfiniBand controllers (0207), or Ethernet (0200) of a vendor with RDMA."""
+        kind = self.class_code[:4]
+        return kind == "0207" or (kind == "0200" and self.vendor in RDMA_VENDORS)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The host as its files tell it, and the hardware profile that they amount to.
+
+    ``gpus``: the model of each GPU seen on the bus (or by nvidia-smi where the bus cannot be
+    read), None for a model that is not known. ``simulated``: what of this host is simulated, "".
+    """
+
+    pci: Reading[tuple[PciFunction, ...]] = field(default_factory=Reading)
+    gpus: Reading[tuple[Gpu | None, ...]] = field(default_factory=Reading)
+    product: Reading[str] = field(default_factory=Reading)
+    kernel: Reading[str] = field(default_factory=Reading)
+    simulated: str = ""
+    board: Board | None = None
+
+    @property
+    def functions(self) -> tuple[PciFunction, ...]:
+        """Every PCI function, () where the bus cannot be read: ask ``pci.known`` first."""
+        return self.pci.value or ()
+
+    @property
+    def has_gpus(self) -> bool | None:
+        """Whether there is an NVIDIA GPU; None where nobody could look."""
+        return None if self.gpus.value is None else bool(self.gpus.value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a report shows of it."""
+        return {
+            "product": self.product.value,
+            "kernel": self.kernel.value,
+            "gpus": [one.model if one else None for one in self.gpus.value or ()],
+            "hcas": [one.address for one in self.functions if one.is_hca and not one.virtual],
+            "profile": self.board.name if self.board else None,
+            "simulated": self.simulated,
+        }

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ask the evidence for one thing and keep the reason where it cannot be told."""
+
+from __future__ import annotations
+
+from typing import Callable, TypeVar
+
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
+    Evidence,
+    Missing,
+    Unavailable,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import last_word
+
+T = TypeVar("T")
+
+
+def command(
+    evidence: Evidence,
+    name: str,
+    parse: Callable[[str], T],
+    *args: str,
+    ok: tuple[int, ...] | None = (0,),
+) -> Reading[T]:
+    """What ``parse`` makes of the command's stdout.
+
+    A status outside ``ok`` (None: any is fine), a text that cannot be parsed and a command that
+    cannot be run or does not end in time all give an unknown reading that says so.
+    """
+    try:
+        output = evidence.run(name, *args)
+    except Unavailable as exc:
+        return _without(exc)
+    if ok is not None and output.rc not in ok:
+        said = last_word(output.stdout, output.stderr) or "without a word"
+        return Reading(None, f"{name} ended with status {output.rc}: {said}")
+    try:
+        return Reading(parse(output.stdout))
+    except ValueError as exc:  # ParseError is one
+        said = last_word(output.stderr)
+        more = f" ({said})" if said else ""
+        return Reading(None, f"{exc} (exit status {output.rc}){more}")
+
+
+def text(evidence: Evidence, path: str) -> Reading[str]:
+    """The file's text without the blanks around it; an empty file is a value, too."""
+    try:
+        return Reading(evidence.read(path).strip())
+    except Unavailable as exc:
+        return _without(exc)
+
+
+def file(evidence: Evidence, path: str, convert: Callable[[str], T]) -> Reading[T]:
+    """What ``convert`` makes of the file's text; its ValueError makes the reading unknown."""
+    got = text(evidence, path).map(convert)
+    return got if got.known or got.why.startswith(path) else _named(path, got)
+
+
+def names(evidence: Evidence, path: str) -> Reading[list[str]]:
+    """The sorted names in a directory."""
+    try:
+        return Reading(evidence.list(path))
+    except Unavailable as exc:
+        return _without(exc)
+
+
+def link(evidence: Evidence, path: str) -> Reading[str]:
+    """The text of a symbolic link."""
+    try:
+        return Reading(evidence.link(path))
+    except Unavailable as exc:
+        return _without(exc)
+
+
+def data(evidence: Evidence, path: str) -> Reading[bytes]:
+    """The bytes of a file that holds no text (PCI config space, VPD)."""
+    try:
+        return Reading(evidence.read_bytes(path))
+    except Unavailable as exc:
+        return _without(exc)
+
+
+def _without(exc: Unavailable) -> Reading[T]:
+    return Reading(None, str(exc), isinstance(exc, Missing))
+
+
+def _named(path: str, got: Reading[T]) -> Reading[T]:
+    return Reading(None, f"{path}: {got.why}", got.missing)

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gather the facts of RoCE ports."""
+
+from __future__ import annotations
+
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.roce import RoceFacts
+
+
+def observe(evidence: Evidence, machine: Machine) -> RoceFacts:
+    """Nothing yet."""
+    return RoceFacts()

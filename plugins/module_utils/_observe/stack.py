@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gather the facts of the installed stack."""
+
+from __future__ import annotations
+
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.stack import StackFacts
+
+
+def observe(evidence: Evidence, machine: Machine) -> StackFacts:
+    """Nothing yet."""
+    return StackFacts()
