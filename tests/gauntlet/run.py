@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge the simulated nodes, healthy and broken, and count what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _verify
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    FAIL,
+    PASS,
+    UNKNOWN,
+    Check,
+    sentence,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
+from tests.gauntlet import fault, render
+from tests.gauntlet.node import Node
+from tests.gauntlet.tree import Tree
+
+
+@dataclass
+class Outcome:
+    """What came of one node: the check that was to be found, and what should not be there."""
+
+    name: str
+    area: str
+    found: bool = True
+    why: str = ""
+    false_alarms: list[str] = field(default_factory=list)
+
+    @property
+    def good(self) -> bool:
+        return self.found and not self.false_alarms
+
+
+def judge(described: Node, tree: Tree) -> list[Check]:
+    """Every check of a simulated node."""
+    return _verify.verify(tree, from_inventory(described.expect)).checks
+
+
+def healthy(name: str) -> Outcome:
+    """A healthy node: every finding is a false alarm, and something must have passed."""
+    described = render.node(name)
+    checks = judge(described, render.render(described))
+    bad = [sentence(one) for one in checks if one.result in (FAIL, UNKNOWN)]
+    passes = sum(one.result == PASS for one in checks)
+    return Outcome(name, "healthy", passes > 0, "" if passes else "nothing was looked at", bad)
+
+
+def faulty(one: fault.Fault) -> Outcome:
+    """A broken node: the named check must fail and say why; nothing else may be found."""
+    checks = judge(*fault.broken(one))
+    mine = [check for check in checks if check.id == one.check and check.result == FAIL]
+    named = [check for check in mine if not one.subject or check.subject == one.subject]
+    told = [check for check in named if one.cause in f"{check.cause} {check.observed} {check.expected}"]
+    why = ""
+    if not mine:
+        seen = {check.result for check in checks if check.id == one.check} or {"absent"}
+        why = f"{one.check} is {', '.join(sorted(seen))}"
+    elif not named:
+        why = f"{one.check} fails, but for {', '.join(check.subject for check in mine)}"
+    elif not told:
+        why = f"no finding says {one.cause!r}: {sentence(named[0])}"
+    false = [
+        sentence(check)
+        for check in checks
+        if check.result in (FAIL, UNKNOWN) and check.id not in (one.check, *one.also)
+    ]
+    if one.subject:
+        false += [sentence(check) for check in mine if check.subject != one.subject]
+    return Outcome(one.name, one.area, not why, why, false)
+
+
+def outcomes() -> list[Outcome]:
+    """All of it: the healthy nodes, then the faults."""
+    return [healthy(name) for name in render.boards()] + [faulty(one) for one in fault.load()]
+
+
+def table(done: Sequence[Outcome]) -> str:
+    """Found, missed and false alarms by area, as Markdown."""
+    lines = ["| area | nodes | found | missed | false alarms |", "|---|---:|---:|---:|---:|"]
+    for area in sorted({one.area for one in done}, key=lambda name: (name != "healthy", name)):
+        mine = [one for one in done if one.area == area]
+        found = sum(one.found for one in mine)
+        false = sum(len(one.false_alarms) for one in mine)
+        label = "healthy boards" if area == "healthy" else f"faults: {area}"
+        told = ("-", "-") if area == "healthy" else (str(found), str(len(mine) - found))
+        lines.append(f"| {label} | {len(mine)} | {told[0]} | {told[1]} | {false} |")
+    return "\n".join(lines)
+
+
+def main(args: Sequence[str]) -> int:
+    """Run what the words name (all without any), print the table; 0 only if all is right."""
+    if args:
+        done = _some(args)
+    else:
+        done = outcomes()
+    for one in done:
+        if not one.found:
+            print(f"MISSED  {one.area}: {one.name}: {one.why}")
+        for said in one.false_alarms:
+            print(f"FALSE   {one.area}: {one.name}: {said}")
+    print(table(done))
+    return 0 if done and all(one.good for one in done) else 1
+
+
+def _some(words: Sequence[str]) -> list[Outcome]:
+    names = [name for name in render.boards() if name in words or "healthy" in words]
+    faults = [
+        one
+        for one in fault.load()
+        if any(word in (one.area, one.board) or word in one.name for word in words)
+    ]
+    return [healthy(name) for name in names] + [faulty(one) for one in faults]

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A simulated host's evidence in memory: what its commands print and what its files hold.
+
+It answers like a live host: what is not in the tree is not there (Missing), and a command that is
+not in it is not installed.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass, field
+
+from ansible_collections.ibready.cluster.plugins.module_utils._command import (
+    Missing,
+    Output,
+    Unavailable,
+    decode,
+)
+
+
+@dataclass
+class Tree:
+    """Commands by evidence name (``sminfo``, or with arguments ``sminfo@mlx5_0-1``), files, links.
+
+    ``links`` hold the text of symbolic links, which are followed like a kernel does. ``broken``
+    says why a command or path cannot be looked at, whatever else is known of it.
+    """
+
+    commands: dict[str, Output] = field(default_factory=dict)
+    files: dict[str, bytes] = field(default_factory=dict)
+    links: dict[str, str] = field(default_factory=dict)
+    folders: set[str] = field(default_factory=set)
+    broken: dict[str, str] = field(default_factory=dict)
+    modes: dict[str, int] = field(default_factory=dict)
+
+    def command(self, name: str, stdout: str, rc: int = 0, stderr: str = "") -> None:
+        """What this command prints; the last word wins."""
+        self.commands[name] = Output(rc, stdout, stderr)
+
+    def file(self, path: str, content: str | bytes, mode: int | None = None) -> None:
+        """A file with this content; a text gets its line end."""
+        if isinstance(content, str):
+            content = (content if content.endswith("\n") or not content else content + "\n").encode()
+        self.files[path] = content
+        if mode is not None:
+            self.modes[path] = mode
+
+    def symlink(self, path: str, target: str) -> None:
+        """A symbolic link with this text."""
+        self.links[path] = target
+
+    def folder(self, path: str) -> None:
+        """A directory that may be empty."""
+        self.folders.add(path)
+
+    def remove(self, path: str) -> None:
+        """Take away a file, a link, or a directory with all that is below it; KeyError if none."""
+        place = self._resolve(path, last=False)
+        gone = [
+            (kind, name)
+            for kind in (self.files, self.links)
+            for name in kind
+            if name == place or name.startswith(place + "/")
+        ]
+        folders = {one for one in self.folders if one == place or one.startswith(place + "/")}
+        if not gone and not folders:
+            raise KeyError(path)
+        for kind, name in gone:
+            del kind[name]
+        self.folders -= folders
+
+    # What Evidence asks.
+
+    recorded = False
+
+    def run(self, name: str, *args: str) -> Output:
+        words = "-".join(arg for arg in args if not arg.startswith("-"))
+        entry = f"{name}@{words}" if args else name
+        self._refuse(entry, name)
+        if entry not in self.commands:
+            raise Unavailable(name, "not installed (no such program in PATH)")
+        return self.commands[entry]
+
+    def read(self, path: str) -> str:
+        return decode(self.read_bytes(path))
+
+    def read_bytes(self, path: str) -> bytes:
+        self._refuse(path)
+        place = self._resolve(path)
+        if place in self.files:
+            return self.files[place]
+        if self._is_folder(place):
+            raise Unavailable(path, "not a regular file")
+        raise Missing(path, "no such file")
+
+    def list(self, path: str) -> list[str]:
+        self._refuse(path)
+        place = self._resolve(path)
+        if not self._is_folder(place):
+            raise Missing(path, "no such directory")
+        start = place.rstrip("/") + "/"
+        return sorted(
+            {
+                name[len(start) :].split("/", 1)[0]
+                for name in [*self.files, *self.links, *self.folders]
+                if name.startswith(start) and name != start
+            }
+        )
+
+    def link(self, path: str) -> str:
+        self._refuse(path)
+        place = self._resolve(path, last=False)
+        if place in self.links:
+            return self.links[place]
+        if place in self.files or self._is_folder(place):
+            raise Unavailable(path, "not a symbolic link")
+        raise Missing(path, "no such link")
+
+    def _refuse(self, *names: str) -> None:
+        for name in names:
+            if name in self.broken:
+                raise Unavailable(name, self.broken[name])
+
+    def _is_folder(self, place: str) -> bool:
+        start = place.rstrip("/") + "/"
+        return place in self.folders or any(
+            name.startswith(start) for kind in (self.files, self.links, self.folders) for name in kind
+        )
+
+    def _resolve(self, path: str, *, last: bool = True) -> str:
+        """Follow the links on the way; the last component only if ``last``."""
+        parts = posixpath.normpath(path).strip("/").split("/")
+        place = ""
+        for at, part in enumerate(parts):
+            place = f"{place}/{part}"
+            for _hop in range(20):
+                if place not in self.links or (at == len(parts) - 1 and not last):
+                    break
+                head = posixpath.dirname(place)
+                place = posixpath.normpath(posixpath.join(head, self.links[place]))
+        return place
