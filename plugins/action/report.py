@@ -11,11 +11,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import yaml
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import ExpectationError
+from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
+from ansible_collections.ibready.cluster.plugins.module_utils._waivers import WaiverError
 from ansible_collections.ibready.cluster.plugins.plugin_utils import (
     _cluster,
     _files,
@@ -24,9 +25,6 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils import (
     _render_text,
     _summary,
 )
-
-_GALAXY = Path(__file__).resolve().parents[2] / "galaxy.yml"
-_MANIFEST = _GALAXY.with_name("MANIFEST.json")
 
 
 class ActionModule(ActionBase):
@@ -57,11 +55,13 @@ class ActionModule(ActionBase):
             hosts = _hosts.gather((task_vars or {})["hostvars"], args["hosts"])
         except ExpectationError as exc:
             raise AnsibleActionFail(f"ibready_expect: {exc}") from exc
+        except WaiverError as exc:
+            raise AnsibleActionFail(f"ibready_waivers: {exc}") from exc
         report = _cluster.report(
             hosts,
             size=len((task_vars or {})["groups"]["all"]),
-            created=datetime.now(UTC).isoformat(timespec="seconds"),
-            version=_version(),
+            created=datetime.now(UTC),
+            version=VERSION,
         )
         self._display.display("\n" + _render_text.render(report) + "\n")
         result.update(
@@ -85,10 +85,3 @@ class ActionModule(ActionBase):
                 f"the report was not written to {folder}: {exc}; next: set ibready_report_dir"
             ) from exc
         return {name: str(path.resolve()) for name, path in paths.items()}
-
-
-def _version() -> str:
-    """The collection's version, from the checkout or from the installed collection."""
-    if _MANIFEST.exists():
-        return str(json.loads(_MANIFEST.read_text())["collection_info"]["version"])
-    return str(yaml.safe_load(_GALAXY.read_text())["version"])

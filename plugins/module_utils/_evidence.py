@@ -7,11 +7,11 @@ import contextlib
 import os
 import re
 import stat
+import time
 from typing import Callable, Iterator, List, NamedTuple, Protocol, TypeVar
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _manifest
 from ansible_collections.ibready.cluster.plugins.module_utils._command import (
-    LIMIT,
-    TOO_LONG,
     Missing,
     Output,
     Unavailable,
@@ -19,6 +19,11 @@ from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     decode,
     find_program,
     run_program,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._paths import (
+    list_names,
+    read_link,
+    read_regular,
 )
 
 __all__ = [
@@ -72,13 +77,25 @@ COMMANDS: dict[str, Command] = {
     "topo": Command(("nvidia-smi", "topo", "-m"), _SMI),
 }
 
+_SECONDS = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,6})?")
 _RC = re.compile(r"-?[0-9]{1,9}")
 
 Names = List[str]  # inside the classes below `list` is a method
 
 
+def entry_name(name: str, *args: str) -> str:
+    """The directory of a command in a bundle: ``NAME``, or ``NAME@ARG-ARG`` without the options."""
+    words = "-".join(arg for arg in args if not arg.startswith("-"))
+    return f"{name}@{words}" if args else name
+
+
 class Evidence(Protocol):
-    """A source of raw material. Every method raises Unavailable and nothing else."""
+    """A source of raw material. Every method raises Unavailable and nothing else.
+
+    ``recorded``: whether it was collected earlier, so that nothing more can be asked.
+    """
+
+    recorded: bool
 
     def run(self, name: str, *args: str) -> Output:
         """Give the output of the command of this evidence name (a key of COMMANDS)."""
@@ -95,12 +112,20 @@ class Evidence(Protocol):
     def link(self, path: str) -> str:
         """Give the text of the symbolic link at an absolute path, unresolved."""
 
+    def mode(self, path: str) -> int:
+        """Give the permission bits (like 0o666) of what is at an absolute path."""
+
+    def again(self, seconds: float) -> tuple[Evidence, float]:
+        """Give the host as it is this long after, and how many seconds lay between the looks."""
+
 
 class Live:
     """The host itself; `root` takes the place of / for files.
 
     `timeout` (seconds) takes the place of every command's own limit.
     """
+
+    recorded = False
 
     def __init__(self, root: str | os.PathLike[str] = "/", timeout: float | None = None) -> None:
         self._root = os.fspath(root)
@@ -121,22 +146,40 @@ class Live:
 
     def read_bytes(self, path: str) -> bytes:
         """Read a regular file below the root, as it is."""
-        return _read(_below(self._root, path), path)
+        return read_regular(_below(self._root, path), path)
 
     def link(self, path: str) -> str:
         """Read a symbolic link below the root."""
-        return _link(_below(self._root, path), path, "no such link")
+        return read_link(_below(self._root, path), path, "no such link")
+
+    def mode(self, path: str) -> int:
+        """Ask for the permissions below the root, following links."""
+        with as_unavailable(path, "no such file"):
+            return stat.S_IMODE(os.stat(_below(self._root, path)).st_mode)
+
+    def again(self, seconds: float) -> tuple[Evidence, float]:
+        """Wait, and look at the same host anew."""
+        begun = time.monotonic()
+        time.sleep(seconds)
+        return self, time.monotonic() - begun
 
     def list(self, path: str) -> Names:
         """List a directory below the root."""
-        return _list(_below(self._root, path), path)
+        return list_names(_below(self._root, path), path)
 
 
 class Bundle:
-    """A directory that ``playbooks/collect.yml`` wrote for one host."""
+    """A directory that ``playbooks/collect.yml`` wrote for one host.
+
+    Raises Unavailable where it is none, or of a format that is not known. What its manifest
+    records as absent on the host is Missing; anything else that it does not hold may well be there.
+    """
+
+    recorded = True
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
         self._directory = os.path.realpath(os.fspath(directory))
+        self.manifest = _manifest.load(self._directory)
 
     def run(self, name: str, *args: str) -> Output:
         """Give the recorded output from ``commands/NAME``, or with arguments ``NAME@ARG-ARG``.
@@ -144,8 +187,7 @@ class Bundle:
         Options are no part of the directory's name. A call with arguments is never answered with
         what the command said without them.
         """
-        words = "-".join(arg for arg in args if not arg.startswith("-"))
-        entry = f"{name}@{words}" if args else name
+        entry = entry_name(name, *args)
         if not name or "/" in entry or "\0" in entry or name.startswith("."):
             raise Unavailable(entry, "not a name that a bundle can hold")
         rc = decode(self._get(f"commands/{entry}/rc", entry)).strip()
@@ -165,15 +207,31 @@ class Bundle:
     def link(self, path: str) -> str:
         """Read the copy of the symbolic link at `path` on the host."""
         head, _slash, name = path.rpartition("/")
+        if path in self.manifest.links:
+            return self.manifest.links[path]
         place = os.path.join(self._inside("files/" + _relative(head or "/"), path), name)
-        with _only_not_collected():
-            return _link(place, path, "not in the bundle")
+        with self._only_not_collected(path):
+            return read_link(place, path, "not in the bundle")
+
+    def mode(self, path: str) -> int:
+        """Give the permissions that the manifest records, for a copy has none of its own."""
+        if path in self.manifest.modes:
+            return self.manifest.modes[path]
+        with self._only_not_collected(path):
+            raise Missing(path, "its permissions are not in the bundle")
+
+    def again(self, seconds: float) -> tuple[Evidence, float]:
+        """Give the second look, a bundle of its own in ``again/``; however long after it was."""
+        after = decode(self._get("again/seconds", "again/seconds")).strip()
+        if _SECONDS.fullmatch(after) is None:
+            raise Unavailable("again/seconds", f"not a number of seconds: {after[:20]!r}")
+        return Bundle(self._inside("again", "again")), float(after)
 
     def list(self, path: str) -> Names:
         """List the copies of the files below `path` on the host."""
         place = self._inside("files/" + _relative(path), path)
-        with _only_not_collected():
-            return _list(place, path)
+        with self._only_not_collected(path):
+            return list_names(place, path)
 
     def _stderr(self, entry: str) -> str:
         # A bundle may hold any subset, and no fact is ever taken from stderr alone.
@@ -183,8 +241,18 @@ class Bundle:
 
     def _get(self, relative: str, what: str) -> bytes:
         place = self._inside(relative, what)
-        with _only_not_collected():
-            return _read(place, what, "not in the bundle")
+        with self._only_not_collected(what):
+            return read_regular(place, what, "not in the bundle")
+
+    @contextlib.contextmanager
+    def _only_not_collected(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except Missing as exc:
+            if self.manifest.says_absent(what):
+                raise Missing(what, "not on the host when the bundle was made") from exc
+            reason = self.manifest.unavailable.get(what, exc.reason)
+            raise Unavailable(what, reason) from exc
 
     def _inside(self, relative: str, what: str) -> str:
         """Resolve links, and refuse a place outside the bundle: it may come from a stranger."""
@@ -193,15 +261,6 @@ class Bundle:
             if os.path.commonpath([self._directory, place]) == self._directory:
                 return place
         raise Unavailable(what, "leads out of the bundle")
-
-
-@contextlib.contextmanager
-def _only_not_collected() -> Iterator[None]:
-    """What a bundle does not hold may well be on the host: that is not Missing."""
-    try:
-        yield
-    except Missing as exc:
-        raise Unavailable(exc.what, exc.reason) from exc
 
 
 def _relative(path: str) -> str:
@@ -214,36 +273,12 @@ def _below(root: str, path: str) -> str:
     return os.path.join(root, _relative(path))
 
 
-def _read(place: str, what: str, missing: str = "no such file") -> bytes:
-    """Read a regular file; a FIFO or device is refused, it could block for ever."""
-    with as_unavailable(what, missing):
-        fd = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(fd, "rb") as stream:
-            if not stat.S_ISREG(os.fstat(fd).st_mode):
-                raise Unavailable(what, "not a regular file")
-            data = stream.read(LIMIT + 1)
-    if len(data) > LIMIT:
-        raise Unavailable(what, f"holds {TOO_LONG}")
-    return data
-
-
-def _list(place: str, what: str) -> list[str]:
-    with as_unavailable(what, "no such directory"):
-        return sorted(os.listdir(place))
-
-
-def _link(place: str, what: str, missing: str) -> str:
-    with as_unavailable(what, missing):
-        if os.path.lexists(place) and not os.path.islink(place):
-            raise Unavailable(what, "not a symbolic link")
-        return os.readlink(place)
-
-
 class Cached:
     """Asks another source once for each thing; what it could not tell is remembered as well."""
 
     def __init__(self, source: Evidence) -> None:
         self._source = source
+        self.recorded = source.recorded
         self._known: dict[tuple[str, ...], object] = {}
 
     def run(self, name: str, *args: str) -> Output:
@@ -265,6 +300,18 @@ class Cached:
     def link(self, path: str) -> str:
         """Give the link's text of the first look."""
         return self._once(("link", path), lambda: self._source.link(path))
+
+    def mode(self, path: str) -> int:
+        """Give the permissions of the first look."""
+        return self._once(("mode", path), lambda: self._source.mode(path))
+
+    def again(self, seconds: float) -> tuple[Evidence, float]:
+        """Give the second look, which is asked once for each thing, too."""
+        return self._once(("again",), lambda: self._again(seconds))
+
+    def _again(self, seconds: float) -> tuple[Evidence, float]:
+        later, after = self._source.again(seconds)
+        return Cached(later), after
 
     def _once(self, key: tuple[str, ...], ask: Callable[[], T]) -> T:
         if key not in self._known:

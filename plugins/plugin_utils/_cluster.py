@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _waivers
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import fleet, ib, ping
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
     DEGRADED,
@@ -25,12 +27,14 @@ SCHEMA = "ibready/report/1"
 
 
 def report(
-    hosts: Sequence[_hosts.Host], *, size: int, created: str, version: str
+    hosts: Sequence[_hosts.Host], *, size: int, created: datetime.datetime, version: str
 ) -> dict[str, Any]:
     """The report object (docs/architecture.md): verdicts, checks and facts of every host.
 
-    ``size`` is how many hosts the inventory has; with --limit, more than took part.
+    ``size`` is how many hosts the inventory has; with --limit, more than took part. ``created`` is
+    now, with its zone; waivers hold by its date.
     """
+    today = created.date()
     compared = {
         host.name: fleet.HostFacts(str(host.node.get("kernel", "")), host.ib)
         for host in hosts
@@ -50,17 +54,23 @@ def report(
                 checks.append(unknown("ib.tool.ibstat", "ibstat", host.ib_error))
             else:
                 checks += ib.judge(host.ib, with_fleet(host.expect, usual))
+                checks += host.checks
                 checks += _reachability(host.ib, taking_part[host.name], reached[host.name])
             checks += agreed.get(host.name, [])
+        checks = _waivers.apply(checks, host.waivers, host.name, today)
         judged[host.name] = {
             "verdict": verdict(checks),
             "checks": [check.to_dict() for check in checks],
-            "facts": {"node": dict(host.node), "ib": host.ib.to_dict() if host.ib else None},
+            "facts": {
+                **host.facts,
+                "node": dict(host.node),
+                "ib": host.ib.to_dict() if host.ib else None,
+            },
         }
     simulated = sorted({str(host.node.get("simulated") or "") for host in hosts} - {""})
     return {
         "schema": SCHEMA,
-        "created": created,
+        "created": created.isoformat(timespec="seconds"),
         "ibready": version,
         "simulated": ", ".join(simulated),
         "hosts": judged,

@@ -11,10 +11,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _waivers
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import ib
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    from_dict as check_from_dict,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data.boards import Board
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
     Expectations,
     from_inventory,
+    with_profile,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
     IbFacts,
@@ -22,7 +29,12 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
     is_infiniband,
     port_name,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._profiles import board_by_name
+from ansible_collections.ibready.cluster.plugins.module_utils._waivers import Waiver
 from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import Participant, Rail
+
+# Judged with the ports, by the same code.
+_SM = "fabric.sm.answers"
 
 
 @dataclass(frozen=True)
@@ -37,12 +49,16 @@ class Host:
     node: Mapping[str, Any] = field(default_factory=dict)
     ib: IbFacts | None = None
     ib_error: str = ""
+    # What the host judged by itself; its ib.* checks are judged again with the fleet's expectations.
+    checks: Sequence[Check] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    waivers: Sequence[Waiver] = ()
     expect: Expectations = field(default_factory=Expectations)
     answers: Sequence[Mapping[str, Any]] = ()
 
 
 def gather(hostvars: Mapping[str, Any], names: Sequence[str]) -> list[Host]:
-    """Read every named host; raises ExpectationError where ibready_expect is malformed."""
+    """Read every named host; raises ExpectationError or WaiverError where a variable is wrong."""
     return [_host(name, hostvars.get(name, {})) for name in names]
 
 
@@ -51,7 +67,9 @@ def _host(name: str, seen: Mapping[str, Any]) -> Host:
     if not isinstance(reached.get("node"), Mapping):
         why, remedy = _why_absent(reached)
         return Host(name, absent=why, remedy=remedy)
-    facts, error = _ib(seen.get("ibready_ibverify") or {})
+    judged = seen.get("ibready_ibverify") or {}
+    facts, checks, error = _judged(judged)
+    expect = from_inventory(seen.get("ibready_expect"))
     return Host(
         name,
         converge_error=str(seen.get("ibready_converge_error") or ""),
@@ -59,19 +77,32 @@ def _host(name: str, seen: Mapping[str, Any]) -> Host:
         node=reached["node"],
         ib=facts,
         ib_error=error,
-        expect=from_inventory(seen.get("ibready_expect")),
+        checks=checks,
+        facts=judged["facts"] if facts is not None else {},
+        expect=with_profile(expect, _board(judged)),
+        waivers=_waivers.parse(seen.get("ibready_waivers") or []),
         answers=list(seen.get("ibready_pings") or []),
     )
 
 
-def _ib(judged: Mapping[str, Any]) -> tuple[IbFacts | None, str]:
+def _judged(judged: Mapping[str, Any]) -> tuple[IbFacts | None, list[Check], str]:
     """What ibverify returned, or why it cannot be used; one host's nonsense stays its own."""
     if "facts" not in judged:
-        return None, str(judged.get("msg") or "the module ibverify did not run")
+        return None, [], str(judged.get("msg") or "the module ibverify did not run")
     try:
-        return from_dict(judged["facts"]), ""
+        told = [check_from_dict(one) for one in judged["checks"]]
+        mine = [one for one in told if not one.id.startswith("ib.") and one.id != _SM]
+        return from_dict(judged["facts"]["ib"]), mine, ""
     except (AttributeError, KeyError, TypeError, ValueError) as exc:
-        return None, f"the module ibverify returned facts that cannot be read: {exc!r}"
+        return None, [], f"the module ibverify returned facts that cannot be read: {exc!r}"
+
+
+def _board(judged: Mapping[str, Any]) -> Board | None:
+    """The hardware profile that the host recognised."""
+    facts = judged.get("facts")
+    machine = facts.get("machine") if isinstance(facts, Mapping) else None
+    name = machine.get("profile") if isinstance(machine, Mapping) else None
+    return board_by_name(str(name)) if name else None
 
 
 def _why_absent(reached: Mapping[str, Any]) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     FAIL,
     Check,
     from_dict,
+    sentence,
     trouble,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _summary
@@ -34,8 +35,16 @@ def render(report: Mapping[str, Any]) -> str:
             lines += ["", f"{name} is {host['verdict']}:"]
             for together in _grouped(bad):
                 lines += _block(together)
+        lines += _waived(name, host)
     lines += _untested(report)
     return "\n".join(lines)
+
+
+def _waived(name: str, host: Mapping[str, Any]) -> list[str]:
+    waived = [one for one in map(from_dict, host["checks"]) if one.waived]
+    if not waived:
+        return []
+    return ["", f"{name}, waived:", *(f"  {sentence(one)} (waived {one.waived})" for one in waived)]
 
 
 def _row(name: str, host: Mapping[str, Any], report: Mapping[str, Any]) -> tuple[str, ...]:
@@ -70,6 +79,8 @@ def _block(together: list[Check]) -> list[str]:
         lines.append(f"          expected: {first.expected} (from {first.expected_from})")
     lines.append(f"          cause:    {first.cause}")
     lines.append(f"          remedy:   {first.remedy}")
+    if "waiver" in first.evidence:
+        lines.append(f"          waiver:   {first.evidence['waiver']}")
     return lines
 
 

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
     DEGRADED,
     READY,
@@ -57,10 +57,7 @@ def pings(name: str, all_pings: Sequence[Mapping[str, Any]]) -> str:
 
 def counts(host: Mapping[str, Any]) -> str:
     """``34 pass, 1 fail``: how many checks ended how; what did not occur is left out."""
-    seen = Counter(check["result"] for check in host["checks"])
-    return ", ".join(
-        f"{seen[one]} {one}" for one in ("pass", "fail", "unknown", "skip") if seen[one]
-    )
+    return _model.counts(map(from_dict, host["checks"]))
 
 
 def bad(report: Mapping[str, Any]) -> dict[str, str]:

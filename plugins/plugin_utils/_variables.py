@@ -10,6 +10,7 @@ from typing import Any
 from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _waivers
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
     SPEC,
     ExpectationError,
@@ -23,6 +24,17 @@ PLAYBOOK_OPTIONS: dict[str, dict[str, Any]] = {
         "description": "What the inventory expects of a host: keys "
         + ", ".join(f"`{key}`" for key in SPEC)
         + ".",
+    },
+    "ibready_waivers": {
+        "type": "list",
+        "elements": "dict",
+        "description": "Failures that are known and accepted until a day: a list of "
+        "`{check, host, subject, until, reason}`.",
+    },
+    "ibready_bundle_dir": {
+        "type": "path",
+        "description": "Where collect.yml puts the evidence bundles on the controller (default: "
+        "`bundles` below the working directory).",
     },
     "ibready_serial": {
         "type": "raw",
@@ -101,6 +113,11 @@ def problems(
             from_inventory(ours["ibready_expect"])
         except ExpectationError as exc:
             found.append(str(exc).replace("expect.", "ibready_expect.", 1))
+    if isinstance(ours.get("ibready_waivers"), list):
+        try:
+            _waivers.parse(ours["ibready_waivers"])
+        except _waivers.WaiverError as exc:
+            found.append(f"ibready_waivers: {exc}")
     return found
 
 

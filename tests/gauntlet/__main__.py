@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "collections"))
 
-from tests.gauntlet import run  # noqa: E402
+from tests.gauntlet import run
 
 if __name__ == "__main__":
     sys.exit(run.main(sys.argv[1:]))

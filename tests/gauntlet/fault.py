@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing wrong with one healthy node. README.md tells what ``node`` and ``evidence`` hold."""
+    """One thing wrong with one healthy node; README.md tells what each field holds."""
 
     name: str
     board: str
@@ -60,7 +60,7 @@ def broken(fault: Fault) -> tuple[Node, Tree]:
 
 
 def _change_node(described: Node, change: dict[str, Any]) -> None:
-    """``{hca: NAME, ...}``, ``{gpu: INDEX, ...}`` or ``{...}`` set fields; ``remove`` takes away."""
+    """``{hca: NAME, ...}``, ``{gpu: INDEX, ...}`` or ``{...}``: set fields, or ``remove``."""
     target: Any = described
     if "hca" in change:
         target = described.hca(change.pop("hca"))

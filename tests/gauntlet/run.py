@@ -54,7 +54,9 @@ def faulty(one: fault.Fault) -> Outcome:
     checks = judge(*fault.broken(one))
     mine = [check for check in checks if check.id == one.check and check.result == FAIL]
     named = [check for check in mine if not one.subject or check.subject == one.subject]
-    told = [check for check in named if one.cause in f"{check.cause} {check.observed} {check.expected}"]
+    told = [
+        check for check in named if one.cause in f"{check.cause} {check.observed} {check.expected}"
+    ]
     why = ""
     if not mine:
         seen = {check.result for check in checks if check.id == one.check} or {"absent"}
@@ -71,6 +73,10 @@ def faulty(one: fault.Fault) -> Outcome:
     if one.subject:
         false += [sentence(check) for check in mine if check.subject != one.subject]
     return Outcome(one.name, one.area, not why, why, false)
+
+
+def _said(check: Check) -> str:
+    return f"{check.cause} {check.observed} {check.expected}"
 
 
 def outcomes() -> list[Outcome]:
@@ -93,10 +99,7 @@ def table(done: Sequence[Outcome]) -> str:
 
 def main(args: Sequence[str]) -> int:
     """Run what the words name (all without any), print the table; 0 only if all is right."""
-    if args:
-        done = _some(args)
-    else:
-        done = outcomes()
+    done = _some(args) if args else outcomes()
     for one in done:
         if not one.found:
             print(f"MISSED  {one.area}: {one.name}: {one.why}")

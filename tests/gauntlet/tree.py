@@ -8,7 +8,7 @@ not in it is not installed.
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     Missing,
@@ -16,6 +16,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     Unavailable,
     decode,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import entry_name
 
 
 @dataclass
@@ -32,6 +33,8 @@ class Tree:
     folders: set[str] = field(default_factory=set)
     broken: dict[str, str] = field(default_factory=dict)
     modes: dict[str, int] = field(default_factory=dict)
+    # What files hold at the second look, some seconds later; the others stay as they are.
+    later: dict[str, bytes] = field(default_factory=dict)
 
     def command(self, name: str, stdout: str, rc: int = 0, stderr: str = "") -> None:
         """What this command prints; the last word wins."""
@@ -40,7 +43,9 @@ class Tree:
     def file(self, path: str, content: str | bytes, mode: int | None = None) -> None:
         """A file with this content; a text gets its line end."""
         if isinstance(content, str):
-            content = (content if content.endswith("\n") or not content else content + "\n").encode()
+            content = (
+                content if content.endswith("\n") or not content else content + "\n"
+            ).encode()
         self.files[path] = content
         if mode is not None:
             self.modes[path] = mode
@@ -74,8 +79,7 @@ class Tree:
     recorded = False
 
     def run(self, name: str, *args: str) -> Output:
-        words = "-".join(arg for arg in args if not arg.startswith("-"))
-        entry = f"{name}@{words}" if args else name
+        entry = entry_name(name, *args)
         self._refuse(entry, name)
         if entry not in self.commands:
             raise Unavailable(name, "not installed (no such program in PATH)")
@@ -116,6 +120,21 @@ class Tree:
             raise Unavailable(path, "not a symbolic link")
         raise Missing(path, "no such link")
 
+    def mode(self, path: str) -> int:
+        self._refuse(path)
+        place = self._resolve(path)
+        if place in self.modes:
+            return self.modes[place]
+        if place in self.files:
+            return 0o644
+        if self._is_folder(place):
+            return 0o755
+        raise Missing(path, "no such file")
+
+    def again(self, seconds: float) -> tuple[Tree, float]:
+        self._refuse("again")
+        return replace(self, files={**self.files, **self.later}), seconds
+
     def _refuse(self, *names: str) -> None:
         for name in names:
             if name in self.broken:
@@ -124,7 +143,9 @@ class Tree:
     def _is_folder(self, place: str) -> bool:
         start = place.rstrip("/") + "/"
         return place in self.folders or any(
-            name.startswith(start) for kind in (self.files, self.links, self.folders) for name in kind
+            name.startswith(start)
+            for kind in (self.files, self.links, self.folders)
+            for name in kind
         )
 
     def _resolve(self, path: str, *, last: bool = True) -> str:

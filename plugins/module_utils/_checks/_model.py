@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Iterable
 
 from ansible_collections.ibready.cluster.plugins.module_utils._catalog import entry
@@ -26,6 +27,7 @@ class Check:
 
     ``subject`` is what the check looked at (``mlx5_3/1``, ``ibstat``, ``host``). ``expected_from``
     says who expects ``expected``: ``inventory``, ``profile NAME``, ``capability`` or ``fleet n/m``.
+    ``waived``: until when and why a failure does not count; see _waivers.
     """
 
     id: str
@@ -38,6 +40,7 @@ class Check:
     cause: str = ""
     remedy: str = ""
     evidence: dict[str, str] = field(default_factory=dict)
+    waived: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -107,8 +110,12 @@ def from_dict(raw: dict[str, Any]) -> Check:
 
 
 def verdict(checks: Iterable[Check]) -> str:
-    """Fold checks into ready, degraded, unknown or not_ready. No check at all is unknown."""
-    seen = [check for check in checks if check.result != SKIP]
+    """Fold checks into ready, degraded, unknown or not_ready. No check at all is unknown.
+
+    A host of which every check was waived was looked at: it is ready.
+    """
+    seen = [replace(check, result=PASS) if check.waived else check for check in checks]
+    seen = [check for check in seen if check.result != SKIP]
     if not seen:
         return UNKNOWN_VERDICT
     errors = {check.result for check in seen if check.severity == "error"}
@@ -121,9 +128,16 @@ def verdict(checks: Iterable[Check]) -> str:
     return READY
 
 
+def counts(checks: Iterable[Check]) -> str:
+    """``34 pass, 1 fail, 1 waived``: how many checks ended how; what did not occur is left out."""
+    seen = Counter("waived" if check.waived else check.result for check in checks)
+    order = (PASS, FAIL, UNKNOWN, "waived", SKIP)
+    return ", ".join(f"{seen[one]} {one}" for one in order if seen[one])
+
+
 def trouble(checks: Iterable[Check]) -> list[Check]:
     """The checks that keep a host from being ready: errors first, failures before unknowns."""
-    bad = [check for check in checks if check.result in (FAIL, UNKNOWN)]
+    bad = [check for check in checks if check.result in (FAIL, UNKNOWN) and not check.waived]
     return sorted(bad, key=lambda check: (check.severity != "error", check.result != FAIL))
 
 

@@ -10,7 +10,10 @@ from tests.gauntlet.tree import Tree
 _STATE = {"Down": "1: DOWN", "Initializing": "2: INIT", "Armed": "3: ARMED", "Active": "4: ACTIVE"}
 _PHYSICAL = {"Sleep": 1, "Polling": 2, "Disabled": 3, "PortConfigurationTraining": 4, "LinkUp": 5}
 _NAMES = {100: "EDR", 200: "HDR", 400: "NDR", 800: "XDR"}
-_SM = "sminfo: sm lid {lid} sm guid 0x{guid:x}, activity count 5568705 priority 15 state 3 SMINFO_MASTER"
+_SM = (
+    "sminfo: sm lid {lid} sm guid 0x{guid:x}, "
+    "activity count 5568705 priority 15 state 3 SMINFO_MASTER"
+)
 
 
 def add(tree: Tree, node: Node) -> None:

@@ -80,7 +80,8 @@ def test_the_module_is_given_what_the_inventory_expects(
     args: dict[str, Any],
     handed_over: dict[str, Any],
 ) -> None:
-    assert verify(variables, **args) == handed_over
+    given = verify(variables, **args)
+    assert given == {"waivers": [], "host": None, **handed_over}
 
 
 @pytest.mark.parametrize("expect", [["hcas"], "hcas=8", 8, None])
@@ -89,3 +90,21 @@ def test_an_expectation_that_is_no_dictionary_is_refused_with_the_host(
 ) -> None:
     with pytest.raises(AnsibleActionFail, match=r"ibready_expect of n1 must be a dictionary"):
         verify({"ibready_expect": expect, "inventory_hostname": "n1"})
+
+
+WAIVER = {"check": "ib.port.rate", "host": "n1", "until": "2026-12-31", "reason": "RMA 1234"}
+
+
+def test_the_module_is_given_the_waivers_and_the_name_of_the_inventory(verify: Verify) -> None:
+    given = verify({"ibready_waivers": [WAIVER], "inventory_hostname": "n1"})
+    assert given == {"expect": {}, "waivers": [WAIVER], "host": "n1"}
+
+
+def test_a_bundle_tells_its_own_name(verify: Verify) -> None:
+    given = verify({"inventory_hostname": "localhost"}, bundle="/srv/node7")
+    assert given["host"] is None
+
+
+def test_waivers_that_are_no_list_are_refused_with_the_host(verify: Verify) -> None:
+    with pytest.raises(AnsibleActionFail, match=r"ibready_waivers of n1 must be a list"):
+        verify({"ibready_waivers": {"check": "x"}, "inventory_hostname": "n1"})

@@ -11,8 +11,8 @@ import yaml
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.ibready.cluster.plugins.action import report
 from ansible_collections.ibready.cluster.plugins.action.report import ActionModule
+from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
 from tests.unit.samples import node
 
 ROOT = Path(__file__).parents[4]
@@ -29,7 +29,7 @@ def told(index: int, *servers: str, **bent: Any) -> dict[str, Any]:
     counts = {"untested": "", "sent": 50, "received": 50, "rtt_avg": 0.02, "rtt_max": 0.1}
     return {
         "ibready_node": {"node": {"kernel": "6.8.0", "root": True, "simulated": ""}},
-        "ibready_ibverify": {"facts": node(index).to_dict()},
+        "ibready_ibverify": {"checks": [], "facts": {"ib": node(index).to_dict()}},
         "ibready_expect": EXPECT,
         "ibready_pings": [
             {"rail": rail, "server": server, **counts}
@@ -143,10 +143,6 @@ def test_a_report_that_cannot_be_written_says_where_and_what_next(
     assert "n1" in shown[0]  # the verdict was told all the same
 
 
-def test_an_installed_collection_tells_its_version_from_its_manifest(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, run: Run
-) -> None:
-    manifest = tmp_path / "MANIFEST.json"
-    manifest.write_text('{"collection_info": {"version": "9.8.7"}}')
-    monkeypatch.setattr(report, "_MANIFEST", manifest)
-    assert json.loads(Path(run(HEALTHY)["json"]).read_text())["ibready"] == "9.8.7"
+def test_the_version_is_that_of_the_collection() -> None:
+    galaxy = yaml.safe_load((Path(__file__).parents[4] / "galaxy.yml").read_text())
+    assert galaxy["version"] == VERSION

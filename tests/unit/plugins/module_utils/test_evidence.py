@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import json
 import os
 import stat
 import time
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _command, _evidence
+from ansible_collections.ibready.cluster.plugins.module_utils import _command, _paths
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     Bundle,
     Evidence,
@@ -45,6 +46,7 @@ def no_sbin(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def bundle_with(directory: Path, files: dict[str, str]) -> Bundle:
+    directory.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         place = directory / name
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -167,7 +169,7 @@ class TestLiveCommands:
             Live(timeout=20).run("ibstat")
 
     def test_the_limit_is_8_mib(self) -> None:
-        assert _evidence.LIMIT == 8 * 1024 * 1024
+        assert _paths.LIMIT == 8 * 1024 * 1024
 
 
 def ended(pid: int) -> bool:
@@ -243,7 +245,7 @@ class TestFiles:
         self, tree: tuple[Evidence, Path], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         evidence, root = tree
-        monkeypatch.setattr(_evidence, "LIMIT", 10)
+        monkeypatch.setattr(_paths, "LIMIT", 10)
         (root / "log").write_text("x" * 11)
         with pytest.raises(Unavailable, match="holds more than"):
             evidence.read("/log")
@@ -325,11 +327,8 @@ class TestBundleCommands:
             bundle.run("ibstat")
 
     def test_a_bundle_that_is_not_there_is_unavailable(self, tmp_path: Path) -> None:
-        bundle = Bundle(tmp_path / "nothing")
-        with pytest.raises(Unavailable, match="not in the bundle"):
-            bundle.run("ibstat")
         with pytest.raises(Unavailable, match="no such directory"):
-            bundle.list("/sys/class/infiniband")
+            Bundle(tmp_path / "nothing")
 
 
 class TestBundleWalls:
@@ -385,3 +384,50 @@ def test_only_the_live_host_can_say_that_something_is_not_there(tmp_path: Path) 
         with pytest.raises(Unavailable) as caught:
             look("/etc/none")
         assert not isinstance(caught.value, Missing)
+
+
+class TestBundleManifest:
+    def test_what_was_looked_for_in_vain_is_missing(self, tmp_path: Path) -> None:
+        raw = {"format": 1, "host": "n1", "absent": ["/sys/module/nouveau"]}
+        bundle = bundle_with(tmp_path / "b", {"manifest.json": json.dumps(raw)})
+        for path in ("/sys/module/nouveau", "/sys/module/nouveau/version"):
+            with pytest.raises(Missing):
+                bundle.read(path)
+            with pytest.raises(Missing):
+                bundle.list(path)
+            with pytest.raises(Missing):
+                bundle.link(path)
+        with pytest.raises(Unavailable) as caught:
+            bundle.read("/sys/module/nouveau2")
+        assert not isinstance(caught.value, Missing)
+        assert bundle.manifest.host == "n1"
+
+    def test_why_it_could_not_be_told_is_kept(self, tmp_path: Path) -> None:
+        raw = {"format": 1, "host": "n1", "unavailable": {"ibstat": "not installed"}}
+        bundle = bundle_with(tmp_path / "b", {"manifest.json": json.dumps(raw)})
+        with pytest.raises(Unavailable, match="ibstat: not installed"):
+            bundle.run("ibstat")
+
+    def test_links_are_texts(self, tmp_path: Path) -> None:
+        raw = {"format": 1, "host": "n1", "links": {"/sys/x": "../../etc/passwd"}}
+        bundle = bundle_with(tmp_path / "b", {"manifest.json": json.dumps(raw)})
+        assert bundle.link("/sys/x") == "../../etc/passwd"
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '{"format": 2, "host": "n1"}',
+            '{"format": 1}',
+            "[]",
+            "{",
+            '{"format": 1, "host": "n1", "absent": "x"}',
+            '{"format": 1, "host": "n1", "links": {"/a": 1}}',
+            pytest.param("[" * 100_000, id="deep"),
+        ],
+    )
+    def test_another_format_is_refused(self, tmp_path: Path, text: str) -> None:
+        with pytest.raises(Unavailable, match=r"manifest\.json"):
+            bundle_with(tmp_path / "b", {"manifest.json": text})
+
+    def test_without_a_manifest_the_directory_names_the_host(self, tmp_path: Path) -> None:
+        assert bundle_with(tmp_path / "node7", {}).manifest.host == "node7"

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ RAILS = ("mlx5_0/1", "mlx5_1/1")
 EXPECT = {"hcas": 2, "link_layer": "InfiniBand", "rate_gbps": 400}
 NODE = {"kernel": "6.8.0", "root": True, "simulated": ""}
 
+NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
+
 
 def registered(index: int, ib: IbFacts | None = None, **bent: Any) -> dict[str, Any]:
     """The variables of one host after a run in which all went well."""
@@ -44,7 +47,7 @@ def registered(index: int, ib: IbFacts | None = None, **bent: Any) -> dict[str, 
     ]
     return {
         "ibready_node": {"node": NODE},
-        "ibready_ibverify": {"facts": (ib or node(index)).to_dict()},
+        "ibready_ibverify": {"checks": [], "facts": {"ib": (ib or node(index)).to_dict()}},
         "ibready_expect": EXPECT,
         "ibready_pings": answers,
         **bent,
@@ -55,7 +58,7 @@ def run(**bent: dict[str, Any]) -> dict[str, Any]:
     """A report over three hosts; ``n2={...}`` replaces what is known of one."""
     hostvars = {name: bent.get(name, registered(index)) for index, name in enumerate(NAMES, 1)}
     hosts = _hosts.gather(hostvars, NAMES)
-    return _cluster.report(hosts, size=3, created="2026-11-20T10:00:00+00:00", version="0.1.0")
+    return _cluster.report(hosts, size=3, created=NOW, version="0.1.0")
 
 
 def verdicts(report: dict[str, Any]) -> dict[str, str]:
@@ -80,7 +83,7 @@ def test_three_healthy_hosts_are_ready() -> None:
 
 
 def test_no_host_is_never_good() -> None:
-    assert not _cluster.is_good(_cluster.report([], size=0, created="", version=""))
+    assert not _cluster.is_good(_cluster.report([], size=0, created=NOW, version=""))
 
 
 ABSENT = [
@@ -182,7 +185,7 @@ def test_an_answer_that_cannot_be_true_is_untested(bent: dict[str, Any]) -> None
 
 @pytest.mark.parametrize("nonsense", [{}, {"cas": 1}, None, "text", {"cas": [{"name": "x"}]}])
 def test_one_host_s_nonsense_stays_its_own(nonsense: Any) -> None:
-    report = run(n2=registered(2, ibready_ibverify={"facts": nonsense}))
+    report = run(n2=registered(2, ibready_ibverify={"checks": [], "facts": nonsense}))
     assert verdicts(report)["n2"] == "unknown"
     assert len(report["hosts"]) == 3
 
@@ -276,7 +279,7 @@ def test_a_host_by_itself_is_judged_by_rail_also_where_it_could_not_ping(
 ) -> None:
     mine = registered(1, ibready_ping_error="ibready-ibping did not stay up", ibready_pings=[])
     hosts = _hosts.gather({"n1": mine}, ["n1"])
-    report = _cluster.report(hosts, size=size, created="", version="0.1.0")
+    report = _cluster.report(hosts, size=size, created=NOW, version="0.1.0")
     told = {
         (check["id"], check["subject"], check["result"])
         for check in report["hosts"]["n1"]["checks"]

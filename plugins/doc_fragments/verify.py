@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The options that every module which judges a host has."""
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    DOCUMENTATION = r"""
+options:
+  expect:
+    description:
+      - What the inventory expects of this host.
+      - When left out, the inventory's variable C(ibready_expect) is taken, also in ad hoc use.
+      - Where it says nothing, the recognised hardware profile does; a value that nobody expects
+        makes its check C(unknown).
+    type: dict
+    suboptions:
+      profile:
+        description: The hardware profile, where it is not to be recognised (docs/profiles.md).
+        type: str
+      hcas:
+        description: How many HCAs of the expected link layer the host has, exactly.
+        type: int
+      hcas_min:
+        description: How many of them it has at least.
+        type: int
+      link_layer:
+        description: The link layer of the fabric's ports.
+        type: str
+        choices: [InfiniBand, Ethernet]
+      rate_gbps:
+        description: The rate of every rail, exactly, in Gb/s.
+        type: float
+      rate_min_gbps:
+        description: The rate of every rail, at least, in Gb/s.
+        type: float
+      mtu:
+        description: The active InfiniBand MTU of every rail, in bytes.
+        type: int
+        choices: [256, 512, 1024, 2048, 4096]
+      pkeys:
+        description: P_Keys that every rail must hold, like V(0xffff).
+        type: list
+        elements: str
+      firmware:
+        description: The firmware version of every HCA.
+        type: str
+      roce_gid_index:
+        description: The GID index that holds a RoCE v2 address on every RoCE rail.
+        type: int
+      roce_trust:
+        description: What the RoCE rails take the priority from.
+        type: str
+        choices: [dscp, pcp]
+      roce_pfc:
+        description: The priorities with priority flow control on the RoCE rails.
+        type: list
+        elements: int
+      roce_tos:
+        description: The traffic class (ToS byte) of the RoCE rails.
+        type: int
+      roce_mtu:
+        description: The MTU of the RoCE rails' network interfaces, in bytes.
+        type: int
+      gpus:
+        description: How many GPUs the host has.
+        type: int
+      gpu_model:
+        description: The GPUs' model, as in docs/profiles.md or as C(nvidia-smi) prints it.
+        type: str
+      driver:
+        description: The version of the NVIDIA driver.
+        type: str
+      mig:
+        description: Whether MIG is meant to be on.
+        type: bool
+      ecc:
+        description: Whether ECC is meant to be on.
+        type: bool
+      stack:
+        description: The C(stack) section of the host's platform class in C(stack.lock.yml).
+        type: dict
+      ignore:
+        description: Devices (V(mlx5_2)) or ports (V(mlx5_1/2)) that are not part of the fabric.
+        type: list
+        elements: str
+        default: []
+  waivers:
+    description:
+      - Failures that are known and accepted until a day. They are shown as waived and do not count;
+        a waiver that has expired counts again and is told in the check's evidence.
+      - When left out, the inventory's variable C(ibready_waivers) is taken, also in ad hoc use.
+    type: list
+    elements: dict
+    suboptions:
+      check:
+        description: The check's id.
+        type: str
+        required: true
+      host:
+        description: The host's name in the inventory.
+        type: str
+        required: true
+      subject:
+        description: What of the host, like V(mlx5_3/1). Without it, every subject of this check.
+        type: str
+      until:
+        description: The last day on which it holds, like V(2026-12-31).
+        type: str
+        required: true
+      reason:
+        description: Why, for the report.
+        type: str
+        required: true
+  host:
+    description:
+      - The host's name in the result and for waivers.
+      - When left out, its name in the inventory, or the name in the bundle's manifest.
+    type: str
+  bundle:
+    description:
+      - Judge the evidence bundle in this directory of the host instead of the live host.
+    type: path
+  report_only:
+    description: Return the same result without failing on it.
+    type: bool
+    default: false
+attributes:
+  check_mode:
+    description: Runs the same in check mode, because it never changes the host.
+    support: full
+  diff_mode:
+    description: Has nothing to show.
+    support: none
+author:
+  - ibready contributors (@ibready)
+"""

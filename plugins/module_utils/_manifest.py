@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The manifest of an evidence bundle: whose it is, and what was looked for in vain."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.module_utils._command import Unavailable, decode
+from ansible_collections.ibready.cluster.plugins.module_utils._paths import (
+    list_names,
+    read_regular,
+)
+
+FORMAT = 1
+NAME = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What ``manifest.json`` holds.
+
+    ``absent``: absolute paths that were looked for and are not on the host, nor is anything below
+    them. ``unavailable``: why a command or path could not be told. ``links``: the text of symbolic
+    links, kept here because a link in the bundle could lead out of it. ``modes``: permission bits.
+    """
+
+    host: str
+    collected_at: str = ""
+    ibready: str = ""
+    absent: frozenset[str] = frozenset()
+    unavailable: dict[str, str] = field(default_factory=dict)
+    links: dict[str, str] = field(default_factory=dict)
+    modes: dict[str, int] = field(default_factory=dict)
+
+    def says_absent(self, path: str) -> bool:
+        """Whether this path, or a directory above it, was not on the host."""
+        while len(path) > 1 and path.startswith("/"):
+            if path in self.absent:
+                return True
+            path = path.rpartition("/")[0]
+        return False
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it is written."""
+        modes = {path: f"{mode:04o}" for path, mode in sorted(self.modes.items())}
+        return {"format": FORMAT, **asdict(self), "absent": sorted(self.absent), "modes": modes}
+
+
+def load(directory: str) -> Manifest:
+    """The manifest of the bundle in a directory; without one, the directory's name is the host's.
+
+    Raises Unavailable where there is no such directory, or the manifest is not one of FORMAT.
+    """
+    list_names(directory, directory)
+    path = os.path.join(directory, NAME)
+    if not os.path.lexists(path):
+        return Manifest(os.path.basename(directory))
+    text = decode(read_regular(path, path))
+    try:
+        raw = json.loads(text)
+        if raw["format"] != FORMAT:
+            raise Unavailable(path, f"format {raw['format']!r} is not known, only {FORMAT}")
+        return Manifest(
+            str(raw["host"]),
+            str(raw.get("collected_at", "")),
+            str(raw.get("ibready", "")),
+            frozenset(_texts(raw.get("absent", []))),
+            _pairs(raw.get("unavailable", {})),
+            _pairs(raw.get("links", {})),
+            {path: int(mode, 8) for path, mode in _pairs(raw.get("modes", {})).items()},
+        )
+    except (ValueError, KeyError, TypeError, RecursionError) as exc:
+        raise Unavailable(path, f"not a manifest: {exc!r}") from exc
+
+
+def _texts(raw: Any) -> list[str]:
+    if not isinstance(raw, list) or not all(isinstance(one, str) for one in raw):
+        raise TypeError("absent must be a list of paths")
+    return raw
+
+
+def _pairs(raw: Any) -> dict[str, str]:
+    if not isinstance(raw, dict) or not all(isinstance(one, str) for one in raw.values()):
+        raise TypeError("links, modes and unavailable must map names to texts")
+    return raw

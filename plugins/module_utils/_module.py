@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the modules that judge a host have in common: options, the look, the result."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any, Sequence
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _verify, _waivers
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+    SPEC,
+    ExpectationError,
+    from_inventory,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._verdict import (
+    source_of,
+    verdict_object,
+)
+
+
+def judge(areas: Sequence[str], more: dict[str, dict[str, Any]] | None = None) -> None:
+    """Run one of those modules to its end; an option `areas` in ``more`` chooses others."""
+    module = AnsibleModule(
+        argument_spec={
+            "expect": {"type": "dict", "options": SPEC},
+            "waivers": {"type": "list", "elements": "dict", "options": _waivers.SPEC},
+            "host": {"type": "str"},
+            "bundle": {"type": "path"},
+            "report_only": {"type": "bool", "default": False},
+            **(more or {}),
+        },
+        supports_check_mode=True,
+    )
+    given = module.params["expect"] or {}
+    try:
+        expect = from_inventory({key: one for key, one in given.items() if one is not None})
+        waivers = _waivers.parse(module.params["waivers"] or [])
+        source, name = source_of(module.params["bundle"])
+    except (ExpectationError, _waivers.WaiverError, Unavailable) as exc:
+        module.fail_json(msg=str(exc))
+    host = module.params["host"] or name
+    judged = _verify.verify(source, expect, module.params.get("areas") or areas)
+    checks = _waivers.apply(judged.checks, waivers, host, datetime.date.today())
+    result = verdict_object(host, checks, judged.facts)
+    verdict = result["verdict"]
+    if verdict in (_model.NOT_READY, _model.UNKNOWN_VERDICT) and not module.params["report_only"]:
+        said = "; ".join(_model.sentence(check) for check in _model.trouble(checks))
+        module.fail_json(msg=f"{host} is {verdict}: {said}", changed=False, **result)
+    module.exit_json(changed=False, **result)

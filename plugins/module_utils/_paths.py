@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read files, directories and links without ever blocking; what cannot be read is Unavailable."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from ansible_collections.ibready.cluster.plugins.module_utils._command import (
+    LIMIT,
+    TOO_LONG,
+    Unavailable,
+    as_unavailable,
+)
+
+
+def read_regular(place: str, what: str, missing: str = "no such file") -> bytes:
+    """Read a regular file; a FIFO or device is refused, it could block for ever."""
+    with as_unavailable(what, missing):
+        fd = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(fd, "rb") as stream:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise Unavailable(what, "not a regular file")
+            data = stream.read(LIMIT + 1)
+    if len(data) > LIMIT:
+        raise Unavailable(what, f"holds {TOO_LONG}")
+    return data
+
+
+def list_names(place: str, what: str) -> list[str]:
+    """The sorted names in a directory; Unavailable on all that keeps from looking."""
+    with as_unavailable(what, "no such directory"):
+        return sorted(os.listdir(place))
+
+
+def read_link(place: str, what: str, missing: str) -> str:
+    """The text of a symbolic link, unresolved."""
+    with as_unavailable(what, missing):
+        if os.path.lexists(place) and not os.path.islink(place):
+            raise Unavailable(what, "not a symbolic link")
+        return os.readlink(place)

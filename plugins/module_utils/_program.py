@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The node program `ibready`: verify, collect, explain and parse without Ansible.
+
+Built as one file by `./run build`. Exit status: 0 ready, 1 degraded, 2 not_ready, 3 unknown (or
+nothing could be told), 64 usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import sys
+from typing import Any, NoReturn, Sequence
+
+from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
+from ansible_collections.ibready.cluster.plugins.module_utils._explain import explain
+from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
+
+STATUS = {_model.READY: 0, _model.DEGRADED: 1, _model.NOT_READY: 2, _model.UNKNOWN_VERDICT: 3}
+UNKNOWN_STATUS = STATUS[_model.UNKNOWN_VERDICT]
+USAGE_STATUS = 64
+
+
+class _Parser(argparse.ArgumentParser):
+    """Ends with status 64 on bad usage."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(USAGE_STATUS, f"{self.prog}: {message}\n")
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run one subcommand; returns the exit status."""
+    parser = _parser()
+    given = parser.parse_args(args)
+    if not hasattr(given, "run"):
+        parser.error("a command is needed: verify, collect, explain or parse")
+    try:
+        status: int = given.run(given, parser)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # `ibready ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return UNKNOWN_STATUS
+
+
+def _parser() -> _Parser:
+    parser = _Parser(prog="ibready", description="Is this host ready for RDMA training?")
+    parser.add_argument("--version", action="version", version=f"ibready {VERSION}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
+
+    verify = commands.add_parser("verify", help="judge this host, or a bundle collected from one")
+    verify.add_argument("--bundle", metavar="DIR", help="judge this evidence bundle instead")
+    verify.add_argument("--only", metavar="AREA,...", help="only these areas of checks")
+    verify.add_argument("--expect", metavar="FILE", help="JSON: what ibready_expect holds")
+    verify.add_argument("--waivers", metavar="FILE", help="JSON: what ibready_waivers holds")
+    verify.add_argument("--json", action="store_true", help="print the verdict object")
+    verify.add_argument("--quiet", action="store_true", help="print one line, nothing if ready")
+    verify.set_defaults(run=_verify)
+
+    collect = commands.add_parser("collect", help="write an evidence bundle of this host")
+    collect.add_argument("directory", metavar="DIR", help="the bundle becomes DIR/HOST")
+    collect.set_defaults(run=_collect)
+
+    told = commands.add_parser("explain", help="what a check looks at, means and what to do")
+    told.add_argument("check", metavar="CHECK-ID")
+    told.set_defaults(run=_explain)
+
+    parse = commands.add_parser("parse", help="what the parser makes of one output, as JSON")
+    parse.add_argument("name", metavar="NAME", help="the evidence name, like ibstat")
+    parse.add_argument("file", metavar="FILE", nargs="?", help="default: standard input")
+    parse.set_defaults(run=_parse)
+    return parser
+
+
+# Each command imports what it needs, for a health check is started every minute on every node.
+
+
+def _verify(given: argparse.Namespace, parser: _Parser) -> int:
+    from ansible_collections.ibready.cluster.plugins.module_utils import _expect, _waivers
+    from ansible_collections.ibready.cluster.plugins.module_utils import _verify as engine
+    from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Unavailable
+    from ansible_collections.ibready.cluster.plugins.module_utils._verdict import (
+        source_of,
+        verdict_object,
+    )
+
+    areas = engine.AREAS if given.only is None else tuple(given.only.split(","))
+    for area in areas:
+        if area not in engine.AREAS:
+            parser.error(f"there is no area {area!r}; known are {', '.join(engine.AREAS)}")
+    try:
+        expect = _expect.from_inventory(_read_json(given.expect, {}, parser))
+        waivers = _waivers.parse(_read_json(given.waivers, [], parser))
+        source, host = source_of(given.bundle)
+    except (_expect.ExpectationError, _waivers.WaiverError, Unavailable) as exc:
+        parser.error(str(exc))
+    judged = engine.verify(source, expect, areas)
+    checks = _waivers.apply(judged.checks, waivers, host, datetime.date.today())
+    result = verdict_object(host, checks, judged.facts)
+    if given.json:
+        print(json.dumps(result, indent=1))
+    else:
+        _show(result["verdict"], host, checks, judged.facts, quiet=given.quiet)
+    return STATUS[result["verdict"]]
+
+
+def _show(
+    verdict: str, host: str, checks: list[_model.Check], facts: dict[str, Any], *, quiet: bool
+) -> None:
+    bad = _model.trouble(checks)
+    if quiet:
+        if bad:
+            more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
+            print(f"{host} is {verdict}: {_model.sentence(bad[0])}{more}")
+        elif verdict != _model.READY:
+            print(f"{host} is {verdict}: nothing was looked at")
+        return
+    simulated = facts["machine"]["simulated"]
+    if simulated:
+        print(f"SIMULATED: {simulated}")
+    print(f"{host} is {verdict}")
+    for check in bad:
+        print(f"  {check.result.upper():7} {_model.sentence(check)}")
+    for check in checks:
+        if check.waived:
+            print(f"  WAIVED  {_model.sentence(check)} (waived {check.waived})")
+    print(f"  {_model.counts(checks)}")
+
+
+def _collect(given: argparse.Namespace, parser: _Parser) -> int:
+    from ansible_collections.ibready.cluster.plugins.module_utils import _collect as collecting
+    from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
+
+    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    host = platform.node()
+    try:
+        untold = collecting.collect(Live(), given.directory, host, now)
+    except collecting.CollectError as exc:
+        print(f"ibready: {exc}", file=sys.stderr)
+        return UNKNOWN_STATUS
+    for line in untold:
+        print(f"not told: {line}", file=sys.stderr)
+    print(os.path.join(given.directory, host))
+    return 0
+
+
+def _explain(given: argparse.Namespace, parser: _Parser) -> int:
+    if given.check not in CATALOG:
+        near = [one for one in CATALOG if given.check in one]
+        hint = f"; there are {', '.join(near)}" if near else "; docs/checks.md lists all"
+        parser.error(f"there is no check {given.check!r}{hint}")
+    print(explain(CATALOG[given.check]), end="")
+    return 0
+
+
+def _parse(given: argparse.Namespace, parser: _Parser) -> int:
+    from ansible_collections.ibready.cluster.plugins.module_utils._parse import names
+
+    if given.name not in names.NAMES:
+        parser.error(f"there is no parser {given.name!r}; known are {', '.join(names.NAMES)}")
+    facts, error = names.facts(given.name, _text(given.file, parser))
+    print(json.dumps(facts, indent=1))
+    if error is not None:
+        print(f"ibready: {error}", file=sys.stderr)
+        return UNKNOWN_STATUS
+    return 0
+
+
+def _text(path: str | None, parser: _Parser) -> str:
+    try:
+        if path is None or path == "-":
+            return sys.stdin.buffer.read().decode("utf-8", errors="replace")
+        with open(path, "rb") as stream:
+            return stream.read().decode("utf-8", errors="replace")
+    except OSError as exc:
+        parser.error(f"{path}: {exc.strerror}")
+
+
+def _read_json(path: str | None, otherwise: Any, parser: _Parser) -> Any:
+    if path is None:
+        return otherwise
+    try:
+        return json.loads(_text(path, parser))
+    except ValueError as exc:
+        parser.error(f"{path}: not JSON: {exc}")

@@ -1,0 +1,89 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: collect
+short_description: Write an evidence bundle of this host
+version_added: 0.1.0
+description:
+  - Looks at everything that the checks look at, and keeps what it saw in O(dest)C(/HOST) and
+    O(dest)C(/HOST.tar.gz), to be judged elsewhere with the option C(bundle) of the verify modules.
+  - Passwords, tokens and logins in command lines and logs are masked before anything is written.
+  - Reads only; it writes nothing outside O(dest).
+  - Looks at InfiniBand error counters twice, some seconds apart.
+options:
+  dest:
+    description: The directory that gets the bundle. It is created where it is missing.
+    type: path
+    required: true
+  host:
+    description: The host's name in the bundle; its own name when left out.
+    type: str
+attributes:
+  check_mode:
+    description: Says that it would write a bundle, and writes none.
+    support: full
+  diff_mode:
+    description: Has nothing to show.
+    support: none
+author:
+  - ibready contributors (@ibready)
+"""
+
+EXAMPLES = r"""
+- name: Collect the evidence of this host
+  ibready.cluster.collect:
+    dest: /root/bundles
+    host: "{{ inventory_hostname }}"
+"""
+
+RETURN = r"""
+path:
+  description: The bundle's directory.
+  type: str
+  returned: always
+  sample: /root/bundles/node7
+archive:
+  description: The same as one file.
+  type: str
+  returned: always
+  sample: /root/bundles/node7.tar.gz
+untold:
+  description: What could not be told, one line each.
+  type: list
+  elements: str
+  returned: when written
+"""
+
+import datetime
+import os
+import platform
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _collect
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={"dest": {"type": "path", "required": True}, "host": {"type": "str"}},
+        supports_check_mode=True,
+    )
+    host = module.params["host"] or platform.node()
+    place = os.path.join(module.params["dest"], host)
+    told = {"path": place, "archive": f"{place}.tar.gz"}
+    if module.check_mode:
+        module.exit_json(changed=True, **told)
+    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    try:
+        untold = _collect.collect(Live(), module.params["dest"], host, now)
+    except _collect.CollectError as exc:
+        module.fail_json(msg=f"{exc}; next: name another dest, or make room there", **told)
+    module.exit_json(changed=True, untold=untold, **told)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Give a module that judges what the inventory says of the host, also in ad hoc use.
+
+Only the controller knows the inventory; the node does the looking and judging.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+
+# The module's option, the inventory's variable, and what the variable must be.
+_FROM_INVENTORY = (
+    ("expect", "ibready_expect", dict, "dictionary"),
+    ("waivers", "ibready_waivers", list, "list"),
+)
+
+
+class VerifyAction(ActionBase):
+    """Pass everything on to the module of the action's own name, with the inventory's defaults."""
+
+    def run(
+        self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        result: dict[str, Any] = super().run(tmp, task_vars)
+        variables = task_vars or {}
+        args = dict(self._task.args)
+        for option, name, kind, word in _FROM_INVENTORY:
+            if args.get(option) is None:
+                args[option] = self._variable(name, kind, word, variables)
+        if args.get("host") is None:
+            # A bundle tells whose it is.
+            args["host"] = None if args.get("bundle") else variables.get("inventory_hostname")
+        module = f"ibready.cluster.{type(self).__module__.rpartition('.')[2]}"
+        result.update(
+            self._execute_module(module_name=module, module_args=args, task_vars=variables)
+        )
+        return result
+
+    def _variable(self, name: str, kind: type, word: str, variables: dict[str, Any]) -> Any:
+        value = self._templar.template(variables.get(name, kind()))
+        if not isinstance(value, kind):
+            raise AnsibleActionFail(
+                f"{name} of {variables.get('inventory_hostname')} must be a {word}, "
+                f"not {type(value).__name__}"
+            )
+        return value
