@@ -3,7 +3,16 @@
 
 from __future__ import annotations
 
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import (
+    stack_gpudirect,
+    stack_lock,
+    stack_modules,
+    stack_rdma,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.stack_installed import (
+    installed,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expectations
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.stack import StackFacts
@@ -11,4 +20,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts.stack impor
 
 def judge(facts: StackFacts, machine: Machine, expect: Expectations) -> list[Check]:
     """Every stack.* check of one host."""
-    return []
+    ours = installed(facts)
+    return [
+        *stack_rdma.judge(facts, machine),
+        *stack_modules.judge(facts, machine, ours),
+        *stack_gpudirect.judge(facts, machine, expect),
+        *stack_lock.judge(facts, machine, expect, ours),
+    ]

@@ -5,4 +5,152 @@ from __future__ import annotations
 
 from ansible_collections.ibready.cluster.plugins.module_utils._entries._entry import Entry
 
-ENTRIES: tuple[Entry, ...] = ()
+_PORT = "/sys/class/infiniband/*/ports/*"
+_QOS = "mlnx_qos|dcb"
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry(
+        "roce.rail.present",
+        "error",
+        "The host has Ethernet RDMA ports to make rails of",
+        "The inventory expects RoCE (link_layer Ethernet) of this host.",
+        ("the HCA's ports are in InfiniBand mode", "no RDMA driver is bound to the HCA"),
+        "compare `lspci -d 15b3:` with `rdma link`; load mlx5_ib; set LINK_TYPE_P1 with mstconfig "
+        "where the port is in the other mode",
+        ("/sys/class/infiniband", f"{_PORT}/link_layer"),
+    ),
+    Entry(
+        "roce.rail.kind",
+        "error",
+        "The rail is an HCA that speaks RoCE",
+        "Software RDMA (rxe, siw) looks like an HCA and moves a hundredth of what one does; iWARP "
+        "and others are no RoCE.",
+        ("software RDMA was set up on an interface", "the HCA is of a kind that is not known here"),
+        "look at `rdma link` and `ls -l /sys/class/infiniband/*/device/driver`; remove software "
+        "devices with `rdma link delete NAME`",
+        ("/sys/class/infiniband/*/device",),
+    ),
+    Entry(
+        "roce.port.state",
+        "error",
+        "The RoCE port is Active",
+        "A RoCE port is Active as long as its network interface is up and has a link.",
+        ("the cable is pulled, the transceiver is dead or the switch port is disabled",),
+        "look at `ip link show` and the switch port; reseat the cable, then swap cable and "
+        "transceiver",
+        (f"{_PORT}/state",),
+    ),
+    Entry(
+        "roce.port.physical_state",
+        "error",
+        "The RoCE port's physical link is up",
+        "Polling: nothing at the other end. Disabled: the interface is switched off.",
+        ("the cable is pulled or broken, or the other end is switched off",),
+        "`ip link set IF up` where it is Disabled; else reseat the cable at both ends and compare "
+        "speed and FEC with the switch (`mlxlink -d DEVICE`)",
+        (f"{_PORT}/phys_state",),
+    ),
+    Entry(
+        "roce.port.rate",
+        "error",
+        "The RoCE port runs at the expected rate",
+        "One slow rail slows every collective that crosses it.",
+        ("the link came up with fewer lanes or slower ones: cable, transceiver or switch port",),
+        "compare `ethtool IF` with the switch port's speed; reseat or swap the cable",
+        (f"{_PORT}/rate",),
+    ),
+    Entry(
+        "roce.netdev.carrier",
+        "error",
+        "The rail's network interface is up and has a link",
+        "RoCE takes its addresses from this interface and stops with it.",
+        ("the interface is switched off or has no link",),
+        "`ip link set IF up`; make it start at boot in the host's network configuration; then "
+        "look at cable and switch port",
+        ("/sys/class/net/*/operstate", "/sys/class/net/*/carrier"),
+    ),
+    Entry(
+        "roce.netdev.mtu",
+        "warning",
+        "The interface's MTU carries full RDMA packets",
+        "RoCE packets are as large as the interface's MTU allows, rounded down to an RDMA MTU: "
+        "with 1500 it is 1024, a quarter of what HCAs can do. Switches must carry the same.",
+        ("the interface was left at its default MTU",),
+        "set the MTU in the host's network configuration (`ip link set IF mtu 9000` until the next "
+        "boot), and the same on the switches",
+        ("/sys/class/net/*/mtu",),
+    ),
+    Entry(
+        "roce.gid.address",
+        "error",
+        "The rail has a RoCE v2 address that other hosts can reach",
+        "RoCE v2 packets are routed by IP. An interface without an IP address has link-local "
+        "entries only, and RoCE v1 leaves no subnet.",
+        ("the interface has no IP address", "the port is set to RoCE v1"),
+        "give the interface an IP address; look at `show_gids` (or `rdma link`) again",
+        (f"{_PORT}/gids/*", f"{_PORT}/gid_attrs/types/*"),
+    ),
+    Entry(
+        "roce.gid.index",
+        "error",
+        "The expected GID index holds a RoCE v2 address",
+        "Jobs that name an index (NCCL_IB_GID_INDEX) use whatever is there: a link-local or RoCE "
+        "v1 entry reaches nobody, or takes another way through the switches.",
+        ("an address was added or removed, which moved the others",),
+        "compare `show_gids` of a good host; let NCCL pick the index (no NCCL_IB_GID_INDEX), or "
+        "give every host its addresses in the same order",
+        (f"{_PORT}/gids/*", f"{_PORT}/gid_attrs/types/*"),
+    ),
+    Entry(
+        "roce.qos.trust",
+        "error",
+        "The interface sorts packets as expected, by DSCP or by VLAN priority",
+        "With the wrong trust RoCE packets fall into the default priority, where they are dropped "
+        "under load.",
+        ("trust was never set: it does not outlive a reboot",),
+        "`mlnx_qos -i IF --trust dscp`, and set it at every boot (role ibready.cluster.roce)",
+        (_QOS,),
+    ),
+    Entry(
+        "roce.qos.pfc",
+        "error",
+        "Priority flow control is on for the expected priorities, and for no others",
+        "Without it RoCE loses packets under load and resends whole windows; with it on too many "
+        "priorities, pauses spread to all traffic.",
+        ("flow control was never set: it does not outlive a reboot",),
+        "`mlnx_qos -i IF --pfc 0,0,0,1,0,0,0,0` (priority 3), and set it at every boot (role "
+        "ibready.cluster.roce); the switches must have the same",
+        (_QOS,),
+    ),
+    Entry(
+        "roce.qos.tos",
+        "error",
+        "RoCE traffic is marked with the expected ToS",
+        "Switches sort by this mark. The driver's traffic class is above everything, NCCL_IB_TC of "
+        "nccl.conf is what NCCL sets; RDMA CM's default does not reach NCCL.",
+        ("another traffic class was set, or none after a reboot",),
+        "`echo N > /sys/class/infiniband/DEVICE/tc/1/traffic_class`, or NCCL_IB_TC=N in "
+        "/etc/nccl.conf; and at every boot (role ibready.cluster.roce)",
+        ("/sys/class/infiniband/*/tc/*/traffic_class|/etc/nccl.conf",),
+    ),
+    Entry(
+        "roce.qos.priority",
+        "error",
+        "The mark of RoCE traffic leads into a priority with flow control",
+        "The interface maps the DSCP of what it receives to a priority.",
+        ("the DSCP was mapped to another priority",),
+        "`mlnx_qos -i IF --dscp2prio set,26,3` (DSCP 26 into priority 3), or correct roce_tos or "
+        "roce_pfc in the inventory",
+        (_QOS,),
+    ),
+    Entry(
+        "roce.qos.ecn",
+        "warning",
+        "Congestion control (ECN) is on in the priority of RoCE",
+        "Without it only flow control keeps packets from being lost, and pauses spread through the "
+        "fabric.",
+        ("ECN was switched off for this priority",),
+        "`echo 1 > /sys/class/net/IF/ecn/roce_np/enable/3` and the same for roce_rp",
+        ("/sys/class/net/*/ecn/roce_np/enable/*", "/sys/class/net/*/ecn/roce_rp/enable/*"),
+    ),
+)

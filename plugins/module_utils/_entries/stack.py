@@ -5,4 +5,119 @@ from __future__ import annotations
 
 from ansible_collections.ibready.cluster.plugins.module_utils._entries._entry import Entry
 
-ENTRIES: tuple[Entry, ...] = ()
+_PACKAGES = "/var/lib/dpkg/status|rpm_qa"
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry(
+        "stack.rdma.version",
+        "warning",
+        "It is known which RDMA stack the host has",
+        "Told by ofed_info, else by the packages, else by the loaded modules. The distribution's "
+        "own (inbox) stack is one of the stacks that are supported.",
+        ("no RDMA packages are installed", "ofed_info and the package database cannot be read"),
+        "run playbooks/converge.yml (role ibready.cluster.rdma), then `ofed_info -s` or "
+        "`dpkg -l rdma-core` by hand",
+        (f"{_PACKAGES}|ofed_info|/sys/module/mlx5_core",),
+    ),
+    Entry(
+        "stack.rdma.single",
+        "error",
+        "Packages of one RDMA stack only are installed",
+        "Parts of two stacks beside each other break at the next upgrade at the latest: libraries "
+        "and kernel modules that were never tested together, or two libibverbs of which a program "
+        "takes any.",
+        (
+            "a second stack was installed without removing the first",
+            "a distribution upgrade replaced a part of the vendor's packages",
+        ),
+        "drain the host, remove both stacks (`ofed_uninstall.sh`, or purge what "
+        "`dpkg -l | grep -E 'mlnx|doca|rdma'` shows), then install the planned one with "
+        "playbooks/converge.yml",
+        (_PACKAGES,),
+    ),
+    Entry(
+        "stack.rdma.loaded",
+        "error",
+        "The loaded HCA driver is the one of the installed stack",
+        "After an upgrade of the kernel or of the stack the old or the kernel's own mlx5_core may "
+        "be in memory, without peer memory and other functions of the vendor's.",
+        (
+            "the modules were not built for the running kernel, so the kernel's own was loaded",
+            "neither openibd nor the host was restarted since the stack was installed",
+        ),
+        "compare `cat /sys/module/mlx5_core/version` with `ofed_info -s`; run `dkms status`, build "
+        "what is missing, rebuild the initramfs, then reboot the drained host",
+        ("/sys/module/mlx5_core", f"{_PACKAGES}|ofed_info"),
+    ),
+    Entry(
+        "stack.rdma.userspace",
+        "warning",
+        "libibverbs fits the kernel modules",
+        "Programs on the host speak to the modules through libibverbs. Another stack's or "
+        "release's works in part only; containers bring their own.",
+        ("only one half of the stack was installed or upgraded",),
+        "install the planned stack whole with playbooks/converge.yml; compare "
+        "`dpkg -l libibverbs1` (`rpm -q libibverbs`) with `ofed_info -s`",
+        (_PACKAGES,),
+    ),
+    Entry(
+        "stack.kmod.built",
+        "error",
+        "Vendors' kernel modules are there for the running kernel",
+        "A new kernel starts without modules that nobody built for it: no GPUs, or HCAs on the "
+        "kernel's own driver.",
+        (
+            "the kernel was upgraded and its headers were not, so DKMS could not build",
+            "the build failed: see make.log below /var/lib/dkms",
+        ),
+        "install the headers of the running kernel, run `dkms autoinstall -k $(uname -r)`, read "
+        "/var/lib/dkms/*/*/build/make.log if it fails, then reboot the drained host",
+        ("/lib/modules/*/modules.dep",),
+    ),
+    Entry(
+        "stack.packages.whole",
+        "error",
+        "Every package of the stack is installed to the end",
+        "dpkg keeps what it could not configure half installed, mostly because a kernel module "
+        "could not be built.",
+        ("a package's installation failed, mostly while DKMS built its modules",),
+        "run `dpkg --audit`, then `dpkg --configure -a` and read what it says",
+        (_PACKAGES,),
+    ),
+    Entry(
+        "stack.gpudirect.path",
+        "error",
+        "HCAs can reach GPU memory by themselves (GPUDirect RDMA)",
+        "Either through DMA-BUF (the driver's open kernel modules on a kernel that is new "
+        "enough) or through nvidia_peermem, registered with a vendor's RDMA stack. Without either, "
+        "all traffic between nodes is copied through host memory: several times slower.",
+        (
+            "nvidia_peermem is not loaded and the proprietary kernel modules have no DMA-BUF",
+            "nvidia_peermem was built before the RDMA stack was installed",
+        ),
+        "use the open kernel modules; or rebuild the NVIDIA modules after the RDMA stack "
+        "(`dkms build --force`), then `modprobe nvidia-peermem` and look for nv_mem in "
+        "/sys/kernel/mm/memory_peers",
+        ("/proc/driver/nvidia/version|/sys/kernel/mm/memory_peers", "/sys/class/infiniband"),
+    ),
+    Entry(
+        "stack.gpudirect.nccl",
+        "warning",
+        "The host's NCCL sees the way to GPU memory that there is",
+        "NCCL looks for files that differ from release to release, and copies through host memory "
+        "without a word where it finds none. Jobs that bring their own NCCL are not judged.",
+        ("NCCL is older than the way that this host offers",),
+        "install the planned NCCL; NCCL_DEBUG=INFO shows GDRDMA behind NET/IB where it is used",
+        (_PACKAGES, "/proc/driver/nvidia/version|/sys/kernel/mm/memory_peers"),
+    ),
+    Entry(
+        "stack.lock.match",
+        "error",
+        "The installed stack is the planned one",
+        "Every component that stack.lock.yml names for this host, compared with what is there.",
+        ("a package was changed by hand or by an unattended upgrade",),
+        "run playbooks/converge.yml; or, if the change is wanted, make a new plan with "
+        "playbooks/plan.yml",
+        (_PACKAGES, "/proc/driver/nvidia/version"),
+    ),
+)

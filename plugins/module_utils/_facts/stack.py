@@ -3,13 +3,68 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.ofed_info import OfedInfo
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages import Package
+
+
+@dataclass(frozen=True)
+class Dkms:
+    """A module package that DKMS knows, and the kernels that it was built for."""
+
+    name: str
+    version: str
+    kernels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Driver:
+    """The NVIDIA driver that is loaded; ``open``: its open kernel modules."""
+
+    version: str
+    open: bool
+
+
+@dataclass(frozen=True)
+class PeerMemory:
+    """``modules``: those of nvidia-peermem's kind that are loaded. ``clients``: who registered
+    with the RDMA stack. ``symbol``: whether a vendor stack exports what nvidia-peermem is built
+    against; looked for only where nobody registered."""
+
+    modules: Reading[tuple[str, ...]] = field(default_factory=Reading)
+    clients: Reading[tuple[str, ...]] = field(default_factory=Reading)
+    symbol: Reading[bool] = field(default_factory=Reading)
 
 
 @dataclass(frozen=True)
 class StackFacts:
-    """Nothing yet."""
+    """``packages``: those that some check asks for, by ``database`` (dpkg or rpm).
+
+    ``devices``: RDMA devices; ``fabric``: whether one has an InfiniBand port. ``mlx5``: version of
+    the loaded mlx5_core, "" where it tells none, as the kernel's own does; missing where it is not
+    loaded. ``files``: the file that modprobe would load, by module. ``verbs``: every libibverbs.
+    """
+
+    ofed: Reading[OfedInfo] = field(default_factory=Reading)
+    packages: Reading[tuple[Package, ...]] = field(default_factory=Reading)
+    database: str = ""
+    devices: Reading[tuple[str, ...]] = field(default_factory=Reading)
+    fabric: bool = False
+    mlx5: Reading[str] = field(default_factory=Reading)
+    files: Reading[dict[str, str]] = field(default_factory=Reading)
+    dkms: Reading[tuple[Dkms, ...]] = field(default_factory=Reading)
+    verbs: Reading[tuple[str, ...]] = field(default_factory=Reading)
+    driver: Reading[Driver] = field(default_factory=Reading)
+    peer: PeerMemory = field(default_factory=PeerMemory)
+    cuda: Reading[str] = field(default_factory=Reading)
+
+    def package(self, *names: str) -> Package | None:
+        """The first of these that is installed, in this order."""
+        installed = {one.name: one for one in self.packages.value or ()}
+        return next((installed[name] for name in names if name in installed), None)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -1,11 +1,124 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the stack area reads of a simulated node."""
+"""The installed stack of a simulated node: packages, kernel modules, peer memory."""
 
 from __future__ import annotations
+
+import json
 
 from tests.gauntlet.node import Node
 from tests.gauntlet.tree import Tree
 
+_NAMES = {"doca": "OFED-internal", "mlnx_ofed": "MLNX_OFED_LINUX"}
+_META = {"doca": ("doca-ofed", "3.2.0-125000"), "mlnx_ofed": ("mlnx-ofed-all", "{ofed}")}
+_NCCL = {"13.0": "2.28.7-1+cuda13.0", "12.2": "2.19.3-1+cuda12.2"}
+
 
 def add(tree: Tree, node: Node) -> None:
-    """Nothing yet."""
+    """Everything that the stack area reads."""
+    vendor = node.rdma != "inbox"
+    rpm = node.os_id in ("rocky", "rhel", "almalinux")
+    like = "rhel centos fedora" if rpm else "debian"
+    if "/etc/os-release" not in tree.files:
+        text = f'NAME="{node.os_id}"\nID={node.os_id}\nID_LIKE="{like}"\n'
+        tree.file("/etc/os-release", f'{text}VERSION_ID="{node.os_version}"\n')
+    _packages(tree, node, rpm)
+    _modules(tree, node, rpm)
+    if vendor:
+        tree.command("ofed_info", f"{_NAMES[node.rdma]}-{node.ofed}:\n")
+    lib = "/usr/lib64" if rpm else f"/usr/lib/{node.machine}-linux-gnu"
+    tree.symlink(f"{lib}/libibverbs.so.1", "libibverbs.so.1.14.0")
+    tree.file(f"{lib}/libibverbs.so.1.14.0", b"\x7fELF")
+    if node.cards:
+        tree.file("/proc/driver/nvidia/version", _driver(node))
+        if vendor:
+            tree.file("/sys/kernel/mm/memory_peers/nv_mem/version", node.driver)
+            tree.file("/sys/module/nvidia_peermem/version", node.driver)
+
+
+def _driver(node: Node) -> str:
+    kind = f"Open Kernel Module for {node.machine}" if node.modules == "open" else ""
+    kind = kind or f"{node.machine} Kernel Module"
+    built = "Release Build  (dvs-builder@U22-I3)  Wed Oct 29 20:26:34 UTC 2025"
+    return f"NVRM version: NVIDIA UNIX {kind}  {node.driver}  {built}\nGCC version: 13.3.0\n"
+
+
+def _release(node: Node) -> str:
+    """The release as kernel packages write it: 25.10.1.2.8.1."""
+    return node.ofed.replace("-", ".").rpartition(".")[0] + ".1"
+
+
+def _list(node: Node, rpm: bool) -> list[tuple[str, str]]:
+    train = node.ofed.split("-")[0]
+    found = [("bash", "5.2-1"), ("systemd", "255-1")]
+    if node.rdma == "inbox":
+        verbs = "50.0-2"
+    else:
+        scheme = {"doca": "{}.0.11-1", "mlnx_ofed": "{0}mlnx47-1.{0}322"}[node.rdma]
+        verbs = scheme.format(train.replace(".", ""))
+        name, version = _META[node.rdma]
+        found.append((name, version.format(ofed=node.ofed)))
+        kernel = f"{train}{'-' if rpm else '.'}OFED.{_release(node)}"
+        found.append(
+            ("mlnx-ofa_kernel", f"{kernel}.rhel9u4"[:-8] + "-1.rhel9u4")
+            if rpm
+            else ("mlnx-ofed-kernel-dkms", f"{kernel}-1")
+        )
+    libraries = (
+        ("libibverbs", "librdmacm", "libibumad")
+        if rpm
+        else ("libibverbs1", "ibverbs-providers", "librdmacm1", "libibumad3")
+    )
+    found += [(name, verbs) for name in (*libraries, "rdma-core")]
+    if node.cards:
+        branch = node.driver.split(".")[0]
+        version = f"{node.driver}-1"
+        found.append((f"nvidia-dkms-{branch}" if not rpm else "kmod-nvidia-open-dkms", version))
+        found.append(("nvidia-container-toolkit", "1.18.1-1"))
+        found.append(("libnccl" if rpm else "libnccl2", _NCCL[node.cuda]))
+        if node.fabric_manager:
+            found.append(("nvidia-fabricmanager", version))
+    return found
+
+
+def _packages(tree: Tree, node: Node, rpm: bool) -> None:
+    arch = node.machine if rpm else {"x86_64": "amd64", "aarch64": "arm64"}[node.machine]
+    found = _list(node, rpm)
+    if rpm:
+        tree.command("rpm_qa", "".join(f"{name} {version} {arch}\n" for name, version in found))
+        return
+    paragraphs = [
+        f"Package: {name}\nStatus: install ok installed\nPriority: optional\nArchitecture: {arch}\n"
+        f"Version: {version}\nDescription: {name}\n of a simulated node\n"
+        for name, version in found
+    ]
+    tree.file("/var/lib/dpkg/status", "\n".join(paragraphs) + "\n")
+
+
+def _modules(tree: Tree, node: Node, rpm: bool) -> None:
+    vendor = node.rdma != "inbox"
+    place = "extra/{}.ko.xz" if rpm else "updates/dkms/{}.ko.zst"
+    own = "kernel/drivers/net/ethernet/mellanox/mlx5/core/mlx5_core.ko.zst"
+    lines = ["kernel/drivers/nvme/host/nvme.ko.zst: kernel/drivers/nvme/host/nvme-core.ko.zst"]
+    lines.append(f"{place.format('mlx5_core') if vendor else own}:")
+    if node.cards:
+        lines.append(f"{place.format('nvidia')}:")
+    tree.file(f"/lib/modules/{node.kernel}/modules.dep", "\n".join(lines))
+    tree.folder("/sys/module/mlx5_core")
+    tree.file("/sys/module/mlx5_core/srcversion", "B1B9A2F8D1A4B3E6C5D4E3F")
+    if vendor:
+        tree.file("/sys/module/mlx5_core/version", node.ofed.rpartition(".")[0])
+    _dkms(tree, "nvidia", node.driver, node) if node.cards else None
+    if vendor:
+        name = "mlnx-ofa_kernel" if rpm else "mlnx-ofed-kernel"
+        _dkms(tree, name, f"{node.ofed.split('-')[0]}.OFED.{_release(node)}", node)
+    if node.cards:
+        cuda = {"cuda": {"name": "CUDA SDK", "version": f"{node.cuda}.1"}}
+        tree.file("/usr/local/cuda/version.json", json.dumps(cuda))
+
+
+def _dkms(tree: Tree, name: str, version: str, node: Node) -> None:
+    base = f"/var/lib/dkms/{name}/{version}"
+    tree.file(f"{base}/{node.kernel}/{node.machine}/module/{name}.ko.zst", b"\x28\xb5\x2f\xfd")
+    tree.symlink(f"{base}/source", f"/usr/src/{name}-{version}")
+    link = f"/var/lib/dkms/{name}/kernel-{node.kernel}-{node.machine}"
+    tree.symlink(link, f"{version}/{node.kernel}/{node.machine}")

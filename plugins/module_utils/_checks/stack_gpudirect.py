@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge whether HCAs can reach GPU memory by themselves, and whether NCCL would see that."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    Check,
+    failed,
+    passed,
+    skipped,
+    unknown,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.stack_installed import (
+    NO_RDMA,
+    has_rdma,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data import (
+    gpudirect,
+    stack_components,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+    CAPABILITY,
+    Expectations,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.stack import StackFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.version_text import numbers
+
+_PATH = "stack.gpudirect.path"
+_NCCL = "stack.gpudirect.nccl"
+_HOST = "host"
+_EXPECTED = f"{gpudirect.DMABUF} or a registered nvidia_peermem"
+_DRIVER_FIRST = "load the NVIDIA driver first; see the gpu checks"
+
+
+def judge(facts: StackFacts, machine: Machine, expect: Expectations) -> Iterator[Check]:
+    """stack.gpudirect.*"""
+    why = _does_not_apply(facts, machine, expect)
+    if why is not None:
+        for check_id in (_PATH, _NCCL):
+            if why:
+                yield skipped(check_id, _HOST, why)
+            else:
+                yield unknown(check_id, _HOST, _cannot_tell(facts, machine))
+        return
+    yield _path(facts, machine)
+    yield _seen_by_nccl(facts, machine)
+
+
+def _does_not_apply(facts: StackFacts, machine: Machine, expect: Expectations) -> str | None:
+    """Why not; None where it does apply, "" where nobody can tell."""
+    if machine.simulated:
+        return f"simulated node: {machine.simulated}"
+    if machine.has_gpus is False:
+        return "no NVIDIA GPU on the PCI bus"
+    rdma = has_rdma(facts, machine)
+    if rdma is False:
+        return NO_RDMA
+    if machine.has_gpus is None or rdma is None:
+        return ""
+    if not facts.devices.value:
+        return "" if not facts.devices.missing else "no RDMA device: see ib.hca.present"
+    wanted = any(expect.get(key) for key in ("hcas", "hcas_min", "link_layer"))
+    if not facts.fabric and not wanted:
+        return "only Ethernet RDMA ports, and nobody expects rails of this host"
+    return None
+
+
+def _cannot_tell(facts: StackFacts, machine: Machine) -> str:
+    if machine.has_gpus is None:
+        return machine.gpus.why or "nobody could look for GPUs"
+    return facts.devices.why or machine.pci.why or "nobody could look for HCAs"
+
+
+def _dmabuf(facts: StackFacts, machine: Machine) -> Reading[str]:
+    """What keeps DMA-BUF from working, "" if nothing does."""
+    if facts.driver.value is None:
+        return Reading(None, facts.driver.why, facts.driver.missing)
+    if machine.kernel.value is None:
+        return Reading(None, machine.kernel.why)
+    driver, kernel = facts.driver.value, numbers(machine.kernel.value)[:2]
+    if not driver.open:
+        return Reading("the proprietary kernel modules of the NVIDIA driver have no DMA-BUF")
+    if kernel < gpudirect.DMABUF_KERNEL:
+        return Reading(f"kernel {machine.kernel.value} is too old for DMA-BUF")
+    if numbers(driver.version)[:1] < gpudirect.DMABUF_DRIVER:
+        return Reading(f"driver {driver.version} is too old for DMA-BUF")
+    return Reading("")
+
+
+def _registered(facts: StackFacts) -> Reading[tuple[str, ...]]:
+    """The clients of nvidia-peermem's kind that the RDMA stack knows."""
+    return facts.peer.clients.map(
+        lambda found: tuple(one for one in gpudirect.CLIENTS if one in found)
+    )
+
+
+def _path(facts: StackFacts, machine: Machine) -> Check:
+    dmabuf, clients = _dmabuf(facts, machine), _registered(facts)
+    ways = []
+    if dmabuf.value == "":
+        ways.append(gpudirect.DMABUF)
+    if clients.value:
+        ways.append(f"nvidia_peermem ({', '.join(clients.value)})")
+    if ways:
+        return passed(_PATH, _HOST, ", ".join(ways), _EXPECTED, CAPABILITY)
+    if facts.driver.missing:
+        why = "no NVIDIA driver is loaded"
+        return unknown(_PATH, _HOST, why, remedy=_DRIVER_FIRST)
+    for reading in (dmabuf, clients):
+        if reading.value is None:
+            return unknown(_PATH, _HOST, reading.why)
+    if facts.peer.modules.value is None:
+        return unknown(_PATH, _HOST, facts.peer.modules.why)
+    observed, cause = _why_no_peermem(facts, facts.peer.modules.value)
+    return failed(_PATH, _HOST, observed, _EXPECTED, CAPABILITY, cause=f"{dmabuf.value}; {cause}")
+
+
+def _why_no_peermem(facts: StackFacts, modules: tuple[str, ...]) -> tuple[str, str]:
+    if modules:
+        return (
+            f"{modules[0]} is loaded and not registered",
+            "it was built without the RDMA stack's peer memory, so it does nothing, "
+            "although NCCL takes it for working",
+        )
+    if facts.peer.symbol.value:
+        return "nvidia_peermem is not loaded", "the RDMA stack would take it: load it"
+    if facts.peer.symbol.value is False:
+        return (
+            "nvidia_peermem is not loaded",
+            "it cannot be: no vendor's RDMA stack exports peer memory",
+        )
+    return "nvidia_peermem is not loaded", "whether it could be cannot be told"
+
+
+def _seen_by_nccl(facts: StackFacts, machine: Machine) -> Check:
+    if facts.packages.value is None:
+        return unknown(_NCCL, _HOST, facts.packages.why)
+    nccl = facts.package(*stack_components.PACKAGES["nccl"])
+    if nccl is None:
+        return skipped(_NCCL, _HOST, "no NCCL package on this host: jobs bring their own")
+    version = numbers(nccl.version)[:3]
+    dmabuf, clients, modules = _dmabuf(facts, machine), _registered(facts), facts.peer.modules
+    works = set(clients.value or ()) | ({gpudirect.DMABUF} if dmabuf.value == "" else set())
+    if not works:
+        if facts.driver.missing or dmabuf.value is None or clients.value is None:
+            why = clients.why or dmabuf.why
+            return unknown(_NCCL, _HOST, why, remedy=_DRIVER_FIRST if facts.driver.missing else "")
+        return skipped(_NCCL, _HOST, "there is no way to see: see stack.gpudirect.path")
+    if clients.value and modules.value and modules.value[0] == gpudirect.PEERMEM_MODULES[0]:
+        works.add(gpudirect.MODULE)
+    seen = [one.sign for one in gpudirect.SIGHTS if one.sign in works and _sees(one, version)]
+    observed = f"NCCL {nccl.version}"
+    if seen:
+        return passed(_NCCL, _HOST, f"{observed} sees {', '.join(seen)}", "any way", CAPABILITY)
+    cause = f"this release does not look for {', '.join(sorted(works))}: it copies through the host"
+    return failed(_NCCL, _HOST, observed, "a release that looks for it", CAPABILITY, cause=cause)
+
+
+def _sees(sight: gpudirect.Sight, version: tuple[int, ...]) -> bool:
+    return version >= sight.first and (not sight.end or version < sight.end)

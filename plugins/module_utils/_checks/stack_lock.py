@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Compare what is installed with the lock: one check a component."""
+
+from __future__ import annotations
+
+from typing import Any, Iterator
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._look import look
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    Check,
+    failed,
+    passed,
+    skipped,
+    unknown,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.stack_installed import (
+    NO_RDMA,
+    Stack,
+    has_rdma,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data import stack_components
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expectations
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.stack import (
+    Driver,
+    StackFacts,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages import Package
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.version_text import fits
+
+_ID = "stack.lock.match"
+_ABSENT = "not installed"
+
+
+def judge(
+    facts: StackFacts, machine: Machine, expect: Expectations, ours: Reading[Stack]
+) -> Iterator[Check]:
+    """stack.lock.match for every component that the lock names a version of."""
+    wanted = expect.get("stack")
+    if wanted is None:
+        yield skipped(_ID, "host", "no lock: no plan was made for this host yet")
+        return
+    named = {name: value for name, value in wanted.value.items() if value not in (None, "", {})}
+    if not named:
+        yield skipped(_ID, "host", "the lock names no component")
+    for name, value in named.items():
+        if name == "rdma":
+            yield _rdma(facts, machine, ours, value, wanted.source)
+        elif name == "driver":
+            yield _driver(facts, machine, value, wanted.source)
+        else:
+            yield _component(facts, str(name), value, wanted.source)
+
+
+def _field(value: Any, key: str) -> str:
+    """One field of a component; a component that is no dictionary is its version."""
+    found = value.get(key) if isinstance(value, dict) else value
+    if key != "version" and not isinstance(value, dict):
+        found = None
+    return "" if found is None or isinstance(found, (bool, dict, list)) else str(found)
+
+
+def _rdma(
+    facts: StackFacts, machine: Machine, ours: Reading[Stack], value: Any, source: str
+) -> Check:
+    flavour, version = _field(value, "flavour"), _field(value, "version")
+    expected = f"{flavour} {version}".strip()
+    if has_rdma(facts, machine) is False:
+        return skipped(_ID, "rdma", NO_RDMA)
+
+    def compare(stack: Stack) -> Check:
+        right = not flavour or stack.flavour == flavour
+        if right and (not version or any(fits(one, version) for one in stack.versions)):
+            return passed(_ID, "rdma", stack, expected, source)
+        cause = _changed(expected) if right else "another RDMA stack is installed than was planned"
+        return failed(_ID, "rdma", stack, expected, source, cause=cause)
+
+    return look(_ID, "rdma", ours, compare)
+
+
+def _driver(facts: StackFacts, machine: Machine, value: Any, source: str) -> Check:
+    version, branch = _field(value, "version"), _field(value, "branch")
+    modules = _field(value, "modules")
+    expected = " ".join(one for one in (version or branch, modules) if one)
+    if machine.simulated:
+        return skipped(_ID, "driver", f"simulated node: {machine.simulated}")
+    if machine.has_gpus is False:
+        return skipped(_ID, "driver", "no NVIDIA GPU on the PCI bus")
+
+    def compare(driver: Driver) -> Check:
+        kind = "open" if driver.open else "proprietary"
+        observed = f"{driver.version} {kind}"
+        if not fits(driver.version, version or branch) and (version or branch):
+            cause = _changed(expected)
+        elif modules and modules != kind:
+            cause = f"the {kind} kernel modules are loaded"
+        else:
+            return passed(_ID, "driver", observed, expected, source)
+        return failed(_ID, "driver", observed, expected, source, cause=cause)
+
+    def none() -> Check:
+        return failed(_ID, "driver", "no driver is loaded", expected, source, cause=_ABSENT)
+
+    return look(_ID, "driver", facts.driver, compare, missing=none)
+
+
+def _component(facts: StackFacts, name: str, value: Any, source: str) -> Check:
+    version = _field(value, "version")
+    if not version:
+        return skipped(_ID, name, "the lock names no version of it")
+    names = stack_components.PACKAGES.get(name, (name.replace("_", "-"),))
+    if name == "cuda" and facts.cuda.value is not None:
+        return _compared(name, facts.cuda.value, version, source)
+
+    def packages(found: tuple[Package, ...]) -> Check:
+        mine = [one for one in found if _is_one_of(one.name, names)]
+        if not mine and name not in stack_components.PACKAGES:
+            return unknown(_ID, name, f"nobody knows in which package {name} comes")
+        if not mine:
+            return failed(_ID, name, _ABSENT, version, source, cause=_ABSENT)
+        # CUDA toolkits of several releases may lie side by side; one of them must fit.
+        best = next((one for one in mine if fits(one.version, version)), mine[0])
+        return _compared(name, best.version, version, source)
+
+    return look(_ID, name, facts.packages, packages)
+
+
+def _compared(name: str, observed: str, version: str, source: str) -> Check:
+    if fits(observed, version):
+        return passed(_ID, name, observed, version, source)
+    return failed(_ID, name, observed, version, source, cause=_changed(version))
+
+
+def _is_one_of(package: str, names: tuple[str, ...]) -> bool:
+    """By its name, or its name and a branch: nvidia-fabricmanager-570, cuda-toolkit-13-0."""
+    return any(
+        package == name
+        or (package.startswith(f"{name}-") and package[len(name) :].replace("-", "").isdigit())
+        for name in names
+    )
+
+
+def _changed(expected: str) -> str:
+    return f"it was changed since the lock was written, or never brought to {expected}"

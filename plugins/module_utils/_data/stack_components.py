@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a lock calls the parts of a stack, and the packages that they come in. Data only.
+
+A package goes by exactly this name, or by it and a driver branch (nvidia-fabricmanager-570).
+Sources: NVIDIA's driver installation guide, container toolkit and DCGM guides, the NCCL and
+gdrcopy packages; confirmed unless noted.
+"""
+
+from __future__ import annotations
+
+PACKAGES: dict[str, tuple[str, ...]] = {
+    "fabric_manager": ("nvidia-fabricmanager", "nvidia-fabric-manager"),
+    "imex": ("nvidia-imex",),
+    "nvlsm": ("nvlsm",),
+    "nscq": ("libnvidia-nscq",),
+    "nccl": ("libnccl2", "libnccl"),
+    "container_toolkit": ("nvidia-container-toolkit",),
+    "cuda": ("cuda-toolkit", "cuda-cudart", "cuda-runtime", "cuda"),
+    "dcgm": ("datacenter-gpu-manager-4-core", "datacenter-gpu-manager"),
+    "gdrcopy": ("gdrcopy", "libgdrapi", "gdrdrv-dkms"),
+    "docker": ("docker-ce", "docker.io"),
+    "containerd": ("containerd.io", "containerd"),
+    "podman": ("podman",),
+    "enroot": ("enroot",),
+    "mft": ("mft",),
+}

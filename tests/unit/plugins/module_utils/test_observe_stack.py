@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.stack import Dkms, Driver
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import stack
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages import Package
+from tests.gauntlet.tree import Tree
+
+KERNEL = "6.8.0-88-generic"
+MACHINE = Machine(kernel=Reading(KERNEL))
+DPKG = """Package: libnccl2
+Status: install ok installed
+Architecture: amd64
+Version: 2.28.7-1
+
+Package: vim
+Status: install ok installed
+Architecture: amd64
+Version: 9
+
+"""
+NVRM = "NVRM version: NVIDIA UNIX {}  Release Build\nGCC version: 13"
+OPEN = NVRM.format("Open Kernel Module for x86_64  580.105.08")
+CLOSED = NVRM.format("x86_64 Kernel Module  535.183.06")
+
+
+def host(**files: str) -> Tree:
+    tree = Tree()
+    tree.file("/etc/os-release", "ID=ubuntu\nID_LIKE=debian\n")
+    tree.file("/var/lib/dpkg/status", DPKG)
+    for path, text in files.items():
+        tree.file(path, text)
+    return tree
+
+
+def test_an_empty_host_says_what_is_missing_and_what_could_not_be_looked_at() -> None:
+    facts = stack.observe(Tree(), MACHINE)
+    assert facts.devices.missing
+    assert facts.mlx5.missing
+    assert facts.driver.missing
+    assert facts.files.missing
+    assert facts.dkms.value == ()
+    assert facts.peer.modules.value == ()
+    assert facts.peer.clients.value == ()
+    assert facts.peer.symbol.value is False
+    assert not facts.ofed.known
+    assert not facts.packages.known
+    assert "dpkg" in facts.packages.why
+    assert "rpm" in facts.packages.why
+
+
+def test_only_packages_that_some_check_asks_for_are_kept() -> None:
+    facts = stack.observe(host(), MACHINE)
+    assert facts.packages.value == (Package("libnccl2", "2.28.7-1", "amd64"),)
+    assert facts.database == "dpkg"
+
+
+@pytest.mark.parametrize(
+    ("told", "database"),
+    [
+        ("ID=ubuntu\nID_LIKE=debian\n", "dpkg"),
+        ('ID="rocky"\nID_LIKE="rhel centos fedora"\n', "rpm"),
+        ("ID='sles'\n", "rpm"),
+        ("ID=azurelinux\r\n", "rpm"),
+        ("ID=flatcar\n", "dpkg"),
+    ],
+)
+def test_the_system_says_which_database_counts(told: str, database: str) -> None:
+    tree = host()
+    tree.file("/etc/os-release", told)
+    tree.command("rpm_qa", "libnccl 2.28.3-1 x86_64\n")
+    facts = stack.observe(tree, MACHINE)
+    assert facts.database == database
+    assert len(facts.packages.value or ()) == 1
+
+
+def test_the_database_of_a_system_is_not_replaced_by_another() -> None:
+    tree = host()
+    tree.broken["/var/lib/dpkg/status"] = "permission denied"
+    tree.command("rpm_qa", "libnccl 2.28.3-1 x86_64\n")
+    facts = stack.observe(tree, MACHINE)
+    assert (facts.packages.known, facts.packages.why) == (
+        False,
+        "/var/lib/dpkg/status: permission denied",
+    )
+
+
+def test_a_database_that_was_cut_tells_nothing() -> None:
+    tree = host()
+    tree.file("/var/lib/dpkg/status", DPKG[:-1])
+    assert not stack.observe(tree, MACHINE).packages.known
+
+
+@pytest.mark.parametrize(
+    ("stdout", "rc", "release", "why"),
+    [
+        ("MLNX_OFED_LINUX-24.10-1.1.4.0:\n", 0, "24.10-1.1.4.0", ""),
+        ("bash: ofed_info: command not found\n", 127, None, "command not found"),
+        ("", 127, None, "exit status 127"),
+        ("MLNX_OFED_LINUX-24.10-1.1.4.0:\n", 1, None, "status 1"),
+    ],
+)
+def test_ofed_info_is_believed_only_if_it_worked(
+    stdout: str, rc: int, release: str | None, why: str
+) -> None:
+    tree = host()
+    tree.command("ofed_info", stdout, rc)
+    ofed = stack.observe(tree, MACHINE).ofed
+    assert (ofed.value.release if ofed.value else None) == release
+    assert why in ofed.why
+
+
+def test_a_loaded_module_without_a_version_is_no_missing_module() -> None:
+    tree = host()
+    tree.folder("/sys/module/mlx5_core")
+    assert stack.observe(tree, MACHINE).mlx5.value == ""
+    tree.file("/sys/module/mlx5_core/version", "25.10-1.2.8")
+    assert stack.observe(tree, MACHINE).mlx5.value == "25.10-1.2.8"
+    tree.broken["/sys/module/mlx5_core/version"] = "permission denied"
+    assert not stack.observe(tree, MACHINE).mlx5.known
+
+
+def test_dkms_tells_every_version_and_the_kernels_it_was_built_for() -> None:
+    tree = host()
+    base = "/var/lib/dkms/nvidia"
+    tree.file(f"{base}/580.105.08/{KERNEL}/x86_64/module/nvidia.ko", "")
+    tree.folder(f"{base}/580.105.08/build")
+    tree.symlink(f"{base}/580.105.08/source", "/usr/src/nvidia-580.105.08")
+    tree.symlink(f"{base}/kernel-{KERNEL}-x86_64", f"580.105.08/{KERNEL}/x86_64")
+    tree.folder(f"{base}/570.1/source")
+    tree.folder("/var/lib/dkms/zfs/2.2")
+    assert stack.observe(tree, MACHINE).dkms.value == (
+        Dkms("nvidia", "570.1", ()),
+        Dkms("nvidia", "580.105.08", (KERNEL,)),
+    )
+    tree.broken[f"{base}/570.1"] = "permission denied"
+    assert not stack.observe(tree, MACHINE).dkms.known
+
+
+def test_depmods_list_is_read_for_the_running_kernel() -> None:
+    tree = host()
+    path = f"/lib/modules/{KERNEL}/modules.dep"
+    tree.file(path, "updates/dkms/nvidia.ko.zst:\nkernel/fs/ext4/ext4.ko.zst:\n")
+    assert stack.observe(tree, MACHINE).files.value == {"nvidia": "updates/dkms/nvidia.ko.zst"}
+    tree.files[path] = b"updates/dkms/nvid"
+    assert "cut off" in stack.observe(tree, MACHINE).files.why
+    assert not stack.observe(tree, Machine()).files.known
+
+
+@pytest.mark.parametrize(
+    ("text", "driver"),
+    [(OPEN, Driver("580.105.08", True)), (CLOSED, Driver("535.183.06", False)), ("NVRM", None)],
+)
+def test_the_loaded_driver_says_version_and_kind(text: str, driver: Driver | None) -> None:
+    tree = host()
+    tree.file("/proc/driver/nvidia/version", text)
+    assert stack.observe(tree, MACHINE).driver.value == driver
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"cuda": {"version": 13}}', "{" * 5000])
+def test_a_cuda_file_of_another_shape_tells_nothing(text: str) -> None:
+    tree = host()
+    tree.file("/usr/local/cuda/version.json", text)
+    cuda = stack.observe(tree, MACHINE).cuda
+    assert (cuda.known, cuda.missing) == (False, False)
+
+
+def test_cuda_says_its_version() -> None:
+    tree = host()
+    tree.file("/usr/local/cuda/version.json", '{"cuda": {"version": "13.0.1"}}')
+    assert stack.observe(tree, MACHINE).cuda.value == "13.0.1"
+
+
+def test_peer_memory_is_looked_for_on_both_sides() -> None:
+    tree = host()
+    tree.folder("/sys/module/nvidia_peermem")
+    tree.file("/usr/src/ofa_kernel/default/Module.symvers", "0x1 ib_register_peer_memory_client x")
+    peer = stack.observe(tree, MACHINE).peer
+    assert (peer.modules.value, peer.clients.value, peer.symbol.value) == (
+        ("nvidia_peermem",),
+        (),
+        True,
+    )
+    tree.file("/sys/kernel/mm/memory_peers/nv_mem/version", "1")
+    peer = stack.observe(tree, MACHINE).peer
+    assert (peer.clients.value, peer.symbol.known) == (("nv_mem",), False)
+    tree.broken["/sys/module/nvidia_peermem"] = "permission denied"
+    assert not stack.observe(tree, MACHINE).peer.modules.known
+
+
+def test_every_place_of_a_libibverbs_is_listed() -> None:
+    tree = host()
+    tree.file("/usr/lib64/libibverbs.so.1", "ELF")
+    assert stack.observe(tree, MACHINE).verbs.value == ("/usr/lib64/libibverbs.so.1",)
+    tree.broken["/usr/local/lib/libibverbs.so.1"] = "permission denied"
+    assert not stack.observe(tree, MACHINE).verbs.known
+
+
+def test_an_infiniband_port_makes_a_fabric() -> None:
+    tree = host()
+    tree.file("/sys/class/infiniband/mlx5_0/ports/1/link_layer", "Ethernet")
+    assert not stack.observe(tree, MACHINE).fabric
+    tree.file("/sys/class/infiniband/mlx5_1/ports/1/link_layer", "InfiniBand")
+    assert stack.observe(tree, MACHINE).fabric
