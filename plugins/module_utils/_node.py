@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
@@ -14,16 +13,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     Missing,
     Unavailable,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import PciFunction
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import machine
 
-NVIDIA = "10de"
-# PCI vendors whose Ethernet controllers may do RDMA: Mellanox/NVIDIA, Broadcom, Intel, Chelsio.
-RDMA_VENDORS = ("15b3", "14e4", "8086", "1425")
-_PCI = "/sys/bus/pci/devices"
 _INFINIBAND = "/sys/class/infiniband"
-# Written by the sandbox into its nodes, and by nobody else.
-SANDBOX_MARK = "/etc/ibready-sandbox.json"
-# A mark that cannot be read must not pass for real hardware.
-_MARK_UNREADABLE = "unreadable sandbox mark"
 
 T = TypeVar("T")
 
@@ -39,10 +32,12 @@ def collect(evidence: Evidence) -> dict[str, Any]:
             unreadable.append(str(exc))
             return otherwise
 
-    no_devices: list[dict[str, Any]] = []
     no_os: dict[str, str] = {}
     no_names: list[str] = []
-    devices = attempt(lambda: pci_devices(evidence), no_devices)
+    pci = machine.pci_functions(evidence)
+    if pci.value is None:
+        unreadable.append(pci.why)
+    functions = [one for one in pci.value or () if not one.virtual]
     return {
         "hostname": platform.node(),
         "kernel": platform.release(),
@@ -52,39 +47,12 @@ def collect(evidence: Evidence) -> dict[str, Any]:
         "root": os.geteuid() == 0,
         "cpus": os.cpu_count(),
         "memory_mb": attempt(lambda: memory_mb(evidence.read("/proc/meminfo")), None),
-        "gpus": [one for one in devices if is_gpu(one)],
-        "hcas": [one for one in devices if is_hca(one)],
+        "gpus": [_shown(one) for one in functions if one.is_gpu],
+        "hcas": [_shown(one) for one in functions if one.is_hca],
         "rdma_devices": attempt(lambda: _names(evidence, _INFINIBAND), no_names),
-        "simulated": attempt(lambda: _simulated(evidence), _MARK_UNREADABLE),
+        "simulated": attempt(lambda: machine.read_mark(evidence), machine.MARK_UNREADABLE),
         "unreadable": unreadable,
     }
-
-
-def pci_devices(evidence: Evidence) -> list[dict[str, Any]]:
-    """Every PCI function: address, class, vendor and device id (hex, no 0x), NUMA node or -1."""
-    found = []
-    for address in sorted(evidence.list(_PCI)):
-        found.append(
-            {
-                "address": address,
-                "class": _hex(evidence, address, "class"),
-                "vendor": _hex(evidence, address, "vendor"),
-                "device": _hex(evidence, address, "device"),
-                "numa_node": _numa(evidence, address),
-            }
-        )
-    return found
-
-
-def is_gpu(device: dict[str, Any]) -> bool:
-    """NVIDIA VGA (0300) or 3D (0302) controllers."""
-    return device["vendor"] == NVIDIA and str(device["class"])[:4] in ("0300", "0302")
-
-
-def is_hca(device: dict[str, Any]) -> bool:
-    """InfiniBand controllers (0207), or Ethernet (0200) of a vendor with RDMA."""
-    kind = str(device["class"])[:4]
-    return kind == "0207" or (kind == "0200" and device["vendor"] in RDMA_VENDORS)
 
 
 def os_release(text: str) -> dict[str, str]:
@@ -103,18 +71,14 @@ def memory_mb(meminfo: str) -> int | None:
     return int(match.group(1)) // 1024
 
 
-def _hex(evidence: Evidence, address: str, name: str) -> str:
-    text = evidence.read(f"{_PCI}/{address}/{name}").strip()
-    if not re.match(r"\A0x[0-9a-fA-F]+\Z", text):
-        raise ValueError(f"{_PCI}/{address}/{name}: {text[:40]!r} is not a hexadecimal number")
-    return text[2:].lower()
-
-
-def _numa(evidence: Evidence, address: str) -> int:
-    try:
-        return int(evidence.read(f"{_PCI}/{address}/numa_node"))
-    except (Unavailable, ValueError):
-        return -1
+def _shown(function: PciFunction) -> dict[str, Any]:
+    return {
+        "address": function.address,
+        "class": function.class_code,
+        "vendor": function.vendor,
+        "device": function.device,
+        "numa_node": function.numa_node,
+    }
 
 
 def _names(evidence: Evidence, path: str) -> list[str]:
@@ -123,14 +87,3 @@ def _names(evidence: Evidence, path: str) -> list[str]:
         return sorted(evidence.list(path))
     except Missing:
         return []
-
-
-def _simulated(evidence: Evidence) -> str:
-    try:
-        mark = json.loads(evidence.read(SANDBOX_MARK))
-    except Missing:
-        return ""
-    except ValueError:
-        return _MARK_UNREADABLE
-    what = mark.get("what") if isinstance(mark, dict) else None
-    return str(what or "InfiniBand fabric")

@@ -14,6 +14,8 @@ NVIDIA = "10de"
 MELLANOX = "15b3"
 # PCI vendors whose Ethernet controllers may do RDMA: Mellanox/NVIDIA, Broadcom, Intel, Chelsio.
 RDMA_VENDORS = (MELLANOX, "14e4", "8086", "1425")
+# The classes that GPUs, NVSwitches and HCAs are of.
+WATCHED_CLASSES = ("0200", "0207", "0280", "0300", "0302", "0680", "0c06")
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,9 @@ class PciFunction:
 
     ``driver``: the bound driver, "" where none is, None where that cannot be told.
     ``path``: addresses from the root port down to this function; () where it cannot be told.
-    ``virtual``: an SR-IOV virtual function.
+    ``virtual``: an SR-IOV virtual function; ``physical``: the address of the function that it
+    belongs to, "" where that cannot be told. Most functions of a host are neither GPU, NVSwitch nor
+    HCA: nothing but the class is read of those, their ids are "".
     """
 
     address: str
@@ -33,6 +37,12 @@ class PciFunction:
     driver: str | None = None
     path: tuple[str, ...] = ()
     virtual: bool = False
+    physical: str = ""
+
+    @property
+    def watched(self) -> bool:
+        """Whether this function is one of those that the checks are about."""
+        return self.is_gpu or self.is_nvswitch or self.is_hca
 
     @property
     def is_gpu(self) -> bool:
@@ -46,9 +56,16 @@ class PciFunction:
 
     @property
     def is_hca(self) -> bool:
-        """InfiniBand controllers (0207), or Ethernet (0200) of a vendor with RDMA."""
+        """InfiniBand controllers (0207, once 0c06), or Ethernet (0200) of a vendor with RDMA.
+
+        ConnectX-3 in VPI mode is a network controller of no kind (0280).
+        """
         kind = self.class_code[:4]
-        return kind == "0207" or (kind == "0200" and self.vendor in RDMA_VENDORS)
+        return (
+            kind in ("0207", "0c06")
+            or (kind == "0200" and self.vendor in RDMA_VENDORS)
+            or (kind == "0280" and self.vendor == MELLANOX)
+        )
 
 
 @dataclass(frozen=True)
@@ -57,12 +74,21 @@ class Machine:
 
     ``gpus``: the model of each GPU seen on the bus (or by nvidia-smi where the bus cannot be
     read), None for a model that is not known. ``simulated``: what of this host is simulated, "".
+    ``virtual``: whether the host is a virtual machine. ``container``: what kind of container we
+    look from, "" outside. ``arch``: as ``uname -m`` says it, "" where no file tells.
+    ``switch_managers``: addresses of the HCA functions that are no HCAs but lead to the NVLink
+    switches of an HGX board.
     """
 
     pci: Reading[tuple[PciFunction, ...]] = field(default_factory=Reading)
     gpus: Reading[tuple[Gpu | None, ...]] = field(default_factory=Reading)
     product: Reading[str] = field(default_factory=Reading)
     kernel: Reading[str] = field(default_factory=Reading)
+    vendor: Reading[str] = field(default_factory=Reading)
+    virtual: Reading[bool] = field(default_factory=Reading)
+    container: str = ""
+    arch: str = ""
+    switch_managers: Reading[tuple[str, ...]] = field(default_factory=Reading)
     simulated: str = ""
     board: Board | None = None
 
@@ -70,6 +96,24 @@ class Machine:
     def functions(self) -> tuple[PciFunction, ...]:
         """Every PCI function, () where the bus cannot be read: ask ``pci.known`` first."""
         return self.pci.value or ()
+
+    @property
+    def cards(self) -> tuple[PciFunction, ...]:
+        """The GPUs on the bus, without virtual functions."""
+        return tuple(one for one in self.functions if one.is_gpu and not one.virtual)
+
+    @property
+    def hcas(self) -> tuple[PciFunction, ...]:
+        """What may be an HCA: no virtual functions, no way to NVLink switches.
+
+        Ethernet controllers of vendors with RDMA are among them, the host's management port too.
+        """
+        others = self.switch_managers.value or ()
+        return tuple(
+            one
+            for one in self.functions
+            if one.is_hca and not one.virtual and one.address not in others
+        )
 
     @property
     def has_gpus(self) -> bool | None:
@@ -80,9 +124,14 @@ class Machine:
         """What a report shows of it."""
         return {
             "product": self.product.value,
+            "vendor": self.vendor.value,
             "kernel": self.kernel.value,
+            "arch": self.arch,
+            "virtual": self.virtual.value,
+            "container": self.container,
             "gpus": [one.model if one else None for one in self.gpus.value or ()],
-            "hcas": [one.address for one in self.functions if one.is_hca and not one.virtual],
+            "hcas": [one.address for one in self.hcas],
+            "switch_managers": list(self.switch_managers.value or ()),
             "profile": self.board.name if self.board else None,
             "simulated": self.simulated,
         }

@@ -6,8 +6,10 @@ from __future__ import annotations
 import json
 import posixpath
 import re
+from dataclasses import replace
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _profiles
+from ansible_collections.ibready.cluster.plugins.module_utils._data.boards import Board
 from ansible_collections.ibready.cluster.plugins.module_utils._data.gpus import Gpu
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     Evidence,
@@ -16,18 +18,21 @@ from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import (
+    WATCHED_CLASSES,
     Machine,
     PciFunction,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._observe import _ask
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import nvsmi_xml
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import kind as host_kind
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import nvsmi_xml, vpd
 
 PCI = "/sys/bus/pci/devices"
 # Written by the sandbox into its nodes, and by nobody else.
 SANDBOX_MARK = "/etc/ibready-sandbox.json"
 # A mark that cannot be read must not pass for real hardware.
-_MARK_UNREADABLE = "unreadable sandbox mark"
+MARK_UNREADABLE = "unreadable sandbox mark"
 _ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+_BUS = re.compile(r"pci[0-9a-f]{4,8}:[0-9a-f]{2}")
 _HEX = re.compile(r"0x([0-9a-fA-F]{4,6})")
 
 
@@ -35,6 +40,9 @@ def observe(evidence: Evidence, profile: str = "") -> Machine:
     """The machine; ``profile`` (from the inventory) takes the place of what is recognised."""
     pci = pci_functions(evidence)
     product = _ask.text(evidence, "/sys/class/dmi/id/product_name")
+    vendor = _ask.text(evidence, "/sys/class/dmi/id/sys_vendor")
+    cpu = _ask.file(evidence, "/proc/cpuinfo", host_kind.first_processor)
+    kernel = _ask.text(evidence, "/proc/sys/kernel/osrelease")
     gpus = _gpus(evidence, pci)
     switches = sum(one.is_nvswitch for one in pci.value or ())
     board = (
@@ -46,7 +54,12 @@ def observe(evidence: Evidence, profile: str = "") -> Machine:
         pci=pci,
         gpus=gpus,
         product=product,
-        kernel=_ask.text(evidence, "/proc/sys/kernel/osrelease"),
+        kernel=kernel,
+        vendor=vendor,
+        virtual=host_kind.virtual(cpu, vendor, product),
+        container=host_kind.container(evidence),
+        arch=host_kind.arch(evidence, cpu, kernel),
+        switch_managers=_switch_managers(evidence, pci, board),
         simulated=simulated(evidence),
         board=board,
     )
@@ -57,37 +70,55 @@ def pci_functions(evidence: Evidence) -> Reading[tuple[PciFunction, ...]]:
     try:
         return Reading(tuple(_function(evidence, one) for one in sorted(evidence.list(PCI))))
     except Unavailable as exc:
-        return Reading(None, str(exc), isinstance(exc, Missing))
+        return Reading(None, str(exc), exc.what == PCI and _no_bus(evidence, exc))
     except ValueError as exc:
         return Reading(None, str(exc))
+
+
+def _no_bus(evidence: Evidence, exc: Unavailable) -> bool:
+    """Whether the kernel was seen to know no PCI; where /sys is not mounted, nobody could look."""
+    return isinstance(exc, Missing) and _ask.names(evidence, "/sys/bus").known
 
 
 def simulated(evidence: Evidence) -> str:
     """What of this host is simulated; "" on real hardware."""
     try:
+        return read_mark(evidence)
+    except Unavailable as exc:
+        # A bundle that does not hold the mark says nothing about it; see Bundle.
+        return "" if "not in the bundle" in exc.reason else MARK_UNREADABLE
+
+
+def read_mark(evidence: Evidence) -> str:
+    """What the sandbox's mark says, "" where there is none; Unavailable if it cannot be read."""
+    try:
         mark = json.loads(evidence.read(SANDBOX_MARK))
     except Missing:
         return ""
-    except Unavailable as exc:
-        # A bundle that does not hold the mark says nothing about it; see Bundle.
-        return "" if "not in the bundle" in exc.reason else _MARK_UNREADABLE
     except ValueError:
-        return _MARK_UNREADABLE
+        return MARK_UNREADABLE
     what = mark.get("what") if isinstance(mark, dict) else None
     return str(what or "InfiniBand fabric")
 
 
 def _function(evidence: Evidence, address: str) -> PciFunction:
     base = f"{PCI}/{address}"
-    return PciFunction(
-        address=address,
-        class_code=_hex(evidence, f"{base}/class"),
-        vendor=_hex(evidence, f"{base}/vendor"),
-        device=_hex(evidence, f"{base}/device"),
+    kind = _hex(evidence, f"{base}/class")
+    if kind[:4] not in WATCHED_CLASSES:
+        return PciFunction(address, kind, "", "")
+    vendor = _hex(evidence, f"{base}/vendor")
+    device = _hex(evidence, f"{base}/device")
+    function = PciFunction(address, kind, vendor, device)
+    if not function.watched:
+        return function
+    virtual, physical = _physical(evidence, f"{base}/physfn")
+    return replace(
+        function,
         numa_node=_numa(evidence, f"{base}/numa_node"),
         driver=_driver(evidence, f"{base}/driver"),
         path=_path(evidence, base, address),
-        virtual=_ask.link(evidence, f"{base}/physfn").known,
+        virtual=virtual,
+        physical=physical,
     )
 
 
@@ -113,10 +144,21 @@ def _driver(evidence: Evidence, path: str) -> str | None:
     return "" if target.missing else None
 
 
+def _physical(evidence: Evidence, path: str) -> tuple[bool, str]:
+    """Whether this is a virtual function, and of which one."""
+    target = _ask.link(evidence, path)
+    if target.value is not None:
+        return True, posixpath.basename(target.value)
+    # A stranger's bundle may hold a copy of the directory where the host had a link to it.
+    return not target.missing and _ask.names(evidence, path).known, ""
+
+
 def _path(evidence: Evidence, base: str, address: str) -> tuple[str, ...]:
     """The functions on the way down, from the link's text: ../../../devices/pci0000:00/A/B."""
-    target = _ask.link(evidence, base).value or ""
-    found = tuple(part for part in target.split("/") if _ADDRESS.fullmatch(part))
+    parts = (_ask.link(evidence, base).value or "").split("/")
+    # Behind a volume manager (VMD) a second bus begins, with ports of its own.
+    starts = [at for at, part in enumerate(parts) if _BUS.fullmatch(part)]
+    found = tuple(part for part in parts[starts[-1] if starts else 0 :] if _ADDRESS.fullmatch(part))
     return found if found and found[-1] == address else ()
 
 
@@ -125,10 +167,41 @@ def _gpus(
 ) -> Reading[tuple[Gpu | None, ...]]:
     """From the bus; where it cannot be read (a bundle of command outputs), from nvidia-smi."""
     if pci.value is not None:
-        return Reading(tuple(_profiles.gpu_by_id(one.device) for one in pci.value if one.is_gpu))
+        return Reading(
+            tuple(
+                _profiles.gpu_by_id(one.device)
+                for one in pci.value
+                if one.is_gpu and not one.virtual
+            )
+        )
     if pci.missing:
         return Reading(())  # no PCI bus at all
     told = _ask.command(evidence, "nvsmi_xml", nvsmi_xml.parse)
     if told.value is not None:
         return Reading(tuple(_profiles.gpu_by_name(one.name) for one in told.value.gpus))
     return Reading(None, f"{pci.why}; {told.why}")
+
+
+def _switch_managers(
+    evidence: Evidence, pci: Reading[tuple[PciFunction, ...]], board: Board | None
+) -> Reading[tuple[str, ...]]:
+    """The HCA functions that carry the mark of a switch manager in their product data (VPD).
+
+    Asked only where the board has such: reading product data takes an HCA tens of milliseconds.
+    """
+    if pci.value is None:
+        return Reading(None, pci.why, pci.missing)
+    if board is None or not board.nvlsm:
+        return Reading(())
+    found = []
+    why = ""
+    for one in pci.value:
+        if not one.is_hca or one.virtual:
+            continue
+        data = _ask.data(evidence, f"{PCI}/{one.address}/vpd").map(vpd.parse)
+        if data.value is None:
+            why = why or ("" if data.missing else data.why)
+        elif data.value.is_switch_manager:
+            found.append(one.address)
+    # The marked ones are told even where another's data could not be read.
+    return Reading(None, why) if why and not found else Reading(tuple(found))

@@ -3,11 +3,169 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
+
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.pci import PciFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import (
+    Machine,
+    PciFunction,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.pci import (
+    End,
+    Errors,
+    PciFacts,
+    Rdma,
+    links,
+    on_the_way,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import _ask
+from ansible_collections.ibready.cluster.plugins.module_utils._observe.machine import PCI
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
+    nvsmi_xml,
+    pci_config,
+    pci_resource,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
+    to_int,
+    to_rate,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.nvsmi_xml import Nvsmi
+
+_INFINIBAND = "/sys/class/infiniband"
+_NODES = "/sys/devices/system/node"
+_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+_SLOT = re.compile(r"^PCI_SLOT_NAME=(\S{1,40})$", re.MULTILINE)
+_NODE = re.compile(r"node([0-9]{1,4})")
+_SECONDS = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,3})?) .*")
 
 
 def observe(evidence: Evidence, machine: Machine) -> PciFacts:
-    """Nothing yet."""
-    return PciFacts()
+    """Read GPUs, HCAs, NVSwitches and the bridges above them; nothing of any other function."""
+    if machine.simulated:
+        return PciFacts()
+    gpus, hcas = machine.cards, machine.hcas
+    switches = tuple(one for one in machine.functions if one.is_nvswitch)
+    ours = on_the_way((*gpus, *hcas))
+    lower = {pair[1] for one in (*gpus, *hcas) for pair in links(one.path)}
+    lower |= {one.address for one in (*gpus, *hcas)}
+    # nvidia-smi wakes the GPUs, whose links are slow while they sleep: it goes first.
+    smi, anyhow = _smi(evidence) if gpus else (Reading(), Reading())
+    return PciFacts(
+        ends={one: _end(evidence, f"{PCI}/{one}", one in lower) for one in ours},
+        configs={
+            one: _ask.data(evidence, f"{PCI}/{one}/config").map(pci_config.parse)
+            for one in (*ours, *(one.address for one in switches))
+        },
+        bars={
+            one.address: _ask.file(evidence, f"{PCI}/{one.address}/resource", pci_resource.parse)
+            for one in gpus
+        },
+        errors={one: _errors(evidence, f"{PCI}/{one}") for one in ours},
+        vfs={
+            one.address: _ask.file(evidence, f"{PCI}/{one.address}/sriov_numvfs", to_int)
+            for one in hcas
+        },
+        rdma=_rdma(evidence),
+        smi=smi,
+        smi_anyhow=anyhow,
+        nodes=_nodes(evidence),
+        distances=_distances(evidence, gpus, hcas),
+        uptime_s=_ask.file(evidence, "/proc/uptime", _seconds),
+    )
+
+
+def _smi(evidence: Evidence) -> tuple[Reading[Nvsmi], Reading[Nvsmi]]:
+    """A GPU that is lost makes it end with an error, after it listed the others."""
+    return (
+        _ask.command(evidence, "nvsmi_xml", nvsmi_xml.parse),
+        _ask.command(evidence, "nvsmi_xml", nvsmi_xml.parse, ok=None),
+    )
+
+
+def _end(evidence: Evidence, base: str, lower: bool) -> End:
+    speed, width = f"{base}/current_link_speed", f"{base}/current_link_width"
+    return End(
+        speed=_ask.file(evidence, speed, pci_resource.speed) if lower else Reading(),
+        width=_ask.file(evidence, width, pci_resource.width) if lower else Reading(),
+        max_speed=_ask.file(evidence, f"{base}/max_link_speed", pci_resource.speed),
+        max_width=_ask.file(evidence, f"{base}/max_link_width", pci_resource.width),
+    )
+
+
+def _errors(evidence: Evidence, base: str) -> Errors:
+    return Errors(
+        fatal=_ask.file(evidence, f"{base}/aer_dev_fatal", pci_resource.errors),
+        nonfatal=_ask.file(evidence, f"{base}/aer_dev_nonfatal", pci_resource.errors),
+        correctable=_ask.file(evidence, f"{base}/aer_dev_correctable", pci_resource.errors),
+    )
+
+
+def _rdma(evidence: Evidence) -> Reading[tuple[Rdma, ...]]:
+    names = _ask.names(evidence, _INFINIBAND)
+    if names.value is None:
+        return Reading(None, names.why, names.missing)
+    return Reading(tuple(_device(evidence, one) for one in names.value))
+
+
+def _device(evidence: Evidence, name: str) -> Rdma:
+    base = f"{_INFINIBAND}/{name}"
+    ports = _ask.names(evidence, f"{base}/ports")
+    rates = [_port_gbps(evidence, f"{base}/ports/{one}") for one in ports.value or ()]
+    known = [one for one in rates if one is not None]
+    return Rdma(
+        name,
+        _behind(evidence, f"{base}/device"),
+        _ask.text(evidence, f"{base}/sys_image_guid").value or "",
+        max(known, default=0.0) if ports.known and len(known) == len(rates) else None,
+    )
+
+
+def _port_gbps(evidence: Evidence, base: str) -> float | None:
+    state = _ask.text(evidence, f"{base}/state").value
+    if state is None or "ACTIVE" in state:
+        return _ask.file(evidence, f"{base}/rate", to_rate).value if state else None
+    return 0.0
+
+
+def _behind(evidence: Evidence, path: str) -> str | None:
+    """The PCI address in the device's link, "" for one that is not on PCI (rxe, siw)."""
+    target = _ask.link(evidence, path)
+    if target.missing:
+        return ""
+    if target.value is not None:
+        name = posixpath.basename(target.value)
+        return name if _ADDRESS.fullmatch(name) else ""
+    # A stranger's bundle may hold a copy of the directory where the host had a link to it.
+    found = _SLOT.search(_ask.text(evidence, f"{path}/uevent").value or "")
+    return found.group(1) if found else None
+
+
+def _nodes(evidence: Evidence) -> Reading[tuple[int, ...]]:
+    names = _ask.names(evidence, _NODES)
+    matches = [_NODE.fullmatch(one) for one in names.value or ()]
+    found = tuple(sorted(int(one.group(1)) for one in matches if one))
+    if names.value is not None and not found:
+        return Reading(None, f"{_NODES}: no node in it")
+    return Reading(found) if found else Reading(None, names.why, names.missing)
+
+
+def _distances(
+    evidence: Evidence, gpus: tuple[PciFunction, ...], hcas: tuple[PciFunction, ...]
+) -> dict[int, Reading[tuple[int, ...]]]:
+    far = {one.numa_node for one in hcas} - {one.numa_node for one in gpus} - {-1}
+    return {
+        one: _ask.file(evidence, f"{_NODES}/node{one}/distance", _numbers) for one in sorted(far)
+    }
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(to_int(one) for one in text.split())
+
+
+def _seconds(text: str) -> float:
+    match = _SECONDS.fullmatch(text)
+    if match is None:
+        raise ValueError("not the seconds since boot")
+    return float(match.group(1))

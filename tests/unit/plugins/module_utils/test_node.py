@@ -86,3 +86,16 @@ def test_rdma_devices_are_named_where_a_driver_is_bound(root: Path) -> None:
     assert _node.collect(Live(root))["rdma_devices"] == []
     (root / "sys/class/infiniband/mlx5_0").mkdir(parents=True)
     assert _node.collect(Live(root))["rdma_devices"] == ["mlx5_0"]
+
+
+def test_virtual_functions_are_no_hcas(root: Path) -> None:
+    device(root, "0000:19:00.1", "0x020700", "0x15b3", "0x101e")
+    (root / "sys/bus/pci/devices/0000:19:00.1/physfn").symlink_to("../0000:19:00.0")
+    node = _node.collect(Live(root))
+    assert [one["address"] for one in node["hcas"]] == ["0000:19:00.0", "0000:2a:00.0"]
+
+
+def test_no_bus_is_unreadable(tmp_path: Path) -> None:
+    node = _node.collect(Live(tmp_path))
+    assert (node["gpus"], node["hcas"]) == ([], [])
+    assert any("/sys/bus/pci/devices" in line for line in node["unreadable"])

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge whether bus and drivers know of the same GPUs, HCAs and NVSwitches: no I/O."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    Check,
+    failed,
+    passed,
+    skipped,
+    unknown,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._tally import Tally
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.pci_scope import (
+    CANNOT_TELL_VM,
+    NEITHER,
+    NO_GPU,
+    Scope,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data.pcie import PASSED_ON
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import PciFunction
+
+_GPU_DRIVER = "nvidia"
+_DRIVER_UNKNOWN = "the evidence does not tell which driver is bound"
+_MEND_DRIVER = "mend pci.gpu.driver first"
+_SOME_OF_THEM = "a container may have been given some of the devices only"
+_NO_SWITCH = "no NVSwitch on the PCI bus"
+
+
+def judge_drivers(scope: Scope) -> Iterator[Check]:
+    yield from _answers(scope)
+    yield from _bound("pci.gpu.driver", "GPUs", scope.gpus, scope, scope.no_gpu)
+    yield from _listed(scope)
+    yield from _bound("pci.hca.driver", "HCAs", scope.hcas, scope, scope.no_hca)
+    yield from _rdma(scope)
+    yield from _virtual_functions(scope)
+    yield from _bound("pci.nvswitch.driver", "NVSwitches", scope.switches, scope, _NO_SWITCH)
+    yield _switch_count(scope)
+
+
+def _answers(scope: Scope) -> list[Check]:
+    tally = Tally("pci.device.answers", "functions")
+    for one in (*scope.devices, *scope.switches):
+        config = scope.facts.configs.get(one.address)
+        if config is None or config.value is None:
+            tally.unsure(one.address, config.why if config else "nobody looked")
+        elif config.value.answers:
+            tally.good(one.address)
+        else:
+            tally.bad(
+                failed(tally.id, one.address, "reads as ones", f"vendor {one.vendor}", CAPABILITY)
+            )
+    return tally.checks("an answer", CAPABILITY, nothing=NEITHER)
+
+
+def _bound(
+    check_id: str, unit: str, functions: tuple[PciFunction, ...], scope: Scope, nothing: str
+) -> list[Check]:
+    tally = Tally(check_id, unit)
+    for one in functions:
+        wanted = _GPU_DRIVER if one.is_gpu else "a driver"
+        if one.driver is None:
+            tally.unsure(scope.name(one.address), _DRIVER_UNKNOWN)
+        elif one.driver == _GPU_DRIVER or (
+            not one.is_gpu and one.driver and one.driver not in PASSED_ON
+        ):
+            tally.good(one.address)
+        else:
+            cause = _why_not(one.driver)
+            seen = one.driver or "no driver"
+            tally.bad(failed(check_id, one.address, seen, wanted, CAPABILITY, cause=cause))
+    return tally.checks("bound to a driver", CAPABILITY, nothing=nothing)
+
+
+def _why_not(driver: str) -> str:
+    if driver in PASSED_ON:
+        return f"{driver} holds it for a virtual machine or a user-space driver"
+    if driver == "nouveau":
+        return "nouveau took it before the nvidia driver could: it is not blacklisted"
+    if driver:
+        return f"{driver} holds it"
+    return ""
+
+
+def _listed(scope: Scope) -> list[Check]:
+    tally = Tally("pci.gpu.listed", "GPUs")
+    # An error status does not take back what was listed; but a GPU may be missing because of it.
+    smi = scope.facts.smi if scope.facts.smi.known else scope.facts.smi_anyhow
+    if not scope.gpus:
+        return tally.checks(nothing=scope.no_gpu)
+    if smi.value is None:
+        tally.unsure("host", scope.facts.smi.why or "nobody looked")
+        return tally.checks(nothing=scope.no_gpu)
+    listed = {one.address: one for one in smi.value.gpus}
+    said = {address: words for address, words in smi.value.unreachable}
+    for one in scope.gpus:
+        if one.address in listed:
+            tally.good(one.address)
+        elif scope.machine.container:
+            tally.left_out(one.address, _SOME_OF_THEM)
+        elif one.driver != _GPU_DRIVER:
+            tally.unsure(one.address, _MEND_DRIVER)
+        else:
+            tally.bad(
+                failed(
+                    tally.id,
+                    one.address,
+                    "on the bus, not listed by nvidia-smi",
+                    "both",
+                    CAPABILITY,
+                    cause=_said_of(one.address, said),
+                )
+            )
+    known = {one.address for one in scope.machine.functions}
+    for address in sorted(set(listed) - known):
+        cause = "it was taken off the bus under the driver: look for XID 79 in dmesg"
+        seen = "listed by nvidia-smi, not on the bus"
+        tally.bad(failed(tally.id, address, seen, "both", CAPABILITY, cause=cause))
+    if not scope.facts.smi.known:
+        tally.unsure("nvidia-smi", scope.facts.smi.why)
+    return tally.checks("on the bus and in nvidia-smi", CAPABILITY, nothing=scope.no_gpu)
+
+
+def _said_of(address: str, said: dict[str, str]) -> str:
+    # nvidia-smi writes the domain with four or eight digits, and the rest in either case.
+    for bus_id, words in said.items():
+        if bus_id.lower().endswith(address[5:]):
+            return words
+    return ""
+
+
+def _rdma(scope: Scope) -> list[Check]:
+    tally = Tally("pci.hca.rdma", "HCAs")
+    rdma = scope.facts.rdma
+    if rdma.value is None and not rdma.missing:
+        tally.unsure("host", rdma.why or "nobody looked")
+        return tally.checks(nothing=scope.no_hca)
+    vague = [one.name for one in rdma.value or () if one.address is None]
+    for one in scope.hcas:
+        if one.address in scope.rdma or _bonded(one, scope):
+            tally.good(one.address)
+        elif scope.machine.container:
+            tally.left_out(one.address, _SOME_OF_THEM)
+        elif one.driver == "" or one.driver in PASSED_ON:
+            tally.unsure(one.address, "mend pci.hca.driver first")
+        elif vague:
+            tally.unsure(one.address, f"the evidence does not tell which function {vague[0]} is")
+        else:
+            tally.bad(_without_rdma(one, rdma.missing))
+    known = {one.address for one in scope.machine.functions}
+    for device in scope.rdma.values():
+        if device.address not in known:
+            seen = f"{device.name} at {device.address}, which is not on the bus"
+            cause = "the HCA was taken off the bus under its driver: look at dmesg"
+            tally.bad(failed(tally.id, device.name, seen, "on the bus", CAPABILITY, cause=cause))
+    return tally.checks("an RDMA device each", CAPABILITY, nothing=scope.no_hca)
+
+
+def _bonded(function: PciFunction, scope: Scope) -> bool:
+    """Two Ethernet ports in a bond are one RDMA device, which belongs to the first of them."""
+    card = function.address[:-1]
+    return function.class_code[:4] == "0200" and any(
+        address.startswith(card) for address in scope.rdma
+    )
+
+
+def _without_rdma(function: PciFunction, no_class: bool) -> Check:
+    cause = "the kernel's RDMA core is not loaded (no /sys/class/infiniband)" if no_class else ""
+    seen = f"no RDMA device (driver {function.driver or 'not told'})"
+    return failed("pci.hca.rdma", function.address, seen, "an RDMA device", CAPABILITY, cause=cause)
+
+
+def _virtual_functions(scope: Scope) -> list[Check]:
+    tally = Tally("pci.hca.vfs", "HCAs")
+    made = [one for one in scope.machine.functions if one.virtual]
+    lost = any(not one.physical for one in made)
+    for one in scope.hcas:
+        wanted = scope.facts.vfs.get(one.address)
+        if wanted is None or wanted.value is None:
+            if wanted is not None and wanted.missing:
+                tally.left_out(one.address, "no SR-IOV")
+            else:
+                tally.unsure(one.address, wanted.why if wanted else "nobody looked")
+            continue
+        count = sum(other.physical == one.address for other in made)
+        if count == wanted.value:
+            tally.good(one.address)
+        elif lost:
+            tally.unsure(
+                one.address, "the evidence does not tell whose virtual functions these are"
+            )
+        else:
+            seen, due = f"{count} virtual functions", f"{wanted.value} (sriov_numvfs)"
+            tally.bad(failed(tally.id, one.address, seen, due, CAPABILITY))
+    return tally.checks("as many as sriov_numvfs says", CAPABILITY, nothing=scope.no_hca)
+
+
+def _switch_count(scope: Scope) -> Check:
+    check_id, board = "pci.nvswitch.count", scope.machine.board
+    if not scope.machine.cards:
+        return skipped(check_id, "host", NO_GPU)
+    if board is None or not board.nvswitches:
+        return skipped(check_id, "host", "no board with NVSwitches on the PCI bus")
+    count = sum(one.device == board.nvswitch for one in scope.switches)
+    if not count and scope.machine.virtual.value is None:
+        return unknown(check_id, "host", f"{CANNOT_TELL_VM}: {scope.machine.virtual.why}")
+    if not count and scope.machine.virtual.value:
+        return skipped(check_id, "host", "the hypervisor keeps the NVSwitches to itself")
+    source = f"profile {board.name}"
+    if count >= board.nvswitches:
+        return passed(check_id, "host", count, board.nvswitches, source)
+    return failed(check_id, "host", count, board.nvswitches, source)

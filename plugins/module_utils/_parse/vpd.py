@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parse a PCI function's vital product data (its ``vpd`` file in sysfs)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+
+# Large resource tags of the PCI Local Bus specification, appendix I: two bytes of length follow.
+_NAME = 0x82
+_READ_ONLY = 0x90
+_WRITABLE = 0x91
+_END = 0x78
+# The mark of the HCA functions on HGX B200 and B300 boards that lead to the NVLink switches.
+_SWITCH_MANAGER = "SW_MNG"
+
+
+@dataclass(frozen=True)
+class Vpd:
+    """``name``: the product's; ``fields``: the rest by its two-letter keyword."""
+
+    name: str = ""
+    fields: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_switch_manager(self) -> bool:
+        """Whether this HCA function is there to manage NVLink switches and is no HCA to use."""
+        return any(_SWITCH_MANAGER in text for text in (self.name, *self.fields.values()))
+
+
+def parse(data: bytes) -> Vpd:
+    """Read the resources up to the end tag, or to where the data is cut."""
+    name = ""
+    fields: dict[str, str] = {}
+    at = 0
+    while at < len(data) and data[at] != _END:
+        tag, size = data[at], int.from_bytes(data[at + 1 : at + 3], "little")
+        if tag not in (_NAME, _READ_ONLY, _WRITABLE):
+            break
+        body = data[at + 3 : at + 3 + size]
+        if tag == _NAME:
+            name = _text(body)
+        else:
+            fields.update(_keywords(body))
+        at += 3 + size
+    if not name and not fields:
+        raise ParseError("vpd", 0, "", "no product data in it")
+    return Vpd(name, fields)
+
+
+def _keywords(body: bytes) -> dict[str, str]:
+    found = {}
+    at = 0
+    while at + 3 <= len(body):
+        size = body[at + 2]
+        found[_text(body[at : at + 2])] = _text(body[at + 3 : at + 3 + size])
+        at += 3 + size
+    return found
+
+
+def _text(raw: bytes) -> str:
+    return "".join(one for one in raw.decode("ascii", "replace") if one.isprintable()).strip()

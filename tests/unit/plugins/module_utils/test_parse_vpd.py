@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import vpd
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+
+
+def resource(tag: int, body: bytes) -> bytes:
+    return struct.pack("<BH", tag, len(body)) + body
+
+
+def keyword(name: str, text: bytes) -> bytes:
+    return name.encode() + bytes((len(text),)) + text
+
+
+NAME = resource(0x82, b"NVIDIA ConnectX-7")
+FIELDS = resource(0x90, keyword("PN", b"MCX750500B-0D00_FF ") + keyword("SN", b"MT25X\0\0"))
+MARK = resource(0x91, keyword("VA", b"SW_MNG"))
+END = b"\x78"
+
+
+def test_product_data_of_an_hca() -> None:
+    parsed = vpd.parse(NAME + FIELDS + END + b"SW_MNG beyond the end")
+    assert parsed.name == "NVIDIA ConnectX-7"
+    assert parsed.fields == {"PN": "MCX750500B-0D00_FF", "SN": "MT25X"}
+    assert not parsed.is_switch_manager
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        NAME + FIELDS + MARK + END,
+        resource(0x82, b"CX7 SW_MNG") + END,
+        NAME + resource(0x90, keyword("V1", b"x SW_MNG y")),
+    ],
+)
+def test_the_way_to_nvlink_switches_is_marked(data: bytes) -> None:
+    assert vpd.parse(data).is_switch_manager
+
+
+def test_data_that_is_cut_gives_what_is_there() -> None:
+    whole = NAME + FIELDS + END
+    assert vpd.parse(whole[:-20]).name == "NVIDIA ConnectX-7"
+    assert vpd.parse(whole[:10]).name == "NVIDIA"
+
+
+@pytest.mark.parametrize("data", [b"", b"\0" * 256, b"\xff" * 256, END, b"\x82"])
+def test_no_product_data(data: bytes) -> None:
+    with pytest.raises(ParseError, match="no product data"):
+        vpd.parse(data)
