@@ -52,6 +52,7 @@ class Command(NamedTuple):
 _SMI = 90.0
 # The names of docs/architecture.md. Beyond the contract's own: mlxlink, systemctl_show.
 COMMANDS: dict[str, Command] = {
+    "dcb": Command(("dcb",)),
     "dmesg": Command(("dmesg",)),
     "fabricmanager_status": Command(("systemctl", "--no-pager", "status", "nvidia-fabricmanager")),
     "ibhosts": Command(("ibhosts",), 60.0),
@@ -62,6 +63,7 @@ COMMANDS: dict[str, Command] = {
     "ibstatus": Command(("ibstatus",)),
     "ibv_devinfo": Command(("ibv_devinfo",)),
     "lsmod": Command(("lsmod",)),
+    "mlnx_qos": Command(("mlnx_qos",)),
     "mlxlink": Command(("mlxlink",)),
     "mst_status": Command(("mst", "status")),
     "nvlink_caps": Command(("nvidia-smi", "nvlink", "-c"), _SMI),
@@ -72,8 +74,12 @@ COMMANDS: dict[str, Command] = {
     "ofed_info": Command(("ofed_info", "-s")),
     "perfquery": Command(("perfquery",)),
     "rdma_link": Command(("rdma", "link")),
+    "rpm_qa": Command(
+        ("rpm", "-qa", "--qf", "%{NAME} %{VERSION}-%{RELEASE} %{ARCH}\\n"), 60.0
+    ),
     "sminfo": Command(("sminfo",)),
     "systemctl_show": Command(("systemctl", "show")),
+    "timedatectl_show": Command(("timedatectl", "show")),
     "topo": Command(("nvidia-smi", "topo", "-m"), _SMI),
 }
 
@@ -180,6 +186,7 @@ class Bundle:
     def __init__(self, directory: str | os.PathLike[str]) -> None:
         self._directory = os.path.realpath(os.fspath(directory))
         self.manifest = _manifest.load(self._directory)
+        self._resolved: dict[str, str] = {}
 
     def run(self, name: str, *args: str) -> Output:
         """Give the recorded output from ``commands/NAME``, or with arguments ``NAME@ARG-ARG``.
@@ -256,8 +263,14 @@ class Bundle:
 
     def _inside(self, relative: str, what: str) -> str:
         """Resolve links, and refuse a place outside the bundle: it may come from a stranger."""
+        head, name = os.path.split(relative)
         with as_unavailable(what):
-            place = os.path.realpath(os.path.join(self._directory, relative))
+            # A directory is resolved once; most questions are about another name beside it.
+            if head not in self._resolved:
+                self._resolved[head] = os.path.realpath(os.path.join(self._directory, head))
+            place = os.path.join(self._resolved[head], name)
+            if name in ("", ".", "..") or os.path.islink(place):
+                place = os.path.realpath(place)
             if os.path.commonpath([self._directory, place]) == self._directory:
                 return place
         raise Unavailable(what, "leads out of the bundle")

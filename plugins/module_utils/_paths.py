@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import stat
+from typing import BinaryIO
 
 from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     LIMIT,
@@ -13,18 +14,29 @@ from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     as_unavailable,
 )
 
+_PIECE = 64 * 1024
+
 
 def read_regular(place: str, what: str, missing: str = "no such file") -> bytes:
     """Read a regular file; a FIFO or device is refused, it could block for ever."""
     with as_unavailable(what, missing):
         fd = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(fd, "rb") as stream:
+        with open(fd, "rb", buffering=0) as stream:
             if not stat.S_ISREG(os.fstat(fd).st_mode):
                 raise Unavailable(what, "not a regular file")
-            data = stream.read(LIMIT + 1)
-    if len(data) > LIMIT:
-        raise Unavailable(what, f"holds {TOO_LONG}")
-    return data
+            return _whole(stream, what)
+
+
+def _whole(stream: BinaryIO, what: str) -> bytes:
+    """To the end, piece by piece: a buffer for the largest file is no use for a small one."""
+    data = bytearray()
+    while True:
+        piece = stream.read(_PIECE)
+        if not piece:
+            return bytes(data)
+        data += piece
+        if len(data) > LIMIT:
+            raise Unavailable(what, f"holds {TOO_LONG}")
 
 
 def list_names(place: str, what: str) -> list[str]:
