@@ -3,6 +3,13 @@
 
 from __future__ import annotations
 
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import (
+    host_kernel,
+    host_log,
+    host_modules,
+    host_services,
+    host_updates,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expectations
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.host import HostFacts
@@ -11,4 +18,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine imp
 
 def judge(facts: HostFacts, machine: Machine, expect: Expectations) -> list[Check]:
     """Every host.* check of one host."""
-    return []
+    return [
+        *host_kernel.judge(facts, machine),
+        *host_modules.judge(facts, machine),
+        *host_log.judge(facts, machine, expect),
+        *host_services.judge(facts, machine),
+        *host_updates.judge(facts, machine),
+    ]

@@ -1,11 +1,237 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the host area reads of a simulated node."""
+"""What the host area reads of a simulated node.
+
+`node.more` understands: cmdline, domain (of every GPU and HCA; "" for no IOMMU), governor,
+numa_balancing, zone_reclaim, memlock and nofile (systemd's defaults), secure_boot (on, off, none),
+log (more lines of dmesg), modules (loaded besides), missing (not loaded), units (name to active
+state), ipoib (configured interfaces), modes (of device files, "" for none), slurmd_memlock,
+synchronised.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from ansible_collections.ibready.cluster.plugins.module_utils._data import host_units
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import entry_name
 from tests.gauntlet.node import Node
+from tests.gauntlet.nodes.pci import DEVICES, place
 from tests.gauntlet.tree import Tree
+
+_SECURE_BOOT = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+_CPUS = 8  # a real host has some hundred; one tells as much
+_SLURMD = 4242
+# Modules with their users, as lsmod has them.
+_RDMA = {
+    "rdma_ucm": (),
+    "rdma_cm": ("rdma_ucm",),
+    "iw_cm": ("rdma_cm",),
+    "ib_umad": (),
+    "ib_cm": ("rdma_cm",),
+    "mlx5_ib": (),
+    "mlx5_core": ("mlx5_ib",),
+    "ib_uverbs": ("rdma_ucm", "mlx5_ib"),
+    "ib_core": ("rdma_cm", "iw_cm", "rdma_ucm", "ib_umad", "ib_cm", "mlx5_ib", "ib_uverbs"),
+}
+_GPU = {"nvidia_uvm": (), "nvidia_modeset": (), "nvidia": ("nvidia_uvm", "nvidia_modeset")}
 
 
 def add(tree: Tree, node: Node) -> None:
-    """Nothing yet."""
+    """Everything that the host area reads."""
+    _kernel(tree, node)
+    _modules(tree, node)
+    _devices(tree, node)
+    _log(tree, node)
+    _services(tree, node)
+    _updates(tree, node)
+
+
+def _rocky(node: Node) -> bool:
+    return node.os_id == "rocky"
+
+
+def _kernel(tree: Tree, node: Node) -> None:
+    more = node.more
+    if not node.virtual:
+        _iommu(tree, node)
+        for number in range(_CPUS):
+            base = f"/sys/devices/system/cpu/cpufreq/policy{number}"
+            tree.file(f"{base}/scaling_governor", more.get("governor", "performance"))
+    passthrough = "iommu.passthrough=1" if node.machine == "aarch64" else "intel_iommu=on iommu=pt"
+    asked = "" if node.virtual or _rocky(node) else f" {passthrough}"
+    root = f"BOOT_IMAGE=/vmlinuz-{node.kernel} root=/dev/mapper/vg0-root ro{asked}"
+    tree.file("/proc/cmdline", more.get("cmdline", f"{root} quiet"))
+    tree.file("/proc/sys/kernel/numa_balancing", str(more.get("numa_balancing", 0)))
+    tree.file("/proc/sys/vm/zone_reclaim_mode", str(more.get("zone_reclaim", 0)))
+    usual = {"gb200-nvl72-node": "none", "hgx-h200-8-roce": "on"}.get(node.name, "off")
+    secure = more.get("secure_boot", usual)
+    tree.folder("/sys/firmware/efi")
+    if secure != "none":
+        tree.file(_SECURE_BOOT, bytes([6, 0, 0, 0, secure == "on"]))
+
+
+def _iommu(tree: Tree, node: Node) -> None:
+    """A group for each function, or none at all; the Rocky host runs without an IOMMU."""
+    tree.folder("/sys/kernel/iommu_groups")
+    domain = node.more.get("domain", "" if _rocky(node) else "identity")
+    if not domain:
+        return
+    for number, one in enumerate([*node.cards, *node.hcas]):
+        group = f"/sys/kernel/iommu_groups/{number + 20}"
+        tree.file(f"{group}/type", domain)
+        up = "../" * (len(one.path) + 3)
+        tree.symlink(f"{place(one.path)}/iommu_group", f"{up}{group[len('/sys/') :]}")
+        tree.symlink(f"{group}/devices/{one.address}", f"../../../..{DEVICES[4:]}/{one.address}")
+
+
+def _ipoib(node: Node) -> Sequence[str]:
+    """The DGX reaches its storage over IP."""
+    names: Sequence[str] = node.more.get("ipoib", ("ib8",) if node.name == "dgx-h100-8" else ())
+    return names
+
+
+def _loaded(node: Node) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {"nvme": (), "ipmi_si": ()}
+    if node.cards:
+        found.update(_GPU)
+        if node.rdma != "inbox":
+            found["nvidia_peermem"] = ()
+    if node.hcas:
+        found.update(_RDMA)
+    if _ipoib(node):
+        found["ib_ipoib"] = ()
+    found.update({name: () for name in node.more.get("modules", ())})
+    gone = node.more.get("missing", ())
+    return {
+        name: tuple(one for one in users if one not in gone)
+        for name, users in found.items()
+        if name not in gone
+    }
+
+
+def _modules(tree: Tree, node: Node) -> None:
+    loaded = _loaded(node)
+    lines = ["Module                  Size  Used by"]
+    for name, users in loaded.items():
+        tree.folder(f"/sys/module/{name}")
+        lines.append(f"{name:<20} {16384 * (1 + len(users)):>7}  {len(users)} {','.join(users)}")
+    tree.folder("/sys/module/kernel")
+    tree.command("lsmod", "\n".join(line.rstrip() for line in lines) + "\n")
+    for name, directory in (
+        ("ib_core", "infiniband"),
+        ("ib_uverbs", "infiniband_verbs"),
+        ("ib_umad", "infiniband_mad"),
+    ):
+        if name in loaded:
+            tree.folder(f"/sys/class/{directory}")
+
+
+def _devices(tree: Tree, node: Node) -> None:
+    if "ib_uverbs" in _loaded(node):
+        for number, hca in enumerate(node.hcas):
+            tree.file(f"/sys/class/infiniband_verbs/uverbs{number}/ibdev", hca.name)
+            mode = node.more.get("modes", {}).get(f"uverbs{number}", "0666")
+            if mode:
+                tree.file(f"/dev/infiniband/uverbs{number}", b"", mode=int(mode, 8))
+    if "rdma_ucm" in _loaded(node):
+        tree.file("/dev/infiniband/rdma_cm", b"", mode=0o666)
+    for name in _ipoib(node):
+        tree.file(f"/etc/NetworkManager/system-connections/{name}.nmconnection", "[connection]")
+
+
+def _log(tree: Tree, node: Node) -> None:
+    lines = [
+        f"Linux version {node.kernel} (buildd@lcy02-amd64-080) (gcc-13) #81-Ubuntu SMP",
+        f"Command line: {tree.read('/proc/cmdline').strip()}",
+    ]
+    for hca in node.hcas:
+        at = f"mlx5_core {hca.address}"
+        lines.append(f"{at}: firmware version: {hca.firmware}")
+        lines.append(f"{at}: 504.112 Gb/s available PCIe bandwidth (32.0 GT/s PCIe x16 link)")
+        lines.append(f"{at}: Port module event: module 0, Cable plugged")
+        lines.append(f"{at} {hca.name}: Port: 1 Link ACTIVE")
+    if node.cards:
+        lines.append("nvidia: loading out-of-tree module taints kernel.")
+        lines.append(
+            "nvidia: module verification failed: signature and/or required key missing"
+            " - tainting kernel"
+        )
+        lines.append(f"NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  {node.driver}")
+    lines += node.more.get("log", ())
+    stamped = [f"[{3.25 * number:12.6f}] {line}\n" for number, line in enumerate(lines)]
+    tree.command("dmesg", "".join(stamped))
+
+
+def _services(tree: Tree, node: Node) -> None:
+    more = node.more
+    memlock, nofile = more.get("memlock", "infinity"), more.get("nofile", 1048576)
+    slurm = bool(node.cards) and not node.virtual
+    manager = {
+        "Version": "255",
+        "DefaultLimitNOFILE": nofile,
+        "DefaultLimitNOFILESoft": 1024,
+        "DefaultLimitMEMLOCK": memlock,
+        "DefaultLimitMEMLOCKSoft": memlock,
+        "DefaultTasksMax": 629145,
+    }
+    tree.command("systemctl_show", "".join(f"{k}={v}\n" for k, v in manager.items()))
+    active = {"slurmd": "active"} if slurm else {}
+    active["chronyd" if _rocky(node) else "chrony"] = "active"
+    if node.rdma != "inbox":
+        active["openibd"] = "active"
+        active["ibacm"] = "inactive"
+    active.update(more.get("units", {}))
+    for names in (host_units.RDMA, host_units.JOBS, host_units.TIME, host_units.UPDATES):
+        _units(tree, names, active)
+    if active.get("slurmd") == "active":
+        tree.file(f"/proc/{_SLURMD}/limits", _limits(more.get("slurmd_memlock", "unlimited")))
+    synchronised = more.get("synchronised", "yes")
+    told = f"Timezone=Etc/UTC\nLocalRTC=no\nCanNTP=yes\nNTP={synchronised}\n"
+    now = "Thu 2025-11-20 13:00:00 UTC"
+    told += f"NTPSynchronized={synchronised}\nTimeUSec={now}\nRTCTimeUSec={now}\n"
+    tree.command("timedatectl_show", told)
+
+
+def _units(tree: Tree, names: Sequence[str], active: dict[str, str]) -> None:
+    blocks = []
+    for name in names:
+        state = active.get(name)
+        unit = name if "." in name else f"{name}.service"
+        loaded = "loaded" if state else "not-found"
+        pid = _SLURMD if name == "slurmd" and state == "active" else 0
+        enabled = "enabled" if state in ("active", "failed") else "disabled" if state else ""
+        blocks.append(
+            f"MainPID={pid}\nId={unit}\nLoadState={loaded}\n"
+            f"ActiveState={state or 'inactive'}\nUnitFileState={enabled}\n"
+        )
+    option = f"--property={host_units.PROPERTIES}"
+    tree.command(entry_name("systemctl_show", option, *names), "\n".join(blocks))
+
+
+def _limits(memlock: str) -> str:
+    def line(name: str, soft: object, hard: object, unit: str) -> str:
+        return f"{name:<26}{soft!s:<21}{hard!s:<21}{unit:<10}\n"
+
+    return (
+        line("Limit", "Soft Limit", "Hard Limit", "Units")
+        + line("Max cpu time", "unlimited", "unlimited", "seconds")
+        + line("Max open files", 131072, 1048576, "files")
+        + line("Max locked memory", memlock, memlock, "bytes")
+        + line("Max realtime timeout", "unlimited", "unlimited", "us")
+    )
+
+
+def _updates(tree: Tree, node: Node) -> None:
+    """Off, or on with exceptions; the virtual machine's image has them on."""
+    if _rocky(node):
+        tree.file("/etc/dnf/automatic.conf", "[commands]\napply_updates = no\n")
+        tree.file("/etc/dnf/dnf.conf", "[main]\ngpgcheck=1\nbest=True\n")
+        return
+    switch = "1" if node.virtual else "0"
+    periodic = f'APT::Periodic::Unattended-Upgrade "{switch}";\n'
+    tree.file("/etc/apt/apt.conf.d/20auto-upgrades", periodic)
+    tree.file(
+        "/etc/apt/apt.conf.d/50unattended-upgrades",
+        'Unattended-Upgrade::Package-Blacklist {\n  "nvidia-";\n  "libnvidia";\n  "mlnx-";\n'
+        '  "doca-"; // the RDMA stack\n};\n',
+    )

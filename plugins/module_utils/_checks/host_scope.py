@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""To which hosts a host.* check applies; who has no GPU, no HCA or no kernel of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    Check,
+    skipped,
+    unknown,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import (
+    MELLANOX,
+    Machine,
+    PciFunction,
+)
+
+HOST = "host"
+_HANDED_OVER = "vfio-pci"
+# The observer's word for a mark of the sandbox that is there and cannot be read.
+_UNREADABLE = "unreadable"
+NO_GPU = "no NVIDIA GPU on the PCI bus"
+NO_HCA = "no RDMA HCA on the PCI bus"
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Why a check does not apply (``skip``), or why nobody can tell whether it does (``why``)."""
+
+    skip: str = ""
+    why: str = ""
+
+    def judge(self, check_id: str, judge: Callable[[], list[Check]]) -> list[Check]:
+        """What ``judge`` finds where the check applies."""
+        if self.skip:
+            return [skipped(check_id, HOST, self.skip)]
+        if self.why:
+            return [unknown(check_id, HOST, self.why)]
+        return judge()
+
+    def then(self, other: Scope) -> Scope:
+        """Both must hold; a reason to skip counts more than not being able to tell."""
+        return Scope(self.skip or other.skip, self.why or other.why)
+
+
+def real(machine: Machine) -> Scope:
+    """Leaves out nodes of a sandbox, whose kernel and hardware are another machine's."""
+    if machine.simulated.startswith(_UNREADABLE):
+        return Scope(why=machine.simulated)
+    return Scope(f"simulated node: {machine.simulated}" if machine.simulated else "")
+
+
+def outside_container(machine: Machine) -> Scope:
+    """Leaves out containers: what is asked for belongs to the host that runs them."""
+    return Scope(f"inside a container ({machine.container})" if machine.container else "")
+
+
+def bare_metal(machine: Machine) -> Scope:
+    """Leaves out virtual machines. Where nobody can tell, the host is judged as it is."""
+    return Scope("a virtual machine: its hypervisor decides this" if machine.virtual.value else "")
+
+
+def with_gpu(machine: Machine) -> Scope:
+    """Only hosts with an NVIDIA GPU."""
+    if machine.has_gpus is None:
+        return Scope(why=machine.gpus.why or "nobody looked for GPUs")
+    return Scope() if machine.has_gpus else Scope(NO_GPU)
+
+
+def with_hca(machine: Machine) -> Scope:
+    """Only hosts with an HCA that is theirs to use. Where nobody can tell, judged as it is."""
+    found = hcas(machine)
+    if found is None or found:
+        return Scope()
+    handed = [one for one in machine.functions if _is_rdma(one)]
+    return Scope(f"every HCA is handed to virtual machines ({_HANDED_OVER})" if handed else NO_HCA)
+
+
+def with_gpu_or_hca(machine: Machine) -> Scope:
+    """Training nodes and what else is on their fabric."""
+    gpu, hca = with_gpu(machine), with_hca(machine)
+    return Scope(f"{gpu.skip}, {hca.skip}" if gpu.skip and hca.skip else "")
+
+
+def hcas(machine: Machine) -> list[PciFunction] | None:
+    """InfiniBand controllers and whatever Mellanox makes, management ports of NVLink switches too;
+    None where the bus cannot be read. Other vendors' Ethernet ports are no reason to want RDMA."""
+    if machine.pci.value is None:
+        return None
+    return [one for one in machine.functions if _is_rdma(one) and one.driver != _HANDED_OVER]
+
+
+def _is_rdma(one: PciFunction) -> bool:
+    return one.is_hca and (one.vendor == MELLANOX or one.class_code[:4] in ("0207", "0c06"))

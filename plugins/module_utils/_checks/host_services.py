@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge the limits that services and jobs get, the services of RDMA, and the clock."""
+
+from __future__ import annotations
+
+from typing import Callable
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import host_scope
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._look import look
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    Check,
+    failed,
+    passed,
+    skipped,
+    unknown,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.host_scope import (
+    HOST,
+    Scope,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data import host_limits
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.host import (
+    HostFacts,
+    ServiceFacts,
+    Unit,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.proc_limits import (
+    UNLIMITED,
+    Limits,
+)
+
+_SYSTEMD = "systemd's default"
+_NOT_FOUND = "not-found"
+
+
+def judge(facts: HostFacts, machine: Machine) -> list[Check]:
+    """The host.limit.*, host.service.* and host.clock.* checks."""
+    services = facts.services
+    real = host_scope.real(machine)
+    hca = real.then(host_scope.with_hca(machine))
+    host = real.then(host_scope.outside_container(machine))
+    # A sandbox has real limits, and its HCAs are on no bus.
+    pins = Scope() if machine.simulated else host_scope.with_hca(machine)
+    systemd = _with_systemd(services, machine)
+    return [
+        *pins.then(systemd).judge("host.limit.memlock", lambda: _memlock(services)),
+        *systemd.judge("host.limit.nofile", lambda: _nofile(services)),
+        *hca.then(systemd).judge("host.service.openibd", lambda: [_openibd(services)]),
+        *hca.then(systemd).judge("host.service.ibacm", lambda: [_ibacm(services)]),
+        *real.then(systemd).judge("host.service.failed", lambda: _failed_units(services)),
+        *host.judge("host.clock.synchronised", lambda: [_clock(services)]),
+    ]
+
+
+def _with_systemd(services: ServiceFacts, machine: Machine) -> Scope:
+    """Leaves out containers in which no systemd runs."""
+    if machine.container and not services.defaults.known and not services.rdma.known:
+        return Scope(f"inside a container without systemd ({machine.container})")
+    return Scope()
+
+
+def _memlock(services: ServiceFacts) -> list[Check]:
+    def wrong(limits: Limits) -> str:
+        if limits.memlock_soft >= UNLIMITED and limits.memlock_hard >= UNLIMITED:
+            return ""
+        return f"{_bytes(limits.memlock_soft)} (hard {_bytes(limits.memlock_hard)})"
+
+    return _limit("host.limit.memlock", services, wrong, "unlimited")
+
+
+def _nofile(services: ServiceFacts) -> list[Check]:
+    least = host_limits.NOFILE_HARD
+
+    def wrong(limits: Limits) -> str:
+        return "" if limits.nofile_hard >= least else f"hard limit {limits.nofile_hard}"
+
+    return _limit("host.limit.nofile", services, wrong, f"at least {least} (hard)")
+
+
+def _limit(
+    check: str, services: ServiceFacts, wrong: Callable[[Limits], str], expected: str
+) -> list[Check]:
+    """What the services that start jobs have; systemd's default where none of them runs."""
+    if services.jobs.value is None:
+        return [unknown(check, HOST, services.jobs.why)]
+    asked: dict[str, Reading[Limits]] = dict(services.limits) or {_SYSTEMD: services.defaults}
+    if services.defaults.value is None:
+        # It is what the next service gets, and what a restart would change.
+        asked[_SYSTEMD] = services.defaults
+    checks = []
+    for name, reading in asked.items():
+        if reading.value is None:
+            checks.append(unknown(check, name, reading.why))
+        elif wrong(reading.value):
+            cause = "" if name == _SYSTEMD else _cause(name, services, wrong)
+            observed = wrong(reading.value)
+            checks.append(failed(check, name, observed, expected, CAPABILITY, cause=cause))
+    return checks or [passed(check, HOST, f"{', '.join(asked)}: {expected}", expected, CAPABILITY)]
+
+
+def _cause(name: str, services: ServiceFacts, wrong: Callable[[Limits], str]) -> str:
+    default = services.defaults.value
+    if default is not None and not wrong(default):
+        return f"{name} was started before systemd's default was raised, or its unit lowers it"
+    return f"{name} has systemd's default, and so has every job that it starts"
+
+
+def _bytes(limit: int) -> str:
+    if limit >= UNLIMITED:
+        return "unlimited"
+    return f"{limit // 1024} KiB"
+
+
+def _openibd(services: ServiceFacts) -> Check:
+    check = "host.service.openibd"
+
+    def judge(units: tuple[Unit, ...]) -> Check:
+        one = _unit(units, "openibd.service")
+        if one is None:
+            return skipped(check, HOST, "no openibd: the distribution's own RDMA stack")
+        if one.active == "failed":
+            return failed(check, HOST, "failed", "active", CAPABILITY)
+        if one.active == "active":
+            return passed(check, HOST, "active", "active", CAPABILITY)
+        if one.enabled == "enabled":
+            cause = "it is enabled, and did not run or was stopped since the boot"
+            return failed(check, HOST, one.active, "active", CAPABILITY, cause=cause)
+        return skipped(check, HOST, f"openibd is {one.enabled or one.load} on this host")
+
+    return look(check, HOST, services.rdma, judge)
+
+
+def _ibacm(services: ServiceFacts) -> Check:
+    check = "host.service.ibacm"
+
+    def judge(units: tuple[Unit, ...]) -> Check:
+        one = _unit(units, "ibacm.service")
+        if one is not None and one.active == "active":
+            return failed(check, HOST, "active", "not running", CAPABILITY)
+        return passed(check, HOST, "not running", "not running", CAPABILITY)
+
+    return look(check, HOST, services.rdma, judge)
+
+
+def _failed_units(services: ServiceFacts) -> list[Check]:
+    """openibd has a check of its own."""
+    check = "host.service.failed"
+    found: list[Unit] = []
+    for reading in (services.rdma, services.jobs, services.time):
+        if reading.value is None:
+            return [unknown(check, HOST, reading.why)]
+        found += reading.value
+    broken = [one for one in found if one.active == "failed" and one.name != "openibd.service"]
+    if not broken:
+        return [passed(check, HOST, "none failed", "none failed", CAPABILITY)]
+    return [
+        failed(check, one.name, "failed", "running or not enabled", CAPABILITY) for one in broken
+    ]
+
+
+def _clock(services: ServiceFacts) -> Check:
+    check = "host.clock.synchronised"
+
+    def judge(synchronised: bool) -> Check:
+        if synchronised:
+            return passed(check, HOST, "synchronised", "synchronised", CAPABILITY)
+        running = [one.name for one in services.time.value or () if one.active == "active"]
+        cause = ""
+        if running:
+            cause = f"{', '.join(running)} runs and has reached no time server yet"
+        elif services.time.value is not None:
+            cause = "no time service runs (chronyd, systemd-timesyncd, ntpd)"
+        return failed(check, HOST, "not synchronised", "synchronised", CAPABILITY, cause=cause)
+
+    return look(check, HOST, services.synchronised, judge)
+
+
+def _unit(units: tuple[Unit, ...], name: str) -> Unit | None:
+    return next((one for one in units if one.name == name and one.load != _NOT_FOUND), None)

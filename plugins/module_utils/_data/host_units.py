@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""systemd units that matter to a training node, by what they are for. Data only.
+
+Names without an ending are services. source: the units that rdma-core, MLNX_OFED/DOCA, Slurm,
+containerd, Docker, CRI-O, Kubernetes, k3s, OpenPBS, chrony, ntp and linuxptp ship; confirmed.
+"""
+
+from __future__ import annotations
+
+RDMA = ("openibd", "ibacm", "rdma-ndd")
+# What these start is the job: it has their limits.
+JOBS = (
+    *("slurmd", "containerd", "docker", "crio", "kubelet", "k3s", "k3s-agent", "rke2-agent"),
+    *("rke2-server", "pbs"),
+)
+# kubelet starts nothing itself where one of these does it for it.
+RUNTIMES = ("containerd.service", "crio.service", "docker.service")
+TIME = (
+    *("chronyd", "chrony", "systemd-timesyncd", "ntpd", "ntp", "ntpsec", "openntpd", "ptp4l"),
+    "phc2sys",
+)
+APT_TIMER = "apt-daily-upgrade.timer"
+# The second one installs whatever automatic.conf says.
+DNF_TIMERS = ("dnf-automatic.timer", "dnf-automatic-install.timer")
+UPDATES = (APT_TIMER, *DNF_TIMERS)
+
+# What a unit is asked for. MainPID is 0 for what is no service.
+PROPERTIES = "Id,LoadState,ActiveState,UnitFileState,MainPID"

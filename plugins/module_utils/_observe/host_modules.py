@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gather which kernel modules there are, and the device files of RDMA."""
+
+from __future__ import annotations
+
+import re
+
+from ansible_collections.ibready.cluster.plugins.module_utils._data import rdma_modules
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
+    Evidence,
+    Missing,
+    Unavailable,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.host import ModuleFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import _ask
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import lsmod
+
+MODULES = "/sys/module"
+INFINIBAND = "/sys/class/infiniband"
+VERBS = "/sys/class/infiniband_verbs"
+DEVICES = "/dev/infiniband"
+RDMA_CM = "rdma_cm"
+# Where the tools that set up interfaces keep one file each; their text may hold secrets.
+_INTERFACES = (
+    "/etc/NetworkManager/system-connections",
+    "/etc/sysconfig/network-scripts",
+    "/etc/sysconfig/network",
+    "/etc/network/interfaces.d",
+)
+_IPOIB = re.compile(r"(?:ifcfg-)?(ib[a-z0-9]{1,12})(?:\.nmconnection|\.cfg)?")
+_UVERBS = re.compile(r"uverbs[0-9]{1,4}")
+
+
+def observe(evidence: Evidence) -> ModuleFacts:
+    """Modules by two sources, as neither shows all; device files where there are RDMA devices."""
+    devices = _there(_ask.names(evidence, INFINIBAND))
+    verbs = _ask.names(evidence, VERBS).map(
+        lambda names: tuple(name for name in names if _UVERBS.fullmatch(name))
+    )
+    files = [*(verbs.value or ()), RDMA_CM] if devices.value else []
+    return ModuleFacts(
+        listed=_ask.command(evidence, "lsmod", lambda text: tuple(sorted(lsmod.parse(text).names))),
+        known=_ask.names(evidence, MODULES).map(tuple),
+        there={
+            one.device: _exists(evidence, one.device)
+            for one in (*rdma_modules.CORE, *rdma_modules.USERLAND)
+            if one.device
+        },
+        devices=devices,
+        verbs=verbs,
+        modes={name: _mode(evidence, f"{DEVICES}/{name}") for name in files},
+        ipoib=_ipoib(evidence),
+    )
+
+
+def _there(names: Reading[list[str]]) -> Reading[tuple[str, ...]]:
+    """No such directory means that the kernel has none of these."""
+    return Reading(()) if names.missing else names.map(tuple)
+
+
+def _exists(evidence: Evidence, directory: str) -> Reading[bool]:
+    names = _ask.names(evidence, directory)
+    return Reading(False) if names.missing else names.map(lambda _names: True)
+
+
+def _mode(evidence: Evidence, path: str) -> Reading[int]:
+    try:
+        return Reading(evidence.mode(path))
+    except Unavailable as exc:
+        return Reading(None, str(exc), isinstance(exc, Missing))
+
+
+def _ipoib(evidence: Evidence) -> Reading[tuple[str, ...]]:
+    found: set[str] = set()
+    for directory in _INTERFACES:
+        names = _ask.names(evidence, directory)
+        if names.value is None and not names.missing:
+            return Reading(None, names.why)
+        matches = [_IPOIB.fullmatch(name) for name in names.value or ()]
+        found.update(match.group(1) for match in matches if match)
+    return Reading(tuple(sorted(found)))

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gather what systemd runs, the limits it gives, and whether the clock is synchronised."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Sequence
+
+from ansible_collections.ibready.cluster.plugins.module_utils._data import host_units
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.host import ServiceFacts, Unit
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import _ask
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
+    proc_limits,
+    systemctl_show,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import is_whole
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.proc_limits import (
+    UNLIMITED,
+    Limits,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.systemctl_show import Show
+
+DOCKER = "/etc/docker/daemon.json"
+_DOCKER, _CONTAINERD, _KUBELET = "docker.service", "containerd.service", "kubelet.service"
+_OTHERS = (_KUBELET, "k3s.service", "k3s-agent.service")
+
+
+def show(text: str) -> Show:
+    """Read KEY=VALUE lines to the last; ValueError where the text ends within one."""
+    if text.strip() and not is_whole(text):
+        raise ValueError("systemctl_show: the output ends within a line")
+    return systemctl_show.parse(text)
+
+
+def observe(evidence: Evidence) -> ServiceFacts:
+    """Units by subject; the limits of those that run and start jobs, from /proc."""
+    jobs = units(evidence, host_units.JOBS)
+    return ServiceFacts(
+        rdma=units(evidence, host_units.RDMA),
+        jobs=jobs,
+        time=units(evidence, host_units.TIME),
+        defaults=_ask.command(evidence, "systemctl_show", show).map(_defaults),
+        limits=_limits(evidence, jobs.value or ()),
+        synchronised=_ask.command(evidence, "timedatectl_show", show).map(_clock),
+    )
+
+
+def _limits(evidence: Evidence, jobs: tuple[Unit, ...]) -> dict[str, Reading[Limits]]:
+    """The limits of what starts jobs; docker gives its containers those of its own file."""
+    running = {one.name: one.pid for one in jobs if one.pid and one.active == "active"}
+    if not set(running).isdisjoint(host_units.RUNTIMES):
+        running.pop(_KUBELET, None)
+    found = {
+        name: _ask.file(evidence, f"/proc/{pid}/limits", proc_limits.parse)
+        for name, pid in running.items()
+    }
+    if _DOCKER in found and _ask.file(evidence, DOCKER, _grants_memlock).value:
+        found[_DOCKER] = found[_DOCKER].map(
+            lambda limits: replace(limits, memlock_soft=UNLIMITED, memlock_hard=UNLIMITED)
+        )
+        if not any(one.name in _OTHERS and one.active == "active" for one in jobs):
+            # Whatever containerd has, it starts containers for docker only.
+            found.pop(_CONTAINERD, None)
+    return found
+
+
+def _grants_memlock(text: str) -> bool:
+    """Whether docker's configuration lets every container lock all memory; -1 stands for that."""
+    try:
+        raw = json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    given = raw.get("default-ulimits") if isinstance(raw, dict) else None
+    memlock = given.get("memlock") if isinstance(given, dict) else None
+    return isinstance(memlock, dict) and memlock.get("Soft") == memlock.get("Hard") == -1
+
+
+def units(evidence: Evidence, names: Sequence[str]) -> Reading[tuple[Unit, ...]]:
+    """These units as systemd sees them; one that it does not know has ``load`` not-found."""
+    option = f"--property={host_units.PROPERTIES}"
+    told = _ask.command(evidence, "systemctl_show", show, option, *names)
+    return told.map(lambda found: _units(found, len(names)))
+
+
+def _units(found: Show, asked: int) -> tuple[Unit, ...]:
+    # One block for each name, also for a unit that does not exist.
+    if len(found.blocks) < asked:
+        raise ValueError(f"systemctl_show: {len(found.blocks)} units in it, {asked} were asked for")
+    # Two names of one unit (chrony, chronyd) give it twice.
+    return tuple(
+        Unit(
+            name,
+            block.get("LoadState", ""),
+            block.get("ActiveState", ""),
+            block.get("UnitFileState", ""),
+            int(pid) if (pid := block.get("MainPID", "")).isdecimal() and len(pid) < 10 else 0,
+        )
+        for name, block in found.units.items()
+    )
+
+
+def _defaults(found: Show) -> Limits:
+    """The manager's DefaultLimit...; systemd before 232 or so tells no soft limits of their own."""
+    said = found.all
+    try:
+        hard = {key: proc_limits.number(said[f"DefaultLimit{key}"]) for key in _KEYS}
+        soft = {
+            key: proc_limits.number(said.get(f"DefaultLimit{key}Soft", said[f"DefaultLimit{key}"]))
+            for key in _KEYS
+        }
+    except KeyError as exc:
+        raise ValueError(f"systemctl_show: {exc.args[0]} is not in it") from exc
+    return Limits(soft["MEMLOCK"], hard["MEMLOCK"], soft["NOFILE"], hard["NOFILE"])
+
+
+_KEYS = ("MEMLOCK", "NOFILE")
+
+
+def _clock(found: Show) -> bool:
+    said = found.all.get("NTPSynchronized", "")
+    if said not in ("yes", "no"):
+        raise ValueError("timedatectl_show: NTPSynchronized is not in it")
+    return said == "yes"

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parse apt's configuration files and dnf's, as far as automatic updates need it."""
+
+from __future__ import annotations
+
+import re
+
+_TOKEN = re.compile(r'"([^"\n]{0,2000})"|([{};])|([^\s{};"]{1,500})')
+_COMMENT = re.compile(r"(?://|#)[^\n]*")
+_OPTION = re.compile(r"([A-Za-z_]{1,40}) ?[=:] ?(.*)")
+
+
+def settings(text: str) -> list[tuple[str, str]]:
+    """Every value with its full key in lower case: ``apt::periodic::unattended-upgrade``, ``1``.
+
+    A list's values all go by the list's key. Anything that is not understood is passed over: apt
+    itself would refuse the file.
+    """
+    found = []
+    path: list[str] = []  # one name for each open brace
+    words: list[str] = []
+    for match in _TOKEN.finditer(_without_comments(text)):
+        value, mark, word = match.groups()
+        if value is not None:
+            key = "::".join([*path, *words])
+            found.append((key.strip(":").lower(), value))
+        elif word is not None:
+            words.append(word)
+        elif mark == "{":
+            path.append("::".join(words))
+            words = []
+        else:
+            if mark == "}" and path:
+                path.pop()
+            words = []
+    return [(re.sub(r":{3,20}", "::", key), value) for key, value in found]
+
+
+def options(text: str) -> dict[str, str]:
+    """``key = value`` lines of an INI file, sections left out of account; keys in lower case.
+
+    Indented lines go on with the value before them.
+    """
+    found: dict[str, str] = {}
+    last = ""
+    for line in text.replace("\r", "").split("\n"):
+        if not line.strip() or line.lstrip().startswith(("#", ";", "[")):
+            continue
+        match = _OPTION.match(line.strip())
+        if line[0] in " \t" and last:
+            found[last] += " " + line.strip()
+        elif match is not None:
+            last = match.group(1).lower()
+            found[last] = match.group(2).strip()
+    return found
+
+
+def held(status: str) -> list[str]:
+    """The packages that dpkg's database (/var/lib/dpkg/status) says are on hold."""
+    found = []
+    name = ""
+    for line in status.split("\n"):
+        if line.startswith("Package: "):
+            name = line[9:].strip()
+        elif line.startswith("Status: hold ") and name:
+            found.append(name)
+    return found
+
+
+def _without_comments(text: str) -> str:
+    parts = []
+    rest = text.replace("\r", "")
+    while True:
+        before, opened, after = rest.partition("/*")
+        parts.append(before)
+        if not opened:
+            break
+        rest = after.partition("*/")[2]
+    lines = "".join(parts).split("\n")
+    return "\n".join(_uncommented(line) for line in lines)
+
+
+def _uncommented(line: str) -> str:
+    """The line up to a comment; // and # within quotes begin none."""
+    for match in _COMMENT.finditer(line):
+        if line.count('"', 0, match.start()) % 2 == 0:
+            return line[: match.start()]
+    return line

@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parse the kernel's log: ``dmesg`` (with any timestamps or none), /dev/kmsg, journalctl, mails."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass, replace
+from operator import itemgetter
+from typing import Any, Iterator, NamedTuple
+
+from ansible_collections.ibready.cluster.plugins.module_utils._data import kernel_log
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
+    ParseError,
+    clean_lines,
+    is_whole,
+)
+
+_TOOL = "dmesg"
+NOTHING: dict[str, Any] = {
+    "failures": [],
+    "warnings": [],
+    "has_peermem_error": False,
+    "xids": [],
+    "sxids": [],
+}
+# A mail breaks a line in two or three.
+_MORE_LINES = 3
+
+_KMSG = re.compile(r"\d{1,4},(\d{1,20}),(\d{1,20}),[^;]{1,60};(.*)")
+_RAW = re.compile(r"<\d{1,4}>")
+_LEVEL = re.compile(
+    r"(?:kern|user|daemon|syslog|auth) ?: ?(?:emerg|alert|crit|err|warn|notice|info|debug) ?: "
+)
+_WHEN = (
+    r"(?:\S{2,8} \d{1,2} \d\d:\d\d:\d\d(?:\.\d{1,9})?"
+    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,+:Z-]{0,20}"
+    r"|\d{9,11}\.\d{1,9})"
+)
+_SYSLOG = re.compile(_WHEN + r" \S{1,80} ([\w.@/()-]{1,60})(?:\[\d{1,10}\])?:(?: |$)")
+# dmesg's own, with a comma; the host's name does not follow.
+_ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d,\d{1,9}[\d+:Z-]{0,8} ")
+_HOST = re.compile(r"[\w.-]{1,64}: ?(?=\[ ?\d{1,10}\.\d)")
+_MONOTONIC_HOST = re.compile(r"\S{1,80} kernel: ")
+_BRACKET = re.compile(r"\[([^\[\]]{0,40}\d[^\[\]]{0,40})\] ?")
+_SECONDS = re.compile(r" ?(\d{1,10}\.\d{3,9})\b")
+_CALLER = re.compile(r"\[ ?[TC]\d{1,10}\] ?")
+# NAME, at most two more words, a colon: how a message begins that is no rest of a broken line.
+_START = re.compile(r"[A-Za-z][\w./-]{0,39}(?: [\w.()#:-]{1,40}){0,2}: ")
+
+_INTERESTING = re.compile(
+    r"mlx[45]|infiniband|NVRM|nvidia|nv_peer_mem|\biommu|rejected|is restricted|Linux version"
+    r"|BUG|Oops|protection fault|stall|blocked for|Hardware Error|EDAC|\b(?:ib|rdma)_",
+)
+_OF_AN_HCA = re.compile(r"\bmlx[45]_|^infiniband |^(?:ib|rdma)_\w{1,20}: ")
+_DEVICE = re.compile(r"\b([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\b|^infiniband (\w{1,40}):")
+_FIRMWARE = re.compile(r"firmware version: (\d{1,4}\.\d{1,4}\.\d{1,6})")
+_BUS = r"\((?:PCI: ?)?([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2})(?:\.\d)?[^()]{0,40}\)"
+_XID = re.compile(r"NVRM: Xid " + _BUS + r": (\d{1,5})\b,? ?(.*)")
+_SXID = re.compile(r"(nvidia-nvswitch\d{1,3}):? SXid " + _BUS + r": (\d{1,6})\b,? ?(.*)")
+# The driver says the same of a GPU that was gone before it came up, without an Xid.
+_GPU = re.compile(r"NVRM: The NVIDIA GPU ([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2})\.\d")
+_FALLEN = "fallen off the bus"
+_XID_FALLEN = 79
+_GPU_LINES = 4
+_PEERMEM = re.compile(r"\bnvidia[-_]peermem\b|\bnv_peer_mem\b")
+_PEERMEM_ERROR = re.compile(
+    r"\berror\b|\bfailed\b|Unknown symbol|disagrees about version|Invalid argument", re.IGNORECASE
+)
+# Said of every module that the distribution did not sign; the module works.
+_HARMLESS = "module verification failed"
+_REFUSED = re.compile(
+    r"[Ll]oading of [\w ,-]{1,60} is rejected|unsigned module loading is restricted"
+)
+_IOMMU = re.compile(r"iommu: Default domain type: (Passthrough|Translated)")
+_FIRST_WORDS = ("Linux version ", "Booting Linux on ")
+
+_HCA = [(known, re.compile(known.pattern)) for known in kernel_log.HCA]
+_KERNEL = [(known, re.compile(known.pattern)) for known in kernel_log.KERNEL]
+_STEP = re.compile(kernel_log.STEP)
+_ALIVE = [re.compile(pattern) for pattern in kernel_log.HCA_ALIVE]
+
+
+@dataclass(frozen=True)
+class Xid:
+    """An error that the GPU driver reported: PCI bus id (``0000:65:00``), number, its text."""
+
+    bus_id: str
+    xid: int
+    text: str
+
+
+@dataclass(frozen=True)
+class SXid:
+    """An error of an NVSwitch: its name (``nvidia-nvswitch3``), PCI bus id, number, text."""
+
+    switch: str
+    bus_id: str
+    sxid: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Message:
+    """A known message about an HCA or the kernel, once per device.
+
+    ``recovered``: the same device came to life again later in the log.
+    """
+
+    kind: str
+    device: str
+    text: str
+    means: str
+    recovered: bool = False
+
+
+@dataclass(frozen=True)
+class Dmesg:
+    """What the log tells. ``beginning_lost``: it does not reach back to the boot; None: unknown.
+
+    ``refused``: modules that the kernel did not let in. ``iommu``: the kernel's default domain.
+    ``cut``: the text ends within a line.
+    """
+
+    hca: tuple[Message, ...] = ()
+    kernel: tuple[Message, ...] = ()
+    peermem: tuple[str, ...] = ()
+    firmware: tuple[tuple[str, str], ...] = ()
+    xids: tuple[Xid, ...] = ()
+    sxids: tuple[SXid, ...] = ()
+    refused: tuple[str, ...] = ()
+    iommu: str = ""
+    beginning_lost: bool | None = None
+    cut: bool = False
+
+
+class _Record(NamedTuple):
+    """One message without what precedes it; seconds since boot where the log has them."""
+
+    seconds: float | None
+    text: str
+
+
+def parse(text: str) -> Dmesg:
+    """Read a kernel log; raise ParseError on a text that is none."""
+    lines = [" ".join(line.split()).lstrip("> |") for line in clean_lines(text)]
+    records = list(_records(lines))
+    if not records:
+        raise _no_log(lines)
+    log = _Log()
+    for record in records:
+        if _INTERESTING.search(record.text):
+            log.take(record.text)
+    return replace(log.result(), beginning_lost=_beginning_lost(records), cut=not is_whole(text))
+
+
+def facts(parsed: Dmesg) -> dict[str, Any]:
+    """As docs/parsers.md has it."""
+    found: dict[str, Any] = {
+        "failures": _texts(parsed, kernel_log.FAILURE),
+        "warnings": _texts(parsed, kernel_log.WARNING),
+        "has_peermem_error": bool(parsed.peermem),
+        "xids": [asdict(one) for one in parsed.xids],
+        "sxids": [asdict(one) for one in parsed.sxids],
+        "kernel": [one.text for one in parsed.kernel],
+    }
+    if parsed.firmware:
+        found["firmware"] = parsed.firmware[0][1]
+    if parsed.beginning_lost is not None:
+        found["beginning_lost"] = parsed.beginning_lost
+    return found
+
+
+def _texts(parsed: Dmesg, kind: str) -> list[str]:
+    return list(dict.fromkeys(one.text for one in parsed.hca if one.kind == kind))
+
+
+def _records(lines: list[str]) -> Iterator[_Record]:
+    """Messages, with the rest of a broken line put back; nothing where no line is a kernel's."""
+    sure = False
+    found: list[tuple[float | None, list[str]]] = []
+    for line in lines:
+        if not line:
+            continue
+        seconds, message, stamped = _split(line)
+        if stamped is None:  # another program's line in a journal
+            found.append((None, []))
+            continue
+        sure = sure or stamped or message.startswith(kernel_log.HEADS)
+        more = not (stamped or _START.match(message) or message.startswith(_FIRST_WORDS))
+        if more and found:
+            parts = found[-1][1]
+            if 0 < len(parts) <= _MORE_LINES:
+                parts.append(message)
+        else:
+            found.append((seconds, [message]))
+    if sure:
+        for seconds, parts in found:
+            if parts:
+                yield _Record(seconds, " ".join(parts))
+
+
+def _split(line: str) -> tuple[float | None, str, bool | None]:
+    """Seconds since boot, the message, and whether something the kernel's log has preceded it.
+
+    None: the line is another program's.
+    """
+    kmsg = _KMSG.fullmatch(line)
+    if kmsg is not None:
+        # The first record of a boot has the number 0, whatever its time.
+        at = 0.0 if int(kmsg.group(1)) == 0 else int(kmsg.group(2)) / 1e6
+        return at, kmsg.group(3).strip(), True
+    rest = line
+    stamped = False
+    syslog = None if _ISO.match(rest) else _SYSLOG.match(rest)
+    if syslog is not None:
+        if syslog.group(1) != "kernel":
+            return None, "", None
+        rest, stamped = rest[syslog.end() :], True
+    for pattern in (_RAW, _LEVEL, _ISO, _HOST):
+        match = pattern.match(rest)
+        if match is not None:
+            rest = rest[match.end() :]
+            stamped = stamped or pattern in (_RAW, _LEVEL, _ISO)
+    seconds: float | None = None
+    bracket = _BRACKET.match(rest)
+    if bracket is not None:
+        number = _SECONDS.match(bracket.group(1))
+        seconds = float(number.group(1)) if number else None
+        rest, stamped = rest[bracket.end() :], True
+        for pattern in (_CALLER, _MONOTONIC_HOST):
+            match = pattern.match(rest)
+            rest = rest[match.end() :] if match else rest
+    return seconds, rest.strip(), stamped
+
+
+def _beginning_lost(records: list[_Record]) -> bool | None:
+    if any(one.seconds == 0 or one.text.startswith(_FIRST_WORDS) for one in records):
+        return False
+    return True if any(one.seconds is not None for one in records) else None
+
+
+def _no_log(lines: list[str]) -> ParseError:
+    if not any(lines):
+        return ParseError(_TOOL, 0, "", "empty output")
+    line_no, line = next((n, line) for n, line in enumerate(lines, 1) if line)
+    said = tuple(line for line in lines if line.startswith("dmesg:"))
+    return ParseError(_TOOL, line_no, line, "not one line of a kernel log", said)
+
+
+class _Log:
+    """What was found so far; each thing is kept once."""
+
+    def __init__(self) -> None:
+        self._hca: dict[tuple[str, str, str], Message] = {}
+        self._kernel: dict[str, Message] = {}
+        self._peermem: dict[str, None] = {}
+        self._firmware: dict[tuple[str, str], None] = {}
+        # The first and the last of each GPU and number, with the place in the log.
+        self._xids: dict[tuple[str, int, bool], tuple[int, Xid]] = {}
+        self._n_xids = 0
+        self._sxids: dict[tuple[str, int], SXid] = {}
+        self._refused: dict[str, None] = {}
+        self._iommu = ""
+        self._gpu = ""  # named, and the rest of the sentence may follow on lines of its own
+        self._gpu_lines = 0
+
+    def take(self, text: str) -> None:
+        """Look at one message."""
+        if "NVRM" in text or "nvswitch" in text:
+            self._nvidia(text)
+        if _PEERMEM.search(text):
+            if _PEERMEM_ERROR.search(text) and _HARMLESS not in text:
+                self._peermem[text] = None
+        elif _OF_AN_HCA.search(text):
+            self._of_an_hca(text)
+        for known, pattern in _KERNEL:
+            match = pattern.search(text)
+            if match is not None:
+                label = match.expand(known.label) if known.label else match.group(0)
+                self._kernel.setdefault(label, Message(known.kind, "", label, known.means))
+                break
+        refused = _REFUSED.search(text)
+        if refused is not None:
+            self._refused[text] = None
+        iommu = _IOMMU.search(text)
+        if iommu is not None:
+            self._iommu = iommu.group(1)
+
+    def result(self) -> Dmesg:
+        """Everything; a step of a start that failed is told by the failed start."""
+        started = {
+            device for _kind, device, text in self._hca if "probe " in text and "failed" in text
+        }
+        return Dmesg(
+            hca=tuple(
+                one
+                for one in self._hca.values()
+                if not (_STEP.fullmatch(one.text) and one.device in started)
+            ),
+            kernel=tuple(self._kernel.values()),
+            peermem=tuple(self._peermem),
+            firmware=tuple(self._firmware),
+            xids=tuple(xid for _place, xid in sorted(self._xids.values(), key=itemgetter(0))),
+            sxids=tuple(self._sxids.values()),
+            refused=tuple(self._refused),
+            iommu=self._iommu,
+        )
+
+    def _of_an_hca(self, text: str) -> None:
+        at = _DEVICE.search(text)
+        device = (at.group(1) or at.group(2)) if at else ""
+        firmware = _FIRMWARE.search(text)
+        if firmware is not None:
+            self._firmware[(device, firmware.group(1))] = None
+        if any(pattern.search(text) for pattern in _ALIVE):
+            for key, one in self._hca.items():
+                if one.device == device and one.kind == kernel_log.FAILURE:
+                    self._hca[key] = replace(one, recovered=True)
+            return
+        for known, pattern in _HCA:
+            match = pattern.search(text)
+            if match is not None:
+                label = match.expand(known.label) if known.label else match.group(0)
+                found = Message(known.kind, device, label.strip(), known.means)
+                # Seen again it is no longer recovered; its place stays that of the first time.
+                self._hca[(found.kind, device, found.text)] = found
+                return
+
+    def _nvidia(self, text: str) -> None:
+        xid = _XID.search(text)
+        sxid = _SXID.search(text)
+        if xid is not None:
+            self._xid(xid.group(1), int(xid.group(2)), xid.group(3))
+        elif sxid is not None:
+            bus_id, number = sxid.group(2).lower(), int(sxid.group(3))
+            found = SXid(sxid.group(1), bus_id, number, sxid.group(4))
+            self._sxids.setdefault((found.switch + bus_id, number), found)
+        gpu = _GPU.search(text)
+        if gpu is not None:
+            self._gpu, self._gpu_lines = gpu.group(1), _GPU_LINES
+        if self._gpu and _FALLEN in text:
+            self._xid(self._gpu, _XID_FALLEN, "GPU has fallen off the bus.")
+            self._gpu = ""
+        self._gpu_lines -= 1
+        if self._gpu_lines <= 0:
+            self._gpu = ""
+
+    def _xid(self, bus_id: str, number: int, text: str) -> None:
+        bus_id = bus_id.lower()
+        found = (self._n_xids, Xid(bus_id, number, text))
+        self._n_xids += 1
+        if self._xids.setdefault((bus_id, number, False), found) is not found:
+            self._xids[(bus_id, number, True)] = found

@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._data import host_units
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
+    Output,
+    Unavailable,
+    entry_name,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.host import HostFacts, Unit
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import host, machine
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.proc_limits import (
+    UNLIMITED,
+    Limits,
+)
+from tests.gauntlet import render
+from tests.gauntlet.node import Node
+from tests.gauntlet.tree import Tree
+
+SECURE_BOOT = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+OPTION = f"--property={host_units.PROPERTIES}"
+TIME = entry_name("systemctl_show", OPTION, *host_units.TIME)
+APT = "/etc/apt/apt.conf.d"
+ON = 'APT::Periodic::Unattended-Upgrade "1";'
+
+
+def described(board: str = "hgx-h100-8", **more: object) -> tuple[Node, Tree]:
+    node = render.node(board)
+    node.more.update(more)
+    return node, render.render(node)
+
+
+def look(tree: Tree) -> HostFacts:
+    return host.observe(tree, machine.observe(tree))
+
+
+def test_a_whole_node_is_told_without_a_gap() -> None:
+    node, tree = described()
+    facts = look(tree)
+    kernel = facts.kernel
+    assert kernel.cmdline.value is not None
+    assert set(kernel.domains.value or {}) == {
+        *(one.address for one in node.cards),
+        *(one.address for one in node.hcas),
+    }
+    assert kernel.governors.value == {"performance": 8}
+    assert (kernel.numa_balancing.value, kernel.zone_reclaim.value) == (0, 0)
+    assert kernel.secure_boot.value is False
+    assert kernel.log.value is not None
+    assert {"mlx5_ib", "nvidia"} <= set(facts.modules.listed.value or ())
+    assert {"mlx5_ib", "kernel"} <= set(facts.modules.known.value or ())
+    assert len(facts.modules.modes) == len(node.hcas) + 1
+    assert facts.services.defaults.value == Limits(UNLIMITED, UNLIMITED, 1024, 1048576)
+    assert facts.services.limits["slurmd.service"].value == Limits(
+        UNLIMITED, UNLIMITED, 131072, 1048576
+    )
+    assert facts.services.synchronised.value is True
+    assert facts.updates.who.value == ""
+
+
+def test_the_facts_are_json_and_hold_only_the_modules_that_matter() -> None:
+    facts = look(described()[1]).to_dict()
+    assert json.loads(json.dumps(facts))["kernel"]["governors"]["value"] == {"performance": 8}
+    assert "nvme" not in facts["modules"]["listed"]["value"]
+    assert "mlx5_ib" in facts["modules"]["known"]["value"]
+
+
+def test_no_group_at_all_is_no_iommu_and_no_directory_is_a_kernel_without() -> None:
+    tree = described(domain="")[1]
+    assert look(tree).kernel.domains.value == {}
+    tree.remove("/sys/kernel/iommu_groups")
+    assert look(tree).kernel.domains.missing
+
+
+def test_groups_without_a_gpu_or_hca_tell_nothing_of_these() -> None:
+    tree = described(domain="")[1]
+    tree.file("/sys/kernel/iommu_groups/3/type", "DMA")
+    domains = look(tree).kernel.domains
+    assert (domains.known, domains.missing) == (False, False)
+
+
+def test_a_device_handed_to_a_virtual_machine_is_not_asked() -> None:
+    node, tree = described()
+    base = next(path for path in tree.links if path.endswith(f"{node.hcas[0].address}/driver"))
+    tree.symlink(base, "../../../bus/pci/drivers/vfio-pci")
+    assert node.hcas[0].address not in (look(tree).kernel.domains.value or {})
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "value", "missing"),
+    [
+        (SECURE_BOOT, bytes([6, 0, 0, 0, 1]), True, False),
+        (SECURE_BOOT, bytes([6, 0, 0, 0, 0]), False, False),
+        (SECURE_BOOT, bytes([6, 0, 0]), None, False),
+        (SECURE_BOOT, bytes([6, 0, 0, 0, 7]), None, False),
+        (SECURE_BOOT, None, None, True),
+        ("/sys/firmware/efi", None, None, True),
+    ],
+)
+def test_secure_boot_is_the_variables_last_byte(
+    path: str, data: bytes | None, value: bool | None, missing: bool
+) -> None:
+    tree = described()[1]
+    if data is None:
+        tree.remove(path)
+    else:
+        tree.file(path, data)
+    reading = look(tree).kernel.secure_boot
+    assert (reading.value, reading.missing) == (value, missing)
+
+
+def test_governors_are_counted_and_a_kernel_may_have_none() -> None:
+    tree = described()[1]
+    base = "/sys/devices/system/cpu/cpufreq"
+    tree.file(f"{base}/policy3/scaling_governor", "powersave")
+    assert look(tree).kernel.governors.value == {"performance": 7, "powersave": 1}
+    tree.remove(f"{base}/policy3/scaling_governor")
+    tree.folder(f"{base}/policy3")
+    assert (look(tree).kernel.governors.known, look(tree).kernel.governors.missing) == (False,) * 2
+    tree.remove(base)
+    assert look(tree).kernel.governors.missing
+    tree.folder(base)
+    assert look(tree).kernel.governors.missing
+
+
+@pytest.mark.parametrize(
+    ("directory", "name", "found"),
+    [
+        ("/etc/NetworkManager/system-connections", "ib0.nmconnection", ("ib0",)),
+        ("/etc/sysconfig/network-scripts", "ifcfg-ibp65s0", ("ibp65s0",)),
+        ("/etc/network/interfaces.d", "ib1.cfg", ("ib1",)),
+        ("/etc/NetworkManager/system-connections", "ibm-office.nmconnection", ()),
+        ("/etc/NetworkManager/system-connections", "eth0.nmconnection", ()),
+    ],
+)
+def test_configured_infiniband_interfaces_are_found_by_name(
+    directory: str, name: str, found: tuple[str, ...]
+) -> None:
+    tree = described()[1]
+    tree.file(f"{directory}/{name}", "psk=secret")
+    assert look(tree).modules.ipoib.value == found
+
+
+def test_units_are_told_by_the_names_that_systemd_gives_them() -> None:
+    tree = described()[1]
+    units = look(tree).services.time.value or ()
+    assert Unit("chrony.service", "loaded", "active", "enabled") in units
+    assert Unit("ntpd.service", "not-found", "inactive", "") in units
+
+
+@pytest.mark.parametrize(
+    ("output", "why"),
+    [
+        (Output(1, "", "System has not been booted with systemd"), "ended with status 1"),
+        (Output(0, "Id=chronyd.service\nActiveState=active\n", ""), "1 units in it, 9 were asked"),
+        (Output(0, "Id=chronyd.service\nActiveSta", ""), "ends within a line"),
+        (Output(0, "", ""), "no KEY=VALUE line"),
+    ],
+)
+def test_units_that_cannot_be_told_whole_are_unknown(output: Output, why: str) -> None:
+    tree = described()[1]
+    tree.commands[TIME] = output
+    reading = look(tree).services.time
+    assert (reading.known, reading.missing) == (False, False)
+    assert why in reading.why
+
+
+@pytest.mark.parametrize(
+    ("stdout", "limits"),
+    [
+        ("DefaultLimitMEMLOCK=8388608\nDefaultLimitNOFILE=524288\n", (8388608, 8388608)),
+        (
+            "DefaultLimitMEMLOCK=infinity\nDefaultLimitMEMLOCKSoft=65536\nDefaultLimitNOFILE=4096\n",
+            (65536, UNLIMITED),
+        ),
+        ("DefaultLimitNOFILE=4096\n", None),
+        ("DefaultLimitMEMLOCK=much\nDefaultLimitNOFILE=4096\n", None),
+    ],
+)
+def test_systemds_defaults_are_read_with_or_without_soft_limits(
+    stdout: str, limits: tuple[int, int] | None
+) -> None:
+    tree = described()[1]
+    tree.command("systemctl_show", stdout)
+    told = look(tree).services.defaults.value
+    assert (told and (told.memlock_soft, told.memlock_hard)) == limits
+
+
+FEW = "Max open files  1024 524288 files\nMax locked memory  8388608 8388608 bytes\n"
+GRANTED = '{"default-ulimits": {"memlock": {"Name": "memlock", "Soft": -1, "Hard": -1}}}'
+
+
+@pytest.mark.parametrize(
+    ("running", "docker", "limits"),
+    [
+        (["containerd"], None, {"containerd": 8388608}),
+        (["containerd", "kubelet"], None, {"containerd": 8388608}),
+        (["kubelet"], None, {"kubelet": 8388608}),
+        (["docker", "containerd"], None, {"docker": 8388608, "containerd": 8388608}),
+        (["docker", "containerd"], "{}", {"docker": 8388608, "containerd": 8388608}),
+        (["docker", "containerd"], "[", {"docker": 8388608, "containerd": 8388608}),
+        (["docker"], "[" * 100_000, {"docker": 8388608}),
+        (["docker", "containerd"], GRANTED, {"docker": UNLIMITED}),
+        (
+            ["docker", "containerd", "kubelet"],
+            GRANTED,
+            {"docker": UNLIMITED, "containerd": 8388608},
+        ),
+    ],
+)
+def test_the_limits_are_those_of_what_starts_jobs(
+    running: list[str], docker: str | None, limits: dict[str, int]
+) -> None:
+    tree = described()[1]
+    blocks = []
+    for number, name in enumerate(host_units.JOBS, 100):
+        active = "active" if name in running else "inactive"
+        pid = number if name in running else 0
+        blocks.append(f"MainPID={pid}\nId={name}.service\nActiveState={active}\n")
+        tree.file(f"/proc/{number}/limits", FEW)
+    tree.command(entry_name("systemctl_show", OPTION, *host_units.JOBS), "\n".join(blocks))
+    if docker is not None:
+        tree.file("/etc/docker/daemon.json", docker)
+    found = look(tree).services.limits
+    assert {name: one.value and one.value.memlock_hard for name, one in found.items()} == {
+        f"{name}.service": value for name, value in limits.items()
+    }
+
+
+def test_a_clock_of_which_nothing_is_said_is_unknown() -> None:
+    tree = described()[1]
+    tree.command("timedatectl_show", "Timezone=Etc/UTC\n")
+    assert "NTPSynchronized" in look(tree).services.synchronised.why
+
+
+def apt(active: str = "active", more: str = "") -> Tree:
+    tree = described(units={host_units.APT_TIMER: active})[1]
+    tree.file(f"{APT}/20auto-upgrades", ON)
+    tree.file(f"{APT}/50unattended-upgrades", more)
+    return tree
+
+
+def test_unattended_upgrades_leave_alone_what_is_named_or_on_hold() -> None:
+    tree = apt(more='Unattended-Upgrade::Package-Blacklist { "mlnx-"; };')
+    tree.file(f"{APT}/99site.disabled", 'APT::Periodic::Unattended-Upgrade "0";')
+    status = tree.read("/var/lib/dpkg/status").replace("install ok", "hold ok", 1)
+    tree.file("/var/lib/dpkg/status", status)
+    updates = look(tree).updates
+    assert updates.who.value == "unattended-upgrades (apt-daily-upgrade.timer)"
+    assert updates.left_alone.value == ("mlnx-", "bash")
+
+
+def test_without_their_timer_nobody_installs_updates() -> None:
+    updates = look(apt("inactive")).updates
+    assert (updates.who.value, updates.why) == ("", "apt-daily-upgrade.timer not running")
+
+
+def test_what_is_on_hold_may_be_unknown() -> None:
+    tree = apt()
+    tree.broken["/var/lib/dpkg/status"] = "permission denied"
+    updates = look(tree).updates
+    assert updates.who.value
+    assert "permission denied" in updates.left_alone.why
+
+
+@pytest.mark.parametrize(
+    ("conf", "timer", "who"),
+    [
+        ("apply_updates = yes", "dnf-automatic.timer", "dnf-automatic (dnf-automatic.timer)"),
+        ("apply_updates = no", "dnf-automatic.timer", ""),
+        (
+            "apply_updates = no",
+            "dnf-automatic-install.timer",
+            "dnf-automatic (dnf-automatic-install.timer)",
+        ),
+        ("apply_updates = yes", "none", ""),
+    ],
+)
+def test_dnf_automatic_installs_where_its_timer_runs(conf: str, timer: str, who: str) -> None:
+    tree = described("h100-pcie-2", units={timer: "active"})[1]
+    tree.file("/etc/dnf/automatic.conf", f"[commands]\n{conf}\n")
+    tree.file("/etc/dnf/dnf.conf", "[main]\nexcludepkgs=nvidia*, kernel*\n")
+    tree.file("/etc/dnf/plugins/versionlock.list", "# locked\nmlnx-ofa_kernel-0:25.10-1.*\n!x-1\n")
+    updates = look(tree).updates
+    assert updates.who.value == who
+    if who:
+        assert updates.left_alone.value == ("nvidia*", "kernel*", "mlnx-ofa_kernel-0:25.10-1.*")
+
+
+def test_a_host_without_apt_and_dnf_has_nobody_to_update_it() -> None:
+    tree = described("h100-pcie-2")[1]
+    tree.remove("/etc/dnf/automatic.conf")
+    assert look(tree).updates.who.missing
+
+
+def test_a_configuration_that_cannot_be_read_is_unknown() -> None:
+    tree = described()[1]
+    tree.broken[f"{APT}/20auto-upgrades"] = "permission denied"
+    assert "permission denied" in look(tree).updates.who.why
+
+
+class Refusing(Tree):
+    """A host on which nothing can be looked at."""
+
+    def _refuse(self, *names: str) -> None:
+        raise Unavailable(names[0], "permission denied")
+
+
+def test_a_host_that_refuses_everything_is_unknown_in_everything() -> None:
+    facts = look(Refusing()).to_dict()
+
+    def readings(value: object) -> list[object]:
+        if isinstance(value, dict) and set(value) == {"value", "why", "missing"}:
+            return [value]
+        return (
+            [one for more in value.values() for one in readings(more)]
+            if isinstance(value, dict)
+            else []
+        )
+
+    found = readings(facts)
+    assert len(found) > 15
+    assert all(one["value"] is None and not one["missing"] for one in found)  # type: ignore[index]

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import apt_conf
+
+LEAVE = "unattended-upgrade::package-blacklist"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            'APT::Periodic::Unattended-Upgrade "1";\n',
+            [("apt::periodic::unattended-upgrade", "1")],
+        ),
+        (
+            'APT { Periodic { Unattended-Upgrade "0"; }; };',
+            [("apt::periodic::unattended-upgrade", "0")],
+        ),
+        (
+            'Unattended-Upgrade::Package-Blacklist {\n  "nvidia-"; // "not this"\n#  "nor-this";\n'
+            '  /* "nor";\n "this"; */ "libnvidia";\n};\n',
+            [(LEAVE, "nvidia-"), (LEAVE, "libnvidia")],
+        ),
+        ('Unattended-Upgrade::Package-Blacklist:: "mlnx-";', [(LEAVE, "mlnx-")]),
+        (
+            'Acquire::http::Proxy "http://proxy:3128"; # here',
+            [("acquire::http::proxy", "http://proxy:3128")],
+        ),
+        ('A "1" /* never closed', [("a", "1")]),
+        ('}}} "x"; {', [("", "x")]),
+        ("", []),
+    ],
+)
+def test_settings_are_read_with_their_full_names(text: str, found: list[tuple[str, str]]) -> None:
+    assert apt_conf.settings(text) == found
+
+
+def test_options_of_an_ini_file_are_read() -> None:
+    text = "[main]\n# exclude=no\nexcludepkgs = kernel*,\n  nvidia*\napply_updates=yes\n"
+    assert apt_conf.options(text) == {"excludepkgs": "kernel*, nvidia*", "apply_updates": "yes"}
+
+
+def test_packages_on_hold_are_found() -> None:
+    status = (
+        "Package: bash\nStatus: install ok installed\n\n"
+        "Package: nvidia-driver-580\nStatus: hold ok installed\n\n"
+    )
+    assert apt_conf.held(status) == ["nvidia-driver-580"]
