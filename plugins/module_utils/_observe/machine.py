@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _profiles
 from ansible_collections.ibready.cluster.plugins.module_utils._data.boards import Board
+from ansible_collections.ibready.cluster.plugins.module_utils._data.drivers import USABLE
 from ansible_collections.ibready.cluster.plugins.module_utils._data.gpus import Gpu
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     Evidence,
@@ -176,7 +177,7 @@ def _gpus(
         )
     if pci.missing:
         return Reading(())  # no PCI bus at all
-    told = _ask.command(evidence, "nvsmi_xml", nvsmi_xml.parse)
+    told = _ask.command(evidence, "nvsmi_xml", nvsmi_xml.parse, ok=USABLE)
     if told.value is not None:
         return Reading(tuple(_profiles.gpu_by_name(one.name) for one in told.value.gpus))
     return Reading(None, f"{pci.why}; {told.why}")

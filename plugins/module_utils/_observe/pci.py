@@ -6,6 +6,7 @@ from __future__ import annotations
 import posixpath
 import re
 
+from ansible_collections.ibready.cluster.plugins.module_utils._data.drivers import INFOROM_CORRUPTED
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence
 from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import (
@@ -77,9 +78,9 @@ def observe(evidence: Evidence, machine: Machine) -> PciFacts:
 
 
 def _smi(evidence: Evidence) -> tuple[Reading[Nvsmi], Reading[Nvsmi]]:
-    """A GPU that is lost makes it end with an error, after it listed the others."""
+    """A GPU that is lost makes it end with an error after it listed the others; a worn one, too."""
     return (
-        _ask.command(evidence, "nvsmi_xml", nvsmi_xml.parse),
+        _ask.command(evidence, "nvsmi_xml", nvsmi_xml.parse, ok=(0, INFOROM_CORRUPTED)),
         _ask.command(evidence, "nvsmi_xml", nvsmi_xml.parse, ok=None),
     )
 

@@ -170,6 +170,7 @@ def test_distances_are_read_where_an_hca_has_no_gpu() -> None:
     ("smi", "whole", "anyhow"),
     [
         (Output(0, XML, ""), 1, 1),
+        (Output(14, XML, ""), 1, 1),
         (Output(15, XML, ""), None, 1),
         (Output(0, XML[:40], ""), None, None),
         (Unavailable("nvidia-smi", "not installed"), None, None),

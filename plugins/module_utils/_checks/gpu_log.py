@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge what the GPU driver wrote into the kernel's log (Xids): facts in, checks out, no I/O."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    Check,
+    failed,
+    passed,
+    unknown,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data import xids as data
+from ansible_collections.ibready.cluster.plugins.module_utils._data.xids import Meaning
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+    CAPABILITY,
+    Expectations,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.gpu import GpuFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._nvsmi import address
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.dmesg import Xid
+
+_FATAL = "gpu.xid.fatal"
+_EARLY = "gpu.xid.early"
+_IDS = {data.FATAL: _FATAL, data.EARLY: _EARLY}
+_UNLISTED = Meaning(data.EARLY, "an Xid that is not in the table", data.WATCH)
+_TEXT_SHOWN = 160
+
+
+def judge(facts: GpuFacts, expect: Expectations) -> Iterator[Check]:
+    """gpu.xid.fatal and gpu.xid.early; a program's own faults are told in their passes."""
+    if facts.xids.value is None:
+        for check_id in _IDS.values():
+            yield unknown(check_id, "dmesg", facts.xids.why or "nobody looked")
+        return
+    seen = [one for one in _standing(facts.xids.value) if not expect.ignores(where(one))]
+    for kind, check_id in _IDS.items():
+        mine: dict[str, list[Xid]] = {}
+        for one in seen:
+            if meaning(one).kind == kind:
+                mine.setdefault(where(one), []).append(one)
+        for subject, found in mine.items():
+            yield _failure(check_id, subject, found)
+        if not mine:
+            yield passed(check_id, "host", _told(seen), "no Xid of that kind", CAPABILITY)
+
+
+def where(xid: Xid) -> str:
+    """The GPU's address; the driver leaves its function out."""
+    return address(xid.bus_id)
+
+
+def meaning(xid: Xid) -> Meaning:
+    """What this Xid means, by its number or, for some, by its own words."""
+    known = data.XIDS.get(xid.xid, _UNLISTED)
+    if known.kind != data.BY_TEXT:
+        return known
+    return Meaning(_kind_by_text(xid), known.means, known.remedy, known.confidence)
+
+
+def _kind_by_text(xid: Xid) -> str:
+    small = xid.text.lower()
+    if xid.xid != data.RECOVERY:
+        harmless = any(word in small for word in data.SAYS_HARMLESS)
+        fatal = any(word in small for word in data.SAYS_FATAL)
+        return data.FATAL if fatal and not harmless else data.EARLY
+    action = _action(xid)
+    if action in data.NEEDS_NOTHING:
+        return data.APPLICATION
+    return data.FATAL if action in (*data.NEEDS_RESET, *data.NEEDS_REBOOT) else data.EARLY
+
+
+def _action(xid: Xid) -> str:
+    """What stands in the last brackets: the state that the GPU changed to."""
+    begin, end = xid.text.rfind("("), xid.text.rfind(")")
+    return xid.text[begin + 1 : end].lower() if 0 <= begin < end else ""
+
+
+def _standing(found: tuple[Xid, ...]) -> list[Xid]:
+    """Without what came before the driver said that the GPU needs nothing any more."""
+    standing: list[Xid] = []
+    for one in found:
+        if one.xid == data.RECOVERY and _action(one) in data.NEEDS_NOTHING:
+            standing = [other for other in standing if other.bus_id != one.bus_id]
+        else:
+            standing.append(one)
+    return standing
+
+
+def _failure(check_id: str, subject: str, found: list[Xid]) -> Check:
+    # 154 only sums up what the others mean.
+    first = next((one for one in found if one.xid != data.RECOVERY), found[0])
+    known = meaning(first)
+    text = first.text[:_TEXT_SHOWN]
+    return failed(
+        check_id,
+        subject,
+        ", ".join(f"Xid {one.xid}" for one in found),
+        "no Xid of that kind",
+        CAPABILITY,
+        cause=f"Xid {first.xid}: {known.means}" + (f" ({text})" if text else ""),
+        remedy=known.remedy,
+    )
+
+
+def _told(seen: list[Xid]) -> str:
+    told = [one for one in seen if meaning(one).kind == data.APPLICATION]
+    if not told:
+        return "none"
+    names = ", ".join(f"{one.xid} at {where(one)}" for one in told[:8])
+    return f"only of programs: Xid {names}"

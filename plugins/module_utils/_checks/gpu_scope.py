@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which GPUs the gpu.* checks are about, and how one property of all of them is judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _profiles
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check, failed
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._tally import Tally
+from ansible_collections.ibready.cluster.plugins.module_utils._data import drivers, gpus
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+    CAPABILITY,
+    Expectations,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.gpu import GpuFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import (
+    Machine,
+    PciFunction,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._nvsmi import (
+    LOST,
+    NEEDS_RESET,
+    Gpu,
+    Nvsmi,
+    address,
+    number,
+)
+
+UNIT = "GPUs"
+ON_OR_OFF = ("Enabled", "Disabled")
+NO_GPU = "no NVIDIA GPU on the PCI bus"
+ALL_LOST = "the driver reaches no GPU"
+# Bound to this driver, a GPU belongs to a virtual machine on this host.
+_PASSED_ON = "vfio-pci"
+
+
+class Unsure(Exception):
+    """Why a property cannot be judged, though nvidia-smi showed it."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """``smi``: what nvidia-smi told. ``listed``: its GPUs that the inventory does not leave out.
+
+    ``gpus``: those of them that the driver reaches; ``lost``: why not, by address, for the others.
+    """
+
+    facts: GpuFacts
+    machine: Machine
+    expect: Expectations
+    smi: Nvsmi
+    listed: tuple[Gpu, ...]
+    gpus: tuple[Gpu, ...]
+    lost: dict[str, str]
+
+    @property
+    def on_bus(self) -> tuple[PciFunction, ...]:
+        return on_bus(self.machine, self.expect)
+
+
+def scope(facts: GpuFacts, machine: Machine, expect: Expectations) -> Scope:
+    """Sort the GPUs; without facts of nvidia-smi there are none."""
+    smi = facts.smi.value or Nvsmi()
+    listed = tuple(
+        one for one in smi.gpus if not expect.ignores(one.address, one.bus_id, one.uuid or "-")
+    )
+    words = {address(bus_id): said for bus_id, said in smi.unreachable}
+    if facts.error is not None:
+        words.update({address(bus_id): said for bus_id, said in facts.error.unreachable})
+    for one in listed:
+        if any(sign in one.trouble.lower() for sign in LOST):
+            words[one.address] = one.trouble
+    return Scope(
+        facts,
+        machine,
+        expect,
+        smi,
+        listed,
+        tuple(one for one in listed if one.address not in words),
+        {one: said for one, said in words.items() if not expect.ignores(one)},
+    )
+
+
+def on_bus(machine: Machine, expect: Expectations) -> tuple[PciFunction, ...]:
+    """The GPUs on the bus that this host's own driver is to run."""
+    return tuple(
+        one for one in machine.cards if one.driver != _PASSED_ON and not expect.ignores(one.address)
+    )
+
+
+def subject(gpu: Gpu) -> str:
+    return gpu.address or "GPU"
+
+
+def model(gpu: Gpu) -> gpus.Gpu | None:
+    """The model by PCI id, else by name; None where the table has none."""
+    return _profiles.gpu_by_id(gpu.pci_device_id) or _profiles.gpu_by_name(gpu.name)
+
+
+def each(
+    seen: Scope,
+    check_id: str,
+    what: str,
+    text_of: Callable[[Gpu], str],
+    judge: Callable[[Gpu, str], Check | None],
+    expected: object = "",
+    *,
+    source: str = CAPABILITY,
+    newer: bool = False,
+) -> list[Check]:
+    """Judge one property of every GPU; ``judge`` gives the failure, or None where all is well.
+
+    ``newer``: only newer drivers show it, so its absence says nothing.
+    """
+    tally = Tally(check_id, UNIT)
+    for gpu in seen.gpus:
+        name, text = subject(gpu), text_of(gpu)
+        if not text:
+            if newer and gpu.whole:
+                tally.left_out(name, f"this driver does not show {what}")
+            else:
+                tally.unsure(name, f"nvidia-smi showed no {what}")
+        elif text.lower() in drivers.NONE_SUCH:
+            tally.left_out(name, f"nvidia-smi shows N/A for {what}")
+        elif any(sign in text.lower() for sign in NEEDS_RESET):
+            tally.left_out(name, "the GPU must be reset first")
+        else:
+            try:
+                check = judge(gpu, text)
+            except Unsure as exc:
+                tally.unsure(name, str(exc))
+                continue
+            except ValueError:
+                tally.unsure(name, f"nvidia-smi showed {text[:40]!r} for {what}")
+                continue
+            if check is None:
+                tally.good(name)
+            else:
+                tally.bad(check)
+    return tally.checks(expected, source, nothing=ALL_LOST)
+
+
+def none_of(
+    check_id: str, cause: Callable[[int], str], most: int = 0
+) -> Callable[[Gpu, str], Check | None]:
+    """A judge of counts: more than ``most`` fails."""
+
+    def judge(gpu: Gpu, text: str) -> Check | None:
+        found = number(text)
+        if found is None:
+            raise ValueError(text)
+        if found <= most:
+            return None
+        wanted = f"at most {most}" if most else "0"
+        return failed(check_id, subject(gpu), found, wanted, CAPABILITY, cause=cause(found))
+
+    return judge
+
+
+def must_be_no(check_id: str, cause: str = "") -> Callable[[Gpu, str], Check | None]:
+    """A judge of "Yes" and "No"."""
+
+    def judge(gpu: Gpu, text: str) -> Check | None:
+        if text.lower() not in ("yes", "no"):
+            raise ValueError(text)
+        if text.lower() == "no":
+            return None
+        return failed(check_id, subject(gpu), text, "No", CAPABILITY, cause=cause)
+
+    return judge

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What nvidia-smi's exit statuses and odd values mean. Data only.
+
+source of the statuses: nvidia-smi(1), "Return value"; confirmed. source of the values: outputs of
+drivers 418 to 610; confirmed.
+"""
+
+from __future__ import annotations
+
+# Exit statuses with which the output is whole all the same.
+INFOROM_CORRUPTED = 14
+FALLEN_OFF = 15
+USABLE = (0, INFOROM_CORRUPTED, FALLEN_OFF)
+# Values, in lower case, of a property that the GPU does not have or the driver no longer shows.
+NONE_SUCH = (
+    "n/a",
+    "[n/a]",
+    "not supported",
+    "[not supported]",
+    "requested functionality has been deprecated",
+)
+# What holds the clocks back through no wish of anybody, and how a report calls it.
+SLOWED_BY = {
+    "hw_thermal_slowdown": "too hot (hardware thermal slowdown)",
+    "hw_power_brake_slowdown": "the power supply asks for less (power brake)",
+    "sw_thermal_slowdown": "too hot (software thermal slowdown)",
+    "hw_slowdown": "hardware slowdown",
+}
+# Models whose ECC is off as they come, so that it says nothing; recalled.
+ECC_OFF_AS_SOLD = ("RTX A6000 / A5000",)
+# Retired pages from which NVIDIA replaces a GPU without row remapping; its page retirement guide,
+# recalled.
+RETIRED_PAGES_MOST = 60
+PERSISTENCE_UNIT = "nvidia-persistenced"

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What ``nvidia-smi -q`` tells of a host's GPUs, whichever of its two forms was read."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, fields
+from typing import Any, Mapping
+
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import to_int
+
+NOT_THERE = "N/A"
+# What stands in a field, or in place of everything, where the driver cannot reach a GPU.
+LOST = ("gpu is lost", "fallen off the bus", "gpu is not accessible")
+NEEDS_RESET = ("gpu requires reset", "requires a reset")
+
+_NUMBER = re.compile(r"([0-9]{1,18})(?:\.[0-9]{1,6})?(?: ?[A-Za-z%()]{1,9})?")
+_DEVICE_ID = re.compile(r"(?:0[xX])?([0-9A-Fa-f]{4})10[dD][eE]")
+_BUS_ID = re.compile(r"(?:([0-9A-Fa-f]{4,8}):)?([0-9A-Fa-f]{2}):([0-9A-Fa-f]{2})(?:\.([0-7]))?")
+_BUS_ID_IN_LINE = re.compile(
+    r"(?:[0-9A-Fa-f]{4}|[0-9A-Fa-f]{8}):[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]"
+)
+_INFOROM = "inforom is corrupted at gpu"
+_HANDLE = "unable to determine the device handle for"
+
+
+@dataclass(frozen=True)
+class Pcie:
+    """The PCIe link of a GPU as the driver sees it; None where it was not shown as a number."""
+
+    gen_max: int | None = None  # what GPU and host can do together
+    gen: int | None = None  # falls while the GPU idles
+    device_gen_max: int | None = None
+    host_gen_max: int | None = None
+    width_max: int | None = None
+    width: int | None = None
+    replays: int | None = None
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One GPU. Texts as printed ("N/A" where the GPU has no such thing), "" where not shown.
+
+    ``clocks_events``: what holds the clocks back, by name ("hw_slowdown": "Not Active"); None where
+    not shown. ``fabric`` and ``fabric_health`` use the names of the XML ("state", "status",
+    "cliqueId", "clusterUuid"; "summary", "bandwidth", ...), ``fabric_labels`` those of the text
+    form, both in one. ``trouble``: "GPU is lost" and the like, where that stands for a value.
+    ``whole``: its end was there, so that what was not shown is nothing that this driver shows.
+    """
+
+    bus_id: str = ""
+    name: str = ""
+    architecture: str = ""
+    uuid: str = ""
+    serial: str = ""
+    minor: str = ""
+    vbios: str = ""
+    pci_device_id: str = ""  # four hexadecimal digits, lower case, without the vendor
+    module_id: str = ""
+    persistence: str = ""
+    addressing_mode: str = ""
+    driver_model: str = ""
+    virtualization: str = ""
+    gsp_firmware: str = ""
+    compute_mode: str = ""
+    mig: str = ""
+    mig_pending: str = ""
+    recovery: str = ""
+    reset_required: str = ""
+    drain_recommended: str = ""
+    memory_total_mib: int | None = None
+    bar1_total_mib: int | None = None
+    pcie: Pcie = field(default_factory=Pcie)
+    clocks_events: dict[str, str] | None = None
+    power_limit: str = ""
+    power_default: str = ""
+    ecc: str = ""
+    ecc_pending: str = ""
+    volatile_sram: str = ""  # uncorrectable errors since the driver was loaded
+    volatile_dram: str = ""
+    aggregate_sram: str = ""  # uncorrectable errors in the GPU's life
+    aggregate_dram: str = ""
+    sram_threshold: str = ""
+    channel_repair: str = ""
+    tpc_repair: str = ""
+    unrepairable: str = ""
+    retired_single: str = ""
+    retired_double: str = ""
+    retired_pending: str = ""
+    remapped_correctable: str = ""
+    remapped_uncorrectable: str = ""
+    remapped_pending: str = ""
+    remapped_failure: str = ""
+    banks_without_spare: str = ""
+    fabric: dict[str, str] | None = None
+    fabric_health: dict[str, str] | None = None
+    fabric_labels: dict[str, str] | None = None
+    trouble: str = ""
+    whole: bool = True
+
+    @property
+    def address(self) -> str:
+        """The PCI address as the kernel writes it: ``0000:8f:00.0``."""
+        return address(self.bus_id)
+
+
+@dataclass(frozen=True)
+class Nvsmi:
+    """All that was read. ``attached_gpus`` is what nvidia-smi counts, ``gpus`` what it describes.
+
+    ``inforom``: bus ids of GPUs whose infoROM it calls corrupted. ``unreachable``: bus id and words
+    for each GPU that it could not open.
+    """
+
+    driver: str = ""
+    cuda: str = ""
+    attached_gpus: int | None = None
+    gpus: tuple[Gpu, ...] = ()
+    inforom: tuple[str, ...] = ()
+    unreachable: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Remarks:
+    """What nvidia-smi says between the facts."""
+
+    inforom: tuple[str, ...] = ()
+    unreachable: tuple[tuple[str, str], ...] = ()
+
+
+# The fields of Gpu that hold a text as it was printed.
+_TEXTS = frozenset(one.name for one in fields(Gpu) if one.type == "str")
+
+
+def gpu(
+    texts: Mapping[str, str],
+    clocks_events: dict[str, str] | None,
+    fabric: dict[str, str] | None,
+    fabric_health: dict[str, str] | None,
+    fabric_labels: dict[str, str] | None = None,
+    whole: bool = True,
+) -> Gpu:
+    """A GPU from the texts that stood beside the names of its fields (and of Pcie's)."""
+    known: dict[str, Any] = {name: text for name, text in texts.items() if name in _TEXTS}
+    device = _DEVICE_ID.fullmatch(texts.get("device_id", ""))
+    for kind in ("volatile", "aggregate"):
+        known[kind + "_sram"] = _sum(texts, kind + "_sram", kind + "_parity", kind + "_secded")
+        # GPUs before Turing count by bits and not by kind of memory.
+        if not known.get(kind + "_dram") and kind + "_double_bit" in texts:
+            known[kind + "_dram"] = texts[kind + "_double_bit"]
+            known[kind + "_sram"] = known[kind + "_sram"] or NOT_THERE
+    return Gpu(
+        **known,
+        pci_device_id=device.group(1).lower() if device else "",
+        memory_total_mib=number(texts.get("memory_total", "")),
+        bar1_total_mib=number(texts.get("bar1_total", "")),
+        pcie=Pcie(**{one.name: number(texts.get("pcie_" + one.name, "")) for one in fields(Pcie)}),
+        clocks_events=clocks_events,
+        fabric=fabric,
+        fabric_health=fabric_health,
+        fabric_labels=fabric_labels,
+        trouble=_trouble(texts),
+        whole=whole,
+    )
+
+
+def number(text: str) -> int | None:
+    """``16`` of ``16x``, ``81559`` of ``81559 MiB``; None where it is no number."""
+    match = _NUMBER.fullmatch(text)
+    return int(match.group(1)) if match else None
+
+
+def count(text: str) -> int | None:
+    """``8``; None where it is none."""
+    try:
+        return to_int(text)
+    except ValueError:
+        return None
+
+
+def address(bus_id: str) -> str:
+    """``0000:8f:00.0`` of ``00000000:8F:00.0``; what is no bus id stays as it is."""
+    match = _BUS_ID.fullmatch(bus_id.strip())
+    if match is None:
+        return bus_id
+    domain, bus, device, function = match.groups()
+    return f"{int(domain or '0', 16):04x}:{bus}:{device}.{function or '0'}".lower()
+
+
+def remarks(lines: list[str]) -> Remarks:
+    """The warnings of nvidia-smi, wherever they stand."""
+    inforom: dict[str, None] = {}
+    unreachable: dict[str, str] = {}
+    for line in lines:
+        small = line.lower()
+        if _INFOROM in small:
+            inforom[_bus_id(line)] = None
+        elif _HANDLE in small:
+            unreachable[_bus_id(line)] = line.strip()
+    return Remarks(tuple(inforom), tuple(unreachable.items()))
+
+
+def _bus_id(line: str) -> str:
+    match = _BUS_ID_IN_LINE.search(line)
+    return match.group() if match else ""
+
+
+def _sum(texts: Mapping[str, str], whole: str, *parts: str) -> str:
+    """The count of ``whole``, or of its parts together; what is no number stands for all."""
+    if whole in texts:
+        return texts[whole]
+    total = 0
+    for part in parts:
+        text = texts.get(part, "")
+        found = number(text)
+        if found is None:
+            return text
+        total += found
+    return str(total)
+
+
+def _trouble(texts: Mapping[str, str]) -> str:
+    """The worst thing that stands in place of a value."""
+    small = {text.lower(): text for text in texts.values()}
+    for bad in LOST + NEEDS_RESET:
+        for text, printed in small.items():
+            if bad in text:
+                return printed
+    return ""

@@ -1,0 +1,578 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import gpu as judge_gpu
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._data import xids
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+    from_inventory,
+    with_profile,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.gpu import GpuFacts, Module
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import (
+    Machine,
+    PciFunction,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import nvsmi_error
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._nvsmi import Gpu, Nvsmi
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.dmesg import Xid
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.nvsmi_error import NvsmiError
+from ansible_collections.ibready.cluster.plugins.module_utils._profiles import (
+    board_by_name,
+    gpu_by_id,
+)
+
+IDS = sorted(one for one in CATALOG if one.startswith("gpu."))
+A, B = "0000:1b:00.0", "0000:43:00.0"
+HEALTHY = Gpu(
+    bus_id="00000000:1B:00.0",
+    name="NVIDIA H100 80GB HBM3",
+    pci_device_id="2330",
+    uuid="GPU-1",
+    persistence="Enabled",
+    compute_mode="Default",
+    mig="Disabled",
+    mig_pending="Disabled",
+    recovery="None",
+    clocks_events={
+        name: "Not Active"
+        for name in (
+            *("hw_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown"),
+            "sw_thermal_slowdown",
+        )
+    },
+    power_limit="700.00 W",
+    power_default="700.00 W",
+    ecc="Enabled",
+    ecc_pending="Enabled",
+    volatile_sram="0",
+    volatile_dram="0",
+    aggregate_sram="0",
+    aggregate_dram="0",
+    sram_threshold="No",
+    channel_repair="No",
+    tpc_repair="No",
+    unrepairable="No",
+    retired_single="0",
+    retired_double="0",
+    retired_pending="No",
+    remapped_correctable="3",
+    remapped_uncorrectable="0",
+    remapped_pending="No",
+    remapped_failure="No",
+    banks_without_spare="0 bank(s)",
+)
+OTHER = replace(HEALTHY, bus_id="00000000:43:00.0", uuid="GPU-2")
+
+
+def smi(*gpus: Gpu, **told: Any) -> Reading[Nvsmi]:
+    return Reading(Nvsmi("580.105.08", "13.0", len(gpus), gpus, **told))
+
+
+def facts(*gpus: Gpu, **told: Any) -> GpuFacts:
+    """A healthy host with two GPUs, but for what is told."""
+    found: dict[str, Any] = {
+        "smi": smi(*(gpus or (HEALTHY, OTHER))),
+        "source": "nvsmi_xml",
+        "module": Reading(Module("580.105.08", open=True)),
+        "xids": Reading(()),
+    }
+    return GpuFacts(**{**found, **told})
+
+
+def broken(**fields: Any) -> GpuFacts:
+    """The healthy host with other values in its first GPU."""
+    return facts(replace(HEALTHY, **fields), OTHER)
+
+
+def bus(*addresses: str, **more: Any) -> Machine:
+    cards = tuple(PciFunction(one, "030200", "10de", "2330", **more) for one in addresses)
+    return Machine(pci=Reading(cards), gpus=Reading(tuple(gpu_by_id(one.device) for one in cards)))
+
+
+def checks_of(found: GpuFacts, machine: Machine | None = None, **expect: Any) -> list[Check]:
+    return judge_gpu.judge(found, machine or bus(A, B), from_inventory(expect))
+
+
+def bad(found: GpuFacts, machine: Machine | None = None, **expect: Any) -> dict[str, str]:
+    """Every finding: ``ID SUBJECT`` and its result."""
+    return {
+        f"{one.id} {one.subject}": one.result
+        for one in checks_of(found, machine, **expect)
+        if one.result in (_model.FAIL, _model.UNKNOWN)
+    }
+
+
+def one_of(check_id: str, found: GpuFacts, machine: Machine | None = None, **expect: Any) -> Check:
+    mine = [one for one in checks_of(found, machine, **expect) if one.id == check_id]
+    assert len(mine) == 1, mine
+    return mine[0]
+
+
+def test_a_healthy_host_passes_every_check_that_somebody_expects_something_of() -> None:
+    checks = checks_of(facts())
+    assert sorted(one.id for one in checks) == IDS
+    skipped = {one.id for one in checks if one.result == _model.SKIP}
+    assert skipped == {
+        "gpu.driver.expected",
+        "gpu.driver.modules",
+        "gpu.device.model",
+        "gpu.mig.mode",
+    }
+    assert _model.verdict(checks) == "ready"
+
+
+@pytest.mark.parametrize(
+    ("machine", "why"),
+    [
+        (Machine(pci=Reading(()), gpus=Reading(())), "no NVIDIA GPU on the PCI bus"),
+        (replace(bus(A), simulated="InfiniBand fabric"), "simulated node: InfiniBand fabric"),
+    ],
+)
+def test_a_host_without_gpus_skips_everything(machine: Machine, why: str) -> None:
+    checks = checks_of(GpuFacts(), machine)
+    assert {(one.result, one.cause) for one in checks} == {(_model.SKIP, why)}
+    assert sorted(one.id for one in checks) == IDS
+
+
+def test_a_host_that_lost_all_its_gpus_is_not_skipped() -> None:
+    machine = Machine(pci=Reading(()), gpus=Reading(()))
+    assert bad(GpuFacts(), machine, gpus=8) == {"gpu.device.count host": "fail"}
+
+
+def test_where_nobody_can_tell_of_gpus_it_is_unknown() -> None:
+    why = "nvsmi_xml: not in the bundle"
+    found = GpuFacts(smi=Reading(None, why), xids=Reading(None, "dmesg: not in the bundle"))
+    findings = bad(found, Machine())
+    assert findings["gpu.driver.answers nvidia-smi"] == "unknown"
+    assert findings["gpu.device.count host"] == "unknown"
+    assert set(findings.values()) == {"unknown"}
+
+
+def test_a_gpu_host_without_a_driver_is_told_to_install_one() -> None:
+    found = GpuFacts(smi=Reading(None, "nvidia-smi: not installed (no such program in PATH)"))
+    check = one_of("gpu.driver.answers", found)
+    assert check.result == _model.UNKNOWN
+    assert "install the NVIDIA driver" in check.remedy
+
+
+@pytest.mark.parametrize(
+    ("error", "finding"),
+    [
+        (nvsmi_error.NO_DRIVER, ("gpu.driver.answers nvidia-smi", "fail")),
+        (nvsmi_error.NO_LIBRARY, ("gpu.driver.answers nvidia-smi", "fail")),
+        (nvsmi_error.UNKNOWN, ("gpu.driver.answers nvidia-smi", "fail")),
+        (nvsmi_error.NO_PERMISSION, ("gpu.driver.answers nvidia-smi", "unknown")),
+        (nvsmi_error.NOT_INSTALLED, ("gpu.driver.answers nvidia-smi", "unknown")),
+        (nvsmi_error.MISMATCH, ("gpu.driver.versions host", "fail")),
+        (nvsmi_error.NO_DEVICE, ("gpu.device.count host", "fail")),
+        (nvsmi_error.LOST, ("gpu.device.lost host", "fail")),
+        (nvsmi_error.HANDLE, ("gpu.device.lost host", "fail")),
+        (nvsmi_error.NEEDS_RESET, ("gpu.device.reset host", "fail")),
+    ],
+)
+def test_every_error_of_nvidia_smi_has_one_finding(error: str, finding: tuple[str, str]) -> None:
+    found = facts(smi=Reading(None, "its words"), error=NvsmiError(error, "its words"))
+    assert bad(found) == dict([finding])
+
+
+def test_the_gpu_that_cannot_be_opened_is_named() -> None:
+    error = NvsmiError(nvsmi_error.HANDLE, "words", "", (("0000:43:00.0", "Unknown Error"),))
+    assert bad(facts(smi=Reading(None, "words"), error=error)) == {f"gpu.device.lost {B}": "fail"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "check_id", "cause"),
+    [
+        ({"recovery": "Reset"}, "gpu.device.reset", "reset of the GPU"),
+        ({"recovery": "Reboot"}, "gpu.device.reset", "reboot of the node"),
+        ({"recovery": "", "reset_required": "Yes"}, "gpu.device.reset", "reset of the GPU"),
+        ({"recovery": "Drain and Reset"}, "gpu.device.drain", "contained"),
+        ({"recovery": "N/A", "drain_recommended": "Yes"}, "gpu.device.drain", "contained"),
+        ({"compute_mode": "Prohibited"}, "gpu.device.compute_mode", "Prohibited"),
+        ({"mig_pending": "Enabled"}, "gpu.mig.pending", "without a reset"),
+        ({"power_limit": "650.00 W"}, "gpu.power.limit", "lowered"),
+        ({"ecc": "Disabled", "ecc_pending": "Disabled"}, "gpu.ecc.mode", "by hand"),
+        ({"ecc_pending": "Disabled"}, "gpu.ecc.pending", "without a reset"),
+        ({"volatile_sram": "1"}, "gpu.ecc.volatile", "1 in SRAM"),
+        ({"volatile_dram": "7"}, "gpu.ecc.volatile", "7 in DRAM"),
+        ({"volatile_sram": "N/A", "volatile_dram": "7"}, "gpu.ecc.volatile", "7 in DRAM"),
+        ({"aggregate_dram": "2"}, "gpu.ecc.aggregate", "in the GPU's life"),
+        ({"sram_threshold": "Yes"}, "gpu.ecc.threshold", "SRAM"),
+        ({"channel_repair": "Yes"}, "gpu.ecc.repair", "waits for a reset"),
+        ({"tpc_repair": "Yes"}, "gpu.ecc.repair", "waits for a reset"),
+        ({"unrepairable": "Yes"}, "gpu.ecc.unrepairable", "for good"),
+        ({"remapped_failure": "Yes"}, "gpu.rows.failure", "no spare row"),
+        ({"remapped_pending": "Yes"}, "gpu.rows.pending", "since the last reset"),
+        ({"remapped_uncorrectable": "4"}, "gpu.rows.remapped", "4 rows"),
+        ({"banks_without_spare": "1 bank(s)"}, "gpu.rows.spare", "1 banks"),
+        ({"retired_pending": "Yes"}, "gpu.pages.pending", "memory error"),
+        ({"retired_single": "40", "retired_double": "20"}, "gpu.pages.retired", "60 memory pages"),
+    ],
+)
+def test_each_fault_of_one_gpu_is_found_and_nothing_else(
+    fields: dict[str, str], check_id: str, cause: str
+) -> None:
+    found = broken(**fields)
+    assert bad(found) == {f"{check_id} {A}": "fail"}
+    assert cause in one_of(check_id, found).cause
+
+
+@pytest.mark.parametrize("event", ["hw_slowdown", "hw_power_brake_slowdown", "sw_thermal_slowdown"])
+def test_clocks_that_heat_or_power_hold_back_are_a_fault(event: str) -> None:
+    events = {**(HEALTHY.clocks_events or {}), event: "Active"}
+    assert bad(broken(clocks_events=events)) == {f"gpu.clocks.throttle {A}": "fail"}
+    fine = {**(HEALTHY.clocks_events or {}), "gpu_idle": "Active", "sw_power_cap": "Active"}
+    assert bad(broken(clocks_events=fine)) == {}
+
+
+@pytest.mark.parametrize(
+    ("field", "ids"),
+    [
+        ("persistence", ["gpu.driver.persistence"]),
+        ("compute_mode", ["gpu.device.compute_mode"]),
+        ("clocks_events", ["gpu.clocks.throttle"]),
+        ("power_limit", ["gpu.power.limit"]),
+        ("ecc", ["gpu.ecc.mode", "gpu.ecc.pending"]),
+        ("volatile_dram", ["gpu.ecc.volatile"]),
+        ("aggregate_sram", ["gpu.ecc.aggregate"]),
+        ("retired_pending", ["gpu.pages.pending"]),
+    ],
+)
+def test_what_every_driver_shows_is_unknown_where_it_is_missing(field: str, ids: list[str]) -> None:
+    absent = None if field == "clocks_events" else ""
+    assert bad(broken(**{field: absent})) == {f"{one} {A}": "unknown" for one in ids}
+
+
+NEWER = {
+    "recovery": ["gpu.device.reset", "gpu.device.drain"],
+    "mig": ["gpu.mig.pending"],
+    "sram_threshold": ["gpu.ecc.threshold"],
+    "tpc_repair": ["gpu.ecc.repair"],
+    "unrepairable": ["gpu.ecc.unrepairable"],
+    "remapped_pending": ["gpu.rows.pending"],
+    "banks_without_spare": ["gpu.rows.spare"],
+}
+
+
+@pytest.mark.parametrize(("field", "ids"), NEWER.items())
+def test_what_newer_drivers_show_is_unknown_only_where_the_output_was_cut(
+    field: str, ids: list[str]
+) -> None:
+    assert bad(broken(**{field: ""})) == {}
+    assert bad(broken(**{field: "", "whole": False})) == {f"{one} {A}": "unknown" for one in ids}
+    only = replace(HEALTHY, **{field: ""})
+    for check_id in ids:
+        check = one_of(check_id, facts(only), bus(A))
+        assert check.result == _model.SKIP
+        assert "this driver does not show" in check.cause
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        *("recovery", "compute_mode", "mig", "power_limit", "ecc", "volatile_dram"),
+        *("sram_threshold", "remapped_pending", "remapped_uncorrectable", "persistence"),
+    ],
+)
+def test_a_value_that_nobody_knows_is_unknown(field: str) -> None:
+    for text in ("Unknown Error", "ERR!", "-1"):
+        findings = bad(broken(**{field: text}))
+        assert findings
+        assert set(findings.values()) <= {"unknown"}, (text, findings)
+
+
+def test_a_gpu_without_such_a_thing_skips_it() -> None:
+    none = dict.fromkeys(
+        (
+            *("ecc", "ecc_pending", "mig", "mig_pending", "recovery", "persistence"),
+            *("power_limit", "power_default", "sram_threshold", "unrepairable"),
+            *("channel_repair", "tpc_repair", "remapped_pending", "remapped_failure"),
+            *("volatile_sram", "volatile_dram", "aggregate_sram", "aggregate_dram"),
+            *("retired_single", "retired_double", "retired_pending", "remapped_uncorrectable"),
+            "banks_without_spare",
+        ),
+        "N/A",
+    )
+    events = dict.fromkeys(HEALTHY.clocks_events or {}, "N/A")
+    found = facts(replace(HEALTHY, **none, clocks_events=events))
+    assert bad(found, bus(A)) == {}
+    for check_id in ("gpu.ecc.mode", "gpu.ecc.volatile", "gpu.clocks.throttle", "gpu.rows.spare"):
+        assert one_of(check_id, found, bus(A)).result == _model.SKIP
+
+
+def test_a_lost_gpu_is_one_finding() -> None:
+    assert bad(broken(trouble="GPU is lost", ecc="GPU is lost", mig="")) == {
+        f"gpu.device.lost {A}": "fail"
+    }
+    told = facts(smi=smi(HEALTHY, OTHER, unreachable=((A.upper(), "Unknown Error"),)))
+    assert bad(told) == {f"gpu.device.lost {A}": "fail"}
+    assert bad(facts(status=15)) == {"gpu.device.lost host": "fail"}
+
+
+def test_a_gpu_that_must_be_reset_is_one_finding() -> None:
+    words = "GPU requires reset"
+    assert bad(broken(trouble=words, tpc_repair=words, volatile_dram=words)) == {
+        f"gpu.device.reset {A}": "fail"
+    }
+
+
+@pytest.mark.parametrize(
+    ("told", "subject"),
+    [({"smi": smi(HEALTHY, OTHER, inforom=("0000:43:00.0",))}, B), ({"status": 14}, "host")],
+)
+def test_a_corrupted_inforom_is_an_early_sign(told: dict[str, Any], subject: str) -> None:
+    assert bad(facts(**told)) == {f"gpu.device.inforom {subject}": "fail"}
+    assert CATALOG["gpu.device.inforom"].severity == "warning"
+
+
+@pytest.mark.parametrize(
+    ("daemon", "result", "cause"),
+    [
+        (Reading("active"), "fail", "--no-persistence-mode"),
+        (Reading("not installed"), "fail", "not installed"),
+        (Reading(None, "systemctl: not found"), "unknown", "not found"),
+    ],
+)
+def test_persistence_is_off_only_where_the_daemon_was_looked_for(
+    daemon: Reading[str], result: str, cause: str
+) -> None:
+    found = replace(broken(persistence="Disabled"), persistenced=daemon)
+    assert bad(found) == {f"gpu.driver.persistence {A}": result}
+    assert cause in one_of("gpu.driver.persistence", found).cause
+
+
+@pytest.mark.parametrize(
+    ("found", "machine", "expect", "result", "cause"),
+    [
+        (facts(), bus(A, B), {"gpus": 2}, "pass", ""),
+        (facts(), bus(A, B), {}, "pass", ""),
+        (facts(), Machine(), {}, "pass", ""),
+        (facts(HEALTHY), bus(A, B), {}, "fail", B),
+        (facts(HEALTHY), bus(A, B), {"gpus": 2}, "fail", "leaves it out"),
+        (facts(HEALTHY), bus(A), {"gpus": 2}, "fail", "PCI bus"),
+        (facts(HEALTHY), Machine(), {"gpus": 2}, "fail", "fell off"),
+        (facts(), bus(A, B), {"gpus": 1}, "fail", "correct ibready_expect"),
+        (facts(), bus(A, B), {"gpus": 1, "ignore": [B]}, "pass", ""),
+        (facts(smi=Reading(None, "cut")), bus(A, B), {"gpus": 2}, "unknown", "cut"),
+        (facts(smi=Reading(None, "cut")), bus(A), {"gpus": 2}, "fail", "PCI bus"),
+        (facts(smi=Reading(Nvsmi("1", "1", 8, (HEALTHY,)))), Machine(), {}, "unknown", "whole"),
+        (facts(smi=Reading(Nvsmi("1", "1", None, (HEALTHY,)))), bus(A), {}, "unknown", "whole"),
+        (facts(smi=Reading(Nvsmi("1", "1", 0, ()))), Machine(), {}, "fail", "fell off"),
+    ],
+)
+def test_gpus_are_counted(
+    found: GpuFacts, machine: Machine, expect: dict[str, Any], result: str, cause: str
+) -> None:
+    check = one_of("gpu.device.count", found, machine, **expect)
+    assert (check.result, cause in check.cause) == (result, True), check
+
+
+def test_a_gpu_of_a_virtual_machine_is_not_missed() -> None:
+    machine = bus(A, B, driver="vfio-pci")
+    cards = (replace(machine.functions[0], driver="nvidia"), machine.functions[1])
+    machine = replace(machine, pci=Reading(cards))
+    assert one_of("gpu.device.count", facts(HEALTHY), machine).result == _model.PASS
+
+
+def test_a_profile_expects_its_gpus_and_their_model() -> None:
+    wanted = with_profile(from_inventory({}), board_by_name("hgx-h100-8"))
+    found = {
+        one.id: one for one in judge_gpu.judge(facts(), bus(A, B), wanted) if one.result != "skip"
+    }
+    assert found["gpu.device.count"].result == _model.FAIL
+    assert found["gpu.device.count"].expected_from == "profile hgx-h100-8"
+    assert found["gpu.device.model"].result == _model.PASS
+
+
+@pytest.mark.parametrize(
+    ("wanted", "name", "device", "result"),
+    [
+        ("H100 SXM5", "NVIDIA H100 80GB HBM3", "2330", "pass"),
+        ("NVIDIA H100 80GB HBM3", "NVIDIA H100 80GB HBM3", "2330", "pass"),
+        ("h100", "NVIDIA H100 80GB HBM3", "2330", "pass"),
+        ("H100 SXM5", "NVIDIA H800", "2324", "fail"),
+        ("RTX 3080", "NVIDIA GeForce RTX 3080", "2216", "pass"),
+        ("H100 SXM5", "NVIDIA GeForce RTX 3080", "2216", "fail"),
+        ("H100 SXM5", "", "", "unknown"),
+    ],
+)
+def test_models_are_compared(wanted: str, name: str, device: str, result: str) -> None:
+    found = facts(replace(HEALTHY, name=name, pci_device_id=device))
+    assert one_of("gpu.device.model", found, bus(A), gpu_model=wanted).result == result
+
+
+def test_a_mixed_host_is_a_warning_unless_the_inventory_names_the_model() -> None:
+    found = facts(HEALTHY, replace(OTHER, name="NVIDIA H200", pci_device_id="2335"))
+    assert bad(found) == {"gpu.device.uniform host": "fail"}
+    assert CATALOG["gpu.device.uniform"].severity == "warning"
+    assert bad(found, gpu_model="H100") == {f"gpu.device.model {B}": "fail"}
+    assert bad(found, gpu_model="H100", ignore=[B]) == {}
+
+
+@pytest.mark.parametrize(
+    ("module", "result"),
+    [
+        (Reading(Module("580.105.08")), "pass"),
+        (Reading(Module("580.126.16")), "fail"),
+        (Reading(None, "/proc: permission denied"), "unknown"),
+        (Reading(None, "/proc: no such file", True), "unknown"),
+    ],
+)
+def test_library_and_module_must_be_of_one_version(module: Reading[Module], result: str) -> None:
+    assert one_of("gpu.driver.versions", facts(module=module)).result == result
+
+
+@pytest.mark.parametrize(
+    ("wanted", "result"), [("580", "pass"), ("580.105.08", "pass"), ("580.1", "fail")]
+)
+def test_the_driver_may_be_expected_by_its_branch(wanted: str, result: str) -> None:
+    assert one_of("gpu.driver.expected", facts(), driver=wanted).result == result
+    hidden = facts(smi=Reading(None, "cut"), module=Reading(None, "no file"))
+    assert one_of("gpu.driver.expected", hidden, driver=wanted).result == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("device", "module", "result"),
+    [
+        ("2901", Module("1", open=True), "pass"),
+        ("2901", Module("1", open=False), "fail"),
+        ("2901", Module("1"), "unknown"),
+        ("1db5", Module("1", open=False), "pass"),
+        ("1db5", Module("1", open=True), "fail"),
+        ("2330", Module("1", open=True), "skip"),
+        ("2216", Module("1", open=False), "skip"),
+    ],
+)
+def test_the_modules_must_be_of_the_kind_that_the_gpus_need(
+    device: str, module: Module, result: str
+) -> None:
+    machine = Machine(pci=bus(A).pci, gpus=Reading((gpu_by_id(device),)))
+    check = one_of("gpu.driver.modules", facts(module=Reading(module)), machine)
+    assert check.result == result
+
+
+def test_no_driver_runs_volta_beside_blackwell() -> None:
+    machine = Machine(gpus=Reading((gpu_by_id("2901"), gpu_by_id("1db5"))))
+    check = one_of("gpu.driver.modules", facts(), machine)
+    assert "no driver runs both" in check.cause
+
+
+@pytest.mark.parametrize(
+    ("mig", "wanted", "result"),
+    [
+        ("Enabled", True, "pass"),
+        ("Disabled", False, "pass"),
+        ("N/A", False, "pass"),
+        ("Enabled", False, "fail"),
+        ("N/A", True, "fail"),
+        ("", False, "unknown"),
+        ("Enabled", None, "skip"),
+    ],
+)
+def test_mig_is_judged_only_where_somebody_expects_something(
+    mig: str, wanted: bool | None, result: str
+) -> None:
+    found = facts(replace(HEALTHY, mig=mig, mig_pending=mig))
+    expect = {} if wanted is None else {"mig": wanted}
+    assert one_of("gpu.mig.mode", found, bus(A), **expect).result == result
+
+
+@pytest.mark.parametrize(
+    ("gpu", "wanted", "result"),
+    [
+        (replace(HEALTHY, ecc="Disabled"), False, "pass"),
+        (HEALTHY, False, "fail"),
+        (replace(HEALTHY, ecc="N/A"), True, "fail"),
+        (replace(HEALTHY, ecc="Disabled", name="GeForce", pci_device_id="2684"), None, "skip"),
+        (replace(HEALTHY, ecc="Disabled", name="RTX A6000", pci_device_id="2230"), None, "skip"),
+    ],
+)
+def test_ecc_is_as_expected_or_as_sold(gpu: Gpu, wanted: bool | None, result: str) -> None:
+    expect = {} if wanted is None else {"ecc": wanted}
+    assert one_of("gpu.ecc.mode", facts(gpu), bus(A), **expect).result == result
+
+
+def xid(number: int, text: str = "", bus_id: str = "0000:1b:00") -> Xid:
+    return Xid(bus_id, number, text)
+
+
+RESET = "GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)"
+DRAIN = "GPU recovery action changed from 0x0 (None) to 0x4 (Drain and Reset)"
+NONE = "GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)"
+
+
+@pytest.mark.parametrize(
+    ("found", "findings"),
+    [
+        pytest.param([79], ["fatal"], id="fallen off the bus"),
+        pytest.param([48, 63, 94], ["fatal", "early"], id="memory"),
+        pytest.param([13, 31, 43, 45], [], id="programs"),
+        pytest.param([999], ["early"], id="nobody knows it"),
+        pytest.param([(145, "RLW_REMAP Nonfatal XC0")], ["early"], id="a link, not fatal"),
+        pytest.param([(149, "NETIR_LINK_EVT Fatal XC0")], ["fatal"], id="a link, fatal"),
+        pytest.param([(154, RESET)], ["fatal"], id="a reset is needed"),
+        pytest.param([(154, DRAIN)], ["early"], id="draining is recommended"),
+        pytest.param([79, (154, RESET), (154, NONE)], [], id="it was reset"),
+        pytest.param([(154, NONE), 79], ["fatal"], id="after the reset"),
+    ],
+)
+def test_xids_are_judged_by_what_they_mean(found: list[Any], findings: list[str]) -> None:
+    told = [xid(*one) if isinstance(one, tuple) else xid(one) for one in found]
+    seen = facts(xids=Reading(tuple(told)))
+    assert bad(seen) == {f"gpu.xid.{one} {A}": "fail" for one in findings}
+
+
+def test_the_cause_is_the_xid_that_came_first_and_not_its_summary() -> None:
+    seen = facts(xids=Reading((xid(154, RESET), xid(119, "Timeout after 45s"))))
+    check = one_of("gpu.xid.fatal", seen)
+    assert "Xid 119" in check.cause
+    assert "45s" in check.cause
+    assert check.observed == "Xid 154, Xid 119"
+
+
+def test_programs_faults_are_told_and_pass() -> None:
+    check = one_of("gpu.xid.fatal", facts(xids=Reading((xid(31),))))
+    assert (check.result, check.observed) == (_model.PASS, f"only of programs: Xid 31 at {A}")
+
+
+def test_a_log_that_cannot_be_read_is_unknown() -> None:
+    denied = facts(xids=Reading(None, "dmesg ended with status 1: Operation not permitted"))
+    assert bad(denied) == {"gpu.xid.fatal dmesg": "unknown", "gpu.xid.early dmesg": "unknown"}
+
+
+def test_an_ignored_gpu_is_not_judged() -> None:
+    worse = replace(broken(remapped_pending="Yes", trouble="GPU is lost"), xids=Reading((xid(79),)))
+    assert bad(worse, ignore=[A], gpus=1) == {}
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        *(13, 31, 43, 45, 48, 61, 62, 63, 64, 68, 69, 74, 79, 92, 94, 95, 109, 110, 119, 120, 121),
+        *(122, 123, 124, 125, 126, 137, 140, 143, *range(144, 151), 154),
+    ],
+)
+def test_the_table_knows_what_matters(number: int) -> None:
+    known = xids.XIDS[number]
+    assert known.means
+    assert known.remedy
+
+
+def test_every_failure_says_what_who_why_and_what_next() -> None:
+    everything = broken(recovery="Reset", ecc="Disabled", remapped_failure="Yes")
+    for check in _model.trouble(checks_of(replace(everything, xids=Reading((xid(79),))))):
+        assert check.cause, check
+        assert check.remedy, check
+        if check.result == _model.FAIL:
+            assert check.observed, check
+            assert check.expected, check
+            assert check.expected_from == "capability", check
