@@ -3,11 +3,241 @@
 
 from __future__ import annotations
 
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence
+import re
+from dataclasses import replace
+from typing import Callable, TypeVar
+
+from ansible_collections.ibready.cluster.plugins.module_utils._data import (
+    nvlink as data,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data import stack_components
+from ansible_collections.ibready.cluster.plugins.module_utils._data.drivers import USABLE
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
+    Evidence,
+    Unavailable,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.nvlink import NvlinkFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.nvlink import (
+    Imex,
+    NvlinkFacts,
+    SwitchPort,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import _ask
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
+    dmesg,
+    dpkg_status,
+    fabricmanager_log,
+    fabricmanager_status,
+    nvlink_caps,
+    nvlink_errors,
+    nvlink_status,
+    nvsmi_q,
+    nvsmi_q_fabric,
+    nvsmi_xml,
+    rpm_qa,
+    systemctl_show,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import topo as topo_parser
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._nvsmi import Nvsmi
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
+    clean_lines,
+    printable,
+    to_int,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.fabricmanager_log import FmLog
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.fabricmanager_status import (
+    FmStatus,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages import Package
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.topo import Topo
+
+T = TypeVar("T")
+
+PCI = "/sys/bus/pci/devices"
+DPKG = "/var/lib/dpkg/status"
+LOG = "/var/log/fabricmanager.log"
+MODULE = "/sys/module/nvidia/version"
+DRIVER = "/proc/driver/nvidia/version"
+_VERSION = r"([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})"
+_IN_DRIVER = re.compile(r"Kernel Module +(?:for +\S{1,20} +)?" + _VERSION)
+_IN_PACKAGE = re.compile(r"(?:[0-9]{1,9}:)?" + _VERSION)
+_PROPERTIES = "Id,LoadState,ActiveState,SubState"
 
 
 def observe(evidence: Evidence, machine: Machine) -> NvlinkFacts:
-    """Nothing yet."""
-    return NvlinkFacts()
+    """Ask nvidia-smi, the services and the kernel; nothing of a host without GPUs."""
+    if machine.has_gpus is False or machine.simulated:
+        return NvlinkFacts()
+    smi = _smi(evidence)
+    facts = NvlinkFacts(
+        smi=smi,
+        driver=_driver(evidence, smi),
+        manager=_manager(evidence),
+        log=_log(evidence),
+        sxids=_ask.command(evidence, "dmesg", _whole(dmesg.parse)).map(lambda log: log.sxids),
+        ports={one: _ports(evidence, one) for one in machine.switch_managers.value or ()},
+        imex=_imex(evidence) if machine.board is not None and machine.board.imex else Imex(),
+    )
+    if not may_have_nvlink(machine):
+        return facts
+    return replace(
+        facts,
+        status=_ask.command(evidence, "nvlink_status", _whole(nvlink_status.parse)),
+        errors=_ask.command(evidence, "nvlink_errors", _whole(nvlink_errors.parse)),
+        caps=_ask.command(evidence, "nvlink_caps", _whole(nvlink_caps.parse)),
+        topo=_ask.command(evidence, "topo", _whole(_matrix)),
+        package=_package(evidence),
+    )
+
+
+def may_have_nvlink(machine: Machine) -> bool:
+    """False only where every GPU is of a model that is known to have none."""
+    gpus = machine.gpus.value or ()
+    return not gpus or any(one is None or one.links != (0,) for one in gpus)
+
+
+def _whole(parse: Callable[[str], T]) -> Callable[[str], T]:
+    """A parser that refuses a text which ends within a line: the rest of it is missing."""
+
+    def parse_whole(text: str) -> T:
+        parsed = parse(text)
+        rest = clean_lines(text.replace("\r", "\n").rpartition("\n")[2])
+        if rest:
+            raise ValueError(f"the output is cut: it ends within the line '{printable(rest[-1])}'")
+        return parsed
+
+    return parse_whole
+
+
+def _matrix(text: str) -> Topo:
+    found = topo_parser.parse(text)
+    if found.error:
+        raise ValueError(f"topo: {found.error}")
+    return found
+
+
+def _smi(evidence: Evidence) -> Reading[Nvsmi]:
+    """From the XML; else from the text, of which somebody may have kept the fabric alone."""
+    xml = _ask.command(evidence, "nvsmi_xml", nvsmi_xml.parse, ok=USABLE)
+    if xml.value is not None and xml.value.gpus:
+        return xml
+    text = _ask.command(evidence, "nvsmi_q", nvsmi_q.parse)
+    if text.value is not None and text.value.gpus:
+        return text
+    excerpt = _ask.command(evidence, "nvsmi_q", nvsmi_q_fabric.parse)
+    if excerpt.value is not None:
+        return excerpt
+    return Reading(None, xml.why or text.why or "nvidia-smi -q tells of no GPU")
+
+
+def _driver(evidence: Evidence, smi: Reading[Nvsmi]) -> Reading[str]:
+    """The version of the loaded driver."""
+    module = _ask.file(evidence, MODULE, _version)
+    if module.value is not None:
+        return module
+    proc = _ask.file(evidence, DRIVER, _loaded)
+    if proc.value is not None:
+        return proc
+    if smi.value is not None and smi.value.driver:
+        return Reading(smi.value.driver)
+    return Reading(None, module.why)
+
+
+def _version(text: str) -> str:
+    match = _IN_PACKAGE.match(text)
+    if match is None:
+        raise ValueError("no version in it")
+    return match.group(1)
+
+
+def _loaded(text: str) -> str:
+    match = _IN_DRIVER.search(text[:2000])
+    if match is None:
+        raise ValueError("no version in it")
+    return match.group(1)
+
+
+def _manager(evidence: Evidence) -> Reading[FmStatus]:
+    """systemctl ends with 3 for what does not run; of an unknown unit it speaks on stderr."""
+    try:
+        output = evidence.run("fabricmanager_status")
+    except Unavailable as exc:
+        return Reading(None, str(exc))
+    try:
+        told = output.stdout if output.stdout.strip() else output.stderr
+        return Reading(_whole(fabricmanager_status.parse)(told))
+    except ValueError as exc:
+        return Reading(None, f"{exc} (exit status {output.rc})")
+
+
+def _package(evidence: Evidence) -> Reading[str]:
+    """The installed version of the fabric manager, from whichever database knows it."""
+    whys = []
+    for ask in (_dpkg, _rpm):
+        told = ask(evidence)
+        whys.append(told.why)
+        for one in told.value or ():
+            version = _IN_PACKAGE.match(one.version)
+            if _is_manager(one) and version is not None:
+                return Reading(version.group(1))
+    return Reading(None, "; ".join(why for why in whys if why) or "no package of it")
+
+
+def _rpm(evidence: Evidence) -> Reading[tuple[Package, ...]]:
+    return _ask.command(evidence, "rpm_qa", rpm_qa.parse)
+
+
+def _dpkg(evidence: Evidence) -> Reading[tuple[Package, ...]]:
+    # Its last byte tells whether the file was cut, so nothing may be stripped.
+    try:
+        return Reading(dpkg_status.parse(evidence.read(DPKG)))
+    except (Unavailable, ValueError) as exc:
+        return Reading(None, str(exc))
+
+
+def _is_manager(package: Package) -> bool:
+    """By its name, or its name and a driver branch."""
+    return any(
+        package.name == name
+        or (package.name.startswith(name + "-") and package.name[len(name) + 1 :].isdigit())
+        for name in stack_components.PACKAGES["fabric_manager"]
+    )
+
+
+def _log(evidence: Evidence) -> Reading[FmLog]:
+    # Turned over a moment ago, it is empty.
+    return _ask.file(evidence, LOG, lambda text: fabricmanager_log.parse(text) if text else FmLog())
+
+
+def _ports(evidence: Evidence, address: str) -> Reading[tuple[SwitchPort, ...]]:
+    base = f"{PCI}/{address}/infiniband"
+    devices = _ask.names(evidence, base)
+    if devices.value is None:
+        return Reading(()) if devices.missing else Reading(None, devices.why)
+    found = []
+    for device in devices.value:
+        numbers = _ask.names(evidence, f"{base}/{device}/ports")
+        if numbers.value is None:
+            return Reading(None, numbers.why)
+        for number in numbers.value:
+            port = f"{base}/{device}/ports/{number}"
+            mask = _ask.file(evidence, f"{port}/cap_mask", to_int).value or 0
+            state = _ask.text(evidence, f"{port}/state")
+            found.append(SwitchPort(device, number, state, not mask & data.SM_DISABLED))
+    return Reading(tuple(found))
+
+
+def _imex(evidence: Evidence) -> Imex:
+    parse = _whole(systemctl_show.parse)
+    show = _ask.command(evidence, "systemctl_show", parse, "-p", _PROPERTIES, data.IMEX_UNIT)
+    return Imex(
+        service=show.map(lambda told: told.all),
+        nodes=_ask.file(evidence, data.IMEX_NODES, _nodes),
+        channels=_ask.names(evidence, data.IMEX_CHANNELS).map(tuple),
+    )
+
+
+def _nodes(text: str) -> tuple[str, ...]:
+    lines = (line.partition("#")[0].strip() for line in text.split("\n"))
+    return tuple(line for line in lines if line)

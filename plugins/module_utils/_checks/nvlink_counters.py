@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge the NVLinks' error counters against what is known of each: no I/O."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check, failed
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._tally import Tally
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.nvlink_links import (
+    in_mig,
+    none_active,
+    without_nvlink,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.nvlink_scope import (
+    MIG,
+    MIG_SAID,
+    NO_LINKS,
+    Scope,
+    cannot_tell,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data.nvlink_errors import (
+    NO_ERRORS,
+    SATURATED,
+    THRESHOLDS,
+    UNKNOWN,
+    UNKNOWN_ENDING,
+    Threshold,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.nvlink_errors import (
+    Counter,
+    GpuErrors,
+)
+
+MANY, ANY = "nvlink.errors.many", "nvlink.errors.any"
+_SHOWN = 4
+
+
+def judge_counters(scope: Scope) -> Iterator[Check]:
+    told = scope.facts.errors
+    if told.value is None:
+        yield from cannot_tell((MANY, ANY), told.why or "nobody looked")
+        return
+    tallies = (Tally(MANY, "GPUs"), Tally(ANY, "GPUs"))
+    for gpu in told.value.gpus:
+        _one(tallies, gpu, mig=scope.mig(gpu.gpu.index))
+    on_bus = scope.missing_from
+    for tally in tallies:
+        if told.value.error_lines:
+            tally.unsure("host", f"nvidia-smi stopped with: {told.value.error_lines[-1]}")
+        if on_bus is not None and on_bus > len(told.value.gpus):
+            tally.unsure("host", f"nvidia-smi lists {len(told.value.gpus)} of {on_bus} GPUs")
+        yield from tally.checks("no error", CAPABILITY, nothing=NO_LINKS)
+
+
+def threshold(counter: Counter) -> Threshold | None:
+    """What is known of the counter; None where it does not count errors."""
+    if counter.counter.startswith(NO_ERRORS):
+        return None
+    known = THRESHOLDS.get(counter.counter)
+    if known is None and counter.counter.endswith(UNKNOWN_ENDING):
+        return UNKNOWN
+    return known
+
+
+def _one(tallies: tuple[Tally, Tally], gpu: GpuErrors, *, mig: bool) -> None:
+    many, few = tallies
+    subject = gpu.gpu.label
+    for tally in tallies:
+        if in_mig(gpu.messages) and mig:
+            tally.left_out(subject, MIG)
+        elif in_mig(gpu.messages):
+            tally.unsure(subject, MIG_SAID)
+        elif without_nvlink(gpu.messages):
+            tally.left_out(subject, "the driver says that it has no NVLink")
+        elif none_active(gpu.messages):
+            tally.left_out(subject, "no link is up: nvlink.link.state judges that")
+        elif not gpu.told:
+            tally.unsure(subject, "nvidia-smi shows no error counter of its links")
+    if not gpu.told:
+        return
+    grave, slight = _sorted(gpu)
+    if grave:
+        many.bad(_fault(MANY, subject, grave))
+    else:
+        many.good(subject)
+    if slight:
+        few.bad(_fault(ANY, subject, slight))
+    else:
+        few.good(subject)
+
+
+def _sorted(gpu: GpuErrors) -> tuple[list[Counter], list[Counter]]:
+    """Counters that tell of a sick link, and the others that are not zero, worst first."""
+    grave: list[Counter] = []
+    slight: list[Counter] = []
+    for one in sorted(gpu.nonzero, key=lambda counter: -counter.value):
+        limit = threshold(one)
+        if limit is None or one.value < limit.warn:
+            continue
+        if limit.fail is not None and (one.value >= limit.fail or one.value in SATURATED):
+            grave.append(one)
+        else:
+            slight.append(one)
+    return grave, slight
+
+
+def _fault(check_id: str, subject: str, found: list[Counter]) -> Check:
+    observed = ", ".join(_shown(one) for one in found[:_SHOWN])
+    if len(found) > _SHOWN:
+        observed += f" and {len(found) - _SHOWN} more counters"
+    worst = found[0]
+    limit = threshold(worst) or UNKNOWN
+    wanted = "0" if check_id == ANY else f"fewer than {limit.fail} {worst.counter}"
+    return failed(
+        check_id,
+        subject,
+        observed,
+        wanted,
+        CAPABILITY,
+        cause=f"link {worst.link}: {limit.means}" if limit.means else "",
+    )
+
+
+def _shown(one: Counter) -> str:
+    lane = "" if one.lane is None else f" lane {one.lane}"
+    more = " (it stopped counting)" if one.value in SATURATED else ""
+    return f"link {one.link}{lane}: {one.value} {one.counter}{more}"

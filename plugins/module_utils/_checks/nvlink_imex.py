@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge IMEX, the service by which the hosts of a rack share GPU memory over NVLink: no I/O."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._look import look
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    Check,
+    failed,
+    passed,
+    skipped,
+    unknown,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.nvlink_scope import (
+    Scope,
+    cannot_tell,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data import nvlink as data
+
+SERVICE, NODES, CHANNELS = "nvlink.imex.service", "nvlink.imex.nodes", "nvlink.imex.channels"
+
+
+def judge_imex(scope: Scope) -> Iterator[Check]:
+    board, machine = scope.board, scope.machine
+    if board is None and machine.gpus.value is None and not scope.models:
+        yield from cannot_tell(
+            (SERVICE, NODES, CHANNELS), machine.gpus.why or "nobody looked for GPUs"
+        )
+        return
+    if board is None or not board.imex:
+        for one in (SERVICE, NODES, CHANNELS):
+            yield skipped(one, "host", "its NVLinks do not leave this host")
+        return
+    imex = scope.facts.imex
+    yield look(SERVICE, "host", imex.service, lambda show: _service(scope, show))
+    yield look(
+        NODES,
+        "host",
+        imex.nodes,
+        lambda nodes: _nodes(scope, nodes),
+        missing=lambda: _no_nodes(scope),
+    )
+    yield look(
+        CHANNELS,
+        "host",
+        imex.channels,
+        lambda names: _channels(scope, names),
+        missing=lambda: _channels(scope, ()),
+    )
+
+
+def _service(scope: Scope, show: dict[str, str]) -> Check:
+    load, state = show.get("LoadState", ""), show.get("ActiveState", "")
+    if load == "not-found":
+        return failed(
+            SERVICE,
+            "host",
+            "not installed",
+            "active",
+            scope.source,
+            cause="nvidia-imex is not installed",
+        )
+    if not state:
+        return unknown(SERVICE, "host", "systemctl show did not tell its ActiveState")
+    if state == "active":
+        return passed(SERVICE, "host", state, "active", scope.source)
+    seen = f"{state} ({show['SubState']})" if show.get("SubState") else state
+    cause = "the service is masked" if load == "masked" else ""
+    return failed(SERVICE, "host", seen, "active", scope.source, cause=cause)
+
+
+def _nodes(scope: Scope, nodes: tuple[str, ...]) -> Check:
+    if not nodes:
+        return failed(
+            NODES,
+            "host",
+            "0 nodes",
+            "the addresses of the rack's hosts",
+            scope.source,
+            cause=f"{data.IMEX_NODES} names no host",
+        )
+    seen = f"{len(nodes)} node{'' if len(nodes) == 1 else 's'}"
+    return passed(NODES, "host", seen, "at least 1", scope.source)
+
+
+def _no_nodes(scope: Scope) -> Check:
+    return failed(
+        NODES,
+        "host",
+        "no such file",
+        "the addresses of the rack's hosts",
+        scope.source,
+        cause=f"{data.IMEX_NODES} is missing",
+    )
+
+
+def _channels(scope: Scope, names: tuple[str, ...]) -> Check:
+    found = [one for one in names if one.startswith("channel")]
+    if found:
+        return passed(CHANNELS, "host", ", ".join(found[:4]), "at least 1", scope.source)
+    return failed(CHANNELS, "host", "none", "at least 1", scope.source)

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge the NVSwitches: their errors, and what manages the newest ones. pci.* counts them."""
+
+from __future__ import annotations
+
+from typing import Iterator, NamedTuple
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    Check,
+    failed,
+    passed,
+    skipped,
+    unknown,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._tally import Tally
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.nvlink_scope import (
+    Scope,
+    cannot_tell,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data import nvlink as data
+from ansible_collections.ibready.cluster.plugins.module_utils._data.sxids import (
+    ALWAYS_FATAL,
+    HARMLESS,
+    SXIDS,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
+
+FATAL, ERRORS = "nvlink.nvswitch.fatal", "nvlink.nvswitch.errors"
+NVLSM, PORTS = "nvlink.nvlsm.running", "nvlink.nvlsm.ports"
+_ACTIVE = "ACTIVE"
+_NONE = "none since the driver was loaded"
+_NO_DRIVER = "no NVSwitch of this host has a driver of its own"
+_AT_HOST = "a virtual machine without NVSwitches"
+_OTHER_BOARD = "only HGX B200 and B300 boards have an NVLink subnet manager of their own"
+
+
+class Event(NamedTuple):
+    """An error of a switch, from the kernel's log or the fabric manager's."""
+
+    switch: str
+    sxid: int
+    fatal: bool
+    text: str
+
+
+def judge_switches(scope: Scope) -> Iterator[Check]:
+    yield from _events(scope)
+    yield from _subnet_manager(scope)
+
+
+def _events(scope: Scope) -> list[Check]:
+    kernel, log = scope.facts.sxids, scope.facts.log
+    found = [
+        Event(one.switch, one.sxid, one.text.lower().startswith("fatal"), one.text)
+        for one in kernel.value or ()
+    ]
+    found += [
+        Event(one.pci or "NVSwitch", int(one.sxid), one.fatal, one.text)
+        for one in (log.value.errors if log.value else ())
+        if one.sxid and one.fatal
+    ]
+    fatal: list[Check] = []
+    slight: list[Check] = []
+    for event in found:
+        known = SXIDS.get(event.sxid)
+        if event.fatal or (known is not None and known.kind == ALWAYS_FATAL):
+            fatal.append(_fault(FATAL, event))
+        elif known is None or known.kind != HARMLESS:
+            slight.append(_fault(ERRORS, event))
+    return [*(fatal or [_no_event(FATAL, scope)]), *(slight or [_no_event(ERRORS, scope)])]
+
+
+def _no_event(check_id: str, scope: Scope) -> Check:
+    why = _driverless(scope)
+    if why:
+        return skipped(check_id, "host", why)
+    if scope.facts.sxids.value is None:
+        return unknown(check_id, "host", scope.facts.sxids.why or "nobody looked")
+    if scope.board is None and not scope.switches_seen:
+        return unknown(check_id, "host", "nobody can tell whether there are NVSwitches")
+    return passed(check_id, "host", "none in the kernel's log", _NONE, CAPABILITY)
+
+
+def _driverless(scope: Scope) -> str:
+    """Why no switch of this host can have errors in its log."""
+    board = scope.board
+    if scope.switches_seen:
+        return ""
+    if board is not None:
+        if scope.without_switches:
+            return _AT_HOST
+        return "" if board.nvswitches else _NO_DRIVER
+    if scope.linkless or scope.machine.pci.known:
+        return _NO_DRIVER
+    return ""
+
+
+def _fault(check_id: str, event: Event) -> Check:
+    known = SXIDS.get(event.sxid)
+    means = known.means if known else "not in the table of SXids"
+    return failed(
+        check_id,
+        event.switch,
+        f"SXid {event.sxid}: {event.text[:120]}",
+        _NONE,
+        CAPABILITY,
+        cause=f"SXid {event.sxid}: {means}",
+    )
+
+
+def _subnet_manager(scope: Scope) -> Iterator[Check]:
+    board = scope.board
+    if board is None and scope.machine.gpus.value is None and not scope.models:
+        why = scope.machine.gpus.why or "nobody looked for GPUs"
+        yield from cannot_tell((NVLSM, PORTS), why)
+        return
+    if board is None or not board.nvlsm or scope.without_switches:
+        why = _OTHER_BOARD if board is None or not board.nvlsm else _AT_HOST
+        yield skipped(NVLSM, "host", why)
+        yield skipped(PORTS, "host", why)
+        return
+    yield _nvlsm(scope)
+    yield from _ports(scope)
+
+
+def _nvlsm(scope: Scope) -> Check:
+    told = scope.facts.manager
+    if told.value is None:
+        return unknown(NVLSM, "host", told.why or "nobody looked")
+    mine = [one for one in told.value.processes if _is_nvlsm(one)]
+    if mine:
+        return passed(NVLSM, "host", mine[0].split(" ")[0], "a process nvlsm", scope.source)
+    if told.value.active and not told.value.processes:
+        return unknown(NVLSM, "host", "systemctl status shows no process of the service")
+    cause = "" if told.value.active else "the service that starts it, nvidia-fabricmanager, is down"
+    return failed(NVLSM, "host", "no process nvlsm", "a process nvlsm", scope.source, cause=cause)
+
+
+def _is_nvlsm(command: str) -> bool:
+    return command.split(" ")[0].rpartition("/")[2] == data.NVLSM
+
+
+def _ports(scope: Scope) -> list[Check]:
+    managers = scope.machine.switch_managers
+    if managers.value is None:
+        return cannot_tell((PORTS,), managers.why or "nobody looked")
+    tally = Tally(PORTS, "ports to NVLink switches Active")
+    if not managers.value:
+        cause = "no HCA function on the bus carries the mark SW_MNG in its product data"
+        tally.bad(failed(PORTS, "host", "none", "at least 1", scope.source, cause=cause))
+    for address in managers.value:
+        ports = scope.facts.ports.get(address)
+        if ports is None or ports.value is None:
+            tally.unsure(address, ports.why if ports else "nobody looked")
+            continue
+        if not ports.value:
+            cause = "no RDMA driver (mlx5_ib) is bound to this function"
+            tally.bad(failed(PORTS, address, "no RDMA device", "Active", scope.source, cause=cause))
+        for port in ports.value:
+            subject = f"{port.device}/{port.port}"
+            if not port.managed:
+                tally.left_out(subject, "no subnet manager may run on this port")
+            elif port.state.value is None:
+                tally.unsure(subject, port.state.why)
+            elif port.state.value.rpartition(":")[2].strip() == _ACTIVE:
+                tally.good(subject)
+            else:
+                tally.bad(failed(PORTS, subject, port.state.value, "4: ACTIVE", scope.source))
+    return tally.checks("ACTIVE", scope.source, nothing="no port to an NVLink switch")

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""NVLink fabrics: what nvidia-smi calls their states, and where their services keep things.
+
+Data only. ``confidence`` as in gpus.py.
+"""
+
+from __future__ import annotations
+
+# Links print a little less than their nominal rate with some drivers (25 for 26.562, 50 for
+# 53.125); a link that trained at half its rate is far below.
+# source: minimum rates of field health checks (Oracle's for A100, H100, Blackwell); confirmed.
+RATE_FLOOR = 0.94
+
+# GPUs that register with the fabric; older ones with NVSwitches show N/A.
+# source: nvidia-smi -q of A100, H100, H200, B200, GB200 hosts; confirmed.
+FABRIC_ARCHITECTURES = ("Hopper", "Blackwell")
+COMPLETED = "completed"
+SUCCESS = "success"
+UNFINISHED = ("not started", "in progress")
+NO_FABRIC = ("", "n/a", "not supported")
+NOT_SUPPORTED = "not supported"
+HEALTHY = ("healthy", "n/a", "not supported", "")
+# The fields of the health section, and what stands in them when all is well.
+# source: nvidia-smi -q -x of drivers 570 to 595; NVML's names of the bits; confirmed.
+HEALTH_FLAGS: dict[str, tuple[str, ...]] = {
+    "bandwidth": ("full", "n/a", ""),
+    "route_unhealthy": ("false", "n/a", ""),
+    "incorrect_configuration": ("none", "false", "n/a", ""),
+}
+# True while the fabric mends itself.
+RECOVERY_FLAGS = ("route_recovery_in_progress", "access_timeout_recovery")
+
+# source: NVIDIA's IMEX guide; confirmed.
+IMEX_UNIT = "nvidia-imex.service"
+IMEX_NODES = "/etc/nvidia-imex/nodes_config.cfg"
+IMEX_CHANNELS = "/dev/nvidia-caps-imex-channels"
+
+# Bit 10 of a port's capability mask: no subnet manager may run on it. The NVLink subnet manager
+# uses the other ports of the HCA functions that lead to the switches.
+# source: InfiniBand specification 14.2.5.6; Bottlerocket's starter of the NVLSM; confirmed.
+SM_DISABLED = 1 << 10
+NVLSM = "nvlsm"

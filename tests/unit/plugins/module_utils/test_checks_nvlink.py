@@ -1,0 +1,510 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge simulated hosts whose evidence is bent; the gauntlet has more of the plain faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _verify
+from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    FAIL,
+    PASS,
+    SKIP,
+    UNKNOWN,
+    Check,
+    verdict,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._command import Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
+from tests.gauntlet import render
+from tests.gauntlet.node import Node
+from tests.gauntlet.tree import Tree
+
+IDS = [one for one in CATALOG if one.startswith("nvlink.")]
+MIG = "Nvlink queries are not supported for Devices in MIG mode"
+NOTHING_TO_DO = (
+    "nv-fabricmanager[1802]: request to query NVSwitch device information from NVSwitch driver"
+    " failed with error:WARNING Nothing to do [NV_WARN_NOTHING_TO_DO]"
+)
+GONE = "Unit nvidia-fabricmanager.service could not be found.\n"
+
+Bend = Callable[[Tree], None]
+
+
+def node(board: str, **bent: Any) -> Node:
+    described = render.node(board)
+    for name, value in bent.items():
+        setattr(described, name, value)
+    return described
+
+
+def judge(described: Node, *bends: Bend) -> list[Check]:
+    tree = render.render(described)
+    for bend in bends:
+        bend(tree)
+    return _verify.verify(tree, from_inventory(described.expect), ["nvlink"]).checks
+
+
+def command(name: str, stdout: str, rc: int = 0, stderr: str = "") -> Bend:
+    return lambda tree: tree.command(name, stdout, rc, stderr)
+
+
+def replaced(name: str, old: str, new: str, times: int = -1) -> Bend:
+    def bend(tree: Tree) -> None:
+        text = tree.commands[name].stdout
+        assert old in text
+        tree.command(name, text.replace(old, new, times), tree.commands[name].rc)
+
+    return bend
+
+
+def gone(path: str) -> Bend:
+    return lambda tree: tree.remove(path)
+
+
+def broken(what: str, why: str = "permission denied") -> Bend:
+    return lambda tree: tree.broken.update({what: why})
+
+
+def found(checks: list[Check], *results: str) -> dict[str, str]:
+    """By id and subject what was said, of the checks that ended in one of these ways."""
+    return {
+        f"{one.id} {one.subject}": f"{one.observed} {one.cause}"
+        for one in checks
+        if one.result in results
+    }
+
+
+def one(checks: list[Check], check_id: str) -> Check:
+    mine = [check for check in checks if check.id == check_id]
+    assert len(mine) == 1, mine
+    return mine[0]
+
+
+@pytest.mark.parametrize("board", render.boards())
+def test_a_healthy_board_has_no_finding_and_every_check_its_say(board: str) -> None:
+    checks = judge(node(board))
+    assert found(checks, FAIL, UNKNOWN) == {}
+    assert sorted({check.id for check in checks}) == sorted(IDS)
+
+
+@pytest.mark.parametrize(
+    ("bend", "board", "why"),
+    [
+        pytest.param(lambda tree: None, "ib-login", "no NVIDIA GPU", id="no GPU"),
+        pytest.param(lambda tree: None, "l40s-8", "no GPU of this host has NVLink", id="no NVLink"),
+        pytest.param(
+            lambda tree: tree.file("/etc/ibready-sandbox.json", '{"what": "fabric"}'),
+            "hgx-h100-8",
+            "simulated node: fabric",
+            id="a simulated node",
+        ),
+    ],
+)
+def test_what_does_not_apply_is_skipped_with_its_reason(bend: Bend, board: str, why: str) -> None:
+    checks = judge(node(board), bend)
+    assert len(checks) == len(IDS)
+    assert {(check.result, why in check.cause) for check in checks} == {(SKIP, True)}
+
+
+def test_where_nobody_can_look_everything_is_unknown() -> None:
+    class Refusing(Tree):
+        def _refuse(self, *names: str) -> None:
+            raise Unavailable(names[0], "permission denied")
+
+    checks = _verify.verify(Refusing(), from_inventory({}), ["nvlink"]).checks
+    assert {check.result for check in checks} == {UNKNOWN}
+    assert {check.id for check in checks} == set(IDS)
+    assert verdict(checks) == "unknown"
+
+
+# Links
+
+
+def test_a_gpu_that_the_listing_leaves_out_was_not_seen() -> None:
+    def shorten(tree: Tree) -> None:
+        text = tree.commands["nvlink_status"].stdout
+        tree.command("nvlink_status", text[: text.index("GPU 7:")])
+
+    checks = judge(node("hgx-h100-8"), shorten)
+    assert found(checks, UNKNOWN)["nvlink.link.state host"] == " nvidia-smi lists 7 of 8 GPUs"
+    assert not [
+        check for check in checks if check.id == "nvlink.link.state" and check.result == PASS
+    ]
+
+
+def test_a_link_that_is_not_listed_is_a_fault_where_the_listing_is_whole() -> None:
+    checks = judge(
+        node("hgx-h100-8"), replaced("nvlink_status", "\t Link 17: 26.562 GB/s\n", "", 1)
+    )
+    assert found(checks, FAIL) == {
+        "nvlink.link.state GPU 0": "17 links up a link between the GPU and its NVSwitch is down:"
+        " baseboard or GPU"
+    }
+
+
+def test_a_gpu_of_which_nothing_is_said_is_unknown() -> None:
+    def bend(tree: Tree) -> None:
+        lines = [
+            line
+            for line in tree.commands["nvlink_status"].stdout.split("\n")
+            if not line.startswith("\t") or tree is None
+        ]
+        tree.command("nvlink_status", "\n".join(lines))
+
+    assert (
+        "says nothing" in found(judge(node("hgx-h100-8"), bend), UNKNOWN)["nvlink.link.state host"]
+    )
+
+
+@pytest.mark.parametrize("rate", ["25 GB/s", "26.562 GB/s"])
+def test_a_rate_a_little_below_the_nominal_one_is_full(rate: str) -> None:
+    checks = judge(node("hgx-h100-8"), replaced("nvlink_status", "26.562 GB/s", rate))
+    assert one(checks, "nvlink.link.speed").result == PASS
+
+
+def test_a_card_without_a_bridge_promises_no_link() -> None:
+    bent = {"nvlink": {"dark": [0, 1], "pairs": {"0-1": "NODE"}}}
+    checks = judge(node("h100-pcie-2", more=bent))
+    assert found(checks, FAIL, UNKNOWN) == {}
+    assert one(checks, "nvlink.link.state").cause == "no NVLink bridge is fitted"
+
+
+def test_a_bridge_that_leads_to_no_gpu_is_seen() -> None:
+    checks = judge(node("h100-pcie-2", more={"nvlink": {"pairs": {"0-1": "NODE"}}}))
+    assert "nvlink.pair.links GPU 0" in found(checks, FAIL)
+    assert (
+        found(
+            judge(node("h100-pcie-2", more={"nvlink": {"pairs": {"0-1": "NODE"}}}, virtual=True)),
+            FAIL,
+        )
+        == {}
+    )
+
+
+def test_mig_is_no_fault_where_nvidia_smi_confirms_it_and_unknown_where_it_does_not() -> None:
+    assert found(judge(node("h100-mig")), FAIL, UNKNOWN) == {}
+    checks = judge(node("h100-mig"), broken("nvsmi_xml"))
+    assert "MIG mode" in found(checks, UNKNOWN)["nvlink.link.state host"]
+    assert found(checks, FAIL) == {}
+
+
+def test_a_gpu_of_no_known_model_promises_what_it_lists() -> None:
+    def judged(old: str, new: str) -> list[Check]:
+        def bend(tree: Tree) -> None:
+            for card in node("hgx-a100-4").cards:
+                tree.file(tree._resolve(f"/sys/bus/pci/devices/{card.address}/device"), "0x9999")
+            for name in ("nvlink_status", "nvsmi_xml"):
+                text = tree.commands[name].stdout.replace("A100-SXM4-40GB", "A9000")
+                tree.command(name, text.replace(old, new))
+
+        return judge(node("hgx-a100-4"), bend)
+
+    assert one(judged("", ""), "nvlink.link.state").result == PASS
+    down = judged("Link 3: 25 GB/s", "Link 3: <inactive>")
+    assert "not in the table" in one(down, "nvlink.link.state").cause
+    assert one(down, "nvlink.link.state").result == UNKNOWN
+
+
+# Pairs
+
+
+def test_a_gpu_outside_the_fabric_is_one_finding_and_not_seven() -> None:
+    checks = judge(node("hgx-h100-8", more={"nvlink": {"pairs": {"5-*": "SYS"}}}))
+    assert list(found(checks, FAIL)) == ["nvlink.pair.joined GPU 5"]
+
+
+def test_one_short_pair_is_named() -> None:
+    checks = judge(node("hgx-h100-8", more={"nvlink": {"pairs": {"2-6": "NV16"}}}))
+    assert found(checks, FAIL)["nvlink.pair.joined GPU 2-6"].startswith("NV16")
+
+
+def test_a_part_of_a_board_in_a_virtual_machine_promises_nothing() -> None:
+    half = node("dgx-1-v100", virtual=True, product="HVM domU")
+    half.cards = half.cards[:2]
+    down = {"down": {"0": [2, 3, 4, 5], "1": [0, 3, 4, 5]}}
+    checks = judge(node_with(half, nvlink=down))
+    assert found(checks, FAIL, UNKNOWN) == {}
+
+
+def node_with(described: Node, **more: Any) -> Node:
+    described.more = {**described.more, **more}
+    return described
+
+
+def test_power9_joins_only_the_gpus_of_one_processor() -> None:
+    power = node("dgx-1-v100", product="8335-GTG")
+    power.cards = power.cards[:4]
+    pairs = {"0-1": "NV3", "2-3": "NV3", "0-2": "SYS", "0-3": "SYS", "1-2": "SYS", "1-3": "SYS"}
+    checks = judge(node_with(power, nvlink={"pairs": pairs}))
+    assert found(checks, FAIL, UNKNOWN) == {}
+    lost = judge(node_with(power, nvlink={"pairs": {**pairs, "2-3": "SYS"}}))
+    assert sorted(found(lost, FAIL)) == ["nvlink.pair.joined GPU 2", "nvlink.pair.joined GPU 3"]
+
+
+def test_a_matrix_of_pci_express_alone_tells_nothing_of_nvlinks() -> None:
+    checks = judge(
+        node("hgx-h100-8"), replaced("topo", "NV18", "SYS"), replaced("topo", "  NV#", "  PIX")
+    )
+    assert "topo -mp" in one(checks, "nvlink.pair.joined").cause
+
+
+def test_a_cut_matrix_is_unknown() -> None:
+    def bend(tree: Tree) -> None:
+        lines = tree.commands["topo"].stdout.split("\n")
+        tree.command("topo", "\n".join(lines[:3]) + "\n")
+
+    check = one(judge(node("hgx-h100-8"), bend), "nvlink.pair.joined")
+    assert (check.result, "GPU2-GPU3" in check.cause) == (UNKNOWN, True)
+
+
+# Errors
+
+
+def test_a_counter_that_nobody_knows_is_a_warning_at_most() -> None:
+    bent = {"nvlink": {"errors": {"0": {"0": {"CRC Errors": 0}}}}}
+    checks = judge(
+        node("hgx-h100-8", more=bent),
+        replaced("nvlink_errors", "Link 4: Recovery Errors: 0", "Link 4: Strange Errors: 70000", 1),
+    )
+    assert list(found(checks, FAIL)) == ["nvlink.errors.any GPU 0"]
+
+
+def test_corrected_code_words_and_traffic_are_no_errors() -> None:
+    text = judge(node("hgx-b200-8"))
+    assert one(text, "nvlink.errors.any").result == PASS
+
+
+def test_a_gpu_without_counters_was_not_seen() -> None:
+    def bend(tree: Tree) -> None:
+        text = tree.commands["nvlink_errors"].stdout
+        tree.command("nvlink_errors", text[: text.index("\n", text.index("GPU 7:")) + 1])
+
+    assert "no error counter" in one(judge(node("hgx-h100-8"), bend), "nvlink.errors.many").cause
+
+
+# The fabric
+
+
+@pytest.mark.parametrize(
+    ("told", "results"),
+    [
+        pytest.param({"state": "Not Started"}, {"nvlink.fabric.state": FAIL}, id="not started"),
+        pytest.param({"state": "Not Supported"}, {"nvlink.fabric.state": FAIL}, id="not supported"),
+        pytest.param(
+            {"state": "N/A"},
+            {
+                "nvlink.fabric.state": UNKNOWN,
+                "nvlink.fabric.health": UNKNOWN,
+                "nvlink.fabric.recovery": UNKNOWN,
+            },
+            id="N/A behind NVSwitches",
+        ),
+        pytest.param({"state": "Dreaming"}, {"nvlink.fabric.state": UNKNOWN}, id="a new state"),
+    ],
+)
+def test_a_state_that_is_not_completed(told: dict[str, str], results: dict[str, str]) -> None:
+    checks = judge(node("hgx-h100-8", more={"fabric": {2: told}}))
+    seen = {check.id: check.result for check in checks if check.result in (FAIL, UNKNOWN)}
+    assert seen == results
+
+
+@pytest.mark.parametrize(
+    ("health", "cause"),
+    [
+        pytest.param({"summary": "Unhealthy"}, "Unhealthy", id="the summary alone"),
+        pytest.param({"bandwidth": "Degraded"}, "full bandwidth", id="less bandwidth"),
+        pytest.param(
+            {"incorrect_configuration": "GFM"}, "configuration is wrong", id="configuration"
+        ),
+        pytest.param({"summary": "Limited Capacity"}, "Limited Capacity", id="less capacity"),
+    ],
+)
+def test_an_unhealthy_fabric(health: dict[str, str], cause: str) -> None:
+    checks = judge(node("hgx-b200-8", more={"fabric_health": {0: health}}))
+    assert list(found(checks, FAIL)) == ["nvlink.fabric.health GPU 0"]
+    assert cause in found(checks, FAIL)["nvlink.fabric.health GPU 0"]
+
+
+def test_a_driver_without_a_fabric_section_is_unknown_for_gpus_that_register() -> None:
+    def bend(tree: Tree) -> None:
+        head, *rest = tree.commands["nvsmi_xml"].stdout.split("<fabric>")
+        parts = [one.partition("</fabric>")[2] for one in rest]
+        tree.command("nvsmi_xml", head + "".join(parts))
+
+    assert "no Fabric section" in one(judge(node("hgx-h100-8"), bend), "nvlink.fabric.state").cause
+    assert one(judge(node("hgx-a100-8"), bend), "nvlink.fabric.state").result == SKIP
+
+
+# The fabric manager
+
+
+@pytest.mark.parametrize(
+    ("manager", "cause"),
+    [
+        pytest.param(
+            {"state": "inactive (dead)", "boot": "disabled"}, "is disabled", id="disabled"
+        ),
+        pytest.param({"state": "inactive (dead)", "boot": "masked"}, "is masked", id="masked"),
+        pytest.param({"state": "activating (auto-restart)"}, "again and again", id="restarting"),
+        pytest.param(
+            {"state": "failed (Result: exit-code)", "journal": [NOTHING_TO_DO]},
+            "no NVSwitch to manage",
+            id="nothing to do on a board with NVSwitches",
+        ),
+    ],
+)
+def test_a_fabric_manager_that_does_not_run(manager: dict[str, Any], cause: str) -> None:
+    checks = judge(node("hgx-a100-8", more={"manager": manager}))
+    check = one(checks, "nvlink.fabric_manager.active")
+    assert (check.result, cause in check.cause) == (FAIL, True)
+
+
+def test_a_virtual_machine_without_nvswitches_needs_no_fabric_manager() -> None:
+    manager = {"state": "failed (Result: exit-code)", "journal": [NOTHING_TO_DO]}
+    described = node("cloud-a100-8-vm", switches=[], more={"manager": manager})
+    checks = judge(described)
+    assert found(checks, FAIL, UNKNOWN) == {}
+    assert "its host runs the manager" in one(checks, "nvlink.fabric_manager.active").cause
+
+
+def test_nobody_can_tell_where_neither_switches_nor_the_kind_of_host_are_seen() -> None:
+    described = node("hgx-a100-8", switches=[], product="", vendor="")
+    checks = judge(described, broken("/proc/cpuinfo"), command("fabricmanager_status", "", 4, GONE))
+    assert one(checks, "nvlink.fabric_manager.installed").result == UNKNOWN
+
+
+def test_a_board_without_switches_needs_no_fabric_manager() -> None:
+    manager = one(judge(node("hgx-a100-4")), "nvlink.fabric_manager.active")
+    assert (manager.result, "needs no fabric manager" in manager.cause) == (SKIP, True)
+
+
+def test_a_running_manager_has_accepted_the_driver() -> None:
+    check = one(
+        judge(node("hgx-h100-8"), gone("/var/lib/dpkg/status")), "nvlink.fabric_manager.version"
+    )
+    assert (check.result, "accepted" in check.observed) == (PASS, True)
+
+
+def test_a_version_that_cannot_be_compared_is_unknown() -> None:
+    def bend(tree: Tree) -> None:
+        tree.remove("/sys/module/nvidia/version")
+        tree.remove("/proc/driver/nvidia/version")
+        del tree.commands["nvsmi_xml"]
+
+    stopped = {"manager": {"state": "inactive (dead)"}}
+    check = one(judge(node("hgx-a100-8", more=stopped), bend), "nvlink.fabric_manager.version")
+    assert (check.result, check.observed) == (UNKNOWN, "535.183.06")
+
+
+def test_a_log_that_is_not_there_or_too_long_is_unknown() -> None:
+    path = "/var/log/fabricmanager.log"
+    for bend in (gone(path), broken(path, "holds more than 8 MiB")):
+        check = one(judge(node("hgx-h100-8"), bend), "nvlink.fabric_manager.log")
+        assert (check.result, check.severity) == (UNKNOWN, "warning")
+
+
+def test_a_fatal_error_counts_until_the_fabric_manager_starts_again() -> None:
+    line = (
+        "[Nov 17 2025 15:10:02] [ERROR] [tid 1] detected NVSwitch fatal error 20034 on fid 0 on"
+        " NVSwitch pci bus id 00000000:e4:00.0 physical id 1 port 61"
+    )
+    start = "[Nov 18 2025 01:00:00] [INFO] [tid 2] Fabric Manager version 580.105.08 is running"
+    fresh = judge(node("hgx-h100-8", more={"manager": {"log": [line]}}))
+    assert list(found(fresh, FAIL)) == ["nvlink.nvswitch.fatal 00000000:e4:00.0"]
+    old = judge(node("hgx-h100-8", more={"manager": {"log": [line, start]}}))
+    assert list(found(old, FAIL)) == ["nvlink.fabric_manager.log host"]
+
+
+# NVSwitches
+
+
+@pytest.mark.parametrize(
+    ("number", "text", "ids"),
+    [
+        pytest.param(12020, "Non-fatal, Link 1", ["nvlink.nvswitch.fatal"], id="always fatal"),
+        pytest.param(22013, "Non-fatal, Link 1", [], id="harmless"),
+        pytest.param(39999, "Non-fatal, Link 1", ["nvlink.nvswitch.errors"], id="not in the table"),
+    ],
+)
+def test_sxids_are_sorted_by_what_is_known_of_them(number: int, text: str, ids: list[str]) -> None:
+    line = f"nvidia-nvswitch1: SXid (PCI:0000:e4:00.0): {number}, {text}"
+    checks = judge(node("hgx-h100-8", more={"log": [line]}))
+    assert [check.id for check in checks if check.result == FAIL] == ids
+
+
+def test_ports_to_the_switches_need_their_driver_and_their_mark() -> None:
+    described = node("hgx-b200-8")
+    address = described.hca("mlx5_8").address
+    unbound = judge(described, gone(f"/sys/bus/pci/devices/{address}/infiniband"))
+    assert "mlx5_ib" in found(unbound, FAIL)[f"nvlink.nvlsm.ports {address}"]
+
+    def unmark(tree: Tree) -> None:
+        for hca in described.hcas:
+            tree.remove(tree._resolve(f"/sys/bus/pci/devices/{hca.address}/vpd"))
+
+    assert "SW_MNG" in found(judge(described, unmark), FAIL)["nvlink.nvlsm.ports host"]
+
+
+def test_a_virtual_machine_without_a_way_to_the_switches_has_none_to_manage() -> None:
+    described = node("hgx-b200-8", virtual=True, product="KVM")
+    described.hcas = [hca for hca in described.hcas if hca.role == "rail"]
+    checks = judge(described, command("fabricmanager_status", "", 4, GONE))
+    assert found(checks, FAIL, UNKNOWN) == {}
+
+
+def test_processes_that_are_not_shown_are_unknown() -> None:
+    checks = judge(node("hgx-b200-8", more={"manager": {"processes": []}}))
+    assert one(checks, "nvlink.nvlsm.running").result == UNKNOWN
+
+
+# IMEX
+
+
+@pytest.mark.parametrize(
+    ("bend", "check_id", "result", "said"),
+    [
+        pytest.param(
+            replaced(
+                "systemctl_show@Id,LoadState,ActiveState,SubState-nvidia-imex.service",
+                "LoadState=loaded",
+                "LoadState=not-found",
+            ),
+            "nvlink.imex.service",
+            FAIL,
+            "not installed",
+            id="not installed",
+        ),
+        pytest.param(
+            broken("systemctl_show"), "nvlink.imex.service", UNKNOWN, "denied", id="denied"
+        ),
+        pytest.param(
+            gone("/etc/nvidia-imex/nodes_config.cfg"),
+            "nvlink.imex.nodes",
+            FAIL,
+            "missing",
+            id="file",
+        ),
+        pytest.param(
+            broken("/etc/nvidia-imex/nodes_config.cfg"),
+            "nvlink.imex.nodes",
+            UNKNOWN,
+            "denied",
+            id="file denied",
+        ),
+        pytest.param(
+            gone("/dev/nvidia-caps-imex-channels"),
+            "nvlink.imex.channels",
+            FAIL,
+            "none",
+            id="no directory",
+        ),
+    ],
+)
+def test_imex(bend: Bend, check_id: str, result: str, said: str) -> None:
+    check = one(judge(node("gb200-nvl72-node"), bend), check_id)
+    assert (check.result, said in f"{check.observed} {check.cause}") == (result, True)

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The three forms of ``nvidia-smi nvlink``: status, error counters, capabilities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
+    nvlink_caps,
+    nvlink_errors,
+    nvlink_status,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._nvlink import Header
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.nvlink_errors import Counter
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.nvlink_status import Link
+
+HEAD = "GPU {}: NVIDIA A100-SXM4-80GB (UUID: GPU-0000{}-5151-4dad)\n"
+STATUS = (
+    HEAD.format(0, 0)
+    + "\t Link 0: 25 GB/s\n\t Link 1: 25 GB/s\n"
+    + HEAD.format(1, 1)
+    + "\t Link 0: 25 GB/s\n\t Link 1: <inactive>\n"
+)
+ERRORS = (
+    HEAD.format(0, 0)
+    + "\t Link 0: Replay Errors: 0\n\t Link 0: CRC Errors: 7\n\t Link 1: Replay Errors: 65535\n"
+)
+CAPS = HEAD.format(0, 0) + (
+    "\t Link 0, P2P is supported: true\n\t Link 0, P2P atomics supported: false\n"
+)
+MIG = "Nvlink queries are not supported for Devices in MIG mode"
+
+
+def layouts(text: str) -> list[Any]:
+    return [
+        pytest.param(text.replace("\t", ""), id="indentation lost"),
+        pytest.param(text.replace("\n", "\r\n"), id="CRLF"),
+        pytest.param(text.replace("\n", "\n\n"), id="blank line between every line"),
+        pytest.param(text.replace("Link", "\x1b[1mLink\x1b[0m"), id="coloured"),
+        pytest.param("".join(2 * f"{line}\n" for line in text.splitlines()), id="doubled"),
+    ]
+
+
+@pytest.mark.parametrize("text", layouts(STATUS))
+def test_every_layout_of_the_status_gives_the_same_links(text: str) -> None:
+    assert nvlink_status.parse(text) == nvlink_status.parse(STATUS)
+
+
+@pytest.mark.parametrize("text", layouts(ERRORS))
+def test_every_layout_of_the_counters_gives_the_same_counters(text: str) -> None:
+    assert nvlink_errors.parse(text) == nvlink_errors.parse(ERRORS)
+
+
+def test_links_are_up_or_down() -> None:
+    first, second = nvlink_status.parse(STATUS).gpus
+    assert first.gpu == Header(0, "NVIDIA A100-SXM4-80GB", "GPU-00000-5151-4dad")
+    assert first.links == (Link(0, 25.0), Link(1, 25.0))
+    assert (len(second.active), second.down) == (1, (Link(1, None, "inactive"),))
+    assert not first.cut
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        MIG,
+        "Device does not have or support Nvlink",
+        "NVML: Unable to retrieve NVLink information as all links are inActive",
+        "NVML:Unable to retrieve Nvlink information as all links are inactive",
+    ],
+)
+def test_a_remark_in_place_of_links_is_kept(message: str) -> None:
+    (gpu,) = nvlink_status.parse(f"{HEAD.format(3, 3)}{message}\n").gpus
+    assert (gpu.gpu.index, gpu.links, gpu.messages) == (3, (), (message,))
+    (alone,) = nvlink_status.parse(message).gpus
+    assert (alone.gpu, alone.messages) == (Header(), (message,))
+
+
+@pytest.mark.parametrize(
+    ("more", "elided"),
+    [
+        pytest.param("\t...\n", True, id="an ellipsis"),
+        pytest.param("  [snip]\n", True, id="snip"),
+        pytest.param("\t Link 2: 26.5", False, id="a line that ends early"),
+        pytest.param("\t Link 2:", False, id="a line without a value"),
+        pytest.param("Verbindung 2: 25 GB/s\n", False, id="a line that nobody knows"),
+    ],
+)
+def test_a_listing_that_is_not_whole_says_so(more: str, elided: bool) -> None:
+    gpu = nvlink_status.parse(f"{STATUS}{more}").gpus[-1]
+    assert (gpu.cut, gpu.elided, len(gpu.links)) == (True, elided, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("", "empty output", id="empty"),
+        pytest.param("bash: nvidia-smi: command not found", "line 1", id="foreign text"),
+        pytest.param(
+            "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.",
+            "gave up",
+            id="no driver",
+        ),
+        pytest.param(STATUS.replace(HEAD.format(1, 1), ""), "second link", id="a GPU line lost"),
+        pytest.param(STATUS * 2, "already listed", id="two hosts in one text"),
+        pytest.param(f"{STATUS}{MIG}", "after some of them", id="links and a remark"),
+        pytest.param(f"{HEAD.format(0, 0)}{MIG}\nLink 0: 25 GB/s", "tells none", id="and after it"),
+    ],
+)
+def test_a_status_that_cannot_be_trusted_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ParseError, match=message):
+        nvlink_status.parse(text)
+
+
+def test_a_refusal_is_kept_beside_the_links() -> None:
+    line = "Unable to determine the device handle for GPU0000:8F:00.0: Unknown Error"
+    assert nvlink_status.parse(f"{STATUS}{line}\n").error_lines == (line,)
+    with pytest.raises(ParseError) as caught:
+        nvlink_errors.parse(line)
+    assert caught.value.error_lines == (line,)
+
+
+def test_counters_are_kept_by_link_and_lane() -> None:
+    (gpu,) = nvlink_errors.parse(f"{ERRORS}\t Link 1, Lane 3: CRC Error Counter: 4\n").gpus
+    assert gpu.nonzero == (
+        Counter(0, "CRC Errors", 7),
+        Counter(1, "Replay Errors", 65535),
+        Counter(1, "CRC Error Counter", 4, 3),
+    )
+    assert len(gpu.counters) == 4
+
+
+def test_rates_and_condensed_ranges_are_no_counters() -> None:
+    text = (
+        HEAD.format(0, 0)
+        + "Links 0-2, 4-5: Replay/Recovery/CRC Errors: 0\n"
+        + "Link 3: Effective BER: 15e-255\nLink 3: FEC Errors - 0: 36140700112\n"
+    )
+    (gpu,) = nvlink_errors.parse(text).gpus
+    assert gpu.counters == (Counter(3, "FEC Errors - 0", 36140700112),)
+    assert gpu.told
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("", "empty output", id="empty"),
+        pytest.param("no counters here", "no GPU and no counter", id="foreign text"),
+        pytest.param(ERRORS.replace(": 7", ": many"), "not a number", id="no number"),
+        pytest.param(ERRORS + "\t Link 0: CRC Errors: 7\n", "no GPU line", id="told twice"),
+        pytest.param(ERRORS * 2, "already listed", id="two hosts in one text"),
+    ],
+)
+def test_counters_that_cannot_be_trusted_are_refused(text: str, message: str) -> None:
+    with pytest.raises(ParseError, match=message):
+        nvlink_errors.parse(text)
+
+
+def test_capabilities_are_kept_by_name() -> None:
+    (gpu,) = nvlink_caps.parse(CAPS).gpus
+    assert gpu.links == {0: {"P2P": True, "P2P atomics": False}}
+    (headless,) = nvlink_caps.parse(CAPS.partition("\n")[2]).gpus
+    assert (headless.gpu, headless.links) == (Header(), gpu.links)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param(HEAD.format(0, 0), "no capability", id="a GPU and nothing more"),
+        pytest.param(
+            CAPS + "\t Link 0, P2P is supported: false\n", "no GPU line", id="two answers"
+        ),
+        pytest.param(CAPS * 2, "already listed", id="two hosts in one text"),
+    ],
+)
+def test_capabilities_that_cannot_be_trusted_are_refused(text: str, message: str) -> None:
+    with pytest.raises(ParseError, match=message):
+        nvlink_caps.parse(text)
+
+
+def test_a_remark_stands_in_place_of_capabilities() -> None:
+    (gpu,) = nvlink_caps.parse(f"{HEAD.format(0, 0)}{MIG}\n").gpus
+    assert (gpu.links, gpu.messages) == ({}, (MIG,))

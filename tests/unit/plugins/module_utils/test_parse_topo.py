@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import topo
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+
+MATRIX = """\
+\t\x1b[4mGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m
+GPU0\t X \tNV18\tPIX\t0-47,96-143\t0\t\tN/A
+GPU1\tNV18\t X \tSYS\t48-95\t1\t\tN/A
+NIC0\tPIX\tSYS\t X 
+"""
+LEGEND = """
+Legend:
+
+  X    = Self
+  SYS  = Connection traversing PCIe as well as the SMP interconnect between NUMA nodes
+  NV#  = Connection traversing a bonded set of # NVLinks
+
+NIC Legend:
+
+  NIC0: mlx5_3
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(MATRIX + LEGEND, id="as printed"),
+        pytest.param((MATRIX + LEGEND).replace("\t", "    "), id="spaces for TABs"),
+        pytest.param((MATRIX + LEGEND).replace("\n", "\r\n"), id="CRLF"),
+        pytest.param((MATRIX + LEGEND).replace("\n", "\n\n"), id="blank lines"),
+        pytest.param(MATRIX + LEGEND + "ulimit soft: 1000000\n", id="something else after the end"),
+    ],
+)
+def test_every_layout_gives_the_same_matrix(text: str) -> None:
+    found = topo.parse(text)
+    assert found.columns == ("GPU0", "GPU1", "NIC0")
+    assert found.matrix["GPU1"] == ("NV18", "X", "SYS")
+    assert found.matrix["NIC0"] == ("PIX", "SYS", "X")
+    assert found.affinity == {"GPU0": ("0-47,96-143", "0", "N/A"), "GPU1": ("48-95", "1", "N/A")}
+    assert found.nics == {"NIC0": "mlx5_3"}
+    assert (found.legend, found.legend_nvlink) == (True, True)
+    assert (found.numa("GPU0"), found.numa("GPU1")) == (0, 1)
+
+
+def test_the_old_layout_names_its_devices() -> None:
+    found = topo.parse("\tGPU0\tmlx5_0\tCPU Affinity\nGPU0\t X \tSYS\t0-15\nmlx5_0\tSYS\t X \t\n")
+    assert (found.columns, found.gpus) == (("GPU0", "mlx5_0"), ("GPU0",))
+    assert found.affinity == {"GPU0": ("0-15",)}
+    assert found.numa("GPU0") is None
+
+
+def test_a_pair_is_known_from_either_row() -> None:
+    found = topo.parse("\n".join(MATRIX.split("\n")[:2]))
+    assert found.pairs() == {("GPU0", "GPU1"): "NV18"}
+    cut = MATRIX.replace("GPU0\t X \tNV18\tPIX\t0-47,96-143\t0\t\tN/A", "GPU0\t X ")
+    assert topo.parse(cut).pairs() == {("GPU0", "GPU1"): "NV18"}
+
+
+def test_a_pair_that_its_two_rows_tell_differently_is_not_known() -> None:
+    assert topo.parse(MATRIX.replace("\tNV18\tPIX", "\tPIX")).relation("GPU0", "GPU1") is None
+
+
+def test_a_pair_of_which_both_rows_are_cut_is_not_known() -> None:
+    text = "\tGPU0\tGPU1\tGPU2\tCPU Affinity\nGPU0\t X \tNV12\tNV12\t0-23\n"
+    assert topo.parse(text).pairs()[("GPU1", "GPU2")] is None
+
+
+def test_a_matrix_without_its_first_line_is_read_where_the_diagonal_agrees() -> None:
+    rows = MATRIX.partition("\n")[2]
+    assert topo.parse(rows).columns == ("GPU0", "GPU1", "NIC0")
+    with pytest.raises(ParseError, match="no matrix"):
+        topo.parse(rows.partition("\n")[2])
+
+
+def test_a_numeric_gpu_node_and_lists_of_nodes_are_kept() -> None:
+    found = topo.parse(
+        "\tGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\t X \t0-71\t0,2-17\t1\n"
+    )
+    assert found.affinity == {"GPU0": ("0-71", "0,2-17", "1")}
+    assert found.numa("GPU0") is None
+
+
+def test_a_matrix_of_pci_express_alone_is_seen_by_its_legend() -> None:
+    found = topo.parse(MATRIX.replace("NV18", "SYS") + LEGEND.replace("  NV#", "  PIX"))
+    assert (found.legend, found.legend_nvlink) == (True, False)
+
+
+def test_what_nvidia_smi_says_instead_is_kept() -> None:
+    found = topo.parse("ERROR: Option -m is missing its value. Please run 'nvidia-smi -h'.\n")
+    assert (found.error, found.columns) == ("ERROR: Option -m is missing its value", ())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("", "empty output", id="empty"),
+        pytest.param("no topology", "line 1", id="foreign text"),
+        pytest.param(MATRIX.replace("GPU1\tNV18", "GPU1"), "does not fit", id="a cell lost"),
+        pytest.param("\tGPU0\tGPU1\tCPU Affinity\n", "no matrix", id="the first line alone"),
+        pytest.param(
+            MATRIX + MATRIX.replace("NV18", "SYS"), "contradicts", id="two hosts in one text"
+        ),
+        pytest.param(
+            MATRIX + "\tGPU0\tCPU Affinity\nGPU0\t X \t0\n", "second matrix", id="another matrix"
+        ),
+        pytest.param(
+            "\t" + "\t".join(f"GPU{n}" for n in range(300)) + "\tCPU Affinity\nGPU0\tX\n",
+            "not the names",
+            id="more GPUs than any host has",
+        ),
+    ],
+)
+def test_text_that_cannot_be_trusted_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ParseError, match=message):
+        topo.parse(text)
