@@ -81,7 +81,10 @@ class _Fabric:
             tally.left_out(subject, why)
 
     def _no_section(self, subject: str, model: Model | None) -> None:
-        if model is None or self._scope.may_register(model):
+        if model is None:
+            # Drivers show the section since GPUs that are not in our table came out.
+            self._leave_out(subject, "a driver without Fabric section, a GPU not behind NVSwitches")
+        elif self._scope.may_register(model):
             self.unsure(subject, "this driver shows no Fabric section")
         else:
             self._leave_out(subject, f"{model.model}: {_NO_FABRIC}")

@@ -77,7 +77,8 @@ def _no_event(check_id: str, scope: Scope) -> Check:
     if scope.facts.sxids.value is None:
         return unknown(check_id, "host", scope.facts.sxids.why or "nobody looked")
     if scope.board is None and not scope.switches_seen:
-        return unknown(check_id, "host", "nobody can tell whether there are NVSwitches")
+        why = f"nobody can tell whether there are NVSwitches: {scope.machine.pci.why}"
+        return unknown(check_id, "host", why)
     return passed(check_id, "host", "none in the kernel's log", _NONE, CAPABILITY)
 
 
