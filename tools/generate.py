@@ -11,6 +11,8 @@ sys.path.insert(0, str(ROOT / "collections"))
 
 from ansible_collections.ibready.cluster.plugins.action.validate_variables import role_options
 from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
+from ansible_collections.ibready.cluster.plugins.module_utils._data.boards import BOARDS
+from ansible_collections.ibready.cluster.plugins.module_utils._data.gpus import GPUS
 from ansible_collections.ibready.cluster.plugins.module_utils._explain import explain
 from ansible_collections.ibready.cluster.plugins.plugin_utils._variables import PLAYBOOK_OPTIONS
 from tools import role_readme
@@ -28,6 +30,57 @@ def checks() -> str:
         "",
     ]
     return "\n".join([*text, *(explain(one) for one in CATALOG.values())])
+
+
+def profiles() -> str:
+    """docs/profiles.md from the tables of GPUs and boards."""
+    text = ["# Hardware profiles", "", _NOTE, "Sources: `plugins/module_utils/_data/boards.py` and"]
+    text += ["`gpus.py`. A profile is recognised from the PCI bus, or named by"]
+    text += ["`ibready_expect.profile`. What it promises is the expectation `profile NAME`, below"]
+    text += ["the inventory's own. Confidence: confirmed (read in a source), medium (one secondary"]
+    text += [
+        "source, or inferred), recalled (general knowledge, not checked).",
+        "",
+        "## Boards",
+        "",
+    ]
+    text += ["| profile | what | GPUs | NVSwitches | manager | rails | source (confidence) |"]
+    text += ["|---|---|---|---|---|---|---|"]
+    for board in BOARDS:
+        manager = [
+            word
+            for word, has in (
+                ("fabric manager", board.fabric_manager),
+                ("NVLSM", board.nvlsm),
+                ("IMEX", board.imex),
+            )
+            if has
+        ]
+        rails = f"at least {board.rails} x {board.rail_gbps:g} Gb/s" if board.rails else "any"
+        cells = (
+            f"`{board.name}`",
+            board.title,
+            f"{board.gpus} x {board.gpu}",
+            f"{board.nvswitches} x 10de:{board.nvswitch}" if board.nvswitch else "none on the bus",
+            ", ".join(manager) or "none",
+            rails,
+            f"{board.source} ({board.confidence})",
+        )
+        text.append(f"| {' | '.join(cells)} |")
+    text += ["", "## GPUs", ""]
+    text += ["| model | PCI ids | NVLinks | GB/s each | kernel modules | source (confidence) |"]
+    text += ["|---|---|---|---|---|---|"]
+    for gpu in GPUS:
+        cells = (
+            gpu.model,
+            ", ".join(gpu.pci_ids),
+            " or ".join(str(one) for one in gpu.links),
+            f"{gpu.link_gbps:g}" if gpu.link_gbps else "-",
+            gpu.modules,
+            f"{gpu.source} ({gpu.confidence})",
+        )
+        text.append(f"| {' | '.join(cells)} |")
+    return "\n".join(text) + "\n"
 
 
 def variables() -> str:
@@ -48,7 +101,11 @@ def variables() -> str:
 
 def main() -> int:
     """Write, or compare; returns the exit status."""
-    wanted = {ROOT / "docs/checks.md": checks(), ROOT / "docs/variables.md": variables()}
+    wanted = {
+        ROOT / "docs/checks.md": checks(),
+        ROOT / "docs/profiles.md": profiles(),
+        ROOT / "docs/variables.md": variables(),
+    }
     for spec in sorted(ROOT.glob("roles/*/meta/argument_specs.yml")):
         role = spec.parents[1]
         wanted[role / "README.md"] = role_readme.render(role)

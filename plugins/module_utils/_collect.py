@@ -117,6 +117,8 @@ def collect(source: Evidence, directory: str, host: str, collected_at: str) -> l
 
     Returns what could not be told, one line each. Raises CollectError where it cannot be written.
     """
+    if not _HOST.fullmatch(host):
+        raise CollectError(f"{host!r} is no name for a directory")
     recorder = Recorder(source)
     looker = Cached(recorder)
     _verify.verify(looker, Expectations())
@@ -124,8 +126,6 @@ def collect(source: Evidence, directory: str, host: str, collected_at: str) -> l
         with contextlib.suppress(Unavailable):
             looker.run(name)
     place = os.path.join(directory, host)
-    if not _HOST.fullmatch(host):
-        raise CollectError(f"{host!r} is no name for a directory")
     begun = f"{place}.part"
     try:
         os.makedirs(directory, exist_ok=True)

@@ -74,9 +74,7 @@ COMMANDS: dict[str, Command] = {
     "ofed_info": Command(("ofed_info", "-s")),
     "perfquery": Command(("perfquery",)),
     "rdma_link": Command(("rdma", "link")),
-    "rpm_qa": Command(
-        ("rpm", "-qa", "--qf", "%{NAME} %{VERSION}-%{RELEASE} %{ARCH}\\n"), 60.0
-    ),
+    "rpm_qa": Command(("rpm", "-qa", "--qf", "%{NAME} %{VERSION}-%{RELEASE} %{ARCH}\\n"), 60.0),
     "sminfo": Command(("sminfo",)),
     "systemctl_show": Command(("systemctl", "show")),
     "timedatectl_show": Command(("timedatectl", "show")),
@@ -238,7 +236,7 @@ class Bundle:
         """List the copies of the files below `path` on the host."""
         place = self._inside("files/" + _relative(path), path)
         with self._only_not_collected(path):
-            return list_names(place, path)
+            return list_names(place, path, "not in the bundle")
 
     def _stderr(self, entry: str) -> str:
         # A bundle may hold any subset, and no fact is ever taken from stderr alone.

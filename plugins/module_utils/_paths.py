@@ -39,9 +39,9 @@ def _whole(stream: BinaryIO, what: str) -> bytes:
             raise Unavailable(what, f"holds {TOO_LONG}")
 
 
-def list_names(place: str, what: str) -> list[str]:
+def list_names(place: str, what: str, missing: str = "no such directory") -> list[str]:
     """The sorted names in a directory; Unavailable on all that keeps from looking."""
-    with as_unavailable(what, "no such directory"):
+    with as_unavailable(what, missing):
         return sorted(os.listdir(place))
 
 

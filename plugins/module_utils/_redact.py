@@ -7,8 +7,9 @@ import re
 
 MASK = "[masked]"
 _SECRET = re.compile(
-    r"(?i)([a-z0-9_.-]{0,40}(?:passw(?:or)?d|passphrase|secret|token|credential|api_?key)[a-z0-9_.-]{0,40}"
-    r"\s?[=:]\s?)(\"[^\"\n]*\"|'[^'\n]*'|[^\s,;]+)"
+    r"((?:passw(?:or)?d|passphrase|secret|token|credential|api_?key)[a-z0-9_.-]{0,40}\s?[=:]\s?)"
+    r"(\"[^\"\n]*\"|'[^'\n]*'|[^\s,;]+)",
+    re.IGNORECASE,
 )
 _LOGIN = re.compile(r"([a-z][a-z0-9+.-]{1,20}://[^\s/:@]{1,64}:)[^\s/@]{1,256}(@)")
 

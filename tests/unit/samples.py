@@ -9,7 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import IbFacts, SmAnswer
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
+    Details,
+    IbFacts,
+    Later,
+    Mtu,
+    SmAnswer,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca, Port
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.sminfo import Sminfo
 
@@ -31,6 +38,26 @@ IBSTAT = """CA 'mlx5_0'
 \t\tPort GUID: 0x0000000000100001
 \t\tLink layer: InfiniBand
 """
+IBV_DEVINFO = """hca_id:\tmlx5_0
+\ttransport:\t\t\tInfiniBand (0)
+\tfw_ver:\t\t\t\t28.39.1002
+\tnode_guid:\t\t\t0000:0000:0010:0000
+\tsys_image_guid:\t\t\t0000:0000:0010:0000
+\tvendor_id:\t\t\t0x02c9
+\tvendor_part_id:\t\t\t4129
+\thw_ver:\t\t\t\t0x0
+\tboard_id:\t\t\tMT_0000000838
+\tphys_port_cnt:\t\t\t1
+\t\tport:\t1
+\t\t\tstate:\t\t\tPORT_ACTIVE (4)
+\t\t\tmax_mtu:\t\t4096 (5)
+\t\t\tactive_mtu:\t\t4096 (5)
+\t\t\tsm_lid:\t\t\t1
+\t\t\tport_lid:\t\t3
+\t\t\tport_lmc:\t\t0x00
+\t\t\tlink_layer:\t\tInfiniBand
+
+"""
 SMINFO = "sminfo: sm lid 1 sm guid 0x10000d, activity count 242 priority 0 state 3 SMINFO_MASTER\n"
 SYSFS = {
     "node_type": "1: CA\n",
@@ -48,6 +75,10 @@ SYSFS = {
     "ports/1/cap_mask": "0x0040c048\n",
     "ports/1/link_layer": "InfiniBand\n",
     "ports/1/gids/0": "fe80:0000:0000:0000:0000:0000:0010:0001\n",
+    "ports/1/pkeys/0": "0xffff\n",
+    "ports/1/pkeys/1": "0x0000\n",
+    "ports/1/counters/symbol_error": "0\n",
+    "ports/1/counters/link_downed": "1\n",
 }
 
 
@@ -90,6 +121,19 @@ def master(**bent: Any) -> SmAnswer:
     return SmAnswer(sm=replace(sm, **bent))
 
 
+def details(**bent: Any) -> Details:
+    """What is known of a healthy port beside its state; mlxlink is not installed."""
+    healthy = Details(
+        link="4X NDR",
+        pkeys=Reading((0xFFFF,)),
+        mtu=Reading(Mtu(4096, 4096)),
+        counters=Reading({"symbol_error": 0, "link_downed": 1}),
+        later=Reading(Later({"symbol_error": 0, "link_downed": 1}, 5.0)),
+        optics=Reading(None, "mlxlink: not installed (no such program in PATH)", True),
+    )
+    return replace(healthy, **bent)
+
+
 def facts(*cas: Ca, **bent: Any) -> IbFacts:
     """A host on which ibstat, sysfs and the subnet manager all tell of the same HCAs."""
     mine = cas or (hca(),)
@@ -102,6 +146,7 @@ def facts(*cas: Ca, **bent: Any) -> IbFacts:
             for one in ca.ports
             if one.state == "Active"
         },
+        details={f"{ca.name}/{one.num}": details() for ca in mine for one in ca.ports},
     )
     return replace(healthy, **bent)
 

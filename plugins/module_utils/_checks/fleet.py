@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Mapping
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
@@ -43,6 +43,7 @@ def judge(hosts: Mapping[str, HostFacts], size: int) -> dict[str, list[Check]]:
 
     ``size`` is how many hosts the inventory has. Only a fleet of one has nothing to compare.
     """
+    hosts = _on_fabric(hosts)
     checks: dict[str, list[Check]] = {host: [] for host in hosts}
     kernels = {host: facts.kernel for host, facts in hosts.items()}
     _same("fleet.host.kernel", "host", kernels, hosts, checks, size)
@@ -62,7 +63,7 @@ def judge(hosts: Mapping[str, HostFacts], size: int) -> dict[str, list[Check]]:
 def expectations(hosts: Mapping[str, HostFacts]) -> dict[str, Expected]:
     """What most hosts have, for keys that nobody else expects anything of; {} below 3 hosts."""
     counted: dict[str, list[object]] = {"hcas": [], "link_layer": [], "rate_gbps": []}
-    for one in hosts.values():
+    for one in _on_fabric(hosts).values():
         layers = Counter(layer(port) for ca in one.ib.cas for port in ca.ports)
         # A whole fleet in the wrong port mode must not expect itself.
         if not layers or layers.most_common(1)[0][0] != INFINIBAND:
@@ -81,6 +82,10 @@ def expectations(hosts: Mapping[str, HostFacts]) -> dict[str, Expected]:
             value = next(one for one in values if str(one) == text)
             result[key] = Expected(value, f"fleet {times}/{len(values)}")
     return result
+
+
+def _on_fabric(hosts: Mapping[str, HostFacts]) -> dict[str, HostFacts]:
+    return {name: replace(one, ib=one.ib.on_fabric()) for name, one in hosts.items()}
 
 
 def _majority(values: list[str]) -> tuple[str, int] | None:

@@ -12,18 +12,44 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     skipped,
     unknown,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.ib_counters import (
+    judge_counters,
+    judge_perfquery,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.ib_hca import judge_hcas
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.ib_link import judge_links
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.ib_optics import (
+    judge_optics,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._checks.ib_port import (
+    NO_STATE,
     NOTHING_EXPECTED,
     equal,
-    judge_guid,
     judge_port,
-    judge_subnet_manager,
     set_key,
+    silent,
+    why_not_active,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.ib_rails import (
+    Pair,
+    Sorted,
+    nobody_counts,
+    profile_of,
+    sort_out,
+    wanted_hcas,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.ib_sm import (
+    judge_subnet_manager,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.ib_sources import (
+    judge_agreement,
+    judge_presence,
+    judge_tool,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
-    CAPABILITY,
     LINK_LAYERS,
     Expectations,
+    Expected,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
     IbFacts,
@@ -32,171 +58,158 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca, Port
 
+ETHERNET = "Ethernet"
+# A link that is up, even where no subnet manager has come to it yet.
+_LIVE = ("Active", "Armed", "Initializing")
+
 
 def judge(facts: IbFacts, expect: Expectations) -> list[Check]:
     """Every ib.* and fabric.sm.* check of one host, in reading order."""
-    checks = [_tool(facts)]
-    if facts.ibstat_unknown:
-        checks.append(unknown("ib.hca.present", "host", facts.ibstat_unknown))
-        return checks
-    checks.append(_present(facts))
+    checks = [*judge_tool(facts, expect), judge_presence(facts, expect)]
     if not facts.cas:
-        return checks
-
-    fabric, others = _split(facts, expect)
-    checks.append(_count(fabric, others, expect))
-    checks.append(_agreement(facts))
-    for ca in facts.cas:
-        if expect.ignores(ca.name):
-            continue
-        checks.extend(_hca(ca, expect))
-    for ca, port in fabric:
-        checks.extend(judge_port(ca, port, expect))
+        return checks + list(judge_perfquery(facts))
+    ports = sort_out(facts, expect)
+    checks.append(_count(facts, ports, expect))
+    checks.append(judge_agreement(facts, ports))
+    checks += judge_hcas(facts, ports, expect)
+    idle, judged = _split_idle(facts, ports, expect)
+    checks += _left_to_roce(judged, expect)
+    judged = [pair for pair in judged if not _is_roce_rail(pair[1], expect)]
+    for ca, port in judged:
+        checks += judge_port(ca, port, facts, expect)
         checks.append(judge_subnet_manager(ca, port, facts))
-    checks.extend(_other_layer(fabric, others, expect))
-    return checks
+    checks += _idle(facts, idle, expect)
+    checks += _apart(ports, {port_name(*one) for one in idle})
+    checks += _link_layers(facts, ports, expect)
+    active = [(ca, port) for ca, port in judged if port.state == "Active"]
+    checks += judge_links(facts, active, expect)
+    checks += judge_counters(facts, active)
+    checks += judge_optics(facts, active)
+    return checks + list(judge_perfquery(facts))
 
 
-def rails(facts: IbFacts, expect: Expectations) -> list[tuple[Ca, Port]]:
-    """The ports that make up this host's rails: of the expected link layer and not ignored."""
-    return _split(facts, expect)[0]
-
-
-def _tool(facts: IbFacts) -> Check:
-    if facts.ibstat_unknown:
-        return unknown("ib.tool.ibstat", "ibstat", facts.ibstat_unknown)
-    if facts.error_lines:
-        return unknown(
-            "ib.tool.ibstat",
-            "ibstat",
-            f"ibstat stopped with: {facts.error_lines[-1]}",
-            observed=f"{len(facts.cas)} devices before that",
-        )
-    return passed("ib.tool.ibstat", "ibstat", "understood")
-
-
-def _present(facts: IbFacts) -> Check:
-    if facts.cas:
-        names = ", ".join(ca.name for ca in facts.cas)
-        return passed("ib.hca.present", "host", names, "at least 1 device", CAPABILITY)
-    if facts.error_lines:
-        return unknown("ib.hca.present", "host", f"ibstat stopped with: {facts.error_lines[-1]}")
-    kernel = ", ".join(ca.name for ca in facts.sysfs)
-    if kernel:
-        cause = f"the kernel knows {kernel}, so ibstat cannot read them"
-    elif facts.sysfs_unknown:
-        cause = f"no RDMA driver is bound to any device ({facts.sysfs_unknown})"
-    else:
-        cause = ""
-    return failed(
-        "ib.hca.present",
-        "host",
-        "ibstat printed nothing and ended with status 0",
-        "at least 1 device",
-        CAPABILITY,
-        cause=cause,
-    )
-
-
-def _split(
-    facts: IbFacts, expect: Expectations
-) -> tuple[list[tuple[Ca, Port]], list[tuple[Ca, Port]]]:
-    """The ports of the expected link layer, and the rest; ignored ones are in neither."""
+def _is_roce_rail(port: Port, expect: Expectations) -> bool:
     wanted = expect.get("link_layer")
-    fabric: list[tuple[Ca, Port]] = []
-    others: list[tuple[Ca, Port]] = []
-    for ca in facts.cas:
-        for port in ca.ports:
-            if expect.ignores(ca.name, port_name(ca, port)):
-                continue
-            mine = wanted is None or layer(port) == wanted.value
-            (fabric if mine else others).append((ca, port))
-    return fabric, others
+    return wanted is not None and wanted.value == ETHERNET and port.link_layer == ETHERNET
 
 
-def _count(
-    fabric: list[tuple[Ca, Port]], others: list[tuple[Ca, Port]], expect: Expectations
-) -> Check:
-    names = sorted({ca.name for ca, _ in fabric})
-    wanted = expect.get("hcas")
-    if wanted is None:
+def _left_to_roce(judged: list[Pair], expect: Expectations) -> Iterator[Check]:
+    for ca, port in judged:
+        if _is_roce_rail(port, expect):
+            yield skipped("ib.port.state", port_name(ca, port), "RoCE rail: see roce.port.state")
+
+
+def rails(facts: IbFacts, expect: Expectations) -> list[Pair]:
+    """The ports that make up this host's rails: of the expected link layer and not ignored."""
+    return sort_out(facts, expect).rails
+
+
+def _count(facts: IbFacts, ports: Sorted, expect: Expectations) -> Check:
+    names = ports.hcas
+    count = wanted_hcas(expect)
+    if count is None:
         why = NOTHING_EXPECTED.format(key="hcas")
         return unknown("ib.hca.count", "host", why, observed=len(names), remedy=set_key("hcas"))
-    if len(names) == wanted.value:
-        return passed("ib.hca.count", "host", len(names), wanted.value, wanted.source)
-    extra = {port_name(ca, port): port.link_layer or "no link layer" for ca, port in others}
-    cause = ""
-    if extra:
-        cause = "another link layer on " + ", ".join(f"{k} ({v})" for k, v in extra.items())
-    elif len(names) > wanted.value:
-        cause = "devices that the inventory does not know; name them in ibready_expect.ignore"
+    wanted, exact = count
+    expected = str(wanted.value) if exact else f"at least {wanted.value}"
+    if len(names) == wanted.value or (not exact and len(names) > wanted.value):
+        return passed("ib.hca.count", "host", len(names), expected, wanted.source)
     return failed(
         "ib.hca.count",
         "host",
         f"{len(names)} ({', '.join(names) or 'none'})",
-        wanted.value,
+        expected,
         wanted.source,
-        cause=cause,
+        cause=_why_count(facts, ports, wanted),
     )
 
 
-def _agreement(facts: IbFacts) -> Check:
-    if facts.sysfs_unknown:
-        return unknown("ib.sources.agree", "host", facts.sysfs_unknown)
-    told, kernel = _flat(facts.cas), _flat(facts.sysfs)
-    wrong = [
-        f"{name}: ibstat {told.get(name, 'nothing')}, sysfs {kernel.get(name, 'nothing')}"
-        for name in sorted(set(told) | set(kernel))
-        if told.get(name) != kernel.get(name)
-    ]
-    if wrong:
-        return failed("ib.sources.agree", "host", "; ".join(wrong), "the same", CAPABILITY)
-    return passed(
-        "ib.sources.agree", "host", f"{len(told)} devices and ports", "the same", CAPABILITY
-    )
-
-
-def _flat(cas: tuple[Ca, ...]) -> dict[str, str]:
-    """Every device and port in one comparable text (rate without half Gb/s)."""
-    flat = {ca.name: "present" for ca in cas}
-    for ca in cas:
-        for port in ca.ports:
-            rate = "?" if port.rate is None else int(port.rate)
-            flat[port_name(ca, port)] = (
-                f"{layer(port)} {port.state}/{port.physical_state} {rate} Gb/s "
-                f"LID {port.lid} SM lid {port.sm_lid}"
+def _why_count(facts: IbFacts, ports: Sorted, wanted: Expected) -> str:
+    """What else there is, or what is missing; "" where nothing is known of it."""
+    told = []
+    if ports.others:
+        shown = {
+            port_name(ca, port): port.link_layer or "no link layer" for ca, port in ports.others
+        }
+        told.append("another link layer on " + ", ".join(f"{k} ({v})" for k, v in shown.items()))
+    if len(ports.hcas) > wanted.value:
+        told.append("devices that the inventory does not know; name them in ibready_expect.ignore")
+        return "; ".join(told)
+    told += [f"{one.name}: {one.why}" for one in ports.apart if not one.spare]
+    addresses = {device.address for device in facts.devices.values()}
+    if facts.bus.value is not None and facts.devices and "" not in addresses:
+        lost = [one for one in facts.bus.value if one not in addresses]
+        if lost:
+            told.append(
+                f"{', '.join(lost)} on the PCI bus without an RDMA device: no driver took it over"
             )
-    return flat
+        elif len(facts.bus.value) < wanted.value:
+            told.append(f"only {len(facts.bus.value)} HCAs are on the PCI bus")
+    return "; ".join(told)
 
 
-def _hca(ca: Ca, expect: Expectations) -> Iterator[Check]:
-    if ca.n_ports is None:
-        yield unknown("ib.hca.ports", ca.name, "ibstat did not say how many ports it has")
-    elif ca.n_ports == len(ca.ports) and ca.ports:
-        yield passed("ib.hca.ports", ca.name, len(ca.ports), ca.n_ports, CAPABILITY)
-    else:
-        expected = ca.n_ports or "at least 1"
-        yield failed("ib.hca.ports", ca.name, len(ca.ports), expected, CAPABILITY)
-    yield judge_guid("ib.hca.guid", ca.name, ca.node_guid)
-    wanted = expect.get("firmware")
-    if wanted is None:
-        why = "no firmware version is expected; fleet.hca.firmware compares the hosts"
-        yield skipped("ib.hca.firmware", ca.name, why)
-    elif not ca.fw:
-        yield unknown("ib.hca.firmware", ca.name, "ibstat showed no firmware version")
-    else:
-        yield equal("ib.hca.firmware", ca.name, ca.fw, wanted)
+def _split_idle(
+    facts: IbFacts, ports: Sorted, expect: Expectations
+) -> tuple[list[Pair], list[Pair]]:
+    """The ports that nobody counts on and that are down, and those that are judged as rails.
+
+    A host without any link that is up has no fabric at all, whatever nobody expects of it.
+    """
+    if not nobody_counts(expect):
+        return [], ports.rails
+    kinds = [(one.ca, one.port) for one in ports.apart if facts.device(one.ca.name).kind]
+    live = any(port.state in _LIVE for ca in facts.cas for port in ca.ports)
+    idle = [
+        (ca, port)
+        for ca, port in [*ports.rails, *kinds]
+        if live and port.state not in ("Active", *NO_STATE)
+    ]
+    judged = [pair for pair in ports.rails if pair not in idle]
+    if not live:
+        judged += [pair for pair in kinds if pair[1].state not in NO_STATE]
+    return idle, judged
 
 
-def _other_layer(
-    fabric: list[tuple[Ca, Port]], others: list[tuple[Ca, Port]], expect: Expectations
-) -> Iterator[Check]:
-    wanted, hcas = expect.get("link_layer"), expect.get("hcas")
-    if wanted is None:
-        for ca, port in fabric:
+def _idle(facts: IbFacts, idle: list[Pair], expect: Expectations) -> Iterator[Check]:
+    if not nobody_counts(expect):
+        why = "somebody expects rails of this host: ib.hca.count and ib.port.state judge them"
+        yield skipped("ib.port.idle", "host", why)
+        return
+    for ca, port in idle:
+        name = port_name(ca, port)
+        shown = f"{port.state}/{port.physical_state}" if port.physical_state else port.state
+        yield failed(
+            "ib.port.idle",
+            name,
+            shown,
+            "Active, or expected by nobody",
+            "capability",
+            cause=why_not_active(port),
+        )
+        yield skipped("ib.port.state", name, "nobody counts on this port: see ib.port.idle")
+    states = [port.state for ca in facts.cas for port in ca.ports]
+    if not idle and "Active" in states:
+        yield passed("ib.port.idle", "host", f"{states.count('Active')} ports are Active")
+
+
+def _apart(ports: Sorted, idle: set[str]) -> Iterator[Check]:
+    for one in ports.apart:
+        if one.name not in idle:
+            yield skipped("ib.port.state", one.name, one.why)
+
+
+def _link_layers(facts: IbFacts, ports: Sorted, expect: Expectations) -> Iterator[Check]:
+    wanted, count = expect.get("link_layer"), wanted_hcas(expect)
+    profile = profile_of(expect)
+    if wanted is None and profile and ports.layer:
+        either = f"{ports.layer}, as most rails here ({profile} takes either)"
+        most = count[0] if count else None
+        yield from _compare_layers(facts, ports, Expected(either, profile), most)
+    elif wanted is None:
+        for ca, port in ports.rails:
             why = NOTHING_EXPECTED.format(key="link_layer")
             if not port.link_layer:
-                why = "ibstat showed no link layer"
+                why = silent(facts, "link layer")
             yield unknown(
                 "ib.port.link_layer",
                 port_name(ca, port),
@@ -204,19 +217,33 @@ def _other_layer(
                 observed=port.link_layer,
                 remedy=set_key("link_layer"),
             )
-        return
-    mine = {ca.name for ca, _ in fabric}
-    complete = hcas is not None and len(mine) >= hcas.value
-    for ca, port in others:
+    else:
+        yield from _compare_layers(facts, ports, wanted, count[0] if count else None)
+
+
+def _compare_layers(
+    facts: IbFacts, ports: Sorted, wanted: Expected, count: Expected | None
+) -> Iterator[Check]:
+    mine = {ca.name for ca, _port in ports.rails}
+    models = {ca.type for ca, _port in ports.rails} - {""}
+    complete = count is not None and len(mine) >= count.value
+    for ca, port in ports.others:
         name = port_name(ca, port)
         if port.link_layer not in LINK_LAYERS:
-            why = f"ibstat showed {port.link_layer or 'no link layer'}"
-            yield unknown("ib.port.link_layer", name, why)
+            why = silent(facts, "known link layer")
+            yield unknown("ib.port.link_layer", name, why, observed=port.link_layer)
         elif complete and ca.name not in mine:
-            why = f"{port.link_layer} HCA beside all {hcas.value if hcas else ''} fabric HCAs"
+            why = f"{port.link_layer} HCA beside all {count.value if count else ''} fabric HCAs"
+            yield skipped("ib.port.link_layer", name, why)
+        elif models and ca.type and ca.type not in models:
+            why = f"{port.link_layer} HCA of another model ({ca.type}) than the rails"
             yield skipped("ib.port.link_layer", name, why)
         else:
             yield equal("ib.port.link_layer", name, port.link_layer, wanted)
-    for ca, port in fabric:
-        name = port_name(ca, port)
-        yield passed("ib.port.link_layer", name, port.link_layer, wanted.value, wanted.source)
+    for ca, port in ports.rails:
+        yield _right_layer(ca, port, wanted)
+
+
+def _right_layer(ca: Ca, port: Port, wanted: Expected) -> Check:
+    name = port_name(ca, port)
+    return passed("ib.port.link_layer", name, layer(port), wanted.value, wanted.source)

@@ -10,8 +10,11 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     Check,
     failed,
     passed,
-    skipped,
     unknown,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.ib_rails import (
+    fast_enough,
+    wanted_rate,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
     CAPABILITY,
@@ -19,6 +22,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
     Expected,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
+    IBSTAT,
     LAST_UNICAST_LID,
     IbFacts,
     is_infiniband,
@@ -26,13 +30,33 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca, Port
 
-# ibstat prints rates without their fraction.
-_HALVED = (2.5, 12.5)
-_GUID = re.compile(r"\A0x[0-9a-fA-F]{1,16}\Z")
+GUID = re.compile(r"\A0x[0-9a-fA-F]{1,16}\Z")
 
 # What a Down port says of its rate, LID and subnet manager means nothing.
 _DOWN = "the port is Down"
-_STATE_FIRST = "mend ib.port.state first"
+STATE_FIRST = "mend ib.port.state first"
+# ibstat's word where the driver's number has no name.
+NO_STATE = ("", "???")
+# Why a port with this physical state is not Active.
+_PHYSICAL = {
+    "Polling": "nothing answers at the other end: the cable is pulled or broken, "
+    "or the switch port is off",
+    "Disabled": "an administrator has switched the port off, here or at the switch",
+    "Sleep": "the port sleeps: power management has switched the link off",
+    "PortConfigurationTraining": "the link trains without an end: a marginal cable or transceiver, "
+    "or two ends without a common speed",
+    "LinkErrorRecovery": "the link loses so many symbols that it has to recover: a bad or dirty "
+    "cable or transceiver",
+    "PhyTest": "the port is in a test mode",
+}
+_ETHERNET_DISABLED = (
+    "the Ethernet link is off: its interface is down, no cable is in, or the switch port is off"
+)
+_HALF_UP = (
+    "the link is up but the port is held down: a virtual function that the subnet manager does not "
+    "bring up (no GUID, or virtualization is off in opensm: virt_enabled)"
+)
+_FULL_WIDTH = 4
 
 NOTHING_EXPECTED = (
     "nobody expects a value: the inventory has no ibready_expect.{key}, "
@@ -40,128 +64,139 @@ NOTHING_EXPECTED = (
 )
 
 
-def judge_port(ca: Ca, port: Port, expect: Expectations) -> Iterator[Check]:
+def judge_port(ca: Ca, port: Port, facts: IbFacts, expect: Expectations) -> Iterator[Check]:
+    """State, rate and, of an InfiniBand port, its addresses."""
     name = port_name(ca, port)
-    active = Expected("Active", CAPABILITY)
-    if port.state == "Initializing":
-        cause = (
-            "no subnet manager has set up the port"
-            if not port.sm_lid
-            else "the subnet manager has not swept the port yet"
-        )
-        yield failed("ib.port.state", name, port.state, "Active", CAPABILITY, cause=cause)
-    elif not port.state:
-        yield unknown("ib.port.state", name, "ibstat showed no state")
-    else:
-        yield equal("ib.port.state", name, port.state, active)
+    yield _state(name, port, facts)
     if not port.physical_state:
-        yield unknown("ib.port.physical_state", name, "ibstat showed no physical state")
+        yield unknown("ib.port.physical_state", name, silent(facts, "physical state"))
+    elif port.physical_state == "LinkUp":
+        yield passed("ib.port.physical_state", name, "LinkUp", "LinkUp", CAPABILITY)
     else:
-        yield equal(
-            "ib.port.physical_state", name, port.physical_state, Expected("LinkUp", CAPABILITY)
+        yield failed(
+            "ib.port.physical_state",
+            name,
+            port.physical_state,
+            "LinkUp",
+            CAPABILITY,
+            cause=why_not_active(port),
         )
-    yield _rate(name, port, expect)
+    yield _rate(name, port, facts, expect)
     if not is_infiniband(port):
         return
     if port.state == "Down":
-        yield unknown("ib.port.lid", name, _DOWN, remedy=_STATE_FIRST)
-        yield unknown("ib.port.sm", name, _DOWN, remedy=_STATE_FIRST)
+        yield unknown("ib.port.lid", name, _DOWN, remedy=STATE_FIRST)
+        yield unknown("ib.port.sm", name, _DOWN, remedy=STATE_FIRST)
     else:
-        yield _lid(name, port)
-        yield _sm_lid(name, port)
-    yield judge_guid("ib.port.guid", name, port.port_guid)
+        yield _lid(name, port, facts)
+        yield _sm_lid(name, port, facts)
+    yield judge_guid("ib.port.guid", name, port.port_guid, facts)
 
 
-def _rate(name: str, port: Port, expect: Expectations) -> Check:
-    wanted = expect.get("rate_gbps")
-    if port.rate is None:
-        return unknown("ib.port.rate", name, "ibstat showed no rate")
-    if port.state == "Down":
-        return unknown("ib.port.rate", name, _DOWN, remedy=_STATE_FIRST)
-    if port.rate <= 0:
-        return unknown("ib.port.rate", name, "ibstat showed no real rate", observed=port.rate)
-    if wanted is None:
-        why = NOTHING_EXPECTED.format(key="rate_gbps")
-        return unknown(
-            "ib.port.rate", name, why, observed=_gbps(port.rate), remedy=set_key("rate_gbps")
-        )
-    if port.rate == wanted.value or (wanted.value in _HALVED and port.rate == int(wanted.value)):
-        return passed("ib.port.rate", name, _gbps(port.rate), _gbps(wanted.value), wanted.source)
-    cause = ""
-    if port.rate > wanted.value:
-        cause = "the inventory expects less than the hardware gives; correct ibready_expect"
+def why_not_active(port: Port) -> str:
+    """The likeliest cause of a port's state, "" where nothing is known beyond the catalog."""
+    if port.state == "Initializing":
+        if port.sm_lid:
+            return "the subnet manager has not swept the port yet"
+        return "no subnet manager has set up the port"
+    if port.state == "Armed":
+        return "the subnet manager has begun to set up the port and has not ended"
+    if port.physical_state == "LinkUp":
+        return _HALF_UP if is_infiniband(port) else ""
+    if port.physical_state == "Disabled" and port.link_layer == "Ethernet":
+        return _ETHERNET_DISABLED
+    return _PHYSICAL.get(port.physical_state, "")
+
+
+def _state(name: str, port: Port, facts: IbFacts) -> Check:
+    if port.state in NO_STATE:
+        return unknown("ib.port.state", name, silent(facts, "state"))
+    if port.state == "Active":
+        return passed("ib.port.state", name, "Active", "Active", CAPABILITY)
     return failed(
-        "ib.port.rate", name, _gbps(port.rate), _gbps(wanted.value), wanted.source, cause=cause
+        "ib.port.state", name, port.state, "Active", CAPABILITY, cause=why_not_active(port)
     )
 
 
-def _lid(name: str, port: Port) -> Check:
+def _rate(name: str, port: Port, facts: IbFacts, expect: Expectations) -> Check:
+    if port.rate is None:
+        return unknown("ib.port.rate", name, silent(facts, "rate"))
+    if port.state == "Down":
+        return unknown("ib.port.rate", name, _DOWN, remedy=STATE_FIRST)
+    if port.rate <= 0:
+        return unknown(
+            "ib.port.rate", name, f"{facts.source} showed no real rate", observed=port.rate
+        )
+    wanted = wanted_rate(expect)
+    if wanted is None:
+        why = NOTHING_EXPECTED.format(key="rate_gbps")
+        return unknown(
+            "ib.port.rate", name, why, observed=gbps(port.rate), remedy=set_key("rate_gbps")
+        )
+    value, exact = wanted
+    expected = gbps(value.value) if exact else f"at least {gbps(value.value)}"
+    if fast_enough(port.rate, value, exact):
+        return passed("ib.port.rate", name, gbps(port.rate), expected, value.source)
+    if port.rate > value.value:
+        cause = "the inventory expects less than the hardware gives; correct ibready_expect"
+    else:
+        cause = why_slow(facts.detail(name).link)
+    return failed("ib.port.rate", name, gbps(port.rate), expected, value.source, cause=cause)
+
+
+def why_slow(link: str) -> str:
+    """What width and speed (``1X NDR``) say of a slow link, "" where they are not known."""
+    width, _blank, _speed = link.partition(" ")
+    if not width[:-1].isdecimal():
+        return ""
+    lanes = int(width[:-1])
+    if lanes >= _FULL_WIDTH:
+        return (
+            f"all lanes are up ({link}), but at a lower speed: the cable, the transceiver or the "
+            "switch port gives no more, or the link fell back"
+        )
+    if lanes == _FULL_WIDTH // 2:
+        return (
+            f"only {lanes} of {_FULL_WIDTH} lanes are up ({link}): a split cable or port, or lanes "
+            "that are lost to dirt or damage"
+        )
+    return (
+        f"only {lanes} of {_FULL_WIDTH} lanes are up ({link}): a damaged or dirty cable or "
+        "transceiver, or one that is not seated"
+    )
+
+
+def _lid(name: str, port: Port, facts: IbFacts) -> Check:
     expected = f"1 to {LAST_UNICAST_LID}"
     if port.lid is None:
-        return unknown("ib.port.lid", name, "ibstat showed no base lid")
+        return unknown("ib.port.lid", name, silent(facts, "base lid"))
     if 1 <= port.lid <= LAST_UNICAST_LID:
         return passed("ib.port.lid", name, port.lid, expected, CAPABILITY)
     return failed("ib.port.lid", name, port.lid, expected, CAPABILITY)
 
 
-def _sm_lid(name: str, port: Port) -> Check:
+def _sm_lid(name: str, port: Port, facts: IbFacts) -> Check:
     if port.sm_lid is None:
-        return unknown("ib.port.sm", name, "ibstat showed no SM lid")
+        return unknown("ib.port.sm", name, silent(facts, "SM lid"))
     if 1 <= port.sm_lid <= LAST_UNICAST_LID:
         return passed("ib.port.sm", name, f"SM lid {port.sm_lid}", "an SM lid", CAPABILITY)
     return failed("ib.port.sm", name, f"SM lid {port.sm_lid}", "an SM lid", CAPABILITY)
 
 
-def judge_subnet_manager(ca: Ca, port: Port, facts: IbFacts) -> Check:
-    name = port_name(ca, port)
-    if not is_infiniband(port):
-        why = f"{port.link_layer or 'unknown'} port: no subnet manager"
-        if not port.link_layer:
-            return unknown("fabric.sm.answers", name, "ibstat showed no link layer")
-        return skipped("fabric.sm.answers", name, why)
-    answer = facts.sm.get(name)
-    if answer is None:
-        why = f"the port is {port.state or 'in no known state'}"
-        return unknown("fabric.sm.answers", name, why, remedy=_STATE_FIRST)
-    if answer.unavailable:
-        return unknown("fabric.sm.answers", name, answer.unavailable)
-    if answer.sm is None:
-        return failed(
-            "fabric.sm.answers", name, answer.error, "an answer from the master", CAPABILITY
-        )
-    state = f"{answer.sm.state_name} lid {answer.sm.lid} guid {answer.sm.guid}"
-    if answer.sm.state_name != "SMINFO_MASTER":
-        return failed(
-            "fabric.sm.answers",
-            name,
-            state,
-            "SMINFO_MASTER",
-            CAPABILITY,
-            cause="the subnet manager that the port was told of is not the master any more",
-        )
-    if answer.sm.lid != port.sm_lid:
-        return failed(
-            "fabric.sm.answers",
-            name,
-            state,
-            f"the port's own SM lid {port.sm_lid}",
-            CAPABILITY,
-            cause="another subnet manager answers than the one that set up the port",
-        )
-    if not _GUID.match(answer.sm.guid) or int(answer.sm.guid, 16) == 0:
-        why = "the subnet manager showed no readable GUID"
-        return unknown("fabric.sm.answers", name, why, observed=state)
-    return passed("fabric.sm.answers", name, state, "SMINFO_MASTER", CAPABILITY)
-
-
-def judge_guid(check_id: str, subject: str, guid: str) -> Check:
+def judge_guid(check_id: str, subject: str, guid: str, facts: IbFacts) -> Check:
     if not guid:
-        return unknown(check_id, subject, "ibstat showed no GUID")
-    if not _GUID.match(guid):
-        return unknown(check_id, subject, "ibstat showed no readable GUID", observed=guid)
+        return unknown(check_id, subject, silent(facts, "GUID"))
+    if not GUID.match(guid):
+        return unknown(check_id, subject, silent(facts, "readable GUID"), observed=guid)
     if int(guid, 16) == 0:
         return failed(check_id, subject, guid, "not zero", CAPABILITY)
     return passed(check_id, subject, guid, "not zero", CAPABILITY)
+
+
+def silent(facts: IbFacts, what: str) -> str:
+    """Why something is not known: of another source than ibstat, also why it is not ibstat."""
+    instead = facts.ibstat_unknown if facts.source != IBSTAT else ""
+    return f"{facts.source} showed no {what}" + (f" ({instead})" if instead else "")
 
 
 def equal(check_id: str, subject: str, observed: str, wanted: Expected) -> Check:
@@ -170,7 +205,7 @@ def equal(check_id: str, subject: str, observed: str, wanted: Expected) -> Check
     return failed(check_id, subject, observed, wanted.value, wanted.source)
 
 
-def _gbps(rate: float) -> str:
+def gbps(rate: float) -> str:
     return f"{rate:g} Gb/s"
 
 

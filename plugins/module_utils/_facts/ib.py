@@ -7,15 +7,24 @@ them there without asking the host again.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Callable, TypeVar
 
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca, Port
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.mlxlink import (
+    Measured,
+    Mlxlink,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.perfquery import Block
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.sminfo import Sminfo
 
 INFINIBAND = "InfiniBand"
 # The unicast LID range of the InfiniBand architecture specification, volume 1, section 4.1.3.
 LAST_UNICAST_LID = 0xBFFF
+IBSTAT = "ibstat"
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -28,11 +37,66 @@ class SmAnswer:
 
 
 @dataclass(frozen=True)
-class IbFacts:
-    """``cas`` as ibstat tells them, ``sysfs`` as the kernel does, ``sm`` by "device/port".
+class Device:
+    """What one RDMA device is, beside what its ports say.
 
+    ``kind``: "" for an HCA, else what it is instead. ``address``: of its PCI function, "" where
+    that is not known. ``physical``: of a virtual function, the address of the function that it is
+    cut from. ``manages_switches``: it is the way to the NVLink switches. ``board``: its board id.
+    """
+
+    kind: str = ""
+    address: str = ""
+    virtual: bool = False
+    physical: str = ""
+    manages_switches: bool = False
+    board: str = ""
+
+
+@dataclass(frozen=True)
+class Mtu:
+    """Bytes of a path MTU: in use, and possible."""
+
+    active: int
+    max: int
+
+
+@dataclass(frozen=True)
+class Later:
+    """The counters at a second look, this many seconds after the first."""
+
+    values: dict[str, int]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Details:
+    """What is known of one port beside ibstat's words.
+
+    ``link``: width and speed as the kernel says them (``4X NDR``), "" where it does not.
+    """
+
+    link: str = ""
+    pkeys: Reading[tuple[int, ...]] = field(default_factory=Reading)
+    mtu: Reading[Mtu] = field(default_factory=Reading)
+    counters: Reading[dict[str, int]] = field(default_factory=Reading)
+    later: Reading[Later] = field(default_factory=Reading)
+    optics: Reading[Mlxlink] = field(default_factory=Reading)
+
+
+@dataclass(frozen=True)
+class IbFacts:
+    """``cas`` as ``source`` tells them, ``sysfs`` as the kernel does, ``sm`` by "device/port".
+
+    ``source`` is ibstat; where that cannot be used it is the next best that told of a device.
+    ``partial``: devices and ports that ibstat did not tell whole. ``filled``: devices of ``cas``
+    that ibstat stopped before, and that ``sysfs`` told instead.
     ``ibstat_unknown`` and ``sysfs_unknown`` say why a source could not be used (empty: it could).
     Without CAs, error lines and such a reason, ibstat ended with status 0 and printed nothing.
+    ``told``: what other sources say, by source. ``absent``: sources that say there is no device.
+    ``garbled``: what is wrong with the words of those that said something else.
+    ``bus``: addresses of what must be an HCA on the PCI bus. ``devices`` by name, ``details`` by
+    "device/port". ``uptime_s``: 0 where unknown.
     """
 
     cas: tuple[Ca, ...] = ()
@@ -41,9 +105,43 @@ class IbFacts:
     sysfs: tuple[Ca, ...] = ()
     sysfs_unknown: str = ""
     sm: dict[str, SmAnswer] = field(default_factory=dict)
+    source: str = IBSTAT
+    partial: tuple[str, ...] = ()
+    filled: tuple[str, ...] = ()
+    told: dict[str, tuple[Ca, ...]] = field(default_factory=dict)
+    absent: tuple[str, ...] = ()
+    garbled: tuple[str, ...] = ()
+    bus: Reading[tuple[str, ...]] = field(default_factory=Reading)
+    devices: dict[str, Device] = field(default_factory=dict)
+    details: dict[str, Details] = field(default_factory=dict)
+    perfquery: tuple[Block, ...] = ()
+    perfquery_unknown: str = ""
+    uptime_s: int = 0
+    simulated: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+    def device(self, name: str) -> Device:
+        """What the device of this name is; an HCA where nothing else is known of it."""
+        return self.devices.get(name, Device())
+
+    def on_fabric(self) -> IbFacts:
+        """The same without devices that are no HCAs, or that lead to the NVLink switches.
+
+        Those have a subnet of their own on each host.
+        """
+        cas = tuple(ca for ca in self.cas if not self._is_apart(ca.name))
+        sm = {name: one for name, one in self.sm.items() if not self._is_apart(name.split("/")[0])}
+        return replace(self, cas=cas, sm=sm)
+
+    def _is_apart(self, name: str) -> bool:
+        device = self.device(name)
+        return bool(device.kind) or device.manages_switches
+
+    def detail(self, port: str) -> Details:
+        """The details of "device/port"."""
+        return self.details.get(port, Details())
 
 
 def is_infiniband(port: Port) -> bool:
@@ -64,19 +162,61 @@ def port_name(ca: Ca, port: Port) -> str:
 def from_dict(raw: dict[str, Any]) -> IbFacts:
     """Rebuild the facts from JSON; raises KeyError or TypeError on what is not ours."""
     return IbFacts(
-        cas=tuple(_ca(one) for one in raw["cas"]),
+        cas=_cas(raw["cas"]),
         error_lines=tuple(raw["error_lines"]),
         ibstat_unknown=raw["ibstat_unknown"],
-        sysfs=tuple(_ca(one) for one in raw["sysfs"]),
+        sysfs=_cas(raw["sysfs"]),
         sysfs_unknown=raw["sysfs_unknown"],
         sm={name: _answer(one) for name, one in raw["sm"].items()},
+        source=raw["source"],
+        partial=tuple(raw["partial"]),
+        filled=tuple(raw["filled"]),
+        told={name: _cas(one) for name, one in raw["told"].items()},
+        absent=tuple(raw["absent"]),
+        garbled=tuple(raw["garbled"]),
+        bus=_reading(raw["bus"], tuple),
+        devices={name: Device(**one) for name, one in raw["devices"].items()},
+        details={name: _details(one) for name, one in raw["details"].items()},
+        perfquery=tuple(_block(one) for one in raw["perfquery"]),
+        perfquery_unknown=raw["perfquery_unknown"],
+        uptime_s=raw["uptime_s"],
+        simulated=raw["simulated"],
     )
 
 
-def _ca(raw: dict[str, Any]) -> Ca:
-    return Ca(**{**raw, "ports": tuple(Port(**port) for port in raw["ports"])})
+def _cas(raw: Any) -> tuple[Ca, ...]:
+    return tuple(
+        Ca(**{**one, "ports": tuple(Port(**port) for port in one["ports"])}) for one in raw
+    )
 
 
 def _answer(raw: dict[str, Any]) -> SmAnswer:
     sm = raw["sm"]
     return SmAnswer(None if sm is None else Sminfo(**sm), raw["error"], raw["unavailable"])
+
+
+def _details(raw: dict[str, Any]) -> Details:
+    return Details(
+        link=raw["link"],
+        pkeys=_reading(raw["pkeys"], tuple),
+        mtu=_reading(raw["mtu"], lambda value: Mtu(**value)),
+        counters=_reading(raw["counters"], dict),
+        later=_reading(raw["later"], lambda value: Later(**value)),
+        optics=_reading(raw["optics"], _mlxlink),
+    )
+
+
+def _mlxlink(raw: dict[str, Any]) -> Mlxlink:
+    module = (Measured(**{**one, "values": tuple(one["values"])}) for one in raw["module"])
+    return Mlxlink(**{**raw, "module": tuple(module), "faults": tuple(raw["faults"])})
+
+
+def _block(raw: dict[str, Any]) -> Block:
+    counters = tuple((name, value) for name, value in raw["counters"])
+    return Block(raw["kind"], raw["target"], raw["port"], counters)
+
+
+def _reading(raw: dict[str, Any], rebuild: Callable[[Any], T]) -> Reading[T]:
+    value = raw["value"]
+    known = None if value is None else rebuild(value)
+    return Reading(known, raw["why"], raw["missing"])

@@ -1,13 +1,88 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Gather the facts of fabric-wide outputs."""
+"""Gather the facts of fabric-wide outputs from a bundle; a live host is never asked for them."""
 
 from __future__ import annotations
 
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.fabric import FabricFacts
+from typing import Callable, TypeVar
+
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
+    Evidence,
+    Output,
+    Unavailable,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.fabric import (
+    Answer,
+    FabricFacts,
+    not_asked,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
+    ibhosts,
+    iblinkinfo,
+    ibnetdiscover,
+    ibping,
+    ibqueryerrors,
+    sminfo,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._fabric import (
+    flat_lines,
+    tool_errors,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+
+T = TypeVar("T")
+
+# Statuses that say nothing against an answer: a counter above zero, or any of ibping's.
+_FINE = {"ibqueryerrors": (0, 1)}
+_ANY = ("ibping",)
 
 
 def observe(evidence: Evidence, machine: Machine) -> FabricFacts:
-    """Nothing yet."""
-    return FabricFacts()
+    """What a bundle holds of the fabric; thousands of nodes must not each ask all of it."""
+    if not evidence.recorded:
+        return FabricFacts()
+    return FabricFacts(
+        links=_answer(evidence, "iblinkinfo", iblinkinfo.parse, lambda one: bool(one.ports)),
+        discovery=_answer(
+            evidence, "ibnetdiscover", ibnetdiscover.parse, lambda one: bool(one.nodes)
+        ),
+        counters=_answer(
+            evidence,
+            "ibqueryerrors",
+            ibqueryerrors.parse,
+            lambda one: bool(one.nodes) or one.ports_checked is not None,
+        ),
+        hosts=_answer(evidence, "ibhosts", ibhosts.parse, lambda one: bool(one.hosts)),
+        sm=_answer(evidence, "sminfo", sminfo.parse, lambda one: True),
+        ping=_answer(evidence, "ibping", ibping.parse, lambda one: True),
+    )
+
+
+def _answer(
+    evidence: Evidence, name: str, parse: Callable[[str], T], says_anything: Callable[[T], bool]
+) -> Reading[Answer[T]]:
+    try:
+        output = evidence.run(name)
+    except Unavailable as exc:
+        return not_asked() if "not in the bundle" in exc.reason else Reading(None, str(exc))
+    said = tool_errors(flat_lines(output.stderr), warnings=not output.stdout.strip())
+    if not output.stdout.strip() and said:
+        return Reading(Answer(None, said))
+    try:
+        facts = parse(output.stdout)
+    except ParseError as exc:
+        if exc.error_lines:
+            return Reading(Answer(None, exc.error_lines))
+        return Reading(None, f"{exc} (exit status {output.rc})")
+    errors: tuple[str, ...] = getattr(facts, "error_lines", ()) + said
+    if not says_anything(facts):
+        return Reading(Answer(None, errors))
+    return Reading(Answer(facts, errors, _incomplete(name, output, errors)))
+
+
+def _incomplete(name: str, output: Output, errors: tuple[str, ...]) -> str:
+    if name in _ANY or (output.rc in _FINE.get(name, (0,)) and not errors):
+        return ""
+    last = f": {errors[-1]}" if errors else ""
+    return f"{name} ended with status {output.rc}{last}"

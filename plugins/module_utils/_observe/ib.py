@@ -3,75 +3,159 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     Evidence,
     Unavailable,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
+    IBSTAT,
     IbFacts,
     SmAnswer,
     is_infiniband,
     port_name,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import sysfs_ib
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import (
+    MELLANOX,
+    Machine,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import (
+    _ask,
+    ib_counters,
+    ib_device,
+    ib_port,
+    ib_told,
+    sysfs_ib,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibstat, sminfo
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
     ParseError,
     clean_lines,
     is_warning,
     last_word,
+    to_int,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca
 
 _NO_ANSWER = "failed: query"
+_SYSFS = "sysfs"
+
+
+class _Ibstat(NamedTuple):
+    """Devices, complaints, why nothing can be told, the word before each device's name, and what
+    was not told whole."""
+
+    cas: tuple[Ca, ...] = ()
+    errors: tuple[str, ...] = ()
+    unknown: str = ""
+    kinds: tuple[tuple[str, str], ...] = ()
+    partial: tuple[str, ...] = ()
+
+    @property
+    def gave_up(self) -> bool:
+        return bool(self.unknown or (self.errors and not self.cas))
+
+
+class _Kernel(NamedTuple):
+    """Devices in sysfs, and why they cannot be told; ``missing``: there is no such directory."""
+
+    cas: tuple[Ca, ...] = ()
+    unknown: str = ""
+    missing: bool = False
 
 
 def observe(evidence: Evidence, machine: Machine) -> IbFacts:
-    """Ask ibstat, the kernel and, from every live InfiniBand port, the subnet manager."""
-    cas, error_lines, ibstat_unknown = _ask_ibstat(evidence)
-    sysfs, sysfs_unknown = _ask_kernel(evidence)
+    """Ask ibstat, the kernel, the other tools and, from every live port, the subnet manager."""
+    said = _ask_ibstat(evidence)
+    kernel = _ask_kernel(evidence)
+    told = ib_told.Told() if machine.simulated else ib_told.ask(evidence)
+    source, cas, filled = _best(said, kernel, told)
+    devices = ib_device.devices(evidence, machine, cas, dict(said.kinds), told)
+    ports = [(ca, port) for ca in cas for port in ca.ports]
+    live = [(ca, port) for ca, port in ports if is_infiniband(port) and port.state == "Active"]
+    counters = ib_counters.read(evidence, [port_name(*one) for one in live])
+    absent = told.absent
+    if kernel.missing:
+        absent = (kernel.unknown, *absent)
     return IbFacts(
         cas=cas,
-        error_lines=error_lines,
-        ibstat_unknown=ibstat_unknown,
-        sysfs=sysfs,
-        sysfs_unknown=sysfs_unknown,
-        sm={
-            port_name(ca, port): _ask_sm(evidence, ca.name, port.num)
-            for ca in cas
-            for port in ca.ports
-            if is_infiniband(port) and port.state == "Active"
+        error_lines=said.errors,
+        ibstat_unknown=said.unknown,
+        sysfs=kernel.cas,
+        sysfs_unknown=kernel.unknown,
+        sm={port_name(ca, port): _ask_sm(evidence, ca.name, port.num) for ca, port in live},
+        source=source,
+        partial=said.partial,
+        filled=filled,
+        told=told.cas,
+        absent=absent,
+        garbled=told.garbled,
+        bus=_bus(machine),
+        devices=devices,
+        details={
+            port_name(ca, port): ib_port.details(
+                evidence,
+                ca,
+                port,
+                devices[ca.name],
+                told,
+                counters.get(port_name(ca, port)),
+                bool(machine.simulated),
+            )
+            for ca, port in ports
         },
+        perfquery=told.perfquery,
+        perfquery_unknown=told.perfquery_unknown,
+        uptime_s=_ask.file(evidence, "/proc/uptime", _uptime).value or 0,
+        simulated=machine.simulated,
     )
 
 
-def _ask_ibstat(evidence: Evidence) -> tuple[tuple[Ca, ...], tuple[str, ...], str]:
-    """Devices, complaints, and why nothing can be told; all empty where ibstat was silent."""
+def _best(
+    said: _Ibstat, kernel: _Kernel, told: ib_told.Told
+) -> tuple[str, tuple[Ca, ...], tuple[str, ...]]:
+    """Who tells of the devices, the devices, and those that ibstat stopped before."""
+    if not said.gave_up:
+        known = {ca.name for ca in said.cas}
+        # A silent ibstat is an answer; one that stopped part way leaves the rest to the kernel.
+        more = tuple(ca for ca in kernel.cas if said.errors and ca.name not in known)
+        return IBSTAT, said.cas + more, tuple(ca.name for ca in more)
+    for source, cas in ((_SYSFS, kernel.cas), *told.cas.items()):
+        if any(ca.ports for ca in cas):
+            return source, cas, ()
+    return IBSTAT, (), ()
+
+
+def _ask_ibstat(evidence: Evidence) -> _Ibstat:
     try:
         output = evidence.run("ibstat")
     except Unavailable as exc:
-        return (), (), str(exc)
+        return _Ibstat(unknown=str(exc))
     if not output.stdout.strip() and output.rc == 0 and not output.stderr.strip():
-        return (), (), ""
+        return _Ibstat()
     try:
         # No fact is ever taken from stderr; what it complains of counts.
         parsed = ibstat.parse(output.stdout if output.stdout.strip() else output.stderr)
     except ParseError as exc:
-        return (), (), f"{exc} (exit status {output.rc})"
+        return _Ibstat(unknown=f"{exc} (exit status {output.rc})")
     if parsed.cas and not output.stdout.strip():
-        return (), (), "ibstat: it printed devices to stderr only"
+        return _Ibstat(unknown="ibstat: it printed devices to stderr only")
     errors = parsed.error_lines + (_complaints(output.stderr) if output.stdout.strip() else ())
     if output.rc != 0 and not errors:
         errors = (f"ibstat ended with status {output.rc}",)
-    return parsed.cas, errors, ""
+    return _Ibstat(parsed.cas, errors, "", parsed.kinds, parsed.partial)
 
 
-def _ask_kernel(evidence: Evidence) -> tuple[tuple[Ca, ...], str]:
+def _ask_kernel(evidence: Evidence) -> _Kernel:
+    listed = sysfs_ib.names(evidence, sysfs_ib.BASE)
+    if listed.value is None:
+        return _Kernel((), listed.why, listed.missing)
     try:
-        return sysfs_ib.read_cas(evidence), ""
+        return _Kernel(sysfs_ib.read_cas(evidence))
     except (Unavailable, ParseError) as exc:
-        return (), str(exc)
+        return _Kernel((), str(exc))
 
 
 def _ask_sm(evidence: Evidence, device: str, port: int) -> SmAnswer:
@@ -91,6 +175,24 @@ def _ask_sm(evidence: Evidence, device: str, port: int) -> SmAnswer:
             error=f"sminfo ended with status {output.rc}: {last_word(output.stdout, output.stderr)}"
         )
     return SmAnswer(sm=parsed)
+
+
+def _bus(machine: Machine) -> Reading[tuple[str, ...]]:
+    """What must be an HCA: InfiniBand controllers, and every network function of Mellanox."""
+    if not machine.pci.known:
+        return Reading(None, machine.pci.why, machine.pci.missing)
+    return Reading(
+        tuple(
+            one.address
+            for one in machine.hcas
+            if one.vendor == MELLANOX or one.class_code[:4] in ("0207", "0c06")
+        )
+    )
+
+
+def _uptime(text: str) -> int:
+    """Whole seconds."""
+    return to_int(text.partition(".")[0])
 
 
 def _complaints(stderr: str) -> tuple[str, ...]:

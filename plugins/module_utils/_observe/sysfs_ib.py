@@ -7,6 +7,8 @@ import re
 from typing import Callable, TypeVar
 
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence, Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import _ask
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
     ParseError,
     to_int,
@@ -16,7 +18,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat impo
 
 T = TypeVar("T")
 
-_BASE = "/sys/class/infiniband"
+BASE = "/sys/class/infiniband"
 _STATES = {
     "NOP": "???",
     "DOWN": "Down",
@@ -40,6 +42,10 @@ _PHYSICAL_STATES = {
 _NUMBERED = re.compile(r"[0-9]{1,2}: ?(.*)")
 _WORDS = re.compile(r"[0-9a-f]{4}(?::[0-9a-f]{4}){3}")
 _PORT_NUMBER = re.compile(r"[0-9]{1,3}")
+_NO_DIRECTORY = "no such directory"
+# As evidence says it of files and commands.
+NOT_COLLECTED = "not in the bundle"
+_WIDTH = re.compile(r"\(([0-9]{1,2}X(?: [A-Z0-9]{1,8})?)\)")
 
 
 def read_cas(evidence: Evidence) -> tuple[Ca, ...]:
@@ -49,11 +55,11 @@ def read_cas(evidence: Evidence) -> tuple[Ca, ...]:
     A missing file gives "" or None; a missing directory raises Unavailable; a file with something
     unexpected in it raises ParseError, which names it.
     """
-    return tuple(_ca(evidence, name) for name in evidence.list(_BASE))
+    return tuple(_ca(evidence, name) for name in evidence.list(BASE))
 
 
 def _ca(evidence: Evidence, name: str) -> Ca:
-    base = f"{_BASE}/{name}"
+    base = f"{BASE}/{name}"
     numbers = _port_numbers(evidence, f"{base}/ports")
     return Ca(
         name=name,
@@ -70,14 +76,14 @@ def _ca(evidence: Evidence, name: str) -> Ca:
 def _port(evidence: Evidence, base: str, num: int) -> Port:
     return Port(
         num=num,
-        state=_value(evidence, f"{base}/state", _state) or "",
-        physical_state=_value(evidence, f"{base}/phys_state", _physical_state) or "",
+        state=_value(evidence, f"{base}/state", state_word) or "",
+        physical_state=_value(evidence, f"{base}/phys_state", physical_word) or "",
         rate=_value(evidence, f"{base}/rate", to_rate),
         lid=_value(evidence, f"{base}/lid", to_int),
         lmc=_value(evidence, f"{base}/lid_mask_count", to_int),
         sm_lid=_value(evidence, f"{base}/sm_lid", to_int),
         capability_mask=_text(evidence, f"{base}/cap_mask"),
-        port_guid=_value(evidence, f"{base}/gids/0", _gid_guid) or "",
+        port_guid=_value(evidence, f"{base}/gids/0", gid_guid) or "",
         link_layer=_text(evidence, f"{base}/link_layer"),
     )
 
@@ -110,12 +116,33 @@ def _value(evidence: Evidence, path: str, convert: Callable[[str], T]) -> T | No
         raise ParseError(path, 1, text.split("\n", 1)[0], str(exc)) from exc
 
 
-def _state(text: str) -> str:
+def state_word(text: str) -> str:
+    """Turn ``4: ACTIVE`` into ibstat's ``Active``; ValueError for what is no port state."""
     return _named(text, _STATES)
 
 
-def _physical_state(text: str) -> str:
+def physical_word(text: str) -> str:
+    """Turn ``5: LinkUp`` into ibstat's ``LinkUp``; ValueError for what is no port state."""
     return _named(text, _PHYSICAL_STATES)
+
+
+def names(evidence: Evidence, path: str) -> Reading[list[str]]:
+    """The names in a directory; a bundle that does not hold it says nothing about the host."""
+    listed = _ask.names(evidence, path)
+    if evidence.recorded and not listed.missing and listed.why.endswith(_NO_DIRECTORY):
+        return Reading(None, f"{path}: {NOT_COLLECTED}")
+    return listed
+
+
+def link_of(evidence: Evidence, device: str, port: int) -> str:
+    """Width and speed of a port, as ``4X NDR``; "" where the kernel does not show them."""
+    return width_and_speed(_text(evidence, f"{BASE}/{device}/ports/{port}/rate"))
+
+
+def width_and_speed(rate: str) -> str:
+    """Take ``4X NDR`` out of ``400 Gb/sec (4X NDR)``; "" where it is not there."""
+    match = _WIDTH.search(rate)
+    return match.group(1) if match else ""
 
 
 def _named(text: str, names: dict[str, str]) -> str:
@@ -133,7 +160,7 @@ def _guid(text: str) -> str:
     return "0x" + text.replace(":", "")
 
 
-def _gid_guid(text: str) -> str:
+def gid_guid(text: str) -> str:
     """Take the low half of a GID, which is the port's GUID."""
     prefix, guid = text[:19], text[20:]
     if text[19:20] != ":" or _WORDS.fullmatch(prefix) is None:

@@ -56,6 +56,11 @@ def clean_lines(text: str) -> list[str]:
     return lines
 
 
+def is_whole(text: str) -> bool:
+    """Tell whether the last line has its line end; what a command prints without one was cut."""
+    return clean_lines(text[-200:] + ".")[-1:] == ["."]
+
+
 def is_warning(line: str) -> bool:
     """Tell whether `line` is an ``ibwarn`` message, which tools also print when all is well."""
     return line.startswith("ibwarn:")

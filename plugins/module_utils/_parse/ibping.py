@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
     ParseError,
@@ -13,6 +14,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._text impor
 )
 
 _TOOL = "ibping"
+NOTHING: dict[str, Any] = {"pong_lines": 0, "n": 0, "error_lines": []}
 _HEADER = "ibping statistics ---"
 _COUNTS_MARK = " packets transmitted,"
 _COUNTS = re.compile(
@@ -48,6 +50,12 @@ class Ibping:
     error_lines: tuple[str, ...]
 
 
+class NoStatistics(ParseError):
+    """A run without its statistics block: killed, or it never began; the pongs were counted."""
+
+    pong_lines = 0
+
+
 def parse(text: str) -> Ibping:
     """Read the output of ``ibping``; without a sound statistics block raise ParseError.
 
@@ -77,6 +85,18 @@ def parse(text: str) -> Ibping:
     )
 
 
+def facts(parsed: Ibping) -> dict[str, Any]:
+    """The facts as JSON-ready values."""
+    found = asdict(parsed)
+    found["error_lines"] = list(parsed.error_lines)
+    return found
+
+
+def nothing(error: ParseError) -> dict[str, Any]:
+    """What is still known of a text that gave no statistics."""
+    return {**NOTHING, "pong_lines": getattr(error, "pong_lines", 0)}
+
+
 def _only(lines: list[str], mark: str) -> tuple[int, str] | None:
     """Find the line that holds `mark`; a second one that differs belongs to another run."""
     found: tuple[int, str] | None = None
@@ -90,12 +110,14 @@ def _only(lines: list[str], mark: str) -> tuple[int, str] | None:
 
 def _no_statistics(lines: list[str], pongs: int, errors: tuple[str, ...]) -> ParseError:
     if not any(lines):
-        return ParseError(_TOOL, 0, "", "empty output: no statistics block, 0 pongs seen")
+        return NoStatistics(_TOOL, 0, "", "empty output: no statistics block, 0 pongs seen")
     told = errors[-1] if errors else next(line for line in reversed(lines) if line)
     reason = f"no statistics block, {pongs} pongs seen"
     if errors:
         reason += "; ibping stopped with this error"
-    return ParseError(_TOOL, lines.index(told) + 1, told, reason, errors)
+    error = NoStatistics(_TOOL, lines.index(told) + 1, told, reason, errors)
+    error.pong_lines = pongs
+    return error
 
 
 def _target(line_no: int, line: str) -> tuple[str, str]:

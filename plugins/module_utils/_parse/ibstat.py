@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Callable, Tuple, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Callable, Iterator, Tuple, TypeVar
 
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
     ParseError,
@@ -18,8 +18,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._text impor
 T = TypeVar("T")
 
 _TOOL = "ibstat"
+NOTHING: dict[str, Any] = {"cas": [], "n_cas": 0}
 # The first word is the node type: iWARP adapters, and devices of no known type, are listed as well.
-_CA = re.compile(r"(?:CA|Switch|Router|iWARP RNIC|\?\?\?):? '([^']+)'")
+_CA = re.compile(r"(CA|Switch|Router|iWARP RNIC|\?\?\?):? '([^']+)'")
 _PORT = re.compile(r"Port ([0-9]{1,3}):")
 _CA_KEYS = {
     "CA type": "type",
@@ -44,6 +45,18 @@ _PORT_KEYS = {
     "Port GUID": "port_guid",
     "Link layer": "link_layer",
 }
+# What the contract's dictionary holds; the rest is for the checks.
+_CA_SHOWN = ("type", "fw", "node_guid", "n_ports")
+_PORT_SHOWN = (
+    "state",
+    "physical_state",
+    "rate",
+    "lid",
+    "lmc",
+    "sm_lid",
+    "port_guid",
+    "link_layer",
+)
 
 
 @dataclass(frozen=True)
@@ -78,10 +91,18 @@ class Ca:
 
 @dataclass(frozen=True)
 class Ibstat:
-    """The CAs that ``ibstat`` listed, and the errors it printed before it gave up."""
+    """The CAs that ``ibstat`` listed, and the errors it printed before it gave up.
+
+    ``kinds``: the word before each CA's name. ``shown``: the fields whose line was there, by the
+    CA's name or, of a port, ``mlx5_0/1``; an empty line and a missing one are the same in ``cas``.
+    ``partial``: CAs and ports of which lines are missing that every version prints.
+    """
 
     cas: tuple[Ca, ...]
     error_lines: tuple[str, ...]
+    kinds: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    shown: tuple[tuple[str, tuple[str, ...]], ...] = field(default=(), compare=False)
+    partial: tuple[str, ...] = field(default=(), compare=False)
 
 
 # A value with the line it came from: number, text.
@@ -115,8 +136,9 @@ class _Block:
 
 
 class _CaBlock(_Block):
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, kind: str) -> None:
         super().__init__(name)
+        self.kind = kind
         self.ports: dict[int, _Block] = {}
         self.port: _Block | None = None
 
@@ -133,7 +155,7 @@ class _Reader:
         header = _CA.fullmatch(line)
         port = _PORT.fullmatch(line)
         if header is not None:
-            self._open_ca(line_no, line, header.group(1))
+            self._open_ca(line_no, line, header.group(2), header.group(1))
         elif port is not None:
             self._open_port(line_no, line, int(port.group(1)))
         else:
@@ -141,14 +163,14 @@ class _Reader:
             if colon:
                 self._put(line_no, line, key.rstrip(), value.strip())
 
-    def _open_ca(self, line_no: int, line: str, name: str) -> None:
+    def _open_ca(self, line_no: int, line: str, name: str, kind: str) -> None:
         if name in self.cas:
             again = self.cas[name]
             # The same line twice in a row is a copying slip; a second block is another host's.
             if again is not self.ca or again.values or again.ports:
                 raise ParseError(_TOOL, line_no, line, "this CA was already listed")
             return
-        self.ca = self.cas[name] = _CaBlock(name)
+        self.ca = self.cas[name] = _CaBlock(name, kind)
 
     def _open_port(self, line_no: int, line: str, num: int) -> None:
         if self.ca is None:
@@ -197,7 +219,55 @@ def parse(text: str) -> Ibstat:
     if not reader.n_values:
         raise _no_facts(lines, "CAs, but not one line about them that is known")
     cas = tuple(_ca(block) for block in reader.cas.values())
-    return Ibstat(cas, complaints(lines, warnings=False))
+    kinds = tuple((name, block.kind) for name, block in reader.cas.items())
+    shown = tuple(
+        (name, tuple(one.values)) for block in reader.cas.values() for name, one in _named(block)
+    )
+    return Ibstat(cas, complaints(lines, warnings=False), kinds, shown, _partial(reader))
+
+
+def _partial(reader: _Reader) -> tuple[str, ...]:
+    """What was not told whole. Old versions show no link layer, so others must have shown one."""
+    ports = [
+        (f"{block.name}/{num}", port)
+        for block in reader.cas.values()
+        for num, port in block.ports.items()
+    ]
+    layers = any("link_layer" in port.values for _name, port in ports)
+    wanted = set(_PORT_KEYS.values()) - (set() if layers else {"link_layer"})
+    bare = [block.name for block in reader.cas.values() if not block.ports]
+    return (*bare, *(name for name, port in ports if not wanted <= set(port.values)))
+
+
+def _named(block: _CaBlock) -> Iterator[tuple[str, _Block]]:
+    yield block.name, block
+    for num, port in block.ports.items():
+        yield f"{block.name}/{num}", port
+
+
+def facts(parsed: Ibstat) -> dict[str, Any]:
+    """The same as a JSON-ready dictionary; what has no line is left out."""
+    cas = []
+    shown = dict(parsed.shown)
+    for ca in parsed.cas:
+        found: dict[str, Any] = {"name": ca.name}
+        lines = shown.get(ca.name, ())
+        found.update({key: getattr(ca, key) for key in _CA_SHOWN if key in lines})
+        found["ports"] = [
+            {"num": port.num, **_port_facts(port, shown.get(f"{ca.name}/{port.num}", ()))}
+            for port in ca.ports
+        ]
+        cas.append(found)
+    result: dict[str, Any] = {"cas": cas, "n_cas": len(cas)}
+    if parsed.error_lines:
+        result["error_lines"] = list(parsed.error_lines)
+        if not cas:
+            result["n"] = 0
+    return result
+
+
+def _port_facts(port: Port, lines: tuple[str, ...]) -> dict[str, Any]:
+    return {key: getattr(port, key) for key in _PORT_SHOWN if key in lines}
 
 
 def _no_facts(lines: list[str], reason: str) -> ParseError:

@@ -3,7 +3,8 @@
 
 Every module of this package that is named here has three things: ``parse(text)`` (facts as a
 dataclass, or ParseError), ``facts(parsed)`` (the same as a JSON-ready dictionary, in the field
-names of docs/parsers.md) and ``NOTHING`` (that dictionary for a text which gave no facts).
+names of docs/bundles.md) and ``NOTHING``, that dictionary for a text which gave no facts; where the
+error tells something all the same, ``nothing(error)``.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ def facts(name: str, text: str) -> tuple[dict[str, Any], ParseError | None]:
         found: dict[str, Any] = module.facts(module.parse(text))
         return found, None
     except ParseError as exc:
-        nothing: dict[str, Any] = dict(module.NOTHING)
+        told = module.nothing(exc) if hasattr(module, "nothing") else module.NOTHING
+        nothing: dict[str, Any] = dict(told)
         if not text.strip():
             nothing["empty_output"] = True
         if exc.error_lines:

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
     ParseError,
@@ -15,6 +16,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._text impor
 )
 
 _TOOL = "sminfo"
+NOTHING: dict[str, Any] = {"error_lines": []}
 _START = "sminfo: sm lid "
 # GUIDs come without leading zeros, and in published output masked with x; old tools print hex LIDs.
 _SMINFO = re.compile(
@@ -54,6 +56,11 @@ def parse(text: str) -> Sminfo:
                 _TOOL, line_no, lines[line_no - 1], f"another SM than in line {answers[0][0]}"
             )
     return answers[-1][1]
+
+
+def facts(parsed: Sminfo) -> dict[str, Any]:
+    """The facts as JSON-ready values."""
+    return asdict(parsed)
 
 
 def _answer(lines: list[str], line_no: int) -> Sminfo:

@@ -12,7 +12,11 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet impo
     judge,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expected
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import IbFacts, SmAnswer
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
+    Device,
+    IbFacts,
+    SmAnswer,
+)
 from tests.unit.samples import facts, hca, master, node, port
 
 KERNEL = "6.8.0-48-generic"
@@ -217,3 +221,25 @@ def test_the_rates_of_down_ports_are_nobody_s_expectation() -> None:
     down = {"state": "Down", "rate": 10.0}
     hosts = fleet(*(facts(hca("mlx5_0", port(), port(2, **down), port(3, **down))) for _ in "123"))
     assert expectations(hosts)["rate_gbps"] == Expected(400.0, "fleet 3/3")
+
+
+def test_ports_that_lead_to_the_nvlink_switches_are_no_part_of_the_fleet() -> None:
+    # Each host has a subnet manager of its own there, with the same LIDs.
+    def host(index: int) -> HostFacts:
+        seen = node(index)
+        manager = hca("mlx5_9", port(lid=1, port_guid=f"0x{index}9"), node_guid=f"0x{index}8")
+        return HostFacts(
+            "6.1",
+            replace(
+                seen,
+                cas=(*seen.cas, manager),
+                sm={**seen.sm, "mlx5_9/1": master(guid=f"0x{index}")},
+                devices={"mlx5_9": Device(manages_switches=True)},
+            ),
+        )
+
+    hosts = {f"n{index}": host(index) for index in (1, 2, 3)}
+    checks = [one for mine in judge(hosts, 3).values() for one in mine]
+    assert [one for one in checks if one.result != "pass"] == []
+    assert not any("mlx5_9" in one.subject for one in checks)
+    assert expectations(hosts)["hcas"].value == 2

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,13 @@ from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CA
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model, ib
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._facts import ib as ib_facts
-from tests.unit.samples import facts, hca, master, port
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.mlxlink import (
+    Measured,
+    Mlxlink,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.perfquery import Block
+from tests.unit.samples import details, facts, hca, master, port
 
 EXPECT = {"hcas": 1, "link_layer": "InfiniBand", "rate_gbps": 400}
 
@@ -109,7 +116,34 @@ def test_a_missing_ibstat_is_unknown_never_a_pass() -> None:
 
 def test_devices_before_a_panic_do_not_make_a_whole_host() -> None:
     seen = facts(error_lines=("ibpanic: stat of IB device 'mlx5_8' failed",))
-    assert bad(seen) == {"ib.tool.ibstat ibstat": "unknown"}
+    # What is left out is missed by ib.hca.count, if anybody expects it.
+    assert bad(seen) == {"ib.tool.complete ibstat": "fail"}
+    assert bad(seen, {**EXPECT, "hcas": 2})["ib.hca.count host"] == "fail"
+
+
+def test_the_kernel_tells_of_what_ibstat_stopped_before() -> None:
+    panic = "ibpanic: [1] main: stat of IB device 'mlx5_an0' failed: No such file or directory"
+    ethernet = hca("mlx5_an0", port(link_layer="Ethernet", lid=0, sm_lid=0))
+    seen = facts(hca(), ethernet, error_lines=(panic,), filled=("mlx5_an0",))
+    assert bad(seen) == {"ib.tool.complete ibstat": "fail"}
+    (told,) = (c for c in ib.judge(seen, from_inventory(EXPECT)) if c.id == "ib.tool.complete")
+    assert "1 devices, then: ibpanic" in told.observed
+    assert "mlx5_an0" in told.cause
+
+
+def test_an_ibstat_that_found_no_device_fails_and_one_that_broke_is_unknown() -> None:
+    for line, result in (
+        ("ibpanic: [1] main: 'mlx5_0' IB device can't be found: Success", "fail"),
+        ("ibpanic: [1] main: stat of IB device 'a' failed: No such file or directory", "fail"),
+        ("ibpanic: [1] main: stat of IB device 'a' failed: Permission denied", "unknown"),
+    ):
+        seen = ib_facts.IbFacts(error_lines=(line,))
+        assert bad(seen)["ib.tool.ibstat ibstat"] == result
+
+
+def test_output_that_was_cut_is_not_understood() -> None:
+    for bent in ({"partial": ("mlx5_0/1",)}, {"sysfs": (hca(), hca("mlx5_1"))}):
+        assert bad(facts(**bent))["ib.tool.ibstat ibstat"] == "unknown"
 
 
 def test_a_panic_without_devices_is_unknown_not_an_empty_host() -> None:
@@ -222,7 +256,7 @@ def test_two_sources_that_disagree_are_named() -> None:
         seen = facts(sysfs=(hca("mlx5_0", port(**bent)),))
         assert bad(seen) == {"ib.sources.agree host": "fail"}, bent
     hidden = replace(hca("mlx5_1"), ports=())
-    assert bad(facts(sysfs=(hca("mlx5_0"), hidden))) == {"ib.sources.agree host": "fail"}
+    assert bad(facts(sysfs=(hca("mlx5_0"), hidden)))["ib.sources.agree host"] == "fail"
     assert bad(facts(sysfs=(), sysfs_unknown="no sysfs")) == {"ib.sources.agree host": "unknown"}
 
 
@@ -254,8 +288,25 @@ def test_every_failure_says_what_who_why_and_what_next() -> None:
 
 
 def test_facts_survive_the_way_to_the_controller() -> None:
-    seen = facts(hca("mlx5_0", port(rate=None)), sm={"mlx5_0/1": ib_facts.SmAnswer(error="x")})
-    assert ib_facts.from_dict(seen.to_dict()) == seen
+    module = (Measured("Rx power", (1.0, 2.0), -10.0, 5.0),)
+    seen = facts(
+        hca("mlx5_0", port(rate=None)),
+        sm={"mlx5_0/1": ib_facts.SmAnswer(error="x")},
+        told={"ibstatus": (hca("mlx5_0", port(rate=None)),)},
+        absent=("rdma link: no",),
+        bus=Reading(("0000:1a:00.0",)),
+        devices={"mlx5_0": ib_facts.Device(address="0000:1a:00.0", virtual=True)},
+        details={"mlx5_0/1": details(optics=Reading(Mlxlink(module=module, faults=("x",))))},
+        perfquery=(Block("Port", "Lid 1", "1", (("LinkDownedCounter", 1),)),),
+        uptime_s=9,
+        simulated="all",
+        partial=("mlx5_0",),
+        filled=("mlx5_1",),
+        source="sysfs",
+    )
+    assert ib_facts.from_dict(json.loads(json.dumps(seen.to_dict()))) == seen
+    same = ib.judge(ib_facts.from_dict(seen.to_dict()), from_inventory(EXPECT))
+    assert same == ib.judge(seen, from_inventory(EXPECT))
 
 
 def test_the_catalog_is_whole() -> None:

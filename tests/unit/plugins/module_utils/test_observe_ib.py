@@ -1,56 +1,103 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import ib
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Output, Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._data.ib_counters import PAUSE_S
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
+    Missing,
+    Output,
+    Unavailable,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expectations
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import SmAnswer
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import Mtu, SmAnswer
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import (
+    Machine,
+    PciFunction,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._observe.ib import observe
-from tests.unit.samples import IBSTAT, SMINFO, SYSFS, master
+from tests.unit.samples import IBSTAT, IBV_DEVINFO, SMINFO, SYSFS, master
 
 Said = dict[str, Output | Unavailable]
 
 BASE = "/sys/class/infiniband"
 SM = "sminfo -C mlx5_0 -P 1"
-HEALTHY: Said = {"ibstat": Output(0, IBSTAT, ""), SM: Output(0, SMINFO, "")}
+MLXLINK = "mlxlink -d mlx5_0 -p 1 -c -m"
+OTHERS = ["ibstatus", "ibv_devinfo", "rdma_link"]
+HEALTHY: Said = {
+    "ibstat": Output(0, IBSTAT, ""),
+    SM: Output(0, SMINFO, ""),
+    "ibv_devinfo": Output(0, IBV_DEVINFO, ""),
+}
 PANIC = "ibpanic: [812] main: stat of IB device 'mlx5_1' failed: No such device"
 WARNING = "ibwarn: [812] mad_rpc_open_port: client_register for mgmt 1 failed"
 
 
 class Host:
     """Evidence of the healthy sample; ``said`` replaces what commands say, ``files`` what is in
-    sysfs below one HCA (None: no such directory)."""
+    sysfs below one HCA (None: no such directory), ``later`` what of it changes by the second look,
+    ``links`` symbolic links by path."""
 
-    def __init__(self, said: Said | None = None, files: dict[str, str] | None = SYSFS) -> None:
+    def __init__(
+        self,
+        said: Said | None = None,
+        files: dict[str, str] | None = SYSFS,
+        later: dict[str, str] | None = None,
+        links: dict[str, str] | None = None,
+        recorded: bool = False,
+    ) -> None:
         self.said: Said = {**HEALTHY, **(said or {})}
         self.files = {
             f"{BASE}/mlx5_0/{name}": text for name, text in ({} if files is None else files).items()
         }
+        self.later = {f"{BASE}/mlx5_0/{name}": text for name, text in (later or {}).items()}
+        self.links = links or {}
+        self.recorded = recorded
         self.asked: list[str] = []
+        self.waited = 0.0
 
     def run(self, name: str, *args: str) -> Output:
         call = " ".join((name, *args))
         self.asked.append(call)
-        answer = self.said.get(call, Unavailable(call, "not in this test"))
+        answer = self.said.get(call, Unavailable(call, "not installed (no such program in PATH)"))
         if isinstance(answer, Unavailable):
             raise answer
         return answer
 
     def read(self, path: str) -> str:
         if path not in self.files:
-            raise Unavailable(path, "no such file")
+            raise Missing(path, "no such file")
         return self.files[path]
 
     def list(self, path: str) -> Any:
         below = [name[len(path) + 1 :] for name in self.files if name.startswith(f"{path}/")]
         if not below:
-            raise Unavailable(path, "no such directory")
+            raise Missing(path, "no such directory")
         return sorted({name.split("/")[0] for name in below})
+
+    def link(self, path: str) -> str:
+        if path not in self.links:
+            raise Missing(path, "no such link")
+        return self.links[path]
+
+    def read_bytes(self, path: str) -> bytes:
+        raise Missing(path, "no such file")
+
+    def mode(self, path: str) -> int:
+        raise Missing(path, "no such file")
+
+    def again(self, seconds: float) -> Any:
+        if self.recorded and not self.later:
+            raise Unavailable("again/seconds", "not in the bundle")
+        self.waited += seconds
+        after = Host()
+        after.files = {**self.files, **self.later}
+        return after, seconds
 
 
 def test_three_sources_tell_of_one_healthy_host() -> None:
@@ -60,7 +107,218 @@ def test_three_sources_tell_of_one_healthy_host() -> None:
     assert facts.sysfs == facts.cas
     assert facts.sm == {"mlx5_0/1": master(activity=242)}
     assert (facts.ibstat_unknown, facts.sysfs_unknown, facts.error_lines) == ("", "", ())
+    assert sorted(host.asked) == sorted(["ibstat", SM, *OTHERS, MLXLINK])
+
+
+def test_what_is_beside_a_port_s_state_is_read() -> None:
+    detail = observe(Host(), Machine()).details["mlx5_0/1"]
+    assert (detail.link, detail.pkeys.value) == ("4X NDR", (0xFFFF,))
+    assert detail.mtu.value == Mtu(4096, 4096)
+    assert detail.counters.value == {"symbol_error": 0, "link_downed": 1}
+    assert detail.later.value is not None
+    assert (detail.optics.value, detail.optics.missing) == (None, True)
+
+
+def test_counters_are_read_twice_with_a_pause() -> None:
+    host = Host(later={"ports/1/counters/symbol_error": "7"})
+    later = observe(host, Machine()).details["mlx5_0/1"].later.value
+    assert later is not None
+    assert (later.values["symbol_error"], later.seconds, host.waited) == (7, PAUSE_S, PAUSE_S)
+
+
+def test_nobody_waits_where_there_are_no_counters() -> None:
+    host = Host(files={name: text for name, text in SYSFS.items() if "counters" not in name})
+    counters = observe(host, Machine()).details["mlx5_0/1"].counters
+    assert (counters.value, counters.missing, host.waited) == (None, True, 0.0)
+
+
+def test_a_bundle_without_a_second_look_says_so() -> None:
+    later = observe(Host(recorded=True), Machine()).details["mlx5_0/1"].later
+    assert (later.value, later.missing) == (None, False)
+    assert "no second look" in later.why
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "field"),
+    [
+        pytest.param("ports/1/pkeys/0", "full", "pkeys", id="a P_Key that is none"),
+        pytest.param("ports/1/counters/symbol_error", "many", "counters", id="a counter"),
+    ],
+)
+def test_a_file_with_something_else_in_it_is_unknown(file: str, text: str, field: str) -> None:
+    detail = observe(Host(files={**SYSFS, file: text}), Machine()).details["mlx5_0/1"]
+    reading: Reading[Any] = getattr(detail, field)
+    assert (reading.value, reading.missing) == (None, False)
+    assert file in reading.why
+
+
+def test_a_counter_that_the_port_does_not_have_is_left_out() -> None:
+    files = {**SYSFS, "ports/1/counters/symbol_error": "N/A (no PMA)\n"}
+    detail = observe(Host(files=files), Machine()).details["mlx5_0/1"]
+    assert detail.counters.value == {"link_downed": 1}
+
+
+def test_mlxlink_that_was_cut_or_broke_is_unknown() -> None:
+    for output in (
+        Output(0, "State : Active\nTemperature [C] : 54 [-5..75]\n", ""),
+        Output(1, "", "x"),
+    ):
+        optics = observe(Host({MLXLINK: output}), Machine()).details["mlx5_0/1"].optics
+        assert (optics.value, optics.missing) == (None, False)
+
+
+def test_a_simulated_node_s_other_tools_are_not_asked() -> None:
+    host = Host()
+    facts = observe(host, Machine(simulated="InfiniBand fabric"))
     assert host.asked == ["ibstat", SM]
+    assert (facts.simulated, facts.told, facts.absent) == ("InfiniBand fabric", {}, ())
+
+
+@pytest.mark.parametrize(
+    ("said", "source", "state", "rate"),
+    [
+        pytest.param({}, "sysfs", "Active", 400.0, id="the kernel"),
+        pytest.param(
+            {
+                "ibstatus": Output(
+                    0,
+                    "Infiniband device 'mlx5_0' port 1 status:\n\tstate: 2: INIT\n"
+                    "\tphys state: 5: LinkUp\n\trate: 200 Gb/sec (2X NDR)\n",
+                    "",
+                )
+            },
+            "ibstatus",
+            "Initializing",
+            200.0,
+            id="ibstatus",
+        ),
+        pytest.param({}, "ibv_devinfo", "Active", None, id="ibv_devinfo"),
+        pytest.param(
+            {
+                "ibv_devinfo": Output(255, "No IB devices found\n", ""),
+                "rdma_link": Output(0, "link mlx5_0/1 state DOWN physical_state POLLING\n", ""),
+            },
+            "rdma link",
+            "Down",
+            None,
+            id="rdma",
+        ),
+    ],
+)
+def test_where_ibstat_cannot_be_used_the_next_source_tells(
+    said: Said, source: str, state: str, rate: float | None
+) -> None:
+    files = SYSFS if source == "sysfs" else None
+    gone: Said = {"ibstat": Unavailable("ibstat", "not installed"), **said}
+    facts = observe(Host(gone, files=files), Machine())
+    (ca,) = facts.cas
+    assert (facts.source, ca.name) == (source, "mlx5_0")
+    assert (ca.ports[0].state, ca.ports[0].rate) == (state, rate)
+    assert facts.ibstat_unknown
+
+
+@pytest.mark.parametrize(
+    ("said", "absent"),
+    [
+        pytest.param(
+            {"ibv_devinfo": Output(255, "", "No IB devices found\n")},
+            "ibv_devinfo: No IB devices found",
+            id="ibv_devinfo",
+        ),
+        pytest.param(
+            {"rdma_link": Output(1, "", "Failed to open NETLINK_RDMA socket\n")},
+            "rdma link: Failed to open NETLINK_RDMA socket",
+            id="rdma",
+        ),
+        pytest.param(
+            {"ibv_devinfo": Output(1, "Failed to get IB devices list: Permission denied", "")},
+            "",
+            id="may not look",
+        ),
+    ],
+)
+def test_a_tool_that_says_there_is_no_device_is_heard(said: Said, absent: str) -> None:
+    assert observe(Host(said), Machine()).absent == ((absent,) if absent else ())
+
+
+def test_perfquery_is_read_from_a_bundle_only() -> None:
+    text = "# Port counters: Lid 6 port 1\nLinkDownedCounter:......2\n"
+    said: Said = {"perfquery": Output(0, text, "")}
+    assert observe(Host(said), Machine()).perfquery == ()
+    (block,) = observe(Host(said, recorded=True), Machine()).perfquery
+    assert block.target == "Lid 6"
+
+
+FUNCTION = PciFunction("0000:1a:00.0", "020700", "15b3", "1021")
+LINKED = {f"{BASE}/mlx5_0": "../../devices/pci0000:15/0000:15:01.0/0000:1a:00.0/infiniband/mlx5_0"}
+
+
+def test_a_device_is_found_on_the_bus() -> None:
+    machine = Machine(pci=Reading((FUNCTION,)))
+    facts = observe(Host(links=LINKED), machine)
+    assert facts.devices["mlx5_0"].address == "0000:1a:00.0"
+    assert facts.devices["mlx5_0"].board == "MT_0000000838"
+    assert facts.bus.value == ("0000:1a:00.0",)
+
+
+@pytest.mark.parametrize(
+    ("machine", "field", "value"),
+    [
+        pytest.param(
+            Machine(
+                pci=Reading((replace(FUNCTION, virtual=True, physical="0000:1a:00.1"),)),
+            ),
+            "physical",
+            "0000:1a:00.1",
+            id="a virtual function",
+        ),
+        pytest.param(
+            Machine(pci=Reading((FUNCTION,)), switch_managers=Reading(("0000:1a:00.0",))),
+            "manages_switches",
+            True,
+            id="the way to NVLink switches",
+        ),
+        pytest.param(
+            Machine(pci=Reading((replace(FUNCTION, vendor="1d0f"),))),
+            "kind",
+            "EFA device",
+            id="EFA",
+        ),
+    ],
+)
+def test_the_bus_tells_what_a_device_is(machine: Machine, field: str, value: Any) -> None:
+    assert getattr(observe(Host(links=LINKED), machine).devices["mlx5_0"], field) == value
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "files", "links", "kind"),
+    [
+        pytest.param("CA '", "iWARP RNIC '", {}, {}, "iWARP adapter", id="ibstat's word"),
+        pytest.param("", "", {"node_type": "7: unspecified"}, {}, "RDMA device", id="node type"),
+        pytest.param("mlx5_0", "rxe0", {}, {}, "software RDMA device", id="a driver's name"),
+        pytest.param("mlx5_0", "smi1", {}, {}, "sub-device", id="planes"),
+        pytest.param(
+            "",
+            "",
+            {},
+            {f"{BASE}/mlx5_0": "../../devices/virtual/infiniband/mlx5_0"},
+            "software RDMA device",
+            id="on no bus",
+        ),
+    ],
+)
+def test_what_is_no_hca_is_told_by_more_than_one_source(
+    old: str, new: str, files: dict[str, str], links: dict[str, str], kind: str
+) -> None:
+    said: Said = {"ibstat": Output(0, IBSTAT.replace(old, new, 1) if old else IBSTAT, "")}
+    facts = observe(Host(said, files={**SYSFS, **files}, links=links), Machine())
+    assert facts.devices[facts.cas[0].name].kind.startswith(kind)
+
+
+def test_verbs_tell_the_transport() -> None:
+    text = IBV_DEVINFO.replace("InfiniBand (0)", "iWARP (1)")
+    facts = observe(Host({"ibv_devinfo": Output(0, text, "")}), Machine())
+    assert facts.devices["mlx5_0"].kind == "iWARP adapter"
 
 
 @pytest.mark.parametrize(
@@ -95,7 +353,8 @@ def test_three_sources_tell_of_one_healthy_host() -> None:
 def test_what_ibstat_complains_of_is_kept(
     output: Output, devices: int, errors: tuple[str, ...]
 ) -> None:
-    facts = observe(Host({"ibstat": output}), Machine())
+    nobody: Said = {"ibstat": output, "ibv_devinfo": Output(1, "", "")}
+    facts = observe(Host(nobody, files=None), Machine())
     assert len(facts.cas) == devices
     assert facts.error_lines == errors
     assert facts.ibstat_unknown == ""
@@ -125,11 +384,11 @@ def test_what_ibstat_complains_of_is_kept(
 def test_an_ibstat_that_cannot_be_used_is_unknown_and_nothing_is_taken_from_it(
     output: Output | Unavailable, why: str
 ) -> None:
-    host = Host({"ibstat": output})
+    host = Host({"ibstat": output, "ibv_devinfo": Output(1, "", "")}, files=None)
     facts = observe(host, Machine())
     assert why in facts.ibstat_unknown
     assert (facts.cas, facts.sm) == ((), {})
-    assert host.asked == ["ibstat"]
+    assert host.asked == ["ibstat", *OTHERS]
 
 
 @pytest.mark.parametrize("stdout", ["", "\n"])
@@ -208,7 +467,7 @@ def test_the_subnet_manager_is_asked_from_each_live_infiniband_port(
     host = Host({"ibstat": Output(0, IBSTAT.replace(*bent), "")})
     facts = observe(host, Machine())
     assert len(facts.cas) == 1
-    assert host.asked == ["ibstat", *asked]
+    assert [call for call in host.asked if call.startswith("sminfo")] == asked
     assert len(facts.sm) == len(asked)
 
 

@@ -149,3 +149,15 @@ def test_the_tools_own_error_is_handed_on() -> None:
         ibping.parse(NO_UMAD)
     assert got.value.line_no == 2
     assert got.value.error_lines == tuple(NO_UMAD.splitlines())
+
+
+def test_the_facts_are_those_of_the_statistics() -> None:
+    facts = ibping.facts(ibping.parse(CLEAN))
+    assert facts["rtt_ms"] == {"min": 0.055, "avg": 0.060, "max": 0.065}
+    assert (facts["sent"], facts["loss_pct"], facts["error_lines"]) == (2, 0.0, [])
+
+
+def test_without_statistics_the_pongs_are_still_counted() -> None:
+    with pytest.raises(ParseError) as got:
+        ibping.parse(CLEAN.partition("---")[0])
+    assert ibping.nothing(got.value)["pong_lines"] == 2

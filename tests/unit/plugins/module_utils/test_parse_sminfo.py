@@ -88,3 +88,14 @@ def test_the_tools_own_errors_are_handed_on() -> None:
     with pytest.raises(ParseError) as got:
         sminfo.parse(NO_UMAD)
     assert got.value.error_lines == tuple(NO_UMAD.splitlines())
+
+
+def test_the_facts_are_the_answer() -> None:
+    assert sminfo.facts(FACTS) == {
+        "lid": 4,
+        "guid": "0x8c0eb0300f6fc26",
+        "activity": 5568705,
+        "priority": 15,
+        "state": 3,
+        "state_name": "SMINFO_MASTER",
+    }

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge who told of the HCAs: ibstat and the other sources, and whether they agree."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    Check,
+    failed,
+    passed,
+    skipped,
+    unknown,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.ib_port import set_key
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.ib_rails import (
+    Sorted,
+    nobody_counts,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+    CAPABILITY,
+    Expectations,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
+    IBSTAT,
+    IbFacts,
+    is_infiniband,
+    layer,
+    port_name,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca, Port
+
+# What a tool says that looked for a device and found none; anything else may have other reasons.
+_NOT_THERE = ("No such file or directory", "No such device", "can't be found")
+_NO_HARDWARE = "no HCA is on the PCI bus, and nobody says whether one should be"
+_SHOWN = 6
+
+
+def judge_tool(facts: IbFacts, expect: Expectations) -> Iterator[Check]:
+    """Whether ibstat could be used, and whether it came to its end."""
+    if _no_hardware(facts, expect):
+        yield skipped("ib.tool.ibstat", "ibstat", _NO_HARDWARE)
+        return
+    if facts.ibstat_unknown:
+        more = f"; the ports are judged by {facts.source}" if facts.cas else ""
+        yield unknown("ib.tool.ibstat", "ibstat", facts.ibstat_unknown + more)
+        return
+    why = "" if facts.error_lines else _why_cut(facts)
+    if why:
+        yield unknown("ib.tool.ibstat", "ibstat", why)
+        yield unknown("ib.tool.complete", "ibstat", why)
+        return
+    if not facts.error_lines:
+        yield passed("ib.tool.ibstat", "ibstat", "understood")
+        yield passed("ib.tool.complete", "ibstat", "came to its end")
+        return
+    last = facts.error_lines[-1]
+    if not facts.cas:
+        yield _no_device(last)
+        return
+    if facts.source == IBSTAT:
+        yield passed("ib.tool.ibstat", "ibstat", "understood")
+    else:
+        why = f"it told of no device (ib.tool.complete); {facts.source} does"
+        yield skipped("ib.tool.ibstat", "ibstat", why)
+    seen = f"{len(facts.cas) - len(facts.filled)} devices, then: {last}"
+    if facts.source != IBSTAT:
+        seen = f"no device: {last}"
+    rest = ""
+    if facts.filled:
+        rest = f"{', '.join(facts.filled)} could not be told by ibstat; the kernel's files tell"
+    yield failed("ib.tool.complete", "ibstat", seen, "every device", CAPABILITY, cause=rest)
+
+
+def _why_cut(facts: IbFacts) -> str:
+    """What shows that the output is not all that ibstat had to say, "" where nothing does."""
+    if facts.partial:
+        shown = ", ".join(facts.partial[:_SHOWN])
+        return f"lines of {shown} are missing: the output was cut"
+    told = {ca.name for ca in facts.cas}
+    lost = [ca.name for ca in facts.sysfs if ca.name not in told]
+    if facts.cas and lost:
+        return f"it did not tell of {', '.join(lost[:_SHOWN])}, which the kernel lists"
+    return ""
+
+
+def _no_device(last: str) -> Check:
+    if any(word in last for word in _NOT_THERE):
+        return failed(
+            "ib.tool.ibstat",
+            "ibstat",
+            last,
+            "a list of devices",
+            CAPABILITY,
+            cause="ibstat found no device that it can use: it is not there, or its driver has no "
+            "management device (ib_umad)",
+        )
+    return unknown(
+        "ib.tool.ibstat",
+        "ibstat",
+        f"ibstat stopped with: {last}",
+        observed="0 devices before that",
+    )
+
+
+def judge_presence(facts: IbFacts, expect: Expectations) -> Check:
+    """Whether the host has an RDMA device at all."""
+    expected = "at least 1 device"
+    if facts.cas:
+        names = ", ".join(ca.name for ca in facts.cas)
+        by = "" if facts.source == IBSTAT else f" (by {facts.source})"
+        return passed("ib.hca.present", "host", names + by, expected, CAPABILITY)
+    if _no_hardware(facts, expect):
+        return unknown("ib.hca.present", "host", _NO_HARDWARE, remedy=set_key("hcas"))
+    if facts.ibstat_unknown or facts.error_lines:
+        if facts.absent:
+            return failed(
+                "ib.hca.present",
+                "host",
+                facts.absent[0],
+                expected,
+                CAPABILITY,
+                cause=_why_absent(facts),
+            )
+        why = facts.ibstat_unknown or f"ibstat stopped with: {facts.error_lines[-1]}"
+        return unknown("ib.hca.present", "host", "; ".join(facts.garbled) or why)
+    kernel = ", ".join(ca.name for ca in facts.sysfs)
+    if kernel:
+        cause = f"the kernel knows {kernel}, so ibstat cannot read them"
+    elif facts.sysfs_unknown:
+        cause = f"no RDMA driver is bound to any device ({facts.sysfs_unknown})"
+    else:
+        cause = _why_absent(facts)
+    return failed(
+        "ib.hca.present",
+        "host",
+        "ibstat printed nothing and ended with status 0",
+        expected,
+        CAPABILITY,
+        cause=cause,
+    )
+
+
+def _why_absent(facts: IbFacts) -> str:
+    """What the PCI bus says of it, "" where it cannot be read."""
+    if facts.bus.value:
+        found = ", ".join(facts.bus.value[:_SHOWN])
+        return f"{found} on the PCI bus, but no RDMA driver has taken it over"
+    if facts.bus.value is not None:
+        return "there is no HCA on the PCI bus: not seated, broken, or off in the BIOS"
+    if any("not implemented" in line or "NETLINK_RDMA" in line for line in facts.absent):
+        return "the kernel's RDMA modules are not loaded (ib_core, ib_uverbs)"
+    return ""
+
+
+def _no_hardware(facts: IbFacts, expect: Expectations) -> bool:
+    """Whether the host has no HCA, and nobody says that it should."""
+    empty = facts.bus.value == () or (facts.bus.value is None and facts.bus.missing)
+    return empty and not facts.cas and not facts.sysfs and nobody_counts(expect)
+
+
+def judge_agreement(facts: IbFacts, ports: Sorted) -> Check:
+    """Whether sysfs, and any other source that is there, says what ibstat says."""
+    if facts.source != IBSTAT:
+        why = f"nothing is compared with {facts.source}: {facts.ibstat_unknown or 'no ibstat'}"
+        return unknown("ib.sources.agree", "host", why)
+    if facts.sysfs_unknown:
+        return unknown("ib.sources.agree", "host", facts.sysfs_unknown)
+    told, kernel = _flat(facts.cas), _flat(facts.sysfs)
+    wrong = [
+        f"{name}: ibstat {told.get(name, 'nothing')}, sysfs {kernel.get(name, 'nothing')}"
+        for name in sorted(set(told) | set(kernel))
+        if told.get(name) != kernel.get(name)
+    ]
+    for source, cas in facts.told.items():
+        wrong += _differences(facts, ports, source, cas)
+    wrong += [
+        f"ibstat lists {len(facts.cas)} devices, {line}"
+        for line in facts.absent
+        if not facts.simulated
+    ]
+    if wrong:
+        more = f"; and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
+        return failed(
+            "ib.sources.agree", "host", "; ".join(wrong[:_SHOWN]) + more, "the same", CAPABILITY
+        )
+    sources = ", ".join(["ibstat", "sysfs", *facts.told])
+    return passed(
+        "ib.sources.agree",
+        "host",
+        f"{len(told)} devices and ports in {sources}",
+        "the same",
+        CAPABILITY,
+    )
+
+
+def _differences(facts: IbFacts, ports: Sorted, source: str, cas: tuple[Ca, ...]) -> Iterator[str]:
+    """What this source tells otherwise than ibstat; what it does not tell is no difference."""
+    mine = {port_name(ca, port): port for ca in facts.cas for port in ca.ports}
+    theirs = {port_name(ca, port): port for ca in cas for port in ca.ports}
+    # A rail that libibverbs does not list is out of NCCL's reach, whatever ibstat says.
+    for ca, port in ports.rails:
+        if port_name(ca, port) not in theirs:
+            yield f"{port_name(ca, port)}: ibstat lists it, {source} does not"
+    for name, port in theirs.items():
+        if name not in mine:
+            yield f"{name}: {source} lists it, ibstat does not"
+            continue
+        for what, ours, said in _compared(mine[name], port):
+            if ours != said:
+                yield f"{name} {what}: ibstat {ours}, {source} {said}"
+
+
+def _compared(mine: Port, theirs: Port) -> Iterator[tuple[str, object, object]]:
+    """The values that both tell."""
+    pairs: list[tuple[str, object, object]] = [
+        ("state", mine.state, theirs.state),
+        ("physical state", mine.physical_state, theirs.physical_state),
+        ("link layer", layer(mine), layer(theirs)),
+    ]
+    if mine.rate is not None and theirs.rate is not None:
+        pairs.append(("rate", int(mine.rate), int(theirs.rate)))
+    if is_infiniband(mine):
+        pairs += [("LID", mine.lid, theirs.lid), ("SM lid", mine.sm_lid, theirs.sm_lid)]
+    for what, ours, said in pairs:
+        if ours not in ("", None) and said not in ("", None):
+            yield what, ours, said
+
+
+def _flat(cas: tuple[Ca, ...]) -> dict[str, str]:
+    """Every device and port in one comparable text (rate without half Gb/s)."""
+    flat = {ca.name: "present" for ca in cas}
+    for ca in cas:
+        for port in ca.ports:
+            rate = "?" if port.rate is None else int(port.rate)
+            flat[port_name(ca, port)] = (
+                f"{layer(port)} {port.state}/{port.physical_state} {rate} Gb/s "
+                f"LID {port.lid} SM lid {port.sm_lid}"
+            )
+    return flat

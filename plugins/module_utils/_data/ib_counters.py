@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""InfiniBand port counters: how fast each may rise on a sound link. Data only.
+
+A counter's value says nothing by itself: it holds everything since it was last cleared. What counts
+is how much it rises between two looks. ``source``/``confidence`` as in gpus.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_SPEC = "InfiniBand architecture specification 1, PortCounters; one bit error in 1e12 bits"
+_FIELD = "field practice: none of these on a sound fabric"
+
+
+@dataclass(frozen=True)
+class Counter:
+    """One counter below ports/N/counters (or hw_counters) of sysfs.
+
+    It is a fault when between two looks it rose by at least ``at_least`` and faster than
+    ``per_hour``. ``bits``: its width in PortCounters, where it stops at the highest value; 0 where
+    it does not stop. ``names``: what perfquery calls it. ``means``: what its rise says.
+    """
+
+    name: str
+    means: str
+    per_hour: float
+    at_least: int
+    bits: int = 0
+    names: tuple[str, ...] = ()
+    hw: bool = False
+    source: str = _FIELD
+    confidence: str = "recalled"
+
+
+# Its rise is a check of its own (ib.port.flaps).
+LINK_DOWNED = "link_downed"
+# The pause between the two looks, in seconds.
+PAUSE_S = 5.0
+
+COUNTERS = (
+    Counter(
+        "symbol_error",
+        "bit errors on the link: a dirty or damaged cable, or a dying transceiver",
+        120.0,
+        3,
+        16,
+        ("SymbolErrorCounter", "SymbolErrors"),
+        source=_SPEC,
+        confidence="medium",
+    ),
+    Counter(
+        "link_error_recovery",
+        "the link had to recover: the signal is close to failing",
+        0.0,
+        1,
+        8,
+        ("LinkErrorRecoveryCounter", "LinkRecovers"),
+        source=_SPEC,
+        confidence="medium",
+    ),
+    Counter(
+        LINK_DOWNED,
+        "the link went down and came back",
+        0.0,
+        1,
+        8,
+        ("LinkDownedCounter", "LinkDowned"),
+        source=_SPEC,
+        confidence="medium",
+    ),
+    Counter(
+        "port_rcv_errors",
+        "damaged packets arrive: the cable, or the transceiver at either end",
+        10.0,
+        2,
+        16,
+        ("PortRcvErrors", "RcvErrors"),
+        source=_SPEC,
+        confidence="medium",
+    ),
+    Counter(
+        "port_rcv_remote_physical_errors",
+        "packets arrive that were damaged further away: another link on the way is bad",
+        100.0,
+        10,
+        16,
+        ("PortRcvRemotePhysicalErrors", "RcvRemotePhysErrors"),
+    ),
+    Counter(
+        "port_xmit_discards",
+        "packets are thrown away before they leave: the other end takes none in time",
+        100.0,
+        10,
+        16,
+        ("PortXmitDiscards", "XmtDiscards"),
+    ),
+    Counter(
+        "port_xmit_constraint_errors",
+        "packets may not leave: the P_Key of the sender is not the port's",
+        10.0,
+        2,
+        8,
+        ("PortXmitConstraintErrors", "XmtConstraintErrors"),
+    ),
+    Counter(
+        "port_rcv_constraint_errors",
+        "packets of another partition arrive: a P_Key is wrong somewhere",
+        10.0,
+        2,
+        8,
+        ("PortRcvConstraintErrors", "RcvConstraintErrors"),
+    ),
+    Counter(
+        "local_link_integrity_errors",
+        "the link drops more symbols than it may: the cable or the transceiver",
+        0.0,
+        1,
+        4,
+        ("LocalLinkIntegrityErrors", "LinkIntegrityErrors"),
+        source=_SPEC,
+        confidence="medium",
+    ),
+    Counter(
+        "excessive_buffer_overrun_errors",
+        "buffers overrun: the other end ignores flow control",
+        0.0,
+        1,
+        4,
+        ("ExcessiveBufferOverrunErrors", "ExcBufOverrunErrors"),
+        source=_SPEC,
+        confidence="medium",
+    ),
+    Counter(
+        "VL15_dropped",
+        "management packets are lost: the subnet manager may lose the port",
+        100.0,
+        10,
+        16,
+        ("VL15Dropped",),
+    ),
+    Counter(
+        "rx_icrc_encapsulated",
+        "packets with a broken checksum arrive: a defect between the two hosts",
+        0.0,
+        1,
+        hw=True,
+    ),
+    Counter(
+        "local_ack_timeout_err",
+        "answers stay out until the HCA sends again: packets get lost on the way",
+        100.0,
+        10,
+        hw=True,
+    ),
+)
+
+# What mlxlink shows: errors left after correction, and errors before it.
+RESIDUAL_BER = 1e-12
+RESIDUAL_SOURCE = "InfiniBand specification: less than one bit error in 1e12 (confirmed)"
+RAW_BER = 1e-5
+RAW_SOURCE = "field practice: links lose packets from about here on (recalled)"

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gather what is known of one port beside its state: partitions, MTU, counters, optics."""
+
+from __future__ import annotations
+
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
+    Details,
+    Device,
+    Mtu,
+    is_infiniband,
+    port_name,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._hcas import hca_by_type
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import _ask, sysfs_ib
+from ansible_collections.ibready.cluster.plugins.module_utils._observe.ib_counters import Counted
+from ansible_collections.ibready.cluster.plugins.module_utils._observe.ib_told import Told
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import mlxlink
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import to_int
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca, Port
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.mlxlink import Mlxlink
+
+# A partition table has at most this many entries that are of use to anybody.
+_MOST_PKEYS = 256
+NOT_ASKED = "mlxlink is for physical ports of NVIDIA's HCAs only"
+
+
+def details(
+    evidence: Evidence,
+    ca: Ca,
+    port: Port,
+    device: Device,
+    told: Told,
+    counted: Counted | None,
+    simulated: bool,
+) -> Details:
+    """Everything that is read of this port; partitions and counters only while it is Active."""
+    name = port_name(ca, port)
+    link = sysfs_ib.link_of(evidence, ca.name, port.num) or told.links.get(name, "")
+    if port.state != "Active":
+        return Details(link=link)
+    wired = not (device.kind or device.virtual or device.manages_switches or simulated)
+    return Details(
+        link=link,
+        pkeys=_pkeys(evidence, ca, port) if is_infiniband(port) else Reading(),
+        mtu=_mtu(told, ca, port) if is_infiniband(port) else Reading(),
+        counters=counted.first if counted else Reading(),
+        later=counted.later if counted else Reading(),
+        optics=_optics(evidence, ca, port) if wired else Reading(None, NOT_ASKED, True),
+    )
+
+
+def _pkeys(evidence: Evidence, ca: Ca, port: Port) -> Reading[tuple[int, ...]]:
+    """The partition keys in use, in the table's order."""
+    base = f"/sys/class/infiniband/{ca.name}/ports/{port.num}/pkeys"
+    listed = sysfs_ib.names(evidence, base)
+    if listed.value is None:
+        return Reading(None, listed.why)
+    found = []
+    for index in sorted(int(one) for one in listed.value if _is_index(one))[:_MOST_PKEYS]:
+        key = _ask.file(evidence, f"{base}/{index}", to_int)
+        if key.value is None:
+            return Reading(None, key.why)
+        if key.value & 0x7FFF:  # an entry of nobody's is zero
+            found.append(key.value)
+    return Reading(tuple(found))
+
+
+def _is_index(text: str) -> bool:
+    return text.isdecimal() and text.isascii() and len(text) <= 5
+
+
+def _mtu(told: Told, ca: Ca, port: Port) -> Reading[Mtu]:
+    if told.verbs.value is None:
+        return Reading(None, told.verbs.why)  # a tool that must be there: never missing
+    for one in told.verbs.value.hcas:
+        for seen in one.ports if one.name == ca.name else ():
+            active, most = seen.mtu("active_mtu"), seen.mtu("max_mtu")
+            if seen.num == port.num and active is not None and most is not None:
+                return Reading(Mtu(active, most))
+    return Reading(None, f"ibv_devinfo shows no MTU of {port_name(ca, port)}")
+
+
+def _optics(evidence: Evidence, ca: Ca, port: Port) -> Reading[Mlxlink]:
+    model = hca_by_type(ca.type)
+    if model is None or model.virtual:
+        return Reading(None, NOT_ASKED, True)
+    words = ("-d", ca.name, "-p", str(port.num), "-c", "-m")
+    told = _ask.command(evidence, "mlxlink", _whole, *words)
+    # It comes with NVIDIA's firmware tools, which a host need not have.
+    return Reading(told.value, told.why, told.missing or "not installed" in told.why)
+
+
+def _whole(text: str) -> Mlxlink:
+    """The counters come last: without them the rest may have been cut, too."""
+    told = mlxlink.parse(text)
+    if told.raw_ber is None and told.effective_ber is None and told.minutes is None:
+        raise ValueError("mlxlink: it shows no counters: the output was cut, or the link is down")
+    return told

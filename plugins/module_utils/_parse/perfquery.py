@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parse what ``perfquery`` prints: port counters, extended port counters, error details."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Union
+
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
+    ParseError,
+    clean_lines,
+    complaints,
+)
+
+_TOOL = "perfquery"
+NOTHING: dict[str, Any] = {"blocks": []}
+
+Value = Union[int, str]  # a counter, or a mask as it was printed
+
+# Counters that rise on errors only, in the names of this and of the older infiniband-diags.
+ERRORS = (
+    "SymbolErrorCounter",
+    "LinkErrorRecoveryCounter",
+    "LinkDownedCounter",
+    "PortRcvErrors",
+    "PortRcvRemotePhysicalErrors",
+    "PortXmitDiscards",
+    "PortXmitConstraintErrors",
+    "PortRcvConstraintErrors",
+    "LocalLinkIntegrityErrors",
+    "ExcessiveBufferOverrunErrors",
+    "VL15Dropped",
+    "QP1Dropped",
+    "SymbolErrors",
+    "LinkRecovers",
+    "LinkDowned",
+    "RcvErrors",
+    "RcvRemotePhysErrors",
+    "XmtDiscards",
+    "XmtConstraintErrors",
+    "RcvConstraintErrors",
+    "LinkIntegrityErrors",
+    "ExcBufOverrunErrors",
+)
+_PORT_KINDS = ("Port", "Port extended")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+_NUMBER = re.compile(r"[0-9]{1,20}")
+_MASK = re.compile(r"0x[0-9a-fA-F]{1,16}")
+
+
+@dataclass(frozen=True)
+class Block:
+    """The counters of one port. ``kind``: ``Port``, ``Port extended`` or the name of the details.
+
+    ``target`` and ``port`` are "" where the header line was missing.
+    """
+
+    kind: str
+    target: str
+    port: str
+    counters: tuple[tuple[str, Value], ...]
+
+    @property
+    def is_port(self) -> bool:
+        """Whether these are the port's counters, and not the details of one kind of error."""
+        return self.kind in _PORT_KINDS
+
+    @property
+    def extended(self) -> bool:
+        """Whether the counters have 64 bits, so that they do not saturate."""
+        return self.kind == "Port extended"
+
+    def numbers(self) -> dict[str, int]:
+        """The counters without the masks."""
+        return {name: value for name, value in self.counters if isinstance(value, int)}
+
+
+@dataclass(frozen=True)
+class Perfquery:
+    """Every block, and what the tool complained of."""
+
+    blocks: tuple[Block, ...]
+    error_lines: tuple[str, ...] = ()
+
+
+class _Open:
+    def __init__(self, kind: str, target: str, port: str) -> None:
+        self.kind = kind
+        self.target = target
+        self.port = port
+        self.values: dict[str, Value] = {}
+
+
+def parse(text: str) -> Perfquery:
+    """Read the output; raise ParseError where it gives neither a counter nor an error."""
+    lines = [" ".join(line.split()) for line in clean_lines(text)]
+    if not any(lines):
+        raise ParseError(_TOOL, 0, "", "empty output: the port did not answer")
+    blocks: list[_Open] = []
+    for line_no, line in enumerate(lines, 1):
+        header = _header(line)
+        if header is not None:
+            blocks.append(header)
+            continue
+        counter = _counter(line)
+        if counter is None:
+            continue
+        if not blocks:
+            blocks.append(_Open("Port", "", ""))
+        name, value = counter
+        if blocks[-1].values.setdefault(name, value) != value:
+            raise ParseError(_TOOL, line_no, line, "contradicts an earlier line of this port")
+    found = tuple(
+        Block(one.kind, one.target, one.port or _selected(one.values), tuple(one.values.items()))
+        for one in blocks
+        if one.values
+    )
+    errors = complaints(lines, warnings=not found)
+    if not found and not errors:
+        line_no, line = next((n, line) for n, line in enumerate(lines, 1) if line)
+        raise ParseError(_TOOL, line_no, line, "no counter and no error from here to the end")
+    return Perfquery(found, errors)
+
+
+def facts(parsed: Perfquery) -> dict[str, Any]:
+    """The same as a JSON-ready dictionary."""
+    blocks = [_shown(one) for one in parsed.blocks if one.is_port]
+    for one in blocks:
+        errors = {k: v for k, v in one["counters"].items() if k in ERRORS and v not in (0, "0")}
+        one["nonzero_errors"] = errors
+    result: dict[str, Any] = {"blocks": blocks}
+    details = [one for one in parsed.blocks if not one.is_port]
+    if details:
+        result.update(kind=details[0].kind, **_shown(details[0]))
+    if parsed.error_lines:
+        result["error_lines"] = list(parsed.error_lines)
+        if not parsed.blocks:
+            result.update(error=True, n=0)
+    return result
+
+
+def _shown(block: Block) -> dict[str, Any]:
+    return {"target": block.target, "port": block.port, "counters": dict(block.counters)}
+
+
+def _header(line: str) -> _Open | None:
+    """``# Port counters: Lid 6 port 1 (CapMask: 0x1400)``, and the like for other kinds."""
+    if not line.startswith("#"):
+        return None
+    kind, colon, rest = line.lstrip("# ").partition(" counters:")
+    if not colon:
+        return None
+    target, between, port = rest.rpartition(" port ")
+    words = port.split()
+    if not between or not words or not words[0].isdigit():
+        return _Open(kind.strip(), rest.partition("(")[0].strip(), "")
+    return _Open(kind.strip(), target.strip(), words[0])
+
+
+def _counter(line: str) -> tuple[str, Value] | None:
+    """``LinkDownedCounter:...............1``; None for a line that is none, or was cut."""
+    name, colon, rest = line.partition(":")
+    value = rest.strip(". \t")
+    if not colon or _NAME.fullmatch(name) is None:
+        return None
+    if _NUMBER.fullmatch(value):
+        return name, int(value)
+    return (name, value) if _MASK.fullmatch(value) else None
+
+
+def _selected(values: dict[str, Value]) -> str:
+    return str(values.get("PortSelect", ""))

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parse what ``rdma link`` of iproute2 prints, in its old form and its new one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
+    ParseError,
+    clean_lines,
+    to_int,
+)
+
+_TOOL = "rdma link"
+NOTHING: dict[str, Any] = {"links": [], "n_links": 0}
+
+_INDEX = re.compile(r"[0-9]{1,6}/[0-9]{1,3}:")
+_PORT = re.compile(r"([^\s/]{1,128})/([0-9]{1,3}):?")
+_TEXT = ("subnet_prefix", "state", "physical_state", "netdev")
+_NUMBERS = ("lid", "sm_lid", "lmc")
+_ERRORS = ("Failed to ", "Error", "error:", "Object ", "Wrong ", "rdma:", "RTNETLINK ")
+
+
+@dataclass(frozen=True)
+class Link:
+    """One port; "" or None where a value was not shown."""
+
+    name: str
+    port: int
+    state: str = ""
+    physical_state: str = ""
+    subnet_prefix: str = ""
+    lid: int | None = None
+    sm_lid: int | None = None
+    lmc: int | None = None
+    netdev: str = ""
+
+
+@dataclass(frozen=True)
+class RdmaLink:
+    """Every link, and what the tool said when it gave up."""
+
+    links: tuple[Link, ...]
+    error: str = ""
+
+
+class _Record:
+    def __init__(self, line_no: int, line: str, name: str, port: int) -> None:
+        self.line_no = line_no
+        self.line = line
+        self.name = name
+        self.port = port
+        self.words: list[str] = []
+
+
+def parse(text: str) -> RdmaLink:
+    """Read the output; raise ParseError where it gives neither a link nor an error."""
+    lines = clean_lines(text)
+    if not any(line.strip() for line in lines):
+        raise ParseError(_TOOL, 0, "", "empty output: the kernel knows no RDMA link")
+    records: dict[tuple[str, int], _Record] = {}
+    current: _Record | None = None
+    error = ""
+    for line_no, line in enumerate(lines, 1):
+        words = line.split()
+        opened = _opened(line_no, line, words)
+        if opened is not None:
+            record, rest = opened
+            if (record.name, record.port) in records:
+                raise ParseError(_TOOL, line_no, line, "this link was already listed")
+            current = records[(record.name, record.port)] = record
+            current.words += rest
+        elif line.startswith(_ERRORS):
+            error = error or line.strip()
+        elif current is not None:
+            current.words += words  # a long line that a terminal or a mail has wrapped
+    links = tuple(_link(record) for record in records.values())
+    if not any(one.state for one in links):
+        if error:
+            return RdmaLink((), error)
+        line_no, line = next((n, line) for n, line in enumerate(lines, 1) if line.strip())
+        raise ParseError(_TOOL, line_no, line, "no link with a state from here to the end")
+    return RdmaLink(links, error)
+
+
+def facts(parsed: RdmaLink) -> dict[str, Any]:
+    """The same as a JSON-ready dictionary; what a link does not show is left out."""
+    links = []
+    for one in parsed.links:
+        shown = {key: getattr(one, key) for key in (*_TEXT, *_NUMBERS)}
+        found: dict[str, Any] = {"name": one.name, "port": one.port}
+        found.update({key: value for key, value in shown.items() if value not in ("", None)})
+        links.append(found)
+    result: dict[str, Any] = {"links": links, "n_links": len(links)}
+    if parsed.error:
+        result.update(error=parsed.error, error_lines=[parsed.error])
+        if not links:
+            result["n"] = 0
+    return result
+
+
+def _opened(line_no: int, line: str, words: list[str]) -> tuple[_Record, list[str]] | None:
+    """The record that a line opens, and its other words; None for any other line."""
+    if len(words) < 2 or not (words[0] == "link" or _INDEX.fullmatch(words[0])):
+        return None
+    port = _PORT.fullmatch(words[1])
+    if port is None:
+        return None
+    return _Record(line_no, line, port.group(1), int(port.group(2))), words[2:]
+
+
+def _link(record: _Record) -> Link:
+    found: dict[str, Any] = {}
+    words = iter(record.words)
+    for key in words:
+        if key in _TEXT:
+            found.setdefault(key, next(words, ""))
+        elif key in _NUMBERS:
+            value = next(words, "")
+            try:
+                found.setdefault(key, to_int(value) if value else None)
+            except ValueError as exc:
+                why = f"{key}: {exc}"
+                raise ParseError(_TOOL, record.line_no, record.line, why) from exc
+    return Link(record.name, record.port, **found)

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Live hosts: bundles brought home, the node program, hanging commands, two runs at once."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.system.conftest import ROOT, Box, command, run
+from tools import build
+
+# A tool that never ends, in front of the real one; it says that it was started.
+HANG = """mv /usr/sbin/ibstat /usr/sbin/ibstat.real
+printf '#!/bin/sh\\ntouch /run/hung\\nexec sleep 3600\\n' > /usr/sbin/ibstat
+chmod 755 /usr/sbin/ibstat
+"""
+MEND = "mv /usr/sbin/ibstat.real /usr/sbin/ibstat; rm -f /run/hung"
+# Everything that lasts on a node, but for what a login itself leaves.
+STATE = (
+    "find / -xdev \\( -path /proc -o -path /sys -o -path /run -o -path /tmp -o -path /var/log "
+    "-o -path /home -o -path /root/.ansible -o -path /var/lib/systemd/timers \\) -prune "
+    "-o -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum; "
+    "ls -A /tmp /root /etc; sysctl -a 2>/dev/null | grep -E '^(vm|net)\\.' | "
+    "grep -vE 'random|stat|nr_|count|entropy|neigh' | sha256sum; "
+    "pgrep -a ibping && exit 9; test $? -eq 1"
+)
+
+
+@pytest.fixture(scope="module")
+def program(bare: Box, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The node program, put on node1 the way an operator would."""
+    place = tmp_path_factory.mktemp("dist") / "ibready.pyz"
+    build.build(ROOT, place)
+    done = bare.adhoc("node1", "-m", "copy", "-a", f"src={place} dest=/run/ibready mode=0755")
+    assert done.returncode == 0, done.stdout
+    yield place
+    bare.root("node1", "rm -f /run/ibready")
+
+
+def verdict(text: str) -> dict[str, Any]:
+    """The verdict object in a program's output."""
+    told: dict[str, Any] = json.loads(text[text.index("{") :])
+    return told
+
+
+def test_collect_brings_home_a_bundle_of_every_host(bare: Box, tmp_path: Path) -> None:
+    before = bare.root("node1", STATE)
+    done = bare.playbook(
+        "playbooks/collect.yml", "-e", json.dumps({"ibready_bundle_dir": str(tmp_path / "b b")})
+    )
+    assert done.returncode == 0, done.stdout
+    assert bare.root("node1", STATE) == before
+    for node in ("node1", "node2", "node3"):
+        with tarfile.open(tmp_path / f"b b/{node}.tar.gz") as archive:
+            assert f"{node}/manifest.json" in archive.getnames()
+        manifest = json.loads((tmp_path / f"b b/{node}/manifest.json").read_text())
+        assert (manifest["format"], manifest["host"]) == (1, node)
+    expect = {"hcas": 2, "link_layer": "InfiniBand", "rate_gbps": 400}
+    args = json.dumps({"bundle": str(tmp_path / "b b/node2"), "expect": expect})
+    judged = run(command("ansible"), "localhost", "-m", "ibready.cluster.ibverify", "-a", args)
+    assert judged.returncode == 0, judged.stdout
+    told = verdict(judged.stdout)
+    assert (told["host"], told["verdict"]) == ("node2", "ready")
+    assert told["facts"]["machine"]["simulated"]
+
+
+@pytest.mark.parametrize("module", ["nvlinkverify", "ibready.cluster.stackverify"])
+def test_the_other_areas_ad_hoc(bare: Box, module: str) -> None:
+    done = bare.adhoc("all", "-m", module)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count('"verdict": "ready"') + done.stdout.count('"verdict": "unknown"') == 3
+
+
+def test_the_program_judges_the_live_host_and_changes_nothing(bare: Box, program: Path) -> None:
+    before = bare.root("node1", STATE)
+    ask = "/run/ibready verify --only ib,host,stack --json; echo status $? >&2"
+    told = verdict(bare.root("node1", ask).partition("status")[0])
+    assert told["schema"] == "ibready/verdict/1"
+    assert told["host"] == "node1"
+    assert {one["id"] for one in told["checks"] if one["result"] == "pass"} >= {
+        "ib.tool.ibstat",
+        "ib.port.state",
+    }
+    assert bare.root("node1", STATE) == before
+
+
+def test_a_command_that_hangs_is_stopped_and_unknown(bare: Box, program: Path) -> None:
+    bare.root("node1", HANG)
+    try:
+        # Thirty seconds is ibstat's limit; the whole look must end soon after it.
+        ask = "timeout 100 /run/ibready verify --only ib --json || true"
+        told = verdict(bare.root("node1", ask))
+        assert told["verdict"] == "unknown"
+        tool = next(one for one in told["checks"] if one["id"] == "ib.tool.ibstat")
+        assert tool["result"] == "unknown"
+        assert "no complete answer within 30 s" in tool["cause"]
+        bare.root("node1", "test -e /run/hung; pgrep -f 'sleep 3600' && exit 9; test $? -eq 1")
+    finally:
+        bare.root("node1", MEND)
+
+
+def test_two_runs_at_once_do_not_disturb_each_other(bare: Box, tmp_path: Path) -> None:
+    argv = [command("ansible-playbook"), "playbooks/verify.yml", *bare.inventories]
+    runs = [
+        subprocess.Popen(
+            [*argv, "-e", json.dumps({"ibready_report_dir": str(tmp_path / name)})],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for name in ("one", "two")
+    ]
+    adhoc = bare.adhoc("all", "-m", "ibverify")
+    outputs = [one.communicate(timeout=300)[0] for one in runs]
+    assert adhoc.returncode == 0, adhoc.stdout
+    for name, one, output in zip(("one", "two"), runs, outputs, strict=True):
+        report = json.loads((tmp_path / name / "ibready-report.json").read_text())
+        local = {
+            (host, check["id"], check["subject"]): check["result"]
+            for host, told in report["hosts"].items()
+            for check in told["checks"]
+            if not check["id"].startswith("fabric.ping.")
+        }
+        assert local, output
+        assert set(local.values()) <= {"pass", "skip"}, output
+        assert one.returncode in (0, 2), output
+
+
+def test_a_waived_failure_does_not_stop_a_run(bare: Box) -> None:
+    waiver = {"check": "ib.port.rate", "host": "node2", "until": "2999-12-31", "reason": "RMA 1234"}
+    bare.sandbox("break", "degraded", "node2")
+    try:
+        broken = bare.playbook("playbooks/verify.yml")
+        assert broken.returncode != 0
+        found = {
+            (check["id"], check["subject"])
+            for check in bare.report()["hosts"]["node2"]["checks"]
+            if check["result"] == "fail"
+        }
+        subjects = [{**waiver, "check": name, "subject": subject} for name, subject in found]
+        done = bare.playbook(
+            "playbooks/verify.yml", "-e", json.dumps({"ibready_waivers": subjects})
+        )
+        assert done.returncode == 0, done.stdout
+        assert bare.verdicts()["node2"] == "ready"
+        assert "waived until 2999-12-31: RMA 1234" in done.stdout
+    finally:
+        bare.sandbox("heal")
+
+
+def test_a_waiver_that_cannot_be_read_is_refused_before_anything(bare: Box) -> None:
+    wrong = [{"check": "ib.port.sped", "host": "node2", "until": "2999-12-31", "reason": "x"}]
+    done = bare.playbook("playbooks/verify.yml", "-e", json.dumps({"ibready_waivers": wrong}))
+    assert done.returncode != 0
+    assert "there is no check 'ib.port.sped'" in done.stdout
+
+
+def test_the_program_runs_under_another_python(program: Path) -> None:
+    older = "/usr/bin/python3"
+    assert sys.executable != older
+    done = run(older, "-I", str(program), "verify", "--only", "ib", "--quiet")
+    assert done.returncode in (0, 1, 2, 3), done.stdout
+    assert "Traceback" not in done.stdout

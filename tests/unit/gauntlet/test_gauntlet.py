@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every simulated board is clean, and every fault is found by its check and by no other."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.gauntlet import fault, render, run
+
+FAULTS = fault.load()
+
+
+@pytest.mark.parametrize("board", sorted(render.boards()))
+def test_a_healthy_board_has_no_finding(board: str) -> None:
+    outcome = run.healthy(board)
+    assert outcome.found, outcome.why
+    assert outcome.false_alarms == []
+
+
+@pytest.mark.parametrize("one", [pytest.param(one, id=f"{one.area}: {one.name}") for one in FAULTS])
+def test_a_fault_is_found_by_its_check_alone(one: fault.Fault) -> None:
+    outcome = run.faulty(one)
+    assert outcome.found, outcome.why
+    assert outcome.false_alarms == []
+
+
+def test_the_gauntlet_is_as_wide_as_it_says() -> None:
+    assert len(FAULTS) >= 80
+    assert len(render.boards()) >= 12
+    assert len({one.check for one in FAULTS}) >= 60
+
+
+def test_a_fault_that_breaks_nothing_is_missed() -> None:
+    harmless = fault.Fault("nothing", "hgx-h100-8", "ib.port.rate", "Gb/s", "ib")
+    assert run.faulty(harmless).why == "ib.port.rate is pass"
+
+
+def test_a_finding_that_nobody_announced_is_a_false_alarm() -> None:
+    hidden = fault.Fault(
+        "two at once",
+        "hgx-h100-8",
+        "ib.port.rate",
+        "100 Gb/s",
+        "ib",
+        node=({"hca": "mlx5_3", "rate": 100}, {"hca": "mlx5_5", "sm_lid": 0}),
+    )
+    outcome = run.faulty(hidden)
+    assert outcome.found
+    assert any("mlx5_5" in one for one in outcome.false_alarms)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every recorded output of the corpus, judged alone, against what its sidecar says of it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _verify
+from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    FAIL,
+    UNKNOWN,
+    Check,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Bundle
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import names
+from tests.unit.corpus import (
+    CORPUS,
+    ERRATA,
+    sidecars,
+    text_of,
+    tools,
+)
+
+# Recordings under another name than that of their evidence.
+EVIDENCE = {
+    "nvsmi_q_fabric": "nvsmi_q",  # an excerpt of the same command
+    "nvsmi_error": "nvsmi_xml",  # what the command prints instead
+}
+FILES = {"fabricmanager_log": "/var/log/fabricmanager.log"}
+# A judgement about one output alone does without what the site expects.
+SITE = "nobody expects a value"
+# How an unknown says that other evidence is missing.
+NOT_HERE = "not in the bundle"
+
+
+@pytest.fixture(scope="session")
+def counted() -> Iterator[Counter[str]]:
+    """How many samples of each tool were judged; printed at the end."""
+    seen: Counter[str] = Counter()
+    yield seen
+    print("\ncorpus samples judged: " + ", ".join(f"{k} {v}" for k, v in sorted(seen.items())))
+
+
+def judge(place: Path) -> list[Check]:
+    place.mkdir(parents=True, exist_ok=True)
+    return _verify.verify(Bundle(place), from_inventory({})).checks
+
+
+def write(place: Path, tool: str, text: str, rc: int) -> None:
+    if tool in FILES:
+        path = place / "files" / FILES[tool].lstrip("/")
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+        return
+    home = place / "commands" / EVIDENCE.get(tool, tool)
+    home.mkdir(parents=True)
+    (home / "stdout").write_bytes(text.encode())
+    (home / "stderr").write_text("")
+    (home / "rc").write_text(f"{rc}\n")
+
+
+def own(checks: list[Check], evidence: str) -> list[Check]:
+    """What this one output brought: without what other evidence, which is not there, leaves open."""
+    return [one for one in checks if one.result != UNKNOWN or is_about(one, evidence)]
+
+
+def hint(mine: list[Check], parses: bool) -> set[str]:
+    """The corpus's words that these findings may have."""
+    if any(one.result == FAIL and one.severity == "error" for one in mine):
+        return {"failed"}
+    if any(one.result == FAIL for one in mine):
+        return {"degraded"}
+    if any(one.result == UNKNOWN and one.severity == "error" for one in mine):
+        return {"unparseable"}
+    if any(one.result == UNKNOWN for one in mine):
+        return {"unparseable", "degraded"}
+    # What no check reads is as good as what its parser makes of it.
+    return {"healthy"} if parses else {"unparseable"}
+
+
+def is_about(check: Check, evidence: str) -> bool:
+    """Whether this evidence, and not another that the bundle lacks, keeps the check unknown."""
+    if SITE in check.cause or (NOT_HERE in check.cause and f"{evidence}: " not in check.cause):
+        return False
+    needed = CATALOG[check.id].looks_at
+    mine = any(evidence in item.split("|") for item in needed)
+    return mine and (len(needed) == 1 or evidence in check.cause)
+
+
+def told(sidecar: Path) -> list[str]:
+    case: dict[str, Any] = json.loads(sidecar.read_text(encoding="utf-8"))
+    erratum = ERRATA.get(f"{sidecar.parent.name}/{sidecar.stem}", {})
+    if "verdict_hint" in erratum:
+        return [erratum["verdict_hint"]]
+    return [case["verdict_hint"], *case.get("acceptable", [])]
+
+
+@pytest.mark.parametrize(("tool", "sidecar"), [p for tool in tools() for p in sidecars(tool)])
+def test_the_verdict_on_one_output_is_what_its_sidecar_says(
+    tool: str, sidecar: Path, tmp_path: Path, counted: Counter[str]
+) -> None:
+    case = json.loads(sidecar.read_text(encoding="utf-8"))
+    write(tmp_path / "node", tool, text_of(sidecar), case["expected"].get("rc", 0))
+    evidence = FILES.get(tool, EVIDENCE.get(tool, tool))
+    mine = own(judge(tmp_path / "node"), evidence)
+    facts, error = names.facts(tool, text_of(sidecar))
+    assert hint(mine, error is None and not facts.get("error")) & set(told(sidecar)), [
+        f"{one.id} {one.subject} {one.result} ({one.severity}): {one.cause}"
+        for one in mine
+        if one.result in (FAIL, UNKNOWN)
+    ]
+    counted[tool] += 1
+
+
+@pytest.mark.skipif(not CORPUS.exists(), reason=f"no corpus at {CORPUS} (set IBREADY_CORPUS)")
+def test_every_sample_of_the_corpus_is_judged() -> None:
+    found = {path.parent.name for path in CORPUS.glob("*/*.json")}
+    assert found - set(tools()) <= {"nccl_log"}

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _collect, _program
+from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
+from ansible_collections.ibready.cluster.plugins.module_utils._explain import explain
+from tests.gauntlet import fault, render
+from tests.gauntlet.tree import Tree
+from tests.unit.samples import IBSTAT
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    def start(*args: str) -> tuple[int, str, str]:
+        try:
+            status = _program.main(args)
+        except SystemExit as exc:
+            status = int(exc.code or 0)
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return start
+
+
+@pytest.fixture(scope="module")
+def node(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A healthy node's bundle and what its inventory expects."""
+    place = tmp_path_factory.mktemp("node")
+    described = render.node("hgx-h100-8")
+    _collect.collect(render.render(described), str(place), "node7", "now")
+    (place / "expect.json").write_text(json.dumps(described.expect))
+    return place / "node7", place / "expect.json"
+
+
+def bundle_of(tree: Tree, place: Path) -> Path:
+    _collect.collect(tree, str(place), "node7", "now")
+    return place / "node7"
+
+
+def slow_rail() -> tuple[dict[str, Any], Tree]:
+    one = next(one for one in fault.load() if one.check == "ib.port.rate")
+    described, tree = fault.broken(one)
+    return described.expect, tree
+
+
+def test_a_ready_node_gives_0(run: Run, node: tuple[Path, Path]) -> None:
+    status, out, _err = run("verify", "--bundle", str(node[0]), "--expect", str(node[1]))
+    assert (status, out.splitlines()[0]) == (0, "node7 is ready")
+    assert run("verify", "--bundle", str(node[0]), "--expect", str(node[1]), "--quiet")[1] == ""
+
+
+def test_a_broken_node_gives_2_and_says_why(run: Run, tmp_path: Path) -> None:
+    expect, tree = slow_rail()
+    (tmp_path / "e.json").write_text(json.dumps(expect))
+    bundle = bundle_of(tree, tmp_path)
+    given = ("verify", "--bundle", str(bundle), "--expect", str(tmp_path / "e.json"))
+    status, out, _err = run(*given)
+    assert status == 2
+    assert "FAIL    ib.port.rate" in out
+    status, out, _err = run(*given, "--quiet")
+    assert (status, out.count("\n")) == (2, 1)
+    assert out.startswith("node7 is not_ready: ib.port.rate")
+
+
+def test_a_waived_failure_gives_0_and_is_shown(run: Run, tmp_path: Path) -> None:
+    expect, tree = slow_rail()
+    (tmp_path / "e.json").write_text(json.dumps(expect))
+    waiver = {"check": "ib.port.rate", "host": "node7", "until": "2999-12-31", "reason": "RMA 1"}
+    (tmp_path / "w.json").write_text(json.dumps([waiver]))
+    bundle = str(bundle_of(tree, tmp_path))
+    files = ("--expect", str(tmp_path / "e.json"), "--waivers", str(tmp_path / "w.json"))
+    status, out, _err = run("verify", "--bundle", bundle, *files)
+    assert status == 0
+    assert "WAIVED  ib.port.rate" in out
+    assert "1 waived" in out
+
+
+def test_an_empty_bundle_gives_3(run: Run, tmp_path: Path) -> None:
+    assert run("verify", "--bundle", str(tmp_path))[0] == 3
+    for area in ("host", "pci", "ib", "roce", "gpu", "nvlink", "stack"):
+        assert run("verify", "--bundle", str(tmp_path), "--only", area)[0] in (1, 3), area
+
+
+def test_only_some_areas(run: Run, node: tuple[Path, Path]) -> None:
+    status, out, _err = run("verify", "--bundle", str(node[0]), "--only", "nvlink,gpu", "--json")
+    told = json.loads(out)
+    assert status == 0
+    assert {check["id"].split(".")[0] for check in told["checks"]} == {"gpu", "nvlink"}
+    assert sorted(told["facts"]) == ["gpu", "machine", "nvlink"]
+
+
+def test_json_is_the_verdict_object(run: Run, node: tuple[Path, Path]) -> None:
+    told = json.loads(run("verify", "--bundle", str(node[0]), "--json")[1])
+    assert list(told) == ["schema", "host", "verdict", "checks", "facts"]
+    assert (told["schema"], told["host"]) == ("ibready/verdict/1", "node7")
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ((), "a command is needed"),
+        (("verfy",), "verfy"),
+        (("verify", "--only", "ib,gpus"), "there is no area 'gpus'"),
+        (("verify", "--bundle", "/nonexistent"), "no such directory"),
+        (("verify", "--expect", "/nonexistent"), "No such file"),
+        (("verify", "--expect", "/etc/hostname"), "not JSON"),
+        (("explain", "ib.port"), "there are ib.port."),
+        (("explain", "x.y.z"), "there is no check"),
+        (("parse", "ibstta"), "there is no parser 'ibstta'"),
+        (("parse", "ibstat", "/nonexistent"), "No such file"),
+    ],
+)
+def test_bad_usage_gives_64(run: Run, args: tuple[str, ...], said: str) -> None:
+    status, out, err = run(*args)
+    assert (status, out) == (64, "")
+    assert said in err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"hcas": -1}', "expect.hcas"),
+        ('{"rails": 8}', "expect.rails is not known"),
+        ('{"profile": "hgx-z900"}', "no known hardware profile"),
+    ],
+)
+def test_a_bad_expectation_gives_64(run: Run, tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "e.json").write_text(text)
+    status, _out, err = run("verify", "--expect", str(tmp_path / "e.json"))
+    assert status == 64
+    assert said in err
+
+
+def test_explain_prints_what_the_documentation_holds(run: Run) -> None:
+    documented = (Path(__file__).parents[4] / "docs/checks.md").read_text()
+    for name, entry in CATALOG.items():
+        status, out, _err = run("explain", name)
+        assert (status, out) == (0, explain(entry))
+        assert out in documented
+
+
+def test_parse_prints_the_facts(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "ibstat").write_text(IBSTAT)
+    status, out, _err = run("parse", "ibstat", str(tmp_path / "ibstat"))
+    assert (status, json.loads(out)["cas"][0]["name"]) == (0, "mlx5_0")
+    stdin = io.TextIOWrapper(io.BytesIO(IBSTAT.encode()))
+    monkeypatch.setattr("sys.stdin", stdin)
+    assert run("parse", "ibstat")[:2] == (0, out)
+
+
+def test_parse_of_nothing_gives_3_and_the_reason(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text("")
+    status, out, err = run("parse", "ibstat", str(tmp_path / "empty"))
+    assert status == 3
+    assert json.loads(out)["empty_output"] is True
+    assert "empty output" in err
+
+
+def test_collect_writes_a_bundle_of_this_host(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("platform.node", lambda: "node7")
+    status, out, _err = run("collect", str(tmp_path / "b"))
+    assert (status, out.strip()) == (0, str(tmp_path / "b/node7"))
+    assert run("verify", "--bundle", str(tmp_path / "b/node7"))[0] in (1, 2, 3)
+
+
+def test_a_bundle_that_cannot_be_written_gives_3(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    status, _out, err = run("collect", str(tmp_path / "file"))
+    assert status == 3
+    assert "was not written" in err

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._redact import MASK, masked
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("quiet rd.iscsi.password=hunter2 iommu=pt", "hunter2"),
+        ("rd.iscsi.in.password: hunter2", "hunter2"),
+        ('cloud-init: api_key="hunter2 hunter3" ok', "hunter3"),
+        ("ds=nocloud;s=http://user:hunter2@198.18.0.1/ iommu=pt", "hunter2"),
+        ("BEARER_TOKEN=hunter2", "hunter2"),
+        ("passphrase='hunter2'", "hunter2"),
+    ],
+)
+def test_a_secret_is_masked_and_the_rest_stays(text: str, secret: str) -> None:
+    shown = masked(text)
+    assert secret not in shown
+    assert MASK in shown
+    assert ("iommu=pt" in shown) == ("iommu=pt" in text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "BOOT_IMAGE=/vmlinuz root=UUID=1 iommu=pt intel_iommu=on",
+        "\t\tNode GUID: 0xa088c20300e3142a",
+        "mlx5_core 0000:17:00.0: firmware version: 28.47.1026",
+        "3: ib0: <UP> link/infiniband 00:00:10:49:fe:80:00:00",
+    ],
+)
+def test_what_is_no_secret_stays(text: str) -> None:
+    assert masked(text) == text
+
+
+def test_it_takes_linear_time() -> None:
+    # A quadratic expression would not come back from these within the test run.
+    for text in ("password" * 20_000, "a" * 400_000, "http://" + "a:" * 400_000):
+        assert masked(text) == text
