@@ -8,8 +8,8 @@ module: stackverify
 short_description: Judge the software stack of this host
 version_added: 0.1.0
 description:
-  - Looks at what is installed and loaded, RDMA stack, driver modules and peer memory, and compares it
-    with the lock where there is one.
+  - Looks at what is installed and loaded, RDMA stack, driver modules and peer memory, and compares
+    it with the lock where there is one.
   - Every check says what was seen, what was expected and who expects it. What could not be looked
     at is C(unknown), and C(unknown) is never a pass.
   - Fails when the verdict is C(not_ready) or C(unknown), unless O(report_only=true).

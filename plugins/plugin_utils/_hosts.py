@@ -49,7 +49,7 @@ class Host:
     node: Mapping[str, Any] = field(default_factory=dict)
     ib: IbFacts | None = None
     ib_error: str = ""
-    # What the host judged by itself; its ib.* checks are judged again with the fleet's expectations.
+    # What the host judged by itself; its ports are judged again, with what the fleet expects.
     checks: Sequence[Check] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     waivers: Sequence[Waiver] = ()

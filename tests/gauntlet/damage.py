@@ -66,9 +66,7 @@ class Damaged:
         names = self._source.list(path)
         self._file(path)
         # Where a name itself is what is looked at, it is not there any more.
-        gone = {
-            name for name in names if self._kind == ABSENT and self._matches(f"{path}/{name}")
-        }
+        gone = {name for name in names if self._kind == ABSENT and self._matches(f"{path}/{name}")}
         self.hits += len(gone)
         return [name for name in names if name not in gone]
 

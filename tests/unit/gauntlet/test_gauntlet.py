@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.gauntlet import fault, render, run
@@ -28,6 +30,11 @@ def test_the_gauntlet_is_as_wide_as_it_says() -> None:
     assert len(FAULTS) >= 80
     assert len(render.boards()) >= 12
     assert len({one.check for one in FAULTS}) >= 60
+
+
+def test_the_readme_shows_the_table_of_today() -> None:
+    readme = (Path(__file__).parents[3] / "README.md").read_text()
+    assert run.table(run.outcomes()) in readme
 
 
 def test_a_fault_that_breaks_nothing_is_missed() -> None:

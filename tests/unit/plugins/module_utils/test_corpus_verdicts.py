@@ -68,7 +68,7 @@ def write(place: Path, tool: str, text: str, rc: int) -> None:
 
 
 def own(checks: list[Check], evidence: str) -> list[Check]:
-    """What this one output brought: without what other evidence, which is not there, leaves open."""
+    """What this one output brought, without what the lack of other evidence leaves open."""
     return [one for one in checks if one.result != UNKNOWN or is_about(one, evidence)]
 
 

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _collect
 from ansible_collections.ibready.cluster.plugins.modules import ibverify
-from tests.unit.samples import IBSTAT, SMINFO, SYSFS
+from tests.gauntlet import render
 
 RunModule = Callable[..., dict[str, Any]]
 
-EXPECT = {"hcas": 1, "link_layer": "InfiniBand", "rate_gbps": 400}
+BOARD = "ib-login"
+EXPECT = render.node(BOARD).expect
 
 
 def command(bundle: Path, name: str, stdout: str, rc: int = 0) -> None:
@@ -24,16 +26,17 @@ def command(bundle: Path, name: str, stdout: str, rc: int = 0) -> None:
     (home / "rc").write_text(f"{rc}\n")
 
 
+def bend(bundle: Path, name: str, old: str, new: str) -> None:
+    text = (bundle / "commands" / name / "stdout").read_text()
+    assert old in text
+    command(bundle, name, text.replace(old, new))
+
+
 @pytest.fixture
 def bundle(tmp_path: Path) -> Path:
-    """The evidence of a healthy host with one HCA."""
-    command(tmp_path, "ibstat", IBSTAT)
-    command(tmp_path, "sminfo@mlx5_0-1", SMINFO)
-    for name, text in SYSFS.items():
-        path = tmp_path / "files/sys/class/infiniband/mlx5_0" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return tmp_path
+    """The evidence of a healthy simulated host with one HCA."""
+    _collect.collect(render.render(render.node(BOARD)), str(tmp_path), "node7", "now")
+    return tmp_path / "node7"
 
 
 def test_a_healthy_host_is_ready(run_module: RunModule, bundle: Path) -> None:
@@ -47,11 +50,11 @@ def test_a_healthy_host_is_ready(run_module: RunModule, bundle: Path) -> None:
 def test_a_slow_port_fails_the_module_with_the_whole_story(
     run_module: RunModule, bundle: Path
 ) -> None:
-    command(bundle, "ibstat", IBSTAT.replace("Rate: 400", "Rate: 100"))
+    bend(bundle, "ibstat", "Rate: 200", "Rate: 100")
     result = run_module(ibverify.main, bundle=str(bundle), expect=EXPECT)
     assert result["failed"] is True
     assert result["verdict"] == "not_ready"
-    for part in ("ib.port.rate", "mlx5_0/1", "100 Gb/s", "400 Gb/s", "inventory", "next:"):
+    for part in ("ib.port.rate", "mlx5_0/1", "100 Gb/s", "200 Gb/s", "inventory", "next:"):
         assert part in result["msg"]
 
 
@@ -82,7 +85,7 @@ def test_an_empty_bundle_is_unknown(run_module: RunModule, tmp_path: Path) -> No
 
 
 def test_foreign_text_is_unknown_and_names_the_line(run_module: RunModule, bundle: Path) -> None:
-    command(bundle, "ibstat", IBSTAT.replace("Rate: 400", "Rate: fast"))
+    bend(bundle, "ibstat", "Rate: 200", "Rate: fast")
     result = run_module(ibverify.main, bundle=str(bundle), expect=EXPECT)
     assert result["verdict"] == "unknown"
     assert "line 11" in result["msg"]

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The modules that judge GPUs and the stack, and the one that collects."""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _collect
+from ansible_collections.ibready.cluster.plugins.modules import (
+    collect,
+    ibverify,
+    nvlinkverify,
+    stackverify,
+)
+from tests.gauntlet import fault, render
+
+RunModule = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("node")
+    _collect.collect(render.render(render.node("hgx-h100-8")), str(place), "node7", "now")
+    return place / "node7"
+
+
+@pytest.mark.parametrize(
+    ("module", "areas"),
+    [
+        (ibverify, {"host", "pci", "ib", "roce", "fabric"}),
+        (nvlinkverify, {"gpu", "nvlink"}),
+        (stackverify, {"stack"}),
+    ],
+)
+def test_each_module_covers_its_areas(
+    run_module: RunModule, node: Path, module: ModuleType, areas: set[str]
+) -> None:
+    expect = render.node("hgx-h100-8").expect
+    result = run_module(module.main, bundle=str(node), expect=expect)
+    assert result["verdict"] == "ready", result.get("msg")
+    assert result["host"] == "node7"
+    assert set(result["facts"]) == {*areas, "machine"}
+    assert {one["id"].split(".")[0] for one in result["checks"]} == areas
+
+
+def test_all_areas_in_one_visit(run_module: RunModule, node: Path) -> None:
+    areas = ["host", "pci", "ib", "roce", "gpu", "nvlink", "stack"]
+    expect = render.node("hgx-h100-8").expect
+    result = run_module(ibverify.main, bundle=str(node), expect=expect, areas=areas)
+    assert result["verdict"] == "ready", result.get("msg")
+    assert set(result["facts"]) == {*areas, "machine"}
+
+
+def test_a_broken_node_fails_and_a_waiver_lets_it_pass(
+    run_module: RunModule, tmp_path: Path
+) -> None:
+    one = next(one for one in fault.load() if one.check == "nvlink.fabric_manager.version")
+    described, tree = fault.broken(one)
+    _collect.collect(tree, str(tmp_path), "node7", "now")
+    given = {"bundle": str(tmp_path / "node7"), "expect": described.expect}
+    failing = run_module(nvlinkverify.main, **given)
+    assert failing["failed"] is True
+    assert "nvlink.fabric_manager.version" in failing["msg"]
+    waivers = [
+        {"check": check["id"], "host": "node7", "until": "2999-12-31", "reason": "RMA 1"}
+        for check in failing["checks"]
+        if check["result"] == "fail"
+    ]
+    waived = run_module(nvlinkverify.main, **given, waivers=waivers)
+    assert waived["verdict"] == "ready"
+    assert any(check["waived"] for check in waived["checks"])
+
+
+def test_a_bad_waiver_is_refused(run_module: RunModule, node: Path) -> None:
+    waiver = {"check": "x.y.z", "host": "n", "until": "2999-12-31", "reason": "r"}
+    result = run_module(stackverify.main, bundle=str(node), waivers=[waiver])
+    assert result["failed"] is True
+    assert "there is no check 'x.y.z'" in result["msg"]
+
+
+def test_collect_writes_a_bundle(run_module: RunModule, tmp_path: Path) -> None:
+    result = run_module(collect.main, dest=str(tmp_path / "b"), host="node7")
+    assert result["changed"] is True
+    with tarfile.open(result["archive"]) as archive:
+        assert "node7/manifest.json" in archive.getnames()
+    assert Path(result["path"], "manifest.json").exists()
+
+
+def test_collect_in_check_mode_writes_nothing(run_module: RunModule, tmp_path: Path) -> None:
+    result = run_module(collect.main, dest=str(tmp_path / "b"), host="node7", check=True)
+    assert result["changed"] is True
+    assert not (tmp_path / "b").exists()
+
+
+def test_collect_says_where_it_could_not_write(run_module: RunModule, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    result = run_module(collect.main, dest=str(tmp_path / "file"), host="node7")
+    assert result["failed"] is True
+    assert "next:" in result["msg"]
