@@ -27,10 +27,18 @@ STATE = (
     "find / -xdev \\( -path /proc -o -path /sys -o -path /run -o -path /tmp -o -path /var/log "
     "-o -path /home -o -path /root/.ansible -o -path /var/lib/systemd/timers \\) -prune "
     "-o -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum; "
-    "ls -A /tmp /root /etc; sysctl -a 2>/dev/null | grep -E '^(vm|net)\\.' | "
+    # timedatectl wakes a service of systemd that ends by itself after half a minute.
+    "ls -A /tmp /root /etc | grep -v systemd-timedated; sysctl -a 2>/dev/null | grep -E '^(vm|net)\\.' | "
     "grep -vE 'random|stat|nr_|count|entropy|neigh' | sha256sum; "
     "pgrep -a ibping && exit 9; test $? -eq 1"
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def converged(bare: Box) -> None:
+    """Ready nodes, also where only this file is run."""
+    done = bare.playbook("site.yml")
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -75,13 +83,14 @@ def test_collect_brings_home_a_bundle_of_every_host(bare: Box, tmp_path: Path) -
 def test_the_other_areas_ad_hoc(bare: Box, module: str) -> None:
     done = bare.adhoc("all", "-m", module)
     assert done.returncode == 0, done.stdout
-    assert done.stdout.count('"verdict": "ready"') + done.stdout.count('"verdict": "unknown"') == 3
+    assert done.stdout.count('"verdict": "ready"') == 3
 
 
 def test_the_program_judges_the_live_host_and_changes_nothing(bare: Box, program: Path) -> None:
     before = bare.root("node1", STATE)
-    ask = "/run/ibready verify --only ib,host,stack --json; echo status $? >&2"
-    told = verdict(bare.root("node1", ask).partition("status")[0])
+    # Status 3: nobody tells the program what the inventory expects.
+    ask = "/run/ibready verify --only ib,host,stack --json || test $? -eq 3"
+    told = verdict(bare.root("node1", ask))
     assert told["schema"] == "ibready/verdict/1"
     assert told["host"] == "node1"
     assert {one["id"] for one in told["checks"] if one["result"] == "pass"} >= {
@@ -101,7 +110,7 @@ def test_a_command_that_hangs_is_stopped_and_unknown(bare: Box, program: Path) -
         tool = next(one for one in told["checks"] if one["id"] == "ib.tool.ibstat")
         assert tool["result"] == "unknown"
         assert "no complete answer within 30 s" in tool["cause"]
-        bare.root("node1", "test -e /run/hung; pgrep -f 'sleep 3600' && exit 9; test $? -eq 1")
+        bare.root("node1", "test -e /run/hung; pgrep -f '[s]leep 3600' && exit 9; test $? -eq 1")
     finally:
         bare.root("node1", MEND)
 

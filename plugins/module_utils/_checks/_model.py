@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any, Iterable, Sequence
 
 from ansible_collections.ibready.cluster.plugins.module_utils._catalog import entry
 
@@ -109,15 +109,14 @@ def from_dict(raw: dict[str, Any]) -> Check:
     return check
 
 
-def verdict(checks: Iterable[Check]) -> str:
+def verdict(checks: Sequence[Check]) -> str:
     """Fold checks into ready, degraded, unknown or not_ready. No check at all is unknown.
 
-    A host of which every check was waived was looked at: it is ready.
+    A skip was looked at as well: a host without GPUs is ready as far as its GPUs go.
     """
-    seen = [replace(check, result=PASS) if check.waived else check for check in checks]
-    seen = [check for check in seen if check.result != SKIP]
-    if not seen:
+    if not checks:
         return UNKNOWN_VERDICT
+    seen = [check for check in checks if not check.waived]
     errors = {check.result for check in seen if check.severity == "error"}
     if FAIL in errors:
         return NOT_READY
