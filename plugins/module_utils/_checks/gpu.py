@@ -12,7 +12,12 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks import (
     gpu_memory,
     gpu_state,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check, skipped
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    UNKNOWN,
+    Check,
+    skipped,
+    unknown,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._checks.gpu_scope import (
     NO_GPU,
     scope,
@@ -21,6 +26,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._entries.gpu impor
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expectations
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.gpu import GpuFacts
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
+
+_NOT_HERE = "not in the bundle"
+_EXCERPT = f"somebody cut one section out of nvidia-smi -q: the rest is {_NOT_HERE}"
 
 
 def judge(facts: GpuFacts, machine: Machine, expect: Expectations) -> list[Check]:
@@ -31,7 +39,15 @@ def judge(facts: GpuFacts, machine: Machine, expect: Expectations) -> list[Check
         count = gpu_device.none_there(expect)
         rest = _nothing_to_judge(NO_GPU)
         return [count if count and one.id == count.id else one for one in rest]
-    return list(_judge(facts, machine, expect))
+    checks = list(_judge(facts, machine, expect))
+    if facts.smi.value is not None and facts.smi.value.excerpt:
+        return [unknown(one.id, "host", _EXCERPT) if _lacks(one) else one for one in checks]
+    return checks
+
+
+def _lacks(check: Check) -> bool:
+    """Whether the check is open for another reason than evidence that nobody gathered."""
+    return check.result == UNKNOWN and _NOT_HERE not in check.cause
 
 
 def _judge(facts: GpuFacts, machine: Machine, expect: Expectations) -> Iterator[Check]:

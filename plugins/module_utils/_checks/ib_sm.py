@@ -44,8 +44,9 @@ def judge_subnet_manager(ca: Ca, port: Port, facts: IbFacts) -> Check:
         return failed(
             "fabric.sm.answers", name, answer.error, "an answer from the master", CAPABILITY
         )
-    state = f"{answer.sm.state_name} lid {answer.sm.lid} guid {answer.sm.guid}"
-    if answer.sm.state_name != "SMINFO_MASTER":
+    shown = answer.sm.state_name or "no state shown,"
+    state = f"{shown} lid {answer.sm.lid} guid {answer.sm.guid}"
+    if answer.sm.state_name not in ("SMINFO_MASTER", ""):
         return failed(
             "fabric.sm.answers",
             name,

@@ -44,7 +44,7 @@ def none_active(messages: tuple[str, ...]) -> bool:
 
 def without_nvlink(messages: tuple[str, ...]) -> bool:
     """Whether nvidia-smi says that the GPU has no NVLink."""
-    return any("not have" in one or "not support" in one for one in messages)
+    return any("not have" in one.lower() or "not support" in one.lower() for one in messages)
 
 
 def judge_links(scope: Scope) -> Iterator[Check]:

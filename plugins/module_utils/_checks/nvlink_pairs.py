@@ -40,6 +40,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.topo import
 
 NUMA = "nvlink.pair.numa"
 _MANY = 4
+# So many GPUs joined alike are a board behind NVSwitches, whatever their model.
+_BOARD = 6
 
 
 def judge_pairs(scope: Scope) -> Iterator[Check]:
@@ -82,7 +84,12 @@ def _joined(scope: Scope, topo: Topo) -> list[Check]:
                 passed(JOINED, "host", f"{len(topo.gpus)} GPUs, every pair by NVLink"),
                 skipped(COUNT, "host", "the GPU models are not known"),
             ]
-        return cannot_tell((JOINED, COUNT), f"the GPU models are not known: {scope.no_models}")
+        why = f"the GPU models are not known: {scope.no_models}"
+        lone, wanted = _left_out(scope, topo)
+        if lone:
+            bad = [_alone(scope, gpu, topo.pairs(), wanted) for gpu in lone]
+            return [*bad, *cannot_tell((COUNT,), why)]
+        return cannot_tell((JOINED, COUNT), why)
     if len(models) != len(topo.gpus):
         return cannot_tell((JOINED, COUNT), f"topo shows {len(topo.gpus)} of {len(models)} GPUs")
     if kinds == {SWITCHED}:
@@ -138,6 +145,21 @@ def _all_bad(
 ) -> bool:
     mine = [pair for pair, relation in pairs.items() if gpu in pair and relation is not None]
     return len(mine) > 1 and all(pair in bad for pair in mine)
+
+
+def _left_out(scope: Scope, topo: Topo) -> tuple[list[str], int]:
+    """GPUs without NVLink where all others are joined alike, and by how many links those are."""
+    pairs = {
+        pair: relation
+        for pair, relation in topo.pairs().items()
+        if not any(scope.mig(index(gpu)) for gpu in pair)
+    }
+    joined = {gpu for pair, relation in pairs.items() if nvlinks(relation) for gpu in pair}
+    counts = {nvlinks(relation) for pair, relation in pairs.items() if joined.issuperset(pair)}
+    if len(joined) < _BOARD or len(counts) != 1 or None in pairs.values():
+        return [], 0
+    apart = {gpu for pair in pairs for gpu in pair} - joined
+    return [gpu for gpu in topo.gpus if gpu in apart], counts.pop()
 
 
 def _none_joined(scope: Scope, topo: Topo, wanted: str) -> Check:

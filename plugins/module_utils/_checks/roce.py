@@ -34,13 +34,18 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts.roce import
 
 ETHERNET = "Ethernet"
 _KIND = "roce.rail.kind"
+_NOBODY = "nobody expects RoCE rails (ibready_expect.link_layer is not Ethernet)"
 
 
 def judge(facts: RoceFacts, machine: Machine, expect: Expectations) -> list[Check]:
     """Every roce.* check of one host."""
     layer = expect.get("link_layer")
     if layer is None or layer.value != ETHERNET:
-        return _all_skipped("nobody expects RoCE rails (ibready_expect.link_layer is not Ethernet)")
+        checks = _all_skipped(_NOBODY)
+        if layer is None and facts.ports.value is None and not facts.devices.missing:
+            # Nobody says what the fabric is, and nobody could see it either.
+            checks[0] = unknown(checks[0].id, "host", facts.ports.why)
+        return checks
     if facts.ports.value is None and not facts.devices.missing:
         return [unknown(one.id, "host", facts.ports.why) for one in entries.ENTRIES]
     rails, others = split(facts.ports.value or (), expect)

@@ -96,6 +96,12 @@ HCA = (
     ),
     Known(
         FAILURE,
+        r"\b[A-Z][A-Z0-9_]{2,60}\(0x[0-9a-f]{1,4}\) No done completion",
+        "the HCA's firmware did not answer a command in time",
+        seen=True,
+    ),
+    Known(
+        FAILURE,
         r"PCIe Bus Error: severity=Uncorrected \(Fatal\)",
         "the PCI Express link of the HCA broke",
     ),
@@ -122,6 +128,24 @@ HCA = (
         WARNING,
         r"TX timeout detected",
         "a send queue of the HCA stood still",
+        seen=True,
+    ),
+    Known(
+        WARNING,
+        r"\b[A-Z][A-Z0-9_]{2,60}\(0x[0-9a-f]{1,4}\) recovered after timeout",
+        "an interrupt of the HCA was lost: its answer to a command was found only later",
+        seen=True,
+    ),
+    Known(
+        WARNING,
+        r"failed to allocate command entry",
+        "too many commands wait for the HCA's firmware: the next one was dropped",
+        seen=True,
+    ),
+    Known(
+        WARNING,
+        r"\bCQ error on CQN 0x[0-9a-f]{1,8}, syndrome 0x[0-9a-f]{1,4}",
+        "a completion queue of the HCA ran over, or was damaged",
         seen=True,
     ),
     Known(
@@ -165,8 +189,12 @@ HCA = (
         "the driver gave up on this HCA while it started it",
     ),
 )
-# A failed start names its step and then says that the start failed: the step alone is left out.
-STEP = r"\bmlx5_\w{1,40} failed with error code -\d{1,4}"
+# What names a step, and what then says that the whole failed: the step is left out of the same
+# device's failures.
+STEPS = (
+    (r"\bmlx5_\w{1,40} failed with error code -\d{1,4}", r"\bprobe .*failed"),
+    (r"\S{1,80} No done completion", r"timeout\. Will cause a leak"),
+)
 # After one of these the HCA works again, whatever came before.
 HCA_ALIVE = (r"health recovery succeeded", r"firmware version: \d{1,4}\.\d{1,4}\.\d{1,6}")
 

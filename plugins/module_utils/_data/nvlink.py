@@ -23,9 +23,9 @@ HEALTHY = ("healthy", "n/a", "not supported", "")
 # The fields of the health section, and what stands in them when all is well.
 # source: nvidia-smi -q -x of drivers 570 to 595; NVML's names of the bits; confirmed.
 HEALTH_FLAGS: dict[str, tuple[str, ...]] = {
-    "bandwidth": ("full", "n/a", ""),
-    "route_unhealthy": ("false", "n/a", ""),
-    "incorrect_configuration": ("none", "false", "n/a", ""),
+    "bandwidth": ("full", "n/a", "not supported", ""),
+    "route_unhealthy": ("false", "n/a", "not supported", ""),
+    "incorrect_configuration": ("none", "false", "n/a", "not supported", ""),
 }
 # True while the fabric mends itself.
 RECOVERY_FLAGS = ("route_recovery_in_progress", "access_timeout_recovery")

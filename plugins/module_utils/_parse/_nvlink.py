@@ -25,7 +25,7 @@ _REFUSALS = (
     "ERROR",
     "Error",
 )
-_REMARKS = ("nvml", "nvlink", "device does not", "not supported")
+_REMARKS = ("device does not", "not support", "unable to retrieve")
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,12 @@ def header(line: str) -> Header | None:
 
 
 def is_remark(line: str) -> bool:
-    """Whether nvidia-smi says here why it tells nothing of a GPU's links."""
+    """Whether nvidia-smi says here why it tells nothing of a GPU's links.
+
+    Headings and prompts that stand around a listing may name NVLink too.
+    """
     small = line.lower()
-    return any(word in small for word in _REMARKS)
+    return small.startswith("nvml") or any(word in small for word in _REMARKS)
 
 
 def is_elided(line: str) -> bool:

@@ -119,6 +119,11 @@ class Nvsmi:
     inforom: tuple[str, ...] = ()
     unreachable: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def excerpt(self) -> bool:
+        """Whether this is no more than what a search for one section found."""
+        return bool(self.gpus) and not self.driver and not any(one.bus_id for one in self.gpus)
+
 
 @dataclass(frozen=True)
 class Remarks:

@@ -41,6 +41,8 @@ _SYSLOG = re.compile(_WHEN + r" \S{1,80} ([\w.@/()-]{1,60})(?:\[\d{1,10}\])?:(?:
 _ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d,\d{1,9}[\d+:Z-]{0,8} ")
 _HOST = re.compile(r"[\w.-]{1,64}: ?(?=\[ ?\d{1,10}\.\d)")
 _MONOTONIC_HOST = re.compile(r"\S{1,80} kernel: ")
+# What is left of a syslog line whose time, or time and host, somebody cut off.
+_NO_TIME = re.compile(r"(?:\S{1,80} )?kernel: ")
 _BRACKET = re.compile(r"\[([^\[\]]{0,40}\d[^\[\]]{0,40})\] ?")
 _SECONDS = re.compile(r" ?(\d{1,10}\.\d{3,9})\b")
 _CALLER = re.compile(r"\[ ?[TC]\d{1,10}\] ?")
@@ -76,7 +78,7 @@ _FIRST_WORDS = ("Linux version ", "Booting Linux on ")
 
 _HCA = [(known, re.compile(known.pattern)) for known in kernel_log.HCA]
 _KERNEL = [(known, re.compile(known.pattern)) for known in kernel_log.KERNEL]
-_STEP = re.compile(kernel_log.STEP)
+_STEPS = [(re.compile(step), re.compile(whole)) for step, whole in kernel_log.STEPS]
 _ALIVE = [re.compile(pattern) for pattern in kernel_log.HCA_ALIVE]
 
 
@@ -216,6 +218,10 @@ def _split(line: str) -> tuple[float | None, str, bool | None]:
         if syslog.group(1) != "kernel":
             return None, "", None
         rest, stamped = rest[syslog.end() :], True
+    else:
+        cut = _NO_TIME.match(rest)
+        if cut is not None and rest.startswith(("[", *kernel_log.HEADS), cut.end()):
+            rest, stamped = rest[cut.end() :], True
     for pattern in (_RAW, _LEVEL, _ISO, _HOST):
         match = pattern.match(rest)
         if match is not None:
@@ -287,16 +293,15 @@ class _Log:
             self._iommu = iommu.group(1)
 
     def result(self) -> Dmesg:
-        """Everything; a step of a start that failed is told by the failed start."""
-        started = {
-            device for _kind, device, text in self._hca if "probe " in text and "failed" in text
-        }
+        """Everything; a step of what failed is told by the failure."""
+        hca = list(self._hca.values())
+        for step, whole in _STEPS:
+            failed = {one.device for one in hca if whole.search(one.text)}
+            hca = [
+                one for one in hca if not (step.fullmatch(one.text) and one.device in failed)
+            ]
         return Dmesg(
-            hca=tuple(
-                one
-                for one in self._hca.values()
-                if not (_STEP.fullmatch(one.text) and one.device in started)
-            ),
+            hca=tuple(hca),
             kernel=tuple(self._kernel.values()),
             peermem=tuple(self._peermem),
             firmware=tuple(self._firmware),

@@ -29,6 +29,10 @@ _DAEMON = re.compile(r"\bnv-fabricmanager(?:\[[0-9]{1,10}\])?: (.{1,300})")
 _UNHAPPY = re.compile(r"error|fail|abort|match|not |unable|invalid", re.IGNORECASE)
 _NOT_FOUND = re.compile(r"\bnvidia-fabricmanager\S{0,10} could not be found|Loaded: not-found")
 _NO_SYSTEMD = ("System has not been booted with systemd", "Failed to connect to bus")
+_STARTED = re.compile(r"\bsystemd\[[0-9]{1,10}\]: Started .{0,60}fabric ?manager", re.IGNORECASE)
+_STOPPED = re.compile(
+    r"\bsystemd\[[0-9]{1,10}\]: Stopp(?:ing|ed) .{0,60}fabric ?manager", re.IGNORECASE
+)
 _FAILED = ("Failed with result", "status=1/FAILURE", "Failed to start", "Start request repeated")
 
 
@@ -63,6 +67,7 @@ class _Reader:
         self.mismatch: tuple[str, str] | None = None
         self.nothing_to_do = False
         self.failed = False
+        self.started = False
         self.said = ""
         self.version = ""
         self.processes: list[str] = []
@@ -100,7 +105,14 @@ class _Reader:
         if mismatch is not None:
             self.mismatch = (mismatch.group(1), mismatch.group(2))
         self.nothing_to_do = self.nothing_to_do or NOTHING_TO_DO in line
-        self.failed = self.failed or any(words in line for words in _FAILED)
+        if _STARTED.search(line) is not None:
+            self.started = True
+            self.failed = self.nothing_to_do = False
+            self.mismatch = None
+        elif any(words in line for words in _FAILED) or (
+            self.started and _STOPPED.search(line) is not None
+        ):
+            self.started, self.failed = False, True
         daemon = _DAEMON.search(line)
         if daemon is not None and _UNHAPPY.search(daemon.group(1)) is not None:
             self.said = daemon.group(1)
@@ -111,6 +123,8 @@ class _Reader:
             active = self.state.startswith("active")
         elif self.missing or self.mismatch or self.nothing_to_do or self.failed:
             active = False
+        elif self.started:
+            active = True
         if active is None and not self.version:
             return None
         # What the journal holds of an earlier start says nothing of a service that runs now.

@@ -14,7 +14,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._text impor
 _TOOL = "nvlink_errors"
 NOTHING: dict[str, Any] = {"gpus": []}
 
-_LINK = re.compile(r"Link ([0-9]{1,3})(?:, Lane ([0-9]{1,3}))?: (.{1,80})")
+_LINK = re.compile(r"Link ([0-9]{1,3})(?:, Lane ([0-9]{1,3}))?: (.{1,200})")
+# Between several counters on one line.
+_BETWEEN = ", "
 # Somebody put links without errors on one line.
 _RANGE = re.compile(r"Links [0-9][0-9, -]{0,40}: .{1,80}")
 _COUNT = re.compile(r"[0-9]{1,20}")
@@ -74,7 +76,8 @@ class _Reader:
         if gpu is not None:
             self._open(line_no, line, gpu)
         elif link is not None:
-            self._counter(line_no, line, link)
+            for told in link.group(3).split(_BETWEEN):
+                self._counter(line_no, line, link, told)
         elif _RANGE.fullmatch(line) is not None:
             self._current().told = True
         elif _nvlink.is_remark(line):
@@ -92,8 +95,8 @@ class _Reader:
             self.block = self.blocks[None] = _Block(Header())
         return self.block
 
-    def _counter(self, line_no: int, line: str, link: re.Match[str]) -> None:
-        name, colon, value = link.group(3).rpartition(":")
+    def _counter(self, line_no: int, line: str, link: re.Match[str], told: str) -> None:
+        name, colon, value = told.rpartition(":")
         name, value = name.strip(), value.strip()
         if not colon or not name or not value:
             return  # the line ends early

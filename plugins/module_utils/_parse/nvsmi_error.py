@@ -48,6 +48,10 @@ _SIGNS = (
     ("no devices were found", NO_DEVICE),
     ("nvidia-smi: command not found", NOT_INSTALLED),
     ("nvidia-smi: not found", NOT_INSTALLED),
+    ("nvidia-smi: no such file or directory", NOT_INSTALLED),
+    ("command not found: nvidia-smi", NOT_INSTALLED),
+    ("'nvidia-smi' not found", NOT_INSTALLED),
+    ('"nvidia-smi": executable file not found', NOT_INSTALLED),
     ("failed to initialize nvml: unknown error", UNKNOWN),
     ("failed to initialize nvml", OTHER),
 )

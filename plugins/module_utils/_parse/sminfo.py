@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
@@ -18,25 +18,29 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._text impor
 _TOOL = "sminfo"
 NOTHING: dict[str, Any] = {"error_lines": []}
 _START = "sminfo: sm lid "
-# GUIDs come without leading zeros, and in published output masked with x; old tools print hex LIDs.
+# GUIDs come without leading zeros, and in published output masked with x. OFED 1.x prints the LID
+# in hexadecimal, and its first releases no state.
 _SMINFO = re.compile(
     r"sminfo: sm lid ([0-9a-fA-Fx]{1,10}) sm guid (0x[0-9a-fA-FxX*]{1,16}), "
-    r"activity count ([0-9]{1,10}) priority ([0-9]{1,10}) "
-    r"state ([0-9]{1,10}) (SMINFO_[A-Z]+|\?\?\?)"
+    r"activity count ([0-9]{1,10}) priority ([0-9]{1,10})"
+    r"(?: state ([0-9]{1,10}) (SMINFO_[A-Z]+|\?\?\?))?"
 )
 _STATE_NAMES = ("SMINFO_NOTACT", "SMINFO_DISCOVER", "SMINFO_STANDBY", "SMINFO_MASTER")
 
 
 @dataclass(frozen=True)
 class Sminfo:
-    """The subnet manager that answered; `guid` as printed, `state_name` ``SMINFO_MASTER`` etc."""
+    """The subnet manager that answered; `guid` as printed, `state_name` ``SMINFO_MASTER`` etc.
+
+    ``state`` is None where the tool is too old to show one.
+    """
 
     lid: int
     guid: str
     activity: int
     priority: int
-    state: int
-    state_name: str
+    state: int | None = None
+    state_name: str = ""
 
 
 def parse(text: str) -> Sminfo:
@@ -59,8 +63,8 @@ def parse(text: str) -> Sminfo:
 
 
 def facts(parsed: Sminfo) -> dict[str, Any]:
-    """The facts as JSON-ready values."""
-    return asdict(parsed)
+    """The facts as JSON-ready values; a state that was not shown is left out."""
+    return {key: value for key, value in asdict(parsed).items() if value not in (None, "")}
 
 
 def _answer(lines: list[str], line_no: int) -> Sminfo:
@@ -68,7 +72,8 @@ def _answer(lines: list[str], line_no: int) -> Sminfo:
     # A mail client wraps the line, a warning may cut into it: at most two more lines belong to it.
     rest = [more for more in lines[line_no : line_no + 4] if more and not is_warning(more)]
     match = _SMINFO.match(" ".join([line, *rest[:2]]))
-    if match is None:
+    # Without a state, and not of the releases that show none, the line was cut.
+    if match is None or (match.group(5) is None and not match.group(1).startswith("0x")):
         raise ParseError(
             _TOOL, line_no, line, "not 'sm lid N sm guid 0xN, activity count N priority N state N'"
         )
@@ -76,11 +81,14 @@ def _answer(lines: list[str], line_no: int) -> Sminfo:
         lid = to_int(match.group(1))
     except ValueError as exc:
         raise ParseError(_TOOL, line_no, line, "the LID is not a number") from exc
+    answer = Sminfo(lid, match.group(2), int(match.group(3)), int(match.group(4)))
+    if match.group(5) is None:
+        return answer
     state, name = int(match.group(5)), match.group(6)
     known = _STATE_NAMES[state] if state < len(_STATE_NAMES) else "???"
     if name != known:
         raise ParseError(_TOOL, line_no, line, f"state {state} is {known}, not {name}")
-    return Sminfo(lid, match.group(2), int(match.group(3)), int(match.group(4)), state, name)
+    return replace(answer, state=state, state_name=name)
 
 
 def _no_answer(lines: list[str]) -> ParseError:

@@ -117,6 +117,15 @@ def one_of(check_id: str, found: GpuFacts, machine: Machine | None = None, **exp
     return mine[0]
 
 
+def test_what_an_excerpt_leaves_out_is_not_held_against_the_gpus() -> None:
+    found = Nvsmi(gpus=(Gpu(fabric={"state": "Completed", "status": "Success"}, whole=False),))
+    assert found.excerpt
+    assert not Nvsmi(driver="570.1", gpus=(HEALTHY,)).excerpt
+    checks = judge_gpu.judge(GpuFacts(smi=Reading(found)), Machine(), from_inventory({}))
+    (said,) = {one.cause for one in checks if one.id == "gpu.ecc.mode"}
+    assert "the rest is not in the bundle" in said
+
+
 def test_a_healthy_host_passes_every_check_that_somebody_expects_something_of() -> None:
     checks = checks_of(facts())
     assert sorted(one.id for one in checks) == IDS

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +19,11 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     Check,
     verdict,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.nvlink_links import (
+    without_nvlink,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._command import Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Bundle
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
 from tests.gauntlet import render
 from tests.gauntlet.node import Node
@@ -216,6 +221,26 @@ def test_a_gpu_of_no_known_model_promises_what_it_lists() -> None:
 def test_a_gpu_outside_the_fabric_is_one_finding_and_not_seven() -> None:
     checks = judge(node("hgx-h100-8", more={"nvlink": {"pairs": {"5-*": "SYS"}}}))
     assert list(found(checks, FAIL)) == ["nvlink.pair.joined GPU 5"]
+
+
+def test_a_gpu_outside_the_fabric_is_seen_in_the_matrix_alone(tmp_path: Path) -> None:
+    def cell(one: int, other: int) -> str:
+        return "X" if one == other else "NODE" if 5 in (one, other) else "NV18"
+
+    rows = ["GPU" + "\tGPU".join(map(str, range(8))) + "\tCPU Affinity"]
+    rows += ["\t".join([f"GPU{at}", *(cell(at, to) for to in range(8)), "0-9"]) for at in range(8)]
+    place = tmp_path / "commands" / "topo"
+    place.mkdir(parents=True)
+    (place / "stdout").write_text("\n".join(rows) + "\n")
+    (place / "stderr").write_text("")
+    (place / "rc").write_text("0\n")
+    checks = _verify.verify(Bundle(tmp_path), from_inventory({}), ["nvlink"]).checks
+    assert list(found(checks, FAIL)) == ["nvlink.pair.joined GPU 5"]
+
+
+def test_a_driver_may_word_it_that_a_gpu_has_no_nvlink() -> None:
+    assert without_nvlink(("NVML: Unable to retrieve NVLink information: Not Supported",))
+    assert not without_nvlink(("NVML: Unable to retrieve NVLink information as all are inActive",))
 
 
 def test_one_short_pair_is_named() -> None:

@@ -109,6 +109,16 @@ def test_a_service_that_does_not_run(text: str, expected: dict[str, Any]) -> Non
     assert {key: found.get(key) for key in expected} == expected
 
 
+def test_a_journal_alone_tells_by_the_last_words_of_systemd() -> None:
+    started = "Nov 13 07:13:21 node systemd[1]: Started NVIDIA fabric manager service.\n"
+    stopping = started.replace("Started", "Stopping")
+    failed = "Nov 13 07:13:25 node systemd[1]: x.service: Failed with result 'exit-code'.\n"
+    assert status(started) == {"active": True}
+    assert status(MISMATCH + failed + started) == {"active": True}
+    assert status(started + stopping) == {"active": False}
+    assert status(started + MISMATCH + failed)["reason"] == "version mismatch"
+
+
 def test_the_daemons_last_unhappy_words_are_kept() -> None:
     words = "detected number of NVSwitches don't match with any supported system topology"
     text = f"{FAILED}{SAID}{words}\n{SAID}Starting up\n"

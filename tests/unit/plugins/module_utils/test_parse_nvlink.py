@@ -122,6 +122,26 @@ def test_a_refusal_is_kept_beside_the_links() -> None:
     assert caught.value.error_lines == (line,)
 
 
+def test_headings_and_prompts_around_a_listing_are_no_gpus() -> None:
+    shown = "$ nvidia-smi nvlink -s\n" + STATUS.replace("GPU 1", "=== NVLink of GPU 1 ===\nGPU 1")
+    found = nvlink_status.parse(shown)
+    assert [one.gpu.index for one in found.gpus] == [0, 1]
+    assert [one.links for one in found.gpus] == [
+        one.links for one in nvlink_status.parse(STATUS).gpus
+    ]
+    headed = "== NVLink errors of GPU 0 ==\n"
+    assert nvlink_errors.parse(headed + ERRORS) == nvlink_errors.parse(ERRORS)
+
+
+def test_several_counters_may_stand_on_one_line() -> None:
+    text = HEAD.format(0, 0) + "\t Link 1: Replay Errors: 12, Recovery Errors: 0, CRC Errors: 34\n"
+    assert nvlink_errors.parse(text).gpus[0].counters == (
+        Counter(1, "Replay Errors", 12),
+        Counter(1, "Recovery Errors", 0),
+        Counter(1, "CRC Errors", 34),
+    )
+
+
 def test_counters_are_kept_by_link_and_lane() -> None:
     (gpu,) = nvlink_errors.parse(f"{ERRORS}\t Link 1, Lane 3: CRC Error Counter: 4\n").gpus
     assert gpu.nonzero == (

@@ -321,6 +321,9 @@ def test_an_excerpt_gives_one_gpu_for_each_fabric() -> None:
         (f"{NO_HANDLE}No devices were found", nvsmi_error.HANDLE),
         ("No devices were found", nvsmi_error.NO_DEVICE),
         ("bash: nvidia-smi: command not found", nvsmi_error.NOT_INSTALLED),
+        ("zsh: command not found: nvidia-smi", nvsmi_error.NOT_INSTALLED),
+        ("Command 'nvidia-smi' not found, but can be installed", nvsmi_error.NOT_INSTALLED),
+        ("sh: /usr/bin/nvidia-smi: No such file or directory", nvsmi_error.NOT_INSTALLED),
     ],
 )
 def test_errors_are_recognised(text: str, error: str) -> None:
