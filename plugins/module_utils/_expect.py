@@ -7,12 +7,17 @@ not pass through here. Nothing is ever learnt from the judged host's own present
 
 from __future__ import annotations
 
+import difflib
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Callable, Mapping
+from typing import Any, Callable
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data.boards import Board
-from ansible_collections.ibready.cluster.plugins.module_utils._profiles import board_by_name
+from ansible_collections.ibready.cluster.plugins.module_utils._profiles import (
+    PROFILES,
+    board_by_name,
+)
 
 # Who expects: the operator, or what the parts themselves promise. A profile is "profile NAME".
 INVENTORY = "inventory"
@@ -78,6 +83,8 @@ def from_inventory(raw: Mapping[str, Any] | None) -> Expectations:
     """Check and take over what the operator wrote; raises ExpectationError."""
     values: dict[str, Expected] = {}
     ignore: list[str] = []
+    if raw is not None and not isinstance(raw, Mapping):
+        raise ExpectationError(f"expect must be a dictionary, not {type(raw).__name__}")
     for key, value in (raw or {}).items():
         if key not in SPEC:
             raise ExpectationError(f"expect.{key} is not known; known are {', '.join(SPEC)}")
@@ -87,7 +94,10 @@ def from_inventory(raw: Mapping[str, Any] | None) -> Expectations:
             values[key] = Expected(_convert(key, value), INVENTORY)
     profile = values.get("profile")
     if profile is not None and board_by_name(profile.value) is None:
-        raise ExpectationError(f"expect.profile names no known hardware profile: {profile.value!r}")
+        near = ", ".join(difflib.get_close_matches(profile.value, PROFILES)) or "docs/profiles.md"
+        raise ExpectationError(
+            f"expect.profile names no known hardware profile: {profile.value!r}; see {near}"
+        )
     return Expectations(values, ignore)
 
 

@@ -54,7 +54,12 @@ def load(directory: str) -> Manifest:
 
     Raises Unavailable where there is no such directory, or the manifest is not one of FORMAT.
     """
-    list_names(directory, directory)
+    if os.path.isfile(directory):
+        raise Unavailable(directory, "a file and no directory: unpack the archive first")
+    names = list_names(directory, directory)
+    inside = [name for name in names if _holds_bundle(os.path.join(directory, name))]
+    if inside and not {NAME, "commands", "files"} & set(names):
+        raise Unavailable(directory, f"no bundle; it holds those of {', '.join(inside[:5])}")
     path = os.path.join(directory, NAME)
     if not os.path.lexists(path):
         return Manifest(os.path.basename(directory))
@@ -74,6 +79,10 @@ def load(directory: str) -> Manifest:
         )
     except (ValueError, KeyError, TypeError, RecursionError) as exc:
         raise Unavailable(path, f"not a manifest: {exc!r}") from exc
+
+
+def _holds_bundle(directory: str) -> bool:
+    return os.path.isfile(os.path.join(directory, NAME))
 
 
 def _texts(raw: Any) -> list[str]:

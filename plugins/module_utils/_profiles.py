@@ -11,6 +11,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._data.gpus import 
 
 _BY_ID = {pci_id: gpu for gpu in GPUS for pci_id in gpu.pci_ids}
 _BY_NAME = {board.name: board for board in BOARDS}
+PROFILES = tuple(_BY_NAME)
 _BY_MODEL = {gpu.model: gpu for gpu in GPUS}
 
 

@@ -8,6 +8,7 @@ nothing could be told), 64 usage.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import datetime
 import json
 import os
@@ -46,6 +47,11 @@ def main(args: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `ibready ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return UNKNOWN_STATUS
+    except Exception as exc:
+        # Python's own status for a crash is 1, which would read as "degraded".
+        with contextlib.suppress(Exception):
+            print(f"ibready: this went wrong: {type(exc).__name__}: {exc}", file=sys.stderr)
+        os._exit(UNKNOWN_STATUS)
 
 
 def _parser() -> _Parser:

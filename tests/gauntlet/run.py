@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -100,6 +101,10 @@ def table(done: Sequence[Outcome]) -> str:
 def main(args: Sequence[str]) -> int:
     """Run what the words name (all without any), print the table; 0 only if all is right."""
     done = _some(args) if args else outcomes()
+    if not done:
+        known = ", ".join([*render.boards(), *sorted({one.area for one in fault.load()})])
+        print(f"no board, area or fault is named like that; known are {known}", file=sys.stderr)
+        return 1
     for one in done:
         if not one.found:
             print(f"MISSED  {one.area}: {one.name}: {one.why}")

@@ -13,6 +13,8 @@ PASS = "pass"
 FAIL = "fail"
 UNKNOWN = "unknown"
 SKIP = "skip"
+# The catalog's remedy is for what is wrong; nobody knows yet whether anything is.
+_LOOK_AGAIN = "mend what kept this from being looked at, then verify again"
 SEVERITIES = ("error", "warning")
 
 READY = "ready"
@@ -92,7 +94,7 @@ def unknown(
         known.severity,
         str(observed),
         cause=why,
-        remedy=remedy or known.remedy,
+        remedy=remedy or _LOOK_AGAIN,
     )
 
 

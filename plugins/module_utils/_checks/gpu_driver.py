@@ -56,10 +56,7 @@ _CAUSES = {
     nvsmi_error.BLOCKED: "the operating system keeps nvidia-smi away from the GPUs",
     nvsmi_error.UNKNOWN: "the devices of the driver were taken from this container, or it failed",
 }
-_INSTALL = (
-    "install the NVIDIA driver: run playbooks/converge.yml (role ibready.cluster.nvidia_driver), "
-    "then `nvidia-smi` by hand"
-)
+_INSTALL = "install the NVIDIA driver from the vendor's repository, then `nvidia-smi` by hand"
 _ABSENT = "not installed"
 
 

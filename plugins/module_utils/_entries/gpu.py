@@ -39,7 +39,7 @@ ENTRIES = (
         "Compared with the inventory's ibready_expect.driver, which may leave out the last "
         "numbers. Without it the check is skipped.",
         ("the driver was not updated, or the node was not rebooted since",),
-        "run playbooks/converge.yml with the wanted version and reboot the node",
+        "install the wanted driver version and reboot the node",
         (f"{_SMI}|{_MODULE}",),
     ),
     Entry(

@@ -111,7 +111,7 @@ ENTRIES = (
         "The kernel has ib_ipoib where an InfiniBand interface is configured",
         "IP over InfiniBand is a module of its own.",
         ("ib_ipoib is not loaded at boot (IPOIB_LOAD=no, or no rdma-load-modules)",),
-        "`modprobe ib_ipoib`; run role ibready.cluster.ipoib or set IPOIB_LOAD=yes",
+        "`modprobe ib_ipoib`; have it loaded at boot (/etc/modules-load.d, IPOIB_LOAD=yes)",
         (
             "/sys/module|lsmod",
             "/etc/NetworkManager/system-connections|/etc/sysconfig/network-scripts"

@@ -38,7 +38,7 @@ ENTRIES: tuple[Entry, ...] = (
             "the nvidia driver is not loaded, or refused this GPU",
             "nouveau or vfio-pci took it",
         ),
-        "look at `lspci -k -d 10de:` and `dmesg | grep NVRM`; run playbooks/converge.yml",
+        "look at `lspci -k -d 10de:` and `dmesg | grep NVRM`; install the NVIDIA driver again",
         (*_BUS, f"{_DEVICES}/*/driver"),
     ),
     Entry(

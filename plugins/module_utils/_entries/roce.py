@@ -108,7 +108,7 @@ ENTRIES: tuple[Entry, ...] = (
         "With the wrong trust RoCE packets fall into the default priority, where they are dropped "
         "under load.",
         ("trust was never set: it does not outlive a reboot",),
-        "`mlnx_qos -i IF --trust dscp`, and set it at every boot (role ibready.cluster.roce)",
+        "`mlnx_qos -i IF --trust dscp`, and set it at every boot (a systemd unit)",
         (_QOS,),
     ),
     Entry(
@@ -118,8 +118,8 @@ ENTRIES: tuple[Entry, ...] = (
         "Without it RoCE loses packets under load and resends whole windows; with it on too many "
         "priorities, pauses spread to all traffic.",
         ("flow control was never set: it does not outlive a reboot",),
-        "`mlnx_qos -i IF --pfc 0,0,0,1,0,0,0,0` (priority 3), and set it at every boot (role "
-        "ibready.cluster.roce); the switches must have the same",
+        "`mlnx_qos -i IF --pfc 0,0,0,1,0,0,0,0` (priority 3), and set it at every boot (a "
+        "systemd unit); the switches must have the same",
         (_QOS,),
     ),
     Entry(
@@ -130,7 +130,7 @@ ENTRIES: tuple[Entry, ...] = (
         "nccl.conf is what NCCL sets; RDMA CM's default does not reach NCCL.",
         ("another traffic class was set, or none after a reboot",),
         "`echo N > /sys/class/infiniband/DEVICE/tc/1/traffic_class`, or NCCL_IB_TC=N in "
-        "/etc/nccl.conf; and at every boot (role ibready.cluster.roce)",
+        "/etc/nccl.conf; and at every boot",
         ("/sys/class/infiniband/*/tc/*/traffic_class|/etc/nccl.conf",),
     ),
     Entry(

@@ -31,8 +31,7 @@ ENTRIES: tuple[Entry, ...] = (
             "a distribution upgrade replaced a part of the vendor's packages",
         ),
         "drain the host, remove both stacks (`ofed_uninstall.sh`, or purge what "
-        "`dpkg -l | grep -E 'mlnx|doca|rdma'` shows), then install the planned one with "
-        "playbooks/converge.yml",
+        "`dpkg -l | grep -E 'mlnx|doca|rdma'` shows), then install the planned one alone",
         (_PACKAGES,),
     ),
     Entry(
@@ -56,7 +55,7 @@ ENTRIES: tuple[Entry, ...] = (
         "Programs on the host speak to the modules through libibverbs. Another stack's or "
         "release's works in part only; containers bring their own.",
         ("only one half of the stack was installed or upgraded",),
-        "install the planned stack whole with playbooks/converge.yml; compare "
+        "install the planned stack whole, from one source; compare "
         "`dpkg -l libibverbs1` (`rpm -q libibverbs`) with `ofed_info -s`",
         (_PACKAGES,),
     ),
@@ -116,8 +115,7 @@ ENTRIES: tuple[Entry, ...] = (
         "The installed stack is the planned one",
         "Every component that stack.lock.yml names for this host, compared with what is there.",
         ("a package was changed by hand or by an unattended upgrade",),
-        "run playbooks/converge.yml; or, if the change is wanted, make a new plan with "
-        "playbooks/plan.yml",
+        "install the planned version again; or, if the change is wanted, change the plan",
         (_PACKAGES, "/proc/driver/nvidia/version"),
     ),
 )

@@ -15,6 +15,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading im
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.host import ModuleFacts
 from ansible_collections.ibready.cluster.plugins.module_utils._observe import _ask
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import lsmod
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 
 MODULES = "/sys/module"
 INFINIBAND = "/sys/class/infiniband"
@@ -40,7 +41,7 @@ def observe(evidence: Evidence) -> ModuleFacts:
     )
     files = [*(verbs.value or ()), RDMA_CM] if devices.value else []
     return ModuleFacts(
-        listed=_ask.command(evidence, "lsmod", lambda text: tuple(sorted(lsmod.parse(text).names))),
+        listed=_ask.command(evidence, "lsmod", _names),
         known=_ask.names(evidence, MODULES).map(tuple),
         there={
             one.device: _exists(evidence, one.device)
@@ -52,6 +53,15 @@ def observe(evidence: Evidence) -> ModuleFacts:
         modes={name: _mode(evidence, f"{DEVICES}/{name}") for name in files},
         ipoib=_ipoib(evidence),
     )
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """What is loaded; ParseError where the list does not tell what is not."""
+    parsed = lsmod.parse(text)
+    if not parsed.whole:
+        why = "neither a header nor ib_core: somebody picked lines, a missing module proves nothing"
+        raise ParseError("lsmod", 0, "", why)
+    return tuple(sorted(parsed.names))
 
 
 def _there(names: Reading[list[str]]) -> Reading[tuple[str, ...]]:

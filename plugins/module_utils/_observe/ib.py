@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import NamedTuple
 
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
@@ -12,6 +14,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
 from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
     IBSTAT,
+    INFINIBAND,
+    LAST_UNICAST_LID,
     IbFacts,
     SmAnswer,
     is_infiniband,
@@ -37,10 +41,12 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._text impor
     last_word,
     to_int,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca, Port
 
 _NO_ANSWER = "failed: query"
 _SYSFS = "sysfs"
+# InfiniHost to ConnectX-2: hosts with these may run an ibstat from before RoCE.
+_OLD_TYPE = re.compile(r"MT2[0-9]{4}\b")
 
 
 class _Ibstat(NamedTuple):
@@ -145,7 +151,21 @@ def _ask_ibstat(evidence: Evidence) -> _Ibstat:
     errors = parsed.error_lines + (_complaints(output.stderr) if output.stdout.strip() else ())
     if output.rc != 0 and not errors:
         errors = (f"ibstat ended with status {output.rc}",)
-    return _Ibstat(parsed.cas, errors, "", parsed.kinds, parsed.partial)
+    return _Ibstat(_with_layers(parsed.cas), errors, "", parsed.kinds, parsed.partial)
+
+
+def _with_layers(cas: tuple[Ca, ...]) -> tuple[Ca, ...]:
+    """The same; where ibstat is too old to show any link layer, those that the LIDs give away."""
+    old = all(_OLD_TYPE.match(ca.type) for ca in cas)
+    if not old or any(port.link_layer for ca in cas for port in ca.ports):
+        return cas
+    return tuple(replace(ca, ports=tuple(_with_layer(port) for port in ca.ports)) for ca in cas)
+
+
+def _with_layer(port: Port) -> Port:
+    """Only a subnet manager hands out LIDs, its own among them, and only on InfiniBand."""
+    given = all(lid is not None and 0 < lid <= LAST_UNICAST_LID for lid in (port.lid, port.sm_lid))
+    return replace(port, link_layer=INFINIBAND) if given else port
 
 
 def _ask_kernel(evidence: Evidence) -> _Kernel:

@@ -297,9 +297,7 @@ class _Log:
         hca = list(self._hca.values())
         for step, whole in _STEPS:
             failed = {one.device for one in hca if whole.search(one.text)}
-            hca = [
-                one for one in hca if not (step.fullmatch(one.text) and one.device in failed)
-            ]
+            hca = [one for one in hca if not (step.fullmatch(one.text) and one.device in failed)]
         return Dmesg(
             hca=tuple(hca),
             kernel=tuple(self._kernel.values()),

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data.rdma_modules import RELEVANT
@@ -20,6 +20,9 @@ _SIZE = re.compile(r"[0-9]{1,12}")
 # A module that is being unloaded has -1 or -2 users.
 _USED = re.compile(r"-?[0-9]{1,9}")
 _USERS = re.compile(r"[A-Za-z0-9_,\[\]-]{1,4000}")
+_CORE = "ib_core"
+# The fifth column of /proc/modules, which has no header.
+_PROC_STATE = "Live"
 NOTHING: dict[str, Any] = {"n_modules": 0, "rdma_relevant": {}}
 
 
@@ -35,9 +38,14 @@ class Module:
 
 @dataclass(frozen=True)
 class Lsmod:
-    """Every module listed; none is a fact as well (a kernel without modules)."""
+    """Every module listed; none is a fact as well (a kernel without modules).
+
+    ``whole``: what is not named is not loaded. Without the header somebody picked lines, as with
+    grep; only ib_core's own line still names every RDMA module there is.
+    """
 
     modules: tuple[Module, ...]
+    whole: bool = field(default=True, compare=False)
 
     @property
     def names(self) -> frozenset[str]:
@@ -62,12 +70,14 @@ def parse(text: str) -> Lsmod:
             modules[last.name] = last
         else:
             last = _module(line_no, line, words)
+            headed = headed or _PROC_STATE in words[4:5]
             known = modules.setdefault(last.name, last)
             if known != last:
                 raise ParseError(_TOOL, line_no, line, "contradicts an earlier line")
     if not modules and not headed:
         raise ParseError(_TOOL, 0, "", "empty output: not even the header")
-    return Lsmod(tuple(modules.values()))
+    found = Lsmod(tuple(modules.values()))
+    return found if headed or _CORE in found.names else replace(found, whole=False)
 
 
 def facts(parsed: Lsmod) -> dict[str, Any]:

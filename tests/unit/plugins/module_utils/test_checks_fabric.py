@@ -179,6 +179,12 @@ def test_a_subnet_manager_that_does_not_answer_is_no_missing_device() -> None:
     assert the("fabric.tool.answered", checks).result == PASS
 
 
+def test_an_answer_of_a_release_that_shows_no_state_is_the_master_s() -> None:
+    old = "sminfo: sm lid 0x1 sm guid 0x10000d, activity count 7 priority 2\n"
+    assert failures(facts(sm=old)) == []
+    assert the("fabric.sm.master", judge(facts(sm=old))).result == PASS
+
+
 def test_a_standby_is_no_master() -> None:
     (bad,) = failures(facts(sm=SM.replace("3 SMINFO_MASTER", "2 SMINFO_STANDBY")))
     assert (bad.id, bad.observed) == ("fabric.sm.master", "SMINFO_STANDBY")

@@ -175,6 +175,10 @@ def test_the_subnet_manager_must_answer(answer: ib_facts.SmAnswer, result: str) 
     assert bad(facts(sm={"mlx5_0/1": answer})) == {"fabric.sm.answers mlx5_0/1": result}
 
 
+def test_an_answer_without_a_state_is_the_master_s() -> None:
+    assert bad(facts(sm={"mlx5_0/1": master(state=None, state_name="")})) == {}
+
+
 def test_a_vpi_hca_in_ethernet_mode_is_no_rail() -> None:
     seen = facts(hca("mlx5_0", port(link_layer="Ethernet", lid=0, sm_lid=0)))
     assert bad(seen) == {"ib.hca.count host": "fail", "ib.port.link_layer mlx5_0/1": "fail"}

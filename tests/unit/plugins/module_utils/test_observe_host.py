@@ -303,6 +303,14 @@ def test_a_configuration_that_cannot_be_read_is_unknown() -> None:
     assert "permission denied" in look(tree).updates.who.why
 
 
+def test_picked_lines_of_the_list_of_modules_do_not_tell_what_is_missing() -> None:
+    _node, tree = described()
+    tree.command("lsmod", "mlx5_core 2170880 1 mlx5_ib\n")
+    listed = look(tree).modules.listed
+    assert listed.value is None
+    assert "somebody picked lines" in listed.why
+
+
 class Refusing(Tree):
     """A host on which nothing can be looked at."""
 

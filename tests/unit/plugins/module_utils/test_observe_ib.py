@@ -391,6 +391,25 @@ def test_an_ibstat_that_cannot_be_used_is_unknown_and_nothing_is_taken_from_it(
     assert host.asked == ["ibstat", *OTHERS]
 
 
+@pytest.mark.parametrize(
+    ("changed", "layer"),
+    [
+        pytest.param({"MT4129": "MT25204"}, "InfiniBand", id="an old card with LIDs"),
+        pytest.param({"MT4129": "MT25204", "Base lid: 3": "Base lid: 0"}, "", id="no LID yet"),
+        pytest.param({"MT4129": "MT25204", "SM lid: 1": "SM lid: 0"}, "", id="no SM"),
+        pytest.param({}, "", id="a card that no such ibstat knows: the last line was cut off"),
+    ],
+)
+def test_an_ibstat_from_before_roce_shows_no_link_layer(
+    changed: dict[str, str], layer: str
+) -> None:
+    text = IBSTAT.replace("\t\tLink layer: InfiniBand\n", "")
+    for old, new in changed.items():
+        text = text.replace(old, new)
+    (ca,) = observe(Host({"ibstat": Output(0, text, "")}), Machine()).cas
+    assert ca.ports[0].link_layer == layer
+
+
 @pytest.mark.parametrize("stdout", ["", "\n"])
 def test_nothing_printed_with_status_zero_is_empty_not_unknown(stdout: str) -> None:
     facts = observe(Host({"ibstat": Output(0, stdout, "\n")}), Machine())

@@ -50,6 +50,9 @@ def warnings(text: str) -> list[str]:
         pytest.param("1763632800.123456 node7 kernel: ", id="journalctl -o short-unix"),
         pytest.param("[   21.859081] node7 kernel: ", id="journalctl -o short-monotonic"),
         pytest.param("node7: [   21.859081] ", id="pdsh"),
+        pytest.param("kernel: ", id="journalctl, time and host cut off"),
+        pytest.param("node7 kernel: ", id="journalctl, time cut off"),
+        pytest.param("kernel: [   21.859081] ", id="syslog with both, time and host cut off"),
         pytest.param("6,3973,227996636,-;", id="/dev/kmsg"),
         pytest.param("3,3973,227996636,-,caller=T12;", id="/dev/kmsg with the caller"),
         pytest.param(">> > > [   10.165767] ", id="quoted in a mail"),
@@ -95,6 +98,11 @@ def test_whatever_precedes_a_message_it_is_read(before: str) -> None:
             "CREATE_DCT(0x710) timeout. Will cause a leak",
         ),
         (
+            "mlx5_core 0000:3b:00.0: wait_func_handle_exec_timeout:1100:(pid 7): cmd[4]: "
+            "QUERY_HCA_CAP(0x100) No done completion",
+            "QUERY_HCA_CAP(0x100) No done completion",
+        ),
+        (
             "mlx5_core 0000:5e:00.0: device's health compromised - reached miss count",
             "device's health compromised",
         ),
@@ -115,6 +123,16 @@ def test_a_failure_is_named(line: str, failure: str) -> None:
     assert warnings(f"[    1.000000] {line}\n") == []
 
 
+def test_a_command_without_an_answer_is_told_once() -> None:
+    text = (
+        "[    1.000000] mlx5_core 0000:3b:00.0: wait_func_handle_exec_timeout:1100:(pid 7): "
+        "cmd[4]: QUERY_HCA_CAP(0x100) No done completion\n"
+        "[    1.000001] mlx5_core 0000:3b:00.0: wait_func:1130:(pid 7): QUERY_HCA_CAP(0x100) "
+        "timeout. Will cause a leak of a command resource\n"
+    )
+    assert failures(text) == ["QUERY_HCA_CAP(0x100) timeout. Will cause a leak"]
+
+
 @pytest.mark.parametrize(
     ("line", "warning"),
     [
@@ -129,6 +147,21 @@ def test_a_failure_is_named(line: str, failure: str) -> None:
             "mlx5_core 0000:b0:00.0: Port module event[error]: module 0, Cable error, "
             "High Temperature",
             "Port module event[error]: module 0, Cable error, High Temperature",
+        ),
+        (
+            "mlx5_core 0000:b0:00.0: wait_func_handle_exec_timeout:1100:(pid 7): cmd[4]: "
+            "QUERY_HCA_CAP(0x100) recovered after timeout",
+            "QUERY_HCA_CAP(0x100) recovered after timeout",
+        ),
+        (
+            "mlx5_core 0000:b0:00.0: cmd_work_handler:870:(pid 7): failed to allocate command "
+            "entry",
+            "failed to allocate command entry",
+        ),
+        (
+            "mlx5_core 0000:b0:00.0: cq_err_event_notifier:520:(pid 7): CQ error on CQN 0x41, "
+            "syndrome 0x1",
+            "CQ error on CQN 0x41, syndrome 0x1",
         ),
     ],
 )

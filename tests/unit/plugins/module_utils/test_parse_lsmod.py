@@ -44,6 +44,19 @@ def test_every_layout_gives_the_same_facts(text: str) -> None:
     assert lsmod.parse(text) == FACTS
 
 
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        pytest.param(LSMOD, True, id="with its header"),
+        pytest.param(PROC, True, id="/proc/modules"),
+        pytest.param(LSMOD.split("\n", 1)[1], False, id="picked lines"),
+        pytest.param("ib_core 400 2 ib_uverbs,mlx5_ib\n", True, id="picked, with ib_core's users"),
+    ],
+)
+def test_a_list_without_its_header_was_picked_from(text: str, whole: bool) -> None:
+    assert lsmod.parse(text).whole is whole
+
+
 def test_a_header_alone_is_a_kernel_without_modules() -> None:
     parsed = lsmod.parse("Module                  Size  Used by\n")
     assert lsmod.facts(parsed) == {"n_modules": 0, "rdma_relevant": {}}

@@ -50,6 +50,12 @@ def test_a_masked_guid_is_kept_as_printed() -> None:
     assert sminfo.parse(masked).guid == "0x8c0eb0300xxxxxx"
 
 
+def test_the_first_releases_show_a_hexadecimal_lid_and_no_state() -> None:
+    parsed = sminfo.parse("sminfo: sm lid 0x3 sm guid 0x10000d, activity count 7 priority 2\n")
+    assert parsed == Sminfo(lid=3, guid="0x10000d", activity=7, priority=2)
+    assert sminfo.facts(parsed) == {"lid": 3, "guid": "0x10000d", "activity": 7, "priority": 2}
+
+
 def test_a_state_of_no_name_is_kept() -> None:
     assert sminfo.parse(MASTER.replace("3 SMINFO_MASTER", "7 ???")).state_name == "???"
 
@@ -64,6 +70,7 @@ def test_a_state_of_no_name_is_kept() -> None:
             MASTER.replace("priority 15", "priority high"), "line 1 .*: not", id="priority"
         ),
         pytest.param(MASTER[:-4], "state 3 is SMINFO_MASTER, not SMINFO_", id="cut in the name"),
+        pytest.param(MASTER.partition(" state")[0], "not 'sm lid N", id="cut before the state"),
         pytest.param(MASTER[:60], "not 'sm lid N", id="cut half way"),
         pytest.param(MASTER.replace("state 3", "state 2"), "SMINFO_STANDBY, not", id="two states"),
         pytest.param(
