@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import json
+import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -9,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _collect
+from tests.gauntlet import render
 from tools import build
 
 ROOT = Path(__file__).parents[3]
@@ -57,3 +62,32 @@ def test_it_runs_by_itself_without_site_packages(program: Path, tmp_path: Path) 
     )
     assert done.stdout.startswith("## ib.port.state\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["ibready"]
+
+
+def interpreter(version: str) -> str | None:
+    """A Python of this version that runs: installed, or kept by pyenv."""
+    kept = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = [shutil.which(f"python{version}"), *kept.glob(f"{version}.*/bin/python{version}")]
+    for python in map(str, filter(None, found)):
+        if subprocess.run([python, "-V"], capture_output=True).returncode == 0:
+            return python
+    return None
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.9", "3.10", "3.12", "3.13"])
+def test_it_runs_under_other_pythons(program: Path, tmp_path: Path, version: str) -> None:
+    # Without its bytecode, which is another Python's.
+    python = interpreter(version)
+    if python is None:
+        pytest.skip(f"there is no python{version} here")
+    node = render.node("hgx-h100-8")
+    _collect.collect(render.render(node), str(tmp_path), "node7", "now")
+    (tmp_path / "expect.json").write_text(json.dumps(node.expect))
+    given = ["--bundle", str(tmp_path / "node7"), "--expect", str(tmp_path / "expect.json")]
+    done = subprocess.run(
+        [python, "-W", "error", str(program), "verify", *given],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
