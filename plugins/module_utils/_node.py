@@ -13,7 +13,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     Missing,
     Unavailable,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import PciFunction
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import (
+    MARK_UNREADABLE,
+    PciFunction,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._observe import machine
 
 _INFINIBAND = "/sys/class/infiniband"
@@ -50,7 +53,7 @@ def collect(evidence: Evidence) -> dict[str, Any]:
         "gpus": [_shown(one) for one in functions if one.is_gpu],
         "hcas": [_shown(one) for one in functions if one.is_hca],
         "rdma_devices": attempt(lambda: _names(evidence, _INFINIBAND), no_names),
-        "simulated": attempt(lambda: machine.read_mark(evidence), machine.MARK_UNREADABLE),
+        "simulated": attempt(lambda: machine.read_mark(evidence), MARK_UNREADABLE),
         "unreadable": unreadable,
     }
 

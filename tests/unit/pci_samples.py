@@ -28,7 +28,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.pci_resourc
 
 GPU0, GPU1 = "0000:13:00.0", "0000:93:00.0"
 HCA0, HCA1 = "0000:15:00.0", "0000:95:00.0"
-SWITCH = "0000:e0:00.0"
+SWITCH, SWITCH_PORT = "0000:e0:00.0", "0000:df:01.0"
 PORTS = {
     GPU0: ("0000:10:01.0", "0000:11:00.0", "0000:12:02.0"),
     HCA0: ("0000:10:01.0", "0000:11:00.0", "0000:12:04.0"),
@@ -36,7 +36,7 @@ PORTS = {
     HCA1: ("0000:90:01.0", "0000:91:00.0", "0000:92:04.0"),
 }
 BRIDGES = tuple(dict.fromkeys(at for path in PORTS.values() for at in path))
-LIST = (GPU0, HCA0, GPU1, HCA1, *BRIDGES)
+LIST = (GPU0, HCA0, GPU1, HCA1, *BRIDGES, SWITCH, SWITCH_PORT)
 
 
 def gpu(at: str, numa: int, **bent: Any) -> PciFunction:
@@ -55,7 +55,8 @@ def hca(at: str, numa: int, **bent: Any) -> PciFunction:
 
 def nvswitch(at: str = SWITCH, **bent: Any) -> PciFunction:
     """An NVSwitch of an HGX H100 board."""
-    healthy = PciFunction(at, "068000", "10de", "22a3", 0, "nvidia-nvswitch")
+    path = (SWITCH_PORT, at)
+    healthy = PciFunction(at, "068000", "10de", "22a3", 0, "nvidia-nvswitch", path)
     return replace(healthy, **bent)
 
 
@@ -111,7 +112,7 @@ def facts(**bent: Any) -> PciFacts:
     listed = Reading(Nvsmi(gpus=(smi(GPU0), smi(GPU1))))
     healthy = PciFacts(
         ends=dict.fromkeys(LIST, end()),
-        configs=dict.fromkeys((*LIST, SWITCH), Reading(config())),
+        configs=dict.fromkeys(LIST, Reading(config())),
         bars=dict.fromkeys((GPU0, GPU1), bars()),
         errors=dict.fromkeys(LIST, errors()),
         vfs=dict.fromkeys((HCA0, HCA1), Reading(0)),

@@ -6,6 +6,7 @@ IBSTAT, SYSFS and SMINFO are one healthy host with one HCA, as text.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -100,15 +101,18 @@ def port(num: int = 1, **bent: Any) -> Port:
 
 
 def hca(name: str = "mlx5_0", *ports: Port, **bent: Any) -> Ca:
-    """An HCA with one healthy port, or with the given ones."""
+    """An HCA with one healthy port, or with the given ones; GUID and LID go by its number."""
+    number = int(re.sub("[^0-9]", "", name.partition("_")[2]) or 0)
+    number += 0 if name[5:].isdecimal() else 0x100
     mine = ports or (port(),)
+    mine = tuple(replace(one, lid=7 + 0x20 * number) if one.lid == 7 else one for one in mine)
     healthy = Ca(
         name=name,
         type="MT4129",
         n_ports=len(mine),
         fw="28.39.1002",
         hw="0",
-        node_guid="0xa088c20300e3142a",
+        node_guid=f"0x{0xA088C20300E3142A + 0x10 * number:x}",
         system_guid="0xa088c20300e3142a",
         ports=mine,
     )

@@ -24,6 +24,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.fabricmanag
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.fabricmanager_status import (
     MISMATCH,
     NOTHING_TO_DO,
+    RUNNING,
     FmStatus,
 )
 
@@ -34,7 +35,6 @@ _INSTALL = f"mend {INSTALLED} first"
 _ABSENT = "it is not installed"
 # How systemd words that a unit starts by itself.
 _AT_BOOT = ("enabled", "enabled-runtime", "static", "generated", "linked", "alias")
-_RUNNING = "active (running)"
 
 
 def judge_manager(scope: Scope) -> Iterator[Check]:
@@ -72,7 +72,7 @@ def _installed(scope: Scope, status: FmStatus, needed: bool | None, why: str) ->
 
 def _active(scope: Scope, status: FmStatus, needed: bool | None, why: str) -> Check:
     if status.active:
-        return passed(ACTIVE, "host", status.state or "active", _RUNNING, scope.source)
+        return passed(ACTIVE, "host", status.state or "active", RUNNING, scope.source)
     if status.missing:
         return unknown(ACTIVE, "host", _ABSENT if needed else why, remedy=_INSTALL)
     if status.active is None:
@@ -84,7 +84,7 @@ def _active(scope: Scope, status: FmStatus, needed: bool | None, why: str) -> Ch
         ACTIVE,
         "host",
         _state(status),
-        _RUNNING,
+        RUNNING,
         scope.source,
         cause=_why_not(status),
         remedy=_remedy(status),

@@ -17,8 +17,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._tally import Tally
 from ansible_collections.ibready.cluster.plugins.module_utils._checks.gpu_scope import (
     ALL_LOST,
+    PASSED_ON,
     UNIT,
     Scope,
+    equal,
     model,
     subject,
 )
@@ -30,6 +32,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
     Expectations,
     Expected,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import nvsmi_error
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._nvsmi import Gpu, address
 
@@ -69,7 +72,8 @@ def _count(seen: Scope) -> Check:
     wanted = seen.expect.get("gpus")
     if wanted is not None and bus is not None and bus < wanted.value:
         told = f"{bus} on the PCI bus"
-        return failed(_COUNT, "host", told, wanted.value, wanted.source, cause=_OFF_BUS)
+        cause = _handed_over(seen.machine, seen.expect) or _OFF_BUS
+        return failed(_COUNT, "host", told, wanted.value, wanted.source, cause=cause)
     if wanted is None:
         wanted = Expected(max(bus or 0, 1), CAPABILITY)
     if seen.facts.error is not None:
@@ -82,6 +86,17 @@ def _count(seen: Scope) -> Check:
         why = f"nvidia-smi tells of {counted} GPUs and describes {described}: it is not whole"
         return unknown(_COUNT, "host", why, observed=described)
     return _compare(seen, len(seen.listed), wanted, bus)
+
+
+def _handed_over(machine: Machine, expect: Expectations) -> str:
+    mine = [
+        one.address
+        for one in machine.cards
+        if one.driver == PASSED_ON and not expect.ignores(one.address)
+    ]
+    if not mine:
+        return ""
+    return f"bound to {PASSED_ON}, so handed over to virtual machines: {', '.join(mine)}"
 
 
 def _compare(seen: Scope, found: int, wanted: Expected, bus: int | None) -> Check:
@@ -137,6 +152,10 @@ def _known(name: str) -> Model | None:
 
 def _uniform(seen: Scope) -> Check:
     wanted = seen.expect.get("gpu_model")
+    odd = _twins(seen) or _unlike(seen)
+    if odd:
+        observed, expected, cause = odd
+        return failed(_UNIFORM, "host", observed, expected, CAPABILITY, cause=cause)
     if wanted is not None and wanted.source == INVENTORY:
         return skipped(_UNIFORM, "host", "the inventory names the model; see gpu.device.model")
     names = Counter(one.name for one in seen.gpus if one.name)
@@ -146,6 +165,30 @@ def _uniform(seen: Scope) -> Check:
     if len(names) == 1:
         return passed(_UNIFORM, "host", told, "one model", CAPABILITY)
     return failed(_UNIFORM, "host", told, "one model", CAPABILITY)
+
+
+def _twins(seen: Scope) -> tuple[str, str, str] | None:
+    """GPUs of one UUID, which no two have."""
+    known = (one.uuid for one in seen.gpus if one.uuid.lower() not in ("", *drivers.NONE_SUCH))
+    for uuid, count in Counter(known).items():
+        if count > 1:
+            where = ", ".join(subject(one) for one in seen.gpus if one.uuid == uuid)
+            cause = "nvidia-smi shows one GPU twice, or the text was put together by hand"
+            return f"{uuid} at {where}", "a UUID of its own for each GPU", cause
+    return None
+
+
+def _unlike(seen: Scope) -> tuple[str, str, str] | None:
+    """A GPU with less memory than an equal one."""
+    for gpu in seen.gpus:
+        equals = [one for one in seen.gpus if equal(gpu, one) and one.ecc == gpu.ecc]
+        most = max(one.memory_total_mib or 0 for one in equals)
+        mine = gpu.memory_total_mib
+        if mine is not None and mine < most * drivers.MEMORY_ALIKE:
+            told = f"{mine} MiB of memory at {subject(gpu)}"
+            cause = "a part of its memory is gone, or it is another model than its name says"
+            return told, f"{most} MiB, as equal GPUs have", cause
+    return None
 
 
 def _lost(seen: Scope) -> Iterator[Check]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Iterator
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check, failed
@@ -12,10 +13,12 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks.gpu_scope 
     ON_OR_OFF,
     UNIT,
     Scope,
+    Unsure,
     each,
     model,
     must_be_no,
     none_of,
+    shown_by_equals,
     subject,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._data import drivers
@@ -81,6 +84,8 @@ def _mode(seen: Scope) -> Iterator[Check]:
         has_none = gpu.ecc.lower() in drivers.NONE_SUCH
         if gpu.ecc not in ON_OR_OFF and not has_none:
             tally.unsure(subject(gpu), f"nvidia-smi showed {gpu.ecc or 'no ECC mode'}")
+        elif has_none and told is None and _must_show(gpu):
+            tally.unsure(subject(gpu), f"nvidia-smi shows N/A for the ECC of {gpu.name}")
         elif has_none and (told is None or not told.value):
             tally.left_out(subject(gpu), "the GPU has no ECC")
         elif wanted is None:
@@ -99,6 +104,13 @@ def _as_sold(gpu: Gpu) -> Expected | None:
     if known is None or known.model in drivers.ECC_OFF_AS_SOLD:
         return None
     return Expected(True, CAPABILITY)
+
+
+def _must_show(gpu: Gpu) -> bool:
+    """Whether the model has ECC, and this is not a part of it that a virtual machine was given."""
+    known = model(gpu)
+    slice_of_it = gpu.virtualization.lower() == drivers.VGPU
+    return known is not None and known.model not in drivers.WITHOUT_ECC and not slice_of_it
 
 
 def _pending(gpu: Gpu, text: str) -> Check | None:
@@ -122,6 +134,9 @@ def _errors(seen: Scope, kind: str, check_id: str, when: str) -> Iterator[Check]
             raise ValueError(text)
         bad = {name: count for name, count in counts.items() if count}
         if not bad:
+            for name in texts.keys() - counts.keys():
+                if shown_by_equals(seen, gpu, attrgetter(f"{kind}_{name.lower()}")):
+                    raise Unsure(f"N/A for {kind} {name} errors, which equal GPUs show")
             return None
         told = ", ".join(f"{count} in {name}" for name, count in bad.items())
         cause = f"uncorrectable memory errors {when}: {told}"
@@ -141,11 +156,21 @@ def _none_such(text: str) -> bool:
 
 
 def _repair(seen: Scope) -> Iterator[Check]:
-    judge = must_be_no(_REPAIR, "a repair of the memory waits for a reset of the GPU")
+    waits = must_be_no(_REPAIR, "a repair of the memory waits for a reset of the GPU")
+
+    def judge(gpu: Gpu, text: str) -> Check | None:
+        return waits(gpu, "Yes" if text.lower() == drivers.PENDING else text)
 
     def text_of(gpu: Gpu) -> str:
-        both = (gpu.channel_repair, gpu.tpc_repair)
-        return next((one for one in both if one.lower() == "yes"), both[0] and both[1] and both[0])
+        # What waits stands for both, then nothing, then what nobody knows, then N/A.
+        order = ("no", *reversed(drivers.NONE_SUCH), "?", "", drivers.PENDING, "yes")
+
+        def weight(text: str) -> int:
+            return order.index(text.lower() if text.lower() in order else "?")
+
+        shown = (gpu.channel_repair, gpu.tpc_repair)
+        worst = max(shown, key=weight)
+        return "No" if _none_such(worst) and "no" in (one.lower() for one in shown) else worst
 
     yield from each(seen, _REPAIR, "pending repair", text_of, judge, "No", newer=True)
 

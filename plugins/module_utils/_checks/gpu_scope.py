@@ -33,7 +33,7 @@ ON_OR_OFF = ("Enabled", "Disabled")
 NO_GPU = "no NVIDIA GPU on the PCI bus"
 ALL_LOST = "the driver reaches no GPU"
 # Bound to this driver, a GPU belongs to a virtual machine on this host.
-_PASSED_ON = "vfio-pci"
+PASSED_ON = "vfio-pci"
 
 
 class Unsure(Exception):
@@ -86,7 +86,7 @@ def scope(facts: GpuFacts, machine: Machine, expect: Expectations) -> Scope:
 def on_bus(machine: Machine, expect: Expectations) -> tuple[PciFunction, ...]:
     """The GPUs on the bus that this host's own driver is to run."""
     return tuple(
-        one for one in machine.cards if one.driver != _PASSED_ON and not expect.ignores(one.address)
+        one for one in machine.cards if one.driver != PASSED_ON and not expect.ignores(one.address)
     )
 
 
@@ -97,6 +97,18 @@ def subject(gpu: Gpu) -> str:
 def model(gpu: Gpu) -> gpus.Gpu | None:
     """The model by PCI id, else by name; None where the table has none."""
     return _profiles.gpu_by_id(gpu.pci_device_id) or _profiles.gpu_by_name(gpu.name)
+
+
+def equal(gpu: Gpu, other: Gpu) -> bool:
+    """Whether the driver must show the same properties of both."""
+    return (gpu.name, gpu.mig, gpu.virtualization) == (other.name, other.mig, other.virtualization)
+
+
+def shown_by_equals(seen: Scope, gpu: Gpu, text_of: Callable[[Gpu], str]) -> bool:
+    """Whether a GPU that is equal shows a value, which this one therefore has, too."""
+    texts = (text_of(one).lower() for one in seen.gpus if gpu.name and equal(gpu, one))
+    odd = (*drivers.NONE_SUCH, "")
+    return any(one not in odd and not any(sign in one for sign in NEEDS_RESET) for one in texts)
 
 
 def each(
@@ -123,7 +135,10 @@ def each(
             else:
                 tally.unsure(name, f"nvidia-smi showed no {what}")
         elif text.lower() in drivers.NONE_SUCH:
-            tally.left_out(name, f"nvidia-smi shows N/A for {what}")
+            if shown_by_equals(seen, gpu, text_of):
+                tally.unsure(name, f"N/A for {what}, which nvidia-smi shows of equal GPUs")
+            else:
+                tally.left_out(name, f"nvidia-smi shows N/A for {what}")
         elif any(sign in text.lower() for sign in NEEDS_RESET):
             tally.left_out(name, "the GPU must be reset first")
         else:

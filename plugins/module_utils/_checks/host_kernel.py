@@ -27,6 +27,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine imp
 
 _RIGHT_IOMMU = "off or passthrough"
 _TRANSLATED = "DMA"  # DMA and DMA-FQ
+_PASSTHROUGH = "identity"
 _SHOWN = 3
 
 
@@ -61,6 +62,15 @@ def _iommu(kernel: KernelFacts, machine: Machine) -> Check:
             for address, kind in kernel.domains.value.items()
             if kind.startswith(_TRANSLATED)
         }
+        others = {
+            address: kind
+            for address, kind in kernel.domains.value.items()
+            if kind != _PASSTHROUGH and address not in wrong
+        }
+        if others and not wrong:
+            address, kind = sorted(others.items())[0]
+            said_so = f"is {kind!r}, of which nobody knows" if kind else "cannot be told"
+            return unknown(check, HOST, f"the type of the IOMMU domain of {address} {said_so}")
         if not wrong:
             observed = "passthrough" if kernel.domains.value else "off"
             return passed(check, HOST, observed, _RIGHT_IOMMU, CAPABILITY)

@@ -180,6 +180,10 @@ def _devices(facts: ModuleFacts, machine: Machine) -> list[Check]:
     if not facts.verbs.value:
         named = ", ".join(facts.devices.value)
         checks.append(failed(check, HOST, f"no uverbs file for {named}", "one each", CAPABILITY))
+    elif len(facts.verbs.value) < len(facts.devices.value):
+        observed = f"{len(facts.verbs.value)} uverbs for {len(facts.devices.value)} RDMA devices"
+        cause = "ib_uverbs did not take to every RDMA device: no program can use the rest"
+        checks.append(failed(check, HOST, observed, "one each", CAPABILITY, cause=cause))
     if checks:
         return checks
     observed = f"{len(facts.verbs.value or ())} uverbs files open to all"

@@ -33,6 +33,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.proc_limits
 )
 
 _SYSTEMD = "systemd's default"
+_WELL = "running or not enabled"
+_RESTART = "auto-restart"
 _NOT_FOUND = "not-found"
 
 
@@ -43,7 +45,7 @@ def judge(facts: HostFacts, machine: Machine) -> list[Check]:
     hca = real.then(host_scope.with_hca(machine))
     host = real.then(host_scope.outside_container(machine))
     # A sandbox has real limits, and its HCAs are on no bus.
-    pins = Scope() if machine.simulated else host_scope.with_hca(machine)
+    pins = Scope() if machine.surely_simulated else host_scope.with_hca(machine)
     systemd = _with_systemd(services, machine)
     return [
         *pins.then(systemd).judge("host.limit.memlock", lambda: _memlock(services)),
@@ -153,12 +155,18 @@ def _failed_units(services: ServiceFacts) -> list[Check]:
         if reading.value is None:
             return [unknown(check, HOST, reading.why)]
         found += reading.value
-    broken = [one for one in found if one.active == "failed" and one.name != "openibd.service"]
-    if not broken:
-        return [passed(check, HOST, "none failed", "none failed", CAPABILITY)]
-    return [
-        failed(check, one.name, "failed", "running or not enabled", CAPABILITY) for one in broken
-    ]
+    checks = []
+    for one in found:
+        if one.name == "openibd.service":
+            continue
+        if one.active == "failed":
+            checks.append(failed(check, one.name, "failed", _WELL, CAPABILITY))
+        elif one.active == "activating" and one.sub.startswith(_RESTART):
+            cause = "it ends soon after its start, and systemd starts it over and over"
+            checks.append(failed(check, one.name, one.sub, _WELL, CAPABILITY, cause=cause))
+        elif one.active == "activating":
+            checks.append(unknown(check, one.name, "it is being started: look again when it is up"))
+    return checks or [passed(check, HOST, "none failed", "none failed", CAPABILITY)]
 
 
 def _clock(services: ServiceFacts) -> Check:

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import re
+from fnmatch import fnmatchcase
+
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import host_scope
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._look import look
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
@@ -13,6 +16,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     unknown,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._checks.host_scope import HOST
+from ansible_collections.ibready.cluster.plugins.module_utils._data import driver_packages
+from ansible_collections.ibready.cluster.plugins.module_utils._data.driver_packages import Packages
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.host import (
     HostFacts,
@@ -22,10 +27,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine imp
 
 _CHECK = "host.updates.held"
 _EXPECTED = "no driver or RDMA package changes by itself"
-# A pattern that holds one of these words is meant for them.
-_OF_GPUS = ("nvidia", "cuda-drivers")
-_OF_HCAS = ("mlnx", "ofed", "doca", "rdma", "ibverbs", "infiniband")
+_STARS = 4
 _EVERYTHING = ("*", ".*", ".", "")
+# More than names and blanks to fill: nobody here works such a pattern out.
+_HARD = re.compile(r"[(|\[{+?]")
 
 
 def judge(facts: HostFacts, machine: Machine) -> list[Check]:
@@ -45,12 +50,15 @@ def _held(updates: UpdateFacts, machine: Machine) -> Check:
         left = updates.left_alone
         if left.value is None:
             return unknown(_CHECK, HOST, f"{who} installs updates; {left.why}")
-        wanted: dict[str, tuple[str, ...]] = {}
+        wanted: dict[str, Packages] = {}
         if machine.has_gpus is not False:
-            wanted["the NVIDIA driver"] = _OF_GPUS
+            wanted["the NVIDIA driver"] = driver_packages.OF_GPUS
         if not host_scope.with_hca(machine).skip:
-            wanted["the RDMA stack"] = _OF_HCAS
-        free = [name for name, words in wanted.items() if not _covered(words, left.value)]
+            wanted["the RDMA stack"] = driver_packages.OF_HCAS
+        covered = {name: _covered(packages, left.value) for name, packages in wanted.items()}
+        free = [name for name, safe in covered.items() if safe is False]
+        if not free and None in covered.values():
+            return unknown(_CHECK, HOST, f"{who}: cannot tell which packages it leaves alone")
         if not free:
             return passed(_CHECK, HOST, f"{who} leaves them alone", _EXPECTED, CAPABILITY)
         cause = f"{who} may update {' and '.join(free)} under running jobs"
@@ -62,8 +70,26 @@ def _held(updates: UpdateFacts, machine: Machine) -> Check:
     return look(_CHECK, HOST, updates.who, judge, missing=missing)
 
 
-def _covered(words: tuple[str, ...], patterns: tuple[str, ...]) -> bool:
+def _covered(packages: Packages, patterns: tuple[str, ...]) -> bool | None:
+    """Whether a pattern is meant for one of these; None where one that may be cannot be told."""
+    found: list[bool | None] = []
+    for one in patterns:
+        plain = one.strip("^$").lower().replace("\\", "")
+        glob = plain.replace(".*", "*")
+        if plain in _EVERYTHING:
+            found.append(True)
+        elif _HARD.search(plain) or glob.count("*") > _STARS:
+            found.append(None if any(word in plain for word in packages.words) else False)
+        else:
+            found.append(_meant(glob, packages))
+    return True if True in found else None if None in found else False
+
+
+def _meant(glob: str, packages: Packages) -> bool:
+    """Whether the pattern names one of the packages, or all names that begin as theirs do."""
+    if any(fnmatchcase(glob, other) for other in packages.others):
+        return False
     return any(
-        one.strip("^$") in _EVERYTHING or any(word in one.lower() for word in words)
-        for one in patterns
+        fnmatchcase(glob, name) or fnmatchcase(name.rstrip("*"), f"{glob}*")
+        for name in packages.names
     )

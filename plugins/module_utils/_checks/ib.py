@@ -53,6 +53,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
     IbFacts,
+    is_infiniband,
     layer,
     port_name,
 )
@@ -74,17 +75,21 @@ def judge(facts: IbFacts, expect: Expectations) -> list[Check]:
     checks += judge_hcas(facts, ports, expect)
     idle, judged = _split_idle(facts, ports, expect)
     checks += _left_to_roce(judged, expect)
-    judged = [pair for pair in judged if not _is_roce_rail(pair[1], expect)]
+    roce = [pair for pair in judged if _is_roce_rail(pair[1], expect)]
+    judged = [pair for pair in judged if pair not in roce]
     for ca, port in judged:
         checks += judge_port(ca, port, facts, expect)
         checks.append(judge_subnet_manager(ca, port, facts))
     checks += _idle(facts, idle, expect)
-    checks += _apart(ports, {port_name(*one) for one in idle})
+    checks += _apart(ports, {port_name(*one) for one in [*idle, *judged]})
     checks += _link_layers(facts, ports, expect)
     active = [(ca, port) for ca, port in judged if port.state == "Active"]
     checks += judge_links(facts, active, expect)
-    checks += judge_counters(facts, active)
-    checks += judge_optics(facts, active)
+    # roce.* looks at neither.
+    carrying = [pair for pair in roce if pair[1].state == "Active"]
+    counted = [pair for pair in active if is_infiniband(pair[1])] + carrying
+    checks += judge_counters(facts, counted)
+    checks += judge_optics(facts, active + carrying)
     return checks + list(judge_perfquery(facts))
 
 
@@ -192,9 +197,9 @@ def _idle(facts: IbFacts, idle: list[Pair], expect: Expectations) -> Iterator[Ch
         yield passed("ib.port.idle", "host", f"{states.count('Active')} ports are Active")
 
 
-def _apart(ports: Sorted, idle: set[str]) -> Iterator[Check]:
+def _apart(ports: Sorted, told: set[str]) -> Iterator[Check]:
     for one in ports.apart:
-        if one.name not in idle:
+        if one.name not in told:
             yield skipped("ib.port.state", one.name, one.why)
 
 

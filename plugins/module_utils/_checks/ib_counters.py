@@ -22,7 +22,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils._data.ib_counters 
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
     IbFacts,
-    is_infiniband,
     port_name,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.perfquery import Block
@@ -31,16 +30,16 @@ _CHECKS = ("ib.port.errors", "ib.port.flaps", "ib.port.saturated")
 _QUERIED = {name: one for one in COUNTERS for name in one.names}
 _BY_NAME = {one.name: one for one in COUNTERS}
 _DAY = 86400
+_GONE = "{} was there at the first look and not at the second"
 # What 64-bit and 32-bit counters stop at.
 _FULL = (2**64 - 1, 2**32 - 1)
 
 
 def judge_counters(facts: IbFacts, ports: list[Pair]) -> Iterator[Check]:
-    """The error counters of the InfiniBand ports among these."""
+    """The error counters of these ports."""
     checks: list[Check] = []
     for ca, port in ports:
-        if is_infiniband(port):
-            checks += _port(facts, port_name(ca, port))
+        checks += _port(facts, port_name(ca, port))
     yield from fold(checks, "ports")
 
 
@@ -77,8 +76,10 @@ def _errors(name: str, first: dict[str, int], later: dict[str, int], seconds: fl
     risen, worst = [], ""
     for counter in COUNTERS:
         before, after = first.get(counter.name), later.get(counter.name)
-        if counter.name == LINK_DOWNED or before is None or after is None:
+        if counter.name == LINK_DOWNED or before is None:
             continue
+        if after is None:
+            return unknown("ib.port.errors", name, _GONE.format(counter.name))
         if after < before:
             why = f"{counter.name} went from {before} to {after}: somebody cleared the counters"
             return unknown("ib.port.errors", name, why, remedy="verify again")
@@ -97,8 +98,10 @@ def _flaps(
     facts: IbFacts, name: str, first: dict[str, int], later: dict[str, int], seconds: float
 ) -> Check:
     before, after = first.get(LINK_DOWNED), later.get(LINK_DOWNED)
-    if before is None or after is None:
+    if before is None:
         return skipped("ib.port.flaps", name, f"the driver shows no {LINK_DOWNED} of this port")
+    if after is None:
+        return unknown("ib.port.flaps", name, _GONE.format(LINK_DOWNED))
     expected = f"{LINK_DOWNED} does not rise"
     if after < before:
         why = f"{LINK_DOWNED} went from {before} to {after}: somebody cleared the counters"

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Iterator
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    PASS,
     Check,
     failed,
     passed,
@@ -52,13 +53,28 @@ def judge_hcas(facts: IbFacts, ports: Sorted, expect: Expectations) -> list[Chec
             checks.append(skipped("ib.hca.guid", ca.name, apart[ca.name]))
             continue
         checks.append(_ports(ca, facts))
-        checks.append(judge_guid("ib.hca.guid", ca.name, ca.node_guid, facts))
+        guid = judge_guid("ib.hca.guid", ca.name, ca.node_guid, facts)
+        checks.append(_only_one(ca, guid, facts))
         checks.append(_firmware(ca, facts, ports, expect))
     rails = [ca for ca in facts.cas if ca.name in ports.hcas]
     checks += _equal_firmware(facts, rails)
     checks += _generation(facts, rails, expect)
     checks += _even(facts, ports, expect)
     return checks
+
+
+def _only_one(ca: Ca, guid: Check, facts: IbFacts) -> Check:
+    """The same check; failed where another HCA of this host has the same node GUID."""
+    others = [
+        one.name
+        for one in facts.on_fabric().cas
+        if one.name != ca.name and one.node_guid.lower() == ca.node_guid.lower()
+    ]
+    if guid.result != PASS or not others:
+        return guid
+    cause = f"{', '.join([ca.name, *others])} have one node GUID: one of them was set by hand"
+    expected = "a GUID of its own"
+    return failed("ib.hca.guid", ca.name, ca.node_guid, expected, CAPABILITY, cause=cause)
 
 
 def _ports(ca: Ca, facts: IbFacts) -> Check:

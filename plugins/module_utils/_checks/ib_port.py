@@ -171,8 +171,32 @@ def _lid(name: str, port: Port, facts: IbFacts) -> Check:
     if port.lid is None:
         return unknown("ib.port.lid", name, silent(facts, "base lid"))
     if 1 <= port.lid <= LAST_UNICAST_LID:
-        return passed("ib.port.lid", name, port.lid, expected, CAPABILITY)
+        others = _same_lid(name, port, facts)
+        if not others:
+            return passed("ib.port.lid", name, port.lid, expected, CAPABILITY)
+        cause = f"{', '.join([name, *others])} have one LID in one subnet"
+        return failed("ib.port.lid", name, port.lid, "a LID of its own", CAPABILITY, cause=cause)
     return failed("ib.port.lid", name, port.lid, expected, CAPABILITY)
+
+
+def _same_lid(name: str, port: Port, facts: IbFacts) -> list[str]:
+    """Other ports of this host with this LID in the same subnet, which its master's GUID tells.
+
+    A virtual function may rightly have the LID of the port that it is cut from.
+    """
+    mine = facts.sm.get(name)
+    if port.state != "Active" or mine is None or mine.sm is None:
+        return []
+    found = []
+    for ca in facts.on_fabric().cas:
+        for one in ca.ports if not facts.device(ca.name).virtual else ():
+            theirs = facts.sm.get(port_name(ca, one))
+            if port_name(ca, one) == name or theirs is None or theirs.sm is None:
+                continue
+            alike = (one.lid, one.state, theirs.sm.guid) == (port.lid, "Active", mine.sm.guid)
+            if alike and is_infiniband(one):
+                found.append(port_name(ca, one))
+    return [] if facts.device(name.partition("/")[0]).virtual else found
 
 
 def _sm_lid(name: str, port: Port, facts: IbFacts) -> Check:

@@ -166,12 +166,7 @@ def judge_agreement(facts: IbFacts, ports: Sorted) -> Check:
         return unknown("ib.sources.agree", "host", why)
     if facts.sysfs_unknown:
         return unknown("ib.sources.agree", "host", facts.sysfs_unknown)
-    told, kernel = _flat(facts.cas), _flat(facts.sysfs)
-    wrong = [
-        f"{name}: ibstat {told.get(name, 'nothing')}, sysfs {kernel.get(name, 'nothing')}"
-        for name in sorted(set(told) | set(kernel))
-        if told.get(name) != kernel.get(name)
-    ]
+    wrong = list(_kernel_differs(facts))
     for source, cas in facts.told.items():
         wrong += _differences(facts, ports, source, cas)
     wrong += [
@@ -184,6 +179,11 @@ def judge_agreement(facts: IbFacts, ports: Sorted) -> Check:
         return failed(
             "ib.sources.agree", "host", "; ".join(wrong[:_SHOWN]) + more, "the same", CAPABILITY
         )
+    silent = _kernel_silent(facts)
+    if silent:
+        why = f"the kernel's files do not tell of {', '.join(silent[:_SHOWN])}"
+        return unknown("ib.sources.agree", "host", why)
+    told = [ca.name for ca in facts.cas] + [port_name(*one) for one in _ports(facts.cas)]
     sources = ", ".join(["ibstat", "sysfs", *facts.told])
     return passed(
         "ib.sources.agree",
@@ -192,6 +192,42 @@ def judge_agreement(facts: IbFacts, ports: Sorted) -> Check:
         "the same",
         CAPABILITY,
     )
+
+
+def _ports(cas: tuple[Ca, ...]) -> list[tuple[Ca, Port]]:
+    return [(ca, port) for ca in cas for port in ca.ports]
+
+
+def _kernel_differs(facts: IbFacts) -> Iterator[str]:
+    """What the kernel's files tell otherwise than ibstat; what they do not tell is the same."""
+    mine, kernel = {ca.name for ca in facts.cas}, {ca.name: ca for ca in facts.sysfs}
+    yield from (f"{one}: ibstat lists it, sysfs does not" for one in sorted(mine - set(kernel)))
+    yield from (f"{one}: sysfs lists it, ibstat does not" for one in sorted(set(kernel) - mine))
+    ours = {port_name(*one): one for one in _ports(facts.cas)}
+    theirs = {port_name(*one): one for one in _ports(facts.sysfs)}
+    for name in sorted(set(ours) | set(theirs)):
+        if name not in theirs:
+            device = kernel.get(ours[name][0].name)
+            if device is not None and not _closed(device):
+                yield f"{name}: ibstat lists it, sysfs does not"
+        elif name not in ours:
+            if theirs[name][0].name in mine:
+                yield f"{name}: sysfs lists it, ibstat does not"
+        else:
+            for what, told, said in _compared(ours[name][1], theirs[name][1]):
+                if told != said:
+                    yield f"{name} {what}: ibstat {told}, sysfs {said}"
+
+
+def _kernel_silent(facts: IbFacts) -> list[str]:
+    """Devices whose ports the kernel did not list, and ports whose state it did not tell."""
+    told = {port_name(*one) for one in _ports(facts.cas) if one[1].state}
+    silent = {port_name(*one) for one in _ports(facts.sysfs) if not one[1].state}
+    return [ca.name for ca in facts.sysfs if _closed(ca)] + sorted(told & silent)
+
+
+def _closed(ca: Ca) -> bool:
+    return ca.n_ports is None and not ca.ports
 
 
 def _differences(facts: IbFacts, ports: Sorted, source: str, cas: tuple[Ca, ...]) -> Iterator[str]:
@@ -225,16 +261,3 @@ def _compared(mine: Port, theirs: Port) -> Iterator[tuple[str, object, object]]:
     for what, ours, said in pairs:
         if ours not in ("", None) and said not in ("", None):
             yield what, ours, said
-
-
-def _flat(cas: tuple[Ca, ...]) -> dict[str, str]:
-    """Every device and port in one comparable text (rate without half Gb/s)."""
-    flat = {ca.name: "present" for ca in cas}
-    for ca in cas:
-        for port in ca.ports:
-            rate = "?" if port.rate is None else int(port.rate)
-            flat[port_name(ca, port)] = (
-                f"{layer(port)} {port.state}/{port.physical_state} {rate} Gb/s "
-                f"LID {port.lid} SM lid {port.sm_lid}"
-            )
-    return flat

@@ -44,7 +44,7 @@ def judge_counters(scope: Scope) -> Iterator[Check]:
         return
     tallies = (Tally(MANY, "GPUs"), Tally(ANY, "GPUs"))
     for gpu in told.value.gpus:
-        _one(tallies, gpu, mig=scope.mig(gpu.gpu.index))
+        _one(scope, tallies, gpu)
     on_bus = scope.missing_from
     for tally in tallies:
         if told.value.error_lines:
@@ -64,9 +64,10 @@ def threshold(counter: Counter) -> Threshold | None:
     return known
 
 
-def _one(tallies: tuple[Tally, Tally], gpu: GpuErrors, *, mig: bool) -> None:
+def _one(scope: Scope, tallies: tuple[Tally, Tally], gpu: GpuErrors) -> None:
     many, few = tallies
     subject = gpu.gpu.label
+    mig = scope.mig(gpu.gpu.index)
     for tally in tallies:
         if in_mig(gpu.messages) and mig:
             tally.left_out(subject, MIG)
@@ -80,15 +81,31 @@ def _one(tallies: tuple[Tally, Tally], gpu: GpuErrors, *, mig: bool) -> None:
             tally.unsure(subject, "nvidia-smi shows no error counter of its links")
     if not gpu.told:
         return
-    grave, slight = _sorted(gpu)
-    if grave:
-        many.bad(_fault(MANY, subject, grave))
-    else:
-        many.good(subject)
-    if slight:
-        few.bad(_fault(ANY, subject, slight))
-    else:
-        few.good(subject)
+    missing = _untold(scope, gpu)
+    for tally, found in zip((many, few), _sorted(gpu)):
+        if found:
+            tally.bad(_fault(tally.id, subject, found))
+        elif missing:
+            tally.unsure(subject, missing)
+        else:
+            tally.good(subject)
+
+
+def _untold(scope: Scope, gpu: GpuErrors) -> str:
+    """What was cut out between the lines, "" where each link that is up has all its counters."""
+    if gpu.summed_up:
+        return ""
+    names: dict[int, set[tuple[int | None, str]]] = {}
+    for one in gpu.counters:
+        names.setdefault(one.link, set()).add((one.lane, one.counter))
+    missing = scope.links_untold(gpu.gpu, set(names))
+    if missing:
+        return missing
+    every = {name for mine in names.values() for name in mine}
+    for link, mine in names.items():
+        if mine != every:
+            return f"link {link} lacks a counter that other links have: the listing is not whole"
+    return ""
 
 
 def _sorted(gpu: GpuErrors) -> tuple[list[Counter], list[Counter]]:

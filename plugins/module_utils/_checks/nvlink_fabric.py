@@ -44,12 +44,17 @@ class _Fabric:
         self._health = Tally(HEALTH, "GPUs")
         self._recovery = Tally(RECOVERY, "GPUs")
         self._clique = Tally(CLIQUE, "GPUs")
+        self._cliques: dict[tuple[str, str], list[str]] = {}
 
     def checks(self) -> Iterator[Check]:
         yield from self._state.checks("Completed, Success", CAPABILITY, nothing=_NO_FABRIC)
         yield from self._health.checks("Healthy or N/A", CAPABILITY, nothing=_NO_FABRIC)
         yield from self._recovery.checks("none under way", CAPABILITY, nothing=_NO_FABRIC)
-        yield from self._clique.checks("not zero", CAPABILITY, nothing="no GPU of a rack's fabric")
+        if len(self._cliques) > 1:
+            self._clique.bad(_divided(self._scope, self._cliques))
+        yield from self._clique.checks(
+            "not zero, and one", CAPABILITY, nothing="no GPU of a rack's fabric"
+        )
 
     def unsure(self, subject: str, why: str) -> None:
         for tally in (self._state, self._health, self._recovery):
@@ -72,6 +77,7 @@ class _Fabric:
             self._no_fabric(subject, model, told.get("state", ""))
             return
         recovering = [flag for flag in data.RECOVERY_FLAGS if health.get(flag) == "true"]
+        self._judge_recovery(subject, gpu, health, recovering)
         self._judge_state(subject, gpu, told, recovering)
         self._judge_health(subject, gpu, health, recovering)
         self._judge_clique(subject, model, told)
@@ -108,10 +114,11 @@ class _Fabric:
         else:
             self.unsure(subject, "the driver shows N/A for a GPU that is behind NVSwitches")
 
-    def _judge_state(
-        self, subject: str, gpu: Gpu, told: dict[str, str], recovering: list[str]
+    def _judge_recovery(
+        self, subject: str, gpu: Gpu, health: dict[str, str], recovering: list[str]
     ) -> None:
-        state, status = told.get("state", ""), told.get("status", "")
+        words = {flag: health[flag] for flag in data.RECOVERY_FLAGS if flag in health}
+        strange = [flag for flag, word in words.items() if word not in data.RECOVERY_WORDS]
         if recovering:
             self._recovery.bad(
                 failed(
@@ -122,8 +129,19 @@ class _Fabric:
                     CAPABILITY,
                 )
             )
+        elif strange:
+            shown = (gpu.fabric_health or {})[strange[0]]
+            name = strange[0].replace("_", " ")
+            self._recovery.unsure(subject, f"a word that is not known for {name}: {shown[:40]!r}")
+        elif not words:
+            self._recovery.left_out(subject, "this driver tells nothing of a recovery")
         else:
             self._recovery.good(subject)
+
+    def _judge_state(
+        self, subject: str, gpu: Gpu, told: dict[str, str], recovering: list[str]
+    ) -> None:
+        state, status = told.get("state", ""), told.get("status", "")
         if state == data.COMPLETED and status == data.SUCCESS:
             self._state.good(subject)
         elif state in data.UNFINISHED and recovering and status in (data.SUCCESS, "n/a", ""):
@@ -187,6 +205,22 @@ class _Fabric:
             )
         else:
             self._clique.good(subject)
+            self._cliques.setdefault((clique, cluster), []).append(subject)
+
+
+def _divided(scope: Scope, cliques: dict[tuple[str, str], list[str]]) -> Check:
+    observed = "; ".join(
+        f"CliqueId {clique}, ClusterUUID {cluster}: {', '.join(subjects)}"
+        for (clique, cluster), subjects in cliques.items()
+    )
+    return failed(
+        CLIQUE,
+        "host",
+        observed,
+        "the same of every GPU",
+        scope.source,
+        cause="the GPUs of this host are in different cliques: NVLink does not join them all",
+    )
 
 
 def _not_registered(scope: Scope, subject: str, gpu: Gpu) -> Check:

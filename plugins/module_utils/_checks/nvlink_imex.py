@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+from ipaddress import ip_address
 from typing import Iterator
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._look import look
@@ -20,6 +22,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks.nvlink_sco
 from ansible_collections.ibready.cluster.plugins.module_utils._data import nvlink as data
 
 SERVICE, NODES, CHANNELS = "nvlink.imex.service", "nvlink.imex.nodes", "nvlink.imex.channels"
+
+# A host's name; what consists of numbers is a broken address.
+_NAME = re.compile(r"(?=[^A-Za-z]{0,253}[A-Za-z])[A-Za-z0-9][A-Za-z0-9.-]{0,253}")
+_LOCAL = "localhost"
 
 
 def judge_imex(scope: Scope) -> Iterator[Check]:
@@ -81,8 +87,26 @@ def _nodes(scope: Scope, nodes: tuple[str, ...]) -> Check:
             scope.source,
             cause=f"{data.IMEX_NODES} names no host",
         )
+    if not any(_is_another(one) for one in nodes):
+        return failed(
+            NODES,
+            "host",
+            ", ".join(one[:40] for one in nodes[:4]),
+            "the addresses of the rack's hosts",
+            scope.source,
+            cause=f"{data.IMEX_NODES} holds no address that another host could reach",
+        )
     seen = f"{len(nodes)} node{'' if len(nodes) == 1 else 's'}"
     return passed(NODES, "host", seen, "at least 1", scope.source)
+
+
+def _is_another(node: str) -> bool:
+    """Whether a host of the rack may have this address, or this name."""
+    try:
+        address = ip_address(node)
+    except ValueError:
+        return _NAME.fullmatch(node) is not None and not node.lower().startswith(_LOCAL)
+    return not (address.is_loopback or address.is_unspecified)
 
 
 def _no_nodes(scope: Scope) -> Check:

@@ -43,7 +43,8 @@ def judge_caps(scope: Scope) -> Iterator[Check]:
         elif in_mig(gpu.messages):
             tally.unsure(subject, MIG_SAID)
         elif gpu.links:
-            _peers(tally, subject, gpu.links, behind=_switched(scope, gpu.gpu))
+            missing = scope.links_untold(gpu.gpu, set(gpu.links))
+            _peers(tally, subject, gpu.links, missing, behind=_switched(scope, gpu.gpu))
         elif _switched(scope, gpu.gpu):
             tally.unsure(subject, _said(gpu.messages))
         else:
@@ -69,18 +70,21 @@ def _said(messages: tuple[str, ...]) -> str:
     return messages[0] if messages else "nvidia-smi says nothing of its links"
 
 
-def _peers(tally: Tally, subject: str, links: dict[int, dict[str, bool]], *, behind: bool) -> None:
+def _peers(
+    tally: Tally, subject: str, links: dict[int, dict[str, bool]], missing: str, *, behind: bool
+) -> None:
     """What every link can do; a lack counts only ``behind`` NVSwitches."""
     wrong: dict[str, list[int]] = {}
     for link, caps in links.items():
         for name in (P2P, P2P_ATOMICS):
             if caps.get(name) is False:
                 wrong.setdefault(name, []).append(link)
-    if not wrong and all(P2P in caps for caps in links.values()):
+    told = all(name in caps for caps in links.values() for name in (P2P, P2P_ATOMICS))
+    if not wrong and told and not missing:
         tally.good(subject)
         return
     if not wrong:
-        tally.unsure(subject, "the listing does not tell of P2P for every link")
+        tally.unsure(subject, missing or "not every link is told of P2P and of its atomics")
         return
     if not behind:
         tally.left_out(subject, "only links behind NVSwitches promise peer access")

@@ -110,6 +110,18 @@ class Scope:
             return self.board.imex
         return model is not None and model.model in _IN_RACKS
 
+    def links_untold(self, gpu: Header, told: set[int]) -> str:
+        """What a listing that tells of these links leaves out: a link that is up, "" for none.
+
+        Where no status can be read nvlink.link.state says so, and nothing is held against others.
+        """
+        status = self.facts.status.value
+        for one in status.gpus if status else ():
+            missing = sorted({link.id for link in one.active} - told)
+            if one.gpu.index == gpu.index and missing:
+                return f"link {missing[0]} is up, and the listing leaves it out: it is not whole"
+        return ""
+
     def mig(self, index: int | None) -> bool:
         """Whether nvidia-smi -q says that this GPU (None: every one) is in MIG mode."""
         gpus = self.facts.smi.value.gpus if self.facts.smi.value else ()

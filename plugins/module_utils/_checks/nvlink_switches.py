@@ -24,9 +24,11 @@ from ansible_collections.ibready.cluster.plugins.module_utils._data.sxids import
     SXIDS,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.nvlink import SwitchPort
 
 FATAL, ERRORS = "nvlink.nvswitch.fatal", "nvlink.nvswitch.errors"
 NVLSM, PORTS = "nvlink.nvlsm.running", "nvlink.nvlsm.ports"
+REDUNDANCY = "nvlink.nvlsm.redundancy"
 _ACTIVE = "ACTIVE"
 _NONE = "none since the driver was loaded"
 _NO_DRIVER = "no NVSwitch of this host has a driver of its own"
@@ -79,7 +81,10 @@ def _no_event(check_id: str, scope: Scope) -> Check:
     if scope.board is None and not scope.switches_seen:
         why = f"nobody can tell whether there are NVSwitches: {scope.machine.pci.why}"
         return unknown(check_id, "host", why)
-    return passed(check_id, "host", "none in the kernel's log", _NONE, CAPABILITY)
+    seen = "none in the kernel's log"
+    if scope.facts.log_lost:
+        seen += ", which no longer reaches back to the boot"
+    return passed(check_id, "host", seen, _NONE, CAPABILITY)
 
 
 def _driverless(scope: Scope) -> str:
@@ -113,15 +118,17 @@ def _subnet_manager(scope: Scope) -> Iterator[Check]:
     board = scope.board
     if board is None and scope.machine.gpus.value is None and not scope.models:
         why = scope.machine.gpus.why or "nobody looked for GPUs"
-        yield from cannot_tell((NVLSM, PORTS), why)
+        yield from cannot_tell((NVLSM, PORTS, REDUNDANCY), why)
         return
     if board is None or not board.nvlsm or scope.without_switches:
         why = _OTHER_BOARD if board is None or not board.nvlsm else _AT_HOST
         yield skipped(NVLSM, "host", why)
         yield skipped(PORTS, "host", why)
+        yield skipped(REDUNDANCY, "host", why)
         return
     yield _nvlsm(scope)
     yield from _ports(scope)
+    yield _redundancy(scope, board.nvlsm_ports)
 
 
 def _nvlsm(scope: Scope) -> Check:
@@ -163,8 +170,35 @@ def _ports(scope: Scope) -> list[Check]:
                 tally.left_out(subject, "no subnet manager may run on this port")
             elif port.state.value is None:
                 tally.unsure(subject, port.state.why)
-            elif port.state.value.rpartition(":")[2].strip() == _ACTIVE:
+            elif _is_active(port):
                 tally.good(subject)
             else:
                 tally.bad(failed(PORTS, subject, port.state.value, "4: ACTIVE", scope.source))
     return tally.checks("ACTIVE", scope.source, nothing="no port to an NVLink switch")
+
+
+def _redundancy(scope: Scope, wanted: int) -> Check:
+    """Whether as many ports lead to the switches as the board has; PORTS judges those there are."""
+    managers = scope.machine.switch_managers
+    if managers.value is None:
+        return unknown(REDUNDANCY, "host", managers.why or "nobody looked")
+    up, down = 0, False
+    for address in managers.value:
+        ports = scope.facts.ports.get(address)
+        if ports is None or ports.value is None:
+            return unknown(REDUNDANCY, address, (ports.why if ports else "") or "nobody looked")
+        for port in ports.value:
+            if port.managed and port.state.value is None:
+                return unknown(REDUNDANCY, f"{port.device}/{port.port}", port.state.why)
+            down = down or (port.managed and not _is_active(port))
+            up += 1
+        down = down or not ports.value
+    if down or not up:
+        return skipped(REDUNDANCY, "host", f"mend {PORTS} first")
+    if up >= wanted:
+        return passed(REDUNDANCY, "host", up, wanted, scope.source)
+    return failed(REDUNDANCY, "host", f"{up} ports", f"{wanted} ports", scope.source)
+
+
+def _is_active(port: SwitchPort) -> bool:
+    return (port.state.value or "").rpartition(":")[2].strip() == _ACTIVE

@@ -18,6 +18,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks.pci_driver
 from ansible_collections.ibready.cluster.plugins.module_utils._checks.pci_errors import (
     judge_errors,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.pci_gpu_slot import (
+    judge_gpu_slots,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._checks.pci_link import judge_links
 from ansible_collections.ibready.cluster.plugins.module_utils._checks.pci_scope import scope
 from ansible_collections.ibready.cluster.plugins.module_utils._checks.pci_slot import judge_slots
@@ -30,8 +33,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts.pci import 
 def judge(facts: PciFacts, machine: Machine, expect: Expectations) -> list[Check]:
     """Every pci.* check of one host."""
     ids = [one.id for one in entries.ENTRIES]
-    if machine.simulated:
-        return [skipped(one, "host", f"simulated node: {machine.simulated}") for one in ids]
+    if machine.surely_simulated:
+        return [skipped(one, "host", f"simulated node: {machine.surely_simulated}") for one in ids]
     if machine.pci.missing:
         return [skipped(one, "host", "the host has no PCI bus") for one in ids]
     if not machine.pci.known:
@@ -40,6 +43,7 @@ def judge(facts: PciFacts, machine: Machine, expect: Expectations) -> list[Check
     return [
         *judge_drivers(mine),
         *judge_links(mine),
+        *judge_gpu_slots(mine),
         *judge_slots(mine, expect),
         *judge_bars(mine),
         *judge_config(mine),

@@ -21,6 +21,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks.pci_scope 
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._data.pcie import PASSED_ON
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import PciFunction
 
 _GPU_DRIVER = "nvidia"
@@ -47,13 +48,34 @@ def _answers(scope: Scope) -> list[Check]:
         config = scope.facts.configs.get(one.address)
         if config is None or config.value is None:
             tally.unsure(one.address, config.why if config else "nobody looked")
-        elif config.value.answers:
-            tally.good(one.address)
-        else:
+        elif not config.value.answers:
             tally.bad(
                 failed(tally.id, one.address, "reads as ones", f"vendor {one.vendor}", CAPABILITY)
             )
+        elif config.value.off and _in_use(one):
+            tally.bad(_switched_off(one, config.value.off, scope))
+        else:
+            tally.good(one.address)
     return tally.checks("an answer", CAPABILITY, nothing=NEITHER)
+
+
+def _in_use(function: PciFunction) -> bool:
+    """A GPU or HCA that a driver of this host has switched on."""
+    return not function.is_nvswitch and bool(function.driver) and function.driver not in PASSED_ON
+
+
+def _switched_off(function: PciFunction, off: tuple[str, ...], scope: Scope) -> Check:
+    seen = f"{' and '.join(off)} off"
+    return failed(
+        "pci.device.answers",
+        function.address,
+        seen,
+        "both on under a driver",
+        CAPABILITY,
+        cause=f"{scope.name(function.address)} has {seen}: it was reset under its driver, "
+        "or the driver gave up on it",
+        remedy=f"look at `dmesg | grep {function.address}`; load the driver anew or boot the host",
+    )
 
 
 def _bound(
@@ -140,12 +162,15 @@ def _rdma(scope: Scope) -> list[Check]:
         return tally.checks(nothing=scope.no_hca)
     vague = [one.name for one in rdma.value or () if one.address is None]
     for one in scope.hcas:
-        if one.address in scope.rdma or _bonded(one, scope):
+        bonded = _bonded(one, scope)
+        if one.address in scope.rdma or bonded.value:
             tally.good(one.address)
         elif scope.machine.container:
             tally.left_out(one.address, _SOME_OF_THEM)
         elif one.driver == "" or one.driver in PASSED_ON:
             tally.unsure(one.address, "mend pci.hca.driver first")
+        elif bonded.value is None:
+            tally.unsure(one.address, bonded.why or "nobody looked whether it is in a bond")
         elif vague:
             tally.unsure(one.address, f"the evidence does not tell which function {vague[0]} is")
         else:
@@ -159,12 +184,20 @@ def _rdma(scope: Scope) -> list[Check]:
     return tally.checks("an RDMA device each", CAPABILITY, nothing=scope.no_hca)
 
 
-def _bonded(function: PciFunction, scope: Scope) -> bool:
+def _bonded(function: PciFunction, scope: Scope) -> Reading[bool]:
     """Two Ethernet ports in a bond are one RDMA device, which belongs to the first of them."""
     card = function.address[:-1]
-    return function.class_code[:4] == "0200" and any(
-        address.startswith(card) for address in scope.rdma
-    )
+    others = [one for one in scope.rdma if one[:-1] == card]
+    if function.class_code[:4] != "0200" or not others:
+        return Reading(False)
+    mine = scope.facts.bonds.get(function.address, Reading())
+    theirs = [scope.facts.bonds.get(one, Reading()) for one in others]
+    if mine.value and any(one.value == mine.value for one in theirs):
+        return Reading(True)
+    if mine.value == "":
+        return Reading(False)
+    lost = next((one for one in (mine, *theirs) if not one.known), None)
+    return Reading(None, lost.why) if lost else Reading(False)
 
 
 def _without_rdma(function: PciFunction, no_class: bool) -> Check:

@@ -36,7 +36,7 @@ def judge_errors(scope: Scope) -> Iterator[Check]:
 
 def _uncorrectable(scope: Scope) -> list[Check]:
     tally = Tally("pci.aer.uncorrectable", "functions")
-    for address in on_the_way(scope.devices):
+    for address in on_the_way((*scope.devices, *scope.switches)):
         errors = scope.facts.errors.get(address, Errors())
         kinds = {"fatal": errors.fatal, "nonfatal": errors.nonfatal}
         if all(one.missing for one in kinds.values()):

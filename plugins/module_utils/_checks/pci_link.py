@@ -61,24 +61,27 @@ _SPEED = _Measure(lambda end: end.speed, lambda end: end.max_speed, lambda now: 
 
 
 def judge_links(scope: Scope) -> Iterator[Check]:
-    yield from _judge("pci.link.width", scope, _WIDTH)
-    yield from _judge("pci.link.speed", scope, _SPEED)
+    # An NVSwitch's link is for its manager only: its speed does not matter, lost lanes tell of it.
+    yield from _judge("pci.link.width", scope, _WIDTH, (*scope.devices, *scope.switches))
+    yield from _judge("pci.link.speed", scope, _SPEED, scope.devices)
 
 
-def _judge(check_id: str, scope: Scope, measure: _Measure) -> list[Check]:
+def _judge(
+    check_id: str, scope: Scope, measure: _Measure, devices: tuple[PciFunction, ...]
+) -> list[Check]:
     tally = Tally(check_id, "links")
-    for one in scope.devices:
+    for one in devices:
         if not one.path and scope.machine.virtual.value is not True:
             tally.unsure(scope.name(one.address), _NO_PATH)
-    for link in _links(scope):
+    for link in _links(scope, devices):
         _one(tally, link, scope, measure)
     return tally.checks("what both ends can", CAPABILITY, nothing=NEITHER)
 
 
-def _links(scope: Scope) -> tuple[_Link, ...]:
+def _links(scope: Scope, devices: tuple[PciFunction, ...]) -> tuple[_Link, ...]:
     """Each link once, with all the devices that share it."""
     below: dict[tuple[str, str], list[PciFunction]] = {}
-    for one in scope.devices:
+    for one in devices:
         # In a virtual machine the ports above are not the ones that the card is in.
         seen = () if scope.machine.virtual.value else links(one.path)
         alone = scope.machine.virtual.value or len(one.path) == 1

@@ -51,6 +51,11 @@ def _bandwidth(scope: Scope) -> list[Check]:
 
 def _slot(tally: Tally, one: PciFunction, scope: Scope) -> None:
     rdma = scope.rdma.get(one.address)
+    vague = [other.name for other in scope.facts.rdma.value or () if other.address is None]
+    if rdma is None and vague:
+        why = f"the evidence does not tell which function {vague[0]} is"
+        tally.unsure(one.address, why)
+        return
     if rdma is None or rdma.gbps == 0:
         tally.left_out(one.address, "no active port")
         return
@@ -103,6 +108,8 @@ def _numa(scope: Scope, expect: Expectations) -> list[Check]:
         tally.left_out("host", "the kernel knows no NUMA nodes")
     elif nodes.value is None:
         tally.unsure("host", nodes.why or "nobody looked")
+    elif lost := {one.numa_node for one in (*scope.gpus, *rails)} - {-1, *nodes.value}:
+        tally.unsure("host", f"NUMA node {min(lost)} has devices and is not among the nodes")
     elif len(nodes.value) == 1:
         tally.left_out("host", "all on one NUMA node")
     else:

@@ -63,7 +63,7 @@ def judge(facts: RoceFacts, machine: Machine, expect: Expectations) -> list[Chec
     for port in rails:
         judged.append(_kind(port, machine))
         judged += roce_port.judge(port, expect)
-        judged += roce_gid.judge(port, expect)
+        judged += roce_gid.judge(port, rails, expect)
         judged += roce_qos.judge(port, facts.nccl_tc, expect)
     return checks + _gathered(judged)
 
@@ -117,8 +117,8 @@ def _kind(port: RocePort, machine: Machine) -> Check:
     if port.protocol == rdma_drivers.ROCE:
         return passed(_KIND, port.name, f"{port.model} {port.driver}", expected, CAPABILITY)
     if port.protocol == rdma_drivers.SOFTWARE:
-        if machine.simulated:
-            return skipped(_KIND, port.name, f"simulated node: {machine.simulated}")
+        if machine.surely_simulated:
+            return skipped(_KIND, port.name, f"simulated node: {machine.surely_simulated}")
         cause = "rdma_rxe or siw was set up on an interface without an HCA"
         return failed(_KIND, port.name, port.protocol, expected, CAPABILITY, cause=cause)
     driver = port.driver or "none that could be told"

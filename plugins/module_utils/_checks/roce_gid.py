@@ -35,8 +35,8 @@ _INDEX = "roce.gid.index"
 _EXPECTED = f"a {ROCE_V2} address that other hosts can reach"
 
 
-def judge(port: RocePort, expect: Expectations) -> Iterator[Check]:
-    """roce.gid.*"""
+def judge(port: RocePort, rails: list[RocePort], expect: Expectations) -> Iterator[Check]:
+    """roce.gid.*; ``rails``: all of the host's, this one among them."""
     wanted = expect.get("roce_gid_index")
     down = bool(port.state) and port.state != ACTIVE
     if down and port.gid_index is None:
@@ -46,7 +46,7 @@ def judge(port: RocePort, expect: Expectations) -> Iterator[Check]:
         if wanted is not None:
             yield unknown(_INDEX, port.name, why, remedy=STATE_FIRST)
     else:
-        yield look(_ADDRESS, port.name, port.gids, lambda found: _address(port, found))
+        yield look(_ADDRESS, port.name, port.gids, lambda found: _address(port, rails, found))
         if wanted is not None:
             index = wanted
             yield look(_INDEX, port.name, port.gids, lambda found: _index(port, found, index))
@@ -55,8 +55,14 @@ def judge(port: RocePort, expect: Expectations) -> Iterator[Check]:
         yield skipped(_INDEX, port.name, why)
 
 
-def _address(port: RocePort, found: tuple[GidEntry, ...]) -> Check:
+def _address(port: RocePort, rails: list[RocePort], found: tuple[GidEntry, ...]) -> Check:
     best = next((one for one in found if one.usable), None)
+    for one in found:
+        others = [other.name for other in rails if _has_too(other, port, one)]
+        if others:
+            cause = f"{', '.join([port.name, *others])} have one address on several interfaces"
+            observed = f"index {one.index}: {one}"
+            return failed(_ADDRESS, port.name, observed, _EXPECTED, CAPABILITY, cause=cause)
     if best is not None:
         return passed(_ADDRESS, port.name, f"index {best.index}: {best}", _EXPECTED, CAPABILITY)
     observed = ", ".join(f"{one.index}: {one}" for one in found[:4]) or "an empty table"
@@ -68,6 +74,19 @@ def _address(port: RocePort, found: tuple[GidEntry, ...]) -> Check:
     else:
         cause = f"{interface} has no IP address"
     return failed(_ADDRESS, port.name, observed, _EXPECTED, CAPABILITY, cause=cause)
+
+
+def _has_too(other: RocePort, port: RocePort, mine: GidEntry) -> bool:
+    """Whether another rail has this address; ports of one bond, or of one interface, share it."""
+    if other.name == port.name or not mine.usable:
+        return False
+    own = mine.netdev or port.netdev.value
+    return any(
+        one.usable
+        and one.address == mine.address
+        and (own is None or own != (one.netdev or other.netdev.value))
+        for one in other.gids.value or ()
+    )
 
 
 def _index(port: RocePort, found: tuple[GidEntry, ...], wanted: Expected) -> Check:

@@ -18,6 +18,7 @@ class Board:
     board is told by GPU model, NVSwitches and count. ``nvswitch``: PCI device id (vendor 10de) and
     count; "" where NVSwitches do not show on the PCI bus. ``rails``: InfiniBand or RoCE fabric HCAs
     that the reference design has at least, and the Gb/s of each; 0 where the site chooses.
+    ``nvlsm_ports``: HCA functions that lead to the NVLink switches (field reports; medium).
     """
 
     name: str
@@ -29,6 +30,7 @@ class Board:
     nvswitches: int = 0
     fabric_manager: bool = False
     nvlsm: bool = False
+    nvlsm_ports: int = 0
     imex: bool = False
     rails: int = 0
     rail_gbps: float = 0.0
@@ -215,6 +217,7 @@ BOARDS = (
         ("DGXB200", "DGX B200", "NVIDIA DGX B200"),
         fabric_manager=True,
         nvlsm=True,
+        nvlsm_ports=4,
         rails=8,
         rail_gbps=400,
         source=_DGX,
@@ -227,6 +230,7 @@ BOARDS = (
         8,
         fabric_manager=True,
         nvlsm=True,
+        nvlsm_ports=4,
         rails=8,
         rail_gbps=400,
         source=_HGX,
@@ -240,6 +244,7 @@ BOARDS = (
         ("DGXB300", "DGX B300", "NVIDIA DGX B300"),
         fabric_manager=True,
         nvlsm=True,
+        nvlsm_ports=4,
         rails=8,
         rail_gbps=800,
         source=_DGX,
@@ -252,6 +257,7 @@ BOARDS = (
         8,
         fabric_manager=True,
         nvlsm=True,
+        nvlsm_ports=4,
         rails=8,
         rail_gbps=800,
         source=_HGX,

@@ -28,7 +28,15 @@ SLOWED_BY = {
 }
 # Models whose ECC is off as they come, so that it says nothing; recalled.
 ECC_OFF_AS_SOLD = ("RTX A6000 / A5000",)
+# Models of the table whose memory has none that nvidia-smi shows; recalled.
+WITHOUT_ECC = ("GB10",)
+# What nvidia-smi calls a slice of a GPU in a virtual machine; nvidia-smi(1), confirmed.
+VGPU = "vgpu"
+# How a repair that waits for a reset may be worded instead of "Yes".
+PENDING = "pending"
 # Retired pages from which NVIDIA replaces a GPU without row remapping; its page retirement guide,
 # recalled.
 RETIRED_PAGES_MOST = 60
+# Equal GPUs differ by less in their memory (firmware keeps a little for itself); inferred.
+MEMORY_ALIKE = 0.99
 PERSISTENCE_UNIT = "nvidia-persistenced"

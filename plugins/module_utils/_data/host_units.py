@@ -25,4 +25,4 @@ DNF_TIMERS = ("dnf-automatic.timer", "dnf-automatic-install.timer")
 UPDATES = (APT_TIMER, *DNF_TIMERS)
 
 # What a unit is asked for. MainPID is 0 for what is no service.
-PROPERTIES = "Id,LoadState,ActiveState,UnitFileState,MainPID"
+PROPERTIES = "Id,LoadState,ActiveState,SubState,UnitFileState,MainPID"

@@ -213,6 +213,39 @@ KERNEL = (
     Known(WARNING, r"\bself-detected stall", "a CPU hung in the kernel"),
     Known(
         WARNING,
+        r"Watchdog detected hard LOCKUP(?: on cpu \d{1,6})?",
+        "a CPU hung in the kernel with its interrupts off",
+    ),
+    Known(
+        WARNING,
+        r"Machine Check Exception: [0-9a-f]{1,16} Bank \d{1,3}",
+        "a processor, its memory or its bus reported an error that stopped it",
+    ),
+    Known(
+        WARNING,
+        r"DMAR: ?\[([^\]\n]{1,60})\] Request device \[([0-9a-f:.]{4,16})\]",
+        "the IOMMU refused a device's access to memory",
+        r"DMAR fault, \1 by \2",
+    ),
+    Known(
+        WARNING,
+        r"AMD-Vi: Event logged \[IO_PAGE_FAULT",
+        "the IOMMU refused a device's access to memory",
+        "AMD-Vi IO_PAGE_FAULT",
+    ),
+    Known(
+        WARNING,
+        r"\b[Rr]emounting filesystem read-only",
+        "a disk failed, or its file system is damaged: nothing can be written there any more",
+    ),
+    Known(
+        WARNING,
+        r"NVRM: (?:GPU \S{1,20}:? )?(RmInitAdapter failed)",
+        "the NVIDIA driver could not start a GPU",
+        r"\1",
+    ),
+    Known(
+        WARNING,
         r"INFO: (task \S{1,60} blocked for more than \d{1,9} seconds)",
         "a process hangs in the kernel, often on a device that stopped answering",
         r"\1",

@@ -6,10 +6,9 @@ Data only. ``confidence`` as in gpus.py.
 
 from __future__ import annotations
 
-# Links print a little less than their nominal rate with some drivers (25 for 26.562, 50 for
-# 53.125); a link that trained at half its rate is far below.
-# source: minimum rates of field health checks (Oracle's for A100, H100, Blackwell); confirmed.
-RATE_FLOOR = 0.94
+# What nvidia-smi prints for a link at full rate is one number per generation; less is a slow link.
+# source: nvidia-smi nvlink outputs of the field (see gpus.py); confirmed.
+RATE_FLOOR = 0.99
 
 # GPUs that register with the fabric; older ones with NVSwitches show N/A.
 # source: nvidia-smi -q of A100, H100, H200, B200, GB200 hosts; confirmed.
@@ -29,6 +28,7 @@ HEALTH_FLAGS: dict[str, tuple[str, ...]] = {
 }
 # True while the fabric mends itself.
 RECOVERY_FLAGS = ("route_recovery_in_progress", "access_timeout_recovery")
+RECOVERY_WORDS = ("true", "false", "n/a", "not supported")
 
 # source: NVIDIA's IMEX guide; confirmed.
 IMEX_UNIT = "nvidia-imex.service"

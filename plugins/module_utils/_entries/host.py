@@ -240,6 +240,9 @@ ENTRIES = (
         ("unattended-upgrades or dnf-automatic is on without exceptions",),
         "`apt-mark hold` the packages or name them in Unattended-Upgrade::Package-Blacklist; with "
         "dnf in excludepkgs or `dnf versionlock`; or switch automatic updates off",
-        ("/etc/apt/apt.conf.d|/etc/dnf/automatic.conf",),
+        (
+            "/etc/apt/apt.conf.d|/etc/dnf/automatic.conf",
+            "/etc/apt/apt.conf.d/*|/etc/dnf/automatic.conf",
+        ),
     ),
 )

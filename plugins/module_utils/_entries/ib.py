@@ -116,7 +116,7 @@ ENTRIES = (
             "a tool is from another RDMA stack than the kernel's modules",
         ),
         "run again; if it stays, compare `ibstat` and `ibv_devinfo` with /sys/class/infiniband",
-        ("ibstat", f"{_PORT}/state"),
+        ("ibstat", f"{_BASE}/*/ports", f"{_PORT}/state"),
     ),
     Entry(
         "ib.port.link_layer",
@@ -232,7 +232,7 @@ ENTRIES = (
         "by ib.port.saturated and is no fault.",
         ("a dirty, bent or damaged cable, or a transceiver that is about to fail",),
         "clean and reseat the cable; swap cable, then transceiver, and see which end it follows",
-        (f"{_PORT}/counters/*",),
+        (f"{_PORT}/counters/*|{_PORT}/hw_counters/*",),
     ),
     Entry(
         "ib.port.flaps",
@@ -250,7 +250,7 @@ ENTRIES = (
         "A counter that is full cannot rise, so that new errors stay unseen.",
         ("many errors since the counters were last cleared, long ago or just now",),
         "clear with `perfquery -R` and watch whether it fills again",
-        (f"{_PORT}/counters/*|perfquery",),
+        (f"{_PORT}/counters/*|{_PORT}/hw_counters/*|perfquery",),
     ),
     Entry(
         "ib.port.ber",

@@ -45,6 +45,15 @@ ENTRIES: tuple[Entry, ...] = (
         ("/sys/bus/pci/devices/*/infiniband/*/ports/*/state", "/sys/bus/pci/devices/*/vpd"),
     ),
     Entry(
+        "nvlink.nvlsm.redundancy",
+        "warning",
+        "Every way to the NVLink switches is there",
+        "One Active port is enough to run; with fewer than the board has, the next fault stops it.",
+        ("a function of the board's own HCAs is gone, is hidden, or its port is down",),
+        "compare `lspci -d 15b3:` and `ibstat` with an equal host; look at dmesg, reseat the board",
+        ("/sys/bus/pci/devices/*/infiniband/*/ports/*/state", "/sys/bus/pci/devices/*/vpd"),
+    ),
+    Entry(
         "nvlink.fabric_manager.installed",
         "error",
         "The fabric manager is installed",

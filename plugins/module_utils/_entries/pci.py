@@ -21,7 +21,8 @@ ENTRIES: tuple[Entry, ...] = (
         "pci.device.answers",
         "error",
         "Every GPU, HCA and NVSwitch answers on the bus",
-        "A function that fell off the bus is still listed, but all that is read from it is ones.",
+        "A function that fell off the bus is still listed, but all that is read from it is ones. "
+        "One that was reset under its driver answers, but with bus mastering or memory decode off.",
         (
             "the device lost power or its link (fell off the bus)",
             "the device is in the middle of a reset",
@@ -110,7 +111,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "pci.link.width",
         "error",
-        "Every link on the way to GPUs and HCAs is as wide as both of its ends can be",
+        "Every link on the way to GPUs, HCAs and NVSwitches is as wide as both of its ends can be",
         "A link that lost lanes has half of its bandwidth or less, whatever the speed says.",
         (
             "a lane has bad contact: the card, riser or cable is not seated",
@@ -140,6 +141,20 @@ ENTRIES: tuple[Entry, ...] = (
         ),
     ),
     Entry(
+        "pci.gpu.slot",
+        "warning",
+        "Slot and switch give every SXM GPU the link that it can have",
+        "A port that is capped below what the GPU can do agrees with it on a slow link, so nothing "
+        "is downtrained; the same goes for the uplink of a switch above it.",
+        (
+            "the firmware limits this port to an older generation or fewer lanes",
+            "the switch's own settings (its EEPROM) differ from those of its neighbours",
+        ),
+        "compare `lspci -vv -s ADDRESS` (LnkCap) with a neighbour's; lift the limit in the BIOS, "
+        "update the firmware of the switch board",
+        (*_BUS, f"{_DEVICES}/*/max_link_speed", f"{_DEVICES}/*/max_link_width"),
+    ),
+    Entry(
         "pci.hca.slot",
         "warning",
         "The slot of an HCA can carry what its port does",
@@ -154,6 +169,8 @@ ENTRIES: tuple[Entry, ...] = (
             f"{_DEVICES}/*/max_link_speed",
             f"{_DEVICES}/*/max_link_width",
             _RDMA,
+            f"{_RDMA}/*/device",
+            f"{_RDMA}/*/ports/*/state",
             f"{_RDMA}/*/ports/*/rate",
         ),
     ),
@@ -239,7 +256,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "pci.aer.uncorrectable",
         "warning",
-        "No GPU, HCA or bridge above them reported an uncorrectable error",
+        "No GPU, HCA, NVSwitch or bridge above them reported an uncorrectable error",
         "Each one is a lost or damaged transaction. They stay counted until the next boot.",
         (
             "a device or its link failed, or was reset under load",

@@ -7,6 +7,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._entries._entry im
 
 _PORT = "/sys/class/infiniband/*/ports/*"
 _QOS = "mlnx_qos|dcb"
+# Without these nobody knows which ports are rails.
+_RAILS = ("/sys/class/infiniband/*/ports", f"{_PORT}/link_layer")
 
 ENTRIES: tuple[Entry, ...] = (
     Entry(
@@ -17,7 +19,7 @@ ENTRIES: tuple[Entry, ...] = (
         ("the HCA's ports are in InfiniBand mode", "no RDMA driver is bound to the HCA"),
         "compare `lspci -d 15b3:` with `rdma link`; load mlx5_ib; set LINK_TYPE_P1 with mstconfig "
         "where the port is in the other mode",
-        ("/sys/class/infiniband", f"{_PORT}/link_layer"),
+        ("/sys/class/infiniband", *_RAILS),
     ),
     Entry(
         "roce.rail.kind",
@@ -28,7 +30,7 @@ ENTRIES: tuple[Entry, ...] = (
         ("software RDMA was set up on an interface", "the HCA is of a kind that is not known here"),
         "look at `rdma link` and `ls -l /sys/class/infiniband/*/device/driver`; remove software "
         "devices with `rdma link delete NAME`",
-        ("/sys/class/infiniband/*/device",),
+        (*_RAILS, "/sys/class/infiniband/*/device"),
     ),
     Entry(
         "roce.port.state",
@@ -38,7 +40,7 @@ ENTRIES: tuple[Entry, ...] = (
         ("the cable is pulled, the transceiver is dead or the switch port is disabled",),
         "look at `ip link show` and the switch port; reseat the cable, then swap cable and "
         "transceiver",
-        (f"{_PORT}/state",),
+        (*_RAILS, f"{_PORT}/state"),
     ),
     Entry(
         "roce.port.physical_state",
@@ -48,7 +50,7 @@ ENTRIES: tuple[Entry, ...] = (
         ("the cable is pulled or broken, or the other end is switched off",),
         "`ip link set IF up` where it is Disabled; else reseat the cable at both ends and compare "
         "speed and FEC with the switch (`mlxlink -d DEVICE`)",
-        (f"{_PORT}/phys_state",),
+        (*_RAILS, f"{_PORT}/phys_state"),
     ),
     Entry(
         "roce.port.rate",
@@ -57,7 +59,7 @@ ENTRIES: tuple[Entry, ...] = (
         "One slow rail slows every collective that crosses it.",
         ("the link came up with fewer lanes or slower ones: cable, transceiver or switch port",),
         "compare `ethtool IF` with the switch port's speed; reseat or swap the cable",
-        (f"{_PORT}/rate",),
+        (*_RAILS, f"{_PORT}/rate"),
     ),
     Entry(
         "roce.netdev.carrier",
@@ -67,7 +69,7 @@ ENTRIES: tuple[Entry, ...] = (
         ("the interface is switched off or has no link",),
         "`ip link set IF up`; make it start at boot in the host's network configuration; then "
         "look at cable and switch port",
-        ("/sys/class/net/*/operstate", "/sys/class/net/*/carrier"),
+        (*_RAILS, "/sys/class/net/*/operstate", "/sys/class/net/*/carrier"),
     ),
     Entry(
         "roce.netdev.mtu",
@@ -78,7 +80,7 @@ ENTRIES: tuple[Entry, ...] = (
         ("the interface was left at its default MTU",),
         "set the MTU in the host's network configuration (`ip link set IF mtu 9000` until the next "
         "boot), and the same on the switches",
-        ("/sys/class/net/*/mtu",),
+        (*_RAILS, "/sys/class/net/*/mtu"),
     ),
     Entry(
         "roce.gid.address",
@@ -88,7 +90,7 @@ ENTRIES: tuple[Entry, ...] = (
         "entries only, and RoCE v1 leaves no subnet.",
         ("the interface has no IP address", "the port is set to RoCE v1"),
         "give the interface an IP address; look at `show_gids` (or `rdma link`) again",
-        (f"{_PORT}/gids/*", f"{_PORT}/gid_attrs/types/*"),
+        (*_RAILS, f"{_PORT}/gids/*", f"{_PORT}/gid_attrs/types/*"),
     ),
     Entry(
         "roce.gid.index",
@@ -99,7 +101,7 @@ ENTRIES: tuple[Entry, ...] = (
         ("an address was added or removed, which moved the others",),
         "compare `show_gids` of a good host; let NCCL pick the index (no NCCL_IB_GID_INDEX), or "
         "give every host its addresses in the same order",
-        (f"{_PORT}/gids/*", f"{_PORT}/gid_attrs/types/*"),
+        (*_RAILS, f"{_PORT}/gids/*", f"{_PORT}/gid_attrs/types/*"),
     ),
     Entry(
         "roce.qos.trust",
@@ -109,7 +111,7 @@ ENTRIES: tuple[Entry, ...] = (
         "under load.",
         ("trust was never set: it does not outlive a reboot",),
         "`mlnx_qos -i IF --trust dscp`, and set it at every boot (a systemd unit)",
-        (_QOS,),
+        (*_RAILS, _QOS),
     ),
     Entry(
         "roce.qos.pfc",
@@ -120,7 +122,7 @@ ENTRIES: tuple[Entry, ...] = (
         ("flow control was never set: it does not outlive a reboot",),
         "`mlnx_qos -i IF --pfc 0,0,0,1,0,0,0,0` (priority 3), and set it at every boot (a "
         "systemd unit); the switches must have the same",
-        (_QOS,),
+        (*_RAILS, _QOS),
     ),
     Entry(
         "roce.qos.tos",
@@ -131,7 +133,7 @@ ENTRIES: tuple[Entry, ...] = (
         ("another traffic class was set, or none after a reboot",),
         "`echo N > /sys/class/infiniband/DEVICE/tc/1/traffic_class`, or NCCL_IB_TC=N in "
         "/etc/nccl.conf; and at every boot",
-        ("/sys/class/infiniband/*/tc/*/traffic_class|/etc/nccl.conf",),
+        (*_RAILS, "/sys/class/infiniband/*/tc/*/traffic_class|/etc/nccl.conf"),
     ),
     Entry(
         "roce.qos.priority",
@@ -141,7 +143,7 @@ ENTRIES: tuple[Entry, ...] = (
         ("the DSCP was mapped to another priority",),
         "`mlnx_qos -i IF --dscp2prio set,26,3` (DSCP 26 into priority 3), or correct roce_tos or "
         "roce_pfc in the inventory",
-        (_QOS,),
+        (*_RAILS, _QOS),
     ),
     Entry(
         "roce.qos.ecn",
@@ -151,6 +153,6 @@ ENTRIES: tuple[Entry, ...] = (
         "fabric.",
         ("ECN was switched off for this priority",),
         "`echo 1 > /sys/class/net/IF/ecn/roce_np/enable/3` and the same for roce_rp",
-        ("/sys/class/net/*/ecn/roce_np/enable/*", "/sys/class/net/*/ecn/roce_rp/enable/*"),
+        (*_RAILS, "/sys/class/net/*/ecn/roce_np/enable/*", "/sys/class/net/*/ecn/roce_rp/enable/*"),
     ),
 )

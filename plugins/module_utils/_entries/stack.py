@@ -46,7 +46,7 @@ ENTRIES: tuple[Entry, ...] = (
         ),
         "compare `cat /sys/module/mlx5_core/version` with `ofed_info -s`; run `dkms status`, build "
         "what is missing, rebuild the initramfs, then reboot the drained host",
-        ("/sys/module/mlx5_core", f"{_PACKAGES}|ofed_info"),
+        ("/sys/module/mlx5_core", "/sys/module/mlx5_core/version", f"{_PACKAGES}|ofed_info"),
     ),
     Entry(
         "stack.rdma.userspace",
@@ -71,7 +71,7 @@ ENTRIES: tuple[Entry, ...] = (
         ),
         "install the headers of the running kernel, run `dkms autoinstall -k $(uname -r)`, read "
         "/var/lib/dkms/*/*/build/make.log if it fails, then reboot the drained host",
-        ("/lib/modules/*/modules.dep",),
+        ("/lib/modules/*/modules.dep", "/proc/sys/kernel/osrelease"),
     ),
     Entry(
         "stack.packages.whole",
@@ -107,7 +107,11 @@ ENTRIES: tuple[Entry, ...] = (
         "without a word where it finds none. Jobs that bring their own NCCL are not judged.",
         ("NCCL is older than the way that this host offers",),
         "install the planned NCCL; NCCL_DEBUG=INFO shows GDRDMA behind NET/IB where it is used",
-        (_PACKAGES, "/proc/driver/nvidia/version|/sys/kernel/mm/memory_peers"),
+        (
+            _PACKAGES,
+            "/proc/driver/nvidia/version|/sys/kernel/mm/memory_peers",
+            "/sys/class/infiniband",
+        ),
     ),
     Entry(
         "stack.lock.match",

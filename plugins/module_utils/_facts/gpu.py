@@ -25,7 +25,8 @@ class GpuFacts:
     """``smi`` is from the output of this name (``source``), ``error`` what nvidia-smi said instead.
 
     ``status``: its exit status. ``persistenced``: what systemd says of the persistence daemon,
-    asked only where a GPU's persistence mode is off.
+    asked only where a GPU's persistence mode is off. ``log_cut``: the kernel's log, from which
+    ``xids`` are, ends within a line. ``log_lost``: its beginning is lost.
     """
 
     smi: Reading[Nvsmi] = field(default_factory=Reading)
@@ -35,6 +36,8 @@ class GpuFacts:
     module: Reading[Module] = field(default_factory=Reading)
     persistenced: Reading[str] = field(default_factory=Reading)
     xids: Reading[tuple[Xid, ...]] = field(default_factory=Reading)
+    log_cut: bool = False
+    log_lost: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         smi = self.smi.value

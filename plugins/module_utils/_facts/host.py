@@ -16,9 +16,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.proc_limits
 class KernelFacts:
     """How the kernel runs.
 
-    ``domains``: the IOMMU domain (``identity``, ``DMA-FQ``) of each GPU and HCA by PCI address,
-    empty without an IOMMU. ``governors``: how many CPU clocks each governor has; missing where the
-    kernel governs none. ``secure_boot`` is missing where the firmware has no such thing.
+    ``domains``: the IOMMU domain (``identity``, ``DMA-FQ``) of each GPU and HCA by PCI address, ""
+    where it has one that cannot be told; empty without an IOMMU. ``governors``: how many CPU clocks
+    each governor has; missing where the kernel governs none. ``secure_boot`` is missing where the
+    firmware has no such thing.
     """
 
     cmdline: Reading[str] = field(default_factory=Reading)
@@ -52,13 +53,17 @@ class ModuleFacts:
 
 @dataclass(frozen=True)
 class Unit:
-    """A systemd unit in systemd's own words: ``loaded``, ``active``, ``enabled``; pid 0: none."""
+    """A systemd unit in systemd's own words: ``loaded``, ``active``, ``enabled``; pid 0: none.
+
+    ``sub``: the finer state (``running``, ``auto-restart``), "" where it was not told.
+    """
 
     name: str
     load: str
     active: str
     enabled: str
     pid: int = 0
+    sub: str = ""
 
 
 @dataclass(frozen=True)

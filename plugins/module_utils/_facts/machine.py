@@ -12,6 +12,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading im
 
 NVIDIA = "10de"
 MELLANOX = "15b3"
+# A mark that cannot be read must not pass for real hardware, nor hide it.
+MARK_UNREADABLE = "unreadable sandbox mark"
 # PCI vendors whose Ethernet controllers may do RDMA: Mellanox/NVIDIA, Broadcom, Intel, Chelsio.
 RDMA_VENDORS = (MELLANOX, "14e4", "8086", "1425")
 # The classes that GPUs, NVSwitches and HCAs are of.
@@ -77,7 +79,9 @@ class Machine:
     ``virtual``: whether the host is a virtual machine. ``container``: what kind of container we
     look from, "" outside. ``arch``: as ``uname -m`` says it, "" where no file tells.
     ``switch_managers``: addresses of the HCA functions that are no HCAs but lead to the NVLink
-    switches of an HGX board.
+    switches of an HGX board; unknown where one of them cannot be told. ``marked_managers``: those
+    that surely are, even then; ``unclear_managers``: those that may be, and so are no rails to
+    judge.
     """
 
     pci: Reading[tuple[PciFunction, ...]] = field(default_factory=Reading)
@@ -89,8 +93,15 @@ class Machine:
     container: str = ""
     arch: str = ""
     switch_managers: Reading[tuple[str, ...]] = field(default_factory=Reading)
+    marked_managers: tuple[str, ...] = ()
+    unclear_managers: tuple[str, ...] = ()
     simulated: str = ""
     board: Board | None = None
+
+    @property
+    def surely_simulated(self) -> str:
+        """What of this host is simulated; "" where nothing is, or where its mark cannot be read."""
+        return "" if self.simulated == MARK_UNREADABLE else self.simulated
 
     @property
     def functions(self) -> tuple[PciFunction, ...]:
@@ -108,7 +119,7 @@ class Machine:
 
         Ethernet controllers of vendors with RDMA are among them, the host's management port too.
         """
-        others = self.switch_managers.value or ()
+        others = self.switch_managers.value or self.marked_managers
         return tuple(
             one
             for one in self.functions

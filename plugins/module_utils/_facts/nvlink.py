@@ -50,7 +50,8 @@ class NvlinkFacts:
     """``smi``: what nvidia-smi -q tells (for the fabric's state). ``driver``: the loaded version.
 
     ``package``: the installed version of the fabric manager. ``sxids``: since the kernel's log
-    begins. ``ports``: by PCI address of the function; () where its RDMA driver is not bound.
+    begins. ``log_lost``: it does not begin with the boot. ``ports``: by PCI address of the
+    function; () where its RDMA driver is not bound.
     """
 
     status: Reading[NvlinkStatus] = field(default_factory=Reading)
@@ -63,6 +64,7 @@ class NvlinkFacts:
     package: Reading[str] = field(default_factory=Reading)
     log: Reading[FmLog] = field(default_factory=Reading)
     sxids: Reading[tuple[SXid, ...]] = field(default_factory=Reading)
+    log_lost: bool = False
     ports: dict[str, Reading[tuple[SwitchPort, ...]]] = field(default_factory=dict)
     imex: Imex = field(default_factory=Imex)
 

@@ -54,8 +54,10 @@ class PciFacts:
     """What was read of GPUs, HCAs, NVSwitches and the bridges above them, by PCI address.
 
     ``smi``: what nvidia-smi lists, ``smi_anyhow``: even where it ended with an error; nobody looked
-    where there are no GPUs. ``vfs``: the virtual functions that an HCA was told to make. ``nodes``:
-    the host's NUMA nodes; ``distances``: from those nodes that have HCAs and no GPU.
+    where there are no GPUs. ``vfs``: the virtual functions that an HCA was told to make. ``bonds``:
+    the bond that a function's network interface is in, "" for none; asked only of those that may
+    share the RDMA device of another. ``nodes``: the host's NUMA nodes; ``distances``: from those
+    nodes that have HCAs and no GPU.
     """
 
     ends: dict[str, End] = field(default_factory=dict)
@@ -64,6 +66,7 @@ class PciFacts:
     errors: dict[str, Errors] = field(default_factory=dict)
     vfs: dict[str, Reading[int]] = field(default_factory=dict)
     rdma: Reading[tuple[Rdma, ...]] = field(default_factory=Reading)
+    bonds: dict[str, Reading[str]] = field(default_factory=dict)
     smi: Reading[Nvsmi] = field(default_factory=Reading)
     smi_anyhow: Reading[Nvsmi] = field(default_factory=Reading)
     nodes: Reading[tuple[int, ...]] = field(default_factory=Reading)

@@ -62,9 +62,10 @@ class Answer:
 
 def observe(evidence: Evidence, machine: Machine) -> GpuFacts:
     """Ask nvidia-smi, the kernel's log and the loaded module; nothing of a host without GPUs."""
-    if machine.simulated or no_gpu_on_bus(machine):
+    if machine.surely_simulated or no_gpu_on_bus(machine):
         return GpuFacts()
     answer = ask_nvidia_smi(evidence)
+    log = _ask.command(evidence, "dmesg", dmesg.parse)
     return GpuFacts(
         smi=answer.smi,
         source=answer.source,
@@ -72,7 +73,9 @@ def observe(evidence: Evidence, machine: Machine) -> GpuFacts:
         error=answer.error,
         module=_module(evidence),
         persistenced=_persistenced(evidence, answer.smi),
-        xids=_ask.command(evidence, "dmesg", dmesg.parse).map(_xids),
+        xids=log.map(_xids),
+        log_cut=log.value is not None and log.value.cut,
+        log_lost=log.value is not None and bool(log.value.beginning_lost),
     )
 
 

@@ -30,7 +30,8 @@ NUMA_BALANCING = "/proc/sys/kernel/numa_balancing"
 ZONE_RECLAIM = "/proc/sys/vm/zone_reclaim_mode"
 EFI = "/sys/firmware/efi"
 # The variable's name ends in the GUID of the UEFI specification's global variables.
-SECURE_BOOT = f"{EFI}/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+VARIABLES = f"{EFI}/efivars"
+SECURE_BOOT = f"{VARIABLES}/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 _POLICY = re.compile(r"policy[0-9]{1,5}")
 # Handed to a virtual machine: the domain is that machine's.
 _HANDED_OVER = "vfio-pci"
@@ -65,12 +66,11 @@ def _domains(evidence: Evidence, machine: Machine) -> Reading[dict[str, str]]:
         group = _ask.link(evidence, f"{PCI}/{one.address}/iommu_group")
         if group.missing:
             continue
-        if group.value is None:
-            return Reading(None, group.why)
-        kind = _ask.text(evidence, f"{GROUPS}/{posixpath.basename(group.value)}/type")
-        if not kind.value:
-            return Reading(None, kind.why or "the IOMMU domain has no type")
-        found[one.address] = kind.value
+        # With "" for what cannot be told: that there are groups is known all the same.
+        name = posixpath.basename(group.value or "")
+        found[one.address] = (
+            _ask.text(evidence, f"{GROUPS}/{name}/type").value or "" if name else ""
+        )
     if not found:
         return Reading(None, f"{GROUPS}: no GPU and no HCA is in any group")
     return Reading(found)
@@ -98,7 +98,13 @@ def _secure_boot(evidence: Evidence) -> Reading[bool]:
     if firmware.value is None:
         why = "the firmware is no UEFI" if firmware.missing else firmware.why
         return Reading(None, why, firmware.missing)
-    return _ask.data(evidence, SECURE_BOOT).map(_last_byte)
+    value = _ask.data(evidence, SECURE_BOOT)
+    if value.missing:
+        # Without its variables (efivarfs not mounted, a real-time kernel) it tells nothing.
+        others = _ask.names(evidence, VARIABLES)
+        if not others.value:
+            return Reading(None, others.why or f"{VARIABLES}: no variable of the firmware in it")
+    return value.map(_last_byte)
 
 
 def _last_byte(data: bytes) -> bool:

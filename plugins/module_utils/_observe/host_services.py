@@ -25,6 +25,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.systemctl_s
 
 DOCKER = "/etc/docker/daemon.json"
 _DOCKER, _CONTAINERD, _KUBELET = "docker.service", "containerd.service", "kubelet.service"
+# Where systemd keeps the processes of a service.
+_SLICE = "/sys/fs/cgroup/system.slice"
+_RUNNING = ("active", "reloading")
 _OTHERS = (_KUBELET, "k3s.service", "k3s-agent.service")
 
 
@@ -50,11 +53,11 @@ def observe(evidence: Evidence) -> ServiceFacts:
 
 def _limits(evidence: Evidence, jobs: tuple[Unit, ...]) -> dict[str, Reading[Limits]]:
     """The limits of what starts jobs; docker gives its containers those of its own file."""
-    running = {one.name: one.pid for one in jobs if one.pid and one.active == "active"}
+    running = {one.name: one.pid for one in jobs if one.active in _RUNNING}
     if not set(running).isdisjoint(host_units.RUNTIMES):
         running.pop(_KUBELET, None)
     found = {
-        name: _ask.file(evidence, f"/proc/{pid}/limits", proc_limits.parse)
+        name: _limits_of(evidence, Reading(pid) if pid else _any_process(evidence, name))
         for name, pid in running.items()
     }
     if _DOCKER in found and _ask.file(evidence, DOCKER, _grants_memlock).value:
@@ -65,6 +68,25 @@ def _limits(evidence: Evidence, jobs: tuple[Unit, ...]) -> dict[str, Reading[Lim
             # Whatever containerd has, it starts containers for docker only.
             found.pop(_CONTAINERD, None)
     return found
+
+
+def _limits_of(evidence: Evidence, pid: Reading[int]) -> Reading[Limits]:
+    if pid.value is None:
+        return Reading(None, pid.why)
+    return _ask.file(evidence, f"/proc/{pid.value}/limits", proc_limits.parse)
+
+
+def _any_process(evidence: Evidence, name: str) -> Reading[int]:
+    """The first process of a service that runs and of which systemd knows no main one."""
+
+    def first(text: str) -> int:
+        pids = [int(word) for word in text.split() if word.isdecimal() and len(word) < 10]
+        if not pids:
+            raise ValueError(f"{name} is active, and no process of it is to be seen")
+        return min(pids)
+
+    found = _ask.file(evidence, f"{_SLICE}/{name}/cgroup.procs", first)
+    return found if found.known else Reading(None, f"{name} has no main process; {found.why}")
 
 
 def _grants_memlock(text: str) -> bool:
@@ -89,14 +111,20 @@ def _units(found: Show, asked: int) -> tuple[Unit, ...]:
     # One block for each name, also for a unit that does not exist.
     if len(found.blocks) < asked:
         raise ValueError(f"systemctl_show: {len(found.blocks)} units in it, {asked} were asked for")
+    for block in found.blocks:
+        lost = [key for key in ("Id", "LoadState", "ActiveState") if not block.get(key)]
+        if lost:
+            name = block.get("Id", "a unit")
+            raise ValueError(f"systemctl_show: {name} without {' and '.join(lost)}")
     # Two names of one unit (chrony, chronyd) give it twice.
     return tuple(
         Unit(
             name,
-            block.get("LoadState", ""),
-            block.get("ActiveState", ""),
+            block["LoadState"],
+            block["ActiveState"],
             block.get("UnitFileState", ""),
             int(pid) if (pid := block.get("MainPID", "")).isdecimal() and len(pid) < 10 else 0,
+            block.get("SubState", ""),
         )
         for name, block in found.units.items()
     )

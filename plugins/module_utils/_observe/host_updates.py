@@ -4,7 +4,11 @@
 from __future__ import annotations
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data import host_units
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence, Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
+    Evidence,
+    Missing,
+    Unavailable,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.host import UpdateFacts
 from ansible_collections.ibready.cluster.plugins.module_utils._observe import _ask
@@ -12,6 +16,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._observe.host_serv
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import apt_conf
 
 APT = "/etc/apt/apt.conf.d"
+APT_LAST = "/etc/apt/apt.conf"
 DPKG = "/var/lib/dpkg/status"
 DNF_AUTOMATIC = "/etc/dnf/automatic.conf"
 DNF = "/etc/dnf/dnf.conf"
@@ -35,14 +40,20 @@ def observe(evidence: Evidence) -> UpdateFacts:
 
 
 def _apt(evidence: Evidence, names: list[str]) -> UpdateFacts:
+    if not names:
+        # apt's own packages put some there.
+        return UpdateFacts(Reading(None, f"{APT}: no file in it"))
     said: list[tuple[str, str]] = []
     try:
         for name in names:
             # apt passes over files with another ending.
             if "." not in name or name.endswith(".conf"):
                 said += apt_conf.settings(evidence.read(f"{APT}/{name}"))
+        said += _last_word(evidence)
     except Unavailable as exc:
         return UpdateFacts(Reading(None, str(exc)))
+    except ValueError as exc:
+        return UpdateFacts(Reading(None, f"apt's configuration: {exc}"))
     switch = [value for key, value in said if key == _INSTALL]
     if not switch or switch[-1] in ("", "0"):
         return UpdateFacts(Reading(""), "unattended-upgrades is not switched on")
@@ -50,6 +61,14 @@ def _apt(evidence: Evidence, names: list[str]) -> UpdateFacts:
     listed = [value for key, value in said if key == _LEAVE]
     left = status.map(lambda held: (*listed, *held))
     return _acting(evidence, "unattended-upgrades", (host_units.APT_TIMER,), left)
+
+
+def _last_word(evidence: Evidence) -> list[tuple[str, str]]:
+    """What apt reads after all others, where there is such a file."""
+    try:
+        return apt_conf.settings(evidence.read(APT_LAST))
+    except Missing:
+        return []
 
 
 def _dnf(evidence: Evidence, automatic: str) -> UpdateFacts:

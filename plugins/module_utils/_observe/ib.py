@@ -76,12 +76,13 @@ def observe(evidence: Evidence, machine: Machine) -> IbFacts:
     """Ask ibstat, the kernel, the other tools and, from every live port, the subnet manager."""
     said = _ask_ibstat(evidence)
     kernel = _ask_kernel(evidence)
-    told = ib_told.Told() if machine.simulated else ib_told.ask(evidence)
+    told = ib_told.Told() if machine.surely_simulated else ib_told.ask(evidence)
     source, cas, filled = _best(said, kernel, told)
     devices = ib_device.devices(evidence, machine, cas, dict(said.kinds), told)
     ports = [(ca, port) for ca in cas for port in ca.ports]
     live = [(ca, port) for ca, port in ports if is_infiniband(port) and port.state == "Active"]
-    counters = ib_counters.read(evidence, [port_name(*one) for one in live])
+    carrying = [port_name(ca, port) for ca, port in ports if port.state == "Active"]
+    counters = ib_counters.read(evidence, carrying)
     absent = told.absent
     if kernel.missing:
         absent = (kernel.unknown, *absent)
@@ -108,14 +109,14 @@ def observe(evidence: Evidence, machine: Machine) -> IbFacts:
                 devices[ca.name],
                 told,
                 counters.get(port_name(ca, port)),
-                bool(machine.simulated),
+                bool(machine.surely_simulated),
             )
             for ca, port in ports
         },
         perfquery=told.perfquery,
         perfquery_unknown=told.perfquery_unknown,
         uptime_s=_ask.file(evidence, "/proc/uptime", _uptime).value or 0,
-        simulated=machine.simulated,
+        simulated=machine.surely_simulated,
     )
 
 

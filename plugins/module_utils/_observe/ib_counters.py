@@ -55,15 +55,15 @@ def _counters(evidence: Evidence, port: str) -> Reading[dict[str, int]]:
     device, _slash, num = port.partition("/")
     base = f"/sys/class/infiniband/{device}/ports/{num}"
     listed = sysfs_ib.names(evidence, f"{base}/counters")
-    if listed.value is None:
-        return Reading(None, listed.why, listed.missing)
-    if not any(counter.name in listed.value for counter in COUNTERS if not counter.hw):
-        return Reading(None, f"{base}/counters: none of the known error counters", True)
-    more = _ask.names(evidence, f"{base}/hw_counters").value or []
+    more = _ask.names(evidence, f"{base}/hw_counters")
+    for one in (listed, more):
+        if one.value is None and not one.missing:
+            return Reading(None, one.why)
+    homes = {"counters": listed.value or [], "hw_counters": more.value or []}
     values: dict[str, int] = {}
     for counter in COUNTERS:
-        home, names = ("hw_counters", more) if counter.hw else ("counters", listed.value)
-        if counter.name not in names:
+        home = "hw_counters" if counter.hw else "counters"
+        if counter.name not in homes[home]:
             continue
         text = _ask.text(evidence, f"{base}/{home}/{counter.name}")
         if text.value is None:
@@ -73,5 +73,5 @@ def _counters(evidence: Evidence, port: str) -> Reading[dict[str, int]]:
         elif not text.value.startswith(_NO_COUNT):
             return Reading(None, f"{base}/{home}/{counter.name}: {text.value[:40]!r} is no number")
     if not values:
-        return Reading(None, f"{base}/counters: no number in any of them", True)
+        return Reading(None, f"{base}: it shows none of the known error counters", True)
     return Reading(values)

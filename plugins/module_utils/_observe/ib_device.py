@@ -52,7 +52,7 @@ def devices(
 ) -> dict[str, Device]:
     """What each device is, by its name."""
     functions = {one.address: one for one in machine.functions}
-    managers = machine.switch_managers.value or ()
+    managers = machine.switch_managers.value or machine.marked_managers
     verbs = {one.name: one for one in told.verbs.value.hcas} if told.verbs.value else {}
     found = {}
     for ca in cas:

@@ -74,6 +74,8 @@ def _is_index(text: str) -> bool:
 def _mtu(told: Told, ca: Ca, port: Port) -> Reading[Mtu]:
     if told.verbs.value is None:
         return Reading(None, told.verbs.why)  # a tool that must be there: never missing
+    if told.verbs_rc:
+        return Reading(None, f"ibv_devinfo ended with status {told.verbs_rc}")
     for one in told.verbs.value.hcas:
         for seen in one.ports if one.name == ca.name else ():
             active, most = seen.mtu("active_mtu"), seen.mtu("max_mtu")

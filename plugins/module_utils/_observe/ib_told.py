@@ -65,13 +65,15 @@ class Told:
     """``cas`` by source, of the sources that told of a device.
 
     ``absent``: "source: its words" of those that say there is none; ``garbled``: why the words of
-    others say nothing. ``links``: width and speed by port, as ibstatus has them.
+    others say nothing. ``links``: width and speed by port, as ibstatus has them. ``verbs_rc``: the
+    status that ibv_devinfo ended with.
     """
 
     cas: dict[str, tuple[Ca, ...]] = field(default_factory=dict)
     absent: tuple[str, ...] = ()
     garbled: tuple[str, ...] = ()
     verbs: Reading[IbvDevinfo] = field(default_factory=Reading)
+    verbs_rc: int = 0
     perfquery: tuple[Block, ...] = ()
     perfquery_unknown: str = ""
     links: dict[str, str] = field(default_factory=dict)
@@ -79,12 +81,12 @@ class Told:
 
 def ask(evidence: Evidence) -> Told:
     """Run those tools; one that cannot be used tells nothing."""
-    status = _run(evidence, "ibstatus", ibstatus.parse)
-    verbs = _run(evidence, "ibv_devinfo", ibv_devinfo.parse)
-    links = _run(evidence, "rdma_link", rdma_link.parse)
+    status, _rc = _run(evidence, "ibstatus", ibstatus.parse)
+    verbs, verbs_rc = _run(evidence, "ibv_devinfo", ibv_devinfo.parse)
+    links, _rc = _run(evidence, "rdma_link", rdma_link.parse)
     counted: Reading[perfquery.Perfquery] = Reading()
     if evidence.recorded:  # a live host's counters are read from sysfs
-        counted = _run(evidence, "perfquery", perfquery.parse)
+        counted, _rc = _run(evidence, "perfquery", perfquery.parse)
     said: list[tuple[str, tuple[str, ...]]] = []
     cas: dict[str, tuple[Ca, ...]] = {}
     if status.value is not None:
@@ -109,29 +111,30 @@ def ask(evidence: Evidence) -> Told:
         ),
         garbled=tuple(one.why for one in (status, verbs, links) if one.why and not one.missing),
         verbs=verbs,
+        verbs_rc=verbs_rc,
         perfquery_unknown="" if counted.missing else counted.why,
         perfquery=counted.value.blocks if counted.value else (),
         links=_widths(status.value),
     )
 
 
-def _run(evidence: Evidence, name: str, parse: Callable[[str], Any]) -> Reading[Any]:
-    """What it printed, whatever its status; of stderr, only what it complains of is taken.
+def _run(evidence: Evidence, name: str, parse: Callable[[str], Any]) -> tuple[Reading[Any], int]:
+    """What it printed, and its status; of stderr, only what it complains of is taken.
 
     Missing where it printed nothing that could be read, because it did not run.
     """
     try:
         output = evidence.run(name)
     except Unavailable as exc:
-        return Reading(None, str(exc), True)
+        return Reading(None, str(exc), True), 0
     text = output.stdout if output.stdout.strip() else output.stderr
     try:
         parsed = parse(text)
     except ParseError as exc:
         said = last_word(output.stderr)
         more = f" ({said})" if said and said not in str(exc) else ""
-        return Reading(None, f"{exc} (exit status {output.rc}){more}")
-    return Reading(parsed)
+        return Reading(None, f"{exc} (exit status {output.rc}){more}"), output.rc
+    return Reading(parsed), output.rc
 
 
 def _from_ibstatus(status: ibstatus.Ibstatus) -> tuple[Ca, ...]:

@@ -68,6 +68,11 @@ def container(evidence: Evidence) -> str:
     return ""
 
 
+def outside_containers(evidence: Evidence) -> bool:
+    """Whether every mark of a container was looked for and is not there."""
+    return all(_ask.text(evidence, path).missing for path, _name in _CONTAINERS)
+
+
 def arch(evidence: Evidence, cpu: Reading[dict[str, str]], kernel: Reading[str]) -> str:
     """As ``uname -m`` says it, "" where no file tells."""
     said = _ask.text(evidence, "/proc/sys/kernel/arch").value or ""

@@ -19,6 +19,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import (
+    MARK_UNREADABLE,
     WATCHED_CLASSES,
     Machine,
     PciFunction,
@@ -30,8 +31,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse import nvsm
 PCI = "/sys/bus/pci/devices"
 # Written by the sandbox into its nodes, and by nobody else.
 SANDBOX_MARK = "/etc/ibready-sandbox.json"
-# A mark that cannot be read must not pass for real hardware.
-MARK_UNREADABLE = "unreadable sandbox mark"
 _ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 _BUS = re.compile(r"pci[0-9a-f]{4,8}:[0-9a-f]{2}")
 _HEX = re.compile(r"0x([0-9a-fA-F]{4,6})")
@@ -51,6 +50,7 @@ def observe(evidence: Evidence, profile: str = "") -> Machine:
         if profile
         else _profiles.recognise(gpus.value or (), product.value or "", switches)
     )
+    managers, marked, unclear = _switch_managers(evidence, pci, board)
     return Machine(
         pci=pci,
         gpus=gpus,
@@ -60,7 +60,9 @@ def observe(evidence: Evidence, profile: str = "") -> Machine:
         virtual=host_kind.virtual(cpu, vendor, product),
         container=host_kind.container(evidence),
         arch=host_kind.arch(evidence, cpu, kernel),
-        switch_managers=_switch_managers(evidence, pci, board),
+        switch_managers=managers,
+        marked_managers=marked,
+        unclear_managers=unclear,
         simulated=simulated(evidence),
         board=board,
     )
@@ -77,8 +79,13 @@ def pci_functions(evidence: Evidence) -> Reading[tuple[PciFunction, ...]]:
 
 
 def _no_bus(evidence: Evidence, exc: Unavailable) -> bool:
-    """Whether the kernel was seen to know no PCI; where /sys is not mounted, nobody could look."""
-    return isinstance(exc, Missing) and _ask.names(evidence, "/sys/bus").known
+    """Whether the kernel was seen to know no PCI; where /sys is not mounted, or something that
+    would be on the bus shows itself all the same, nobody could look."""
+    if not (isinstance(exc, Missing) and _ask.names(evidence, "/sys/bus").known):
+        return False
+    rdma = _ask.names(evidence, "/sys/class/infiniband")
+    driver = _ask.names(evidence, "/sys/module/nvidia")
+    return (rdma.missing or rdma.value == []) and driver.missing
 
 
 def simulated(evidence: Evidence) -> str:
@@ -91,15 +98,21 @@ def simulated(evidence: Evidence) -> str:
 
 
 def read_mark(evidence: Evidence) -> str:
-    """What the sandbox's mark says, "" where there is none; Unavailable if it cannot be read."""
+    """What the sandbox's mark says, "" where there is none; Unavailable if it cannot be read.
+
+    The sandbox's nodes are containers: on a host that is none, somebody left the file behind.
+    """
     try:
         mark = json.loads(evidence.read(SANDBOX_MARK))
     except Missing:
         return ""
     except ValueError:
         return MARK_UNREADABLE
-    what = mark.get("what") if isinstance(mark, dict) else None
-    return str(what or "InfiniBand fabric")
+    if not isinstance(mark, dict) or not (mark.get("what") or mark.get("simulated")):
+        return MARK_UNREADABLE
+    if not host_kind.container(evidence):
+        return "" if host_kind.outside_containers(evidence) else MARK_UNREADABLE
+    return str(mark.get("what") or "InfiniBand fabric")
 
 
 def _function(evidence: Evidence, address: str) -> PciFunction:
@@ -185,24 +198,28 @@ def _gpus(
 
 def _switch_managers(
     evidence: Evidence, pci: Reading[tuple[PciFunction, ...]], board: Board | None
-) -> Reading[tuple[str, ...]]:
-    """The HCA functions that carry the mark of a switch manager in their product data (VPD).
+) -> tuple[Reading[tuple[str, ...]], tuple[str, ...], tuple[str, ...]]:
+    """The HCA functions that carry the mark of a switch manager in their product data (VPD): all of
+    them, unknown where one's data cannot be read; those surely marked; those that may be.
 
     Asked only where the board has such: reading product data takes an HCA tens of milliseconds.
     """
     if pci.value is None:
-        return Reading(None, pci.why, pci.missing)
+        return Reading(None, pci.why, pci.missing), (), ()
     if board is None or not board.nvlsm:
-        return Reading(())
+        return Reading(()), (), ()
     found = []
+    unclear = []
     why = ""
     for one in pci.value:
         if not one.is_hca or one.virtual:
             continue
         data = _ask.data(evidence, f"{PCI}/{one.address}/vpd").map(vpd.parse)
         if data.value is None:
-            why = why or ("" if data.missing else data.why)
+            if not data.missing:
+                unclear.append(one.address)
+                why = why or data.why
         elif data.value.is_switch_manager:
             found.append(one.address)
-    # The marked ones are told even where another's data could not be read.
-    return Reading(None, why) if why and not found else Reading(tuple(found))
+    managers = Reading(None, why) if unclear else Reading(tuple(found))
+    return managers, tuple(found), tuple(unclear)

@@ -42,6 +42,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse import topo
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._nvsmi import Nvsmi
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
     clean_lines,
+    last_word,
     printable,
     to_int,
 )
@@ -62,20 +63,24 @@ DRIVER = "/proc/driver/nvidia/version"
 _VERSION = r"([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})"
 _IN_DRIVER = re.compile(r"Kernel Module +(?:for +\S{1,20} +)?" + _VERSION)
 _IN_PACKAGE = re.compile(r"(?:[0-9]{1,9}:)?" + _VERSION)
+# Exit statuses with which systemctl has told the state of a unit: it runs, or it does not.
+_TOLD = (0, 3)
 _PROPERTIES = "Id,LoadState,ActiveState,SubState"
 
 
 def observe(evidence: Evidence, machine: Machine) -> NvlinkFacts:
     """Ask nvidia-smi, the services and the kernel; nothing of a host without GPUs."""
-    if machine.has_gpus is False or machine.simulated:
+    if machine.has_gpus is False or machine.surely_simulated:
         return NvlinkFacts()
     smi = _smi(evidence)
+    kernel = _ask.command(evidence, "dmesg", _whole(dmesg.parse))
     facts = NvlinkFacts(
         smi=smi,
         driver=_driver(evidence, smi),
         manager=_manager(evidence),
         log=_log(evidence),
-        sxids=_ask.command(evidence, "dmesg", _whole(dmesg.parse)).map(lambda log: log.sxids),
+        sxids=kernel.map(lambda log: log.sxids),
+        log_lost=kernel.value is not None and bool(kernel.value.beginning_lost),
         ports={one: _ports(evidence, one) for one in machine.switch_managers.value or ()},
         imex=_imex(evidence) if machine.board is not None and machine.board.imex else Imex(),
     )
@@ -166,9 +171,13 @@ def _manager(evidence: Evidence) -> Reading[FmStatus]:
         return Reading(None, str(exc))
     try:
         told = output.stdout if output.stdout.strip() else output.stderr
-        return Reading(_whole(fabricmanager_status.parse)(told))
+        status = _whole(fabricmanager_status.parse)(told)
     except ValueError as exc:
         return Reading(None, f"{exc} (exit status {output.rc})")
+    if output.rc not in _TOLD and not status.missing:
+        said = last_word(output.stdout, output.stderr)
+        return Reading(None, f"fabricmanager_status ended with status {output.rc}: {said}")
+    return Reading(status)
 
 
 def _package(evidence: Evidence) -> Reading[str]:

@@ -34,6 +34,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._text impor
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.nvsmi_xml import Nvsmi
 
+_NET = "/sys/class/net"
 _INFINIBAND = "/sys/class/infiniband"
 _NODES = "/sys/devices/system/node"
 _ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
@@ -44,20 +45,21 @@ _SECONDS = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,3})?) .*")
 
 def observe(evidence: Evidence, machine: Machine) -> PciFacts:
     """Read GPUs, HCAs, NVSwitches and the bridges above them; nothing of any other function."""
-    if machine.simulated:
+    if machine.surely_simulated:
         return PciFacts()
     gpus, hcas = machine.cards, machine.hcas
     switches = tuple(one for one in machine.functions if one.is_nvswitch)
-    ours = on_the_way((*gpus, *hcas))
-    lower = {pair[1] for one in (*gpus, *hcas) for pair in links(one.path)}
-    lower |= {one.address for one in (*gpus, *hcas)}
+    ends = (*gpus, *hcas, *switches)
+    ours = on_the_way(ends)
+    lower = {pair[1] for one in ends for pair in links(one.path)}
+    lower |= {one.address for one in ends}
+    rdma = _rdma(evidence)
     # nvidia-smi wakes the GPUs, whose links are slow while they sleep: it goes first.
     smi, anyhow = _smi(evidence) if gpus else (Reading(), Reading())
     return PciFacts(
         ends={one: _end(evidence, f"{PCI}/{one}", one in lower) for one in ours},
         configs={
-            one: _ask.data(evidence, f"{PCI}/{one}/config").map(pci_config.parse)
-            for one in (*ours, *(one.address for one in switches))
+            one: _ask.data(evidence, f"{PCI}/{one}/config").map(pci_config.parse) for one in ours
         },
         bars={
             one.address: _ask.file(evidence, f"{PCI}/{one.address}/resource", pci_resource.parse)
@@ -68,7 +70,8 @@ def observe(evidence: Evidence, machine: Machine) -> PciFacts:
             one.address: _ask.file(evidence, f"{PCI}/{one.address}/sriov_numvfs", to_int)
             for one in hcas
         },
-        rdma=_rdma(evidence),
+        rdma=rdma,
+        bonds=_bonds(evidence, hcas, rdma.value or ()),
         smi=smi,
         smi_anyhow=anyhow,
         nodes=_nodes(evidence),
@@ -141,6 +144,32 @@ def _behind(evidence: Evidence, path: str) -> str | None:
     # A stranger's bundle may hold a copy of the directory where the host had a link to it.
     found = _SLOT.search(_ask.text(evidence, f"{path}/uevent").value or "")
     return found.group(1) if found else None
+
+
+def _bonds(
+    evidence: Evidence, hcas: tuple[PciFunction, ...], rdma: tuple[Rdma, ...]
+) -> dict[str, Reading[str]]:
+    """Asked of cards of which one Ethernet function is an RDMA device and another is not."""
+    with_rdma = {one.address for one in rdma}
+    ports = [one.address for one in hcas if one.class_code[:4] == "0200"]
+    whole = {one[:-1] for one in ports if one in with_rdma}
+    half = {one[:-1] for one in ports if one not in with_rdma} & whole
+    return {one: _bond(evidence, one) for one in ports if one[:-1] in half}
+
+
+def _bond(evidence: Evidence, address: str) -> Reading[str]:
+    """A bond is a master with bonding's own directory; bridges are masters, too."""
+    names = _ask.names(evidence, f"{PCI}/{address}/net")
+    for name in names.value or ():
+        master = _ask.link(evidence, f"{_NET}/{name}/master")
+        if master.value is not None:
+            bond = posixpath.basename(master.value)
+            bonding = _ask.names(evidence, f"{_NET}/{bond}/bonding")
+            if bonding.known or not bonding.missing:
+                return Reading(bond) if bonding.known else Reading(None, bonding.why)
+        elif not master.missing:
+            return Reading(None, master.why)
+    return Reading("") if names.known or names.missing else Reading(None, names.why)
 
 
 def _nodes(evidence: Evidence) -> Reading[tuple[int, ...]]:

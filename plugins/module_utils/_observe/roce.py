@@ -57,6 +57,10 @@ def observe(evidence: Evidence, machine: Machine) -> RoceFacts:
         found = sysfs_ib.read_cas(evidence)
     except (Unavailable, ParseError) as exc:
         return RoceFacts(devices, Reading(None, str(exc)), _nccl_tc(evidence))
+    closed = [ca.name for ca in found if ca.n_ports is None]
+    if closed:
+        why = f"{', '.join(closed)}: the ports cannot be listed"
+        return RoceFacts(devices, Reading(None, why), _nccl_tc(evidence))
     blank = [f"{ca.name}/{port.num}" for ca in found for port in ca.ports if not port.link_layer]
     if blank:
         why = f"{', '.join(blank)}: the kernel shows no link layer"

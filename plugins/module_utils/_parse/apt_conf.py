@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 _TOKEN = re.compile(r'"([^"\n]{0,2000})"|([{};])|([^\s{};"]{1,500})')
-_COMMENT = re.compile(r"(?://|#)[^\n]*")
+_COMMENT = re.compile(r"//|#")
 _OPTION = re.compile(r"([A-Za-z_]{1,40}) ?[=:] ?(.*)")
 
 
@@ -14,13 +14,16 @@ def settings(text: str) -> list[tuple[str, str]]:
     """Every value with its full key in lower case: ``apt::periodic::unattended-upgrade``, ``1``.
 
     A list's values all go by the list's key. Anything that is not understood is passed over: apt
-    itself would refuse the file.
+    itself would refuse the file. ValueError where the text ends within a setting or a comment:
+    what would come next may be the one that counts.
     """
     found = []
     path: list[str] = []  # one name for each open brace
     words: list[str] = []
+    pending = False
     for match in _TOKEN.finditer(_without_comments(text)):
         value, mark, word = match.groups()
+        pending = mark is None
         if value is not None:
             key = "::".join([*path, *words])
             found.append((key.strip(":").lower(), value))
@@ -33,6 +36,8 @@ def settings(text: str) -> list[tuple[str, str]]:
             if mark == "}" and path:
                 path.pop()
             words = []
+    if path or pending:
+        raise ValueError("the text ends within a setting")
     return [(re.sub(r":{3,20}", "::", key), value) for key, value in found]
 
 
@@ -75,14 +80,19 @@ def _without_comments(text: str) -> str:
         parts.append(before)
         if not opened:
             break
-        rest = after.partition("*/")[2]
+        _comment, closed, rest = after.partition("*/")
+        if not closed:
+            raise ValueError("the text ends within a comment")
     lines = "".join(parts).split("\n")
     return "\n".join(_uncommented(line) for line in lines)
 
 
 def _uncommented(line: str) -> str:
     """The line up to a comment; // and # within quotes begin none."""
+    quotes = end = 0
     for match in _COMMENT.finditer(line):
-        if line.count('"', 0, match.start()) % 2 == 0:
+        quotes += line.count('"', end, match.start())
+        end = match.start()
+        if quotes % 2 == 0:
             return line[: match.start()]
     return line

@@ -51,7 +51,8 @@ _START = re.compile(r"[A-Za-z][\w./-]{0,39}(?: [\w.()#:-]{1,40}){0,2}: ")
 
 _INTERESTING = re.compile(
     r"mlx[45]|infiniband|NVRM|nvidia|nv_peer_mem|\biommu|rejected|is restricted|Linux version"
-    r"|BUG|Oops|protection fault|stall|blocked for|Hardware Error|EDAC|\b(?:ib|rdma)_",
+    r"|BUG|Oops|protection fault|stall|blocked for|Hardware Error|EDAC|\b(?:ib|rdma)_"
+    r"|LOCKUP|Machine Check Exception|DMAR|AMD-Vi|read-only",
 )
 _OF_AN_HCA = re.compile(r"\bmlx[45]_|^infiniband |^(?:ib|rdma)_\w{1,20}: ")
 _DEVICE = re.compile(r"\b([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\b|^infiniband (\w{1,40}):")

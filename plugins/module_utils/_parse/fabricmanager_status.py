@@ -14,6 +14,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._text impor
 
 _TOOL = "fabricmanager_status"
 NOTHING: dict[str, Any] = {}
+RUNNING = "active (running)"
 MISMATCH = "version mismatch"
 NOTHING_TO_DO = "NV_WARN_NOTHING_TO_DO"
 
@@ -120,7 +121,7 @@ class _Reader:
     def result(self) -> FmStatus | None:
         active: bool | None = None
         if self.state:
-            active = self.state.startswith("active")
+            active = self.state == RUNNING
         elif self.missing or self.mismatch or self.nothing_to_do or self.failed:
             active = False
         elif self.started:

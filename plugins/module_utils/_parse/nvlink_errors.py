@@ -36,12 +36,16 @@ class Counter:
 
 @dataclass(frozen=True)
 class GpuErrors:
-    """The counters of one GPU. ``messages``: why there are none. ``told``: links were spoken of."""
+    """The counters of one GPU. ``messages``: why there are none. ``told``: links were spoken of.
+
+    ``summed_up``: somebody put links without errors on one line.
+    """
 
     gpu: Header
     counters: tuple[Counter, ...] = ()
     messages: tuple[str, ...] = ()
     told: bool = False
+    summed_up: bool = False
 
     @property
     def nonzero(self) -> tuple[Counter, ...]:
@@ -63,6 +67,7 @@ class _Block:
     last: tuple[int, int | None, str] | None = None
     messages: dict[str, None] = field(default_factory=dict)
     told: bool = False
+    summed_up: bool = False
 
 
 class _Reader:
@@ -79,7 +84,8 @@ class _Reader:
             for told in link.group(3).split(_BETWEEN):
                 self._counter(line_no, line, link, told)
         elif _RANGE.fullmatch(line) is not None:
-            self._current().told = True
+            block = self._current()
+            block.told = block.summed_up = True
         elif _nvlink.is_remark(line):
             self._current().messages[line] = None
 
@@ -132,6 +138,7 @@ def parse(text: str) -> NvlinkErrors:
                 ),
                 tuple(one.messages),
                 one.told,
+                one.summed_up,
             )
             for one in reader.blocks.values()
         ),

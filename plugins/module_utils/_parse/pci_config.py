@@ -16,6 +16,8 @@ _HAS_CAPABILITIES = 0x10
 _EXPRESS = 0x10
 _ACS = 0x000D
 _NO_ANSWER = 0xFFFF
+_COMMAND = 0x04
+_SWITCHES = {0x0002: "memory decode", 0x0004: "bus mastering"}
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,8 @@ class Config:
     """``size``: how many bytes could be read. Bytes are those that the control register asks for.
 
     ``acs``: the control register of Access Control Services; None where the function has no such
-    capability or it could not be read (``size`` tells which).
+    capability or it could not be read (``size`` tells which). ``off``: what the command register
+    switches off of that which a driver needs.
     """
 
     vendor: int
@@ -31,6 +34,7 @@ class Config:
     max_payload: int | None = None
     max_read_request: int | None = None
     acs: int | None = None
+    off: tuple[str, ...] = ()
 
     @property
     def answers(self) -> bool:
@@ -68,6 +72,7 @@ def parse(data: bytes) -> Config:
         payload,
         request,
         _word(data, acs + 6) if acs is not None and acs + 8 <= len(data) else None,
+        tuple(name for bit, name in _SWITCHES.items() if not _word(data, _COMMAND) & bit),
     )
 
 

@@ -19,6 +19,7 @@ from tests.gauntlet.nodes.pci import DEVICES, place
 from tests.gauntlet.tree import Tree
 
 _SECURE_BOOT = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+_OTHER_VARIABLE = "/sys/firmware/efi/efivars/BootCurrent-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 _CPUS = 8  # a real host has some hundred; one tells as much
 _SLURMD = 4242
 # Modules with their users, as lsmod has them.
@@ -65,7 +66,7 @@ def _kernel(tree: Tree, node: Node) -> None:
     tree.file("/proc/sys/vm/zone_reclaim_mode", str(more.get("zone_reclaim", 0)))
     usual = {"gb200-nvl72-node": "none", "hgx-h200-8-roce": "on"}.get(node.name, "off")
     secure = more.get("secure_boot", usual)
-    tree.folder("/sys/firmware/efi")
+    tree.file(_OTHER_VARIABLE, bytes([7, 0, 0, 0, 1, 0]))
     if secure != "none":
         tree.file(_SECURE_BOOT, bytes([6, 0, 0, 0, secure == "on"]))
 

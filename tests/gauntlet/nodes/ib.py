@@ -216,13 +216,17 @@ def _rdma_link(hca: Hca) -> str:
     )
 
 
+def _speed(hca: Hca) -> str:
+    return f"IB-{_NAMES.get(hca.rate, 'NDR')}" if hca.layer == "InfiniBand" else f"{hca.rate}G"
+
+
 def _mlxlink(hca: Hca) -> str:
     return f"""
 Operational Info
 ----------------
 State                              : Active
 Physical state                     : LinkUp
-Speed                              : IB-{_NAMES.get(hca.rate, "NDR")}
+Speed                              : {_speed(hca)}
 Width                              : 4x
 FEC                                : Standard_RS-FEC - (544,514)
 Loopback Mode                      : No Loopback

@@ -2,8 +2,8 @@
 """The PCI bus of a simulated node below /sys, as a kernel lays it out.
 
 ``node.more["pci"]`` bends single functions, by address: ``speed`` and ``max_speed`` (of SPEEDS, by
-generation), ``width``, ``max_width``, ``acs``, ``payload``, ``request``, ``driver``, ``bar``,
-``fatal``, ``nonfatal``, ``correctable`` (counters), ``numa``, ``vfs``.
+generation), ``width``, ``max_width``, ``acs``, ``payload``, ``request``, ``command``, ``driver``,
+``bar``, ``fatal``, ``nonfatal``, ``correctable`` (counters), ``numa``, ``vfs``.
 """
 
 from __future__ import annotations
@@ -109,14 +109,20 @@ def _one(
 
 
 def _registers(bent: dict[str, Any]) -> dict[str, int]:
-    return {name: bent[name] for name in ("payload", "acs") if name in bent}
+    return {name: bent[name] for name in ("payload", "acs", "command") if name in bent}
 
 
-def config(ids: tuple[str, str, str], request: int, payload: int = 256, acs: int = 0) -> bytes:
+def config(
+    ids: tuple[str, str, str],
+    request: int,
+    payload: int = 256,
+    acs: int = 0,
+    command: int = 0x0547,
+) -> bytes:
     """A configuration space: header, power management, PCI Express; ACS on bridges."""
     kind, vendor, device = ids
     space = bytearray(4096)
-    struct.pack_into("<HHHH", space, 0, int(vendor, 16), int(device, 16), 0x0547, 0x0010)
+    struct.pack_into("<HHHH", space, 0, int(vendor, 16), int(device, 16), command, 0x0010)
     space[0x09:0x0C] = int(kind, 16).to_bytes(3, "little")
     space[0x34] = 0x40
     space[0x40:0x42] = bytes((0x01, 0x60))
@@ -131,9 +137,14 @@ def config(ids: tuple[str, str, str], request: int, payload: int = 256, acs: int
 
 
 def _link(tree: Tree, node: Node, path: list[str], generation: int, width: int) -> None:
-    """Every function on the way trains at what the device at its end can do."""
+    """Every function on the way trains at what the device at its end can do.
+
+    A switch's uplink is made for the GPU below it, which comes first, whatever its rail is.
+    """
     for depth in range(1, len(path) + 1):
         base, bent = place(path[:depth]), _bent(node, path[depth - 1])
+        if depth < len(path) - 1 and f"{base}/max_link_speed" in tree.files:
+            continue
         most = bent.get("max_speed", generation), bent.get("max_width", width)
         now = bent.get("speed", most[0]), bent.get("width", most[1])
         for which, (speed, lanes) in (("current", now), ("max", most)):

@@ -205,7 +205,11 @@ def test_the_gpu_that_cannot_be_opened_is_named() -> None:
         ({"recovery": "Reboot"}, "gpu.device.reset", "reboot of the node"),
         ({"recovery": "", "reset_required": "Yes"}, "gpu.device.reset", "reset of the GPU"),
         ({"recovery": "Drain and Reset"}, "gpu.device.drain", "contained"),
-        ({"recovery": "N/A", "drain_recommended": "Yes"}, "gpu.device.drain", "contained"),
+        (
+            {"recovery": "N/A", "reset_required": "No", "drain_recommended": "Yes"},
+            "gpu.device.drain",
+            "contained",
+        ),
         ({"compute_mode": "Prohibited"}, "gpu.device.compute_mode", "Prohibited"),
         ({"mig_pending": "Enabled"}, "gpu.mig.pending", "without a reset"),
         ({"power_limit": "650.00 W"}, "gpu.power.limit", "lowered"),
@@ -218,6 +222,8 @@ def test_the_gpu_that_cannot_be_opened_is_named() -> None:
         ({"sram_threshold": "Yes"}, "gpu.ecc.threshold", "SRAM"),
         ({"channel_repair": "Yes"}, "gpu.ecc.repair", "waits for a reset"),
         ({"tpc_repair": "Yes"}, "gpu.ecc.repair", "waits for a reset"),
+        ({"tpc_repair": "Pending"}, "gpu.ecc.repair", "waits for a reset"),
+        ({"channel_repair": "Pending"}, "gpu.ecc.repair", "waits for a reset"),
         ({"unrepairable": "Yes"}, "gpu.ecc.unrepairable", "for good"),
         ({"remapped_failure": "Yes"}, "gpu.rows.failure", "no spare row"),
         ({"remapped_pending": "Yes"}, "gpu.rows.pending", "since the last reset"),
@@ -312,7 +318,7 @@ def test_a_gpu_without_such_a_thing_skips_it() -> None:
         "N/A",
     )
     events = dict.fromkeys(HEALTHY.clocks_events or {}, "N/A")
-    found = facts(replace(HEALTHY, **none, clocks_events=events))
+    found = facts(replace(HEALTHY, **none, virtualization="VGPU", clocks_events=events))
     assert bad(found, bus(A)) == {}
     for check_id in ("gpu.ecc.mode", "gpu.ecc.volatile", "gpu.clocks.throttle", "gpu.rows.spare"):
         assert one_of(check_id, found, bus(A)).result == _model.SKIP
@@ -390,6 +396,63 @@ def test_a_gpu_of_a_virtual_machine_is_not_missed() -> None:
     cards = (replace(machine.functions[0], driver="nvidia"), machine.functions[1])
     machine = replace(machine, pci=Reading(cards))
     assert one_of("gpu.device.count", facts(HEALTHY), machine).result == _model.PASS
+
+
+def test_gpus_that_were_handed_over_did_not_fall_off_the_bus() -> None:
+    machine = bus(A, B, driver="vfio-pci")
+    machine = replace(
+        machine,
+        pci=Reading((replace(machine.functions[0], driver="nvidia"), *machine.functions[1:])),
+    )
+    check = one_of("gpu.device.count", facts(HEALTHY), machine, gpus=2)
+    assert check.result == _model.FAIL
+    assert check.cause == f"bound to vfio-pci, so handed over to virtual machines: {B}"
+    assert "handed" not in one_of("gpu.device.count", facts(HEALTHY), bus(A), gpus=2).cause
+
+
+@pytest.mark.parametrize(
+    ("other", "result", "said"),
+    [
+        ({}, "pass", "2x"),
+        ({"memory_total_mib": 81000}, "pass", "2x"),
+        ({"memory_total_mib": 65247}, "fail", "65247 MiB"),
+        ({"memory_total_mib": 65247, "mig": "Enabled"}, "pass", "2x"),
+        ({"uuid": "GPU-1"}, "fail", f"GPU-1 at {A}, {B}"),
+    ],
+)
+def test_equal_gpus_have_equal_memory_and_uuids_of_their_own(
+    other: dict[str, Any], result: str, said: str
+) -> None:
+    found = facts(
+        replace(HEALTHY, memory_total_mib=81559),
+        replace(OTHER, **{"memory_total_mib": 81559, **other}),
+    )
+    check = one_of("gpu.device.uniform", found)
+    assert (check.result, said in str(check.observed)) == (result, True), check
+    named = one_of("gpu.device.uniform", found, gpu_model="H100").result
+    assert named == ("fail" if result == "fail" else "skip")
+
+
+@pytest.mark.parametrize(
+    ("field", "check_id"),
+    [
+        ("remapped_failure", "gpu.rows.failure"),
+        ("unrepairable", "gpu.ecc.unrepairable"),
+        ("volatile_sram", "gpu.ecc.volatile"),
+    ],
+)
+def test_what_equal_gpus_show_is_missed_where_it_is_not_shown(field: str, check_id: str) -> None:
+    assert bad(broken(**{field: "N/A"})) == {f"{check_id} {A}": "unknown"}
+    both = facts(replace(HEALTHY, **{field: "N/A"}), replace(OTHER, **{field: "N/A"}))
+    assert bad(both) == {}
+    unlike = facts(replace(HEALTHY, **{field: "N/A"}), replace(OTHER, mig="Enabled"))
+    assert f"{check_id} {A}" not in bad(unlike)
+
+
+def test_a_repair_that_nobody_can_read_is_unknown_whichever_it_is() -> None:
+    assert bad(broken(tpc_repair="Maybe")) == {f"gpu.ecc.repair {A}": "unknown"}
+    assert bad(broken(channel_repair="Maybe")) == {f"gpu.ecc.repair {A}": "unknown"}
+    assert bad(broken(channel_repair="N/A")) == {}
 
 
 def test_a_profile_expects_its_gpus_and_their_model() -> None:
@@ -501,6 +564,9 @@ def test_mig_is_judged_only_where_somebody_expects_something(
         (replace(HEALTHY, ecc="Disabled"), False, "pass"),
         (HEALTHY, False, "fail"),
         (replace(HEALTHY, ecc="N/A"), True, "fail"),
+        (replace(HEALTHY, ecc="N/A"), None, "unknown"),
+        (replace(HEALTHY, ecc="N/A", virtualization="VGPU"), None, "skip"),
+        (replace(HEALTHY, ecc="N/A", name="NVIDIA GB10", pci_device_id="2e12"), None, "skip"),
         (replace(HEALTHY, ecc="Disabled", name="GeForce", pci_device_id="2684"), None, "skip"),
         (replace(HEALTHY, ecc="Disabled", name="RTX A6000", pci_device_id="2230"), None, "skip"),
     ],
@@ -556,6 +622,17 @@ def test_programs_faults_are_told_and_pass() -> None:
 def test_a_log_that_cannot_be_read_is_unknown() -> None:
     denied = facts(xids=Reading(None, "dmesg ended with status 1: Operation not permitted"))
     assert bad(denied) == {"gpu.xid.fatal dmesg": "unknown", "gpu.xid.early dmesg": "unknown"}
+
+
+def test_a_log_that_was_cut_can_fail_and_not_pass() -> None:
+    cut = facts(xids=Reading((xid(79),)), log_cut=True)
+    assert bad(cut) == {f"gpu.xid.fatal {A}": "fail", "gpu.xid.early dmesg": "unknown"}
+
+
+def test_a_log_whose_beginning_is_lost_says_so_in_its_pass() -> None:
+    check = one_of("gpu.xid.fatal", facts(log_lost=True))
+    assert (check.result, "back to the boot" in str(check.observed)) == (_model.PASS, True)
+    assert one_of("gpu.xid.fatal", facts()).observed == "none"
 
 
 def test_an_ignored_gpu_is_not_judged() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _verify
 from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import host_scope
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
 from ansible_collections.ibready.cluster.plugins.module_utils._data import host_units
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
@@ -16,6 +17,11 @@ from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     entry_name,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import (
+    Machine,
+    PciFunction,
+)
 from tests.gauntlet import render
 from tests.gauntlet.tree import Tree
 
@@ -391,6 +397,18 @@ def test_a_host_without_an_hca_needs_no_rdma() -> None:
         assert one(checks, check_id).result == "skip"
 
 
+def test_a_mellanox_ethernet_port_is_an_hca_and_other_vendors_are_not() -> None:
+    def found(*functions: PciFunction) -> tuple[int, str]:
+        machine = Machine(pci=Reading(functions))
+        return len(host_scope.hcas(machine) or ()), host_scope.with_hca(machine).skip
+
+    mellanox = PciFunction("0000:18:00.0", "020000", "15b3", "1021", driver="mlx5_core")
+    intel = PciFunction("0000:19:00.0", "020000", "8086", "1572", driver="i40e")
+    assert found(mellanox, intel) == (1, "")
+    assert found(intel) == (0, host_scope.NO_HCA)
+    assert found(PciFunction("0000:1a:00.0", "020700", "1077", "7322")) == (1, "")
+
+
 def test_hcas_that_are_handed_to_virtual_machines_need_no_rdma() -> None:
     def bend(tree: Tree) -> None:
         for path, target in list(tree.links.items()):
@@ -491,6 +509,14 @@ def test_a_mark_of_the_sandbox_that_cannot_be_read_hides_nothing() -> None:
         (["mlnx-", "doca-"], "fail"),
         ([], "fail"),
         (["firefox"], "fail"),
+        (["nvidia-container-toolkit", "mlnx-"], "fail"),
+        (["libnvidia-container1", "mlnx-"], "fail"),
+        (["nvidia-driver-580-open$", "rdma-core"], "pass"),
+        (["nvidia", "libibverbs"], "pass"),
+        (["nvidia-.*", "python3-pyverbs", "rdmacm-utils"], "fail"),
+        (["(nvidia|mlnx)-"], "unknown"),
+        (["(a|b)-"], "fail"),
+        (["*nvidia*", "*mlnx*"], "pass"),
     ],
 )
 def test_automatic_updates_must_leave_both_alone(patterns: list[str], result: str) -> None:
@@ -503,6 +529,74 @@ def test_automatic_updates_must_leave_both_alone(patterns: list[str], result: st
 
     checks = judge(bend=bend, units={"apt-daily-upgrade.timer": "active"})
     assert one(checks, "host.updates.held").result == result
+
+
+def test_each_rdma_device_needs_its_uverbs_file() -> None:
+    def bend(tree: Tree) -> None:
+        tree.remove("/sys/class/infiniband_verbs/uverbs9")
+
+    check = one(judge(bend=bend), "host.rdma.devices")
+    assert (check.result, check.observed) == ("fail", "9 uverbs for 10 RDMA devices")
+
+
+@pytest.mark.parametrize(
+    ("sub", "result"),
+    [("auto-restart", "fail"), ("auto-restart-queued", "fail"), ("start", "unknown")],
+)
+def test_a_service_that_is_started_over_and_over_has_failed(sub: str, result: str) -> None:
+    def bend(tree: Tree) -> None:
+        told = tree.commands[JOBS].stdout
+        tree.command(JOBS, told.replace("=activating\n", f"=activating\nSubState={sub}\n"))
+
+    checks = judge(bend=bend, units={"slurmd": "activating"})
+    check = one(checks, "host.service.failed")
+    assert (check.result, check.subject) == (result, "slurmd.service")
+
+
+@pytest.mark.parametrize(
+    ("domain", "result"),
+    [("identity", "pass"), ("DMA", "fail"), ("DMA-FQ", "fail"), ("blocked", "unknown")],
+)
+def test_only_a_domain_that_is_known_to_pass_through_passes(domain: str, result: str) -> None:
+    assert one(judge(domain=domain), "host.kernel.iommu").result == result
+
+
+def test_domains_that_cannot_be_read_are_not_told_by_the_command_line() -> None:
+    def bend(tree: Tree) -> None:
+        for path in [path for path in tree.files if path.endswith("/type") and GROUPS in path]:
+            tree.broken[path] = "permission denied"
+
+    check = one(judge(bend=bend), "host.kernel.iommu")
+    assert (check.result, "cannot be told" in check.cause) == ("unknown", True)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "NMI watchdog: Watchdog detected hard LOCKUP on cpu 17",
+        "mce: [Hardware Error]: CPU 3: Machine Check Exception: 5 Bank 4: be00000000800400",
+        "DMAR: [DMA Write NO_PASID] Request device [18:00.0] fault addr 0xdead000 [fault reason]",
+        "DMAR:[DMA Read] Request device [18:00.0] fault addr dead000",
+        "nvidia 0000:18:00.0: AMD-Vi: Event logged [IO_PAGE_FAULT domain=0x0010 address=0x0]",
+        "EXT4-fs (sda1): Remounting filesystem read-only",
+        "NVRM: GPU 0000:18:00.0: RmInitAdapter failed! (0x26:0x56:1482)",
+    ],
+)
+def test_a_fault_of_the_machine_in_the_log_is_told(line: str) -> None:
+    assert one(judge(log=[line]), "host.dmesg.kernel").result == "fail"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "mce: [Hardware Error]: Machine check events logged",
+        "Machine check exception polling timer started.",
+        "DMAR: IOMMU enabled",
+        "EXT4-fs (sda1): re-mounted. Opts: (null)",
+    ],
+)
+def test_a_word_of_the_machine_that_is_no_fault_is_none(line: str) -> None:
+    assert one(judge(log=[line]), "host.dmesg.kernel").result == "pass"
 
 
 def test_with_and_without_a_gpu_other_packages_are_held() -> None:

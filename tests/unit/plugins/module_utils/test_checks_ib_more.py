@@ -244,7 +244,7 @@ def test_no_infiniband_thing_is_asked_of_an_ethernet_or_a_down_port() -> None:
     asked = ("ib.port.pkey", "ib.port.mtu", "ib.port.errors", "ib.port.lid", "ib.port.guid")
     ethernet = facts(hca("mlx5_0", port(link_layer="Ethernet", lid=0, sm_lid=0)))
     expect = from_inventory({**EXPECT, "link_layer": "Ethernet"})
-    assert not {one.id for one in ib.judge(ethernet, expect)} & set(asked)
+    assert {one.id for one in ib.judge(ethernet, expect)} & set(asked) == {"ib.port.errors"}
     down = facts(hca("mlx5_0", port(state="Down", physical_state="Polling")))
     assert not {one.id for one in ib.judge(down, from_inventory(EXPECT))} & set(asked[:3])
 
@@ -260,3 +260,86 @@ def test_many_equal_results_are_one_and_none_passes_beside_an_unknown() -> None:
     two.details["mlx5_1/1"] = details(mtu=Reading(Mtu(2048, 4096)))
     found = [c for c in ib.judge(two, expect) if c.id == "ib.port.mtu"]
     assert [(c.subject, c.result) for c in found] == [("mlx5_0/1", "pass"), ("mlx5_1/1", "fail")]
+
+
+ROCE = {**EXPECT, "link_layer": "Ethernet"}
+
+
+def roce_rail(**bent: Any) -> IbFacts:
+    rail = hca("mlx5_0", port(link_layer="Ethernet", lid=0, sm_lid=0))
+    return facts(rail, details={"mlx5_0/1": details(**bent)})
+
+
+@pytest.mark.parametrize(
+    ("bent", "check_id", "word"),
+    [
+        pytest.param(
+            {"optics": Reading(replace(HEALTHY, faults=("Rx LOS [per lane] 1",)))},
+            "ib.port.optics",
+            "too little light",
+            id="no light",
+        ),
+        pytest.param(
+            {"optics": Reading(replace(HEALTHY, raw_ber=2e-3))}, "ib.port.ber", "near", id="raw BER"
+        ),
+        pytest.param(
+            counted({"symbol_error": 0}, {"symbol_error": 40}), "ib.port.errors", "+40", id="errors"
+        ),
+        pytest.param(
+            counted({"rx_icrc_encapsulated": 0}, {"rx_icrc_encapsulated": 2}),
+            "ib.port.errors",
+            "+2",
+            id="the driver's own counter",
+        ),
+        pytest.param(
+            counted({"link_downed": 1}, {"link_downed": 2}), "ib.port.flaps", "1 to 2", id="flap"
+        ),
+    ],
+)
+def test_the_cable_of_a_roce_rail_is_looked_at(
+    bent: dict[str, Any], check_id: str, word: str
+) -> None:
+    checks = ib.judge(roce_rail(**bent), from_inventory(ROCE))
+    found = [one for one in checks if one.result == "fail"]
+    assert [one.id for one in found] == [check_id]
+    assert word in f"{found[0].observed} {found[0].cause}"
+
+
+def test_a_healthy_roce_rail_is_clean_and_one_that_is_down_is_not_asked() -> None:
+    optics = Reading(HEALTHY)
+    results = {
+        one.id: one.result for one in ib.judge(roce_rail(optics=optics), from_inventory(ROCE))
+    }
+    cable = (
+        "ib.port.errors",
+        "ib.port.flaps",
+        "ib.port.saturated",
+        "ib.port.ber",
+        "ib.port.optics",
+    )
+    assert [results[one] for one in cable] == ["pass"] * 5
+    assert set(results.values()) <= {"pass", "skip"}
+    down = facts(hca("mlx5_0", port(link_layer="Ethernet", state="Down", lid=0, sm_lid=0)))
+    assert not {one.id for one in ib.judge(down, from_inventory(ROCE))} & set(cable)
+
+
+@pytest.mark.parametrize(
+    ("check_id", "name"), [("ib.port.errors", "symbol_error"), ("ib.port.flaps", "link_downed")]
+)
+def test_a_counter_that_is_gone_at_the_second_look_is_unknown(check_id: str, name: str) -> None:
+    before = {"symbol_error": 0, "link_downed": 1}
+    after = {other: value for other, value in before.items() if other != name}
+    got, said = ask(check_id, **counted(before, after))
+    assert (got, name in said) == ("unknown", True)
+
+
+def test_without_the_raw_error_rate_the_output_may_be_cut() -> None:
+    got, said = ask("ib.port.ber", optics=Reading(replace(HEALTHY, raw_ber=None)))
+    assert (got, "cut" in said) == ("unknown", True)
+    left = replace(HEALTHY, raw_ber=None, symbol_ber=1e-9)
+    assert ask("ib.port.ber", optics=Reading(left))[0] == "fail"
+
+
+def test_a_value_at_its_limit_is_within() -> None:
+    edge = replace(HEALTHY, module=(Measured("temperature", (75.0, -5.0), -5.0, 75.0),))
+    assert ask("ib.port.optics", optics=Reading(edge))[0] == "pass"

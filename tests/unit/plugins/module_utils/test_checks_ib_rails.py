@@ -262,3 +262,41 @@ def test_a_slow_link_says_how_it_trained(link: str, word: str) -> None:
     host.details["mlx5_0/1"] = type(host.details["mlx5_0/1"])(link=link)
     expect = from_inventory({"hcas": 1, "link_layer": "InfiniBand", "rate_gbps": 400})
     assert word in judge(host, expect)["ib.port.rate mlx5_0/1"].cause
+
+
+def test_a_host_without_any_link_is_judged_by_its_known_states_only() -> None:
+    kinds = {"mlx5_0": Device(kind="iWARP adapter"), "mlx5_1": Device(kind="iWARP adapter")}
+    seen = facts(hca("mlx5_0", port(**DOWN)), hca("mlx5_1", port(state="???")), devices=kinds)
+    got = {name: one.result for name, one in judge(seen, Expectations()).items()}
+    assert got["ib.port.state mlx5_0/1"] == "fail"
+    assert got["ib.port.state mlx5_1/1"] == "skip"
+
+
+def test_two_hcas_of_one_host_share_no_node_guid() -> None:
+    twins = [hca("mlx5_0"), hca("mlx5_1", node_guid="0xA088C20300E3142A")]
+    expect = promised(2)
+    found = judge(facts(*twins), expect)
+    for name in ("mlx5_0", "mlx5_1"):
+        one = found[f"ib.hca.guid {name}"]
+        assert one.result == "fail"
+        assert "mlx5_0" in one.cause
+        assert "mlx5_1" in one.cause
+    soft = facts(*twins, devices={"mlx5_1": Device(kind="software RDMA device")})
+    assert judge(soft, expect)["ib.hca.guid mlx5_0"].result == "pass"
+    zero = judge(facts(*(hca(f"mlx5_{n}", node_guid="0x0") for n in (0, 1))), expect)
+    assert zero["ib.hca.guid mlx5_0"].observed == "0x0"
+    assert "have one node GUID" not in zero["ib.hca.guid mlx5_0"].cause
+
+
+def test_two_ports_of_one_host_and_subnet_share_no_lid() -> None:
+    twins = (hca("mlx5_0", port(lid=9)), hca("mlx5_1", port(lid=9)))
+    found = judge(facts(*twins), promised(2))
+    for name in ("mlx5_0/1", "mlx5_1/1"):
+        one = found[f"ib.port.lid {name}"]
+        assert one.result == "fail"
+        assert "mlx5_0/1" in one.cause
+        assert "mlx5_1/1" in one.cause
+    apart = facts(*twins, sm={"mlx5_0/1": master(), "mlx5_1/1": master(guid="0x2")})
+    assert judge(apart, promised(2))["ib.port.lid mlx5_0/1"].result == "pass"
+    part = facts(*twins, devices={"mlx5_1": Device(virtual=True, physical="0000:1a:00.0")})
+    assert judge(part, promised(1))["ib.port.lid mlx5_0/1"].result == "pass"

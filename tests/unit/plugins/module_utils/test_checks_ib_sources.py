@@ -110,3 +110,19 @@ def test_a_tool_that_says_there_is_no_device_is_believed_where_ibstat_is_not_the
 def test_words_that_nobody_understands_are_told_where_nothing_else_is() -> None:
     seen = IbFacts(ibstat_unknown="ibstat: not in the bundle", garbled=("ibstatus: line 1: what?",))
     assert found(seen, {})["ib.hca.present host"] == ("unknown", " ibstatus: line 1: what?")
+
+
+def test_a_kernel_s_file_that_cannot_be_read_is_no_difference() -> None:
+    part = hca("mlx5_0", port(rate=None, lid=None, physical_state="", link_layer=""))
+    assert found(facts(sysfs=(part,)))["ib.sources.agree host"][0] == "pass"
+    silent = hca("mlx5_0", port(**SILENT))
+    closed = replace(hca(), ports=(), n_ports=None)
+    for kernel in (silent, closed):
+        result, said = found(facts(sysfs=(kernel,)))["ib.sources.agree host"]
+        assert (result, "mlx5_0" in said) == ("unknown", True)
+    empty = replace(hca(), ports=(), n_ports=0)
+    assert found(facts(sysfs=(empty,)))["ib.sources.agree host"][0] == "fail"
+    wrong = hca("mlx5_0", port(**{**SILENT, "lid": 9, "link_layer": "InfiniBand"}))
+    assert found(facts(sysfs=(wrong,)))["ib.sources.agree host"][0] == "fail"
+    more = hca("mlx5_0", port(), port(2))
+    assert found(facts(sysfs=(more,)))["ib.sources.agree host"][0] == "fail"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,21 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
 from ansible_collections.ibready.cluster.plugins.module_utils._checks.nvlink_links import (
     without_nvlink,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.nvlink_mesh import (
+    judge_direct,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.nvlink_scope import Scope
 from ansible_collections.ibready.cluster.plugins.module_utils._command import Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._data import nvlink as data
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Bundle
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.nvlink import NvlinkFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import topo
+from ansible_collections.ibready.cluster.plugins.module_utils._profiles import (
+    board_by_name,
+    gpu_model,
+)
 from tests.gauntlet import render
 from tests.gauntlet.node import Node
 from tests.gauntlet.tree import Tree
@@ -103,7 +116,10 @@ def test_a_healthy_board_has_no_finding_and_every_check_its_say(board: str) -> N
         pytest.param(lambda tree: None, "ib-login", "no NVIDIA GPU", id="no GPU"),
         pytest.param(lambda tree: None, "l40s-8", "no GPU of this host has NVLink", id="no NVLink"),
         pytest.param(
-            lambda tree: tree.file("/etc/ibready-sandbox.json", '{"what": "fabric"}'),
+            lambda tree: (
+                tree.file("/etc/ibready-sandbox.json", '{"what": "fabric"}'),
+                tree.file("/run/systemd/container", "podman"),
+            )[0],
             "hgx-h100-8",
             "simulated node: fabric",
             id="a simulated node",
@@ -166,9 +182,14 @@ def test_a_gpu_of_which_nothing_is_said_is_unknown() -> None:
     )
 
 
-@pytest.mark.parametrize("rate", ["25 GB/s", "26.562 GB/s"])
-def test_a_rate_a_little_below_the_nominal_one_is_full(rate: str) -> None:
-    checks = judge(node("hgx-h100-8"), replaced("nvlink_status", "26.562 GB/s", rate))
+def test_a_rate_of_another_generation_is_not_full() -> None:
+    checks = judge(node("hgx-h100-8"), replaced("nvlink_status", "26.562 GB/s", "25 GB/s", 1))
+    assert "25 GB/s on link 0" in found(checks, FAIL)["nvlink.link.speed GPU 0"]
+
+
+def test_a_rate_at_the_floor_is_full() -> None:
+    floor = f"{25.0 * data.RATE_FLOOR:g} GB/s"
+    checks = judge(node("hgx-a100-8"), replaced("nvlink_status", "25 GB/s", floor))
     assert one(checks, "nvlink.link.speed").result == PASS
 
 
@@ -195,6 +216,7 @@ def test_mig_is_no_fault_where_nvidia_smi_confirms_it_and_unknown_where_it_does_
     assert found(judge(node("h100-mig")), FAIL, UNKNOWN) == {}
     checks = judge(node("h100-mig"), broken("nvsmi_xml"))
     assert "MIG mode" in found(checks, UNKNOWN)["nvlink.link.state host"]
+    assert "MIG mode" in one(checks, "nvlink.link.p2p").cause
     assert found(checks, FAIL) == {}
 
 
@@ -216,6 +238,22 @@ def test_a_gpu_of_no_known_model_promises_what_it_lists() -> None:
 
 
 # Pairs
+
+
+def test_a_mesh_is_demanded_where_the_links_suffice_for_one() -> None:
+    board = board_by_name("hgx-a100-4")
+    model = replace(gpu_model("A100 SXM4"), links=(3,))
+    pairs = {(0, 2): "SYS", (2, 0): "SYS"}
+    rows = ["\t".join(["", *(f"GPU{at}" for at in range(4))])]
+    rows += [
+        "\t".join(
+            [f"GPU{at}", *("X" if at == to else pairs.get((at, to), "NV1") for to in range(4))]
+        )
+        for at in range(4)
+    ]
+    matrix = topo.parse("\n".join(rows) + "\n")
+    checks = judge_direct(Scope(NvlinkFacts(), Machine(board=board)), matrix, model)
+    assert "nvlink.pair.joined GPU 0-2" in found(checks, FAIL)
 
 
 def test_a_gpu_outside_the_fabric_is_one_finding_and_not_seven() -> None:
@@ -304,6 +342,44 @@ def test_corrected_code_words_and_traffic_are_no_errors() -> None:
     assert one(text, "nvlink.errors.any").result == PASS
 
 
+def test_a_link_that_is_up_and_not_in_a_listing_was_cut_out() -> None:
+    """Between the lines of a GPU: the text itself ends as it should."""
+
+    def cut(name: str, begins: str) -> Bend:
+        def bend(tree: Tree) -> None:
+            text = tree.commands[name].stdout
+            mine = text.index("GPU 1:") if "GPU 1:" in text else len(text)
+            lines = text[:mine].splitlines(keepends=True)
+            kept = [line for line in lines if not line.strip().startswith(begins)]
+            assert len(kept) < len(lines)
+            tree.command(name, "".join(kept) + text[mine:])
+
+        return bend
+
+    for check_id in ("nvlink.errors.many", "nvlink.errors.any"):
+        check = one(judge(node("hgx-h100-8"), cut("nvlink_errors", "Link 7:")), check_id)
+        assert (check.result, check.subject) == (UNKNOWN, "GPU 0")
+        assert "link 7 is up" in check.cause
+    check = one(judge(node("hgx-h100-8"), cut("nvlink_errors", "Link 7: Rec")), "nvlink.errors.any")
+    assert "link 7 lacks a counter" in check.cause
+    check = one(judge(node("hgx-h100-8"), cut("nvlink_caps", "Link 7,")), "nvlink.link.p2p")
+    assert (check.result, "link 7 is up" in check.cause) == (UNKNOWN, True)
+    check = one(judge(node("hgx-h100-8"), cut("nvlink_caps", "Link 7, P2P at")), "nvlink.link.p2p")
+    assert (check.result, "atomics" in check.cause) == (UNKNOWN, True)
+    check = one(judge(node("hgx-h100-8"), cut("nvlink_caps", "Link 7, P2P is")), "nvlink.link.p2p")
+    assert (check.result, "atomics" in check.cause) == (UNKNOWN, True)
+
+
+def test_links_that_somebody_summed_up_are_told() -> None:
+    def bend(tree: Tree) -> None:
+        text = tree.commands["nvlink_errors"].stdout
+        head, first, rest = text[: text.index("GPU 1:")], "", text[text.index("GPU 1:") :]
+        first = head.split("\n", 1)[0] + "\n\t Links 0-17: no errors\n"
+        tree.command("nvlink_errors", first + rest)
+
+    assert one(judge(node("hgx-h100-8"), bend), "nvlink.errors.any").result == PASS
+
+
 def test_a_gpu_without_counters_was_not_seen() -> None:
     def bend(tree: Tree) -> None:
         text = tree.commands["nvlink_errors"].stdout
@@ -365,6 +441,39 @@ def test_a_driver_without_a_fabric_section_is_unknown_for_gpus_that_register() -
     assert one(judge(node("hgx-a100-8"), bend), "nvlink.fabric.state").result == SKIP
 
 
+def test_a_recovery_is_judged_by_words_that_are_known() -> None:
+    words = {"route_recovery_in_progress": "Perhaps"}
+    checks = judge(node("hgx-b200-8", more={"fabric_health": {0: words}}))
+    assert "not known" in found(checks, UNKNOWN)["nvlink.fabric.recovery GPU 0"]
+
+    def bend(tree: Tree) -> None:
+        head, *rest = tree.commands["nvsmi_xml"].stdout.split("<health>")
+        parts = [one.partition("</health>")[2] for one in rest]
+        tree.command("nvsmi_xml", head + "".join(parts))
+
+    recovery = one(judge(node("hgx-b200-8"), bend), "nvlink.fabric.recovery")
+    assert (recovery.result, "tells nothing" in recovery.cause) == (SKIP, True)
+
+
+@pytest.mark.parametrize("odd", [{"cliqueId": "2"}, {"clusterUuid": "11111111-2222-3333-4444-55"}])
+def test_all_gpus_of_a_rack_s_host_are_in_one_clique(odd: dict[str, str]) -> None:
+    checks = judge(node("gb200-nvl72-node", more={"fabric": {3: odd}}))
+    assert list(found(checks, FAIL)) == ["nvlink.fabric.clique host"]
+    assert f"{next(iter(odd.values()))}" in found(checks, FAIL)["nvlink.fabric.clique host"]
+
+
+@pytest.mark.parametrize(
+    ("told", "cause"),
+    [
+        ({"status": "Insufficient Resources"}, "refused this GPU: Insufficient Resources"),
+        ({"state": "Not Started", "status": "N/A"}, "waits for a fabric manager"),
+    ],
+)
+def test_a_gpu_that_was_refused_is_not_one_that_waits(told: dict[str, str], cause: str) -> None:
+    checks = judge(node("hgx-h100-8", more={"fabric": {2: told}}))
+    assert cause in found(checks, FAIL)["nvlink.fabric.state GPU 2"]
+
+
 # The fabric manager
 
 
@@ -376,6 +485,7 @@ def test_a_driver_without_a_fabric_section_is_unknown_for_gpus_that_register() -
         ),
         pytest.param({"state": "inactive (dead)", "boot": "masked"}, "is masked", id="masked"),
         pytest.param({"state": "activating (auto-restart)"}, "again and again", id="restarting"),
+        pytest.param({"state": "active (exited)"}, "service failed", id="exited"),
         pytest.param(
             {"state": "failed (Result: exit-code)", "journal": [NOTHING_TO_DO]},
             "no NVSwitch to manage",
@@ -401,6 +511,26 @@ def test_nobody_can_tell_where_neither_switches_nor_the_kind_of_host_are_seen() 
     described = node("hgx-a100-8", switches=[], product="", vendor="")
     checks = judge(described, broken("/proc/cpuinfo"), command("fabricmanager_status", "", 4, GONE))
     assert one(checks, "nvlink.fabric_manager.installed").result == UNKNOWN
+
+
+def test_whether_it_starts_at_boot_is_unknown_where_systemctl_cannot_be_asked() -> None:
+    checks = judge(node("hgx-h100-8"), broken("fabricmanager_status"))
+    assert one(checks, "nvlink.fabric_manager.boot").result == UNKNOWN
+
+
+def test_a_status_with_which_systemctl_tells_no_state_is_unknown() -> None:
+    def bend(tree: Tree) -> None:
+        tree.command("fabricmanager_status", tree.commands["fabricmanager_status"].stdout, 1)
+
+    check = one(judge(node("hgx-h100-8"), bend), "nvlink.fabric_manager.active")
+    assert (check.result, "status 1" in check.cause) == (UNKNOWN, True)
+
+
+def test_a_virtual_machine_with_a_part_of_a_board_runs_no_manager() -> None:
+    part = node("hgx-b200-8", virtual=True, product="KVM", vendor="QEMU")
+    part.cards = part.cards[:3]
+    check = one(judge(part), "nvlink.fabric_manager.active")
+    assert (check.result, "part of a board" in check.cause) == (SKIP, True), check
 
 
 def test_a_board_without_switches_needs_no_fabric_manager() -> None:
@@ -475,6 +605,31 @@ def test_ports_to_the_switches_need_their_driver_and_their_mark() -> None:
     assert "SW_MNG" in found(judge(described, unmark), FAIL)["nvlink.nvlsm.ports host"]
 
 
+def test_fewer_ways_to_the_switches_than_the_board_has_are_a_warning() -> None:
+    described = node("hgx-b200-8")
+    assert one(judge(described), "nvlink.nvlsm.redundancy").result == PASS
+    address = described.hca("mlx5_8").address
+
+    def unmark(tree: Tree) -> None:
+        tree.remove(tree._resolve(f"/sys/bus/pci/devices/{address}/vpd"))
+
+    lacking = judge(described, unmark)
+    assert found(lacking, FAIL) == {
+        "nvlink.nvlsm.redundancy host": "3 ports " + CATALOG["nvlink.nvlsm.redundancy"].causes[0]
+    }
+    assert one(lacking, "nvlink.nvlsm.redundancy").severity == "warning"
+    unbound = judge(described, gone(f"/sys/bus/pci/devices/{address}/infiniband"))
+    assert one(unbound, "nvlink.nvlsm.redundancy").result == SKIP
+
+
+def test_a_log_of_the_kernel_that_lost_its_beginning_says_so() -> None:
+    def bend(tree: Tree) -> None:
+        tree.command("dmesg", "[ 9000.000001] mlx5_core 0000:1a:00.0: Port module event\n")
+
+    check = one(judge(node("hgx-h100-8"), bend), "nvlink.nvswitch.fatal")
+    assert (check.result, "no longer reaches back" in check.observed) == (PASS, True)
+
+
 def test_a_virtual_machine_without_a_way_to_the_switches_has_none_to_manage() -> None:
     described = node("hgx-b200-8", virtual=True, product="KVM")
     described.hcas = [hca for hca in described.hcas if hca.role == "rail"]
@@ -488,6 +643,24 @@ def test_processes_that_are_not_shown_are_unknown() -> None:
 
 
 # IMEX
+
+
+@pytest.mark.parametrize(
+    ("nodes", "result"),
+    [
+        ([], FAIL),
+        (["127.0.0.1"], FAIL),
+        (["::1", "localhost", "0.0.0.0"], FAIL),
+        (["nodes = none"], FAIL),
+        (["10.0.0.300"], FAIL),
+        (["127.0.0.1", "10.0.0.1"], PASS),
+        (["fd00::7"], PASS),
+        (["node-7.rack"], PASS),
+    ],
+)
+def test_the_nodes_of_imex_are_other_hosts(nodes: list[str], result: str) -> None:
+    checks = judge(node("gb200-nvl72-node", more={"imex": {"nodes": nodes}}))
+    assert one(checks, "nvlink.imex.nodes").result == result
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,18 @@ def test_a_function_that_reads_as_ones_fell_off_the_bus() -> None:
     assert only("pci.device.answers", facts)[:2] == (GPU1, "fail")
 
 
+@pytest.mark.parametrize("off", ["bus mastering", "memory decode"])
+def test_a_function_switched_off_under_its_driver(off: str) -> None:
+    reset = Reading(sample.config(off=(off,)))
+    facts = sample.facts(configs={**sample.facts().configs, HCA1: reset, SWITCH: reset})
+    subject, result, said = only("pci.device.answers", facts)
+    assert (subject, result) == (HCA1, "fail")
+    assert off in said
+    for driver in ("", "vfio-pci"):  # nobody here needs it
+        machine = sample.machine(sample.hca(HCA0, 0), sample.hca(HCA1, 1, driver=driver))
+        assert only("pci.device.answers", facts, machine)[1] == "pass"
+
+
 def test_a_function_whose_registers_cannot_be_read_is_unknown() -> None:
     denied = Reading(None, "config: permission denied")
     facts = sample.facts(configs={**sample.facts().configs, GPU1: denied})
@@ -243,10 +255,34 @@ class TestRdma:
             sample.hca(HCA0, 0, class_code="020000"),
             sample.hca(HCA0, 0, class_code="020000", address=HCA0[:-1] + "1"),
         ]
-        facts = sample.facts(rdma=Reading((Rdma("mlx5_bond_0", HCA0),)))
+        bonds = dict.fromkeys((HCA0, HCA0[:-1] + "1"), Reading("bond0"))
+        facts = sample.facts(rdma=Reading((Rdma("mlx5_bond_0", HCA0),)), bonds=bonds)
         assert only(self.ID, facts, sample.machine(*ports))[1] == "pass"
         ports[1] = replace(ports[1], class_code="020700")
         assert only(self.ID, facts, sample.machine(*ports))[1] == "fail"
+
+    @pytest.mark.parametrize(
+        ("mine", "theirs", "result"),
+        [
+            (Reading(""), Reading("bond0"), "fail"),
+            (Reading("bond1"), Reading("bond0"), "fail"),
+            (Reading("bond0"), Reading(""), "fail"),
+            (Reading(None, "permission denied"), Reading("bond0"), "unknown"),
+            (Reading("bond0"), Reading(None, "permission denied"), "unknown"),
+        ],
+    )
+    def test_a_second_port_that_is_in_no_bond_with_the_first(
+        self, mine: Any, theirs: Any, result: str
+    ) -> None:
+        second = HCA0[:-1] + "1"
+        ports = [
+            sample.hca(HCA0, 0, class_code="020000"),
+            sample.hca(HCA0, 0, class_code="020000", address=second),
+        ]
+        facts = sample.facts(
+            rdma=Reading((Rdma("mlx5_0", HCA0),)), bonds={HCA0: theirs, second: mine}
+        )
+        assert only(self.ID, facts, sample.machine(*ports))[:2] == (second, result)
 
     def test_a_container_may_have_some_of_the_devices_only(self) -> None:
         facts = sample.facts(rdma=Reading((self.ONE,)))

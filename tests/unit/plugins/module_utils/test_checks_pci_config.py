@@ -193,6 +193,10 @@ class TestBars:
         facts = sample.facts(bars={GPU0: told, GPU1: bars()})
         assert said in only("pci.gpu.bar", facts).observed
 
+    def test_one_large_bar_without_an_address_is_one_too_many(self) -> None:
+        lost = Bar(0, 1 << 30, False)
+        assert self.results(Reading((*bars().value, lost)))["bar"] == "fail"
+
     def test_memory_below_four_gib(self) -> None:
         low = bars(start=0xA0000000)
         assert self.results(low) == {"bar": "pass", "above_4g": "fail", "bar_size": "pass"}
@@ -230,6 +234,12 @@ class TestErrors:
         check = only("pci.aer.uncorrectable", self.with_errors(**{kind: counted}))
         assert (check.subject, check.result) == (DOWNSTREAM, "fail")
         assert check.observed == f"CmpltTO {kind} 2"
+
+    @pytest.mark.parametrize("at", [sample.SWITCH, sample.SWITCH_PORT])
+    def test_nvswitches_and_their_ports_are_looked_at(self, at: str) -> None:
+        fatal = errors(fatal=Reading({"DLP": 1, "TOTAL_ERR_FATAL": 1}))
+        facts = replace(sample.facts(), errors={**sample.facts().errors, at: fatal})
+        assert only("pci.aer.uncorrectable", facts).subject == at
 
     def test_a_total_alone_counts(self) -> None:
         facts = self.with_errors(fatal=Reading({"DLP": 0, "TOTAL_ERR_FATAL": 1}))

@@ -18,7 +18,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts.pci import 
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.nvsmi_xml import Nvsmi
 from tests.unit import pci_samples as sample
-from tests.unit.pci_samples import GPU0, HCA0, HCA1, PORTS, end, smi
+from tests.unit.pci_samples import GPU0, GPU1, HCA0, HCA1, PORTS, end, smi
 
 ROOT, UPSTREAM, DOWNSTREAM = PORTS[HCA0]
 LOST = Reading(None, "current_link_width: no such file", True)
@@ -58,6 +58,12 @@ class TestWidth:
         assert DOWNSTREAM in check.cause
         assert "mlx5_0" in check.cause
 
+    def test_an_nvswitch_that_lost_lanes(self) -> None:
+        ends = {**sample.facts().ends, sample.SWITCH: end(speed=2.5, width=1)}
+        facts = replace(sample.facts(), ends=ends)
+        assert only(self.ID, facts).subject == sample.SWITCH
+        assert only("pci.link.speed", facts).result == "pass"
+
     def test_an_uplink_that_lost_lanes_is_told_once_with_all_that_it_carries(self) -> None:
         check = only(self.ID, with_ends(uplink=end(width=4)))
         assert check.subject == UPSTREAM
@@ -89,7 +95,7 @@ class TestWidth:
         port = end(width=1, max_width=Reading(1))
         facts = with_ends(port=port, uplink=port, gpu=end(width=8))
         check = only(self.ID, facts, VM)
-        assert (check.result, check.observed[:7]) == ("pass", "3 links")
+        assert (check.result, check.observed[:7]) == ("pass", "4 links")
         lost = {one: replace(end(), width=LOST) for one in facts.ends}
         assert only(self.ID, replace(facts, ends=lost), VM).result == "skip"
 
@@ -158,6 +164,53 @@ class TestSpeed:
         assert "idle" in check.cause
 
 
+class TestGpuSlot:
+    ID = "pci.gpu.slot"
+    OLD = end(speed=16.0, max_speed=Reading(16.0))
+    NARROW = end(width=8, max_width=Reading(8))
+
+    def at(self, bent: Any, *addresses: str) -> PciFacts:
+        return replace(
+            sample.facts(), ends={**sample.facts().ends, **dict.fromkeys(addresses, bent)}
+        )
+
+    @pytest.mark.parametrize(("bent", "seen"), [(OLD, "16 GT/s x16"), (NARROW, "32 GT/s x8")])
+    def test_a_port_that_is_capped_below_the_gpu(self, bent: Any, seen: str) -> None:
+        check = only(self.ID, self.at(bent, PORTS[GPU0][-1]))
+        assert (check.subject, check.result, check.severity) == (GPU0, "fail", "warning")
+        assert (check.observed, check.expected) == (seen, "32 GT/s x16")
+
+    @pytest.mark.parametrize("bent", [OLD, NARROW])
+    @pytest.mark.parametrize("port", PORTS[GPU0][:2])
+    def test_an_uplink_that_can_do_less_than_its_equals(self, bent: Any, port: str) -> None:
+        check = only(self.ID, self.at(bent, port))
+        assert (check.subject, check.result) == (UPSTREAM, "fail")
+
+    def test_a_board_whose_gpus_are_all_equal(self) -> None:
+        slots = self.at(self.OLD, PORTS[GPU0][-1], PORTS[GPU1][-1])
+        assert only(self.ID, slots).result == "pass"
+        uplinks = [at for gpu in (GPU0, GPU1) for at in PORTS[gpu][:2]]
+        assert only(self.ID, self.at(self.OLD, *uplinks)).result == "pass"
+        alone = sample.machine(sample.gpu(GPU0, 0))
+        assert only(self.ID, slots, alone).result == "fail"  # no equal that would excuse it
+
+    def test_cards_and_virtual_machines_are_left_out(self) -> None:
+        facts = self.at(self.OLD, PORTS[GPU0][-1], UPSTREAM)
+        assert only(self.ID, facts, VM).result == "skip"
+        assert only(self.ID, facts, UNSURE).result == "unknown"
+        cards = [sample.gpu(GPU0, 0, device="2331"), sample.gpu(GPU1, 1, device="2331")]
+        assert only(self.ID, facts, sample.machine(*cards)).result == "skip"
+
+    @pytest.mark.parametrize("at", [GPU0, PORTS[GPU0][-1], UPSTREAM])
+    def test_an_end_that_cannot_be_read_is_unknown(self, at: str) -> None:
+        assert only(self.ID, self.at(end(max_speed=LOST), at)).result == "unknown"
+        assert only(self.ID, self.at(end(max_width=LOST), at)).result == "unknown"
+
+    def test_without_a_path_nobody_can_tell(self) -> None:
+        machine = sample.machine(sample.gpu(GPU0, 0, path=()), sample.gpu(GPU1, 1))
+        assert only(self.ID, sample.facts(), machine).result == "unknown"
+
+
 class TestSlot:
     ID = "pci.hca.slot"
 
@@ -188,6 +241,9 @@ class TestSlot:
 
     def test_what_cannot_be_read_is_unknown(self) -> None:
         assert only(self.ID, sample.facts(rdma=Reading(None, "denied"))).result == "unknown"
+        vague = (Rdma("mlx5_0", None, "", 400.0), Rdma("mlx5_1", HCA1, "", 400.0))
+        check = only(self.ID, sample.facts(rdma=Reading(vague)))
+        assert (check.subject, check.result) == (HCA0, "unknown")
         assert only(self.ID, with_ends(port=end(max_speed=LOST))).result == "unknown"
         machine = sample.machine(sample.hca(HCA0, 0, path=()))
         assert only(self.ID, sample.facts(), machine).result == "unknown"
@@ -215,6 +271,15 @@ class TestNuma:
     def test_a_node_of_the_same_socket_is_near(self) -> None:
         near = replace(self.far(), distances={1: Reading((12, 10))})
         assert only(self.ID, near, self.machine()).result == "pass"
+        # The firmware's least distance to another socket.
+        far = replace(self.far(), distances={1: Reading((20, 10))})
+        assert only(self.ID, far, self.machine()).result == "fail"
+
+    def test_a_node_that_devices_name_and_nobody_lists(self) -> None:
+        for nodes in ((0, 2), (0,)):
+            check = only(self.ID, self.far(nodes=Reading(nodes)), self.machine())
+            assert check.result == "unknown"
+            assert "NUMA node 1" in check.cause
 
     @pytest.mark.parametrize("key", ["hcas", "hcas_min"])
     def test_an_hca_beyond_the_expected_rails_may_lie_anywhere(self, key: str) -> None:
@@ -234,13 +299,14 @@ class TestNuma:
     @pytest.mark.parametrize(
         ("nodes", "result"),
         [
-            pytest.param(Reading((0,)), "skip", id="one node"),
+            pytest.param(Reading((1,)), "skip", id="one node"),
             pytest.param(Reading(None, "no such directory", True), "skip", id="no such thing"),
             pytest.param(Reading(None, "not in the bundle"), "unknown", id="nobody looked"),
         ],
     )
     def test_the_host_s_nodes(self, nodes: Any, result: str) -> None:
-        assert only(self.ID, self.far(nodes=nodes), self.machine()).result == result
+        machine = sample.machine(sample.gpu(GPU0, 1), sample.hca(HCA1, 1))
+        assert only(self.ID, self.far(nodes=nodes), machine).result == result
 
     def test_virtual_machines_are_laid_out_by_others(self) -> None:
         machine = replace(self.machine(), virtual=Reading(True))

@@ -398,3 +398,38 @@ def test_every_failure_says_what_why_and_what_next() -> None:
 def test_the_report_names_the_index_that_a_fleet_can_share() -> None:
     told = facts(port("mlx5_0"), port("mlx5_1", gids=Reading(()))).to_dict()
     assert told["gid_index"] == {"mlx5_0/1": 3, "mlx5_1/1": None}
+
+
+def moved(*, ip: str = "10.0.0.1", netdev: str = "eth1") -> RocePort:
+    gids = tuple(
+        replace(one, netdev=netdev, address=ip if one.kind == "IPv4" else one.address)
+        for one in GIDS
+    )
+    return port("mlx5_1", gids=Reading(gids), netdev=Reading(netdev))
+
+
+def test_two_rails_share_no_address() -> None:
+    found = [one for one in judge(facts(port(), moved())) if one.id == "roce.gid.address"]
+    assert [(one.subject, one.result) for one in found] == [
+        ("mlx5_0/1", "fail"),
+        ("mlx5_1/1", "fail"),
+    ]
+    assert all("mlx5_0/1" in one.cause and "mlx5_1/1" in one.cause for one in found)
+    assert bad(facts(port(), moved(ip="10.0.1.1"))) == {}
+    assert bad(facts(port(), moved(netdev="eth0"))) == {}  # one bond
+
+
+@pytest.mark.parametrize("trust", ["pcp", None])
+def test_without_dscp_no_priority_of_a_dscp_is_judged(trust: str | None) -> None:
+    expect = {key: value for key, value in EXPECT.items() if key != "roce_trust"}
+    if trust is not None:
+        expect["roce_trust"] = trust
+    assert one_check(facts(), "roce.qos.priority", expect).result == "skip"
+
+
+@pytest.mark.parametrize("key", ["roce_tos", "roce_pfc"])
+def test_without_a_tos_or_flow_control_no_priority_is_judged(key: str) -> None:
+    expect = {one: value for one, value in EXPECT.items() if one != key}
+    assert one_check(facts(), "roce.qos.priority", expect).result == "skip"
+    none = {**EXPECT, "roce_pfc": []}
+    assert one_check(facts(), "roce.qos.priority", none).result == "skip"

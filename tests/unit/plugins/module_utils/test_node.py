@@ -60,6 +60,9 @@ def test_what_cannot_be_read_is_listed_with_the_reason(root: Path) -> None:
 
 def test_a_sandbox_node_says_that_it_is_simulated(root: Path) -> None:
     (root / "etc/ibready-sandbox.json").write_text('{"what": "InfiniBand fabric (ibsim)"}')
+    assert _node.collect(Live(root))["simulated"] == ""  # no container: somebody left it behind
+    (root / "run/systemd").mkdir(parents=True)
+    (root / "run/systemd/container").write_text("podman\n")
     assert _node.collect(Live(root))["simulated"] == "InfiniBand fabric (ibsim)"
 
 

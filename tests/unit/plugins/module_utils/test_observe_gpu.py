@@ -186,3 +186,15 @@ def test_the_kernel_tells_the_version_where_the_driver_does_not() -> None:
 def test_half_a_log_without_an_xid_tells_nothing() -> None:
     half = gpu.observe(host(dmesg=Output(0, LOG[: LOG.index("Xid")], "")), GPUS)
     assert "within a line" in half.xids.why
+
+
+def test_a_log_tells_whether_it_is_whole() -> None:
+    whole = gpu.observe(host(), GPUS)
+    assert (whole.log_cut, whole.log_lost) == (False, False)
+    cut = gpu.observe(host(dmesg=Output(0, LOG + "[   13.5] NVRM: Xi", "")), GPUS)
+    assert cut.log_cut
+    assert len(cut.xids.value or ()) == 1
+    lost = gpu.observe(
+        host(dmesg=Output(0, "[90000.000001] NVRM: Xid (PCI:0000:13:00): 79, gone.\n", "")), GPUS
+    )
+    assert lost.log_lost

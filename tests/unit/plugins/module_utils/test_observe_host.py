@@ -190,6 +190,10 @@ def test_systemds_defaults_are_read_with_or_without_soft_limits(
     assert (told and (told.memlock_soft, told.memlock_hard)) == limits
 
 
+def block(name: str, active: str, pid: int) -> str:
+    return f"MainPID={pid}\nId={name}\nLoadState=loaded\nActiveState={active}\n"
+
+
 FEW = "Max open files  1024 524288 files\nMax locked memory  8388608 8388608 bytes\n"
 GRANTED = '{"default-ulimits": {"memlock": {"Name": "memlock", "Soft": -1, "Hard": -1}}}'
 
@@ -220,7 +224,7 @@ def test_the_limits_are_those_of_what_starts_jobs(
     for number, name in enumerate(host_units.JOBS, 100):
         active = "active" if name in running else "inactive"
         pid = number if name in running else 0
-        blocks.append(f"MainPID={pid}\nId={name}.service\nActiveState={active}\n")
+        blocks.append(block(f"{name}.service", active, pid))
         tree.file(f"/proc/{number}/limits", FEW)
     tree.command(entry_name("systemctl_show", OPTION, *host_units.JOBS), "\n".join(blocks))
     if docker is not None:
@@ -229,6 +233,53 @@ def test_the_limits_are_those_of_what_starts_jobs(
     assert {name: one.value and one.value.memlock_hard for name, one in found.items()} == {
         f"{name}.service": value for name, value in limits.items()
     }
+
+
+@pytest.mark.parametrize(
+    ("procs", "limit", "why"),
+    [
+        ("4712\n4711\n", 8388608, ""),
+        ("", None, "no process of it"),
+        (None, None, "pbs.service has no main process"),
+    ],
+)
+def test_a_service_without_a_main_process_is_not_left_out(
+    procs: str | None, limit: int | None, why: str
+) -> None:
+    tree = described()[1]
+    blocks = [
+        block(f"{name}.service", "active" if name == "pbs" else "inactive", 0)
+        for name in host_units.JOBS
+    ]
+    tree.command(entry_name("systemctl_show", OPTION, *host_units.JOBS), "\n".join(blocks))
+    tree.file("/proc/4711/limits", FEW)
+    if procs is not None:
+        tree.file("/sys/fs/cgroup/system.slice/pbs.service/cgroup.procs", procs)
+    reading = look(tree).services.limits["pbs.service"]
+    assert (reading.value and reading.value.memlock_hard) == limit
+    assert why in reading.why
+    assert not reading.missing
+
+
+@pytest.mark.parametrize("lost", ["Id", "LoadState", "ActiveState"])
+def test_a_unit_without_its_state_is_unknown(lost: str) -> None:
+    tree = described()[1]
+    output = tree.commands[TIME]
+    whole = output.stdout.split("\n")
+    cut = next(number for number, line in enumerate(whole) if line.startswith(f"{lost}="))
+    tree.command(TIME, "\n".join(whole[:cut] + whole[cut + 1 :]))
+    assert f"without {lost}" in look(tree).services.time.why
+
+
+def test_a_firmware_whose_variables_are_out_of_reach_tells_nothing() -> None:
+    tree = described()[1]
+    tree.remove("/sys/firmware/efi/efivars")
+    tree.folder("/sys/firmware/efi")
+    assert not look(tree).kernel.secure_boot.missing
+    tree.folder("/sys/firmware/efi/efivars")
+    reading = look(tree).kernel.secure_boot
+    assert (reading.known, reading.missing) == (False, False)
+    assert "no variable" in reading.why
 
 
 def test_a_clock_of_which_nothing_is_said_is_unknown() -> None:
@@ -301,6 +352,27 @@ def test_a_configuration_that_cannot_be_read_is_unknown() -> None:
     tree = described()[1]
     tree.broken[f"{APT}/20auto-upgrades"] = "permission denied"
     assert "permission denied" in look(tree).updates.who.why
+
+
+def test_apt_reads_its_own_file_last() -> None:
+    tree = apt()
+    tree.file("/etc/apt/apt.conf", 'APT::Periodic::Unattended-Upgrade "0";')
+    assert look(tree).updates.who.value == ""
+    tree.broken["/etc/apt/apt.conf"] = "permission denied"
+    assert "permission denied" in look(tree).updates.who.why
+
+
+def test_a_directory_of_apt_without_a_file_tells_nothing() -> None:
+    tree = described()[1]
+    tree.remove(APT)
+    tree.folder(APT)
+    assert "no file in it" in look(tree).updates.who.why
+
+
+def test_a_configuration_that_is_cut_off_is_unknown() -> None:
+    updates = look(apt(more='Unattended-Upgrade::Package-Blacklist { "mlnx-";')).updates
+    assert not updates.who.known
+    assert "ends within a setting" in updates.who.why
 
 
 def test_picked_lines_of_the_list_of_modules_do_not_tell_what_is_missing() -> None:

@@ -504,3 +504,41 @@ def test_a_kernel_that_cannot_be_read_says_why_and_hurts_nothing_else(
     assert why in facts.sysfs_unknown
     assert facts.sysfs == ()
     assert (len(facts.cas), list(facts.sm)) == (1, ["mlx5_0/1"])
+
+
+@pytest.mark.parametrize("home", ["counters", "hw_counters"])
+def test_counters_that_cannot_be_listed_are_unknown(home: str) -> None:
+    class Denied(Host):
+        def list(self, path: str) -> Any:
+            if path.endswith(f"/{home}"):
+                raise Unavailable(path, "permission denied")
+            return super().list(path)
+
+    counters = observe(Denied(), Machine()).details["mlx5_0/1"].counters
+    assert (counters.value, counters.missing) == (None, False)
+    assert "permission denied" in counters.why
+
+
+def test_the_driver_s_own_counters_are_read_and_are_enough() -> None:
+    own = "ports/1/hw_counters/rx_icrc_encapsulated"
+    both = observe(Host(files={**SYSFS, own: "3"}), Machine()).details["mlx5_0/1"].counters
+    assert both.value == {"symbol_error": 0, "link_downed": 1, "rx_icrc_encapsulated": 3}
+    few = {name: text for name, text in SYSFS.items() if "/counters/" not in name}
+    alone = observe(Host(files={**few, own: "3"}), Machine()).details["mlx5_0/1"].counters
+    assert alone.value == {"rx_icrc_encapsulated": 3}
+
+
+def test_the_counters_of_an_ethernet_port_are_read_too() -> None:
+    text = IBSTAT.replace("InfiniBand", "Ethernet")
+    detail = observe(Host({"ibstat": Output(0, text, "")}), Machine()).details["mlx5_0/1"]
+    assert detail.counters.value == {"symbol_error": 0, "link_downed": 1}
+
+
+def test_verbs_that_ended_badly_tell_no_mtu() -> None:
+    mtu = (
+        observe(Host({"ibv_devinfo": Output(1, IBV_DEVINFO, "")}), Machine())
+        .details["mlx5_0/1"]
+        .mtu
+    )
+    assert (mtu.value, mtu.missing) == (None, False)
+    assert "status 1" in mtu.why

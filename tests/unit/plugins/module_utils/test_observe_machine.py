@@ -172,6 +172,14 @@ def test_no_bus_is_told_from_no_look(tmp_path: Path) -> None:
     assert seen.functions == ()
 
 
+@pytest.mark.parametrize("sign", ["sys/class/infiniband/mlx5_0", "sys/module/nvidia"])
+def test_a_bus_that_hides_what_is_on_it_is_unknown(tmp_path: Path, sign: str) -> None:
+    (tmp_path / "sys/bus").mkdir(parents=True)
+    (tmp_path / sign).mkdir(parents=True)
+    seen = machine.observe(Live(tmp_path))
+    assert (seen.pci.known, seen.pci.missing, seen.has_gpus) == (False, False, None)
+
+
 def test_a_vanishing_function_is_no_missing_bus(root: Root) -> None:
     (root.place / f"sys/devices/pci0000:15/{BRIDGE}/{GPU}/device").unlink()
     seen = root.machine()
@@ -282,6 +290,16 @@ class TestSwitchManagers:
         assert "no product data" in seen.switch_managers.why
         assert len(seen.hcas) == 2
 
+    def test_one_whose_data_cannot_be_read_leaves_the_list_open(self, root: Root) -> None:
+        other = "pci0000:42/0000:42:01.0/0000:43:00.0"
+        root.function(other, "020700", "15b3:1021", "mlx5_core")
+        root.write(f"sys/devices/{other}/vpd", bytes(64))
+        seen = self.b200(root, NAME + FIELDS + MARK + END)
+        assert not seen.switch_managers.known
+        assert seen.marked_managers == ("0000:41:00.0",)
+        assert seen.unclear_managers == ("0000:43:00.0",)
+        assert [one.address for one in seen.hcas] == [HCA, "0000:43:00.0"]
+
     def test_other_boards_are_not_asked(self, root: Root) -> None:
         self.b200(root, NAME + FIELDS + MARK + END)
         assert root.machine("hgx-h100-8").switch_managers.value == ()
@@ -302,14 +320,31 @@ def test_gpus_of_a_bundle_of_command_outputs_come_from_nvidia_smi(tmp_path: Path
 
 def test_the_sandbox_marks_its_nodes(root: Root) -> None:
     assert root.machine().simulated == ""
+    root.write("run/.containerenv", "")
+    root.write("etc/ibready-sandbox.json", '{"simulated": true, "hcas": []}')
+    assert root.machine().simulated == "InfiniBand fabric"
     root.write("etc/ibready-sandbox.json", '{"what": "InfiniBand fabric (ibsim)"}')
     assert root.machine().simulated == "InfiniBand fabric (ibsim)"
-    root.write("etc/ibready-sandbox.json", "nonsense")
-    assert root.machine().simulated == machine.MARK_UNREADABLE
+    for nonsense in ("nonsense", "[]", "{}", '{"simulated": false}'):
+        root.write("etc/ibready-sandbox.json", nonsense)
+        assert root.machine().simulated == machine.MARK_UNREADABLE
 
     class Denied(Live):
         def read(self, path: str) -> str:
             if path == machine.SANDBOX_MARK:
+                raise Unavailable(path, "permission denied")
+            return super().read(path)
+
+    assert machine.observe(Denied(root.place)).simulated == machine.MARK_UNREADABLE
+
+
+def test_a_stray_mark_hides_no_real_hardware(root: Root) -> None:
+    root.write("etc/ibready-sandbox.json", '{"simulated": true}')
+    assert root.machine().simulated == ""
+
+    class Denied(Live):
+        def read(self, path: str) -> str:
+            if path == "/run/systemd/container":
                 raise Unavailable(path, "permission denied")
             return super().read(path)
 

@@ -151,6 +151,37 @@ def test_a_rate_is_told_of_active_ports_only(bent: Any, gbps: float | None) -> N
     assert [one.gbps for one in seen(**bent).rdma.value or ()] == [gbps]
 
 
+SECOND = HCA0[:-1] + "1"
+BONDED: dict[str, str | bytes] = {
+    f"{DEVICES}/{HCA0}/net/eth0/mtu": "9000\n",
+    f"{DEVICES}/{SECOND}/net/eth1/mtu": "9000\n",
+    "/sys/class/net/bond0/bonding/mode": "802.3ad 4\n",
+}
+MASTERS = {f"/sys/class/net/{one}/master": "../bond0" for one in ("eth0", "eth1")}
+
+
+@pytest.mark.parametrize(
+    ("links", "broken", "bond"),
+    [
+        (MASTERS, (), Reading("bond0")),
+        ({**MASTERS, "/sys/class/net/eth1/master": "../br0"}, (), Reading("")),
+        ({}, (), Reading("")),
+        (MASTERS, ("/sys/class/net/eth1/master",), None),
+        (MASTERS, ("/sys/class/net/bond0/bonding",), None),
+        (MASTERS, (f"{DEVICES}/{SECOND}/net",), None),
+    ],
+)
+def test_a_bond_is_read_of_cards_with_one_rdma_device_for_two(
+    links: Any, broken: Any, bond: Any
+) -> None:
+    ports = [sample.hca(HCA0, 0, class_code="020000", address=one) for one in (HCA0, SECOND)]
+    facts = seen(sample.machine(*ports), files=BONDED, links={**LINKS, **links}, broken=broken)
+    assert set(facts.bonds) == {HCA0, SECOND}
+    told = facts.bonds[SECOND]
+    assert told == bond if bond else told.value is None and not told.missing
+    assert seen(sample.machine(ports[0])).bonds == {}
+
+
 def test_a_class_that_cannot_be_listed() -> None:
     assert not seen(broken=("/sys/class/infiniband",)).rdma.missing
     bare = Host()

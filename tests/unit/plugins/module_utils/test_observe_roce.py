@@ -236,3 +236,11 @@ def test_ecn_switches_that_a_driver_has_not_are_missing() -> None:
     broken = host()
     broken.broken["/sys/class/net/eth0/ecn/roce_rp/enable/5"] = "permission denied"
     assert (only_port(broken).qos.ecn.known, only_port(broken).qos.ecn.missing) == (False, False)
+
+
+def test_a_device_whose_ports_cannot_be_listed_makes_them_unknown() -> None:
+    tree = host()
+    tree.broken["/sys/class/infiniband/mlx5_0/ports"] = "permission denied"
+    ports = roce.observe(tree, MACHINE).ports
+    assert (ports.value, ports.missing) == (None, False)
+    assert "mlx5_0" in ports.why

@@ -29,13 +29,22 @@ LEAVE = "unattended-upgrade::package-blacklist"
             'Acquire::http::Proxy "http://proxy:3128"; # here',
             [("acquire::http::proxy", "http://proxy:3128")],
         ),
-        ('A "1" /* never closed', [("a", "1")]),
-        ('}}} "x"; {', [("", "x")]),
+        ('A "1"; # it is // not "this"', [("a", "1")]),
+        ('}}} "x";', [("", "x")]),
         ("", []),
     ],
 )
 def test_settings_are_read_with_their_full_names(text: str, found: list[tuple[str, str]]) -> None:
     assert apt_conf.settings(text) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['A "1"; /* never closed', 'A { "1";', 'A { "1', 'A "1', 'A "1"', 'A "1"; B', 'A "1"; }} {'],
+)
+def test_a_text_that_ends_too_early_is_told(text: str) -> None:
+    with pytest.raises(ValueError, match="the text ends within"):
+        apt_conf.settings(text)
 
 
 def test_options_of_an_ini_file_are_read() -> None:

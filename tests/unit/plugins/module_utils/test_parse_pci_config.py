@@ -47,6 +47,16 @@ def test_a_space_that_is_cut(size: int, told: Config) -> None:
     assert parsed.extended is (size > 256)
 
 
+@pytest.mark.parametrize(
+    ("command", "off"),
+    [(0x0543, ("bus mastering",)), (0x0545, ("memory decode",)), (0x0006, ())],
+)
+def test_what_the_command_register_switches_off(command: int, off: tuple[str, ...]) -> None:
+    data = space()
+    struct.pack_into("<H", data, 4, command)
+    assert pci_config.parse(bytes(data)).off == off
+
+
 def test_a_function_that_is_gone_reads_as_ones() -> None:
     parsed = pci_config.parse(b"\xff" * 4096)
     assert not parsed.answers
