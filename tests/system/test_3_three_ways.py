@@ -89,13 +89,13 @@ def test_a_second_run_changes_nothing(bare: Box) -> None:
 
 
 def test_a_server_ends_by_its_lease_when_nobody_stops_it(bare: Box) -> None:
-    serve = '{"state": "serving", "lease": 2, "endpoints": [{"device": "ibsim0"}]}'
+    serve = '{"state": "serving", "lease": 15, "endpoints": [{"device": "ibsim0"}]}'
     done = bare.adhoc("node1", "-m", "ibping", "-a", serve)
     assert done.returncode == 0, done.stdout
     units = "systemctl list-units --all --plain --no-legend 'ibready-ibping-*'"
     assert "ibready-ibping-ibsim0-1.service" in bare.root("node1", units)
     assert "ibping -S" in bare.root("node1", "pgrep -a ibping")
-    assert bare.root("node1", f"sleep 4; {units}") == ""
+    assert bare.root("node1", f"sleep 17; {units}") == ""
     # Status 1 is pgrep's word for none; any other would mean that it did not look.
     bare.root("node1", "pgrep -a ibping && exit 9; test $? -eq 1")
 
