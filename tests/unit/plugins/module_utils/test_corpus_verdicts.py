@@ -42,11 +42,13 @@ NOT_HERE = "not in the bundle"
 
 
 @pytest.fixture(scope="session")
-def counted() -> Iterator[Counter[str]]:
-    """How many samples of each tool were judged; printed at the end."""
+def counted(request: pytest.FixtureRequest) -> Iterator[Counter[str]]:
+    """How many samples of each tool were judged right; printed at the end, past the capture."""
     seen: Counter[str] = Counter()
     yield seen
-    print("\ncorpus samples judged: " + ", ".join(f"{k} {v}" for k, v in sorted(seen.items())))
+    told = ", ".join(f"{tool} {count}" for tool, count in sorted(seen.items()))
+    with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
+        print(f"\ncorpus: {seen.total()} samples judged as their sidecars say: {told}")
 
 
 def judge(place: Path) -> list[Check]:
