@@ -8,7 +8,7 @@ import os
 import re
 import stat
 import time
-from typing import Callable, Iterator, List, NamedTuple, Protocol, TypeVar
+from typing import Any, Callable, Iterator, List, NamedTuple, Protocol, TypeVar
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _manifest
 from ansible_collections.ibready.cluster.plugins.module_utils._command import (
@@ -285,12 +285,16 @@ def _below(root: str, path: str) -> str:
 
 
 class Cached:
-    """Asks another source once for each thing; what it could not tell is remembered as well."""
+    """Asks another source once for each thing; what it could not tell is remembered as well.
+
+    ``parsed``: what parsers made of its outputs, kept for _observe/_ask.
+    """
 
     def __init__(self, source: Evidence) -> None:
         self._source = source
         self.recorded = source.recorded
         self._known: dict[tuple[str, ...], object] = {}
+        self.parsed: dict[tuple[object, ...], Any] = {}
 
     def run(self, name: str, *args: str) -> Output:
         """Give the output of the first run."""

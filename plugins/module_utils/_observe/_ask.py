@@ -35,8 +35,13 @@ def command(
     if ok is not None and output.rc not in ok:
         said = last_word(output.stdout, output.stderr) or "without a word"
         return Reading(None, f"{name} ended with status {output.rc}: {said}")
+    # Several areas read the same output; its facts are frozen, so they may share them.
+    parsed = getattr(evidence, "parsed", {})
+    key = (name, *args, parse)
+    if key in parsed:
+        return Reading(parsed[key])
     try:
-        return Reading(parse(output.stdout))
+        return Reading(parsed.setdefault(key, parse(output.stdout)))
     except ValueError as exc:  # ParseError is one
         said = last_word(output.stderr)
         more = f" ({said})" if said else ""
