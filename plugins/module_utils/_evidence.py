@@ -50,7 +50,7 @@ class Command(NamedTuple):
 
 # nvidia-smi wakes every GPU where no persistence daemon holds them: seconds per GPU.
 _SMI = 90.0
-# The names of docs/architecture.md. Beyond the contract's own: mlxlink, systemctl_show.
+# The names of a bundle (docs/bundles.md): those that every bundle may hold, and some of our own.
 COMMANDS: dict[str, Command] = {
     "dcb": Command(("dcb",)),
     "dmesg": Command(("dmesg",)),

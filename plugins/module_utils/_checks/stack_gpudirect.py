@@ -64,15 +64,19 @@ def _does_not_apply(facts: StackFacts, machine: Machine, expect: Expectations) -
     if not facts.devices.value:
         return "" if not facts.devices.missing else "no RDMA device: see ib.hca.present"
     wanted = any(expect.get(key) for key in ("hcas", "hcas_min", "link_layer"))
-    if not facts.fabric and not wanted:
-        return "only Ethernet RDMA ports, and nobody expects rails of this host"
-    return None
+    if wanted or facts.fabric.value:
+        return None
+    if facts.fabric.value is None:
+        return ""
+    return "only Ethernet RDMA ports, and nobody expects rails of this host"
 
 
 def _cannot_tell(facts: StackFacts, machine: Machine) -> str:
     if machine.has_gpus is None:
         return machine.gpus.why or "nobody could look for GPUs"
-    return facts.devices.why or machine.pci.why or "nobody could look for HCAs"
+    return (
+        facts.devices.why or machine.pci.why or facts.fabric.why or "nobody could look for HCAs"
+    )
 
 
 def _dmabuf(facts: StackFacts, machine: Machine) -> Reading[str]:

@@ -52,7 +52,7 @@ class StackFacts:
     packages: Reading[tuple[Package, ...]] = field(default_factory=Reading)
     database: str = ""
     devices: Reading[tuple[str, ...]] = field(default_factory=Reading)
-    fabric: bool = False
+    fabric: Reading[bool] = field(default_factory=Reading)
     mlx5: Reading[str] = field(default_factory=Reading)
     files: Reading[dict[str, str]] = field(default_factory=Reading)
     dkms: Reading[tuple[Dkms, ...]] = field(default_factory=Reading)

@@ -117,13 +117,18 @@ def _watched(name: str) -> bool:
     return name in known or name.startswith(rdma_packages.WATCHED)
 
 
-def _has_infiniband(evidence: Evidence, devices: tuple[str, ...]) -> bool:
+def _has_infiniband(evidence: Evidence, devices: tuple[str, ...]) -> Reading[bool]:
+    """One such port is enough to know; that there is none is known once every port was seen."""
+    unseen = ""
     for device in devices:
-        for num in _ask.names(evidence, f"{DEVICES}/{device}/ports").value or ():
+        ports = _ask.names(evidence, f"{DEVICES}/{device}/ports")
+        unseen = unseen or ("" if ports.missing else ports.why)
+        for num in ports.value or ():
             layer = _ask.text(evidence, f"{DEVICES}/{device}/ports/{num}/link_layer")
             if layer.value == "InfiniBand":
-                return True
-    return False
+                return Reading(True)
+            unseen = unseen or layer.why
+    return Reading(None, unseen) if unseen else Reading(False)
 
 
 def _module_version(evidence: Evidence, path: str) -> Reading[str]:

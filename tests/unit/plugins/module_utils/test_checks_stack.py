@@ -55,7 +55,7 @@ def facts(**bent: Any) -> StackFacts:
         packages=packages(VENDOR),
         database="dpkg",
         devices=Reading(("mlx5_0",)),
-        fabric=True,
+        fabric=Reading(True),
         mlx5=Reading("25.10-1.2.8"),
         files=Reading(
             {
@@ -217,7 +217,7 @@ FAULTS = [
         id="no package database",
     ),
     pytest.param(
-        {"devices": DENIED, "fabric": False},
+        {"devices": DENIED, "fabric": Reading(False)},
         {"stack.gpudirect.path host": "unknown", "stack.gpudirect.nccl host": "unknown"},
         id="RDMA devices cannot be listed",
     ),
@@ -401,12 +401,14 @@ SKIPPED = [
     ),
     pytest.param(
         machine(pci=Reading((CARD, NIC))),
-        facts(devices=ABSENT, fabric=False, mlx5=ABSENT),
+        facts(devices=ABSENT, fabric=Reading(False), mlx5=ABSENT),
         "no HCA",
         id="no HCA",
     ),
     pytest.param(machine(), facts(devices=ABSENT), "no RDMA device", id="no RDMA device"),
-    pytest.param(machine(), facts(fabric=False), "only Ethernet", id="only a management port"),
+    pytest.param(
+        machine(), facts(fabric=Reading(False)), "only Ethernet", id="only a management port"
+    ),
 ]
 
 
@@ -419,22 +421,28 @@ def test_where_gpudirect_does_not_apply_it_is_skipped(
     assert (check.result, told in check.cause) == ("skip", True)
 
 
+def test_nobody_knows_whether_the_ports_are_infiniband() -> None:
+    seen = facts(fabric=DENIED, driver=CLOSED, peer=peer())
+    told = results(seen)
+    assert told["stack.gpudirect.path host"] == "unknown"
+
+
 def test_roce_rails_need_gpudirect_too() -> None:
-    seen = facts(fabric=False, driver=CLOSED, peer=peer())
+    seen = facts(fabric=Reading(False), driver=CLOSED, peer=peer())
     expect = {"link_layer": "Ethernet"}
     assert results(seen, None, expect)["stack.gpudirect.path host"] == "fail"
 
 
 def test_a_host_without_hca_and_device_has_no_rdma_stack_to_judge() -> None:
     host = machine(pci=Reading((CARD, NIC)))
-    seen = inbox(devices=ABSENT, packages=packages({}), mlx5=ABSENT, fabric=False)
+    seen = inbox(devices=ABSENT, packages=packages({}), mlx5=ABSENT, fabric=Reading(False))
     told = {k: v for k, v in results(seen, host).items() if k.startswith("stack.rdma")}
     assert set(told.values()) == {"skip"}
 
 
 def test_nobody_can_tell_whether_there_are_hcas() -> None:
     host = machine(pci=DENIED)
-    seen = inbox(devices=DENIED, packages=DENIED, mlx5=DENIED, fabric=False)
+    seen = inbox(devices=DENIED, packages=DENIED, mlx5=DENIED, fabric=Reading(False))
     assert bad(seen, host)["stack.rdma.version host"] == "unknown"
     assert bad(seen, host)["stack.gpudirect.path host"] == "unknown"
 
@@ -442,7 +450,12 @@ def test_nobody_can_tell_whether_there_are_hcas() -> None:
 def test_a_sandbox_node_with_the_distributions_packages_is_clean() -> None:
     host = Machine(pci=Reading((NIC,)), gpus=Reading(()), simulated="InfiniBand fabric")
     seen = inbox(
-        devices=ABSENT, fabric=False, mlx5=ABSENT, files=ABSENT, driver=ABSENT, dkms=Reading(())
+        devices=ABSENT,
+        fabric=Reading(False),
+        mlx5=ABSENT,
+        files=ABSENT,
+        driver=ABSENT,
+        dkms=Reading(()),
     )
     assert bad(seen, host) == {}
 

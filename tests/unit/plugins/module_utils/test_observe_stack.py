@@ -203,6 +203,8 @@ def test_every_place_of_a_libibverbs_is_listed() -> None:
 def test_an_infiniband_port_makes_a_fabric() -> None:
     tree = host()
     tree.file("/sys/class/infiniband/mlx5_0/ports/1/link_layer", "Ethernet")
-    assert not stack.observe(tree, MACHINE).fabric
+    assert stack.observe(tree, MACHINE).fabric.value is False
+    tree.broken["/sys/class/infiniband/mlx5_0/ports/1/link_layer"] = "permission denied"
+    assert not stack.observe(tree, MACHINE).fabric.known
     tree.file("/sys/class/infiniband/mlx5_1/ports/1/link_layer", "InfiniBand")
-    assert stack.observe(tree, MACHINE).fabric
+    assert stack.observe(tree, MACHINE).fabric.value is True
