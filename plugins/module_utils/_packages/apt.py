@@ -188,7 +188,8 @@ class Apt:
         done = self._apt("apt-get", ["update"])
         said = apt_text.complaints(f"{done.stdout}\n{done.stderr}")
         for one in repositories:
-            address = one.url.rstrip("/")
+            # apt writes file:///x as file:/x.
+            address = one.url.rstrip("/").replace("file:///", "file:/", 1)
             theirs = [text for _letter, text in said if address in text]
             if theirs:
                 raise failures.explain(*theirs, doing=f"reading repository {one.name} ({one.url})")

@@ -89,4 +89,5 @@ class View:
             *self.lists(),
             f"Dir::Etc::sourceparts={self.home}/sources.list.d/",
             f"Dir::Etc::preferencesparts={self.home}/preferences.d/",
+            f"Dir::Log::Planner={self.home}/eipp.log",
         ]
