@@ -151,9 +151,11 @@ from ansible_collections.ibready.cluster.plugins.module_utils._packages import (
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.apt import Apt
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.bring import Bringer, Order
+from ansible_collections.ibready.cluster.plugins.module_utils._packages.dnf import Dnf
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.manager import Manager
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import (
     APT,
+    DNF,
     Change,
     Outcome,
     PackageError,
@@ -174,7 +176,10 @@ def fetch(address: str) -> bytes:
 
 def manager_here() -> tuple[str, Manager]:
     """The package manager that this host has."""
-    if os.path.exists("/usr/bin/dpkg") and not os.path.exists("/etc/redhat-release"):
+    red_hat = os.path.exists("/etc/redhat-release")
+    if red_hat and os.path.exists("/usr/bin/dnf"):
+        return DNF, Dnf(run.run)
+    if not red_hat and os.path.exists("/usr/bin/apt-get"):
         return APT, Apt(run.run)
     raise PackageError("failed", "this host has neither apt nor dnf", "take it out of the plan")
 

@@ -14,6 +14,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._packages import (
     locks,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.apt_view import View
+from ansible_collections.ibready.cluster.plugins.module_utils._packages.changes import between
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.files import File
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import (
     Change,
@@ -53,6 +54,7 @@ class Apt:
         self._more = [*_OPTIONS, *more]
         self._dpkg = [] if root == "/" else [f"--root={root}"]
         self._view: View | None = None
+        self._addresses: tuple[str, ...] = ()
 
     # What is to be on the disk
 
@@ -115,6 +117,9 @@ class Apt:
 
     def owned(self, package: str) -> list[str]:
         return self._run(["dpkg-query", *self._dpkg, "--listfiles", package]).stdout.splitlines()
+
+    def helpers(self) -> list[str]:
+        return []
 
     def headers_package(self, kernel: str) -> str:
         return f"linux-headers-{kernel}"
@@ -187,9 +192,11 @@ class Apt:
         self._view.fill(repositories, keys, parts, mine)
         done = self._apt("apt-get", ["update"])
         said = apt_text.complaints(f"{done.stdout}\n{done.stderr}")
-        for one in repositories:
-            # apt writes file:///x as file:/x.
-            address = one.url.rstrip("/").replace("file:///", "file:/", 1)
+        # apt writes file:///x as file:/x.
+        self._addresses = tuple(
+            one.url.rstrip("/").replace("file:///", "file:/", 1) for one in repositories
+        )
+        for one, address in zip(repositories, self._addresses):
             theirs = [text for _letter, text in said if address in text]
             if theirs:
                 raise failures.explain(*theirs, doing=f"reading repository {one.name} ({one.url})")
@@ -203,11 +210,15 @@ class Apt:
             self._view = None
 
     def versions(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        return apt_text.versions(self._madison(names))
+
+    def offered(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        said = self._madison(names)
+        return apt_text.versions(said, self._addresses)
+
+    def _madison(self, names: Iterable[str]) -> str:
         asked = sorted(set(names))
-        if not asked:
-            return {}
-        done = self._apt("apt-cache", ["madison", *asked])
-        return apt_text.versions(done.stdout)
+        return self._apt("apt-cache", ["madison", *asked]).stdout if asked else ""
 
     def request(
         self, parts: Sequence[Part], install: Sequence[Wanted], remove: Sequence[str]
@@ -274,21 +285,7 @@ class Apt:
     def changes_between(
         self, before: dict[str, Installed], after: dict[str, Installed]
     ) -> list[Change]:
-        found = []
-        for name in sorted({*before, *after}):
-            old, new = before.get(name), after.get(name)
-            if (old and old.version) == (new and new.version):
-                continue
-            found.append(
-                Change(
-                    name,
-                    old.version if old else "",
-                    new.version if new else "",
-                    (new or old or Installed("", "")).arch,
-                    bool(old and new and self._older(new.version, old.version)),
-                )
-            )
-        return found
+        return between(before, after, self._older)
 
     def _older(self, one: str, other: str) -> bool:
         return self._run(["dpkg", "--compare-versions", one, "lt", other]).rc == 0

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from typing import Sequence
 
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import (
     Change,
@@ -122,12 +123,14 @@ def _bytes(text: str) -> int:
         return 0
 
 
-def versions(text: str) -> dict[str, tuple[str, ...]]:
-    """Names to versions, best first, of ``apt-cache madison``."""
+def versions(text: str, addresses: Sequence[str] | None = None) -> dict[str, tuple[str, ...]]:
+    """Names to versions, best first, of ``apt-cache madison``; only of those repositories."""
     found: dict[str, list[str]] = {}
     for line in text.splitlines():
         fields = [field.strip() for field in line.split(" | ")]
         if len(fields) != 3 or not fields[2].endswith(" Packages"):
+            continue
+        if addresses is not None and not fields[2].startswith(tuple(addresses)):
             continue
         entry = found.setdefault(fields[0], [])
         if fields[1] not in entry:

@@ -132,6 +132,8 @@ class Bringer:
     def _unsettled(self) -> bool:
         """Whether packages have to be looked for at all; most visits end without."""
         have = self._before
+        if self._manager.helpers():
+            return True
         for part in self._order.parts:
             if not all(choose.is_as_wanted(one, have.get(one.name)) for one in part.packages):
                 return True
@@ -189,9 +191,16 @@ class Bringer:
                 picked, warnings = choose.pick(
                     part, self._before, self._others(part), self._manager.versions
                 )
+                brought = [name for name in self._book(part).packages if name in self._before]
+                picked += choose.elsewhere(
+                    part, self._before, picked, brought, self._manager.offered
+                )
                 install += [one for one in picked if one not in install]
                 self.outcome.warnings += warnings
                 remove += choose.conflicting(part, self._before)
+            helpers = tuple(Wanted(name) for name in self._manager.helpers())
+            part = Part("helpers", helpers)
+            install += choose.pick(part, self._before, (), self._manager.versions)[0]
             for part in self._gone:
                 remove += [name for name in self._book(part).holds if name in self._before]
         named = {one.name for one in install}

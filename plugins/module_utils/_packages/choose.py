@@ -79,6 +79,32 @@ def pick(
     return found, warnings
 
 
+def elsewhere(
+    part: Part,
+    installed: Mapping[str, Installed],
+    picked: Sequence[Wanted],
+    brought: Sequence[str],
+    offered: Versions,
+) -> list[Wanted]:
+    """What the part brought of another release than its repositories have now, as they have it.
+
+    Names whose pins leave the version open belong to the release that a repository is.
+    """
+    named = {one.name for one in picked}
+    pins = [pin for pin in part.pins if not pin.version]
+    asked = [
+        name
+        for name in brought
+        if name not in named and any(matches(name, pin.names) for pin in pins)
+    ]
+    found = offered(asked)
+    return [
+        Wanted(name, found[name][0])
+        for name in asked
+        if found.get(name) and installed[name].version not in found[name]
+    ]
+
+
 def _exact(part: Part, wanted: Wanted, offered: Sequence[str]) -> Wanted:
     if not offered:
         raise PackageError(

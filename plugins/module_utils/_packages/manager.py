@@ -53,6 +53,9 @@ class Manager(Protocol):
     def versions(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """What the repositories have of names or globs, best first."""
 
+    def offered(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """The same, of the plan's own repositories only."""
+
     def request(
         self, parts: Sequence[Part], install: Sequence[Wanted], remove: Sequence[str]
     ) -> Request:
@@ -78,6 +81,9 @@ class Manager(Protocol):
 
     def owned(self, package: str) -> list[str]:
         """The files of an installed package."""
+
+    def helpers(self) -> list[str]:
+        """Packages that the package manager itself needs for holds, and lacks."""
 
     def headers_package(self, kernel: str) -> str:
         """The package with the headers of a kernel."""
