@@ -88,7 +88,7 @@ def transaction(text: str, have: Mapping[str, Installed]) -> tuple[Change, ...]:
         heading = line.rstrip()[:-1] if line.rstrip().endswith(":") else ""
         if rules != 2 or not line.strip():
             continue
-        if not line.startswith(" ") and heading:
+        if not line.startswith(" "):
             act = _HEADINGS.get(heading, "")
             continue
         replaced = _REPLACING.fullmatch(line.rstrip())
