@@ -13,7 +13,11 @@ Builder = Callable[[DkmsModule, str], None]
 
 
 def builder(run: Runner) -> Builder:
+    """`dkms install --force` alone would install what was built before, so it is built first."""
+
     def build(module: DkmsModule, kernel: str) -> None:
-        run(["dkms", "install", "-m", module.name, "-v", module.version, "-k", kernel, "--force"])
+        words = ["-m", module.name, "-v", module.version, "-k", kernel, "--force"]
+        run(["dkms", "build", *words])
+        run(["dkms", "install", *words])
 
     return build

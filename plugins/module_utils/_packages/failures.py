@@ -83,6 +83,7 @@ FAILURES = (
             "[Cc]hecksum (doesn't|does not) match",
             "No more mirrors to try - All mirrors were already tried without success",
             "checksum mismatch",
+            "incorrect checksum",
             "Payload SHA256 digest: BAD",
         ),
         "let the mirror be synchronised again (it may be in the middle of it), then run this again",
