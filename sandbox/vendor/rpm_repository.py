@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from sandbox.vendor.rpm_build import run
@@ -19,6 +20,8 @@ def sign(folder: Path, ring: Keyring, key: Key) -> None:
         "--addsign",
         f"--define=_gpg_name {key.fingerprint}",
         f"--define=_gpg_path {ring.home}",
+        # Debian's rpm looks for a gpg2, which Debian does not have.
+        f"--define=__gpg {shutil.which('gpg')}",
         "--define=_gpg_sign_cmd_extra_args --batch --pinentry-mode loopback --passphrase ''",
         *rpms,
     )
