@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 PACKAGES = HERE / "packages"
 _FIELDS = {
     "deb", "rpm", "version", "summary", "depends", "recommends", "conflicts", "provides",
-    "payload", "repack", "stream", "values",
+    "payload", "programs", "repack", "stream", "values",
 }  # fmt: skip
 
 
@@ -39,6 +39,7 @@ class Package:
     ``version`` is as the package manager writes it, ``epoch:version-release`` where there are such.
     ``payload`` names the tree of files that it brings; ``repack`` the packages of the distribution
     whose real files it brings instead. ``values`` replace @NAME@ in the payload's texts.
+    ``programs`` are files of ``programs/``, by where the package brings them.
     ``streams`` are its dnf module streams. ``path`` is its repository's on the server.
     """
 
@@ -52,6 +53,7 @@ class Package:
     conflicts: tuple[str, ...] = ()
     provides: tuple[str, ...] = ()
     payload: str = ""
+    programs: Mapping[str, str] = field(default_factory=dict)
     repack: tuple[str, ...] = ()
     streams: tuple[str, ...] = ()
     values: Mapping[str, str] = field(default_factory=dict)
@@ -163,6 +165,7 @@ def _packages(
                             for word in words("conflicts")),
             provides=tuple(words("provides")),
             payload=entry.get("payload", ""),
+            programs=entry.get("programs", {}),
             repack=tuple(words("repack")),
             streams=tuple(_formatted(_of(entry.get("stream", ""), kind), values, where).split()),
             values=_filled({**values, **own}, where),

@@ -13,6 +13,7 @@ from pathlib import Path
 from sandbox.vendor.catalog import HERE, Package
 
 TREES = HERE / "payload"
+PROGRAMS = HERE / "programs"
 SCRIPTS = ("preinst", "postinst", "prerm", "postrm")
 _TOKEN = re.compile(r"@([A-Z][A-Z0-9_]*)@")
 SAYS = """\
@@ -51,6 +52,8 @@ def files(package: Package, trees: Path = TREES) -> list[File]:
     says = SAYS.format(name=package.name, version=package.version)
     found = [File(f"usr/share/doc/{package.name}/SIMULATED", says.encode())]
     values = {**package.values, "package": package.name}
+    for name, program in package.programs.items():
+        found.append(File(name, _content((PROGRAMS / program).read_bytes(), values), 0o755))
     tree = trees / package.payload if package.payload else None
     for path in sorted(tree.rglob("*")) if tree is not None and tree.is_dir() else ():
         name = fill(str(path.relative_to(trees / package.payload)), values)
