@@ -67,7 +67,7 @@ def main(argv: Sequence[str]) -> int:
         _clean(box)
     elif given.command == "break":
         if given.fault is None:
-            for fault in faults.load().values():
+            for fault in faults.known().values():
                 where = f"  (default: {fault.default_node})" if fault.needs_node else ""
                 say(f"{fault.name:<16}{fault.title}{where}")
         else:

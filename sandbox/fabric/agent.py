@@ -191,7 +191,7 @@ class Fabric:
             "clients": len(_CLIENT.findall(self._ibsim.ask("Attached"))),
             "overrides": self._overrides,
             "ibsim_restarts": self._restarts,
-            "web": self._web.running,
+            "web": self._web.answers,
         }
 
     def _order_console(self, request: Json) -> Json:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import functools
+import socket
 import subprocess
 import sys
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -28,6 +29,7 @@ class Web:
     """Keeps the server running while it is wanted."""
 
     def __init__(self, port: int, folder: str = FOLDER) -> None:
+        self._port = port
         self._argv = [sys.executable, "-m", "sandbox.fabric.web", str(port), folder]
         self._process: subprocess.Popen[bytes] | None = None
         self.wanted = True
@@ -35,6 +37,15 @@ class Web:
     @property
     def running(self) -> bool:
         return self._process is not None and self._process.poll() is None
+
+    @property
+    def answers(self) -> bool:
+        """Whether somebody listens."""
+        try:
+            socket.create_connection(("127.0.0.1", self._port), timeout=1).close()
+        except OSError:
+            return False
+        return True
 
     def tick(self) -> None:
         """Start the server where it should run and does not; end it where it should not."""

@@ -34,7 +34,7 @@ for tool in /usr/bin/apt /usr/bin/apt-* /usr/bin/dpkg /usr/bin/dpkg-* /usr/sbin/
 done
 mv /var/lib/dpkg "$away/database"
 
-mkdir -p /etc/dnf/vars /etc/yum.repos.d /var/lib/rpm
+mkdir -p /etc/dnf/vars /etc/rpm /etc/yum.repos.d /var/lib/rpm
 echo 9 > /etc/dnf/vars/releasever
 cat > /etc/dnf/dnf.conf <<'CONF'
 [main]
