@@ -76,7 +76,7 @@ def archive_files(box: Sandbox, key: str) -> dict[str, tuple[str | bytes, int]]:
     if box.system == "el":
         repository = (
             "[baseos]\nname=SIMULATED Rocky Linux 9 - BaseOS\n"
-            f"baseurl={url}os/el9/\nenabled=1\ngpgcheck=1\nrepo_gpgcheck=1\n"
+            f"baseurl={url}os/el9/\nenabled=1\ngpgcheck=1\n"
             "gpgkey=file:///etc/pki/rpm-gpg/RPM-GPG-KEY-sandbox\n"
         )
         return {

@@ -34,6 +34,17 @@ for tool in /usr/bin/apt /usr/bin/apt-* /usr/bin/dpkg /usr/bin/dpkg-* /usr/sbin/
 done
 mv /var/lib/dpkg "$away/database"
 
+# Of the plugins only what EL has as well; the one for a local repository wants one to be there.
+for plugin in /etc/dnf/plugins/*.conf; do
+    case "$plugin" in
+    */versionlock.conf) ;;
+    *) printf '[main]\nenabled = 0\n' > "$plugin" ;;
+    esac
+done
+
+# It complains on every call that it lacks a module of systemd's.
+rm -f /usr/lib/python3/dist-packages/dnf-plugins/system_upgrade.py
+
 mkdir -p /etc/dnf/vars /etc/rpm /etc/yum.repos.d /var/lib/rpm
 echo 9 > /etc/dnf/vars/releasever
 cat > /etc/dnf/dnf.conf <<'CONF'
@@ -48,3 +59,23 @@ CONF
 # Debian's rpm keeps a user's own database in the home directory, and warns whoever calls it.
 echo '%_dbpath /var/lib/rpm' > /etc/rpm/macros.ibready-sandbox
 rpm --initdb
+
+# What rpms ask of the userland is there, but not in rpm's database: one package says so.
+build="$(mktemp -d)"
+cat > "$build/userland.spec" <<'SPEC'
+Name: ibready-sandbox-userland
+Version: 9.4
+Release: 1
+Summary: SIMULATED: says that Debian's userland has what EL's base packages provide
+License: none
+BuildArch: noarch
+Provides: /bin/sh /usr/bin/sh /bin/bash /usr/bin/bash /usr/bin/python3
+Provides: bash = 5.1.8 python3 = 3.9.18 systemd = 252 kmod = 28 openssl = 1:3.0.7
+Provides: system-release = 9.4 rocky-release = 9.4
+%description
+SIMULATED
+%files
+SPEC
+rpmbuild -bb --quiet --define "_topdir $build" "$build/userland.spec"
+rpm --install "$build"/RPMS/noarch/*.rpm
+rm -rf "$build"

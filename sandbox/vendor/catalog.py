@@ -70,6 +70,13 @@ class Repository:
     packages: tuple[Package, ...]
 
 
+def rpm_version(version: str) -> tuple[str, str, str]:
+    """Return epoch ("" for none), version and release of ``epoch:version-release``."""
+    epoch, colon, rest = version.rpartition(":")
+    number, _, release = rest.partition("-")
+    return (epoch if colon else ""), number, release or "1"
+
+
 def kernel_values(release: str, inbox: str = "0") -> dict[str, str]:
     """Return a kernel's name as packages may spell it; `inbox` is the real rdma-core's version."""
     return {

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from sandbox.errors import SandboxError
-from sandbox.vendor import repack
+from sandbox.vendor import catalog, repack, rpm_modules
 from sandbox.vendor.catalog import Package, Relation, Repository
 from sandbox.vendor.payload import File, files, pack, scripts
 from sandbox.vendor.repack import Real
@@ -40,25 +40,20 @@ _SCRIPTS = {
     "prerm": ("preun", '[ "$1" = 0 ] && set -- remove || set -- upgrade'),
     "postrm": ("postun", '[ "$1" = 0 ] && set -- remove || set -- upgrade'),
 }
-
-
-def split(version: str) -> tuple[str, str, str]:
-    """Return epoch ("" for none), version and release of ``epoch:version-release``."""
-    epoch, colon, rest = version.rpartition(":")
-    number, _, release = rest.partition("-")
-    return (epoch if colon else ""), number, release or "1"
+# A node's tools go through its launcher; dpkg calls this after each run, rpm has to be told.
+_LINKS = "links=/usr/local/lib/ibready-sandbox/link-tools; [ ! -x $links ] || $links"
 
 
 def _relation(one: Relation) -> str:
     if not one.operator:
         return one.name
-    epoch, number, release = split(one.version)
+    epoch, number, release = catalog.rpm_version(one.version)
     return f"{one.name} {one.operator} {epoch + ':' if epoch else ''}{number}-{release}"
 
 
 def spec(package: Package, content: Iterable[File]) -> str:
     """Return a package's spec file; rpmbuild gets its files as the buildroot."""
-    epoch, number, release = split(package.version)
+    epoch, number, release = catalog.rpm_version(package.version)
     lines = _HEAD.replace("ibready-sandbox-build", package.name).splitlines()
     lines[lines.index("Version: 1")] = f"Version: {number}"
     lines[lines.index("Release: 1")] = f"Release: {release}"
@@ -72,6 +67,8 @@ def spec(package: Package, content: Iterable[File]) -> str:
     for name, text in scripts(package).items():
         section, arguments = _SCRIPTS[name]
         lines += [f"%{section}", arguments, text.replace("%", "%%")]
+    if package.repack:
+        lines += ["%posttrans", _LINKS, "%postun", _LINKS]
     return "\n".join([*lines, "%files", *_files(content), ""])
 
 
@@ -101,6 +98,9 @@ def build(repository: Repository, target: Path, reals: dict[str, Real]) -> None:
     """Write a repository's rpms, and its index without signatures."""
     for package in repository.packages:
         _one(package, target, _content(package, reals))
+    document = rpm_modules.document(repository)
+    if document:
+        (target / rpm_modules.FILE).write_text(document)
 
 
 def _one(package: Package, target: Path, content: list[File]) -> None:

@@ -6,10 +6,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from sandbox.vendor import rpm_modules
 from sandbox.vendor.rpm_build import run
 from sandbox.vendor.signing import Key, Keyring
-
-MODULES = "modules.yaml"
 
 
 def sign(folder: Path, ring: Keyring, key: Key) -> None:
@@ -31,7 +30,7 @@ def sign(folder: Path, ring: Keyring, key: Key) -> None:
 def sign_index(folder: Path, ring: Keyring, key: Key) -> None:
     """Write the index of the rpms as they are now, and sign it."""
     run("createrepo_c", "--quiet", "--general-compress-type=gz", str(folder))
-    modules = folder / MODULES
+    modules = folder / rpm_modules.FILE
     if modules.exists():
         run("modifyrepo_c", "--mdtype=modules", str(modules), str(folder / "repodata"))
     index = folder / "repodata/repomd.xml"

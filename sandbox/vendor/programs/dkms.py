@@ -6,7 +6,7 @@ A module package's source (/usr/src/NAME-VERSION) has a dkms.conf as ever, and f
 it names a file MODULE.fields in BUILT_MODULE_LOCATION: one ``field: value`` a line, in modinfo's
 fields. The "built" module is a text of these and the kernel's vermagic. A line may begin with
 ``if-exported SYMBOL`` or ``unless-exported SYMBOL``: it counts only if a module that DKMS installed
-for the same kernel exports that symbol (or none does), as a compiler would find it in Module.symvers.
+for the same kernel exports that symbol (or none does), as Module.symvers would tell a compiler.
 
 A build fails without the kernel's headers, and for the module packages that
 /etc/ibready-sandbox/fail-dkms names.
