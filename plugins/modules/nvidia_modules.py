@@ -69,7 +69,6 @@ notice:
 """
 
 import os
-from typing import List
 
 from ansible.module_utils.basic import AnsibleModule
 
@@ -92,7 +91,7 @@ def installed(name: str) -> str:
     return done.stdout.strip() if done.rc == 0 else ""
 
 
-def load(names: List[str]) -> List[str]:
+def load(names: list[str]) -> list[str]:
     """Load modules; PackageError with modprobe's words."""
     for name in names:
         done = run_program("modprobe", [find_program("modprobe"), name], 120)
@@ -140,8 +139,8 @@ def main() -> None:
     now = _nvidia_build.loaded(root)
     if now and there and now != there:
         notice = (
-            f"nvidia {now} is loaded, {there} is installed. Next: reboot (the role reboot_gate, with"
-            " ibready_reboot_ok), or unload it when nothing uses a GPU"
+            f"nvidia {now} is loaded, {there} is installed. Next: reboot (the role reboot_gate,"
+            " with ibready_reboot_ok), or unload it when nothing uses a GPU"
         )
     module.exit_json(
         changed=bool(rebuilt or loaded_now),

@@ -64,7 +64,6 @@ pending:
 """
 
 from dataclasses import asdict, replace
-from typing import List, Tuple
 
 from ansible.module_utils.basic import AnsibleModule
 
@@ -96,7 +95,7 @@ def program() -> str:
     return find_program(_PROGRAMS[-1])
 
 
-def ask(tool: str, device: str) -> Tuple[PortType, ...]:
+def ask(tool: str, device: str) -> tuple[PortType, ...]:
     """Both ports at once, or the first alone where the card has no second one."""
     done = _run(tool, "-d", device, "-e", "query", "LINK_TYPE_P1", "LINK_TYPE_P2")
     if done.rc != 0:
@@ -118,8 +117,8 @@ def main() -> None:
         supports_check_mode=True,
     )
     name, number = TYPES[module.params["type"]]
-    ports: List[PortType] = []
-    changed: List[PortType] = []
+    ports: list[PortType] = []
+    changed: list[PortType] = []
     try:
         found = devices(module.params["root"])
         tool = program() if found else ""
@@ -141,8 +140,8 @@ def main() -> None:
                 ports.append(replace(one, after=name))
     except (Unavailable, PortTypeError) as exc:
         module.fail_json(
-            msg=f"The link type of the cards cannot be told: {exc}. Next: install mstflint (or MFT),"
-            " or set rdma_port_type to keep"
+            msg=f"The link type of the cards cannot be told: {exc}. Next: install mstflint (or"
+            " MFT), or set rdma_port_type to keep"
         )
     words = [f"{one.device} port {one.port} is {one.after} instead of {name}" for one in ports]
     module.exit_json(

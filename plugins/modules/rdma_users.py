@@ -64,7 +64,6 @@ why_not:
 """
 
 from dataclasses import asdict
-from typing import Dict, Optional
 
 from ansible.module_utils.basic import AnsibleModule
 
@@ -76,7 +75,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._command import (
 )
 
 
-def modinfo(name: str) -> Optional[Dict[str, str]]:
+def modinfo(name: str) -> dict[str, str] | None:
     """Version and srcversion of a module's file for the running kernel."""
     found = {}
     for field in ("version", "srcversion"):

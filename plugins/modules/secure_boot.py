@@ -93,8 +93,8 @@ def main() -> None:
         lacking = [path for path in (key, certificate) if not os.path.isfile(path)]
         if lacking:
             problem = (
-                f"Secure Boot is on, and {lacking[0]} is not on the host. Next: bring the site's key"
-                " and certificate there, readable by root only"
+                f"Secure Boot is on, and {lacking[0]} is not on the host. Next: bring the site's"
+                " key and certificate there, readable by root only"
             )
         else:
             trusted, words = _secure_boot.enrolled(certificate, mokutil)

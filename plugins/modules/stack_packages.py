@@ -53,6 +53,13 @@ options:
     description: Whether packages of another stack may be removed; C(ibready_replace_stack_ok).
     type: bool
     default: false
+  forbid:
+    description:
+      - Packages (globs) that a transaction must not bring, as those that write firmware; it is
+        refused where it would.
+    type: list
+    elements: str
+    default: []
   lock_timeout:
     description: How long to wait for another process that changes packages, in seconds.
     type: int
@@ -130,8 +137,8 @@ repaired:
   returned: always
 kind:
   description: >-
-    Why it failed, as one word - input, key, checksum, unreachable, version, conflict, held, disk,
-    lock, headers, dkms, broken, mixture or failed.
+    Why it failed, as one word - input, key, checksum, unreachable, version, conflict, held,
+    forbidden, disk, lock, headers, dkms, broken, mixture or failed.
   type: str
   returned: failure
 """
@@ -238,6 +245,7 @@ def main() -> None:
             "parts": {"type": "dict", "default": {}},
             "absent": {"type": "list", "elements": "str", "default": []},
             "replace_ok": {"type": "bool", "default": False},
+            "forbid": {"type": "list", "elements": "str", "default": []},
             "lock_timeout": {"type": "int", "default": 120},
             "min_free_mb": {"type": "int", "default": 300},
             "host": {"type": "str"},
@@ -254,6 +262,7 @@ def main() -> None:
             parts=read.parts(given["parts"]),
             absent=tuple(read.label(name, "absent part") for name in given["absent"]),
             replace_ok=given["replace_ok"],
+            forbid=tuple(given["forbid"]),
             lock_timeout=given["lock_timeout"],
             min_free_mb=given["min_free_mb"],
         )

@@ -38,6 +38,7 @@ class Order:
     parts: tuple[Part, ...]
     absent: tuple[str, ...] = ()
     replace_ok: bool = False
+    forbid: tuple[str, ...] = ()
     lock_timeout: float = 120
     min_free_mb: int = 300
     kernel: str = field(default_factory=lambda: os.uname().release)
@@ -244,6 +245,7 @@ class Bringer:
                 name in brought or name in conflicts or any(part.owns(name) for part in order.parts)
             )
 
+        refuse.forbidden(found.changes, order.forbid)
         refuse.holds(found.changes, self._before, held)
         refuse.removals(found.changes, ours, order.replace_ok)
         if any(one.after for one in found.changes):

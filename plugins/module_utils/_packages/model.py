@@ -15,8 +15,8 @@ class PackageError(Exception):
     """Why packages are not as asked: the cause, the next step, and what the tools said.
 
     ``kind`` is one word for programs: held, conflict, disk, lock, key, checksum, unreachable,
-    version, headers, dkms, broken, input, mixture, failed. ``changed``: the host is no longer
-    as it was.
+    version, headers, dkms, forbidden, broken, input, mixture, failed. ``changed``: the host is no
+    longer as it was.
     """
 
     def __init__(

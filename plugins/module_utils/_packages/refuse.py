@@ -11,6 +11,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._packages.model im
     Installed,
     PackageError,
     Transaction,
+    matches,
 )
 
 # Path -> (device number, free bytes).
@@ -48,6 +49,18 @@ def removals(changes: Sequence[Change], ours: Callable[[str], bool], replace_ok:
         "remove them yourself if they are not wanted, or allow it with"
         " ibready_replace_stack_ok=true",
     )
+
+
+def forbidden(changes: Sequence[Change], globs: Sequence[str]) -> None:
+    """Refuse a transaction that brings a package which nobody may bring without consent."""
+    for one in changes:
+        if one.act != "removed" and matches(one.name, globs):
+            raise PackageError(
+                "forbidden",
+                f"{one.name} {one.after} would be installed, which must not be without consent (it"
+                " changes firmware)",
+                "allow it with ibready_firmware_ok=true, or leave it out of the plan",
+            )
 
 
 def holds(
