@@ -20,8 +20,8 @@ options:
     description:
       - The arguments, each as one word (C(name) or C(name=value)).
       - V(auto) stands for what this machine's hardware wants, V(sriov) for what handing virtual
-        functions to virtual machines needs; for both see the table in the README of the role
-        host_tuning. In a virtual machine, and on a host with neither GPU nor HCA, they stand for
+        functions to virtual machines needs; both are listed in docs/kernel-args.md. In a virtual
+        machine, and on a host with neither GPU nor HCA, they stand for
         nothing.
     type: list
     elements: str
