@@ -74,9 +74,7 @@ def _does_not_apply(facts: StackFacts, machine: Machine, expect: Expectations) -
 def _cannot_tell(facts: StackFacts, machine: Machine) -> str:
     if machine.has_gpus is None:
         return machine.gpus.why or "nobody could look for GPUs"
-    return (
-        facts.devices.why or machine.pci.why or facts.fabric.why or "nobody could look for HCAs"
-    )
+    return facts.devices.why or machine.pci.why or facts.fabric.why or "nobody could look for HCAs"
 
 
 def _dmabuf(facts: StackFacts, machine: Machine) -> Reading[str]:
