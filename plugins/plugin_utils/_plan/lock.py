@@ -115,7 +115,7 @@ def parse(raw: Any) -> Lock:
     """The lock in loaded YAML; raises KeyError, TypeError or ValueError."""
     if not isinstance(raw, Mapping) or raw["schema"] != SCHEMA:
         raise ValueError(f"schema is not {SCHEMA}")
-    classes = {str(name): _class(each) for name, each in dict(raw["classes"]).items()}
+    classes = {str(name): _class(each) for name, each in _pairs(raw["classes"])}
     seen: dict[str, str] = {}
     for name, one in classes.items():
         for host in one.hosts:
@@ -129,8 +129,8 @@ def _class(raw: Mapping[str, Any]) -> Class:
     if raw["verdict"] not in _VERDICTS:
         raise ValueError(f"verdict {raw['verdict']!r}")
     stack = {
-        str(part): {str(key): str(value) for key, value in dict(fields).items()}
-        for part, fields in dict(raw["stack"]).items()
+        str(part): {str(key): str(value) for key, value in _pairs(fields)}
+        for part, fields in _pairs(raw["stack"])
     }
     return Class(
         hosts=_texts(raw["hosts"]),
@@ -143,6 +143,12 @@ def _class(raw: Mapping[str, Any]) -> Class:
         verdict=str(raw["verdict"]),
         because=_texts(raw["because"]),
     )
+
+
+def _pairs(value: Any) -> list[tuple[Any, Any]]:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{value!r} is not a dictionary")
+    return list(value.items())
 
 
 def _texts(value: Any) -> tuple[str, ...]:
