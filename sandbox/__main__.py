@@ -32,6 +32,13 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True)
     up = commands.add_parser("up", parents=[common], help="make the sandbox from nothing")
     up.add_argument("--keep", action="store_true", help="leave a healthy one as it is")
+    up.add_argument(
+        "--os",
+        dest="system",
+        choices=config.SYSTEMS,
+        default=config.SYSTEMS[0],
+        help="what the nodes play: Ubuntu 24.04, or EL 9 (Rocky 9.4); default: %(default)s",
+    )
     commands.add_parser("down", parents=[common], help="remove it, keep the images")
     commands.add_parser("clean", parents=[common], help="remove it and every image of ours")
     state = commands.add_parser("status", parents=[common], help="tell how it is")
@@ -50,7 +57,8 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str]) -> int:
     given = parser().parse_args(argv)
-    box = config.sandbox(given.name, given.subnet, given.state)
+    system = given.system if given.command == "up" else None
+    box = config.sandbox(given.name, given.subnet, given.state, system)
     if given.command == "up":
         lifecycle.up(box, say, keep=given.keep)
     elif given.command == "down":
@@ -59,7 +67,7 @@ def main(argv: Sequence[str]) -> int:
         _clean(box)
     elif given.command == "break":
         if given.fault is None:
-            for fault in faults.load().values():
+            for fault in faults.known().values():
                 where = f"  (default: {fault.default_node})" if fault.needs_node else ""
                 say(f"{fault.name:<16}{fault.title}{where}")
         else:

@@ -99,13 +99,15 @@ def host(root: Path = Path("/")) -> Distribution:
     for file in files:
         if file.suffix in (".list", ".sources") and file.is_file():
             archives += parse(file.name, file.read_text(errors="replace"))
-    release = dict(
-        line.split("=", 1)
-        for line in (root / "etc/os-release").read_text().splitlines()
-        if "=" in line
-    )
-    chosen = choose(archives, {key: value.strip('"') for key, value in release.items()})
+    chosen = choose(archives, os_release(root))
     return Distribution(_through_mirror_list(chosen.mirror), chosen.suite, chosen.components)
+
+
+def os_release(root: Path = Path("/")) -> dict[str, str]:
+    """Read the host's os-release."""
+    lines = (root / "etc/os-release").read_text().splitlines()
+    release = dict(line.split("=", 1) for line in lines if "=" in line)
+    return {key: value.strip('"') for key, value in release.items()}
 
 
 def _through_mirror_list(uri: str) -> str:

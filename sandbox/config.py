@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,17 +19,20 @@ NODES = ("node1", "node2", "node3")
 RAILS = ("ibsim0", "ibsim1")
 # ibsim's own id of the host that the subnet manager runs on.
 SM_HOST = "H-sm1"
+# Which distribution the nodes play.
+SYSTEMS = ("ubuntu", "el")
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 
 
 @dataclass(frozen=True)
 class Sandbox:
-    """One sandbox: its name, its /24 (first three octets) and the directory of its state."""
+    """One sandbox: name, /24 (first three octets), directory of its state, what its nodes play."""
 
     name: str
     subnet: str
     state: Path
+    system: str = "ubuntu"
 
     @property
     def owner(self) -> str:
@@ -64,6 +68,21 @@ class Sandbox:
     def known_hosts(self) -> Path:
         return self.state / "known_hosts"
 
+    @property
+    def vendor(self) -> Path:
+        """The simulated vendor repositories, as the fabric container serves them."""
+        return self.state / "vendor"
+
+    @property
+    def vendor_keys(self) -> Path:
+        """The secret keys that sign them."""
+        return self.state / "vendor-keys"
+
+    @property
+    def repositories(self) -> Path:
+        """What the inventory reads of them: base URLs and fingerprints."""
+        return self.state / "repositories.yml"
+
     def container(self, node: str) -> str:
         return f"{self.name}-{node}"
 
@@ -83,7 +102,7 @@ class Sandbox:
         return tuple(self.volume(node) for node in NODES)
 
 
-def sandbox(name: str, subnet: str, state: str | None = None) -> Sandbox:
+def sandbox(name: str, subnet: str, state: str | None = None, system: str | None = None) -> Sandbox:
     """Check the operator's choices and fill in the state directory."""
     if not _NAME.fullmatch(name):
         raise SandboxError(
@@ -98,7 +117,16 @@ def sandbox(name: str, subnet: str, state: str | None = None) -> Sandbox:
             f"write it like {DEFAULT_SUBNET}"
         ) from None
     home = Path(state).absolute() if state else REPOSITORY / ".sandbox" / name
-    return Sandbox(name=name, subnet=subnet, state=home)
+    return Sandbox(name=name, subnet=subnet, state=home, system=system or _recorded(home))
+
+
+def _recorded(home: Path) -> str:
+    """Return what the nodes of a sandbox that is there play."""
+    try:
+        made = json.loads((home / "sandbox.json").read_text())
+    except (OSError, ValueError):
+        return SYSTEMS[0]
+    return str(made.get("system", SYSTEMS[0]))
 
 
 def sim_host(node: str, rail: int) -> str:

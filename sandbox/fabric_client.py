@@ -48,6 +48,8 @@ def wrong(status: dict[str, Any]) -> list[str]:
             found.append(f"{name} is {port['state']}")
         elif port["gbps"] != _FULL_GBPS:
             found.append(f"{name} runs at {port['gbps']:.0f} Gb/s")
+    if not status.get("web", True):
+        found.append("the vendor repositories are not served")
     found += [f"{host} shows other files" for host in status["overrides"]]
     if status["sm"] is not None and "SMINFO_MASTER" not in status["sm"]:
         found.append("no SM answers as master")

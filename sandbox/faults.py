@@ -12,15 +12,18 @@ from typing import Any
 
 import yaml
 
-from sandbox import fabric_client, lifecycle, podman, record
+from sandbox import fabric_client, image, lifecycle, podman, record
 from sandbox.config import NODES, RAILS, Sandbox, node_guid, sim_host
 from sandbox.errors import SandboxError
 from sandbox.fabric.sysfs import guid
 from sandbox.netfile import leaf_of, leaf_port
 from sandbox.parcel import FIRST_RAIL_GROUP
+from sandbox.vendor import sandboxed, spoil
 
 FILE = Path(__file__).parent / "faults.yml"
-STEPS = ("console", "sweep", "sm", "width", "hca", "node", "drop")
+# What breaks in a vendor's repository: no verdict finds it, a role has to refuse.
+VENDOR_FILE = Path(__file__).parent / "vendor/faults.yml"
+STEPS = ("console", "sweep", "sm", "width", "hca", "node", "drop", "web", "vendor")
 _TABLE = "inet ibready_sandbox"
 
 Step = dict[str, Any]
@@ -61,6 +64,11 @@ def load(file: Path = FILE) -> dict[str, Fault]:
                 raise SandboxError(f"{file.name}: {name}: {step} is not one of {', '.join(STEPS)}")
         faults[name] = fault
     return faults
+
+
+def known() -> dict[str, Fault]:
+    """Return every fault that can be made: the fabric's and nodes', and the repositories'."""
+    return {**load(), **load(VENDOR_FILE)}
 
 
 def suggest(word: str, known: Iterable[str]) -> str:
@@ -130,6 +138,12 @@ def perform(box: Sandbox, step: Step, node: str | None) -> None:
         fabric_client.order(box, {"do": "sweep"})
     elif kind == "sm":
         fabric_client.order(box, {"do": "sm", "run": value == "run"})
+    elif kind == "web":
+        fabric_client.order(box, {"do": "web", "run": value == "run"})
+    elif kind == "vendor" and value["act"] == "restore":
+        sandboxed.refresh(box, image.recipe().node, print)
+    elif kind == "vendor":
+        spoil.perform(box, **value)
     elif node is None:
         raise SandboxError(f"the step {kind} needs a node")
     elif kind == "width":
@@ -169,16 +183,16 @@ def _netfilter(box: Sandbox, node: str, rules: str) -> None:
 
 def strike(box: Sandbox, name: str, node: str | None, say: Callable[[str], None]) -> None:
     """Break something, and record it so that it can be healed."""
-    fault, node = choose(load(), name, node)
+    fault, node = choose(known(), name, node)
     with lifecycle.locked(box):
         _must_be_up(box)
         mine = record.Active(fault.name, node)
-        known = record.active(box)
-        if mine in known:
+        broken = record.active(box)
+        if mine in broken:
             say(f"already in force: {mine}")
             return
         # Recorded first: a fault that was half made must be healed as well.
-        record.write(box, [*known, mine])
+        record.write(box, [*broken, mine])
         for step in fault.actions:
             perform(box, step, node)
         _settle(box)
@@ -187,28 +201,28 @@ def strike(box: Sandbox, name: str, node: str | None, say: Callable[[str], None]
 
 def heal(box: Sandbox, name: str | None, node: str | None, say: Callable[[str], None]) -> None:
     """Undo the recorded faults, or those of one name and node, and wait for a healthy fabric."""
-    faults = load()
+    faults = known()
     if name is not None:
         choose(faults, name, node)
     elif node is not None and node not in NODES:
         raise SandboxError(f"there is no node {node!r}: {suggest(node, NODES)}")
     with lifecycle.locked(box):
         _must_be_up(box)
-        known = record.active(box)
+        broken = record.active(box)
         chosen = [
             fault
-            for fault in known
+            for fault in broken
             if (name is None or fault.fault == name) and (node is None or fault.node == node)
         ]
         for mine in reversed(chosen):
             for step in faults[mine.fault].heal:
                 perform(box, step, mine.node)
-            known = [fault for fault in known if fault != mine]
-            record.write(box, known)
+            broken = [fault for fault in broken if fault != mine]
+            record.write(box, broken)
             say(f"healed: {mine}")
         if not chosen:
             say("nothing was broken")
-        if not known:
+        if not broken:
             fabric_client.wait_healthy(box)
             lifecycle.wait_ssh(box)
 

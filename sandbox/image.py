@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The two images, built from the host's own package archive and kept by a digest of the recipe."""
+"""The images, built from the host's own package archive and kept by a digest of the recipe."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -19,6 +20,7 @@ from sandbox import apt, podman
 from sandbox.errors import SandboxError
 
 NODE = "localhost/ibready-node"
+NODE_EL = "localhost/ibready-node-el"
 FABRIC = "localhost/ibready-fabric"
 
 # A freshly installed server, without a single InfiniBand package.
@@ -34,7 +36,8 @@ PACKAGES = (
     "systemd-sysv",
 )
 _HERE = Path(__file__).parent
-_NODE_SETUP = _HERE / "node/setup.sh"
+_NODE_SETUP = (_HERE / "node/setup.sh", _HERE / "node/ubuntu.sh")
+_EL_SETUP = _HERE / "node/el.sh"
 _FABRIC_SETUP = _HERE / "fabric/setup.sh"
 _CARRIED_OPTIONS = ("Acquire::http::Proxy", "Acquire::https::Proxy", "Acquire::Check-Valid-Until")
 
@@ -48,14 +51,22 @@ class Recipe:
 
     @property
     def node(self) -> str:
-        return f"{NODE}:{self._digest(_NODE_SETUP)}"
+        return f"{NODE}:{self._digest(*_NODE_SETUP)}"
+
+    @property
+    def node_el(self) -> str:
+        return f"{NODE_EL}:{self._digest(*_NODE_SETUP, _EL_SETUP)}"
 
     @property
     def fabric(self) -> str:
-        return f"{FABRIC}:{self._digest(_NODE_SETUP, _FABRIC_SETUP)}"
+        return f"{FABRIC}:{self._digest(*_NODE_SETUP, _FABRIC_SETUP)}"
+
+    def node_of(self, system: str) -> str:
+        """Return the image of the nodes of an operating system: ubuntu or el."""
+        return {"ubuntu": self.node, "el": self.node_el}[system]
 
     def _digest(self, *scripts: Path) -> str:
-        inputs = [repr(self), repr(mmdebstrap_argv(self, "SETUP"))]
+        inputs = [repr(self), repr(mmdebstrap_argv(self, ["SETUP"]))]
         inputs += [script.read_text() for script in scripts]
         return hashlib.sha256("\0".join(inputs).encode()).hexdigest()[:16]
 
@@ -79,7 +90,7 @@ def carried_options(dump: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def mmdebstrap_argv(what: Recipe, setup: str) -> list[str]:
+def mmdebstrap_argv(what: Recipe, setup: list[str]) -> list[str]:
     """Return the command that writes the node's file system as a tar to standard output."""
     source = what.distribution
     argv = [
@@ -94,19 +105,17 @@ def mmdebstrap_argv(what: Recipe, setup: str) -> list[str]:
         "--dpkgopt=path-exclude=/usr/share/locale/*",
     ]
     argv += [f"--aptopt={option}" for option in what.apt_options]
-    argv += [
-        f"--customize-hook=upload {shlex.quote(setup)} /setup.sh",
-        '--customize-hook=chroot "$1" sh /setup.sh',
-        '--customize-hook=rm "$1/setup.sh"',
-        source.suite,
-        "-",
-        source.mirror,
-    ]
-    return argv
+    for script in setup:
+        argv += [
+            f"--customize-hook=upload {shlex.quote(script)} /setup.sh",
+            '--customize-hook=chroot "$1" sh /setup.sh',
+            '--customize-hook=rm "$1/setup.sh"',
+        ]
+    return [*argv, source.suite, "-", source.mirror]
 
 
-def ensure(say: Callable[[str], None]) -> Recipe:
-    """Build what is missing; return the recipe, which knows the images' names."""
+def ensure(say: Callable[[str], None], system: str = "ubuntu") -> Recipe:
+    """Build what is missing for nodes of a system; return the recipe, which knows the names."""
     what = recipe()
     have = set(tags())
     if what.node not in have:
@@ -114,7 +123,10 @@ def ensure(say: Callable[[str], None]) -> Recipe:
         _build_node(what)
     if what.fabric not in have:
         say("building the fabric image")
-        _build_fabric(what)
+        _build_upon(what.node, _FABRIC_SETUP, what.fabric)
+    if system == "el" and what.node_el not in have:
+        say("building the image of the EL stand-in")
+        _build_upon(what.node, _EL_SETUP, what.node_el)
     return what
 
 
@@ -122,13 +134,14 @@ def tags() -> list[str]:
     """Return the full names of the images of ours that exist."""
     listed = json.loads(podman.text(["images", "--format", "json"]) or "[]") or []
     names = [name for image in listed for name in image.get("Names") or []]
-    return [name for name in names if name.rpartition(":")[0] in (NODE, FABRIC)]
+    return [name for name in names if name.rpartition(":")[0] in (NODE, NODE_EL, FABRIC)]
 
 
 def remove(names: Iterable[str], say: Callable[[str], None]) -> list[str]:
     """Remove images by name, except those that a container still uses; return the removed."""
     removed = []
-    for name in sorted(names):  # "fabric" stands on "node" and sorts before it
+    # Those that stand on the node image go before it.
+    for name in sorted(names, key=lambda name: (name.startswith(f"{NODE}:"), name)):
         done = podman.run(["rmi", name], check=False)
         if done.returncode == 0:
             removed.append(name)
@@ -142,9 +155,8 @@ def _build_node(what: Recipe) -> None:
         tempfile.TemporaryDirectory(prefix="ibready-image-") as scratch,
         tempfile.TemporaryFile() as log,
     ):
-        setup = Path(scratch) / "setup.sh"
-        setup.write_bytes(_NODE_SETUP.read_bytes())
-        command = [*podman.prefix(), *mmdebstrap_argv(what, str(setup))]
+        scripts = [str(shutil.copy(script, scratch)) for script in _NODE_SETUP]
+        command = [*podman.prefix(), *mmdebstrap_argv(what, scripts)]
         try:
             maker = subprocess.Popen(
                 command,
@@ -195,7 +207,8 @@ def _tail(handle: int, size: int = 1500) -> str:
     return os.pread(handle, size, max(0, end - size)).decode(errors="replace").strip()
 
 
-def _build_fabric(what: Recipe) -> None:
+def _build_upon(base: str, setup: Path, image: str) -> None:
+    """Make an image of another one and a script that runs in it."""
     name = f"ibready-image-build-{os.getpid()}"
     try:
         podman.run(
@@ -206,12 +219,12 @@ def _build_fabric(what: Recipe) -> None:
                 # Resolves names wherever the host does.
                 "--network=host",
                 *podman.ULIMITS,
-                what.node,
+                base,
                 "/bin/sh",
             ],
-            stdin=_FABRIC_SETUP.read_bytes(),
+            stdin=setup.read_bytes(),
             timeout=300,
         )
-        podman.run(["commit", "--quiet", name, what.fabric])
+        podman.run(["commit", "--quiet", name, image])
     finally:
         podman.run(["rm", "--force", "--time", "0", "--ignore", name], check=False)

@@ -21,6 +21,7 @@ from typing import Any
 from sandbox import fabric_client, image, keys, parcel, podman, record
 from sandbox.config import NODES, REPOSITORY, Sandbox, sandbox
 from sandbox.errors import SandboxError
+from sandbox.vendor import sandboxed as vendor
 
 Say = Callable[[str], None]
 
@@ -58,11 +59,11 @@ def up(box: Sandbox, say: Say, *, keep: bool) -> None:
     """Make the sandbox, from nothing unless `keep` and the running one is healthy."""
     begun = time.monotonic()
     with locked(box):
-        if keep and _healthy(box):
+        if keep and _plays(box) and _healthy(box):
             say(f"{box.name} is up and healthy: kept")
             return
         with step(say, "images"):
-            recipe = image.ensure(say)
+            recipe = image.ensure(say, box.system)
         try:
             _make(box, recipe, say)
         except BaseException:
@@ -78,14 +79,16 @@ def _make(box: Sandbox, recipe: image.Recipe, say: Say) -> None:
     with step(say, "remove what was left"):
         podman.remove(box)
         _clear_state(box)
-    with step(say, "network and keys"):
+    with step(say, "network, keys, vendor repositories"), ThreadPoolExecutor() as pool:
         box.state.mkdir(parents=True, exist_ok=True)
         operator, hosts = keys.prepare(box)
+        repositories = pool.submit(vendor.prepare, box, recipe.node, say)
         # Before anything is made, so that even a killed `up` is found by `clean`.
         _write_settings(box, recipe)
         _make_network(box)
         for volume in box.volumes:
             podman.run(["volume", "create", "--label", box.label, volume])
+        archive_key = repositories.result()
     with step(say, "start four containers"), ThreadPoolExecutor() as pool:
         jobs = [
             pool.submit(
@@ -100,8 +103,8 @@ def _make(box: Sandbox, recipe: image.Recipe, say: Say) -> None:
             pool.submit(
                 _start,
                 box.container(node),
-                node_argv(box, node, recipe.node),
-                parcel.for_node(box, node, operator, hosts[node], uuid.uuid4().hex),
+                node_argv(box, node, recipe.node_of(box.system)),
+                parcel.for_node(box, node, operator, hosts[node], uuid.uuid4().hex, archive_key),
                 box.state,
             )
             for node in NODES
@@ -119,7 +122,8 @@ def _write_settings(box: Sandbox, recipe: image.Recipe) -> None:
         "name": box.name,
         "subnet": box.subnet,
         "nodes": {node: box.address(node) for node in NODES},
-        "images": [recipe.node, recipe.fabric],
+        "system": box.system,
+        "images": [recipe.node_of(box.system), recipe.fabric],
     }
     (box.state / "sandbox.json").write_text(json.dumps(settings, indent=2) + "\n")
 
@@ -169,6 +173,7 @@ def fabric_argv(box: Sandbox, tag: str) -> list[str]:
         *podman.ULIMITS,
         f"--env=PYTHONPATH={fabric_client.PYTHONPATH}",
         *volumes,
+        f"--volume={box.vendor}:/srv/vendor:ro",
         tag,
         *fabric_client.AGENT,
         "run",
@@ -237,6 +242,11 @@ def _answers_ssh(address: str) -> bool:
             return line.recv(4) == b"SSH-"
     except OSError:
         return False
+
+
+def _plays(box: Sandbox) -> bool:
+    """Whether the nodes that are there play what is asked for."""
+    return sandbox(box.name, box.subnet, str(box.state)).system == box.system
 
 
 def _healthy(box: Sandbox) -> bool:

@@ -6,13 +6,16 @@ from __future__ import annotations
 import io
 import json
 import tarfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import yaml
 
+from sandbox import apt
 from sandbox.config import NODES, RAILS, SM_HOST, Sandbox, sim_host
 from sandbox.keys import KeyPair
 from sandbox.netfile import netfile
+from sandbox.vendor import publish
 
 _HERE = Path(__file__).parent
 _PROGRAMS = "usr/local/lib/ibready-sandbox"
@@ -43,10 +46,20 @@ def pack(files: dict[str, tuple[str | bytes, int]]) -> bytes:
     return buffer.getvalue()
 
 
+def what(system: str, host: Mapping[str, str]) -> str:
+    """Return what of a node is simulated; `host` is this machine's os-release."""
+    if system == "el":
+        return "InfiniBand fabric, EL 9 userland"
+    if (host.get("ID"), host.get("VERSION_ID")) == ("ubuntu", "24.04"):
+        return "InfiniBand fabric"
+    return "InfiniBand fabric, Ubuntu 24.04 userland"
+
+
 def node_settings(box: Sandbox, node: str) -> dict[str, object]:
     """Return what a node knows of its simulation, as /etc/ibready-sandbox.json holds it."""
     return {
         "simulated": True,
+        "what": what(box.system, apt.os_release()),
         "sandbox": box.name,
         "node": node,
         "server": box.fabric_address,
@@ -57,8 +70,38 @@ def node_settings(box: Sandbox, node: str) -> dict[str, object]:
     }
 
 
-def for_node(box: Sandbox, node: str, operator_key: str, host_key: KeyPair, machine: str) -> bytes:
-    """Return a node's files; `machine` is its machine id."""
+def archive_files(box: Sandbox, key: str) -> dict[str, tuple[str | bytes, int]]:
+    """Return how a node's package manager knows the simulated archive of its distribution."""
+    url = publish.base(box.fabric_address)
+    if box.system == "el":
+        repository = (
+            "[baseos]\nname=SIMULATED Rocky Linux 9 - BaseOS\n"
+            f"baseurl={url}os/el9/\nenabled=1\ngpgcheck=1\n"
+            "gpgkey=file:///etc/pki/rpm-gpg/RPM-GPG-KEY-sandbox\n"
+        )
+        return {
+            "etc/yum.repos.d/baseos.repo": (repository, 0o644),
+            "etc/pki/rpm-gpg/RPM-GPG-KEY-sandbox": (key, 0o644),
+        }
+    source = (
+        f"Types: deb\nURIs: {url}os/ubuntu24.04/\nSuites: ./\n"
+        "Signed-By: /usr/share/keyrings/ibready-sandbox.asc\n"
+    )
+    return {
+        "etc/apt/sources.list.d/ibready-sandbox.sources": (source, 0o644),
+        "usr/share/keyrings/ibready-sandbox.asc": (key, 0o644),
+    }
+
+
+def for_node(
+    box: Sandbox,
+    node: str,
+    operator_key: str,
+    host_key: KeyPair,
+    machine: str,
+    archive_key: str,
+) -> bytes:
+    """Return a node's files; `machine` is its machine id, `archive_key` signs its archive."""
     programs = {
         "boot": "boot.py",
         "simulated-umad": "simulated_umad.py",
@@ -75,6 +118,7 @@ def for_node(box: Sandbox, node: str, operator_key: str, host_key: KeyPair, mach
         "etc/ssh/ssh_host_ed25519_key.pub": (host_key.public, 0o644),
         "home/ops/.ssh/authorized_keys": (operator_key, 0o644),
         "etc/machine-id": (machine + "\n", 0o444),
+        **archive_files(box, archive_key),
     }
     return pack(files)
 
@@ -85,6 +129,7 @@ def fabric_settings(box: Sandbox) -> dict[str, object]:
         "server": box.fabric_address,
         "sm_host": SM_HOST,
         "umad2sim": UMAD2SIM,
+        "web_port": publish.PORT,
         "hardware": yaml.safe_load((_HERE / "hardware.yml").read_text()),
         "hosts": {
             sim_host(node, rail): {"node": node, "hca": hca}

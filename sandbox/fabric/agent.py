@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The fabric container's only program: keeps ibsim and opensm running, shows the ports to the
-nodes as sysfs files, and takes orders over a socket.
+nodes as sysfs files, serves the simulated vendor repositories, and takes orders over a socket.
 
 ``python3 -m sandbox.fabric.agent run`` serves; ``... ask`` sends the JSON order on standard
 input to the running one and prints its JSON answer.
@@ -24,6 +24,7 @@ from typing import Any
 
 from sandbox.fabric import dump, sysfs
 from sandbox.fabric.console import ConsoleError, Ibsim
+from sandbox.fabric.web import Web
 
 CONFIG = Path("/etc/ibready-fabric.json")
 NETFILE = Path("/etc/ibready-fabric.net")
@@ -56,6 +57,7 @@ class Fabric:
         self._swept = 0.0
         self._restarts = 0
         self._nodes: dict[str, dump.Node] = {}
+        self._web = Web(config["web_port"])
         self._ibsim = Ibsim(["ibsim", "-s", "-r", str(NETFILE)])
 
     # -- processes
@@ -63,6 +65,7 @@ class Fabric:
     def tick(self) -> None:
         """Bring everything to what is wanted, and show it to the nodes."""
         with self._lock:
+            self._web.tick()
             try:
                 text = self._ibsim.ask("Dump")
             except ConsoleError as exc:
@@ -128,6 +131,7 @@ class Fabric:
         with self._lock:
             self._sm_wanted = False
             self._stop_sm()
+            self._web.stop()
 
     # -- what the nodes see
 
@@ -160,6 +164,7 @@ class Fabric:
             "sm": self._order_sm,
             "width": self._order_width,
             "hca": self._order_hca,
+            "web": self._order_web,
         }
         name = request.get("do")
         if name not in orders:
@@ -186,6 +191,7 @@ class Fabric:
             "clients": len(_CLIENT.findall(self._ibsim.ask("Attached"))),
             "overrides": self._overrides,
             "ibsim_restarts": self._restarts,
+            "web": self._web.answers,
         }
 
     def _order_console(self, request: Json) -> Json:
@@ -199,6 +205,10 @@ class Fabric:
         self._sm_wanted = bool(request["run"])
         if not self._sm_wanted:
             self._stop_sm()
+        return {}
+
+    def _order_web(self, request: Json) -> Json:
+        self._web.wanted = bool(request["run"])
         return {}
 
     def _order_width(self, request: Json) -> Json:

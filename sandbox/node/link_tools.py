@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import glob
 import os
+import shutil
+import subprocess
 
 LAUNCHER = "/usr/local/lib/ibready-sandbox/simulated-umad"
 LINKS = "/usr/local/sbin"
-LISTS = "/var/lib/dpkg/info/infiniband-diags*.list"
+PACKAGE = "infiniband-diags"
+LISTS = f"/var/lib/dpkg/info/{PACKAGE}*.list"
 DIRECTORIES = ("/usr/sbin", "/usr/bin", "/sbin", "/bin")
 # Reads /sys/class only, which is simulated for both HCAs: it runs as it is.
 NATIVE = {"ibstat"}
@@ -29,15 +32,25 @@ def needs_umad(path: str) -> bool:
     return content.startswith(b"\x7fELF") and b"libibumad.so" in content
 
 
-def wanted(lists: list[str]) -> set[str]:
+def listed() -> list[str]:
+    """Return the files of the installed package: dpkg's lists, or what rpm says."""
+    if shutil.which("dpkg") is None and shutil.which("rpm") is not None:
+        done = subprocess.run(["rpm", "-ql", PACKAGE], stdout=subprocess.PIPE, check=False)
+        return done.stdout.decode().splitlines()
+    found = []
+    for name in glob.glob(LISTS):
+        with open(name) as file:
+            found += file.read().splitlines()
+    return found
+
+
+def wanted(paths: list[str]) -> set[str]:
     """Return the names of the installed tools that go through the launcher."""
     found: set[str] = set()
-    for name in lists:
-        with open(name) as file:
-            for path in file.read().splitlines():
-                directory, _, tool = path.rpartition("/")
-                if directory in DIRECTORIES and tool not in NATIVE and needs_umad(path):
-                    found.add(tool)
+    for path in paths:
+        directory, _, tool = path.rpartition("/")
+        if directory in DIRECTORIES and tool not in NATIVE and needs_umad(path):
+            found.add(tool)
     return found
 
 
@@ -54,4 +67,4 @@ def link(links: str, launcher: str, tools: set[str]) -> None:
 
 
 if __name__ == "__main__":
-    link(LINKS, LAUNCHER, wanted(glob.glob(LISTS)))
+    link(LINKS, LAUNCHER, wanted(listed()))
