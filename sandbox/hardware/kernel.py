@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.hardware import modfile, modprobe_conf
-from sandbox.hardware.board import Board
+from sandbox.hardware.board import GPU, Board
 from sandbox.hardware.modfile import ModuleFile, underscored
 from sandbox.hardware.tree import below
 
@@ -154,8 +154,7 @@ class Kernel:
             self.log.append(f"{file.name}: {refusal}")
             raise ModuleError(f"ERROR: could not insert '{file.name}': {refusal}")
         self.loaded[file.name] = Loaded(file.name, file.path, dict(file.fields), file.depends)
-        if "/kernel/" not in file.path:
-            self.log.append(f"{file.name}: loading out-of-tree module taints kernel.")
+        self.log += _words(self.loaded[file.name])
         for one in self.board.functions:
             if one.kind in self._drives(file.name) and one.address not in self.bound:
                 self.bound[one.address] = file.name
@@ -172,10 +171,9 @@ class Kernel:
             return "Unknown symbol in module, or unknown parameter (see dmesg)"
         if file.name == PEERMEM and not peers:
             return "Invalid argument"
-        kinds = self._drives(file.name)
-        mine = [one for one in self.board.functions if one.kind in kinds]
-        if mine and "gpu" in kinds and not any(one.address not in self.bound for one in mine):
-            return "No such device"
+        taken = [self.bound.get(one.address) for one in self.board.gpus]
+        if GPU in self._drives(file.name) and taken and all(taken):
+            return "No such device"  # another driver holds every GPU
         return ""
 
     def _drives(self, name: str) -> Mapping[str, str]:
@@ -229,3 +227,13 @@ class Kernel:
             follows = self.settings["follows"].get(name, [])
             wanted += [one for one in follows if one in files and one not in config.blacklist]
         return failures
+
+
+def _words(module: Loaded) -> list[str]:
+    """What the kernel's log holds of a module that was loaded."""
+    said = []
+    if "/kernel/" not in module.path:
+        said.append(f"{module.name}: loading out-of-tree module taints kernel.")
+    if module.name == "nvidia":
+        said.append(f"NVRM: loading NVIDIA UNIX Kernel Module for x86_64  {module.version}")
+    return said

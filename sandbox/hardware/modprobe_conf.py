@@ -51,7 +51,7 @@ def _take(found: Config, words: list[str]) -> None:
     if len(words) < 2:
         return
     name = underscored(words[1])
-    if words[0] == "blacklist":
+    if words[0] == "blacklist" or (words[0] == "alias" and words[2:] == ["off"]):
         found.blacklist.add(name)
     elif words[0] == "install" and words[2:3] and words[2].rpartition("/")[2] in ("false", "true"):
         found.blocked[name] = words[2]
