@@ -64,6 +64,7 @@ def node_settings(box: Sandbox, node: str) -> dict[str, object]:
     """Return what a node knows of its simulation, as /etc/ibready-sandbox.json holds it."""
     return {
         "simulated": True,
+        "hardware": True,
         "what": hardware_data()["board"]["what"],
         "sandbox": box.name,
         "node": node,

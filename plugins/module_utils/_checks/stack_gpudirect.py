@@ -52,8 +52,8 @@ def judge(facts: StackFacts, machine: Machine, expect: Expectations) -> Iterator
 
 def _does_not_apply(facts: StackFacts, machine: Machine, expect: Expectations) -> str | None:
     """Why not; None where it does apply, "" where nobody can tell."""
-    if machine.surely_simulated:
-        return f"simulated node: {machine.surely_simulated}"
+    if machine.without_hardware:
+        return f"simulated node: {machine.without_hardware}"
     if machine.has_gpus is False:
         return "no NVIDIA GPU on the PCI bus"
     rdma = has_rdma(facts, machine)
@@ -74,9 +74,7 @@ def _does_not_apply(facts: StackFacts, machine: Machine, expect: Expectations) -
 def _cannot_tell(facts: StackFacts, machine: Machine) -> str:
     if machine.has_gpus is None:
         return machine.gpus.why or "nobody could look for GPUs"
-    return (
-        facts.devices.why or machine.pci.why or facts.fabric.why or "nobody could look for HCAs"
-    )
+    return facts.devices.why or machine.pci.why or facts.fabric.why or "nobody could look for HCAs"
 
 
 def _dmabuf(facts: StackFacts, machine: Machine) -> Reading[str]:
