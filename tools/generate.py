@@ -13,6 +13,7 @@ from ansible_collections.ibready.cluster.plugins.action.validate_variables impor
 from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
 from ansible_collections.ibready.cluster.plugins.module_utils._data.boards import BOARDS
 from ansible_collections.ibready.cluster.plugins.module_utils._data.gpus import GPUS
+from ansible_collections.ibready.cluster.plugins.module_utils._data.kernel_args import KERNEL_ARGS
 from ansible_collections.ibready.cluster.plugins.module_utils._explain import explain
 from ansible_collections.ibready.cluster.plugins.plugin_utils._variables import PLAYBOOK_OPTIONS
 from tools import role_readme
@@ -83,6 +84,24 @@ def profiles() -> str:
     return "\n".join(text) + "\n"
 
 
+def kernel_args() -> str:
+    """docs/kernel-args.md from the table of kernel arguments."""
+    text = ["# Kernel arguments", "", _NOTE]
+    text += [
+        "Source: `plugins/module_utils/_data/kernel_args.py`. What the words `auto` and `sriov`"
+    ]
+    text += ["in `host_tuning_kernel_args` stand for on a host with a GPU or an HCA. Confidence:"]
+    text += ["confirmed (read in a source), medium (one secondary source, or inferred).", ""]
+    text += ["| word | argument | on | why | source (confidence) |", "|---|---|---|---|---|"]
+    for one in KERNEL_ARGS:
+        where = ", ".join(
+            part for part in (one.arch, one.cpu, "superchip" if one.superchip else "") if part
+        )
+        source = f"{one.source} ({one.confidence})"
+        text.append(f"| `{one.word}` | `{one.text}` | {where} | {one.why} | {source} |")
+    return "\n".join(text) + "\n"
+
+
 def variables() -> str:
     """docs/variables.md from the playbooks' options and the roles' argument specs."""
     text = ["# Variables", "", _NOTE]
@@ -103,6 +122,7 @@ def main() -> int:
     """Write, or compare; returns the exit status."""
     wanted = {
         ROOT / "docs/checks.md": checks(),
+        ROOT / "docs/kernel-args.md": kernel_args(),
         ROOT / "docs/profiles.md": profiles(),
         ROOT / "docs/variables.md": variables(),
     }

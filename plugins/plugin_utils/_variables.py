@@ -45,6 +45,19 @@ PLAYBOOK_OPTIONS: dict[str, dict[str, Any]] = {
         "type": "int",
         "description": "The run stops when more than this share of a batch fails (default 100).",
     },
+    "ibready_drain": {
+        "type": "list",
+        "elements": "raw",
+        "description": "Commands that drain a host before its first disruptive step: a list of "
+        "argv lists for the controller, or of `{run: [...], where: host}`; no shell (default: "
+        "none).",
+    },
+    "ibready_undrain": {
+        "type": "list",
+        "elements": "raw",
+        "description": "Commands that give a drained host back when it is good, written as those "
+        "of `ibready_drain` (default: none).",
+    },
     "ibready_report_dir": {
         "type": "path",
         "description": "The folder of the report on the controller (default: `reports` below the "

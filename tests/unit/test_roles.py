@@ -20,13 +20,15 @@ ROLES = sorted(path.parent.parent.name for path in ROOT.glob("roles/*/tasks/main
 # What Ansible itself defines.
 MAGIC = {"ansible_check_mode", "ansible_facts", "ansible_failed_result", "inventory_hostname"}
 MAGIC |= {"item", "role_path"}
+# What playbooks and all roles share: consent, and the hooks around disruptive steps.
+SHARED = {"ibready_reboot_ok", "ibready_drain", "ibready_undrain"}
 # Task keywords that hold a bare expression, and so does an assertion's `that`.
 EXPRESSIONS = {"when", "changed_when", "failed_when", "until", "that"}
 # Keys of a task that are not a module.
 KEYWORDS = {"name", "when", "changed_when", "failed_when", "until", "retries", "delay", "register"}
 KEYWORDS |= {"loop", "loop_control", "vars", "tags", "notify", "listen", "check_mode", "become"}
 KEYWORDS |= {"environment", "block", "rescue", "always", "delegate_to", "run_once", "no_log"}
-KEYWORDS |= {"diff", "throttle", "timeout"}
+KEYWORDS |= {"diff", "throttle", "timeout", "ignore_unreachable"}
 INCLUDES = {"ansible.builtin.include_tasks", "ansible.builtin.import_tasks"}
 
 
@@ -110,7 +112,7 @@ def test_every_variable_is_the_roles_own(role: str) -> None:
 
     assert [name for name in options(role) if not name.startswith(f"{role}_")] == []
     assert [name for name in private if not name.startswith(f"__{role}_")] == []
-    assert used - MAGIC - private - set(options(role)) == set()
+    assert used - MAGIC - SHARED - private - set(options(role)) == set()
     assert set(options(role)) - used == set(), "documented, but used nowhere"
 
 

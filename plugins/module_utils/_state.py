@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What ibready remembers on a node, so that it can put things back: one small JSON file a subject.
+
+The directory is this project's own. A file that cannot be read is an error that names it: to take
+it for empty would forget what is to be put back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from typing import Any
+
+DIRECTORY = "/var/lib/ibready"
+
+
+class StateError(ValueError):
+    """A state file that cannot be read or written, with the reason and the next step."""
+
+
+def below(root: str, path: str) -> str:
+    """`path` on the host whose / is `root`."""
+    return os.path.join(root, path.lstrip("/"))
+
+
+def load(subject: str, root: str = "/") -> dict[str, Any]:
+    """What was remembered, {} where nothing was."""
+    path = below(root, f"{DIRECTORY}/{subject}.json")
+    try:
+        with open(path, encoding="utf-8") as stream:
+            known = json.load(stream)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as exc:
+        raise StateError(f"{path} cannot be read: {exc}. Next: remove it, if it is lost") from exc
+    if not isinstance(known, dict):
+        raise StateError(f"{path} does not hold what ibready writes. Next: remove it")
+    return known
+
+
+def save(subject: str, known: dict[str, Any], root: str = "/") -> None:
+    """Remember this, for good even when the power fails; {} forgets."""
+    path = below(root, f"{DIRECTORY}/{subject}.json")
+    try:
+        if not known:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+            return
+        write(path, json.dumps(known, indent=2, sort_keys=True) + "\n", 0o600)
+    except OSError as exc:
+        raise StateError(f"{path} cannot be written: {exc.strerror}") from exc
+
+
+def read(path: str) -> str:
+    """The text of a file, "" where it is not there; OSError otherwise."""
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as stream:
+            return stream.read()
+    except FileNotFoundError:
+        return ""
+
+
+def write(path: str, text: str, mode: int) -> None:
+    """Put a whole file in place at once, with its directory; "" removes it. Raises OSError."""
+    if not text:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+        return
+    folder = os.path.dirname(path)
+    os.makedirs(folder, mode=0o755, exist_ok=True)
+    fd, staged = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", dir=folder)
+    try:
+        with open(fd, "w", encoding="utf-8", errors="surrogateescape") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(staged, mode)
+        os.replace(staged, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(staged)
+        raise

@@ -1,0 +1,164 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: module_blacklist
+short_description: Keep kernel modules of a site's choice from being loaded
+version_added: 0.2.0
+description:
+  - Writes C(/etc/modprobe.d/ibready-blacklist.conf), so that these modules are loaded neither by
+    themselves nor by another module, and has the initramfs made again, which carries a copy.
+  - Refuses modules that the RDMA stack or NVIDIA's driver need.
+  - Unloads nothing; RV(loaded) says what stays until the next boot.
+options:
+  names:
+    description: The modules. An empty list removes the file.
+    type: list
+    elements: str
+    required: true
+  root:
+    description: The directory that is the host's C(/). Tests point it elsewhere.
+    type: path
+    default: /
+attributes:
+  check_mode:
+    description: Says what would change and changes nothing.
+    support: full
+  diff_mode:
+    description: Shows the file.
+    support: full
+notes:
+  - An initramfs that could not be made again is remembered, and made by the next run.
+  - In a container, and where neither C(update-initramfs) nor C(dracut) is installed, the file is
+    written and RV(why_not) says why no initramfs was made.
+author:
+  - ibready contributors (@ibready)
+"""
+
+EXAMPLES = r"""
+- name: Keep out a module that grabs the board's management controller
+  ibready.cluster.module_blacklist:
+    names: [ast, cdc_ether]
+"""
+
+RETURN = r"""
+names:
+  description: The modules that are kept out.
+  type: list
+  elements: str
+  returned: success
+loaded:
+  description: Those that the running kernel still has.
+  type: list
+  elements: str
+  returned: success
+initramfs:
+  description: Whether the initramfs was made again, or would be in check mode.
+  type: bool
+  returned: success
+why_not:
+  description: Why no initramfs was made, though the file changed.
+  type: str
+  returned: success
+"""
+
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _blacklist, _state
+from ansible_collections.ibready.cluster.plugins.module_utils._command import (
+    Unavailable,
+    find_program,
+    run_program,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import kind
+
+_SUBJECT = "initramfs"
+_TOOLS = (
+    ("update-initramfs", "-u", "-k", "all"),
+    ("dracut", "--regenerate-all", "--force"),
+)
+# Each installed kernel takes some ten seconds.
+_LIMIT_S = 900.0
+
+
+def _keep(module: AnsibleModule) -> dict[str, Any]:
+    root: str = module.params["root"]
+    names = _blacklist.checked(module.params["names"])
+    path = _state.below(root, _blacklist.PATH)
+    before, after = _state.read(path), _blacklist.render(names)
+    late = bool(_state.load(_SUBJECT, root))
+    argv, why_not = _tool(root)
+    remake = bool(argv) and (before != after or late)
+    result: dict[str, Any] = {
+        "changed": before != after or remake,
+        "names": list(names),
+        "loaded": _loaded(names, root),
+        "initramfs": remake,
+        "why_not": why_not if before != after else "",
+        "diff": [{"before_header": path, "after_header": path, "before": before, "after": after}],
+    }
+    if module.check_mode:
+        return result
+    if remake:
+        _state.save(_SUBJECT, {"because": _blacklist.PATH}, root)
+    if before != after:
+        _state.write(path, after, 0o644)
+    if remake:
+        _make(argv)
+        _state.save(_SUBJECT, {}, root)
+    return result
+
+
+def _tool(root: str) -> tuple[list[str], str]:
+    container = kind.container(Live(root))
+    if container:
+        return [], f"inside a container ({container}), which has no initramfs"
+    for program, *words in _TOOLS:
+        try:
+            return [find_program(program), *words], ""
+        except Unavailable:
+            continue
+    return [], "neither update-initramfs nor dracut is installed"
+
+
+def _make(argv: list[str]) -> None:
+    shown = " ".join(argv)
+    try:
+        done = run_program(argv[0], argv, _LIMIT_S)
+    except Unavailable as exc:
+        raise _blacklist.BlacklistError(f"{exc}. Next: run `{shown}` by hand") from exc
+    if done.rc != 0:
+        said = (done.stderr or done.stdout).strip().split("\n")[-1]
+        raise _blacklist.BlacklistError(
+            f"`{shown}` ended with status {done.rc}: {said or 'no word'}. Next: mend that (often "
+            "/boot is full) and run this again"
+        )
+
+
+def _loaded(names: tuple[str, ...], root: str) -> list[str]:
+    text = _state.read(_state.below(root, "/proc/modules"))
+    return _blacklist.still_loaded(names, [line.split(" ")[0] for line in text.split("\n")])
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "names": {"type": "list", "elements": "str", "required": True},
+            "root": {"type": "path", "default": "/"},
+        },
+        supports_check_mode=True,
+    )
+    try:
+        result = _keep(module)
+    except (_blacklist.BlacklistError, _state.StateError, OSError) as exc:
+        module.fail_json(msg=f"Kernel modules to keep out: {exc}")
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: reboot_state
+short_description: Tell whether a host has to boot before what is installed is what runs
+version_added: 0.2.0
+description:
+  - Compares the running kernel with the one that boots next, the loaded modules of the RDMA stack
+    and of NVIDIA's driver with their files for the running kernel, the kernel's command line with
+    what M(ibready.cluster.kernel_args) keeps, and the loaded modules with what
+    M(ibready.cluster.module_blacklist) keeps out; and asks what the distribution's own tools say.
+  - Changes nothing. What it could not look at is in RV(unknown), never taken for no reason.
+  - In a container the kernel is the machine's that runs it and is left out; modules are looked at
+    only where the sandbox simulates them.
+options:
+  reasons:
+    description:
+      - The kinds of reasons that count. The others are in RV(hints).
+      - V(packages) is what C(/var/run/reboot-required) or C(needs-restarting) say; it often is
+        about services, not about GPUs or HCAs.
+    type: list
+    elements: str
+    choices: [kernel, module, argument, blacklist, packages]
+    default: [kernel, module, argument, blacklist]
+  root:
+    description: The directory that is the host's C(/) for files. Tests point it elsewhere.
+    type: path
+    default: /
+attributes:
+  check_mode:
+    description: Runs the same in check mode, because it never changes the host.
+    support: full
+  diff_mode:
+    description: Has nothing to show.
+    support: none
+author:
+  - ibready contributors (@ibready)
+"""
+
+EXAMPLES = r"""
+- name: See what waits for a reboot
+  ibready.cluster.reboot_state:
+  register: waits
+
+- name: Show it
+  ansible.builtin.debug:
+    var: waits.reasons
+"""
+
+RETURN = r"""
+needed:
+  description: Whether something counts that waits for a boot.
+  type: bool
+  returned: success
+why:
+  description: The reasons that count, in one sentence.
+  type: str
+  returned: success
+  sample: "nvidia 580.126.20 is loaded, 580.173.02 is installed"
+reasons:
+  description: The reasons that count; C(reload) says what would do without a reboot.
+  type: list
+  elements: dict
+  returned: success
+  contains:
+    kind:
+      description: Which kind of reason it is.
+      type: str
+    subject:
+      description: The kernel, module, argument or package.
+      type: str
+    what:
+      description: What runs and what is installed.
+      type: str
+    reload:
+      description: What would do without a reboot, empty for nothing.
+      type: str
+reload:
+  description: What would do instead of a reboot; empty unless it does for every reason.
+  type: list
+  elements: str
+  returned: success
+hints:
+  description: Reasons of kinds that do not count.
+  type: list
+  elements: str
+  returned: success
+unknown:
+  description: What could not be told.
+  type: list
+  elements: str
+  returned: success
+ports:
+  description: The ports of HCAs that are Active now.
+  type: list
+  elements: str
+  returned: success
+  sample: ["mlx5_0/1"]
+fabric_manager:
+  description: Whether the fabric manager is to run on this host.
+  type: bool
+  returned: success
+"""
+
+from dataclasses import asdict
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.ibready.cluster.plugins.module_utils import (
+    _fabric_wait,
+    _reboot,
+    _reboot_look,
+    _state,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Cached, Live
+
+
+def _look(reasons: list[str], root: str) -> dict[str, Any]:
+    evidence = Cached(Live(root))
+    need = _reboot.judge(_reboot_look.look(evidence, root))
+    counts = [one for one in need.reasons if one.kind in reasons]
+    return {
+        "changed": False,
+        "needed": bool(counts),
+        "why": "; ".join(one.what for one in counts),
+        "reasons": [asdict(one) for one in counts],
+        "reload": sorted({one.reload for one in counts}) if all(c.reload for c in counts) else [],
+        "hints": [one.what for one in need.reasons if one.kind not in reasons],
+        "unknown": list(need.unknown),
+        "ports": _fabric_wait.active_ports(evidence),
+        "fabric_manager": _fabric_wait.manager_wanted(evidence),
+    }
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "reasons": {
+                "type": "list",
+                "elements": "str",
+                "choices": list(_reboot.KINDS),
+                "default": ["kernel", "module", "argument", "blacklist"],
+            },
+            "root": {"type": "path", "default": "/"},
+        },
+        supports_check_mode=True,
+    )
+    try:
+        result = _look(module.params["reasons"], module.params["root"])
+    except _state.StateError as exc:
+        module.fail_json(msg=f"What waits for a reboot: {exc}")
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()
