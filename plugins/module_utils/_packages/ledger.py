@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a part brought to this host: its packages and holds, so that nobody else's are touched.
+
+It is written before packages change, so that a run after a loss of power knows what is ours.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+
+from ansible_collections.ibready.cluster.plugins.module_utils._packages import files
+from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import PackageError
+
+HOME = "/var/lib/ibready/packages"
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """Names of packages that the part brought, and of those that it holds."""
+
+    packages: tuple[str, ...] = ()
+    holds: tuple[str, ...] = ()
+
+
+def path(root: str, part: str) -> str:
+    return os.path.join(root, HOME.lstrip("/"), f"{part}.json")
+
+
+def load(root: str, part: str) -> Ledger:
+    """The part's ledger; an empty one where it brought nothing yet."""
+    data = files.read(path(root, part))
+    if data is None:
+        return Ledger()
+    try:
+        raw = json.loads(data.decode("utf-8"))
+        return Ledger(tuple(map(str, raw["packages"])), tuple(map(str, raw["holds"])))
+    except (ValueError, KeyError, TypeError) as exc:
+        raise PackageError(
+            "broken",
+            f"{path(root, part)} is damaged ({exc}), so nobody knows which holds are ibready's",
+            "look at `apt-mark showhold` or `dnf versionlock list`, release what ibready held,"
+            " remove the file, and run this again",
+        ) from exc
+
+
+def text(ledger: Ledger) -> bytes:
+    return (json.dumps(asdict(ledger), indent=1, sort_keys=True) + "\n").encode()
+
+
+def names(root: str) -> list[str]:
+    """The parts that have a ledger."""
+    try:
+        found = os.listdir(os.path.join(root, HOME.lstrip("/")))
+    except OSError:
+        return []
+    return sorted(name[: -len(".json")] for name in found if name.endswith(".json"))

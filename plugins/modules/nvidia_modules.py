@@ -1,0 +1,157 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: nvidia_modules
+short_description: Build NVIDIA's modules again after the RDMA stack changed, and load them
+version_added: 0.2.0
+description:
+  - Where DKMS built an RDMA stack for the running kernel after NVIDIA's modules, it has DKMS build
+    those again, since C(nvidia-peermem) is built against the stack that is there.
+  - Loads C(nvidia) where no driver is loaded and nothing else has the GPUs. A loaded driver is
+    never unloaded here.
+  - Tells which version is loaded and which is installed.
+options:
+  load:
+    description: Modules to be loaded if none of the driver is.
+    type: list
+    elements: str
+    default: [nvidia, nvidia_uvm]
+  root:
+    description: The directory that is the host's C(/) for files. Tests point it elsewhere.
+    type: path
+    default: /
+attributes:
+  check_mode:
+    description: Says what would change and changes nothing.
+    support: full
+  diff_mode:
+    description: Has nothing to show.
+    support: none
+author:
+  - ibready contributors (@ibready)
+"""
+
+EXAMPLES = r"""
+- name: Build what has to be built again
+  ibready.cluster.nvidia_modules:
+  register: driver
+"""
+
+RETURN = r"""
+rebuilt:
+  description: Why the modules were built again; empty where they were not.
+  type: str
+  returned: success
+loaded:
+  description: The version of the loaded driver; empty where none is.
+  type: str
+  returned: success
+installed:
+  description: The version that is installed for the running kernel; empty where none is.
+  type: str
+  returned: success
+current:
+  description: Whether the loaded driver is the installed one.
+  type: bool
+  returned: success
+loaded_now:
+  description: The modules that were loaded.
+  type: list
+  elements: str
+  returned: success
+notice:
+  description: What keeps the installed driver from running, with the next step; or empty.
+  type: str
+  returned: success
+"""
+
+import os
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _nvidia_build
+from ansible_collections.ibready.cluster.plugins.module_utils._command import (
+    Unavailable,
+    find_program,
+    run_program,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._packages import build, dkms, run
+from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import PackageError
+
+
+def installed(name: str) -> str:
+    """The version of a module's file for the running kernel, "" where there is none."""
+    try:
+        done = run_program("modinfo", [find_program("modinfo"), "-F", "version", name], 20)
+    except Unavailable:
+        return ""
+    return done.stdout.strip() if done.rc == 0 else ""
+
+
+def load(names: list[str]) -> list[str]:
+    """Load modules; PackageError with modprobe's words."""
+    for name in names:
+        done = run_program("modprobe", [find_program("modprobe"), name], 120)
+        if done.rc != 0:
+            raise PackageError(
+                "failed",
+                f"modprobe {name} failed: {(done.stderr or done.stdout).strip()[:300]}",
+                "see `dmesg`; under Secure Boot the module's key must be enrolled",
+                changed=True,
+            )
+    return names
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "load": {"type": "list", "elements": "str", "default": ["nvidia", "nvidia_uvm"]},
+            "root": {"type": "path", "default": "/"},
+        },
+        supports_check_mode=True,
+    )
+    root, kernel = module.params["root"], os.uname().release
+    rebuilt, loaded_now, notice = "", [], ""
+    try:
+        stale = _nvidia_build.stale(root, kernel)
+        if stale is not None:
+            driver, rebuilt = stale
+            if not module.check_mode:
+                build.builder(run.run)(driver, kernel)
+                if _nvidia_build.stale(root, kernel) is not None:
+                    raise dkms.failure(root, driver, kernel)
+        before, there = _nvidia_build.loaded(root), installed("nvidia")
+        if there and not before:
+            if _nvidia_build.rival(root):
+                notice = (
+                    "nouveau has the GPUs, so nvidia cannot be loaded. Next: reboot (the role"
+                    " reboot_gate, with ibready_reboot_ok)"
+                )
+            elif module.check_mode:
+                loaded_now = module.params["load"]
+            else:
+                loaded_now = load(module.params["load"])
+    except (PackageError, Unavailable) as exc:
+        module.fail_json(msg=f"NVIDIA modules: {exc}")
+    now = _nvidia_build.loaded(root)
+    if now and there and now != there:
+        notice = (
+            f"nvidia {now} is loaded, {there} is installed. Next: reboot (the role reboot_gate,"
+            " with ibready_reboot_ok), or unload it when nothing uses a GPU"
+        )
+    module.exit_json(
+        changed=bool(rebuilt or loaded_now),
+        rebuilt=rebuilt,
+        loaded=now,
+        installed=there,
+        current=bool(now) and now == there,
+        loaded_now=loaded_now,
+        notice=notice,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: rdma_users
+short_description: Tell whether the RDMA stack has to be restarted, and what that would break
+version_added: 0.2.0
+description:
+  - Compares the loaded modules of the RDMA stack with those that are installed for the running
+    kernel.
+  - Names what would keep a restart of the stack (C(openibd)) from working, or break by it - mounted
+    file systems over RDMA, kernel modules with users, peer memory, programs with an RDMA device
+    open.
+  - Changes nothing.
+options:
+  root:
+    description: The directory that is the host's C(/) for files. Tests point it elsewhere.
+    type: path
+    default: /
+attributes:
+  check_mode:
+    description: Runs the same in check mode, because it never changes the host.
+    support: full
+  diff_mode:
+    description: Has nothing to show.
+    support: none
+author:
+  - ibready contributors (@ibready)
+"""
+
+EXAMPLES = r"""
+- name: See whether openibd may be restarted
+  ibready.cluster.rdma_users:
+  register: users
+"""
+
+RETURN = r"""
+needed:
+  description: Whether a module is loaded in another version than the one installed.
+  type: bool
+  returned: success
+differs:
+  description: These modules, with C(module), C(loaded) and C(installed).
+  type: list
+  elements: dict
+  returned: success
+unknown:
+  description: Loaded modules of which C(modinfo) knows nothing for the running kernel.
+  type: list
+  elements: str
+  returned: success
+blockers:
+  description: What a restart would break, with C(kind), C(name), C(what) and C(following).
+  type: list
+  elements: dict
+  returned: success
+why_not:
+  description: The blockers, one sentence each with what to do about it.
+  type: list
+  elements: str
+  returned: success
+"""
+
+from dataclasses import asdict
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _rdma_users
+from ansible_collections.ibready.cluster.plugins.module_utils._command import (
+    Unavailable,
+    find_program,
+    run_program,
+)
+
+
+def modinfo(name: str) -> dict[str, str] | None:
+    """Version and srcversion of a module's file for the running kernel."""
+    found = {}
+    for field in ("version", "srcversion"):
+        try:
+            done = run_program("modinfo", [find_program("modinfo"), "-F", field, name], 20)
+        except Unavailable:
+            return None
+        if done.rc != 0:
+            return None
+        found[field] = done.stdout.strip()
+    return found
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={"root": {"type": "path", "default": "/"}}, supports_check_mode=True
+    )
+    root = module.params["root"]
+    differs, unknown = _rdma_users.differs(root, modinfo)
+    blockers = _rdma_users.look(root)
+    module.exit_json(
+        changed=False,
+        needed=bool(differs),
+        differs=[asdict(one) for one in differs],
+        unknown=unknown,
+        blockers=[asdict(one) for one in blockers],
+        why_not=[str(one) for one in blockers],
+    )
+
+
+if __name__ == "__main__":
+    main()

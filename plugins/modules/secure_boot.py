@@ -1,0 +1,106 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: secure_boot
+short_description: Tell whether the kernel would load modules that DKMS signs with the site's key
+version_added: 0.2.0
+description:
+  - Looks whether Secure Boot is on, and if so whether the site's key is there and enrolled.
+  - Changes nothing. Enrolling a key needs a person at the console.
+options:
+  key:
+    description: The private key on the host that DKMS signs with; empty for none.
+    type: str
+    default: ""
+  certificate:
+    description: Its certificate (DER) on the host; empty for none.
+    type: str
+    default: ""
+  root:
+    description: The directory that is the host's C(/) for files. Tests point it elsewhere.
+    type: path
+    default: /
+attributes:
+  check_mode:
+    description: Runs the same in check mode, because it never changes the host.
+    support: full
+  diff_mode:
+    description: Has nothing to show.
+    support: none
+author:
+  - ibready contributors (@ibready)
+"""
+
+EXAMPLES = r"""
+- name: See whether modules can be signed
+  ibready.cluster.secure_boot:
+    key: /etc/pki/site/MOK.priv
+    certificate: /etc/pki/site/MOK.der
+"""
+
+RETURN = r"""
+enabled:
+  description: Whether Secure Boot is on; none where it cannot be told.
+  type: bool
+  returned: success
+enrolled:
+  description: Whether the certificate is enrolled; none where it was not asked or cannot be told.
+  type: bool
+  returned: success
+problem:
+  description: Why built modules would not be loaded, with the next step; empty where they would.
+  type: str
+  returned: success
+"""
+
+import os
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _secure_boot
+from ansible_collections.ibready.cluster.plugins.module_utils._command import (
+    Output,
+    Unavailable,
+    find_program,
+    run_program,
+)
+
+
+def mokutil(*words: str) -> Output | None:
+    try:
+        return run_program("mokutil", [find_program("mokutil"), *words], 20)
+    except Unavailable:
+        return None
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "key": {"type": "str", "default": "", "no_log": False},
+            "certificate": {"type": "str", "default": ""},
+            "root": {"type": "path", "default": "/"},
+        },
+        supports_check_mode=True,
+    )
+    key, certificate = module.params["key"], module.params["certificate"]
+    on, who = _secure_boot.state(module.params["root"], mokutil)
+    trusted, words = None, ""
+    problem = ""
+    if on and key and certificate:
+        lacking = [path for path in (key, certificate) if not os.path.isfile(path)]
+        if lacking:
+            problem = (
+                f"Secure Boot is on, and {lacking[0]} is not on the host. Next: bring the site's"
+                " key and certificate there, readable by root only"
+            )
+        else:
+            trusted, words = _secure_boot.enrolled(certificate, mokutil)
+    problem = problem or _secure_boot.problem(on, who, key, certificate, trusted, words)
+    module.exit_json(changed=False, enabled=on, enrolled=trusted, problem=problem)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,282 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: stack_packages
+short_description: Bring the packages of a plan's parts to exactly what the plan says
+version_added: 0.2.0
+description:
+  - Installs, upgrades or downgrades the packages of one or several parts of C(ibready_plan.install)
+    with apt or dnf, in one visit to the host, and keeps them there.
+  - First it finds what would happen, with package lists of its own that know the new repositories
+    already. So check mode on a bare host names every package with its versions and every file, and
+    whatever speaks against it is refused before anything changes.
+  - A repository's key is fetched and accepted only if every primary key in it is pinned
+    (C(fingerprints)); only that key may sign the repository.
+  - Pins (apt preferences) have dependencies be of exactly the plan's version, and holds (apt-mark,
+    dnf versionlock) keep library and kernel module together through unattended upgrades.
+  - A package database that was left in the middle, as by a loss of power, is repaired first.
+  - Kernel modules that DKMS did not build for the running kernel are a failure, whatever the
+    package manager's exit status was.
+  - A host that is as asked already is told so without asking any repository.
+options:
+  repositories:
+    description:
+      - All package repositories of the plan. Files of ours for other repositories are removed.
+      - >-
+        Each has V(name), V(kind) (V(apt) or V(dnf); those of the other kind are left out), V(url),
+        V(suite) (apt; V(./) for a flat repository), V(components) (apt), V(key) (the address of the
+        public key, http, https or file), V(fingerprints) (40 hex digits each), V(exclude) (dnf;
+        names it must not offer), V(gpgcheck) and V(repo_gpgcheck) (dnf; both true by default, at
+        least one of them must be).
+    type: list
+    elements: dict
+    required: true
+  parts:
+    description:
+      - The parts to bring, name to what the plan says of it, in the plan's order.
+      - >-
+        Each has V(packages) (V(name), and V(version) as a beginning of it or empty), V(pins)
+        (V(names) as globs, and V(version)), V(conflicts) (globs of installed packages that must go
+        first) and V(modules) (V(stream) of the dnf module C(nvidia-driver)).
+    type: dict
+    default: {}
+  absent:
+    description:
+      - Names of parts to take away, with the packages, pins and holds that they brought.
+    type: list
+    elements: str
+    default: []
+  replace_ok:
+    description: Whether packages of another stack may be removed; C(ibready_replace_stack_ok).
+    type: bool
+    default: false
+  forbid:
+    description:
+      - Packages (globs) that a transaction must not bring, as those that write firmware; it is
+        refused where it would.
+    type: list
+    elements: str
+    default: []
+  lock_timeout:
+    description: How long to wait for another process that changes packages, in seconds.
+    type: int
+    default: 120
+  min_free_mb:
+    description:
+      - The space that must be left on C(/usr) and the package cache after the installation, in MiB.
+    type: int
+    default: 300
+  host:
+    description: The host's name in messages.
+    type: str
+attributes:
+  check_mode:
+    description: Says all that would change, and changes nothing.
+    support: full
+  diff_mode:
+    description: Shows every file, and the packages with their versions.
+    support: full
+notes:
+  - No service is restarted here, nothing is rebooted, and no firmware is touched.
+  - Configuration files of packages that somebody changed are kept.
+  - dnf checks packages with keys in rpm's own database, so it imports the checked key there when it
+    first installs from the repository. apt never sees a key for anything but its repository.
+  - With dnf, holds need the plugin C(versionlock). Where it is missing it is installed with the
+    packages, from the distribution's repositories.
+author:
+  - ibready contributors (@ibready)
+"""
+
+EXAMPLES = r"""
+- name: Install the driver of the plan
+  ibready.cluster.stack_packages:
+    repositories: "{{ ibready_plan.install.repositories }}"
+    parts:
+      nvidia_driver: "{{ ibready_plan.install.parts.nvidia_driver }}"
+    replace_ok: "{{ ibready_replace_stack_ok | default(false) }}"
+"""
+
+RETURN = r"""
+installed:
+  description: The packages that are new, with C(name), C(arch), C(before) (empty) and C(after).
+  type: list
+  elements: dict
+  returned: always
+  sample: [{"name": "libnccl2", "arch": "amd64", "before": "", "after": "2.28.3-1+cuda13.0"}]
+upgraded:
+  description: As RV(installed), for those that went to a newer version.
+  type: list
+  elements: dict
+  returned: always
+downgraded:
+  description: As RV(installed), for those that went to an older version.
+  type: list
+  elements: dict
+  returned: always
+removed:
+  description: As RV(installed), for those that are gone.
+  type: list
+  elements: dict
+  returned: always
+files:
+  description: The paths of the files that were written or removed.
+  type: list
+  elements: str
+  returned: always
+holds:
+  description: The packages that are held from now on (C(held)), or no longer (C(released)).
+  type: dict
+  returned: always
+repaired:
+  description: What an interrupted transaction or a failed build had left, and what was run.
+  type: list
+  elements: str
+  returned: always
+kind:
+  description: >-
+    Why it failed, as one word - input, key, checksum, unreachable, version, conflict, held,
+    forbidden, disk, lock, headers, dkms, broken, mixture or failed.
+  type: str
+  returned: failure
+"""
+
+import os
+import socket
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.urls import open_url
+
+from ansible_collections.ibready.cluster.plugins.module_utils._packages import (
+    build,
+    openpgp,
+    read,
+    run,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._packages.apt import Apt
+from ansible_collections.ibready.cluster.plugins.module_utils._packages.bring import Bringer, Order
+from ansible_collections.ibready.cluster.plugins.module_utils._packages.dnf import Dnf
+from ansible_collections.ibready.cluster.plugins.module_utils._packages.manager import Manager
+from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import (
+    APT,
+    DNF,
+    Change,
+    Outcome,
+    PackageError,
+)
+
+_ACTS = ("installed", "upgraded", "downgraded", "removed")
+
+
+def fetch(address: str) -> bytes:
+    """What an address holds, up to the size that a key file may have."""
+    if address.startswith("file://"):
+        with open(address[len("file://") :], "rb") as stream:
+            return stream.read(openpgp.LIMIT + 1)
+    answer = open_url(address, timeout=20, http_agent="ibready")
+    data: bytes = answer.read(openpgp.LIMIT + 1)
+    return data
+
+
+def manager_here() -> tuple[str, Manager]:
+    """The package manager that this host has."""
+    red_hat = os.path.exists("/etc/redhat-release")
+    if red_hat and os.path.exists("/usr/bin/dnf"):
+        return DNF, Dnf(run.run)
+    if not red_hat and os.path.exists("/usr/bin/apt-get"):
+        return APT, Apt(run.run)
+    raise PackageError("failed", "this host has neither apt nor dnf", "take it out of the plan")
+
+
+def report(outcome: Outcome) -> dict[str, Any]:
+    """The outcome as the module returns it."""
+    result: dict[str, Any] = {act: [] for act in _ACTS}
+    for one in outcome.changes:
+        if one.act in result:
+            result[one.act].append(
+                {"name": one.name, "arch": one.arch, "before": one.before, "after": one.after}
+            )
+    result["files"] = [one["path"] for one in outcome.files]
+    result["holds"] = {"held": outcome.held, "released": outcome.released}
+    result["repaired"] = outcome.repaired
+    result["changed"] = outcome.changed
+    result["diff"] = diff(outcome)
+    return result
+
+
+def diff(outcome: Outcome) -> list[dict[str, str]]:
+    found = [
+        {
+            "before_header": one["path"],
+            "after_header": one["path"],
+            "before": one["before"],
+            "after": one["after"],
+        }
+        for one in outcome.files
+    ]
+    sides = {"before": _versions(outcome.changes, "before")}
+    sides["after"] = _versions(outcome.changes, "after")
+    if outcome.changes:
+        found.append({"before_header": "packages", "after_header": "packages", **sides})
+    if outcome.held or outcome.released:
+        found.append(
+            {
+                "before_header": "held packages",
+                "after_header": "held packages",
+                "before": "".join(f"{name}\n" for name in outcome.released),
+                "after": "".join(f"{name}\n" for name in outcome.held),
+            }
+        )
+    return found
+
+
+def _versions(changes: list[Change], side: str) -> str:
+    lines = [(one.name, getattr(one, side)) for one in sorted(changes, key=lambda one: one.name)]
+    return "".join(f"{name} {version}\n" for name, version in lines if version)
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "repositories": {"type": "list", "elements": "dict", "required": True},
+            "parts": {"type": "dict", "default": {}},
+            "absent": {"type": "list", "elements": "str", "default": []},
+            "replace_ok": {"type": "bool", "default": False},
+            "forbid": {"type": "list", "elements": "str", "default": []},
+            "lock_timeout": {"type": "int", "default": 120},
+            "min_free_mb": {"type": "int", "default": 300},
+            "host": {"type": "str"},
+        },
+        supports_check_mode=True,
+    )
+    given = module.params
+    host = given["host"] or socket.gethostname()
+    bringer = None
+    try:
+        kind, manager = manager_here()
+        order = Order(
+            repositories=read.repositories(given["repositories"], kind),
+            parts=read.parts(given["parts"]),
+            absent=tuple(read.label(name, "absent part") for name in given["absent"]),
+            replace_ok=given["replace_ok"],
+            forbid=tuple(given["forbid"]),
+            lock_timeout=given["lock_timeout"],
+            min_free_mb=given["min_free_mb"],
+        )
+        bringer = Bringer(manager, order, fetch, build.builder(run.run), check=module.check_mode)
+        outcome = bringer.bring()
+    except PackageError as exc:
+        done = bringer.outcome if bringer is not None and exc.changed else Outcome()
+        if bringer is not None and not exc.changed:
+            done.repaired = bringer.outcome.repaired
+        module.fail_json(msg=f"{host}: {exc}", kind=exc.kind, **report(done))
+    for warning in outcome.warnings:
+        module.warn(f"{host}: {warning}")
+    module.exit_json(**report(outcome))
+
+
+if __name__ == "__main__":
+    main()
