@@ -8,11 +8,13 @@ import json
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from sandbox import apt
 from sandbox.config import NODES, RAILS, SM_HOST, Sandbox, sim_host
+from sandbox.hardware.board import build
 from sandbox.keys import KeyPair
 from sandbox.netfile import netfile
 from sandbox.vendor import publish
@@ -32,6 +34,21 @@ log_file /run/ibready-fabric/opensm.log
 log_max_size 4
 """
 
+_BOOT_UNIT = "ibready-simulated-boot.service"
+_BOOT = f"""\
+[Unit]
+Description=Load the modules that modules-load.d and the hardware ask for (simulated kernel)
+Documentation=file:///etc/ibready-sandbox.json
+DefaultDependencies=no
+After=local-fs.target
+Before=sysinit.target
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/{_PROGRAMS}/simulated-kmod autoload
+"""
+
 
 def pack(files: dict[str, tuple[str | bytes, int]]) -> bytes:
     """Return a tar of path -> (content, mode), owned by root."""
@@ -48,17 +65,19 @@ def pack(files: dict[str, tuple[str | bytes, int]]) -> bytes:
 
 def what(system: str, host: Mapping[str, str]) -> str:
     """Return what of a node is simulated; `host` is this machine's os-release."""
+    hardware = str(hardware_data()["board"]["what"])
     if system == "el":
-        return "InfiniBand fabric, EL 9 userland"
+        return f"{hardware}, EL 9 userland"
     if (host.get("ID"), host.get("VERSION_ID")) == ("ubuntu", "24.04"):
-        return "InfiniBand fabric"
-    return "InfiniBand fabric, Ubuntu 24.04 userland"
+        return hardware
+    return f"{hardware}, Ubuntu 24.04 userland"
 
 
 def node_settings(box: Sandbox, node: str) -> dict[str, object]:
     """Return what a node knows of its simulation, as /etc/ibready-sandbox.json holds it."""
     return {
         "simulated": True,
+        "hardware": True,
         "what": what(box.system, apt.os_release()),
         "sandbox": box.name,
         "node": node,
@@ -106,12 +125,22 @@ def for_node(
         "boot": "boot.py",
         "simulated-umad": "simulated_umad.py",
         "link-tools": "link_tools.py",
+        "simulated-kmod": "kmod_tools.py",
+        "simulated-nvidia-smi": "nvidia_smi.py",
+        "simulated-nvidia-daemon": "nvidia_daemon.py",
     }
     files: dict[str, tuple[str | bytes, int]] = {
         f"{_PROGRAMS}/{name}": ((_HERE / "node" / file).read_bytes(), 0o755)
         for name, file in programs.items()
     }
+    files |= package("hardware")
     files |= {
+        f"{_PROGRAMS}/hardware.json": (json.dumps(hardware_data(), indent=1) + "\n", 0o644),
+        f"etc/systemd/system/{_BOOT_UNIT}": (_BOOT, 0o644),
+        "etc/systemd/system/sysinit.target.d/ibready-sandbox.conf": (
+            f"[Unit]\nWants={_BOOT_UNIT}\n",
+            0o644,
+        ),
         "etc/ibready-sandbox.json": (json.dumps(node_settings(box, node), indent=2) + "\n", 0o644),
         "etc/dpkg/dpkg.cfg.d/ibready-sandbox": (f"post-invoke=/{_PROGRAMS}/link-tools\n", 0o644),
         "etc/ssh/ssh_host_ed25519_key": (host_key.private, 0o600),
@@ -123,16 +152,35 @@ def for_node(
     return pack(files)
 
 
+def hardware_data() -> dict[str, Any]:
+    """The nodes' hardware and kernel modules, as the data files have them."""
+    return {
+        name: yaml.safe_load((_HERE / f"hardware/{name}.yml").read_text())
+        for name in ("board", "kernel")
+    }
+
+
+def package(name: str) -> dict[str, tuple[str | bytes, int]]:
+    """The Python files of one of our packages, where our programs find them."""
+    home = f"{_PROGRAMS}/sandbox"
+    files: dict[str, tuple[str | bytes, int]] = {
+        f"{home}/{name}/{file.name}": (file.read_bytes(), 0o644)
+        for file in sorted((_HERE / name).glob("*.py"))
+    }
+    return {f"{home}/__init__.py": ("", 0o644), **files}
+
+
 def fabric_settings(box: Sandbox) -> dict[str, object]:
     """Return what the agent in the fabric container works from."""
+    places = {one.name: one.place for one in build(hardware_data()["board"], RAILS).hcas}
     return {
         "server": box.fabric_address,
         "sm_host": SM_HOST,
         "umad2sim": UMAD2SIM,
         "web_port": publish.PORT,
-        "hardware": yaml.safe_load((_HERE / "hardware.yml").read_text()),
+        "hardware": yaml.safe_load((_HERE / "hardware/hca.yml").read_text()),
         "hosts": {
-            sim_host(node, rail): {"node": node, "hca": hca}
+            sim_host(node, rail): {"node": node, "hca": hca, "device": places[hca]}
             for node in NODES
             for rail, hca in enumerate(RAILS)
         },
@@ -140,13 +188,8 @@ def fabric_settings(box: Sandbox) -> dict[str, object]:
 
 
 def for_fabric(box: Sandbox) -> bytes:
-    package = f"{_PROGRAMS}/sandbox"
-    files: dict[str, tuple[str | bytes, int]] = {
-        f"{package}/fabric/{file.name}": (file.read_bytes(), 0o644)
-        for file in sorted((_HERE / "fabric").glob("*.py"))
-    }
+    files = package("fabric")
     files |= {
-        f"{package}/__init__.py": ("", 0o644),
         "etc/ibready-fabric.json": (json.dumps(fabric_settings(box)), 0o644),
         "etc/ibready-fabric.net": (netfile(), 0o644),
         "etc/ibready-opensm.conf": (OPENSM_CONF, 0o644),

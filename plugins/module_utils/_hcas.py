@@ -13,6 +13,11 @@ _CA_TYPE = re.compile(r"MT([0-9]{3,6})")
 _FIRMWARE = re.compile(r"([0-9]{1,3})\.[0-9]{1,5}\.[0-9]{1,5}")
 
 
+def hca_by_id(device: str) -> Hca | None:
+    """The model of a PCI device id (hex, no 0x) of vendor 15b3; None where it is not known."""
+    return _BY_ID.get(device.lower())
+
+
 def hca_by_type(ca_type: str) -> Hca | None:
     """The model of a CA type like ``MT4129``; None where it is not in the table."""
     match = _CA_TYPE.fullmatch(ca_type)

@@ -8,6 +8,7 @@ import platform
 import re
 from typing import Any, Callable, TypeVar
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _installed
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     Evidence,
     Missing,
@@ -17,9 +18,13 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine imp
     MARK_UNREADABLE,
     PciFunction,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import machine
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import machine, stack
 
 _INFINIBAND = "/sys/class/infiniband"
+_FIRMWARE = "/sys/firmware/efi"
+# The variable's GUID is that of the UEFI specification's global variables; its last byte is the
+# value.
+_SECURE_BOOT = f"{_FIRMWARE}/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 
 T = TypeVar("T")
 
@@ -41,6 +46,9 @@ def collect(evidence: Evidence) -> dict[str, Any]:
     if pci.value is None:
         unreadable.append(pci.why)
     functions = [one for one in pci.value or () if not one.virtual]
+    known = stack.observe(evidence, machine.observe(evidence))
+    if known.packages.value is None:
+        unreadable.append(known.packages.why)
     return {
         "hostname": platform.node(),
         "kernel": platform.release(),
@@ -52,6 +60,11 @@ def collect(evidence: Evidence) -> dict[str, Any]:
         "memory_mb": attempt(lambda: memory_mb(evidence.read("/proc/meminfo")), None),
         "gpus": [_shown(one) for one in functions if one.is_gpu],
         "hcas": [_shown(one) for one in functions if one.is_hca],
+        "nvswitches": [one.device for one in functions if one.is_nvswitch],
+        "product": attempt(lambda: product(evidence), ""),
+        "secure_boot": attempt(lambda: secure_boot(evidence), None),
+        "installed": _installed.parts(known),
+        "engines": _installed.engines(known),
         "rdma_devices": attempt(lambda: _names(evidence, _INFINIBAND), no_names),
         "simulated": attempt(lambda: machine.read_mark(evidence), MARK_UNREADABLE),
         "unreadable": unreadable,
@@ -72,6 +85,26 @@ def memory_mb(meminfo: str) -> int | None:
     if match is None:
         raise ValueError("/proc/meminfo: no MemTotal line")
     return int(match.group(1)) // 1024
+
+
+def product(evidence: Evidence) -> str:
+    """The product name of the firmware's tables, "" where there is none."""
+    try:
+        return evidence.read("/sys/class/dmi/id/product_name").strip()
+    except Missing:
+        return ""
+
+
+def secure_boot(evidence: Evidence) -> bool:
+    """Whether the firmware demands signed boot loaders and modules; False without UEFI."""
+    try:
+        evidence.list(_FIRMWARE)
+    except Missing:
+        return False
+    try:
+        return evidence.read_bytes(_SECURE_BOOT)[-1:] == b"\x01"
+    except Missing:
+        return False
 
 
 def _shown(function: PciFunction) -> dict[str, Any]:

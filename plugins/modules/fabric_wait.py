@@ -64,6 +64,7 @@ missing:
   returned: always
 """
 
+import platform
 import time
 
 from ansible.module_utils.basic import AnsibleModule
@@ -95,9 +96,10 @@ def main() -> None:
             break
         time.sleep(given["interval"])
     module.fail_json(
-        msg=f"After {waited:.0f} s {'; '.join(missing)}. Next: `ibstat` and `dmesg` on the host; a "
-        "port that is Initializing waits for the subnet manager, one that is Down for its cable or "
-        "the switch; `systemctl status nvidia-fabricmanager` for the fabric manager",
+        msg=f"{platform.node()}: after {waited:.0f} s {'; '.join(missing)}. What waits for this "
+        "host does not go on. Next: `ibstat` and `dmesg` on the host; a port that is Initializing "
+        "waits for the subnet manager, one that is Down for its cable or the switch; `systemctl "
+        "status nvidia-fabricmanager` for the fabric manager",
         missing=missing,
     )
 

@@ -19,7 +19,8 @@ options:
   commands:
     description:
       - A list of argv lists, each for the controller.
-      - An entry C({run: [...], where: host}) runs on the host.
+      - An entry may be a dictionary, with the list in C(run), and in C(where) either V(controller)
+        or V(host).
     type: list
     elements: raw
     required: true

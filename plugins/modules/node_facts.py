@@ -8,7 +8,8 @@ module: node_facts
 short_description: Collect in one call what ibready needs to know of a host
 version_added: 0.1.0
 description:
-  - Reads only files and needs no tool on the host, so that it works on a bare machine.
+  - Needs no tool on the host, so that it works on a bare machine; where packages are kept in an
+    RPM database, C(rpm) is asked for them, and C(ofed_info) where it is installed.
   - GPUs and HCAs are found by their PCI class and vendor, before any driver is there.
   - What cannot be read is listed in RV(node.unreadable) with the reason, never guessed.
 options: {}
@@ -75,6 +76,27 @@ node:
       description: InfiniBand controllers, and Ethernet controllers of RDMA vendors, on the PCI bus.
       type: list
       elements: dict
+    nvswitches:
+      description: The PCI device ids of NVSwitches that show on the bus.
+      type: list
+      elements: str
+      sample: ["22a3", "22a3", "22a3", "22a3"]
+    product:
+      description: The product name in the firmware's tables, empty where there is none.
+      type: str
+    secure_boot:
+      description: Whether Secure Boot is on, null where that could not be read.
+      type: bool
+    installed:
+      description:
+        - What of a stack is installed now, by part; empty for what is not.
+        - Empty altogether where the package database could not be read.
+      type: dict
+      sample: {"driver": "580.126.20 open", "nccl": "", "rdma": "inbox 50.0-2build2"}
+    engines:
+      description: Container engines that are installed, with their versions.
+      type: dict
+      sample: {"containerd": "1.7.24"}
     rdma_devices:
       description: The names below /sys/class/infiniband.
       type: list

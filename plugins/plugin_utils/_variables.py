@@ -106,6 +106,47 @@ PLAYBOOK_OPTIONS: dict[str, dict[str, Any]] = {
         "(default: as long as all rounds can take).",
     },
 }
+_WISHES = {
+    "rdma_flavour": "The RDMA stack: inbox, mlnx_ofed, doca or none",
+    "rdma_version": "Its release, or the beginning of one (24.10)",
+    "driver": "The NVIDIA driver: a branch (580), a release, or none",
+    "driver_modules": "Its kernel modules: open or proprietary",
+    "fabric_manager": "The fabric manager: a release (the driver's), or none",
+    "nscq": "libnvidia-nscq: a release (the driver's), or none",
+    "imex": "nvidia-imex: a release (the driver's), or none",
+    "nvlsm": "nvlsm: a release, or none",
+    "cuda": "The CUDA release that jobs use",
+    "nccl": "NCCL: a release, with its build where that matters (2.28.9+cuda13.0), or none",
+    "container_toolkit": "The NVIDIA Container Toolkit: a release, or none",
+    "dcgm": "DCGM: newest, or a release; only installed where asked for",
+    "gdrcopy": "gdrcopy: newest, or a release; only installed where asked for",
+    "peer_memory": "The way of GPUDirect RDMA: dmabuf, peermem or none",
+}
+PLAYBOOK_OPTIONS.update(
+    {
+        f"stack_{name}": {"type": "raw", "description": f"{text} (default: auto)."}
+        for name, text in _WISHES.items()
+    }
+)
+PLAYBOOK_OPTIONS.update(
+    {
+        "stack_relock": {
+            "type": "bool",
+            "description": "Choose the stack anew, show the difference and move the lock "
+            "(default false).",
+        },
+        "stack_lock_file": {
+            "type": "path",
+            "description": "The lock on the controller (default: stack.lock.yml beside the "
+            "inventory).",
+        },
+        "stack_matrix": {
+            "type": "list",
+            "elements": "path",
+            "description": "Folders of the site with matrix files that add facts or override them.",
+        },
+    }
+)
 # What the playbooks register themselves, which is no misspelling.
 INTERNAL = frozenset(
     (
@@ -121,6 +162,8 @@ INTERNAL = frozenset(
         "ibready_report",
         "ibready_report_follows",
         "ibready_plan",
+        "ibready_plan_only",
+        "ibready_stack_plan",
     )
 )
 
@@ -136,7 +179,7 @@ def problems(
     known: dict[str, Any] = dict(PLAYBOOK_OPTIONS)
     for options in role_options.values():
         known.update(options)
-    prefixes = ("ibready_", *(f"{role}_" for role in role_options))
+    prefixes = ("ibready_", "stack_", *(f"{role}_" for role in role_options))
     names = sorted(name for name in variables if name.startswith(prefixes))
     found = [_misspelt(name, known) for name in names if name not in known and name not in INTERNAL]
     ours: dict[str, Any] = {}

@@ -151,7 +151,9 @@ class Fabric:
             volume = TREES / owner["node"]
             scratch = volume / "scratch"
             scratch.mkdir(exist_ok=True)
-            sysfs.write(volume / "infiniband" / owner["hca"], tree, scratch)
+            home = volume / "infiniband" / owner["hca"]
+            sysfs.write(home, tree, scratch)
+            sysfs.link(home / "device", owner["device"])
 
     # -- orders
 

@@ -108,3 +108,9 @@ def write(home: Path, tree: Mapping[str, str], scratch: Path) -> int:
         fresh.rename(target)
         changed += 1
     return changed
+
+
+def link(place: Path, target: str) -> None:
+    """Make `place` a link to the PCI function that the HCA is, unless it is one already."""
+    if not place.is_symlink():
+        place.symlink_to(target)

@@ -4,18 +4,19 @@
 
 * Kernel parameters that are not per container are replaced by private copies, so that a node's
   ``sysctl -w vm.zone_reclaim_mode=1`` is seen by the node and never by the host.
-* /sys/class gets the simulated HCAs instead of the host's.
+* /sys/class, /sys/bus/pci, /sys/module, /proc/driver show the simulated hardware and what the
+  simulated kernel has loaded of its drivers, instead of the host's.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 import time
 
-CONFIG = "/etc/ibready-sandbox.json"
+from sandbox.hardware.mounts import show_hardware
+
 SYSFS = "/srv/simulated-sysfs/infiniband"
 HOLD = "/run/ibready-hold"
 NET_CORE = "/proc/sys/net/core"
@@ -41,7 +42,11 @@ _PRIVATE: dict[str, tuple[str, ...]] = {
         "shmmax",
         "shmmni",
     ),
+    "/sys/module": (),
+    "/sys/kernel/mm": (),
 }
+# Classes that show hardware which the node has of its own.
+OWN_CLASSES = ("infiniband", "dmi")
 
 
 def mount(*argv: str) -> None:
@@ -97,8 +102,8 @@ def copy_file(source: str, target: str) -> None:
     os.chmod(target, os.stat(source).st_mode & 0o777 | 0o200)
 
 
-def simulate_class(hcas: list[str]) -> None:
-    """Put a /sys/class with the simulated HCAs over the host's."""
+def simulate_class() -> None:
+    """Put a /sys/class over the host's, in which hardware of the node's own can be shown."""
     links: dict[str, str] = {}
     classes = os.listdir("/sys/class")
     for name in classes:
@@ -109,25 +114,15 @@ def simulate_class(hcas: list[str]) -> None:
     os.makedirs(HOLD, exist_ok=True)
     mount("--bind", "/sys/class/net", HOLD)
     mount("-t", "tmpfs", "-o", "mode=755", "simulated-class", "/sys/class")
-    for name in {*classes, "infiniband", "infiniband_mad"}:
-        os.mkdir(os.path.join("/sys/class", name))
+    for name in classes:
+        if not name.startswith(OWN_CLASSES):
+            os.mkdir(os.path.join("/sys/class", name))
     for path, aim in links.items():
-        if not path.startswith(("/sys/class/net/", "/sys/class/infiniband")):
+        if os.path.isdir(os.path.dirname(path)) and not path.startswith("/sys/class/net/"):
             os.symlink(aim, path)
     # Network interfaces come and go: this one stays the kernel's.
     mount("--bind", HOLD, "/sys/class/net")
     subprocess.run(["umount", "--lazy", HOLD], check=True)
-    mount("--bind", SYSFS, "/sys/class/infiniband")
-    write("/sys/class/infiniband_mad/abi_version", "5")
-    for number, hca in enumerate(hcas):
-        write(f"/sys/class/infiniband_mad/umad{number}/ibdev", hca)
-        write(f"/sys/class/infiniband_mad/umad{number}/port", "1")
-
-
-def write(path: str, text: str) -> None:
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w") as file:
-        file.write(text + "\n")
 
 
 def wait_for(path: str, seconds: float) -> None:
@@ -139,15 +134,14 @@ def wait_for(path: str, seconds: float) -> None:
 
 
 def main() -> None:
-    with open(CONFIG) as file:
-        config = json.load(file)
     for directory, real in _PRIVATE.items():
         private_copy(directory, real)
     # The kernel shows a container some buffer sizes that only the host may change.
     private_copy(NET_CORE, writable(NET_CORE))
     wait_for(SYSFS, 30)
-    simulate_class([hca["name"] for hca in config["hcas"]])
+    simulate_class()
     os.rmdir(HOLD)
+    show_hardware()
     os.execv("/sbin/init", ["/sbin/init"])
 
 

@@ -89,8 +89,10 @@ def pack(entries: list[File], prefix: str = "./") -> bytes:
                     made.add(folder)
                     entry = tarfile.TarInfo(folder)
                     entry.type, entry.mode = tarfile.DIRTYPE, 0o755
+                    entry.uname = entry.gname = "root"
                     tar.addfile(entry)
             entry = tarfile.TarInfo(prefix + file.path)
+            entry.uname = entry.gname = "root"
             if file.link:
                 entry.type, entry.linkname, entry.mode = tarfile.SYMTYPE, file.link, 0o777
                 tar.addfile(entry)

@@ -15,7 +15,6 @@ HCAS = {
     "ConnectX-8": ("MT4131", "1023", "40.47.1026", 800, 6),
     "BlueField-3": ("MT41692", "a2dc", "32.47.1026", 400, 5),
 }
-SPEEDS = {3: "8.0 GT/s PCIe", 4: "16.0 GT/s PCIe", 5: "32.0 GT/s PCIe", 6: "64.0 GT/s PCIe"}
 
 
 @dataclass

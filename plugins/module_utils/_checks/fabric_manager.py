@@ -36,6 +36,9 @@ _ABSENT = "it is not installed"
 # How systemd words that a unit starts by itself.
 _AT_BOOT = ("enabled", "enabled-runtime", "static", "generated", "linked", "alias")
 
+# Why a manager did not start: without its driver, or with another version's.
+_REFUSALS = (NOTHING_TO_DO, "match with driver version")
+
 
 def judge_manager(scope: Scope) -> Iterator[Check]:
     needed, why = scope.manager_needed()
@@ -166,7 +169,9 @@ def _log(scope: Scope) -> Check:
     if told.value is None:
         return unknown(LOG, "host", told.why or "nobody looked")
     # What is fatal to the running one is told by nvlink.nvswitch.fatal.
-    found = [*told.value.earlier, *(one for one in told.value.errors if not one.fatal)]
+    # A manager that refused to start then, and started since, has nothing against the host now.
+    earlier = [one for one in told.value.earlier if not any(why in one.text for why in _REFUSALS)]
+    found = [*earlier, *(one for one in told.value.errors if not one.fatal)]
     if not found:
         seen = f"no error in {told.value.records} records"
         return passed(LOG, "host", seen, "no error", CAPABILITY)

@@ -33,8 +33,8 @@ _EXCERPT = f"somebody cut one section out of nvidia-smi -q: the rest is {_NOT_HE
 
 def judge(facts: GpuFacts, machine: Machine, expect: Expectations) -> list[Check]:
     """Every gpu.* check of one host, in reading order."""
-    if machine.surely_simulated:
-        return _nothing_to_judge(f"simulated node: {machine.surely_simulated}")
+    if machine.without_hardware:
+        return _nothing_to_judge(f"simulated node: {machine.without_hardware}")
     if machine.has_gpus is False and not facts.smi.known and facts.error is None:
         count = gpu_device.none_there(expect)
         rest = _nothing_to_judge(NO_GPU)

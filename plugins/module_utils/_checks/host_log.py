@@ -32,7 +32,7 @@ def judge(facts: HostFacts, machine: Machine, expect: Expectations) -> list[Chec
     """The host.dmesg.* checks. What the log holds was said of this host, whatever else is known
     of it; only its silence means nothing where it is another machine's."""
     log = facts.kernel.log
-    real = host_scope.real(machine)
+    real = host_scope.with_kernel(machine)
     hca = real.then(host_scope.with_hca(machine))
     both = hca.then(Scope(host_scope.with_gpu(machine).skip))
     if log.value is None:

@@ -69,14 +69,17 @@ class Presence:
 def judge(facts: HostFacts, machine: Machine) -> list[Check]:
     """The checks of modules and device files."""
     present = Presence(facts.modules)
-    real = host_scope.real(machine)
-    hca = real.then(host_scope.with_hca(machine))
+    kernel = host_scope.with_kernel(machine)
+    hca = kernel.then(host_scope.with_hca(machine))
+    simulated = machine.simulates_hardware
+    no_verbs = f"simulated node without verbs: {machine.simulated}" if simulated else ""
+    verbs = kernel.then(host_scope.Scope(no_verbs))
     return [
-        *real.judge("host.module.nouveau", lambda: [_rivals(present, machine)]),
+        *kernel.judge("host.module.nouveau", lambda: [_rivals(present, machine)]),
         *hca.judge("host.module.rdma", lambda: [_rdma(present, machine)]),
         *hca.judge("host.module.rdma_user", lambda: [_user(present)]),
         *hca.judge("host.module.ipoib", lambda: [_ipoib(present, facts.modules)]),
-        *real.judge("host.rdma.devices", lambda: _devices(facts.modules, machine)),
+        *verbs.judge("host.rdma.devices", lambda: _devices(facts.modules, machine)),
     ]
 
 

@@ -49,12 +49,21 @@ def real(machine: Machine) -> Scope:
     """Leaves out nodes of a sandbox, whose kernel and hardware are another machine's."""
     if machine.simulated.startswith(_UNREADABLE):
         return Scope(why=machine.simulated)
-    return Scope(f"simulated node: {machine.simulated}" if machine.simulated else "")
+    why = f"simulated node: {machine.simulated}; this is the machine's that runs it"
+    return Scope(why if machine.simulated else "")
+
+
+def with_kernel(machine: Machine) -> Scope:
+    """Leaves out nodes of a sandbox without kernel modules and devices of their own."""
+    if machine.simulated.startswith(_UNREADABLE):
+        return Scope(why=machine.simulated)
+    without = machine.without_hardware
+    return Scope(f"simulated node: {without}" if without else "")
 
 
 def outside_container(machine: Machine) -> Scope:
     """Leaves out containers: what is asked for belongs to the host that runs them."""
-    return Scope(f"inside a container ({machine.container})" if machine.container else "")
+    return Scope(f"inside a container ({machine.holds_part})" if machine.holds_part else "")
 
 
 def bare_metal(machine: Machine) -> Scope:

@@ -42,17 +42,18 @@ def judge(facts: HostFacts, machine: Machine) -> list[Check]:
     """The host.limit.*, host.service.* and host.clock.* checks."""
     services = facts.services
     real = host_scope.real(machine)
-    hca = real.then(host_scope.with_hca(machine))
+    whole = host_scope.with_kernel(machine)
+    hca = whole.then(host_scope.with_hca(machine))
     host = real.then(host_scope.outside_container(machine))
-    # A sandbox has real limits, and its HCAs are on no bus.
-    pins = Scope() if machine.surely_simulated else host_scope.with_hca(machine)
+    # A sandbox has real limits, even where its HCAs are on no bus.
+    pins = Scope() if machine.without_hardware else host_scope.with_hca(machine)
     systemd = _with_systemd(services, machine)
     return [
         *pins.then(systemd).judge("host.limit.memlock", lambda: _memlock(services)),
         *systemd.judge("host.limit.nofile", lambda: _nofile(services)),
         *hca.then(systemd).judge("host.service.openibd", lambda: [_openibd(services)]),
         *hca.then(systemd).judge("host.service.ibacm", lambda: [_ibacm(services)]),
-        *real.then(systemd).judge("host.service.failed", lambda: _failed_units(services)),
+        *whole.then(systemd).judge("host.service.failed", lambda: _failed_units(services)),
         *host.judge("host.clock.synchronised", lambda: [_clock(services)]),
     ]
 

@@ -36,7 +36,7 @@ _HARD = re.compile(r"[(|\[{+?]")
 def judge(facts: HostFacts, machine: Machine) -> list[Check]:
     """The host.updates.* checks."""
     scope = (
-        host_scope.real(machine)
+        host_scope.with_kernel(machine)
         .then(host_scope.outside_container(machine))
         .then(host_scope.with_gpu_or_hca(machine))
     )

@@ -206,8 +206,8 @@ def unsure_of_all(scope: Scope) -> str:
 def nothing_to_judge(scope: Scope) -> str:
     """Why there is no NVLink to look at on this host, "" where there may be."""
     machine = scope.machine
-    if machine.simulated:
-        return f"simulated node: {machine.simulated}"
+    if machine.without_hardware:
+        return f"simulated node: {machine.without_hardware}"
     if machine.has_gpus is False:
         return NO_GPU
     return NO_LINKS if scope.linkless else ""

@@ -33,8 +33,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts.pci import 
 def judge(facts: PciFacts, machine: Machine, expect: Expectations) -> list[Check]:
     """Every pci.* check of one host."""
     ids = [one.id for one in entries.ENTRIES]
-    if machine.surely_simulated:
-        return [skipped(one, "host", f"simulated node: {machine.surely_simulated}") for one in ids]
+    if machine.without_hardware:
+        return [skipped(one, "host", f"simulated node: {machine.without_hardware}") for one in ids]
     if machine.pci.missing:
         return [skipped(one, "host", "the host has no PCI bus") for one in ids]
     if not machine.pci.known:

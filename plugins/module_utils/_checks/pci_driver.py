@@ -121,7 +121,7 @@ def _listed(scope: Scope) -> list[Check]:
     for one in scope.gpus:
         if one.address in listed:
             tally.good(one.address)
-        elif scope.machine.container:
+        elif scope.machine.holds_part:
             tally.left_out(one.address, _SOME_OF_THEM)
         elif one.driver != _GPU_DRIVER:
             tally.unsure(one.address, _MEND_DRIVER)
@@ -165,7 +165,7 @@ def _rdma(scope: Scope) -> list[Check]:
         bonded = _bonded(one, scope)
         if one.address in scope.rdma or bonded.value:
             tally.good(one.address)
-        elif scope.machine.container:
+        elif scope.machine.holds_part:
             tally.left_out(one.address, _SOME_OF_THEM)
         elif one.driver == "" or one.driver in PASSED_ON:
             tally.unsure(one.address, "mend pci.hca.driver first")

@@ -52,8 +52,8 @@ def judge(facts: StackFacts, machine: Machine, expect: Expectations) -> Iterator
 
 def _does_not_apply(facts: StackFacts, machine: Machine, expect: Expectations) -> str | None:
     """Why not; None where it does apply, "" where nobody can tell."""
-    if machine.surely_simulated:
-        return f"simulated node: {machine.surely_simulated}"
+    if machine.without_hardware:
+        return f"simulated node: {machine.without_hardware}"
     if machine.has_gpus is False:
         return "no NVIDIA GPU on the PCI bus"
     rdma = has_rdma(facts, machine)

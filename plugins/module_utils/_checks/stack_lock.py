@@ -83,8 +83,8 @@ def _driver(facts: StackFacts, machine: Machine, value: Any, source: str) -> Che
     version, branch = _field(value, "version"), _field(value, "branch")
     modules = _field(value, "modules")
     expected = " ".join(one for one in (version or branch, modules) if one)
-    if machine.surely_simulated:
-        return skipped(_ID, "driver", f"simulated node: {machine.surely_simulated}")
+    if machine.without_hardware:
+        return skipped(_ID, "driver", f"simulated node: {machine.without_hardware}")
     if machine.has_gpus is False:
         return skipped(_ID, "driver", "no NVIDIA GPU on the PCI bus")
 

@@ -40,8 +40,8 @@ def judge(facts: StackFacts, machine: Machine, ours: Reading[Stack]) -> Iterator
 
 
 def _nvidia(facts: StackFacts, machine: Machine) -> Check:
-    if machine.surely_simulated:
-        return skipped(_BUILT, "nvidia", f"simulated node: {machine.surely_simulated}")
+    if machine.without_hardware:
+        return skipped(_BUILT, "nvidia", f"simulated node: {machine.without_hardware}")
     if machine.has_gpus is False:
         return skipped(_BUILT, "nvidia", "no NVIDIA GPU on the PCI bus")
     if machine.has_gpus is None:
@@ -50,8 +50,8 @@ def _nvidia(facts: StackFacts, machine: Machine) -> Check:
 
 
 def _mlx5(facts: StackFacts, machine: Machine, ours: Reading[Stack]) -> Check:
-    if machine.surely_simulated:
-        return skipped(_BUILT, "mlx5_core", f"simulated node: {machine.surely_simulated}")
+    if machine.without_hardware:
+        return skipped(_BUILT, "mlx5_core", f"simulated node: {machine.without_hardware}")
     if ours.value is None:
         return unknown(_BUILT, "mlx5_core", ours.why)
     if not ours.value.vendor or not ours.value.modules:

@@ -129,8 +129,8 @@ def _two_releases(facts: StackFacts) -> tuple[str, str] | None:
 
 def _loaded(facts: StackFacts, machine: Machine, ours: Reading[Stack]) -> Check:
     check_id, subject = "stack.rdma.loaded", "mlx5_core"
-    if machine.surely_simulated:
-        return skipped(check_id, subject, f"simulated node: {machine.surely_simulated}")
+    if machine.without_hardware:
+        return skipped(check_id, subject, f"simulated node: {machine.without_hardware}")
     if machine.pci.known and not any(_is_mlx5(one) for one in machine.functions):
         return skipped(check_id, subject, "no HCA of mlx5_core on the PCI bus")
     if machine.pci.missing and facts.mlx5.missing:
@@ -197,7 +197,7 @@ def _match(
     kernel = kernel_package(facts)
     stack = ours.value or Stack("")
     wanted = kernel_train(kernel) if kernel else stack_train(stack) if stack.modules else ""
-    if not wanted and not machine.surely_simulated:
+    if not wanted and not machine.without_hardware:
         if facts.mlx5.value is None:
             if not is_vendors(library):
                 return passed(check_id, subject, observed, "the kernel's own modules")

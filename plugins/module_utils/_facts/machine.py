@@ -75,7 +75,9 @@ class Machine:
     """The host as its files tell it, and the hardware profile that they amount to.
 
     ``gpus``: the model of each GPU seen on the bus (or by nvidia-smi where the bus cannot be
-    read), None for a model that is not known. ``simulated``: what of this host is simulated, "".
+    read), None for a model that is not known. ``simulated``: what of this host is simulated, "";
+    ``simulates_hardware``: whether bus, kernel modules and their tools are, so that they can be
+    judged like a host's.
     ``virtual``: whether the host is a virtual machine. ``container``: what kind of container we
     look from, "" outside. ``arch``: as ``uname -m`` says it, "" where no file tells.
     ``switch_managers``: addresses of the HCA functions that are no HCAs but lead to the NVLink
@@ -96,12 +98,25 @@ class Machine:
     marked_managers: tuple[str, ...] = ()
     unclear_managers: tuple[str, ...] = ()
     simulated: str = ""
+    simulates_hardware: bool = False
     board: Board | None = None
 
     @property
     def surely_simulated(self) -> str:
         """What of this host is simulated; "" where nothing is, or where its mark cannot be read."""
         return "" if self.simulated == MARK_UNREADABLE else self.simulated
+
+    @property
+    def without_hardware(self) -> str:
+        """What is simulated of a node that shows no hardware and no kernel modules of its own, so
+        that nothing of them can be judged; "" for all others."""
+        return "" if self.simulates_hardware else self.surely_simulated
+
+    @property
+    def holds_part(self) -> str:
+        """The kind of container, which may have been given a part of its host's devices; "" outside
+        of any, and on a simulated node, whose container stands for the whole host."""
+        return "" if self.simulates_hardware else self.container
 
     @property
     def functions(self) -> tuple[PciFunction, ...]:
@@ -145,4 +160,5 @@ class Machine:
             "switch_managers": list(self.switch_managers.value or ()),
             "profile": self.board.name if self.board else None,
             "simulated": self.simulated,
+            "simulates_hardware": self.simulates_hardware,
         }

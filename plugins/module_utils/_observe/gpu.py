@@ -62,7 +62,7 @@ class Answer:
 
 def observe(evidence: Evidence, machine: Machine) -> GpuFacts:
     """Ask nvidia-smi, the kernel's log and the loaded module; nothing of a host without GPUs."""
-    if machine.surely_simulated or no_gpu_on_bus(machine):
+    if machine.without_hardware or no_gpu_on_bus(machine):
         return GpuFacts()
     answer = ask_nvidia_smi(evidence)
     log = _ask.command(evidence, "dmesg", dmesg.parse)

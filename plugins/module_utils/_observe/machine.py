@@ -64,6 +64,7 @@ def observe(evidence: Evidence, profile: str = "") -> Machine:
         marked_managers=marked,
         unclear_managers=unclear,
         simulated=simulated(evidence),
+        simulates_hardware=_simulates_hardware(evidence),
         board=board,
     )
 
@@ -95,6 +96,14 @@ def simulated(evidence: Evidence) -> str:
     except Unavailable as exc:
         # A bundle that does not hold the mark says nothing about it; see Bundle.
         return "" if "not in the bundle" in exc.reason else MARK_UNREADABLE
+
+
+def _simulates_hardware(evidence: Evidence) -> bool:
+    """Whether the mark says so; a node whose mark cannot be read simulates nothing."""
+    told = simulated(evidence)
+    if not told or told == MARK_UNREADABLE:
+        return False
+    return json.loads(evidence.read(SANDBOX_MARK)).get("hardware") is True
 
 
 def read_mark(evidence: Evidence) -> str:

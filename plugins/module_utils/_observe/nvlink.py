@@ -70,7 +70,7 @@ _PROPERTIES = "Id,LoadState,ActiveState,SubState"
 
 def observe(evidence: Evidence, machine: Machine) -> NvlinkFacts:
     """Ask nvidia-smi, the services and the kernel; nothing of a host without GPUs."""
-    if machine.has_gpus is False or machine.surely_simulated:
+    if machine.has_gpus is False or machine.without_hardware:
         return NvlinkFacts()
     smi = _smi(evidence)
     kernel = _ask.command(evidence, "dmesg", _whole(dmesg.parse))

@@ -45,7 +45,7 @@ _SECONDS = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,3})?) .*")
 
 def observe(evidence: Evidence, machine: Machine) -> PciFacts:
     """Read GPUs, HCAs, NVSwitches and the bridges above them; nothing of any other function."""
-    if machine.surely_simulated:
+    if machine.without_hardware:
         return PciFacts()
     gpus, hcas = machine.cards, machine.hcas
     switches = tuple(one for one in machine.functions if one.is_nvswitch)

@@ -8,10 +8,11 @@ generation), ``width``, ``max_width``, ``acs``, ``payload``, ``request``, ``comm
 
 from __future__ import annotations
 
-import struct
 from typing import Any
 
-from tests.gauntlet.node import SPEEDS, Hca, Node
+from sandbox.hardware import pci_config
+from sandbox.hardware.pci_config import SPEEDS, config
+from tests.gauntlet.node import Hca, Node
 from tests.gauntlet.tree import Tree
 
 DEVICES = "/sys/bus/pci/devices"
@@ -112,30 +113,6 @@ def _registers(bent: dict[str, Any]) -> dict[str, int]:
     return {name: bent[name] for name in ("payload", "acs", "command") if name in bent}
 
 
-def config(
-    ids: tuple[str, str, str],
-    request: int,
-    payload: int = 256,
-    acs: int = 0,
-    command: int = 0x0547,
-) -> bytes:
-    """A configuration space: header, power management, PCI Express; ACS on bridges."""
-    kind, vendor, device = ids
-    space = bytearray(4096)
-    struct.pack_into("<HHHH", space, 0, int(vendor, 16), int(device, 16), command, 0x0010)
-    space[0x09:0x0C] = int(kind, 16).to_bytes(3, "little")
-    space[0x34] = 0x40
-    space[0x40:0x42] = bytes((0x01, 0x60))
-    space[0x60:0x62] = bytes((0x10, 0x00))
-    control = (payload.bit_length() - 8) << 5 | (request.bit_length() - 8) << 12
-    struct.pack_into("<H", space, 0x68, control)
-    bridge = kind.startswith("0604")
-    struct.pack_into("<I", space, 0x100, 0x14810001 if bridge else 0x00010001)
-    if bridge:
-        struct.pack_into("<IHH", space, 0x148, 0x0001000D, 0x005F, acs)
-    return bytes(space)
-
-
 def _link(tree: Tree, node: Node, path: list[str], generation: int, width: int) -> None:
     """Every function on the way trains at what the device at its end can do.
 
@@ -182,13 +159,7 @@ def vpd(name: str, switch_manager: bool) -> bytes:
     fields = {"PN": "MCX750500B", "SN": "MT2500X00000"}
     if switch_manager:
         fields["VC"] = "SW_MNG"
-    body = b"".join(
-        key.encode() + bytes((len(text),)) + text.encode() for key, text in fields.items()
-    )
-    title = name.encode()
-    return (
-        struct.pack("<BH", 0x82, len(title)) + title + struct.pack("<BH", 0x90, len(body)) + body
-    ) + b"\x78"
+    return pci_config.vpd(name, fields)
 
 
 def _cpuinfo(node: Node) -> str:

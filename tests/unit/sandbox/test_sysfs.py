@@ -12,7 +12,7 @@ from sandbox.config import REPOSITORY
 from sandbox.fabric.dump import Node, Port
 from sandbox.fabric.sysfs import files, guid, rate, write
 
-HARDWARE = yaml.safe_load((REPOSITORY / "sandbox/hardware.yml").read_text())
+HARDWARE = yaml.safe_load((REPOSITORY / "sandbox/hardware/hca.yml").read_text())
 NAMES = {"node": "node1", "hca": "ibsim0"}
 
 

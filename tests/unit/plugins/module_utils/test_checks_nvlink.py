@@ -575,6 +575,23 @@ def test_a_fatal_error_counts_until_the_fabric_manager_starts_again() -> None:
     assert list(found(old, FAIL)) == ["nvlink.fabric_manager.log host"]
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "fabric manager NVIDIA GPU driver interface version 580.1.1 don't match with driver version"
+        " 580.2.2. Please update with matching NVIDIA driver package.",
+        NOTHING_TO_DO,
+    ],
+)
+def test_a_refusal_to_start_is_over_once_it_started(said: str) -> None:
+    line = f"[Nov 13 2025 07:14:00] [ERROR] [tid 1570] {said}"
+    start = "[Nov 13 2025 07:15:00] [INFO] [tid 1] Fabric Manager version 580.2.2 is running"
+    over = judge(node("hgx-h100-8", more={"manager": {"log": [line, start]}}))
+    assert found(over, FAIL) == {}
+    still = judge(node("hgx-h100-8", more={"manager": {"log": [line]}}))
+    assert list(found(still, FAIL)) == ["nvlink.fabric_manager.log host"]
+
+
 # NVSwitches
 
 

@@ -31,8 +31,8 @@ def port(root: Path, name: str, state: str) -> None:
 
 def hgx(active: str, enabled: str = "enabled") -> Tree:
     tree = render(node("hgx-h100-8"))
-    for name in ("systemctl_show@nvidia-fabricmanager.service",):
-        tree.command(name, UNIT.format(active=active, enabled=enabled))
+    name = "systemctl_show@nvidia-fabricmanager.service"
+    tree.command(name, UNIT.format(active=active, enabled=enabled))
     return tree
 
 
@@ -86,7 +86,8 @@ def test_at_the_deadline_it_says_what_to_do(tmp_path: Path, run_module: Run) -> 
     port(tmp_path, "mlx5_0/1", "1: DOWN")
     failed = run_module(fabric_wait.main, ports=["mlx5_0/1"], timeout=0, root=str(tmp_path))
     assert failed["failed"]
-    assert "mlx5_0/1 is Down. Next: `ibstat`" in failed["msg"]
+    assert "mlx5_0/1 is Down. What waits" in failed["msg"]
+    assert "Next: `ibstat`" in failed["msg"]
 
 
 def test_check_mode_looks_once(tmp_path: Path, run_module: Run) -> None:

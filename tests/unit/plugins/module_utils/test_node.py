@@ -8,6 +8,15 @@ import pytest
 from ansible_collections.ibready.cluster.plugins.module_utils import _node
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live, Unavailable
 
+PACKAGE = "Package: {}\nStatus: install ok installed\nArchitecture: amd64\nVersion: {}\n\n"
+PACKAGES = (
+    ("libibverbs1", "50.0-2build2"),
+    ("libnccl2", "2.28.9-1+cuda13.0"),
+    ("nvidia-utils-580", "580.126.20-1ubuntu1"),
+    ("containerd.io", "1.7.24-1"),
+    ("docker-ce", "5:28.0.1-1~ubuntu"),
+)
+
 
 def device(root: Path, address: str, kind: str, vendor: str, model: str) -> None:
     home = root / "sys/bus/pci/devices" / address
@@ -26,6 +35,8 @@ def root(tmp_path: Path) -> Path:
     device(tmp_path, "0000:c3:00.0", "0x068000", "0x10de", "0x22a3")
     (tmp_path / "etc").mkdir()
     (tmp_path / "etc/os-release").write_text('NAME="Ubuntu"\nVERSION_ID="24.04"\nID=ubuntu\n')
+    (tmp_path / "var/lib/dpkg").mkdir(parents=True)
+    (tmp_path / "var/lib/dpkg/status").write_text("".join(PACKAGE.format(*one) for one in PACKAGES))
     (tmp_path / "proc").mkdir()
     (tmp_path / "proc/meminfo").write_text("MemTotal:       2113434596 kB\n")
     return tmp_path
@@ -46,6 +57,42 @@ def test_gpus_and_hcas_are_known_before_any_driver(root: Path) -> None:
     assert node["memory_mb"] == 2063900
     assert node["unreadable"] == []
     assert node["simulated"] == ""
+
+
+def test_what_a_plan_needs_is_told(root: Path) -> None:
+    node = _node.collect(Live(root))
+    assert node["nvswitches"] == ["22a3"]
+    assert node["product"] == ""
+    assert node["secure_boot"] is False
+    assert node["engines"] == {"docker": "28.0.1", "containerd": "1.7.24"}
+    installed = node["installed"]
+    assert installed["rdma"] == "inbox 50.0-2build2"
+    assert installed["driver"] == "580.126.20-1ubuntu1 (not loaded)"
+    assert installed["nccl"] == "2.28.9-1+cuda13.0"
+    assert installed["fabric_manager"] == ""
+
+
+def test_the_loaded_driver_is_told_before_the_installed_one(root: Path) -> None:
+    (root / "proc/driver/nvidia").mkdir(parents=True)
+    (root / "proc/driver/nvidia/version").write_text(
+        "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.105.08  Release Build\n"
+    )
+    assert _node.collect(Live(root))["installed"]["driver"] == "580.105.08 open"
+
+
+@pytest.mark.parametrize(("content", "on"), [(b"\6\0\0\0\1", True), (b"\6\0\0\0\0", False)])
+def test_secure_boot_is_what_the_firmware_says(root: Path, content: bytes, on: bool) -> None:
+    home = root / "sys/firmware/efi/efivars"
+    home.mkdir(parents=True)
+    (home / "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c").write_bytes(content)
+    assert _node.collect(Live(root))["secure_boot"] is on
+
+
+def test_packages_that_cannot_be_read_are_not_called_absent(root: Path) -> None:
+    (root / "var/lib/dpkg/status").unlink()
+    node = _node.collect(Live(root))
+    assert node["installed"] == {}
+    assert any("dpkg" in line for line in node["unreadable"])
 
 
 def test_what_cannot_be_read_is_listed_with_the_reason(root: Path) -> None:

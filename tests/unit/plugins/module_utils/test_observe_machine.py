@@ -338,6 +338,26 @@ def test_the_sandbox_marks_its_nodes(root: Root) -> None:
     assert machine.observe(Denied(root.place)).simulated == machine.MARK_UNREADABLE
 
 
+@pytest.mark.parametrize(
+    ("mark", "shown", "without"),
+    [
+        ('{"what": "all of it", "hardware": true}', True, ""),
+        ('{"what": "a fabric"}', False, "a fabric"),
+        ('{"what": "a fabric", "hardware": "yes"}', False, "a fabric"),
+        ("nonsense", False, ""),
+    ],
+)
+def test_the_mark_tells_whether_there_is_hardware_to_judge(
+    root: Root, mark: str, shown: bool, without: str
+) -> None:
+    root.write("run/.containerenv", "")
+    root.write("etc/ibready-sandbox.json", mark)
+    seen = root.machine()
+    assert (seen.simulates_hardware, seen.without_hardware) == (shown, without)
+    assert seen.container
+    assert bool(seen.holds_part) is not shown
+
+
 def test_a_stray_mark_hides_no_real_hardware(root: Root) -> None:
     root.write("etc/ibready-sandbox.json", '{"simulated": true}')
     assert root.machine().simulated == ""

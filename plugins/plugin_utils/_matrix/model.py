@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The compatibility matrix as data: facts by section and name, each with source and confidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+# From the surest down. Only what is confirmed refuses; the rest warns.
+CONFIRMED = "confirmed"
+CONFIDENCES = (CONFIRMED, "medium", "recalled")
+
+
+class MatrixError(ValueError):
+    """A matrix file cannot be used; the message names file, entry and field."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One entry of a matrix file. ``section``: file and section, as in ``rdma.releases``."""
+
+    section: str
+    name: str
+    fields: Mapping[str, Any]
+
+    def get(self, field: str, otherwise: Any = None) -> Any:
+        """The value of a field, ``otherwise`` where the entry says nothing of it."""
+        found = self.fields.get(field)
+        return otherwise if found is None else found
+
+    def sure(self, field: str = "") -> str:
+        """How sure the entry is, or one of its fields."""
+        by_field: Mapping[str, str] = self.get("field_confidence", {})
+        return str(by_field.get(field) or self.fields["confidence"])
+
+    @property
+    def source(self) -> str:
+        return str(self.fields["source"])
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """All facts. ``digest``: sha256 over all that is said, sources too; a lock names it."""
+
+    sections: Mapping[str, Mapping[str, Fact]]
+    digest: str
+
+    def all(self, section: str) -> Mapping[str, Fact]:
+        """The entries of a section, by name, in the order of the files."""
+        return self.sections[section]
+
+    def get(self, section: str, name: str) -> Fact | None:
+        return self.sections[section].get(name)
+
+
+def least(*confidences: str) -> str:
+    """The least sure of several."""
+    return max(confidences, key=CONFIDENCES.index)

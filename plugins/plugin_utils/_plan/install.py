@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From a stack to what a package manager is told: repositories, packages, pins; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.model import Fact, Matrix
+from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.versions import ANY, within
+
+# The roles that install, in their order: the driver's modules are built against the RDMA stack's.
+PARTS = ("rdma", "nvidia_driver", "nccl", "container_toolkit", "extras")
+_RANGES = ("branch", "version")
+
+
+class InstallError(ValueError):
+    """The stack cannot be installed; the message names what is missing and the next step."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """The system to install on, as a class of the lock names it (ubuntu24.04), and its family."""
+
+    system: str
+    base: str
+    family: str
+    arch: str
+    folder: str  # of NVIDIA's CUDA repository
+
+    @property
+    def version(self) -> str:
+        return self.system[len(self.base) :]
+
+
+@dataclass(frozen=True)
+class Sites:
+    """What the site says of repositories (``stack_repositories``): by name, ``base`` and more."""
+
+    given: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def get(self, name: str, key: str) -> Any:
+        return (self.given.get(name) or {}).get(key)
+
+
+def target(system: str, arch: str, matrix: Matrix) -> Target:
+    """The target of a system that the matrix knows; raises InstallError."""
+    for base, fact in matrix.all("systems.distributions").items():
+        if system.startswith(base):
+            major, _, minor = system[len(base) :].partition(".")
+            folder = fact.get("cuda").format(version=system[len(base) :], major=major, minor=minor)
+            return Target(system, base, fact.get("family"), arch, folder)
+    raise InstallError(f"{system} is no system of matrix/systems.yml")
+
+
+def install(stack: Mapping[str, Any], to: Target, matrix: Matrix, sites: Sites) -> dict[str, Any]:
+    """What ``ibready_plan.install`` holds; raises InstallError where a repository is unknown."""
+    parts: dict[str, Any] = {}
+    names: list[str] = []
+    for fact in matrix.all("packages.packages").values():
+        component = stack.get(fact.get("component"))
+        if component is None or not _applies(fact, component):
+            continue
+        words = _words(stack, component)
+        part = parts.setdefault(fact.get("part"), {"packages": [], "pins": [], "conflicts": []})
+        part["packages"] += [
+            {"name": one["name"].format(**words), "version": one["version"].format(**words)}
+            for one in fact.get(to.family)
+        ]
+        names.append(fact.get("repository"))
+    for name in parts:
+        _own(parts[name], name, stack, to, matrix)
+    repositories = [_repository(name, stack, to, matrix, sites) for name in dict.fromkeys(names)]
+    return {
+        "repositories": repositories,
+        "parts": {name: parts[name] for name in PARTS if name in parts},
+    }
+
+
+def missing_bases(stack: Mapping[str, Any], matrix: Matrix, sites: Sites) -> list[str]:
+    """The repositories that the stack needs and nobody gave a location of."""
+    needed = [
+        fact.get("repository")
+        for fact in matrix.all("packages.packages").values()
+        if (component := stack.get(fact.get("component"))) is not None and _applies(fact, component)
+    ]
+    return [name for name in dict.fromkeys(needed) if not sites.get(name, "base")]
+
+
+def _applies(fact: Fact, component: Mapping[str, Any]) -> bool:
+    for key, wanted in (fact.get("when") or {}).items():
+        value = str(component.get(key, ""))
+        if not (within(value, wanted) if key in _RANGES else value == wanted):
+            return False
+    return True
+
+
+def _words(stack: Mapping[str, Any], component: Mapping[str, Any]) -> dict[str, str]:
+    driver = stack.get("driver") or {}
+    cuda = (stack.get("cuda") or {}).get("version", "")
+    words = {
+        "branch": str(driver.get("branch", "")),
+        "modules": str(driver.get("modules", "")),
+        "cuda": cuda,
+        "cuda_major": cuda.partition(".")[0],
+    }
+    return {**words, **{key: str(value) for key, value in component.items()}}
+
+
+def _own(
+    part: dict[str, Any], name: str, stack: Mapping[str, Any], to: Target, matrix: Matrix
+) -> None:
+    for fact in matrix.all("packages.owned").values():
+        component = stack.get(fact.get("component"))
+        if fact.get("part") != name or component is None or not _applies(fact, component):
+            continue
+        words = _words(stack, component)
+        pinned = fact.get("version", "").format(**words)
+        part["pins"].append({"names": list(fact.get("names")), "version": pinned})
+        part["conflicts"] += fact.get("conflicts", [])
+        if fact.get("stream") and _like(to.system, fact.get("stream_systems", [])):
+            stream = fact.get("streams", {}).get(words["modules"], words["modules"])
+            part["modules"] = {"stream": fact.get("stream").format(stream=stream, **words)}
+
+
+def _like(system: str, patterns: list[str]) -> bool:
+    return any(fnmatchcase(system, one) for one in patterns)
+
+
+def _repository(
+    name: str, stack: Mapping[str, Any], to: Target, matrix: Matrix, sites: Sites
+) -> dict[str, Any]:
+    fact = matrix.all("repositories.repositories")[name]
+    base = sites.get(name, "base")
+    if not base:
+        raise InstallError(
+            f"nobody said where {fact.get('title')} is to be had; next: set "
+            f"stack_repositories.{name}.base to your mirror, or to the address that the vendor's "
+            f"installation guide names"
+        )
+    prints = sites.get(name, "fingerprints") or fact.get("fingerprints", [])
+    if not prints:
+        raise InstallError(
+            f"no fingerprint of {fact.get('title')}'s signing key is known; next: read it with "
+            f"`gpg --show-keys` from a key that you trust and set "
+            f"stack_repositories.{name}.fingerprints"
+        )
+    words = _places(name, fact, stack, to)
+    base = str(base).rstrip("/")
+    found: dict[str, Any] = {
+        "name": name,
+        "kind": to.family,
+        "url": f"{base}/{fact.get('path').format(**words)}",
+        "key": sites.get(name, "key") or f"{base}/{_key(fact, to).format(**words)}",
+        "fingerprints": [str(one).replace(" ", "").upper() for one in prints],
+    }
+    if to.family == "apt":
+        found["suite"] = fact.get("suite")
+    else:
+        # Others may offer the same names in other builds (matrix/packages.yml, owned).
+        found["exclude"] = _not_from(name, stack, matrix)
+    return found
+
+
+def _places(name: str, fact: Fact, stack: Mapping[str, Any], to: Target) -> dict[str, str]:
+    version = str((stack.get("rdma") or {}).get("version", ""))
+    major, _, minor = to.version.partition(".")
+    words = {
+        "version": version,
+        "system": to.system,
+        "base": to.base,
+        "major": major,
+        "minor": minor,
+        "cuda": to.folder,
+        "kind": "deb" if to.family == "apt" else "rpm",
+    }
+    for one in fact.get("folders"):
+        if fnmatchcase(to.system, one["system"]) and within(
+            version or "0", one.get("versions", ANY)
+        ):
+            words["folder"] = one["folder"].format(**words)
+            break
+    else:
+        raise InstallError(f"{fact.get('title')} has no folder for {to.system}")
+    architectures = fact.get("arch_rpm") if to.family == "dnf" else None
+    architectures = architectures or fact.get("arch")
+    if to.arch not in architectures:
+        raise InstallError(f"{fact.get('title')} has nothing for {to.arch} processors")
+    words["arch"] = architectures[to.arch]
+    return words
+
+
+def _key(fact: Fact, to: Target) -> str:
+    for one in fact.get("keys", []):
+        if fnmatchcase(to.system, one["system"]):
+            return str(one["key"])
+    return str(fact.get("key"))
+
+
+def _not_from(name: str, stack: Mapping[str, Any], matrix: Matrix) -> list[str]:
+    """What the RDMA stack owns must not come from another vendor repository (mft, kernel-mft)."""
+    if name in ("doca", "mlnx_ofed"):
+        return []
+    found: list[str] = []
+    for fact in _owners(stack, matrix):
+        if fact.get("part") == "rdma":
+            found += fact.get("names")
+    return found
+
+
+def _owners(stack: Mapping[str, Any], matrix: Matrix) -> Iterator[Fact]:
+    for fact in matrix.all("packages.owned").values():
+        component = stack.get(fact.get("component"))
+        if component is not None and _applies(fact, component):
+            yield fact

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules about the NVIDIA driver: GPU, branch, kernel modules, and what must be of its version."""
+
+from __future__ import annotations
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _profiles
+from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.model import (
+    CONFIRMED,
+    Matrix,
+    least,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.versions import (
+    version,
+    within,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.candidates import Candidate
+from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.collision import (
+    Alone,
+    Found,
+    Pair,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.platform import Platform
+
+
+def branch_known(host: Platform, one: Candidate, matrix: Matrix) -> Found | None:
+    if one.absent or one.fact is not None:
+        return None
+    known = ", ".join(matrix.all("drivers.branches"))
+    return Found(f"the driver {one.version} is asked for", f"known branches are {known}")
+
+
+def gpu_known(host: Platform, one: Candidate, matrix: Matrix) -> Found | None:
+    """A site that names a driver knows its GPU; otherwise nobody does."""
+    strange = [gpu for gpu in host.gpus if gpu not in matrix.all("gpus.models")]
+    if one.absent or not strange:
+        return None
+    sure = "medium" if one.pinned else CONFIRMED
+    return Found(f"the host has GPU {', '.join(strange)}", "the matrix has no such model", sure)
+
+
+def floor(host: Platform, one: Candidate, matrix: Matrix) -> Found | None:
+    for gpu in host.gpus:
+        fact = matrix.get("gpus.models", gpu)
+        if one.absent or fact is None or within(one.version, fact.get("driver")):
+            continue
+        # That a whole branch is below is as sure as the entry; within the branch, as the field.
+        return Found(f"{gpu} needs driver {fact.get('driver')}", str(one), fact.sure("driver"))
+    return None
+
+
+def branch_drives(host: Platform, one: Candidate, matrix: Matrix) -> Found | None:
+    lacking = one.fact.get("lacks", ()) if one.fact else ()
+    for gpu in host.known_gpus:
+        architecture = _profiles.gpu_model(gpu).architecture
+        if architecture in lacking:
+            sure = one.fact.sure("lacks") if one.fact else CONFIRMED
+            return Found(f"{gpu} is a {architecture} GPU", f"branch {one.branch} has none", sure)
+    return None
+
+
+def gpu_modules(host: Platform, one: Candidate, matrix: Matrix) -> Found | None:
+    for gpu in host.gpus:
+        fact = matrix.get("gpus.models", gpu)
+        if one.absent or fact is None or one.modules in fact.get("modules"):
+            continue
+        only = " or ".join(fact.get("modules"))
+        return Found(f"{gpu} needs {only} kernel modules", str(one), fact.sure("modules"))
+    return None
+
+
+def branch_modules(host: Platform, one: Candidate, matrix: Matrix) -> Found | None:
+    if one.fact is None or one.modules in one.fact.get("modules"):
+        return None
+    has = " and ".join(one.fact.get("modules"))
+    return Found(
+        f"{one.modules} kernel modules are asked for",
+        f"branch {one.branch} has {has} ones only",
+        one.fact.sure("modules"),
+    )
+
+
+def system(host: Platform, one: Candidate, matrix: Matrix) -> Found | None:
+    fact = matrix.get("systems.packages", "driver")
+    if one.absent or fact is None or host.is_like(fact.get("systems")):
+        return None
+    return Found(f"the host runs {host.system or host.distribution}", str(one), fact.sure())
+
+
+def secure_boot(host: Platform, one: Candidate, matrix: Matrix) -> Found | None:
+    if one.absent or not host.secure_boot:
+        return None
+    return Found("Secure Boot is on", f"{one} is built by DKMS")
+
+
+def fabric_manager_there(host: Platform, one: Candidate, matrix: Matrix) -> Found | None:
+    if not (host.fabric_manager and one.absent):
+        return None
+    return Found(f"the board is {host.board}", "no fabric manager is to be installed")
+
+
+def no_fabric_manager_there(host: Platform, one: Candidate, matrix: Matrix) -> Found | None:
+    if one.absent or not host.imex:
+        return None
+    return Found(f"the board is {host.board}", f"{one} is asked for")
+
+
+def nvlsm_there(host: Platform, one: Candidate, matrix: Matrix) -> Found | None:
+    if not (host.nvlsm and one.absent):
+        return None
+    return Found(f"the board is {host.board}", "no nvlsm is to be installed")
+
+
+def same_version(host: Platform, one: Candidate, driver: Candidate, matrix: Matrix) -> Found | None:
+    if one.absent or driver.absent or version(one.version) == version(driver.version):
+        return None
+    return Found(str(one), str(driver))
+
+
+def cuda_driver(host: Platform, cuda: Candidate, driver: Candidate, matrix: Matrix) -> Found | None:
+    fact = matrix.get("cuda.majors", cuda.version.partition(".")[0])
+    if cuda.absent or driver.absent:
+        return None
+    if fact is None:
+        return Found(
+            f"CUDA {cuda.version} is asked for", "the matrix has no such release", "medium"
+        )
+    if within(driver.version, fact.get("driver")):
+        return None
+    needs = f"CUDA {cuda.version} needs driver {fact.get('driver')}"
+    return Found(needs, str(driver), fact.sure("driver"))
+
+
+def cuda_minor(host: Platform, cuda: Candidate, driver: Candidate, matrix: Matrix) -> Found | None:
+    if cuda.absent or not driver.cuda or version(cuda.version) <= version(driver.cuda):
+        return None
+    return Found(f"CUDA {cuda.version} is to be used", f"{driver} brings CUDA {driver.cuda}")
+
+
+def cuda_gpu(host: Platform, cuda: Candidate, matrix: Matrix) -> Found | None:
+    for architecture in host.architectures:
+        fact = matrix.get("cuda.architectures", architecture)
+        if cuda.absent or fact is None or within(cuda.version, fact.get("cuda")):
+            continue
+        limit = f"CUDA for {architecture} GPUs ends: {fact.get('cuda')}"
+        return Found(limit, str(cuda), fact.sure("cuda"))
+    return None
+
+
+def end_of_life(today: str) -> Alone:
+    """The rule for this day (YYYY-MM): only it needs to know one."""
+
+    def test(host: Platform, one: Candidate, matrix: Matrix) -> Found | None:
+        until = one.fact.get("eol", "") if one.fact else ""
+        if not until or until >= today:
+            return None
+        said = f"branch {one.branch} ended {until}"
+        return Found(said, str(one), least(CONFIRMED, one.fact.sure("eol") if one.fact else ""))
+
+    return Alone("DRIVER_EOL", "driver", test)
+
+
+ALONE = (
+    Alone("BRANCH_KNOWN", "driver", branch_known),
+    Alone("GPU_KNOWN", "driver", gpu_known),
+    Alone("GPU_BRANCH", "driver", branch_drives),
+    Alone("GPU_DRIVER_FLOOR", "driver", floor),
+    Alone("BRANCH_MODULES", "driver", branch_modules),
+    Alone("GPU_MODULES", "driver", gpu_modules),
+    Alone("DRIVER_SYSTEM", "driver", system),
+    Alone("SECURE_BOOT", "driver", secure_boot),
+    Alone("FM_NEEDED", "fabric_manager", fabric_manager_there),
+    Alone("FM_NOT_HERE", "fabric_manager", no_fabric_manager_there),
+    Alone("NVLSM_NEEDED", "nvlsm", nvlsm_there),
+    Alone("CUDA_ARCH", "cuda", cuda_gpu),
+)
+PAIRS = (
+    Pair("FM_EQ_DRIVER", "fabric_manager", "driver", same_version),
+    Pair("NSCQ_EQ_DRIVER", "nscq", "driver", same_version),
+    Pair("IMEX_EQ_DRIVER", "imex", "driver", same_version),
+    Pair("CUDA_DRIVER", "cuda", "driver", cuda_driver),
+    Pair("CUDA_MINOR", "cuda", "driver", cuda_minor),
+)

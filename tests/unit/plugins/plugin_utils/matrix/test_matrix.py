@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ansible_collections.ibready.cluster.plugins.module_utils._data import gpus, hcas
+from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load, schema
+from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.model import (
+    CONFIDENCES,
+    MatrixError,
+    least,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.versions import (
+    version,
+    within,
+)
+
+MATRIX = load.own()
+
+
+def site(folder: Path, name: str, text: str) -> Path:
+    (folder / name).write_text(text)
+    return folder
+
+
+def test_every_fact_says_where_it_is_from_and_how_sure_it_is() -> None:
+    count = 0
+    for facts in MATRIX.sections.values():
+        for fact in facts.values():
+            assert fact.source.strip(), fact
+            assert fact.sure() in CONFIDENCES
+            count += 1
+    assert count > 200
+    assert all(MATRIX.sections.values()), "a section without facts"
+
+
+@pytest.mark.parametrize("missing", ["source", "confidence"])
+def test_a_fact_without_is_refused(tmp_path: Path, missing: str) -> None:
+    fact = {"driver": ">=600", "modules": ["open"], "source": "mine", "confidence": "medium"}
+    del fact[missing]
+    folder = site(tmp_path, "gpus.yml", yaml.safe_dump({"models": {"X9": fact}}))
+    with pytest.raises(MatrixError, match=rf"models\.X9 has no {missing}"):
+        load.load([folder])
+
+
+WRONG = {
+    "no such file": ("gpu.yml", "models: {}", "unknown section models"),
+    "no such section": ("gpus.yml", "model: {}", "unknown section model; known are gpus.models"),
+    "no dictionary": ("gpus.yml", "- 1", "must be a dictionary, not list"),
+    "not YAML": ("gpus.yml", "a: [", "cannot be read as YAML"),
+    "unknown field": (
+        "cuda.yml",
+        'majors: {"14": {driver: ">=700", drivr: 1, source: s, confidence: medium}}',
+        "drivr",
+    ),
+    "no version specifier": (
+        "cuda.yml",
+        'majors: {"14": {driver: "700+", source: s, confidence: medium}}',
+        "no version specifier",
+    ),
+    "unknown confidence": (
+        "cuda.yml",
+        'majors: {"14": {driver: any, source: s, confidence: certain}}',
+        "certain",
+    ),
+    "confidence of no field": (
+        "cuda.yml",
+        "majors: {'14': {driver: any, source: s, confidence: medium, "
+        "field_confidence: {x: medium}}}",
+        "field_confidence of x",
+    ),
+    "half an entry": (
+        "cuda.yml",
+        'majors: {"14": {source: s, confidence: medium}}',
+        "missing required arguments: driver",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "said"), WRONG.values(), ids=WRONG)
+def test_what_cannot_be_meant_is_refused_by_name(
+    tmp_path: Path, name: str, text: str, said: str
+) -> None:
+    with pytest.raises(MatrixError, match=said):
+        load.load([site(tmp_path, name, text)])
+
+
+def test_a_folder_without_matrix_files_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(MatrixError, match="no matrix file"):
+        load.load([tmp_path])
+
+
+def test_a_site_adds_overrides_and_takes_away(tmp_path: Path) -> None:
+    site(
+        tmp_path,
+        "cuda.yml",
+        """
+majors:
+  "14": {driver: ">=700", source: our lab, confidence: medium}
+  "13": {driver: ">=590", source: our lab, confidence: medium}
+  "11": null
+""",
+    )
+    matrix = load.load([tmp_path])
+    assert list(matrix.all("cuda.majors")) == ["12", "13", "14"]
+    assert matrix.all("cuda.majors")["13"].get("driver") == ">=590"
+    assert matrix.all("cuda.majors")["13"].source == "our lab"
+    assert matrix.digest != MATRIX.digest
+    assert matrix.all("gpus.models").keys() == MATRIX.all("gpus.models").keys()
+
+
+def test_hardware_goes_by_the_same_names_as_on_the_nodes() -> None:
+    assert set(MATRIX.all("gpus.models")) == {one.model for one in gpus.GPUS}
+    assert set(MATRIX.all("hcas.models")) == {one.name for one in hcas.HCAS}
+    flavours = {
+        gpus.OPEN_ONLY: ["open"],
+        gpus.PROPRIETARY_ONLY: ["proprietary"],
+        gpus.EITHER: ["open", "proprietary"],
+    }
+    for one in gpus.GPUS:
+        fact = MATRIX.all("gpus.models")[one.model]
+        assert sorted(fact.get("modules")) == sorted(flavours[one.modules]), one.model
+
+
+def test_every_file_is_loaded() -> None:
+    names = {path.stem for path in load.OWN.glob("*.yml")}
+    assert names == {section.partition(".")[0] for section in schema.SECTIONS}
+
+
+def test_versions_of_vendors_compare() -> None:
+    assert version("24.10-1.1.4.0") < version("24.10-3.2.5.0") < version("25.10-1.2.8.0")
+    assert version("580.65.06") < version("580.105.08")
+    assert within("580.126.20", ">=580.65.06,<590")
+    assert not within("580.126.20", "none")
+    assert within("580.126.20", "any")
+    assert within("3.2.3", ">=3.2")
+    assert not within("2.9.3", ">=2.10")
+    assert least("confirmed", "recalled", "medium") == "recalled"

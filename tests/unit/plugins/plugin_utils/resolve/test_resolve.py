@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load
+from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.answer import (
+    KNOWN,
+    Answer,
+    resolve,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.platform import (
+    Platform,
+    merged,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.platform import (
+    platform as from_node,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.policy import (
+    Policy,
+    PolicyError,
+    from_variables,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.refuse import Refusal
+from tests.unit.plugins.plugin_utils.resolve.hosts import TODAY, platform
+
+
+def answer(host: Platform, **wishes: str) -> Answer:
+    found = resolve(host, Policy(**wishes), load.own(), TODAY)
+    assert isinstance(found, Answer), found
+    return found
+
+
+def test_an_hgx_h100_gets_the_youngest_stack_that_somebody_shipped_for_its_system() -> None:
+    found = answer(platform())
+    assert found.verdict == KNOWN
+    assert found.stack["rdma"]["flavour"] == "doca"
+    driver = found.stack["driver"]
+    assert driver["modules"] == "open"
+    assert found.stack["fabric_manager"]["version"] == driver["version"]
+    assert found.stack["nscq"]["version"] == driver["version"]
+    assert found.stack["peer_memory"] == {"method": "dmabuf"}
+    assert not {"nvlsm", "imex", "dcgm", "gdrcopy"} & set(found.stack)
+    assert not found.warnings
+
+
+def test_what_a_board_needs_comes_and_nothing_else() -> None:
+    assert "nvlsm" in answer(platform("b200")).stack
+    rack = answer(platform("gb200")).stack
+    assert rack["imex"]["version"] == rack["driver"]["version"]
+    assert "fabric_manager" not in rack
+    cpu = answer(platform("cpu"))
+    assert set(cpu.stack) == {"rdma"}
+    assert cpu.verdict == KNOWN
+    card = answer(platform(gpus=["L4 / L40 / L40S / L20"], board="", hcas=[])).stack
+    assert not {"rdma", "fabric_manager", "nscq", "peer_memory"} & set(card)
+
+
+def test_volta_gets_its_own_modules_its_last_cuda_and_nvidia_peermem() -> None:
+    found = answer(platform("v100")).stack
+    assert found["driver"]["modules"] == "proprietary"
+    assert found["cuda"]["version"].startswith("12.")
+    assert found["nccl"]["cuda"].startswith("12.")
+    assert found["peer_memory"] == {"method": "peermem"}
+
+
+def test_an_old_kernel_takes_nvidia_peermem() -> None:
+    host = platform(system="rhel8.10", kernel="4.18.0-553.el8_10.x86_64")
+    assert answer(host).stack["peer_memory"] == {"method": "peermem"}
+
+
+def test_without_a_vendor_stack_and_without_dmabuf_there_is_no_peer_memory() -> None:
+    host = platform(system="rhel8.10", kernel="4.18.0-553.el8_10.x86_64")
+    assert answer(host, rdma_flavour="inbox").stack["peer_memory"] == {"method": "none"}
+
+
+def test_an_old_engine_gets_the_newest_toolkit_that_it_can_read() -> None:
+    found = answer(platform(engines={"containerd": "1.7.10"})).stack
+    assert found["container_toolkit"]["version"].startswith("1.18")
+
+
+def test_what_is_asked_for_comes_and_what_is_not_wanted_stays_away() -> None:
+    found = answer(platform(), dcgm="newest", gdrcopy="2.5.1", container_toolkit="none").stack
+    assert found["gdrcopy"] == {"version": "2.5.1"}
+    assert "dcgm" in found
+    assert "container_toolkit" not in found
+
+
+def test_a_branch_and_the_beginning_of_a_version_are_wishes() -> None:
+    found = answer(platform(), driver="595", rdma_flavour="mlnx_ofed", rdma_version="24.10").stack
+    assert found["driver"]["branch"] == "595"
+    assert found["rdma"]["version"].startswith("24.10-")
+
+
+def test_an_exact_release_that_nobody_shipped_is_judged_by_its_branch() -> None:
+    found = answer(platform(), driver="580.200.01")
+    assert found.stack["driver"]["version"] == "580.200.01"
+    assert found.stack["fabric_manager"]["version"] == "580.200.01"
+    assert found.verdict != KNOWN
+
+
+def test_what_ended_or_was_not_tested_is_told() -> None:
+    told = {one.rule for one in answer(platform(), driver="550").warnings}
+    assert "DRIVER_EOL" in told
+    told = {one.rule for one in answer(platform(kernel="7.9.1-mine")).warnings}
+    assert "RDMA_TESTED" in told
+    patched = answer(platform(system="rhel9.8", kernel="5.14.0-611.el9"), rdma_version="3.2.2")
+    assert "RDMA_PATCH" in {one.rule for one in patched.warnings}
+    assert "SECURE_BOOT" in {one.rule for one in answer(platform(secure_boot=True)).warnings}
+
+
+def test_support_that_ends_this_month_has_not_ended() -> None:
+    matrix = load.own()
+    ends = matrix.all("drivers.branches")["595"].get("eol")
+    for day, expected in ((f"{ends}-28", False), ("2099-01-01", True)):
+        found = resolve(platform(), Policy(driver="595"), matrix, day)
+        assert isinstance(found, Answer)
+        assert ("DRIVER_EOL" in {one.rule for one in found.warnings}) is expected
+
+
+@pytest.mark.parametrize(
+    "given_",
+    [
+        {"stack_driver": 580.1},
+        {"stack_driver": True},
+        {"stack_nccl": ""},
+        {"stack_rdma_flavour": "ofed"},
+    ],
+)
+def test_a_wish_that_cannot_be_meant_is_refused(given_: dict[str, object]) -> None:
+    with pytest.raises(PolicyError, match=next(iter(given_))):
+        from_variables(given_)
+
+
+def test_a_number_is_taken_for_the_branch_that_it_is() -> None:
+    assert from_variables({"stack_driver": 580}).driver == "580"
+
+
+NODE = {
+    "os": {"id": "rocky", "version": "9.4"},
+    "kernel": "5.14.0-427.13.1.el9_4.x86_64",
+    "machine": "x86_64",
+    "gpus": [{"vendor": "10de", "device": "2330"}] * 8,
+    "nvswitches": ["22a3"] * 4,
+    "hcas": [
+        {"vendor": "15b3", "device": "1021"},
+        {"vendor": "8086", "device": "1592"},
+    ],
+}
+
+
+def test_a_platform_is_told_by_its_node_facts() -> None:
+    host = from_node(NODE, load.own())
+    assert (host.system, host.base, host.family) == ("rhel9.4", "rhel", "dnf")
+    assert (host.gpus, host.hcas, host.board) == (("H100 SXM5",), ("ConnectX-7",), "hgx-h100-8")
+    assert host.fabric_manager
+    assert host.name == "rhel9.4-5.14-x86-64_hgx-h100-8_connectx-7"
+    strange = {**NODE, "gpus": [{"vendor": "10de", "device": "ffff"}]}
+    assert from_node(strange, load.own()).gpus == ("10de:ffff",)
+
+
+def test_equal_hosts_are_as_old_as_the_oldest() -> None:
+    new = platform(kernel="6.8.0-90-generic", engines={"docker": "28.0.1", "podman": "5.2"})
+    old = platform(kernel="6.8.0-31-generic", engines={"docker": "25.0.3"})
+    one = merged([new, replace(old, secure_boot=True)])
+    assert one.kernel == "6.8.0-31-generic"
+    assert one.engines == {"docker": "25.0.3", "podman": "5.2"}
+    assert one.secure_boot is True
+
+
+_WISHES = {
+    "rdma_flavour": ["auto", "none", "inbox", "doca", "mlnx_ofed"],
+    "rdma_version": ["auto", "3.2", "24.10", "1"],
+    "driver": ["auto", "none", "535", "580", "580.126.20", "595", "620", "7"],
+    "driver_modules": ["auto", "open", "proprietary"],
+    "fabric_manager": ["auto", "none", "580.126.20"],
+    "cuda": ["auto", "none", "12.4", "13.0", "14.0"],
+    "nccl": ["auto", "none", "2.28", "2.30.7+cuda13.3", "9"],
+    "peer_memory": ["auto", "none", "dmabuf", "peermem"],
+    "container_toolkit": ["auto", "1.19", "none"],
+}
+_HOSTS = ["h100", "a100", "b200", "b300", "gb200", "v100", "cpu"]
+_SYSTEMS = ["ubuntu24.04", "ubuntu20.04", "rhel9.4", "debian13", ""]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    host=st.sampled_from(_HOSTS),
+    system=st.sampled_from(_SYSTEMS),
+    wishes=st.fixed_dictionaries({name: st.sampled_from(v) for name, v in _WISHES.items()}),
+)
+def test_every_request_is_answered_and_no_answer_breaks_a_rule(
+    host: str, system: str, wishes: dict[str, str]
+) -> None:
+    found = resolve(platform(host, system=system), Policy(**wishes), load.own(), TODAY)
+    if isinstance(found, Refusal):
+        assert found.rule in load.own().all("rules.rules")
+        assert found.one != found.other
+        return
+    assert not any(one.blocks for one in found.warnings)
+    version = found.stack.get("driver", {}).get("version")
+    for part in ("fabric_manager", "nscq", "imex"):
+        assert found.stack.get(part, {}).get("version", version) == version
