@@ -11,11 +11,12 @@ from urllib.request import urlopen
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._packages import read, versionlock
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.bring import Bringer, Order
+from ansible_collections.ibready.cluster.plugins.module_utils._packages.bring import Bringer
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import (
     Outcome,
     PackageError,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._packages.survey import Order
 from tests.unit.apt_world import Signer
 from tests.unit.dnf_world import CAN_RUN, DnfWorld, Rpm, RpmRepository
 
