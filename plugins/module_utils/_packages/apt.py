@@ -62,6 +62,10 @@ class Apt(AptHost):
         said = self._madison(names)
         return apt_text.versions(said, self._addresses)
 
+    def headers(self, kernel: str) -> tuple[str, Wanted | None]:
+        name = f"linux-headers-{kernel}"
+        return name, Wanted(name) if self.versions([name]).get(name) else None
+
     def _madison(self, names: Iterable[str]) -> str:
         asked = sorted(set(names))
         return self._apt("apt-cache", ["madison", *asked]).stdout if asked else ""

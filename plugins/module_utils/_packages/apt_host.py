@@ -112,9 +112,6 @@ class AptHost:
     def helpers(self) -> list[str]:
         return []
 
-    def headers_package(self, kernel: str) -> str:
-        return f"linux-headers-{kernel}"
-
     def held(self) -> set[str]:
         return {one.name for one in self.installed().values() if one.held}
 

@@ -26,6 +26,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._packages.model im
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.version_text import fits
 
+_HEADERS = "kernel-devel"
+_ARCHES = ("x86_64", "aarch64", "ppc64le")
+
 
 class Dnf(DnfHost):
     """dnf with a view of its own while it looks; `close` ends that."""
@@ -60,6 +63,16 @@ class Dnf(DnfHost):
 
     def offered(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
         return self._query(names, [f"--repo={name}" for name in self._repositories])
+
+    def headers(self, kernel: str) -> tuple[str, Wanted | None]:
+        """Of exactly this kernel: the newest ones are of no use to an older one."""
+        release, _dot, arch = kernel.rpartition(".")
+        version = release if arch in _ARCHES else kernel
+        for text in self.versions([_HEADERS]).get(_HEADERS, ()):
+            # An rpm's version has no dash where a kernel's own may have one.
+            if text.replace("-", "_") == version.replace("-", "_"):
+                return f"{_HEADERS}-{version}", Wanted(_HEADERS, text)
+        return f"{_HEADERS}-{version}", None
 
     def _query(self, names: Iterable[str], only: Sequence[str]) -> dict[str, tuple[str, ...]]:
         asked = sorted(set(names))

@@ -106,9 +106,6 @@ class DnfHost:
     def owned(self, package: str) -> list[str]:
         return self._run([*self._rpm, "--query", "--list", package]).stdout.splitlines()
 
-    def headers_package(self, kernel: str) -> str:
-        return "kernel-devel"
-
     def helpers(self) -> list[str]:
         places = ("usr/lib/python3*/site-packages", "usr/lib/python3*/dist-packages")
         roots = [self.root] if self.root == "/" else [self.root, "/"]

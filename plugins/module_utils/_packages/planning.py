@@ -100,12 +100,12 @@ class Planner:
             builds += [str(one) for one in self._survey.unbuilt(part)]
         if not builds or dkms.headers(manager.root, kernel):
             return request, found
-        package = manager.headers_package(kernel)
-        if package in {one.name for one in found.changes if one.after}:
+        called, package = manager.headers(kernel)
+        if package is None:
+            raise refuse.headers(called, kernel, builds[0])
+        if any(one.name == package.name and one.after for one in found.changes):
             return request, found
-        if not manager.versions([package]).get(package):
-            raise refuse.headers(package, kernel, builds[0])
-        request = self._more(request, install=[Wanted(package)])
+        request = self._more(request, install=[package])
         return request, manager.simulate(request)
 
     def _refuse(self, found: Transaction) -> None:
