@@ -41,6 +41,9 @@ class Loaded:
     loaded: str
     installed: str
 
+    def __str__(self) -> str:
+        return f"{self.module} {self.loaded} is loaded, {self.installed} is installed"
+
 
 def mounts(text: str) -> list[Blocker]:
     """File systems over RDMA, of /proc/mounts."""

@@ -46,6 +46,12 @@ differs:
   type: list
   elements: dict
   returned: success
+why:
+  description: The same, one sentence each.
+  type: list
+  elements: str
+  returned: success
+  sample: ["mlx5_core 24.10-1.1.4 is loaded, 25.10-3.1.8 is installed"]
 unknown:
   description: Loaded modules of which C(modinfo) knows nothing for the running kernel.
   type: list
@@ -100,6 +106,7 @@ def main() -> None:
         changed=False,
         needed=bool(differs),
         differs=[asdict(one) for one in differs],
+        why=[str(one) for one in differs],
         unknown=unknown,
         blockers=[asdict(one) for one in blockers],
         why_not=[str(one) for one in blockers],

@@ -58,6 +58,31 @@ PLAYBOOK_OPTIONS: dict[str, dict[str, Any]] = {
         "description": "Commands that give a drained host back when it is good, written as those "
         "of `ibready_drain` (default: none).",
     },
+    "ibready_reboot_ok": {
+        "type": "bool",
+        "description": "Consent: a host that needs it may be rebooted (default false).",
+    },
+    "ibready_fabric_restart_ok": {
+        "type": "bool",
+        "description": "Consent: openibd and the fabric manager may be restarted when nothing uses "
+        "them (default false).",
+    },
+    "ibready_firmware_ok": {
+        "type": "bool",
+        "description": "Consent: firmware and the cards' configuration (link type) may be written "
+        "(default false).",
+    },
+    "ibready_replace_stack_ok": {
+        "type": "bool",
+        "description": "Consent: packages of another RDMA stack or driver may be removed "
+        "(default false).",
+    },
+    "stack_repositories": {
+        "type": "dict",
+        "description": "Where the stack's packages come from: `doca`, `mlnx_ofed`, `cuda` and "
+        "`container_toolkit`, each with `base` (an address) and `fingerprints` (of the keys that "
+        "may sign; default: the vendor's).",
+    },
     "ibready_report_dir": {
         "type": "path",
         "description": "The folder of the report on the controller (default: `reports` below the "

@@ -22,6 +22,8 @@ MAGIC = {"ansible_check_mode", "ansible_facts", "ansible_failed_result", "invent
 MAGIC |= {"item", "role_path"}
 # What playbooks and all roles share: consent, and the hooks around disruptive steps.
 SHARED = {"ibready_reboot_ok", "ibready_drain", "ibready_undrain"}
+SHARED |= {"ibready_plan", "ibready_replace_stack_ok", "ibready_firmware_ok"}
+SHARED |= {"ibready_fabric_restart_ok"}
 # Task keywords that hold a bare expression, and so does an assertion's `that`.
 EXPRESSIONS = {"when", "changed_when", "failed_when", "until", "that"}
 # Keys of a task that are not a module.
