@@ -140,12 +140,6 @@ PLAYBOOK_OPTIONS.update(
             "description": "The lock on the controller (default: stack.lock.yml beside the "
             "inventory).",
         },
-        "stack_repositories": {
-            "type": "dict",
-            "description": "Where packages are to be had: by name (`doca`, `mlnx_ofed`, `cuda`, "
-            "`container_toolkit`) a `base` (your mirror, or the vendor's address) and, for keys "
-            "other than the vendor's own, `fingerprints` and `key`.",
-        },
         "stack_matrix": {
             "type": "list",
             "elements": "path",
