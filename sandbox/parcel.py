@@ -46,20 +46,20 @@ def pack(files: dict[str, tuple[str | bytes, int]]) -> bytes:
     return buffer.getvalue()
 
 
-def what(system: str, host: Mapping[str, str]) -> str:
-    """Return what of a node is simulated; `host` is this machine's os-release."""
+def userland(system: str, host: Mapping[str, str]) -> str:
+    """Return ", WHICH userland" where nodes are not what they play; `host`: our os-release."""
     if system == "el":
-        return "InfiniBand fabric, EL 9 userland"
+        return ", EL 9 userland"
     if (host.get("ID"), host.get("VERSION_ID")) == ("ubuntu", "24.04"):
-        return "InfiniBand fabric"
-    return "InfiniBand fabric, Ubuntu 24.04 userland"
+        return ""
+    return ", Ubuntu 24.04 userland"
 
 
 def node_settings(box: Sandbox, node: str) -> dict[str, object]:
     """Return what a node knows of its simulation, as /etc/ibready-sandbox.json holds it."""
     return {
         "simulated": True,
-        "what": what(box.system, apt.os_release()),
+        "what": "InfiniBand fabric" + userland(box.system, apt.os_release()),
         "sandbox": box.name,
         "node": node,
         "server": box.fabric_address,
