@@ -190,7 +190,8 @@ class Apt:
         self.close()
         self._view = View(self.root)
         self._view.fill(repositories, keys, parts, mine)
-        done = self._apt("apt-get", ["update"])
+        options = [word for one in self._view.fetching() for word in ("-o", one)]
+        done = self._apt("apt-get", [*options, "update"])
         said = apt_text.complaints(f"{done.stdout}\n{done.stderr}")
         # apt writes file:///x as file:/x.
         self._addresses = tuple(
@@ -262,6 +263,8 @@ class Apt:
             raise failures.explain(done.stdout, done.stderr, doing="downloading the packages")
 
     def apply(self, request: Request, timeout: float) -> None:
+        if self._view is not None:
+            self._view.keep()
         wait = ["-o", f"DPkg::Lock::Timeout={int(timeout)}"]
         done = self._apt("apt-get", [*wait, *_YES, "install", *_words(request)])
         if done.rc != 0:

@@ -138,7 +138,7 @@ class Bringer:
         for part in self._order.parts:
             if not all(choose.is_as_wanted(one, have.get(one.name)) for one in part.packages):
                 return True
-            if choose.conflicting(part, have) or choose.strays(part, have, self._others(part)):
+            if self._conflicting(part) or choose.strays(part, have, self._others(part)):
                 return True
             if self._unbuilt(part, have) and not dkms.headers(
                 self._manager.root, self._order.kernel
@@ -153,6 +153,12 @@ class Bringer:
     def _book(self, part: Part) -> ledger.Ledger:
         return self._ledgers.get(part.name, ledger.Ledger())
 
+    def _conflicting(self, part: Part) -> list[str]:
+        """What is in the way; what the part brought is, too, once something else is asked."""
+        book = self._book(part)
+        same = not book.wanted or set(book.wanted) == {one.name for one in part.packages}
+        return choose.conflicting(part, self._before, book.packages if same else ())
+
     # Finding what would happen, and doing it
 
     def _change(self, kept: dict[str, bytes | None]) -> None:
@@ -163,12 +169,9 @@ class Bringer:
         }
         pending = self._pending(dict(keys))
         for part in order.parts:
-            refuse.foreign_packages(
-                choose.conflicting(part, self._before), self._before, order.replace_ok
-            )
+            refuse.foreign_packages(self._conflicting(part), self._before, order.replace_ok)
         self.outcome.warnings += manager.look(order.repositories, keys, order.parts)
-        request = self._request([])
-        found = manager.simulate(request)
+        request, found = self._without_conflicts(self._request([]))
         request, found = self._with_headers(request, found)
         leftovers = manager.leftovers(request, self._brought_before())
         if leftovers:
@@ -198,7 +201,6 @@ class Bringer:
                 )
                 install += [one for one in picked if one not in install]
                 self.outcome.warnings += warnings
-                remove += choose.conflicting(part, self._before)
             helpers = tuple(Wanted(name) for name in self._manager.helpers())
             part = Part("helpers", helpers)
             install += choose.pick(part, self._before, (), self._manager.versions)[0]
@@ -207,6 +209,30 @@ class Bringer:
         named = {one.name for one in install}
         unique = [name for name in dict.fromkeys(remove) if name not in named]
         return self._manager.request(self._order.parts, install, unique)
+
+    def _without_conflicts(self, request: Request) -> tuple[Request, Transaction]:
+        """Have the other stack removed, but for names that both stacks have."""
+        manager = self._manager
+        conflicts = sorted({name for part in self._order.parts for name in self._conflicting(part)})
+        if not conflicts:
+            return request, manager.simulate(request)
+        first = None
+        taken: set[str] = set()
+        try:
+            first = manager.simulate(request)
+            taken = {one.name for one in first.changes if one.after}
+        except PackageError:
+            pass  # They may fit once the others are gone.
+        left = [name for name in conflicts if name not in taken]
+        if first is not None and not left:
+            return request, first
+        more = self._request([*request.remove, *left], request)
+        try:
+            return more, manager.simulate(more)
+        except PackageError:
+            if first is None:
+                raise
+            return request, first  # What is asked needs them.
 
     def _with_headers(self, request: Request, found: Transaction) -> tuple[Request, Transaction]:
         """Add the running kernel's headers where modules have to be built and they are missing."""
@@ -236,9 +262,7 @@ class Bringer:
     def _refuse(self, found: Transaction) -> None:
         order, brought = self._order, set(self._brought_before())
         held = {name for book in self._ledgers.values() for name in book.holds}
-        conflicts = {
-            name for part in order.parts for name in choose.conflicting(part, self._before)
-        }
+        conflicts = {name for part in order.parts for name in self._conflicting(part)}
 
         def ours(name: str) -> bool:
             return (
@@ -271,7 +295,8 @@ class Bringer:
                 for one in found.changes
                 if part.owns(one.name) or (first and not one.before and not self._owner(one.name))
             ]
-            self._write(part, {*book.packages, *new}, set(book.holds))
+            # What was asked is written last: until then this is still the old stack.
+            self._write(part, {*book.packages, *new}, set(book.holds), book.wanted)
         for one in pending:
             files.put(self._place(one.path), one.data)
         if found.changes:
@@ -294,8 +319,10 @@ class Bringer:
     def _owner(self, name: str) -> bool:
         return any(part.owns(name) for part in self._order.parts)
 
-    def _write(self, part: Part, packages: set[str], holds: set[str]) -> None:
-        book = ledger.Ledger(tuple(sorted(packages)), tuple(sorted(holds)))
+    def _write(
+        self, part: Part, packages: set[str], holds: set[str], wanted: tuple[str, ...]
+    ) -> None:
+        book = ledger.Ledger(tuple(sorted(packages)), tuple(sorted(holds)), wanted)
         if book != self._book(part):
             files.put(ledger.path(self._manager.root, part.name), ledger.text(book))
             self._ledgers[part.name] = book
@@ -379,10 +406,11 @@ class Bringer:
                 files.put(ledger.path(self._manager.root, part.name), None)
                 self._ledgers.pop(part.name, None)
                 continue
-            self._write(part, kept | mine, mine | set(book.holds))
+            asked = tuple(sorted(one.name for one in part.packages))
+            self._write(part, kept | mine, mine | set(book.holds), asked)
             if add or drop:
                 self._manager.hold([part], add, drop)
-            self._write(part, kept | mine, mine)
+            self._write(part, kept | mine, mine, asked)
 
 
 def _after(before: dict[str, Installed], found: Transaction) -> dict[str, Installed]:
