@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 
-from tests.system.conftest import Box, said
+from tests.system.conftest import SUBNET, Box, said
 
 # All that a refused run must leave as it was: packages, holds, repositories, files of ours.
 STATE = (
@@ -61,10 +62,13 @@ def test_a_repository_that_cannot_be_trusted_or_used_is_refused(
 
 
 def test_a_key_that_is_not_the_pinned_one_is_refused(bare: Box) -> None:
-    base = "http://198.18.80.2:8080/doca"
-    wrong = f'{{"stack_repositories": {{"doca": {{"base": "{base}", "fingerprints": ["{"A" * 40}"]}}}}}}'
-    only = ("-e", wrong, "-e", "stack_driver=none stack_container_toolkit=none stack_relock=true")
-    fails_unchanged(bare, "node1", "A" * 40, argv=only)
+    doca = {"base": f"http://{SUBNET}.2:8080/doca", "fingerprints": ["A" * 40]}
+    only = {
+        "stack_repositories": {"doca": doca},
+        **dict.fromkeys(("stack_driver", "stack_container_toolkit"), "none"),
+        "stack_relock": True,
+    }
+    fails_unchanged(bare, "node1", "A" * 40, argv=("-e", json.dumps(only)))
 
 
 def test_missing_kernel_headers_are_refused_before_dkms_would_skip_the_build(bare: Box) -> None:
