@@ -15,7 +15,8 @@ from tests.system.conftest import SUBNET, Box, said
 STATE = (
     "dpkg-query -W | sha256sum; apt-mark showhold; dpkg --audit; "
     "ls -A /etc/apt/sources.list.d /etc/apt/keyrings /etc/apt/preferences.d 2>/dev/null; "
-    "find /etc -xdev -name '*ibready*' -type f ! -path '*/ibready-sandbox*' | sort | xargs -r sha256sum"
+    "find /etc -xdev -name '*ibready*' -type f ! -path '*/ibready-sandbox*' | sort "
+    "| xargs -r sha256sum"
 )
 
 
