@@ -63,14 +63,13 @@ def pack(files: dict[str, tuple[str | bytes, int]]) -> bytes:
     return buffer.getvalue()
 
 
-def what(system: str, host: Mapping[str, str]) -> str:
-    """Return what of a node is simulated; `host` is this machine's os-release."""
-    hardware = str(hardware_data()["board"]["what"])
+def userland(system: str, host: Mapping[str, str]) -> str:
+    """Return ", WHICH userland" where nodes are not what they play; `host`: our os-release."""
     if system == "el":
-        return f"{hardware}, EL 9 userland"
+        return ", EL 9 userland"
     if (host.get("ID"), host.get("VERSION_ID")) == ("ubuntu", "24.04"):
-        return hardware
-    return f"{hardware}, Ubuntu 24.04 userland"
+        return ""
+    return ", Ubuntu 24.04 userland"
 
 
 def node_settings(box: Sandbox, node: str) -> dict[str, object]:
@@ -78,7 +77,7 @@ def node_settings(box: Sandbox, node: str) -> dict[str, object]:
     return {
         "simulated": True,
         "hardware": True,
-        "what": what(box.system, apt.os_release()),
+        "what": hardware_data()["board"]["what"] + userland(box.system, apt.os_release()),
         "sandbox": box.name,
         "node": node,
         "server": box.fabric_address,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
@@ -71,7 +70,7 @@ class ActionModule(ActionBase):
                 "no host told what it is; next: see the task above that contacts every host"
             )
         path = _the_one(known, where.lock_file, where.LOCK_FILE)
-        matrix = load.load(_the_one(known, _site_matrix, "stack_matrix"))
+        matrix = load.load(_the_one(known, where.matrix_folders, "stack_matrix"))
         sites = install.Sites(_the_one(known, _repositories, "stack_repositories"))
         old = locks.read(path)
         made = make.make(
@@ -128,10 +127,6 @@ def _the_one(hosts: list[make.Host], read: Any, name: str) -> Any:
             "different ones in runs of their own (--limit)"
         )
     return found[0]
-
-
-def _site_matrix(variables: Mapping[str, Any]) -> list[Path]:
-    return [Path(str(one)).expanduser() for one in variables.get("stack_matrix") or ()]
 
 
 def _repositories(variables: Mapping[str, Any]) -> dict[str, Any]:

@@ -80,6 +80,12 @@ options:
       stack:
         description: The C(stack) section of the host's platform class in C(stack.lock.yml).
         type: dict
+      lock:
+        description:
+          - What C(stack.lock.yml) says of the host, with C(class), C(stack), C(matrix) (the matrix
+            that it was made with) and C(current) (today's).
+          - Taken from the lock beside the inventory where the site gives none.
+        type: dict
       ignore:
         description: Devices (V(mlx5_2)) or ports (V(mlx5_1/2)) that are not part of the fabric.
         type: list

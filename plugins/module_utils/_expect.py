@@ -46,6 +46,7 @@ SPEC: dict[str, dict[str, Any]] = {
     "mig": {"type": "bool"},
     "ecc": {"type": "bool"},
     "stack": {"type": "dict"},
+    "lock": {"type": "dict"},
     "ignore": {"type": "list", "elements": "str", "default": []},
 }
 # Numbers that may be 0; every other number must be above it.

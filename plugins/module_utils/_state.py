@@ -27,7 +27,11 @@ def below(root: str, path: str) -> str:
 
 def load(subject: str, root: str = "/") -> dict[str, Any]:
     """What was remembered, {} where nothing was."""
-    path = below(root, f"{DIRECTORY}/{subject}.json")
+    return load_file(below(root, f"{DIRECTORY}/{subject}.json"))
+
+
+def load_file(path: str) -> dict[str, Any]:
+    """The same from a file with a name of its own."""
     try:
         with open(path, encoding="utf-8") as stream:
             known = json.load(stream)
@@ -42,7 +46,11 @@ def load(subject: str, root: str = "/") -> dict[str, Any]:
 
 def save(subject: str, known: dict[str, Any], root: str = "/") -> None:
     """Remember this, for good even when the power fails; {} forgets."""
-    path = below(root, f"{DIRECTORY}/{subject}.json")
+    save_file(below(root, f"{DIRECTORY}/{subject}.json"), known)
+
+
+def save_file(path: str, known: dict[str, Any]) -> None:
+    """The same in a file with a name of its own."""
     try:
         if not known:
             with contextlib.suppress(FileNotFoundError):

@@ -38,7 +38,8 @@ options:
   state:
     description:
       - With V(present) the file and the running values are as O(settings) says.
-      - With V(absent) the file is removed. The running values stay as they are until the next boot.
+      - With V(absent) the file is removed. The running values stay as they are until the next boot,
+        but see O(remember).
     type: str
     choices: [present, absent]
     default: present
@@ -53,6 +54,12 @@ options:
       - Otherwise the module fails.
     type: bool
     default: false
+  remember:
+    description:
+      - A file in which the running values are kept that were there before this module set others.
+      - With it, a setting that is taken out of O(settings), and all of them with O(state=absent),
+        get back the value that they had, unless somebody else has changed it since.
+    type: path
   proc_sys:
     description: Where the kernel shows its settings. Tests point it elsewhere.
     type: path
@@ -66,7 +73,7 @@ attributes:
     support: full
 notes:
   - A setting that is taken out of O(settings) leaves the file. Its running value stays until the
-    next boot.
+    next boot, but see O(remember).
   - A file that sorts after O(path) can set the same key to something else at boot. This module
     does not look there.
 author:
@@ -130,10 +137,15 @@ import errno
 import os
 import tempfile
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Container
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.ibready.cluster.plugins.module_utils._state import (
+    StateError,
+    load_file,
+    save_file,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._sysctl import (
     Setting,
     SysctlError,
@@ -289,6 +301,27 @@ def _survey(kernel: Kernel, settings: tuple[Setting, ...], read_only_ok: bool) -
     return found
 
 
+def _given_back(
+    kernel: Kernel, known: dict[str, Any], kept: Container[str]
+) -> dict[str, dict[str, str]]:
+    """The running values that go back to what they were: set by us, and wanted no longer."""
+    back: dict[str, dict[str, str]] = {}
+    for key, (before, ours) in known.items():
+        now = None if key in kept else kernel.read(key)
+        if now is not None and same_value(now, ours) and not same_value(now, before):
+            back[key] = {"before": now, "after": before}
+    return back
+
+
+def _remembered(
+    known: dict[str, Any], running: dict[str, dict[str, str]], settings: tuple[Setting, ...]
+) -> dict[str, Any]:
+    """What to remember of each setting: the value before the first of ours, and ours."""
+    before = {key: value["before"] for key, value in running.items()}
+    before.update({key: pair[0] for key, pair in known.items()})
+    return {one.key: [before[one.key], one.value] for one in settings if one.key in before}
+
+
 def _listing(running: dict[str, dict[str, str]], which: str) -> str:
     return "".join(f"{key} = {value[which]}\n" for key, value in running.items())
 
@@ -297,8 +330,12 @@ def _present(module: AnsibleModule) -> dict[str, Any]:
     path: str = module.params["path"]
     settings = read_settings(module.params["settings"], module.params["reasons"])
     kernel = Kernel(module.params["proc_sys"])
+    remember: str | None = module.params["remember"]
+    known = load_file(remember) if remember else {}
     found = _survey(kernel, settings, module.params["read_only_ok"])
     running = found.running
+    after_us = _remembered(known, running, settings)
+    running.update(_given_back(kernel, known, {setting.key for setting in settings}))
     before, after = _read_file(path), render(settings, found.absent + found.read_only)
 
     result: dict[str, Any] = {"path": path, **asdict(found)}
@@ -317,10 +354,15 @@ def _present(module: AnsibleModule) -> dict[str, Any]:
     if not module.check_mode:
         staged = _stage(path, after) if before != after else None
         try:
+            if remember and {**known, **after_us} != known:
+                # First, and with what goes back: after a power cut nobody else knows.
+                save_file(remember, {**known, **after_us})
             _write_running(kernel, running)
             if staged is not None:
                 result.update(_backup(module, path, before))
                 _commit(module, kernel, staged, running)
+            if remember and after_us != known:
+                save_file(remember, after_us)
         finally:
             if staged is not None and os.path.exists(staged):
                 os.unlink(staged)
@@ -345,25 +387,35 @@ def _commit(
 
 def _absent(module: AnsibleModule) -> dict[str, Any]:
     path: str = module.params["path"]
+    remember: str | None = module.params["remember"]
     before = _read_file(path)
+    known = load_file(remember) if remember else {}
+    kernel = Kernel(module.params["proc_sys"])
+    running = _given_back(kernel, known, ())
+    stay = "Other running values" if remember else "The running values"
     result: dict[str, Any] = {
-        "changed": before is not None,
+        "changed": before is not None or bool(running),
         "path": path,
         "file_changed": before is not None,
-        "running": {},
+        "running": running,
         "absent": [],
         "read_only": [],
-        "msg": "The running values stay as they are until the next boot.",
+        "msg": f"{stay} stay as they are until the next boot.",
         "diff": [
             {"before_header": path, "after_header": path, "before": before or "", "after": ""}
         ],
     }
-    if before is not None and not module.check_mode:
+    if module.check_mode:
+        return result
+    if before is not None:
         result.update(_backup(module, path, before))
         try:
             os.unlink(path)
         except OSError as exc:
             raise SysctlError(f"cannot remove {path}: {exc.strerror}") from exc
+    _write_running(kernel, running)
+    if remember:
+        save_file(remember, {})
     return result
 
 
@@ -376,6 +428,7 @@ def main() -> None:
             "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
             "backup": {"type": "bool", "default": False},
             "read_only_ok": {"type": "bool", "default": False},
+            "remember": {"type": "path"},
             "proc_sys": {"type": "path", "default": "/proc/sys"},
         },
         required_if=[("state", "present", ("settings",))],
@@ -388,7 +441,7 @@ def main() -> None:
         )
     try:
         result = _present(module) if module.params["state"] == "present" else _absent(module)
-    except SysctlError as exc:
+    except (SysctlError, StateError) as exc:
         module.fail_json(msg=f"Kernel settings: {exc}")
     module.exit_json(**result)
 

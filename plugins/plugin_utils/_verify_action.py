@@ -11,6 +11,10 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.model import MatrixError
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import where
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.lock import LockError
+
 # The module's option, the inventory's variable, and what the variable must be.
 _FROM_INVENTORY = (
     ("expect", "ibready_expect", dict, "dictionary"),
@@ -30,6 +34,8 @@ class VerifyAction(ActionBase):
         for option, name, kind, word in _FROM_INVENTORY:
             if args.get(option) is None:
                 args[option] = self._variable(name, kind, word, variables)
+        if not args.get("bundle"):
+            args["expect"] = self._with_lock(args["expect"], variables)
         if args.get("host") is None:
             # A bundle tells whose it is.
             args["host"] = None if args.get("bundle") else variables.get("inventory_hostname")
@@ -38,6 +44,21 @@ class VerifyAction(ActionBase):
             self._execute_module(module_name=module, module_args=args, task_vars=variables)
         )
         return result
+
+    def _with_lock(self, expect: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
+        """What the lock beside the inventory says of this host, where the site says nothing."""
+        if "lock" in expect or "stack" in expect:
+            return expect
+        given = {
+            name: self._templar.template(variables[name])
+            for name in (where.LOCK_FILE, "stack_matrix", "inventory_dir")
+            if variables.get(name)
+        }
+        try:
+            said = where.said_of(str(variables.get("inventory_hostname")), given)
+        except (LockError, MatrixError) as exc:
+            raise AnsibleActionFail(str(exc)) from exc
+        return {**expect, "lock": said} if said else expect
 
     def _variable(self, name: str, kind: type, word: str, variables: dict[str, Any]) -> Any:
         value = self._templar.template(variables.get(name, kind()))

@@ -19,7 +19,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks.stack_inst
     has_rdma,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._data import stack_components
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expectations
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+    Expectations,
+    Expected,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.stack import (
@@ -30,14 +33,23 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages im
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.version_text import fits
 
 _ID = "stack.lock.match"
+_MATRIX = "stack.lock.matrix"
+_PLAN = "run playbooks/plan.yml"
 _ABSENT = "not installed"
 
 
 def judge(
     facts: StackFacts, machine: Machine, expect: Expectations, ours: Reading[Stack]
 ) -> Iterator[Check]:
-    """stack.lock.match for every component that the lock names a version of."""
-    wanted = expect.get("stack")
+    """stack.lock.matrix, and stack.lock.match for every component that the lock names."""
+    lock = expect.get("lock")
+    yield _matrix(lock)
+    wanted = expect.get("stack") or (_of_lock(lock.value) if lock else None)
+    if wanted is None and lock is not None:
+        yield unknown(
+            _ID, "host", "there is a lock, and it names no stack for this host", remedy=_PLAN
+        )
+        return
     if wanted is None:
         yield skipped(_ID, "host", "no lock: no plan was made for this host yet")
         return
@@ -51,6 +63,32 @@ def judge(
             yield _driver(facts, machine, value, wanted.source)
         else:
             yield _component(facts, str(name), value, wanted.source)
+
+
+def _of_lock(lock: dict[str, Any]) -> Expected | None:
+    stack = lock.get("stack")
+    return Expected(stack, f"lock, class {lock.get('class')}") if stack else None
+
+
+def _matrix(lock: Expected | None) -> Check:
+    if lock is None:
+        return skipped(_MATRIX, "host", "no lock: no plan was made for this host yet")
+    locked, current = str(lock.value.get("matrix", "")), str(lock.value.get("current", ""))
+    if not locked or not current:
+        return unknown(
+            _MATRIX, "host", "nobody said which matrix the lock was made with", remedy=_PLAN
+        )
+    shown = [one[:12] for one in (locked, current)]
+    if locked == current:
+        return passed(_MATRIX, "host", shown[0], shown[1], "lock")
+    return failed(
+        _MATRIX,
+        "host",
+        shown[0],
+        shown[1],
+        "lock",
+        cause="the matrix has changed since the lock was written",
+    )
 
 
 def _field(value: Any, key: str) -> str:
@@ -117,6 +155,8 @@ def _component(facts: StackFacts, name: str, value: Any, source: str) -> Check:
         mine = [one for one in found if _is_one_of(one.name, names)]
         if not mine and name not in stack_components.PACKAGES:
             return unknown(_ID, name, f"nobody knows in which package {name} comes")
+        if not mine and name == "cuda":
+            return skipped(_ID, name, "no CUDA toolkit on the host: jobs bring their own")
         if not mine:
             return failed(_ID, name, _ABSENT, version, source, cause=_ABSENT)
         # CUDA toolkits of several releases may lie side by side; one of them must fit.

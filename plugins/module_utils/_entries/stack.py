@@ -122,4 +122,15 @@ ENTRIES: tuple[Entry, ...] = (
         "install the planned version again; or, if the change is wanted, change the plan",
         (_PACKAGES, "/proc/driver/nvidia/version"),
     ),
+    Entry(
+        "stack.lock.matrix",
+        "warning",
+        "The lock was made with today's compatibility matrix",
+        "What goes together is written in matrix/ and in the site's own files. A lock that was "
+        "made with another matrix may keep to a stack that is known to be bad by now.",
+        ("ibready or the site's matrix files were updated", "the lock is another checkout's"),
+        "see what would change with `ansible-playbook playbooks/plan.yml -e stack_relock=true "
+        "--check`, and move the lock when it suits",
+        (),
+    ),
 )

@@ -87,7 +87,9 @@ class Lock:
 
 def text(lock: Lock) -> str:
     """The file."""
-    body = yaml.safe_dump(lock.to_dict(), sort_keys=False, width=110, allow_unicode=True)
+    # Through JSON, which takes Ansible's own kinds of text for text.
+    plain = json.loads(json.dumps(lock.to_dict()))
+    body = yaml.safe_dump(plain, sort_keys=False, width=110, allow_unicode=True)
     return f"{_HEAD}---\n{body}"
 
 

@@ -3,11 +3,18 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.lock import NAME, LockError
+from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.lock import (
+    NAME,
+    Lock,
+    LockError,
+    read,
+)
 
 LOCK_FILE = "stack_lock_file"
 
@@ -27,3 +34,45 @@ def lock_file(variables: Mapping[str, Any]) -> Path:
             f"next: name the file in {LOCK_FILE}"
         )
     return Path(str(home)).resolve() / NAME
+
+
+def matrix_folders(variables: Mapping[str, Any]) -> tuple[Path, ...]:
+    """The site's own matrix files (``stack_matrix``)."""
+    return tuple(Path(str(one)).expanduser() for one in variables.get("stack_matrix") or ())
+
+
+def said_of(host: str, variables: Mapping[str, Any]) -> dict[str, Any]:
+    """What a judging module is told of the lock (``expect.lock``); {} where there is none.
+
+    Raises LockError or MatrixError.
+    """
+    if not variables.get(LOCK_FILE) and not variables.get("inventory_dir"):
+        return {}
+    lock = _read(lock_file(variables))
+    if lock is None:
+        return {}
+    digest = _digest(matrix_folders(variables))
+    said: dict[str, Any] = {"matrix": lock.matrix, "current": digest, "class": "", "stack": {}}
+    found = lock.of_host(host)
+    if found is not None:
+        said["class"], said["stack"] = found[0], found[1].to_dict()["stack"]
+    return said
+
+
+def _read(path: Path) -> Lock | None:
+    """One parse for all hosts of a run, as long as the file stays the same."""
+    try:
+        state = path.stat()
+    except OSError:
+        return read(path)
+    return _unchanged(path, state.st_mtime_ns, state.st_size)
+
+
+@functools.lru_cache(maxsize=4)
+def _unchanged(path: Path, _changed: int, _size: int) -> Lock | None:
+    return read(path)
+
+
+@functools.lru_cache(maxsize=4)
+def _digest(folders: tuple[Path, ...]) -> str:
+    return load.load(folders).digest

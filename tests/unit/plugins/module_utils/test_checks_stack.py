@@ -483,7 +483,36 @@ LOCK = {
 
 def locked(lock: dict[str, Any], seen: StackFacts | None = None) -> dict[str, str]:
     told = results(seen or facts(), None, {"stack": lock})
-    return {k.split()[1]: v for k, v in told.items() if k.startswith("stack.lock")}
+    return {k.split()[1]: v for k, v in told.items() if k.startswith("stack.lock.match")}
+
+
+def of_lock(**bent: Any) -> dict[str, str]:
+    lock = {"class": "h100", "matrix": "a" * 64, "current": "a" * 64, "stack": LOCK, **bent}
+    told = results(facts(), None, {"lock": lock})
+    return {k.partition("stack.lock.")[2]: v for k, v in told.items() if "stack.lock." in k}
+
+
+def test_the_lock_beside_the_inventory_is_kept_to() -> None:
+    assert of_lock()["match driver"] == "pass"
+    assert of_lock()["matrix host"] == "pass"
+    assert of_lock(stack={"driver": {"version": "580.1.1"}})["match driver"] == "fail"
+    assert of_lock(current="b" * 64)["matrix host"] == "fail"
+    assert of_lock(matrix="")["matrix host"] == "unknown"
+
+
+def test_a_host_that_the_lock_does_not_know_is_not_passed_over() -> None:
+    assert of_lock(stack={}, **{"class": ""})["match host"] == "unknown"
+
+
+def test_the_inventory_s_own_stack_goes_before_the_lock() -> None:
+    lock = {"class": "h100", "matrix": "a", "current": "a", "stack": LOCK}
+    told = results(facts(), None, {"lock": lock, "stack": {"driver": "590"}})
+    assert told["stack.lock.match driver"] == "fail"
+    assert "stack.lock.match nccl" not in told
+
+
+def test_the_cuda_that_jobs_bring_is_not_missed_on_the_host() -> None:
+    assert locked({"cuda": "13.0"}, facts(cuda=ABSENT)) == {"cuda": "skip"}
 
 
 def test_what_is_installed_is_compared_with_the_lock() -> None:

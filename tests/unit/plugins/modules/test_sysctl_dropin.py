@@ -231,3 +231,35 @@ def test_absent_removes_the_file_only(host: Host) -> None:
     assert "until the next boot" in result["msg"]
     assert host.value("vm/zone_reclaim_mode") == "0\n"
     assert not host.apply(state="absent")["changed"]
+
+
+def test_remembered_values_come_back_when_their_setting_goes(host: Host, tmp_path: Path) -> None:
+    memory = tmp_path / "lib/sysctl.json"
+    host.apply(TUNED, remember=str(memory))
+    host.apply({**TUNED, "vm.zone_reclaim_mode": 4}, remember=str(memory))
+    assert host.value("vm/zone_reclaim_mode") == "4\n"
+    rest = {"net.ipv4.tcp_rmem": TUNED["net.ipv4.tcp_rmem"]}
+    told = host.apply(rest, remember=str(memory), check=True)
+    assert told["running"] == {"vm.zone_reclaim_mode": {"before": "4", "after": "1"}}
+    assert host.value("vm/zone_reclaim_mode") == "4\n"
+    assert host.apply(rest, remember=str(memory))["changed"]
+    assert host.value("vm/zone_reclaim_mode") == "1\n"
+    assert not host.apply(rest, remember=str(memory))["changed"]
+    assert not memory.exists()
+
+
+def test_absent_gives_back_what_is_remembered(host: Host, tmp_path: Path) -> None:
+    memory = str(tmp_path / "sysctl.json")
+    host.apply(TUNED, remember=memory)
+    gone = host.apply(state="absent", remember=memory)
+    assert gone["running"] == {"vm.zone_reclaim_mode": {"before": "0", "after": "1"}}
+    assert host.value("vm/zone_reclaim_mode") == "1\n"
+    assert not host.apply(state="absent", remember=memory)["changed"]
+
+
+def test_what_somebody_else_set_since_is_not_given_back(host: Host, tmp_path: Path) -> None:
+    memory = str(tmp_path / "sysctl.json")
+    host.apply(TUNED, remember=memory)
+    host.kernel("vm/zone_reclaim_mode", "7\n")
+    host.apply({}, remember=memory)
+    assert host.value("vm/zone_reclaim_mode") == "7\n"
