@@ -7,12 +7,15 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from sandbox import config, lifecycle, podman
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "ibready-system"
@@ -74,6 +77,16 @@ class Box:
     def root(self, node: str, script: str) -> str:
         """Run a shell script as root inside a node, past ssh and sudo."""
         return self.sandbox("exec", node, "--", "sh", "-ec", script)
+
+    def back(self, node: str, seconds: float = 90) -> None:
+        """Return when a node that went down runs again and answers."""
+        box = config.sandbox(NAME, SUBNET)
+        deadline = time.monotonic() + seconds
+        up = ["exec", box.container(node), "systemctl", "is-system-running", "--wait"]
+        while podman.run(up, check=False).stdout.strip() != b"running":
+            assert time.monotonic() < deadline, f"{node} did not come back"
+            time.sleep(0.2)
+        lifecycle.wait_ssh(box)
 
     def playbook(self, name: str, *argv: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
         """``ansible-playbook NAME`` against this sandbox."""

@@ -92,8 +92,11 @@ def secure_boot(host: Platform, one: Candidate, matrix: Matrix) -> Found | None:
     return Found("Secure Boot is on", f"{one} is built by DKMS")
 
 
-def fabric_manager_there(host: Platform, one: Candidate, matrix: Matrix) -> Found | None:
-    if not (host.fabric_manager and one.absent):
+def fabric_manager_there(
+    host: Platform, one: Candidate, driver: Candidate, matrix: Matrix
+) -> Found | None:
+    """Whoever brings the driver brings the fabric manager, too."""
+    if driver.absent or not (host.fabric_manager and one.absent):
         return None
     return Found(f"the board is {host.board}", "no fabric manager is to be installed")
 
@@ -104,8 +107,8 @@ def no_fabric_manager_there(host: Platform, one: Candidate, matrix: Matrix) -> F
     return Found(f"the board is {host.board}", f"{one} is asked for")
 
 
-def nvlsm_there(host: Platform, one: Candidate, matrix: Matrix) -> Found | None:
-    if not (host.nvlsm and one.absent):
+def nvlsm_there(host: Platform, one: Candidate, driver: Candidate, matrix: Matrix) -> Found | None:
+    if driver.absent or not (host.nvlsm and one.absent):
         return None
     return Found(f"the board is {host.board}", "no nvlsm is to be installed")
 
@@ -168,12 +171,12 @@ ALONE = (
     Alone("GPU_MODULES", "driver", gpu_modules),
     Alone("DRIVER_SYSTEM", "driver", system),
     Alone("SECURE_BOOT", "driver", secure_boot),
-    Alone("FM_NEEDED", "fabric_manager", fabric_manager_there),
     Alone("FM_NOT_HERE", "fabric_manager", no_fabric_manager_there),
-    Alone("NVLSM_NEEDED", "nvlsm", nvlsm_there),
     Alone("CUDA_ARCH", "cuda", cuda_gpu),
 )
 PAIRS = (
+    Pair("FM_NEEDED", "fabric_manager", "driver", fabric_manager_there),
+    Pair("NVLSM_NEEDED", "nvlsm", "driver", nvlsm_there),
     Pair("FM_EQ_DRIVER", "fabric_manager", "driver", same_version),
     Pair("NSCQ_EQ_DRIVER", "nscq", "driver", same_version),
     Pair("IMEX_EQ_DRIVER", "imex", "driver", same_version),

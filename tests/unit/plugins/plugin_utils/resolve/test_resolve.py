@@ -90,6 +90,12 @@ def test_what_is_asked_for_comes_and_what_is_not_wanted_stays_away() -> None:
     assert "container_toolkit" not in found
 
 
+def test_a_driver_that_somebody_else_brings_is_left_alone() -> None:
+    found = answer(platform(), driver="none", container_toolkit="none").stack
+    assert set(found) == {"rdma"}
+    assert set(answer(platform("b200"), driver="none").stack) == {"rdma"}
+
+
 def test_a_branch_and_the_beginning_of_a_version_are_wishes() -> None:
     found = answer(platform(), driver="595", rdma_flavour="mlnx_ofed", rdma_version="24.10").stack
     assert found["driver"]["branch"] == "595"
