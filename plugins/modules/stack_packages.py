@@ -276,6 +276,8 @@ def main() -> None:
         module.fail_json(msg=f"{host}: {exc}", kind=exc.kind, **report(done))
     for warning in outcome.warnings:
         module.warn(f"{host}: {warning}")
+    if outcome.repaired:
+        module.warn(f"{host}: an interrupted run was made good: {'; '.join(outcome.repaired)}")
     module.exit_json(**report(outcome))
 
 

@@ -74,7 +74,7 @@ def _find(rules: Rules, policy: Policy, wish: Policy) -> Answer:
 def _shipped(host: Platform, policy: Policy, matrix: Matrix) -> Iterator[tuple[Fact, Policy]]:
     """The known stacks of this system that the policy leaves open, the youngest first."""
     for fact in known.of_system(host, matrix):
-        wishes = known.wishes(fact, host)
+        wishes = known.wishes(fact, host, policy)
         try:
             yield fact, policy.and_also(**wishes)
         except PolicyError:

@@ -7,6 +7,11 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.version_tex
 from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.model import Fact, Matrix
 from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.candidates import Candidate
 from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.platform import Platform
+from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.policy import (
+    AUTO,
+    NONE,
+    Policy,
+)
 
 _VERSIONS = ("driver", "cuda", "nccl", "container_toolkit", "dcgm", "gdrcopy")
 # Parts that a site asks for by itself: a stack that was shipped with them may be had without.
@@ -28,14 +33,19 @@ def of_system(host: Platform, matrix: Matrix) -> list[Fact]:
     return sorted(fitting, key=lambda fact: str(fact.get("date")), reverse=True)
 
 
-def wishes(fact: Fact, host: Platform) -> dict[str, str]:
-    """The stack as a policy, for what this host has a use for."""
+def wishes(fact: Fact, host: Platform, policy: Policy) -> dict[str, str]:
+    """The stack as a policy, for what this host has a use for and the site does not do without."""
     found: dict[str, str] = {}
     rdma = fact.get("rdma")
     if rdma and (host.hcas or host.nvlsm):
         found = {"rdma_flavour": rdma["flavour"], "rdma_version": rdma["version"]}
     if host.gpus:
-        named = [one for one in _VERSIONS if one not in _ASKED_FOR and fact.get(one)]
+        unwanted = {NONE} if policy.driver != NONE else {NONE, AUTO}
+        named = [
+            one
+            for one in _VERSIONS
+            if one not in _ASKED_FOR and fact.get(one) and getattr(policy, one) not in unwanted
+        ]
         found.update({one: fact.get(one) for one in named})
     return found
 

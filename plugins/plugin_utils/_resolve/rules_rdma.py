@@ -94,7 +94,7 @@ def tested(host: Platform, one: Candidate, matrix: Matrix) -> Found | None:
         return None
     systems = fact.get("tested_systems", list(fact.get("tested", {})))
     if not systems:
-        return None
+        return Found(f"the host runs {host.system}", f"nobody says what {one} was tested on")
     if not host.is_like(systems):
         return Found(f"the host runs {host.system}", f"{one} was tested on {', '.join(systems)}")
     return _kernel_tested(host, one, fact)

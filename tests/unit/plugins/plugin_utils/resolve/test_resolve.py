@@ -96,6 +96,12 @@ def test_a_driver_that_somebody_else_brings_is_left_alone() -> None:
     assert set(answer(platform("b200"), driver="none").stack) == {"rdma"}
 
 
+def test_what_nobody_tested_is_no_better_than_what_was_tested_elsewhere() -> None:
+    # A kernel that no release was tested with must not lead to the release that says least.
+    found = answer(platform(kernel="7.9.1-mine"), driver="none", container_toolkit="none")
+    assert found.stack["rdma"]["version"].startswith("3.2.")
+
+
 def test_a_branch_and_the_beginning_of_a_version_are_wishes() -> None:
     found = answer(platform(), driver="595", rdma_flavour="mlnx_ofed", rdma_version="24.10").stack
     assert found["driver"]["branch"] == "595"
