@@ -47,6 +47,7 @@ class Apt:
     """Works below ``root``; ``more``: further options for apt (tests point it elsewhere)."""
 
     cache = "/var/cache/apt/archives"
+    holds_in = ""
 
     def __init__(self, run: Runner, root: str = "/", more: Sequence[str] = ()) -> None:
         self.root = root
@@ -117,6 +118,9 @@ class Apt:
 
     def owned(self, package: str) -> list[str]:
         return self._run(["dpkg-query", *self._dpkg, "--listfiles", package]).stdout.splitlines()
+
+    def acquaint(self, repositories: Sequence[Repository], *, anew: bool) -> list[str]:
+        return []  # Each source names its keyring.
 
     def helpers(self) -> list[str]:
         return []

@@ -61,7 +61,7 @@ class Bringer:
         self._fetch = fetch
         self._builder = builder
         self._check = check
-        self.outcome = Outcome()
+        self.outcome = Outcome(holds_in=manager.holds_in)
         self._before: dict[str, Installed] = {}
         self._ledgers: dict[str, ledger.Ledger] = {}
         self._gone = tuple(Part(name, ()) for name in order.absent)
@@ -83,6 +83,9 @@ class Bringer:
         pending = [] if None in keys.values() else self._pending(keys)
         if None in keys.values() or pending or self._unsettled():
             self._change(keys)
+        if not self._check:
+            anew = bool(pending) or None in keys.values()
+            self.outcome.warnings += self._manager.acquaint(self._order.repositories, anew=anew)
         self._keep_built()
         self._hold()
 
@@ -403,9 +406,12 @@ def _shown(data: bytes | None) -> str:
     if data is None:
         return ""
     try:
-        return data.decode("ascii")
+        text = data.decode("ascii")
+        if not text.startswith("-----BEGIN PGP PUBLIC KEY BLOCK-----"):
+            return text
     except UnicodeDecodeError:
-        try:
-            return "".join(f"public key {one}\n" for one in openpgp.fingerprints(data))
-        except openpgp.KeyFileError:
-            return f"{len(data)} bytes\n"
+        pass
+    try:
+        return "".join(f"public key {one}\n" for one in openpgp.fingerprints(data))
+    except openpgp.KeyFileError:
+        return f"{len(data)} bytes\n"

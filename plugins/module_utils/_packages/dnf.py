@@ -55,6 +55,7 @@ class Dnf:
     """Works below ``root``; ``more``: further options for dnf."""
 
     cache = "/var/tmp"
+    holds_in = versionlock.PATH
 
     def __init__(self, run: Runner, root: str = "/", more: Sequence[str] = ()) -> None:
         self.root = root
@@ -195,6 +196,29 @@ class Dnf:
                 doing = f"reading repository {one.name} ({one.url})"
                 raise failures.explain(done.stdout, done.stderr, doing=doing)
         return []
+
+    def acquaint(self, repositories: Sequence[Repository], *, anew: bool) -> list[str]:
+        """Without it `dnf upgrade` asks for each key, and `dnf check-update` in a script fails."""
+        strange = [
+            one.name
+            for one in repositories
+            if one.repo_gpgcheck and (anew or not self._knows_key(one.name))
+        ]
+        if not strange:
+            return []
+        self.close()
+        only = [f"--repo=ibready-{name}" for name in strange]
+        if self._dnf(["--assumeyes", *only, "makecache"]).rc == 0:
+            return []
+        return [
+            f"dnf could not read {', '.join(strange)} once more to remember their keys, and will"
+            " ask for them; `dnf --assumeyes makecache` on the host tells why"
+        ]
+
+    def _knows_key(self, name: str) -> bool:
+        # dnf keeps them beside the index, in a folder named by a digest of the address.
+        place = f"var/cache/dnf/ibready-{name}-{'[0-9a-f]' * 16}/pubring"
+        return bool(glob.glob(os.path.join(self.root, place)))
 
     def close(self) -> None:
         if self._view is not None:
