@@ -157,7 +157,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._packages import (
     run,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.apt import Apt
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.bring import Bringer, Order
+from ansible_collections.ibready.cluster.plugins.module_utils._packages.bring import Bringer
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.dnf import Dnf
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.manager import Manager
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import (
@@ -167,6 +167,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._packages.model im
     Outcome,
     PackageError,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._packages.survey import Order
 
 _ACTS = ("installed", "upgraded", "downgraded", "removed")
 

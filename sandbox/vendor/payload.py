@@ -16,6 +16,9 @@ TREES = HERE / "payload"
 PROGRAMS = HERE / "programs"
 SCRIPTS = ("preinst", "postinst", "prerm", "postrm")
 _TOKEN = re.compile(r"@([A-Z][A-Z0-9_]*)@")
+# A file of this ending is a symbolic link to what it holds. A checkout with links that lead nowhere
+# could not be copied.
+LINK = ".link"
 SAYS = """\
 SIMULATED: {name} {version}
 
@@ -57,8 +60,8 @@ def files(package: Package, trees: Path = TREES) -> list[File]:
     tree = trees / package.payload if package.payload else None
     for path in sorted(tree.rglob("*")) if tree is not None and tree.is_dir() else ():
         name = fill(str(path.relative_to(trees / package.payload)), values)
-        if path.is_symlink():
-            found.append(File(name, link=fill(str(path.readlink()), values)))
+        if path.suffix == LINK and path.is_file():
+            found.append(File(name.removesuffix(LINK), link=fill(path.read_text().strip(), values)))
         elif path.is_file() and "__pycache__" not in path.parts:
             # Only the owner's execute bit: the rest depends on who checked the files out.
             mode = 0o755 if path.stat().st_mode & 0o100 else 0o644

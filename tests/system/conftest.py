@@ -47,6 +47,11 @@ def run(
     )
 
 
+def said(text: str) -> str:
+    """The output with every run of white space made one blank, for messages are folded."""
+    return " ".join(text.split())
+
+
 @dataclass(frozen=True)
 class Box:
     """The sandbox, and an inventory that means it."""

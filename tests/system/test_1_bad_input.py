@@ -38,7 +38,7 @@ def test_an_inventory_without_hosts_is_never_a_pass(playbook: str, tmp_path: Pat
     ("variables", "message"),
     [
         pytest.param("rdma_flavor: inbox", "did you mean rdma_flavour?", id="misspelt"),
-        pytest.param("rdma_flavour: best", "must be one of: inbox", id="wrong choice"),
+        pytest.param("rdma_flavour: best", "must be one of: auto, inbox", id="wrong choice"),
         pytest.param("host_tuning_nofile: many", "unable to convert to int", id="wrong type"),
         pytest.param("ibready_expect: {rate: 400}", "ibready_expect.rate", id="wrong expectation"),
         pytest.param("ibready_expect: {hcas: -1}", "ibready_expect.hcas", id="impossible count"),

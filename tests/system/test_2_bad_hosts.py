@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.system.conftest import Box
+from tests.system.conftest import Box, said
 
 # Another administrator's apt: the two locks that apt takes, held by a process of its own.
 HOLD_LOCKS = """cat > /run/other-admin.py <<'EOF'
@@ -25,11 +25,6 @@ key=/usr/share/keyrings/debian-archive-keyring.gpg
 echo "deb [signed-by=$key] http://127.0.0.1:9/debian trixie main" > /etc/apt/sources.list
 rm -rf /var/lib/apt/lists/*
 """
-
-
-def said(text: str) -> str:
-    """The output with every run of white space made one blank, for messages are folded."""
-    return " ".join(text.split())
 
 
 def test_check_mode_on_bare_nodes_ends_well_and_changes_nothing(bare: Box) -> None:

@@ -6,10 +6,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import paramiko
 import pytest
 import testinfra
+import yaml
 from testinfra.host import Host
 
 STATE = Path(os.environ["IBREADY_SANDBOX_STATE"])
@@ -28,3 +30,12 @@ def node(request: pytest.FixtureRequest) -> Iterator[Host]:
     host.backend.client = client
     yield host
     client.close()
+
+
+@pytest.fixture(scope="session")
+def stack() -> dict[str, Any]:
+    """The stack of the nodes' one class, as the lock has it."""
+    lock = yaml.safe_load((STATE / "stack.lock.yml").read_text())
+    (one,) = lock["classes"].values()
+    found: dict[str, Any] = one["stack"]
+    return found

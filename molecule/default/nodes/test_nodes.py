@@ -4,9 +4,30 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from testinfra.host import Host
+
+# What must have come, by part of the lock.
+PACKAGES = {
+    "rdma": ["doca-ofed"],
+    "driver": [
+        "nvidia-open-580",
+        "nvidia-utils-580",
+        "nvidia-dkms-580-open",
+        "nvidia-persistenced",
+    ],
+    "fabric_manager": ["nvidia-fabricmanager"],
+    "nscq": ["libnvidia-nscq"],
+    "nccl": ["libnccl2", "libnccl-dev"],
+    "toolkit": [
+        "nvidia-container-toolkit",
+        "nvidia-container-toolkit-base",
+        "libnvidia-container-tools",
+        "libnvidia-container1",
+    ],
+}
 
 
 def test_the_login_is_an_ordinary_user(node: Host) -> None:
@@ -14,9 +35,64 @@ def test_the_login_is_an_ordinary_user(node: Host) -> None:
         assert node.check_output("id -u") != "0"
 
 
-@pytest.mark.parametrize("name", ["rdma-core", "infiniband-diags", "ibverbs-utils"])
-def test_the_distribution_s_rdma_packages_are_installed(node: Host, name: str) -> None:
-    assert node.package(name).is_installed
+@pytest.mark.parametrize("part", ["rdma", "driver", "fabric_manager", "nscq", "nccl"])
+def test_the_packages_are_of_the_locked_versions(
+    node: Host, stack: dict[str, Any], part: str
+) -> None:
+    for name in PACKAGES[part]:
+        package = node.package(name)
+        assert package.is_installed, name
+        assert package.version.startswith(stack[part]["version"]), package.version
+
+
+def test_all_four_packages_of_the_container_toolkit_are_of_one_version(
+    node: Host, stack: dict[str, Any]
+) -> None:
+    said = node.check_output("dpkg-query -W -f '${Version}\\n' " + " ".join(PACKAGES["toolkit"]))
+    (version,) = set(said.split())
+    assert version.startswith(stack["container_toolkit"]["version"])
+
+
+def test_no_upgrade_would_touch_the_stack(node: Host) -> None:
+    held = set(node.check_output("apt-mark showhold").split())
+    assert {"doca-ofed", "nvidia-open-580", "nvidia-fabricmanager", "libnccl2"} <= held
+    planned = node.check_output("apt-get --simulate dist-upgrade").splitlines()
+    touched = {line.split()[1] for line in planned if line.startswith(("Inst ", "Remv "))}
+    assert not touched & {name for names in PACKAGES.values() for name in names}
+
+
+def test_the_repositories_are_bound_to_the_vendors_keys(node: Host) -> None:
+    folder = node.file("/etc/apt/sources.list.d")
+    ours = [f"ibready-{one}.list" for one in ("doca", "cuda", "container_toolkit")]
+    assert set(ours) <= set(folder.listdir())
+    for name in ours:
+        text = node.file(f"/etc/apt/sources.list.d/{name}").content_string
+        assert "signed-by=/" in text or "Signed-By: /" in text
+
+
+def test_the_loaded_modules_are_the_installed_ones(node: Host, stack: dict[str, Any]) -> None:
+    version = stack["driver"]["version"]
+    assert node.file("/sys/module/nvidia/version").content_string.strip() == version
+    assert "Open Kernel Module" in node.file("/proc/driver/nvidia/version").content_string
+    train = stack["rdma"]["nic_driver"].rpartition(".")[0]
+    assert node.file("/sys/module/mlx5_core/version").content_string.strip() == train
+    assert not node.file("/sys/module/nouveau").exists
+
+
+def test_nvidia_smi_sees_eight_gpus_of_that_driver(node: Host, stack: dict[str, Any]) -> None:
+    said = node.check_output("nvidia-smi -q -x")
+    assert said.count("<gpu id=") == 8
+    assert f"<driver_version>{stack['driver']['version']}</driver_version>" in said
+
+
+@pytest.mark.parametrize("name", ["nvidia-fabricmanager", "nvidia-persistenced", "openibd"])
+def test_the_services_run_and_start_at_boot(node: Host, name: str) -> None:
+    assert node.service(name).is_running
+    assert node.service(name).is_enabled
+
+
+def test_ofed_info_tells_the_planned_release(node: Host, stack: dict[str, Any]) -> None:
+    assert stack["rdma"]["nic_driver"] in node.check_output("ofed_info -s")
 
 
 def test_ibstat_is_the_package_s_own_unmodified_program(node: Host) -> None:

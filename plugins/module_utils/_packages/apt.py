@@ -1,186 +1,32 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""apt and dpkg, as `bring` needs them."""
+"""apt, as `bring` needs it: what would happen, and doing it."""
 
 from __future__ import annotations
 
 import os
 from typing import Iterable, Sequence
 
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Output
 from ansible_collections.ibready.cluster.plugins.module_utils._packages import (
     apt_text,
     failures,
     files,
     locks,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._packages.apt_host import YES, AptHost
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.apt_view import View
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.changes import between
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.files import File
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import (
-    Change,
-    Installed,
-    PackageError,
     Part,
     Repository,
     Request,
     Transaction,
     Wanted,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.run import Runner
-
-# Holds are ours or were refused before; the simulation shows what would change, so nothing more
-# may be asked. Configuration files that somebody changed are kept.
-_OPTIONS = (
-    "APT::Ignore-Hold=true",
-    "APT::Install-Recommends=false",
-    "Acquire::Retries=2",
-    "Acquire::http::Timeout=20",
-    "Acquire::https::Timeout=20",
-    "Dpkg::Options::=--force-confdef",
-    "Dpkg::Options::=--force-confold",
-    "Dpkg::Use-Pty=0",
-)
-_YES = ("--yes", "--allow-downgrades", "--allow-change-held-packages")
 
 
-class Apt:
-    """Works below ``root``; ``more``: further options for apt (tests point it elsewhere)."""
+class Apt(AptHost):
+    """apt with a view of its own while it looks; `close` ends that."""
 
-    cache = "/var/cache/apt/archives"
-    holds_in = ""
-
-    def __init__(self, run: Runner, root: str = "/", more: Sequence[str] = ()) -> None:
-        self.root = root
-        self._run = run
-        self._more = [*_OPTIONS, *more]
-        self._dpkg = [] if root == "/" else [f"--root={root}"]
-        self._view: View | None = None
-        self._addresses: tuple[str, ...] = ()
-
-    # What is to be on the disk
-
-    def key_path(self, repository: str) -> str:
-        return files.apt_key(repository)
-
-    def key_data(self, packets: bytes) -> bytes:
-        return packets
-
-    def files(self, repositories: Sequence[Repository], parts: Sequence[Part]) -> list[File]:
-        wanted = [
-            File(
-                files.apt_source(one.name),
-                files.source_list(one, files.apt_key(one.name)).encode(),
-            )
-            for one in repositories
-        ]
-        for part in parts:
-            text = files.preferences(part, repositories)
-            wanted.append(File(files.apt_preferences(part.name), text.encode() or None))
-        known = {one.path for one in wanted} | {files.apt_key(one.name) for one in repositories}
-        for folder in (files.APT_SOURCES, files.APT_KEYRINGS):
-            for path in self._ours(folder):
-                if path not in known:
-                    wanted.append(File(path, None))
-        return wanted
-
-    def _ours(self, folder: str) -> list[str]:
-        try:
-            names = os.listdir(os.path.join(self.root, folder.lstrip("/")))
-        except OSError:
-            return []
-        return [
-            f"{folder}/{name}"
-            for name in sorted(names)
-            if name.startswith("ibready-") and name.endswith((".list", ".gpg"))
-        ]
-
-    # What is there
-
-    def installed(self) -> dict[str, Installed]:
-        done = self._run(["dpkg-query", *self._dpkg, "--show", f"--showformat={apt_text.QUERY}"])
-        # Status 1 with no words: nothing is installed at all.
-        if done.rc not in (0, 1):
-            raise failures.explain(done.stderr, doing="reading the package database")
-        try:
-            listed = apt_text.installed(done.stdout)
-        except apt_text.TextError as exc:
-            raise PackageError("broken", str(exc), "look at dpkg's database") from exc
-        found: dict[str, Installed] = {}
-        for one in listed:
-            if one.name not in found or one.arch in (self._arch(), "all"):
-                found[one.name] = one
-        return found
-
-    def _arch(self) -> str:
-        if not hasattr(self, "_native"):
-            self._native = self._run(["dpkg", "--print-architecture"]).stdout.strip()
-        return self._native
-
-    def owned(self, package: str) -> list[str]:
-        return self._run(["dpkg-query", *self._dpkg, "--listfiles", package]).stdout.splitlines()
-
-    def acquaint(self, repositories: Sequence[Repository], *, anew: bool) -> list[str]:
-        return []  # Each source names its keyring.
-
-    def helpers(self) -> list[str]:
-        return []
-
-    def headers_package(self, kernel: str) -> str:
-        return f"linux-headers-{kernel}"
-
-    def damage(self) -> list[str]:
-        found = []
-        updates = os.path.join(self.root, "var/lib/dpkg/updates")
-        try:
-            if any(name.isdigit() for name in os.listdir(updates)):
-                found.append("dpkg was interrupted in the middle of a change")
-        except OSError:
-            pass
-        broken = [one.name for one in self.installed().values() if not one.whole]
-        return found + [f"{name} is not installed to the end" for name in sorted(broken)]
-
-    def repair(self, ours: Sequence[Part]) -> list[str]:
-        """Let dpkg and apt end what was begun; what removes others' packages is refused."""
-        done = ["dpkg --configure -a"]
-        configured = self._run(
-            ["dpkg", *self._dpkg, "--force-confdef", "--force-confold", "--configure", "-a"]
-        )
-        if self._check() is None and not self.damage():
-            return done
-        fix = [*_YES, "--fix-broken", "install"]
-        planned = self._apt("apt-get", ["--simulate", *fix])
-        changes = self._changes(planned, "looking how the packages could be repaired")
-        foreign = [
-            one.name
-            for one in changes
-            if one.act == "removed" and not any(part.owns(one.name) for part in ours)
-        ]
-        if foreign:
-            raise PackageError(
-                "broken",
-                "packages are left half installed, and to repair them apt would remove"
-                f" {', '.join(foreign)}",
-                "repair them by hand with `apt-get --fix-broken install`",
-                failures.said(configured.stdout, configured.stderr),
-                changed=True,
-            )
-        fixed = self._apt("apt-get", fix)
-        if fixed.rc != 0 or self.damage():
-            raise failures.explain(
-                fixed.stdout,
-                fixed.stderr,
-                configured.stdout,
-                configured.stderr,
-                doing=f"repairing the package database ({'; '.join(self.damage())})",
-                changed=True,
-            )
-        return [*done, "apt-get --fix-broken install"]
-
-    def _check(self) -> str | None:
-        done = self._apt("apt-get", ["check"])
-        return None if done.rc == 0 else failures.said(done.stderr)
-
-    # What could be
+    _addresses: tuple[str, ...] = ()
 
     def look(
         self,
@@ -194,7 +40,8 @@ class Apt:
         self.close()
         self._view = View(self.root)
         self._view.fill(repositories, keys, parts, mine)
-        done = self._apt("apt-get", ["update"])
+        options = [word for one in self._view.fetching() for word in ("-o", one)]
+        done = self._apt("apt-get", [*options, "update"])
         said = apt_text.complaints(f"{done.stdout}\n{done.stderr}")
         # apt writes file:///x as file:/x.
         self._addresses = tuple(
@@ -208,17 +55,16 @@ class Apt:
             raise failures.explain(done.stdout, done.stderr, doing="reading the repositories")
         return [text for letter, text in said if letter == "E"]
 
-    def close(self) -> None:
-        if self._view is not None:
-            self._view.close()
-            self._view = None
-
     def versions(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
         return apt_text.versions(self._madison(names))
 
     def offered(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
         said = self._madison(names)
         return apt_text.versions(said, self._addresses)
+
+    def headers(self, kernel: str) -> tuple[str, Wanted | None]:
+        name = f"linux-headers-{kernel}"
+        return name, Wanted(name) if self.versions([name]).get(name) else None
 
     def _madison(self, names: Iterable[str]) -> str:
         asked = sorted(set(names))
@@ -230,7 +76,7 @@ class Apt:
         return Request(tuple(install), tuple(remove))
 
     def simulate(self, request: Request) -> Transaction:
-        words = [*_YES, "install", *_words(request)]
+        words = [*YES, "install", *_words(request)]
         planned = self._apt("apt-get", ["--simulate", *words])
         changes = self._changes(planned, "choosing the packages")
         if not changes:
@@ -240,66 +86,27 @@ class Apt:
         return Transaction(changes, download, unpacked)
 
     def leftovers(self, request: Request, brought: Sequence[str]) -> list[str]:
-        words = [*_YES, "--simulate", "--auto-remove", "install", *_words(request)]
+        words = [*YES, "--simulate", "--auto-remove", "install", *_words(request)]
         changes = self._changes(self._apt("apt-get", words), "looking for what is left over")
         return [one.name for one in changes if one.act == "removed" and one.name in brought]
-
-    def _changes(self, done: Output, doing: str) -> tuple[Change, ...]:
-        if done.rc != 0:
-            # What cannot be fulfilled stands in the output, above the E: line.
-            below = done.stdout.partition("unmet dependencies:")[2]
-            missing = [line for line in below.splitlines() if "Depends" in line or "Conf" in line]
-            raise failures.explain(*missing, done.stderr, doing=doing)
-        try:
-            return apt_text.simulated(done.stdout)
-        except apt_text.TextError as exc:
-            raise PackageError("failed", str(exc), "tell us apt's version and this line") from exc
-
-    # Doing it
 
     def wait(self, timeout: float) -> None:
         locks.wait(self.root, locks.APT_LOCKS, (), timeout)
 
     def fetch(self, request: Request) -> None:
-        done = self._apt("apt-get", [*_YES, "--download-only", "install", *_words(request)])
+        done = self._apt("apt-get", [*YES, "--download-only", "install", *_words(request)])
         if done.rc != 0:
             raise failures.explain(done.stdout, done.stderr, doing="downloading the packages")
 
     def apply(self, request: Request, timeout: float) -> None:
+        if self._view is not None:
+            self._view.keep()
         wait = ["-o", f"DPkg::Lock::Timeout={int(timeout)}"]
-        done = self._apt("apt-get", [*wait, *_YES, "install", *_words(request)])
+        done = self._apt("apt-get", [*wait, *YES, "install", *_words(request)])
         if done.rc != 0:
             raise failures.explain(
                 done.stdout, done.stderr, doing="installing the packages", changed=True
             )
-
-    def held(self) -> set[str]:
-        return {one.name for one in self.installed().values() if one.held}
-
-    def hold(self, parts: Sequence[Part], add: Sequence[str], drop: Sequence[str]) -> None:
-        for verb, names in (("hold", add), ("unhold", drop)):
-            if not names:
-                continue
-            done = self._apt("apt-mark", [verb, *names])
-            if done.rc != 0:
-                raise failures.explain(
-                    done.stdout, done.stderr, doing=f"apt-mark {verb}", changed=True
-                )
-
-    def changes_between(
-        self, before: dict[str, Installed], after: dict[str, Installed]
-    ) -> list[Change]:
-        return between(before, after, self._older)
-
-    def _older(self, one: str, other: str) -> bool:
-        return self._run(["dpkg", "--compare-versions", one, "lt", other]).rc == 0
-
-    def _apt(self, program: str, words: Sequence[str]) -> Output:
-        options = [*self._more, *(self._view.all() if self._view else ())]
-        argv = [program, "--quiet"] if program == "apt-get" else [program]
-        for option in options:
-            argv += ["-o", option]
-        return self._run([*argv, *words])
 
 
 def _words(request: Request) -> list[str]:

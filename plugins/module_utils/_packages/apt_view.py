@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 from typing import Sequence
 
 from ansible_collections.ibready.cluster.plugins.module_utils._packages import files
@@ -16,6 +17,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._packages.model im
 )
 
 _LISTS = "/var/lib/apt/lists"
+# Lists of the host that are younger than this are taken as they are.
+_FRESH_S = 3600.0
 
 
 class View:
@@ -31,6 +34,7 @@ class View:
             ) from exc
         # apt fetches as a user of its own, who has to read the keys and write the lists.
         os.chmod(self.home, 0o755)
+        self._fresh = False
 
     def close(self) -> None:
         shutil.rmtree(self.home, ignore_errors=True)
@@ -48,18 +52,54 @@ class View:
         self._copy(files.APT_SOURCES, "sources.list.d", mine)
         self._copy(files.APT_PREFERENCES, "preferences.d", mine)
         self._copy(_LISTS, "lists", ("lock",))
+        self._fresh = self._look_at_lists()
+        os.makedirs(os.path.join(self.home, "ours"))
         for one in repositories:
             key = os.path.join(self.home, "keyrings", f"ibready-{one.name}.gpg")
             self._write(key, keys[one.name])
-            self._write(
-                os.path.join(self.home, "sources.list.d", f"ibready-{one.name}.list"),
-                files.source_list(one, key).encode(),
-            )
+            for folder in ("sources.list.d", "ours"):
+                self._write(
+                    os.path.join(self.home, folder, f"ibready-{one.name}.list"),
+                    files.source_list(one, key).encode(),
+                )
         for part in parts:
             text = files.preferences(part, repositories)
             if text:
                 place = os.path.join(self.home, "preferences.d", f"ibready-{part.name}")
                 self._write(place, text.encode())
+
+    def _look_at_lists(self) -> bool:
+        """Whether somebody fetched the host's own lists a short time ago."""
+        home = os.path.join(self._root, _LISTS.lstrip("/"))
+        try:
+            known = any(name.endswith("Release") for name in os.listdir(home))
+            return known and time.time() - os.stat(home).st_mtime < _FRESH_S
+        except OSError:
+            return False
+
+    def keep(self) -> None:
+        """Give the host the lists that were fetched, as `apt-get update` does."""
+        place = os.path.join(self._root, _LISTS.lstrip("/"))
+        for name in sorted(os.listdir(os.path.join(self.home, "lists"))):
+            source = os.path.join(self.home, "lists", name)
+            if name == "lock" or not os.path.isfile(source):
+                continue
+            staged = os.path.join(place, "partial", f"ibready-{name[-200:]}")
+            try:
+                shutil.copy2(source, staged)
+                os.replace(staged, os.path.join(place, name))
+            except OSError:
+                return  # The next `apt-get update` fetches them.
+
+    def fetching(self) -> list[str]:
+        """Options for `apt-get update`: what has to be fetched at all."""
+        if not self._fresh:
+            return []
+        return [
+            "Dir::Etc::sourcelist=/dev/null",
+            f"Dir::Etc::sourceparts={self.home}/ours/",
+            "APT::Get::List-Cleanup=false",
+        ]
 
     def _write(self, path: str, data: bytes) -> None:
         with open(path, "wb") as stream:
@@ -90,4 +130,5 @@ class View:
             f"Dir::Etc::sourceparts={self.home}/sources.list.d/",
             f"Dir::Etc::preferencesparts={self.home}/preferences.d/",
             f"Dir::Log::Planner={self.home}/eipp.log",
+            "Acquire::Languages=none",
         ]

@@ -46,10 +46,15 @@ def strays(part: Part, installed: Mapping[str, Installed], others: Collection[st
     return list(found.values())
 
 
-def conflicting(part: Part, installed: Mapping[str, Installed]) -> list[str]:
-    """Installed packages that must go before the part can be there."""
-    named = {one.name for one in part.packages}
-    return sorted(name for name in installed if name not in named and matches(name, part.conflicts))
+def conflicting(
+    part: Part, installed: Mapping[str, Installed], brought: Collection[str] = ()
+) -> list[str]:
+    """Installed packages of another stack, that must go before the part can be there.
+
+    ``brought``: what the part itself brought. Two stacks may share names.
+    """
+    mine = {*brought, *(one.name for one in part.packages)}
+    return sorted(name for name in installed if name not in mine and matches(name, part.conflicts))
 
 
 def pick(

@@ -18,10 +18,11 @@ HOME = "/var/lib/ibready/packages"
 
 @dataclass(frozen=True)
 class Ledger:
-    """Names of packages that the part brought, and of those that it holds."""
+    """Names of packages that the part brought, of those that it holds, and of what was asked."""
 
     packages: tuple[str, ...] = ()
     holds: tuple[str, ...] = ()
+    wanted: tuple[str, ...] = ()
 
 
 def path(root: str, part: str) -> str:
@@ -35,7 +36,8 @@ def load(root: str, part: str) -> Ledger:
         return Ledger()
     try:
         raw = json.loads(data.decode("utf-8"))
-        return Ledger(tuple(map(str, raw["packages"])), tuple(map(str, raw["holds"])))
+        fields = ("packages", "holds", "wanted")
+        return Ledger(*(tuple(str(name) for name in raw[field]) for field in fields))
     except (ValueError, KeyError, TypeError) as exc:
         raise PackageError(
             "broken",

@@ -87,8 +87,8 @@ class Manager(Protocol):
     def helpers(self) -> list[str]:
         """Packages that the package manager itself needs for holds, and lacks."""
 
-    def headers_package(self, kernel: str) -> str:
-        """The package with the headers of a kernel."""
+    def headers(self, kernel: str) -> tuple[str, Wanted | None]:
+        """What the headers of a kernel are called, and the package if a repository has it."""
 
     def held(self) -> set[str]:
         """Names of the packages that are held."""

@@ -45,16 +45,20 @@ def is_foreign(name: str, patterns: Collection[str]) -> bool:
 def edit(
     text: str, add: Collection[str], drop: Collection[str], have: Mapping[str, Installed]
 ) -> str:
-    """The file with our entries for ``add`` at their installed versions, without ``drop``."""
-    lines = []
-    for mine, line in _entries(text):
-        if not mine:
-            lines.append(line)
-        elif dnf_text.lock(line)[0] not in {*add, *drop}:
-            lines += [MARK, line]
-    for name in sorted(add):
+    """The file with our entries for ``add`` at their installed versions, without ``drop``.
+
+    Ours come last and in order of their names, so that the same holds give the same bytes.
+    """
+    lines = [line for mine, line in _entries(text) if not mine]
+    kept = {
+        dnf_text.lock(line)[0]: line
+        for mine, line in _entries(text)
+        if mine and dnf_text.lock(line)[0] not in {*add, *drop}
+    }
+    for name in add:
         if name in have:
             number = have[name].version
-            full = number if ":" in number else f"0:{number}"
-            lines += [MARK, f"{name}-{full}.*"]
+            kept[name] = f"{name}-{number if ':' in number else f'0:{number}'}.*"
+    for name in sorted(kept):
+        lines += [MARK, kept[name]]
     return "\n".join(lines) + "\n" if lines else ""

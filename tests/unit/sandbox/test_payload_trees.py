@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.config import REPOSITORY
+from sandbox.vendor.payload import LINK
 
 TREES = REPOSITORY / "sandbox/vendor/payload"
 OURS = (
@@ -20,7 +21,7 @@ FILES = [
     path
     for stem in OURS
     for path in sorted((TREES / stem).rglob("*"))
-    if path.is_file() and not path.is_symlink()
+    if path.is_file() and path.suffix != LINK
 ]
 
 
@@ -43,9 +44,13 @@ def test_placeholders_are_those_that_are_filled_in() -> None:
 
 
 def test_links_lead_to_files_of_the_same_package() -> None:
-    links = [path for stem in OURS for path in (TREES / stem).rglob("*") if path.is_symlink()]
+    links = [path for stem in OURS for path in (TREES / stem).rglob("*") if path.suffix == LINK]
     assert links
-    assert all((path.parent / path.readlink()).is_file() for path in links)
+    assert all((path.parent / path.read_text().strip()).is_file() for path in links)
+
+
+def test_a_copy_of_the_checkout_meets_no_link() -> None:
+    assert not [path for path in TREES.rglob("*") if path.is_symlink()]
 
 
 def test_units_name_programs_that_come_along() -> None:

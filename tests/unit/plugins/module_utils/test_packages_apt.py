@@ -14,12 +14,13 @@ from urllib.request import urlopen
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._packages import read
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.bring import Bringer, Order
+from ansible_collections.ibready.cluster.plugins.module_utils._packages.bring import Bringer
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.dkms import DkmsModule
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import (
     Outcome,
     PackageError,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._packages.survey import Order
 from tests.unit.apt_world import CAN_RUN, AptWorld, Deb, DebRepository, Signer
 
 pytestmark = pytest.mark.skipif(

@@ -11,11 +11,12 @@ from urllib.request import urlopen
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._packages import read, versionlock
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.bring import Bringer, Order
+from ansible_collections.ibready.cluster.plugins.module_utils._packages.bring import Bringer
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import (
     Outcome,
     PackageError,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._packages.survey import Order
 from tests.unit.apt_world import Signer
 from tests.unit.dnf_world import CAN_RUN, DnfWorld, Rpm, RpmRepository
 
@@ -275,3 +276,19 @@ def test_a_part_that_is_no_longer_planned(world: DnfWorld, repository: RpmReposi
     bring(world, [entry], {**parts, "extras": extras})
     bring(world, [entry], parts, absent=("extras",))
     assert (managed(world), world.packages()) == before
+
+
+def test_headers_are_those_of_the_running_kernel(
+    world: DnfWorld, repository: RpmRepository
+) -> None:
+    kernel = "5.14.0-427.el9.x86_64"
+    builds = Rpm("kmod-nvidia-open-dkms", OLD_FULL)
+    newer = Rpm("kernel-devel", "5.14.0-503.el9")
+    repository.publish([builds, newer])
+    parts = {"nvidia_driver": {"packages": [{"name": builds.name, "version": OLD}]}}
+    error = refused(world, [repository.entry()], parts, kernel=kernel)
+    assert error.kind == "headers"
+    assert "no repository has kernel-devel-5.14.0-427.el9" in error.cause
+    repository.publish([builds, newer, Rpm("kernel-devel", "5.14.0-427.el9")])
+    outcome = bring(world, [repository.entry()], parts, kernel=kernel, check=True)
+    assert acts(outcome)["kernel-devel"] == ("installed", "", "5.14.0-427.el9")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._command import Output
-from ansible_collections.ibready.cluster.plugins.module_utils._packages import bring, openpgp
+from ansible_collections.ibready.cluster.plugins.module_utils._packages import openpgp, survey
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.dnf import Dnf
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import (
     Change,
@@ -70,9 +70,9 @@ def test_a_repository_that_is_away_is_a_warning_that_names_it(tmp_path: Path) ->
 
 def test_a_diff_shows_fingerprints_of_either_kind_of_key_file() -> None:
     (digest,) = openpgp.fingerprints(KEY)
-    assert bring._shown(KEY) == f"public key {digest}\n"
-    assert bring._shown(openpgp.armored(KEY).encode()) == f"public key {digest}\n"
-    assert bring._shown(b"[ibready-cuda]\n") == "[ibready-cuda]\n"
+    assert survey._shown(KEY) == f"public key {digest}\n"
+    assert survey._shown(openpgp.armored(KEY).encode()) == f"public key {digest}\n"
+    assert survey._shown(b"[ibready-cuda]\n") == "[ibready-cuda]\n"
 
 
 def test_a_diff_names_the_file_of_the_holds() -> None:

@@ -30,7 +30,7 @@ def trees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tree / "thing/usr/bin").mkdir(parents=True)
     (tree / "thing/usr/bin/thing-@VERSION@").write_text("#!/bin/sh\n")
     (tree / "thing/usr/bin/thing-@VERSION@").chmod(0o755)
-    (tree / "thing/usr/bin/thing").symlink_to("thing-@VERSION@")
+    (tree / "thing/usr/bin/thing.link").write_text("thing-@VERSION@\n")
     (tree / "thing.scripts").mkdir()
     (tree / "thing.scripts/postinst").write_text("#!/bin/sh\necho @VERSION@\n")
     monkeypatch.setattr(deb, "files", lambda package: payload.files(package, tree))

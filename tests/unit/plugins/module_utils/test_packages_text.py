@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What apt, dnf and rpm print, and what is made of it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.ibready.cluster.plugins.module_utils._packages import (
+    apt_text,
+    dnf_text,
+    failures,
+    files,
+    rpm_version,
+    versionlock,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import (
+    Change,
+    Installed,
+    Part,
+    Pin,
+    Wanted,
+)
+
+# apt 3.0.3, Debian 13.
+APT = """\
+Reading package lists...
+The following packages will be REMOVED:
+  mlnx-ofed-all
+The following packages will be DOWNGRADED:
+  libnvidia-compute-580
+1 upgraded, 1 newly installed, 1 downgraded, 1 to remove and 0 not upgraded.
+Remv mlnx-ofed-all [24.10-3.2.5.0]
+Inst libibverbs1 [56.1-1] (2510mlnx54-1.2510318 DOCA-HOST 3.2.3:x [amd64]) []
+Inst libnvidia-compute-580 [580.173.02-1ubuntu1] (580.126.20-1ubuntu1 NVIDIA CUDA [amd64])
+Inst perl-base [5.36.0-7+deb12u2] (5.36.0-7+deb12u3 Debian-Security:12/stable-security [amd64])
+Inst libnccl2 (2.28.3-1+cuda13.0 NVIDIA CUDA [amd64])
+Conf libnccl2 (2.28.3-1+cuda13.0 NVIDIA CUDA [amd64])
+"""
+
+
+def test_a_simulation_of_apt() -> None:
+    found = {one.name: one for one in apt_text.simulated(APT)}
+    assert [(one.name, one.act) for one in found.values()] == [
+        ("mlnx-ofed-all", "removed"),
+        ("libibverbs1", "upgraded"),
+        ("libnvidia-compute-580", "downgraded"),
+        ("perl-base", "upgraded"),
+        ("libnccl2", "installed"),
+    ]
+    assert found["libibverbs1"] == Change("libibverbs1", "56.1-1", "2510mlnx54-1.2510318", "amd64")
+
+
+@given(st.text())
+def test_any_text_for_apt_is_read_or_refused(text: str) -> None:
+    apt_text.versions(text)
+    apt_text.sizes(text)
+    apt_text.complaints(text)
+    for parse in (apt_text.simulated, apt_text.installed):
+        try:
+            parse(text)
+        except apt_text.TextError:
+            continue
+
+
+def test_a_line_of_apt_that_is_not_understood_is_named() -> None:
+    with pytest.raises(apt_text.TextError, match="Inst something"):
+        apt_text.simulated("Inst something else\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # apt 2.6
+        (
+            "Need to get 1,234 kB of archives.\nAfter this operation, 12.5 MB of additional disk"
+            " space will be used.\n'http://x/a.deb' a.deb 1234000 SHA256:0\n",
+            (1234000, 12500000),
+        ),
+        ("After this operation, 3,072 B disk space will be freed.\n", (0, -3072)),
+        # apt 3
+        ("  Space needed:   2,048 kB / 99 GB available\n", (0, 2048000)),
+        ("  Freed space: 1.5 GB\n", (0, -1500000000)),
+        ("", (0, 0)),
+    ],
+)
+def test_the_sizes_that_apt_tells(text: str, expected: tuple[int, int]) -> None:
+    assert apt_text.sizes(text) == expected
+
+
+def test_the_packages_of_dpkg() -> None:
+    text = "hold ok installed a amd64 1\ninstall ok half-configured b all 2\n"
+    text += "deinstall ok config-files c amd64 3\ninstall ok triggers-pending d amd64 4\n"
+    assert apt_text.installed(text) == (
+        Installed("a", "1", "amd64", held=True),
+        Installed("b", "2", "all", whole=False),
+        Installed("d", "4", "amd64"),
+    )
+
+
+# dnf 4.23.
+DNF = """\
+Dependencies resolved.
+================================================================================
+ Package           Architecture Version                  Repository        Size
+================================================================================
+Installing:
+ clash             noarch       3:1-1.el9                ibready-x        5.5 k
+ a-very-long-package-name-that-does-not-fit-in-its-column
+                   noarch       3:580.173.02-1.el9       ibready-x        5.6 k
+     replacing  old-tool.noarch 1-1
+Upgrading:
+ nvidia-open       noarch       3:580.173.02-1.el9       ibready-x        5.5 k
+Downgrading:
+ libnccl           x86_64       2.28.3-1+cuda13.0        ibready-cuda     200 M
+Removing dependent packages:
+ site-tool         noarch       1-1                      @ibready-x         0
+
+Transaction Summary
+================================================================================
+Install    2 Packages
+Upgrade    1 Package
+Downgrade  1 Package
+Remove     1 Package
+
+Total download size: 1.5 M
+Installed size: 4.0 k
+Operation aborted.
+"""
+HAVE = {
+    "nvidia-open": Installed("nvidia-open", "3:580.126.20-1.el9"),
+    "libnccl": Installed("libnccl", "2.28.9-1+cuda13.0"),
+    "site-tool": Installed("site-tool", "1-1"),
+    "old-tool": Installed("old-tool", "1-1"),
+}
+
+
+def test_a_transaction_of_dnf() -> None:
+    found = {one.name: (one.act, one.before, one.after) for one in dnf_text.transaction(DNF, HAVE)}
+    assert found == {
+        "clash": ("installed", "", "3:1-1.el9"),
+        "a-very-long-package-name-that-does-not-fit-in-its-column": (
+            "installed",
+            "",
+            "3:580.173.02-1.el9",
+        ),
+        "old-tool": ("removed", "1-1", ""),
+        "nvidia-open": ("upgraded", "3:580.126.20-1.el9", "3:580.173.02-1.el9"),
+        "libnccl": ("downgraded", "2.28.9-1+cuda13.0", "2.28.3-1+cuda13.0"),
+        "site-tool": ("removed", "1-1", ""),
+    }
+    assert dnf_text.sizes(DNF) == (1572864, 4096)
+
+
+@given(st.text())
+def test_any_text_for_dnf_is_read_or_refused(text: str) -> None:
+    dnf_text.sizes(text)
+    dnf_text.lock(text)
+    for parse in (dnf_text.packages, lambda one: dnf_text.transaction(one, HAVE)):
+        try:
+            parse(text)
+        except dnf_text.TextError:
+            continue
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("580.126.20-1.el9", "580.173.02-1.el9"),
+        ("9-1", "10-1"),
+        ("99-1", "1:1-1"),
+        ("1.0~rc1-1", "1.0-1"),
+        ("1.0-1", "1.0^git1-1"),
+        ("1.0-1", "1.0.1-1"),
+        ("1.a-1", "1.1-1"),
+        ("2.28.3-1+cuda13.0", "2.28.9-1+cuda13.0"),
+        ("1.0-1", "1.0-2"),
+    ],
+)
+def test_versions_are_ordered_as_rpm_does(older: str, newer: str) -> None:
+    assert (rpm_version.compare(older, newer), rpm_version.compare(newer, older)) == (-1, 1)
+
+
+@given(st.text(alphabet="0123456789ab.~^-:", max_size=12))
+def test_a_version_equals_itself(text: str) -> None:
+    assert rpm_version.compare(text, text) == 0
+
+
+@given(
+    st.text(alphabet="019ab.~^", max_size=8),
+    st.text(alphabet="019ab.~^", max_size=8),
+)
+def test_two_versions_are_ordered_the_same_from_both_sides(one: str, other: str) -> None:
+    assert rpm_version.compare(one, other) == -rpm_version.compare(other, one)
+
+
+def test_our_locks_leave_the_operators_alone() -> None:
+    theirs = "# Added lock on Fri\nkernel-0:5.14.0-427.*\nmy-tool\n"
+    have = {"a": Installed("a", "3:1-1"), "b": Installed("b", "2-1")}
+    text = versionlock.edit(theirs, ["a", "b"], [], have)
+    assert versionlock.ours(text) == {"a": "3:1-1", "b": "2-1"}
+    assert versionlock.foreign(text) == ["kernel", "my-tool"]
+    assert text.startswith(theirs)
+    moved = versionlock.edit(text, ["a"], ["b"], {"a": Installed("a", "3:2-1")})
+    assert versionlock.ours(moved) == {"a": "3:2-1"}
+    assert versionlock.edit(moved, [], ["a"], have) == theirs
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("E: You don't have enough free space in /var/cache/apt/archives/.", "disk"),
+        ("Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 3", "lock"),
+        ("W: GPG error: http://x ./ InRelease: NO_PUBKEY 0123456789ABCDEF", "key"),
+        ("Error: GPG check FAILED", "key"),
+        ("E: Failed to fetch http://x/Packages  Hash Sum mismatch", "checksum"),
+        ("Err:1 http://x ./ InRelease Could not resolve 'x'", "unreachable"),
+        ("E: Unable to locate package doca-ofed", "version"),
+        ("E: Unable to correct problems, you have held broken packages.", "conflict"),
+        ("something else", "failed"),
+    ],
+)
+def test_words_lead_to_a_cause(words: str, kind: str) -> None:
+    error = failures.explain(words, doing="reading")
+    assert error.kind == kind
+    assert words[:20] in str(error)
+
+
+def test_pins_name_versions_and_repositories() -> None:
+    part = Part(
+        "nvidia_driver",
+        (Wanted("nvidia-open-580", "580.126.20"),),
+        (Pin(("libnvidia-*", "nvidia-*"), "580.126.20"), Pin(("mft",))),
+    )
+    (repository,) = [
+        files.Repository("cuda", "apt", "https://mirror:8443/cuda/", "file:///k", ("A" * 40,))
+    ]
+    text = files.preferences(part, [repository])
+    assert "Package: libnvidia-* nvidia-*\nPin: version /^([0-9]+:)?580\\.126\\.20($|" in text
+    assert 'Package: mft\nPin: origin "mirror"\nPin-Priority: 1001\n' in text
+    assert files.preferences(Part("nccl", (Wanted("libnccl2"),)), [repository]) == ""

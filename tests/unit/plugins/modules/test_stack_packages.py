@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.modules import stack_packages
+from tests.unit.apt_world import CAN_RUN, AptWorld, Deb, DebRepository, Signer
+
+Run = Callable[..., dict[str, Any]]
+pytestmark = pytest.mark.skipif(
+    not CAN_RUN or os.geteuid() != 0, reason="needs root, apt, dpkg-deb and gpg"
+)
+PARTS = {
+    "nccl": {
+        "packages": [{"name": "libnccl2", "version": "2.28.3-1+cuda13.0"}],
+        "pins": [{"names": ["libnccl*"], "version": "2.28.3-1+cuda13.0"}],
+    }
+}
+VERSION = "2.28.3-1+cuda13.0"
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AptWorld:
+    world = AptWorld(tmp_path)
+    monkeypatch.setattr(stack_packages, "manager_here", lambda: ("apt", world.manager()))
+    return world
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> dict[str, Any]:
+    made = DebRepository(tmp_path / "repository", Signer(tmp_path, "vendor"))
+    made.publish([Deb("libnccl2", VERSION), Deb("libnccl2", "2.28.9-1+cuda13.0")])
+    return made.entry()
+
+
+def test_check_mode_and_the_run_say_the_same(
+    run_module: Run, world: AptWorld, repository: dict[str, Any]
+) -> None:
+    given = {"repositories": [repository], "parts": PARTS, "min_free_mb": 1, "host": "node7"}
+    seen = run_module(stack_packages.main, check=True, **given)
+    done = run_module(stack_packages.main, **given)
+    for result in (seen, done):
+        assert result["changed"] is True
+        assert [(one["name"], one["before"], one["after"]) for one in result["installed"]] == [
+            ("libnccl2", "", VERSION)
+        ]
+        assert result["holds"] == {"held": ["libnccl2"], "released": []}
+        assert result["files"] == [
+            "/etc/apt/keyrings/ibready-vendor.gpg",
+            "/etc/apt/sources.list.d/ibready-vendor.list",
+            "/etc/apt/preferences.d/ibready-nccl",
+        ]
+    shown = {one["after_header"]: one["after"] for one in seen["diff"]}
+    assert shown["packages"] == f"libnccl2 {VERSION}\n"
+    assert shown["held packages"] == "libnccl2\n"
+    fingerprint = repository["fingerprints"][0]
+    assert shown["/etc/apt/keyrings/ibready-vendor.gpg"] == f"public key {fingerprint}\n"
+    again = run_module(stack_packages.main, **given)
+    assert (again["changed"], again["diff"]) == (False, [])
+
+
+def test_a_refusal_names_host_kind_cause_and_next_step(
+    run_module: Run, world: AptWorld, repository: dict[str, Any]
+) -> None:
+    parts = {"nccl": {"packages": [{"name": "libnccl2", "version": "2.27"}]}}
+    result = run_module(
+        stack_packages.main, repositories=[repository], parts=parts, host="node7", min_free_mb=1
+    )
+    assert (result["failed"], result["changed"], result["kind"]) == (True, False, "version")
+    assert result["msg"].startswith("node7: part nccl: no repository has libnccl2 2.27; they have")
+    assert "Nothing was changed. Next: " in result["msg"]
+
+
+def test_what_must_not_come_without_consent(
+    run_module: Run, world: AptWorld, repository: dict[str, Any]
+) -> None:
+    result = run_module(
+        stack_packages.main,
+        repositories=[repository],
+        parts=PARTS,
+        forbid=["libnccl*"],
+        min_free_mb=1,
+    )
+    assert (result["kind"], result["changed"]) == ("forbidden", False)
+    assert "ibready_firmware_ok" in result["msg"]
+
+
+def test_bad_input_is_refused(run_module: Run, world: AptWorld) -> None:
+    result = run_module(stack_packages.main, repositories=[{"name": "x"}], parts={})
+    assert (result["kind"], result["changed"]) == ("input", False)
