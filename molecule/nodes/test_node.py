@@ -59,8 +59,17 @@ def test_no_ping_server_was_left_behind(node: Host) -> None:
     )
 
 
+def may_raise_limits(node: Host) -> bool:
+    """Whether this machine leaves the node CAP_SYS_RESOURCE."""
+    return bool(int(node.check_output("awk '/^CapBnd/ {print $2}' /proc/1/status"), 16) >> 24 & 1)
+
+
 def test_logins_get_unlimited_memlock_by_pam(node: Host) -> None:
     text = node.file("/etc/security/limits.d/90-ibready.conf").content_string
+    if node.file("/etc/redhat-release").exists and not may_raise_limits(node):
+        # EL's pam_limits refuses every login over a limit that it cannot set; Debian's does not.
+        assert "memlock unlimited is left out" in text
+        return
     for who in (r"\*", "root"):
         for kind in ("soft", "hard"):
             assert re.search(rf"^{who}\s+{kind}\s+memlock\s+unlimited$", text, flags=re.MULTILINE)
@@ -71,8 +80,7 @@ def test_services_get_unlimited_memlock_by_systemd(node: Host) -> None:
 
 
 def test_a_new_service_really_has_it_where_this_machine_lets_it(node: Host) -> None:
-    capable = int(node.check_output("awk '/^CapBnd/ {print $2}' /proc/1/status"), 16) >> 24 & 1
-    if not capable:
+    if not may_raise_limits(node):
         pytest.skip("this machine withholds CAP_SYS_RESOURCE, no limit can be raised here")
     limits = node.check_output("systemd-run --wait --pipe --quiet cat /proc/self/limits")
     assert re.search(r"^Max locked memory +unlimited +unlimited", limits, flags=re.MULTILINE)
