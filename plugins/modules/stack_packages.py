@@ -223,10 +223,11 @@ def diff(outcome: Outcome) -> list[dict[str, str]]:
     if outcome.changes:
         found.append({"before_header": "packages", "after_header": "packages", **sides})
     if outcome.held or outcome.released:
+        header = f"held packages ({outcome.holds_in})" if outcome.holds_in else "held packages"
         found.append(
             {
-                "before_header": "held packages",
-                "after_header": "held packages",
+                "before_header": header,
+                "after_header": header,
                 "before": "".join(f"{name}\n" for name in outcome.released),
                 "after": "".join(f"{name}\n" for name in outcome.held),
             }

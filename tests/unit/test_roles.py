@@ -149,6 +149,16 @@ def test_modules_have_their_full_names_and_no_failure_is_ignored(role: str) -> N
 
 
 @pytest.mark.parametrize("role", ROLES)
+def test_a_task_that_writes_a_file_names_it(role: str) -> None:
+    """Ansible's own diff of a file that is not there yet names only a temporary one."""
+    for name, task in all_tasks(role):
+        written = task.get("ansible.builtin.template")
+        if written is not None:
+            shown = [task["name"], task.get("loop_control", {}).get("label", "")]
+            assert any(written["dest"] in one for one in shown), f"{name}: {task['name']}"
+
+
+@pytest.mark.parametrize("role", ROLES)
 def test_the_readme_has_the_current_table(role: str) -> None:
     readme = ROOT / "roles" / role / "README.md"
     assert readme.read_text() == role_readme.render(readme.parent)

@@ -43,6 +43,7 @@ class AptHost:
     """Works below ``root``; ``more``: further options for apt (tests point it elsewhere)."""
 
     cache = "/var/cache/apt/archives"
+    holds_in = ""
 
     def __init__(self, run: Runner, root: str = "/", more: Sequence[str] = ()) -> None:
         self.root = root
@@ -108,6 +109,9 @@ class AptHost:
 
     def owned(self, package: str) -> list[str]:
         return self._run(["dpkg-query", *self._dpkg, "--listfiles", package]).stdout.splitlines()
+
+    def acquaint(self, repositories: Sequence[Repository], *, anew: bool) -> list[str]:
+        return []  # Each source names its keyring.
 
     def helpers(self) -> list[str]:
         return []

@@ -42,7 +42,7 @@ class Bringer:
         self._fetch = fetch
         self._builder = builder
         self._check = check
-        self.outcome = Outcome()
+        self.outcome = Outcome(holds_in=manager.holds_in)
 
     def bring(self) -> Outcome:
         try:
@@ -51,8 +51,13 @@ class Bringer:
             self._survey.look()
             keys = self._survey.kept_keys()
             unsure = None in keys.values()
-            if unsure or self._survey.pending(keys) or self._survey.unsettled():
+            pending = self._survey.pending(keys)
+            if unsure or pending or self._survey.unsettled():
                 self._change(keys)
+            if not self._check:
+                self.outcome.warnings += self._manager.acquaint(
+                    self._order.repositories, anew=unsure or bool(pending)
+                )
             # Before modules are looked at: a failed build must not leave the packages free to move.
             self._hold()
             self._keep_built()

@@ -9,6 +9,7 @@ from typing import Iterable, Sequence
 
 from ansible_collections.ibready.cluster.plugins.module_utils._command import Output
 from ansible_collections.ibready.cluster.plugins.module_utils._packages import (
+    dnf_keys,
     dnf_text,
     failures,
     files,
@@ -57,6 +58,10 @@ class Dnf(DnfHost):
                 doing = f"reading repository {one.name} ({one.url})"
                 raise failures.explain(done.stdout, done.stderr, doing=doing)
         return []
+
+    def acquaint(self, repositories: Sequence[Repository], *, anew: bool) -> list[str]:
+        self.close()  # The host's own repositories and cache are meant.
+        return dnf_keys.acquaint(self._dnf, self.root, repositories, anew=anew)
 
     def versions(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
         return self._query(names, [])

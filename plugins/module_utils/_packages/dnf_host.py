@@ -50,6 +50,7 @@ class DnfHost:
     """Works below ``root``; ``more``: further options for dnf."""
 
     cache = "/var/tmp"
+    holds_in = versionlock.PATH
 
     def __init__(self, run: Runner, root: str = "/", more: Sequence[str] = ()) -> None:
         self.root = root

@@ -23,6 +23,8 @@ class Manager(Protocol):
     root: str
     # Where packages are kept between their download and their installation.
     cache: str
+    # The file that holds are kept in, where they are a file's.
+    holds_in: str
 
     def key_path(self, repository: str) -> str:
         """Where the repository's keyring lies."""
@@ -93,6 +95,12 @@ class Manager(Protocol):
 
     def hold(self, parts: Sequence[Part], add: Sequence[str], drop: Sequence[str]) -> None:
         """Hold and release packages."""
+
+    def acquaint(self, repositories: Sequence[Repository], *, anew: bool) -> list[str]:
+        """Have the host's own commands know the checked keys; warnings where they do not.
+
+        ``anew``: keys or repositories are others than before.
+        """
 
     def changes_between(
         self, before: dict[str, Installed], after: dict[str, Installed]

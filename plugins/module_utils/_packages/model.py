@@ -146,6 +146,7 @@ class Outcome:
     released: list[str] = field(default_factory=list)
     repaired: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    holds_in: str = ""  # the file that holds are kept in
 
     @property
     def changed(self) -> bool:

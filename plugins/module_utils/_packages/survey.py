@@ -154,9 +154,12 @@ def _shown(data: bytes | None) -> str:
     if data is None:
         return ""
     try:
-        return data.decode("ascii")
+        text = data.decode("ascii")
+        if not text.startswith("-----BEGIN PGP PUBLIC KEY BLOCK-----"):
+            return text
     except UnicodeDecodeError:
-        try:
-            return "".join(f"public key {one}\n" for one in openpgp.fingerprints(data))
-        except openpgp.KeyFileError:
-            return f"{len(data)} bytes\n"
+        pass
+    try:
+        return "".join(f"public key {one}\n" for one in openpgp.fingerprints(data))
+    except openpgp.KeyFileError:
+        return f"{len(data)} bytes\n"

@@ -133,7 +133,7 @@ def test_enterprise_linux_gets_its_streams_folders_and_exclusions() -> None:
     assert urls["doca"].endswith("/3.2.3/rhel9/x86_64/")
     assert urls["cuda"].endswith("/cuda/rhel9/x86_64/")
     assert urls["container_toolkit"].endswith("/stable/rpm/x86_64/")
-    assert told["parts"]["nvidia_driver"]["modules"] == {"stream": "nvidia-driver:580-open"}
+    assert told["parts"]["nvidia_driver"]["modules"] == {"stream": "580-open"}
     cuda = next(one for one in told["repositories"] if one["name"] == "cuda")
     assert {"mft", "kernel-mft*"} <= set(cuda["exclude"])
     assert cuda["key"].endswith("/D42D0685.pub")
