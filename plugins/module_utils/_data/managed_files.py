@@ -24,10 +24,10 @@ class Managed:
 
 MANAGED = (
     # stack_packages
-    Managed("/etc/apt/sources.list.d/ibready-*", repository=True),
-    Managed("/etc/apt/keyrings/ibready-*", repository=True),
+    Managed("/etc/apt/sources.list.d/ibready-*.list", repository=True),
+    Managed("/etc/apt/keyrings/ibready-*.gpg", repository=True),
     Managed("/etc/apt/preferences.d/ibready-*", repository=True),
-    Managed("/etc/yum.repos.d/ibready-*", repository=True),
+    Managed("/etc/yum.repos.d/ibready-*.repo", repository=True),
     Managed("/etc/pki/rpm-gpg/RPM-GPG-KEY-ibready-*", repository=True),
     Managed("/etc/dnf/modules.d/nvidia-driver.module", repository=True),
     Managed("/etc/dnf/plugins/versionlock.list"),

@@ -20,6 +20,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._packages.model im
     Transaction,
     Wanted,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._snapshot.files import is_repository
 from ansible_collections.ibready.cluster.plugins.module_utils._snapshot.model import (
     Package,
     Packages,
@@ -41,7 +42,7 @@ class _View(View):
         for source in (files.APT_SOURCES, files.APT_PREFERENCES):
             place = os.path.join(self._root, source.lstrip("/"))
             names = os.listdir(place) if os.path.isdir(place) else []
-            mine = [name for name in names if name.startswith("ibready-")]
+            mine = [name for name in names if is_repository(f"{source}/{name}")]
             self._copy(source, _FOLDERS[source], mine)
         self._copy("/var/lib/apt/lists", "lists", ("lock",))
         for path, data in kept.items():

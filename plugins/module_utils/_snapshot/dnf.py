@@ -15,6 +15,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._packages.model im
     Transaction,
     Wanted,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._snapshot.files import is_repository
 from ansible_collections.ibready.cluster.plugins.module_utils._snapshot.model import (
     Package,
     Packages,
@@ -30,7 +31,8 @@ class _View(View):
     def fill_with(self, kept: Mapping[str, bytes]) -> None:
         source = os.path.join(self._root, files.YUM_REPOS.lstrip("/"))
         names = os.listdir(source) if os.path.isdir(source) else []
-        self.fill((), {}, [one for one in names if one.startswith("ibready-")], all_streams=False)
+        mine = [one for one in names if is_repository(f"{files.YUM_REPOS}/{one}")]
+        self.fill((), {}, mine, all_streams=False)
         streams = any(os.path.dirname(path) == files.DNF_MODULES for path in kept)
         for path, data in kept.items():
             folder, name = os.path.split(path)
