@@ -21,7 +21,8 @@ form='${binary:Package} ${Version} ${db:Status-Want} ${db:Status-Status}'
 dpkg-query --show --showformat="$form\\n"
 echo held; apt-mark showhold; echo asked for; apt-mark showmanual; cd /
 files() {
-  find etc usr/local/lib var/lib/ibready -xdev -path var/lib/ibready/snapshots -prune -o "$@" \\
+  find etc usr/local/lib/ibready var/lib/ibready -xdev \\
+    -path var/lib/ibready/snapshots -prune -o "$@" \\
     2>/dev/null
 }
 echo files

@@ -22,7 +22,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._snapshot.model im
 )
 
 _KEY = "gpg-pubkey"
-_MANUAL = ["repoquery", "--installed", "--userinstalled", "--queryformat", "%{name}.%{arch}\\n"]
+_MANUAL = ["repoquery", "--userinstalled", "--queryformat", "%{name}.%{arch}\\n"]
 
 
 class _View(View):
