@@ -51,6 +51,7 @@ MANAGED = (
     Managed("/etc/dkms/framework.conf.d/ibready.conf"),
     # Which services start at boot.
     Managed("/etc/systemd/system/*.wants/openibd.service", tell=SYSTEMD),
+    Managed("/etc/rc*.d/*openibd"),
     Managed("/etc/systemd/system/*.wants/nvidia-*.service", tell=SYSTEMD),
     # What the roles remember, so that they can put it back themselves.
     Managed("/var/lib/ibready/*.json"),
