@@ -85,14 +85,18 @@ class Need:
     unknown: tuple[str, ...] = ()
 
 
-def judge(facts: RebootFacts) -> Need:
-    """Everything that waits for a boot, and what could not be looked at."""
+def judge(facts: RebootFacts, *, removed: bool = False) -> Need:
+    """Everything that waits for a boot, and what could not be looked at.
+
+    ``removed``: packages were taken away by intent, so that a loaded module without a file waits
+    for a boot, too. Otherwise nobody can tell: it may have been built for another kernel.
+    """
     reasons: list[Reason] = []
     unknown: list[str] = []
     if not facts.container:
         _kernel(facts, reasons, unknown)
     if not facts.container or facts.simulated:
-        _modules(facts, reasons, unknown)
+        _modules(facts, reasons, unknown, removed)
         reasons += [
             Reason(BLACKLIST, name, f"{name} is to be kept out and is still loaded")
             for name in facts.kept_out
@@ -138,13 +142,16 @@ def _kernel(facts: RebootFacts, reasons: list[Reason], unknown: list[str]) -> No
         reasons.append(Reason(KERNEL, facts.default.value, what))
 
 
-def _modules(facts: RebootFacts, reasons: list[Reason], unknown: list[str]) -> None:
+def _modules(facts: RebootFacts, reasons: list[Reason], unknown: list[str], removed: bool) -> None:
     for one in WATCHED:
         loaded = facts.loaded.get(one.name)
         if loaded is None:
             continue
         installed = facts.installed.get(one.name, Reading(None, "nobody looked"))
-        if installed.value is None:
+        if installed.value is None and installed.missing and removed:
+            what = f"{one.name} {loaded.shown()} is loaded, and was removed"
+            reasons.append(Reason(MODULE, one.name, what, one.reload))
+        elif installed.value is None:
             # Its file may be gone from the running kernel's tree: DKMS built for another one.
             unknown.append(
                 f"{one.name} is loaded, and its file cannot be asked for ({installed.why})"

@@ -25,6 +25,13 @@ options:
     elements: str
     choices: [kernel, module, argument, blacklist, packages]
     default: [kernel, module, argument, blacklist]
+  removed:
+    description:
+      - Packages were taken away by intent, so that a loaded module whose file is gone is a reason.
+        Otherwise it is in RV(unknown).
+    type: bool
+    default: false
+    version_added: 0.2.0
   root:
     description: The directory that is the host's C(/) for files. Tests point it elsewhere.
     type: path
@@ -119,9 +126,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils import (
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Cached, Live
 
 
-def _look(reasons: list[str], root: str) -> dict[str, Any]:
+def _look(reasons: list[str], root: str, removed: bool) -> dict[str, Any]:
     evidence = Cached(Live(root))
-    need = _reboot.judge(_reboot_look.look(evidence, root))
+    need = _reboot.judge(_reboot_look.look(evidence, root), removed=removed)
     counts = [one for one in need.reasons if one.kind in reasons]
     return {
         "changed": False,
@@ -145,12 +152,13 @@ def main() -> None:
                 "choices": list(_reboot.KINDS),
                 "default": ["kernel", "module", "argument", "blacklist"],
             },
+            "removed": {"type": "bool", "default": False},
             "root": {"type": "path", "default": "/"},
         },
         supports_check_mode=True,
     )
     try:
-        result = _look(module.params["reasons"], module.params["root"])
+        result = _look(module.params["reasons"], module.params["root"], module.params["removed"])
     except _state.StateError as exc:
         module.fail_json(msg=f"What waits for a reboot: {exc}")
     module.exit_json(**result)

@@ -16,6 +16,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
     ExpectationError,
     from_inventory,
 )
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import rollback
 
 # What playbooks read besides the roles' own variables. Kept in step with docs/variables.md.
 PLAYBOOK_OPTIONS: dict[str, dict[str, Any]] = {
@@ -140,6 +141,23 @@ PLAYBOOK_OPTIONS.update(
             "description": "The lock on the controller (default: stack.lock.yml beside the "
             "inventory).",
         },
+        "stack_rollback_to": {
+            "type": "str",
+            "choices": list(rollback.ROADS),
+            "description": "Where rollback.yml goes: `previous` (the lock of before), `next` (the "
+            "one that was rolled back from) or `bare` (before ibready; default: previous).",
+        },
+        "stack_rollback_keep": {
+            "type": "list",
+            "elements": "str",
+            "description": "Packages (globs) that rollback.yml leaves as they are, whatever the "
+            "snapshot says (default: none).",
+        },
+        "stack_snapshots": {
+            "type": "int",
+            "description": "How many snapshots a host keeps, besides that of the bare host "
+            "(default 5).",
+        },
         "stack_matrix": {
             "type": "list",
             "elements": "path",
@@ -164,6 +182,10 @@ INTERNAL = frozenset(
         "ibready_plan",
         "ibready_plan_only",
         "ibready_stack_plan",
+        "ibready_batch",
+        "ibready_rollback",
+        "ibready_rollback_done",
+        "ibready_rollback_lock",
     )
 )
 

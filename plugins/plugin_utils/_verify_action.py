@@ -51,7 +51,7 @@ class VerifyAction(ActionBase):
             return expect
         given = {
             name: self._templar.template(variables[name])
-            for name in (where.LOCK_FILE, "stack_matrix", "inventory_dir")
+            for name in (where.ROLLBACK_LOCK, where.LOCK_FILE, "stack_matrix", "inventory_dir")
             if variables.get(name)
         }
         try:

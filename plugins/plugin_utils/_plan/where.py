@@ -17,6 +17,8 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.lock import 
 )
 
 LOCK_FILE = "stack_lock_file"
+# While a host is rolled back it is judged by the lock that it goes to.
+ROLLBACK_LOCK = "ibready_rollback_lock"
 
 
 def lock_file(variables: Mapping[str, Any]) -> Path:
@@ -46,9 +48,10 @@ def said_of(host: str, variables: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises LockError or MatrixError.
     """
-    if not variables.get(LOCK_FILE) and not variables.get("inventory_dir"):
+    given = variables.get(ROLLBACK_LOCK)
+    if not given and not variables.get(LOCK_FILE) and not variables.get("inventory_dir"):
         return {}
-    lock = _read(lock_file(variables))
+    lock = _read(Path(str(given)) if given else lock_file(variables))
     if lock is None:
         return {}
     digest = _digest(matrix_folders(variables))

@@ -260,3 +260,14 @@ def test_a_loaded_module_whose_file_cannot_be_asked_for_is_unknown(
     if answer:
         host.says["modinfo"] = answer
     assert "nvidia is loaded, and its file cannot be asked for" in host.need().unknown[0]
+
+
+def test_a_module_that_was_removed_by_intent_waits_for_a_boot() -> None:
+    there = {"nvidia": Reading[ModuleVersion](None, "modinfo: not found", missing=True)}
+    gone = facts(loaded={"nvidia": ModuleVersion("1")}, installed=there)
+    assert _reboot.judge(gone).unknown
+    need = _reboot.judge(gone, removed=True)
+    assert [one.what for one in need.reasons] == ["nvidia 1 is loaded, and was removed"]
+    assert not need.unknown
+    silent = modules(ModuleVersion("1"), None, "modinfo: not installed")
+    assert _reboot.judge(silent, removed=True).unknown

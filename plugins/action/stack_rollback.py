@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Say to which plan each host goes back, and let the locks change places when all are there.
+
+Runs on the controller, for only it has the locks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
+from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load
+from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.model import MatrixError
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import install, rollback, where
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import lock as locks
+
+_PROBLEMS = (rollback.RollbackError, locks.LockError, MatrixError)
+
+
+class ActionModule(ActionBase):
+    """The whole of the module ``stack_rollback``."""
+
+    _requires_connection = False
+    _VALID_ARGS = frozenset(("state", "hosts", "to"))
+    _supports_check_mode = True
+
+    def run(
+        self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        result: dict[str, Any] = super().run(tmp, task_vars)
+        _, args = self.validate_argument_spec(
+            argument_spec={
+                "state": {"type": "str", "choices": ["planned", "swapped"], "required": True},
+                "hosts": {"type": "list", "elements": "str", "required": True},
+                "to": {"type": "str", "choices": list(rollback.ROADS), "default": "previous"},
+            }
+        )
+        variables = task_vars or {}
+        try:
+            if args["to"] == rollback.BARE:
+                result.update(_bare(args["hosts"]))
+                return result
+            variables_of = variables["hostvars"][args["hosts"][0]]
+            found = rollback.read(_lock_file(args["hosts"], variables["hostvars"]), args["to"])
+            if args["state"] == "planned":
+                result.update(self._planned(found, args["hosts"]))
+            else:
+                result.update(self._swapped(found, args["hosts"], variables_of))
+        except _PROBLEMS as exc:
+            raise AnsibleActionFail(str(exc)) from exc
+        except OSError as exc:
+            raise AnsibleActionFail(
+                f"the locks did not change places: {exc}. Next: see both files, and put "
+                f"{locks.PREVIOUS} in the place of {locks.NAME} by hand"
+            ) from exc
+        return result
+
+    def _planned(self, found: rollback.Locks, hosts: list[str]) -> dict[str, Any]:
+        changes = rollback.differences(found)
+        for line in changes:
+            self._display.display(f"  {line}")
+        return {
+            "changed": False,
+            "digests": rollback.digests(found, hosts),
+            "changes": changes,
+            "lock": str(found.other_path),
+            "swapped": False,
+            "absent": rollback.absent(found, hosts),
+        }
+
+    def _swapped(
+        self, found: rollback.Locks, hosts: list[str], variables: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        absent = rollback.absent(found, hosts)
+        result = {
+            "changed": not absent,
+            "digests": rollback.digests(found, hosts),
+            "changes": rollback.differences(found),
+            "lock": str(found.other_path if absent else found.path),
+            "swapped": not absent,
+            "absent": absent,
+        }
+        if not absent and not self._task.check_mode:
+            rollback.swap(found, _packages(found.other, variables), VERSION)
+        return result
+
+
+def _bare(hosts: list[str]) -> dict[str, Any]:
+    """No lock has a part in it: that of the site stays, for the hosts' next converge."""
+    return {
+        "changed": False,
+        "digests": dict.fromkeys(hosts, rollback.BARE),
+        "changes": [],
+        "lock": "",
+        "swapped": False,
+        "absent": [],
+    }
+
+
+def _lock_file(hosts: list[str], hostvars: Mapping[str, Any]) -> Path:
+    found = {where.lock_file(hostvars[host]) for host in hosts}
+    if len(found) > 1:
+        raise rollback.RollbackError(
+            f"{where.LOCK_FILE} differs between hosts; next: roll back groups that have different "
+            "locks in runs of their own (--limit)"
+        )
+    return found.pop()
+
+
+def _packages(lock: locks.Lock, variables: Mapping[str, Any]) -> dict[str, Any]:
+    """By class, what its package manager is told; left out where nobody says where it is had."""
+    matrix = load.load(where.matrix_folders(variables))
+    sites = install.Sites(dict(variables.get("stack_repositories") or {}))
+    found = {}
+    for name, one in lock.classes.items():
+        try:
+            to = install.target(one.system, one.arch, matrix)
+            found[name] = install.install(one.stack, to, matrix, sites)
+        except install.InstallError:
+            continue
+    return found

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every file that ibready writes on a node, or may write: what a snapshot holds, and nothing else.
+
+Source: the roles' task files and the modules that they name. Confidence: confirmed; the system
+test of the rollback compares a node's /etc and /var/lib/ibready with what they were.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# What has to be told of a changed file.
+SYSTEMD, UDEV, GRUB, INITRAMFS = "systemd", "udev", "grub", "initramfs"
+
+
+@dataclass(frozen=True)
+class Managed:
+    """Files by a glob. ``repository``: the package manager reads it, so it goes back first."""
+
+    glob: str
+    repository: bool = False
+    tell: str = ""
+
+
+MANAGED = (
+    # stack_packages
+    Managed("/etc/apt/sources.list.d/ibready-*.list", repository=True),
+    Managed("/etc/apt/keyrings/ibready-*.gpg", repository=True),
+    Managed("/etc/apt/preferences.d/ibready-*", repository=True),
+    Managed("/etc/yum.repos.d/ibready-*.repo", repository=True),
+    Managed("/etc/pki/rpm-gpg/RPM-GPG-KEY-ibready-*", repository=True),
+    Managed("/etc/dnf/modules.d/nvidia-driver.module", repository=True),
+    Managed("/etc/dnf/plugins/versionlock.list"),
+    Managed("/var/lib/ibready/packages/*.json"),
+    # host_tuning
+    Managed("/etc/sysctl.d/90-ibready.conf"),
+    Managed("/etc/security/limits.d/90-ibready.conf"),
+    Managed("/etc/systemd/system.conf.d/90-ibready.conf", tell=SYSTEMD),
+    Managed("/etc/systemd/user.conf.d/90-ibready.conf", tell=SYSTEMD),
+    Managed("/etc/systemd/system/*.service.d/90-ibready.conf", tell=SYSTEMD),
+    Managed("/etc/systemd/system/ibready-*", tell=SYSTEMD),
+    Managed("/etc/systemd/system/*.wants/ibready-*", tell=SYSTEMD),
+    Managed("/etc/default/grub.d/*ibready*", tell=GRUB),
+    Managed("/etc/modprobe.d/ibready-*", tell=INITRAMFS),
+    Managed("/etc/ibready/*.json"),
+    Managed("/usr/local/lib/ibready/boot-tuning"),
+    # rdma, nvidia_driver
+    Managed("/etc/modules-load.d/ibready-*"),
+    Managed("/etc/udev/rules.d/60-rdma-persistent-naming.rules", tell=UDEV),
+    Managed("/etc/infiniband/openib.conf"),
+    Managed("/etc/dkms/framework.conf.d/ibready.conf"),
+    # Which services start at boot.
+    Managed("/etc/systemd/system/*.wants/openibd.service", tell=SYSTEMD),
+    Managed("/etc/rc*.d/*openibd"),
+    Managed("/etc/systemd/system/*.wants/nvidia-*.service", tell=SYSTEMD),
+    # What the roles remember, so that they can put it back themselves.
+    Managed("/var/lib/ibready/*.json"),
+)
+# The snapshots' own memory, and what belongs to a run and not to a stack.
+LEFT_OUT = ("/var/lib/ibready/stack.json",)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whatever a role writes on a node is in the table of managed files, or a rollback forgets it."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from pathlib import Path
+
+import yaml
+
+from ansible_collections.ibready.cluster.plugins.module_utils import (
+    _blacklist,
+    _boot_tuning,
+    _bootloader,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data.managed_files import MANAGED
+from ansible_collections.ibready.cluster.plugins.module_utils._packages import files, versionlock
+from ansible_collections.ibready.cluster.plugins.modules import boot_tuning
+
+ROOT = Path(__file__).parents[4]
+# Its file is of the run, and not of the stack.
+OF_THE_RUN = "reboot_gate"
+WRITER = re.compile(
+    r"^ +(?:ansible\.builtin\.(?:copy|template|lineinfile)|ibready\.cluster\.sysctl_dropin):\n"
+    r"(?:.*\n)*? +(?:dest|path): (.+)$",
+    re.MULTILINE,
+)
+TEMPLATE = re.compile(r"\{\{ *(\w+) *\}\}")
+# What the variables of tasks stand for.
+VALUES = {"item": "system.conf.d", "__host_tuning_ssh_unit": "ssh.service"}
+
+
+def unmanaged(paths: set[str]) -> set[str]:
+    return {
+        path for path in paths if not any(fnmatch.fnmatchcase(path, one.glob) for one in MANAGED)
+    }
+
+
+def written(role: str) -> set[str]:
+    """The files that the tasks of a role write."""
+    home = ROOT / "roles" / role
+    values = {**VALUES, **(yaml.safe_load((home / "vars/main.yml").read_text()) or {})}
+    return {
+        TEMPLATE.sub(lambda match: str(values[match.group(1)]), path.strip('"'))
+        for place in home.glob("tasks/*.yml")
+        for path in WRITER.findall(place.read_text())
+    }
+
+
+def test_what_roles_write_is_managed() -> None:
+    roles = {path.name for path in ROOT.glob("roles/*")} - {OF_THE_RUN}
+    found = set().union(*map(written, roles))
+    assert "/etc/modprobe.d/ibready-nouveau.conf" in found
+    assert "/etc/infiniband/openib.conf" in found
+    assert unmanaged(found) == set()
+
+
+def test_what_modules_write_is_managed() -> None:
+    paths = {
+        files.apt_key("doca"),
+        files.apt_source("doca"),
+        files.apt_preferences("rdma"),
+        files.dnf_key("doca"),
+        files.dnf_repo("doca"),
+        files.dnf_module("nvidia-driver"),
+        versionlock.PATH,
+        _blacklist.PATH,
+        _bootloader.DROPIN,
+        _boot_tuning.CONFIG,
+        boot_tuning._PROGRAM,
+        boot_tuning._UNIT,
+        boot_tuning._WANTED,
+        "/var/lib/ibready/packages/rdma.json",
+        "/var/lib/ibready/kernel_args.json",
+    }
+    assert unmanaged(paths) == set()
+    assert unmanaged({"/etc/apt/sources.list.d/ibready-site.sources"})
