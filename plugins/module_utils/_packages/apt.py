@@ -40,7 +40,7 @@ _OPTIONS = (
     "Dpkg::Options::=--force-confold",
     "Dpkg::Use-Pty=0",
 )
-_YES = ("--yes", "--allow-downgrades", "--allow-change-held-packages")
+YES = ("--yes", "--allow-downgrades", "--allow-change-held-packages")
 
 
 class Apt:
@@ -143,7 +143,7 @@ class Apt:
         )
         if self._check() is None and not self.damage():
             return done
-        fix = [*_YES, "--fix-broken", "install"]
+        fix = [*YES, "--fix-broken", "install"]
         planned = self._apt("apt-get", ["--simulate", *fix])
         changes = self._changes(planned, "looking how the packages could be repaired")
         foreign = [
@@ -226,7 +226,7 @@ class Apt:
         return Request(tuple(install), tuple(remove))
 
     def simulate(self, request: Request) -> Transaction:
-        words = [*_YES, "install", *_words(request)]
+        words = [*YES, "install", *named(request)]
         planned = self._apt("apt-get", ["--simulate", *words])
         changes = self._changes(planned, "choosing the packages")
         if not changes:
@@ -236,7 +236,7 @@ class Apt:
         return Transaction(changes, download, unpacked)
 
     def leftovers(self, request: Request, brought: Sequence[str]) -> list[str]:
-        words = [*_YES, "--simulate", "--auto-remove", "install", *_words(request)]
+        words = [*YES, "--simulate", "--auto-remove", "install", *named(request)]
         changes = self._changes(self._apt("apt-get", words), "looking for what is left over")
         return [one.name for one in changes if one.act == "removed" and one.name in brought]
 
@@ -257,13 +257,13 @@ class Apt:
         locks.wait(self.root, locks.APT_LOCKS, (), timeout)
 
     def fetch(self, request: Request) -> None:
-        done = self._apt("apt-get", [*_YES, "--download-only", "install", *_words(request)])
+        done = self._apt("apt-get", [*YES, "--download-only", "install", *named(request)])
         if done.rc != 0:
             raise failures.explain(done.stdout, done.stderr, doing="downloading the packages")
 
     def apply(self, request: Request, timeout: float) -> None:
         wait = ["-o", f"DPkg::Lock::Timeout={int(timeout)}"]
-        done = self._apt("apt-get", [*wait, *_YES, "install", *_words(request)])
+        done = self._apt("apt-get", [*wait, *YES, "install", *named(request)])
         if done.rc != 0:
             raise failures.explain(
                 done.stdout, done.stderr, doing="installing the packages", changed=True
@@ -298,7 +298,7 @@ class Apt:
         return self._run([*argv, *words])
 
 
-def _words(request: Request) -> list[str]:
+def named(request: Request) -> list[str]:
     """Names as apt takes them: NAME=VERSION to install, NAME- to remove."""
     found = [f"{one.name}={one.version}" if one.version else one.name for one in request.install]
     return found + [f"{name}-" for name in request.remove]

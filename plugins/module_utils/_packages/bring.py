@@ -364,7 +364,7 @@ class Bringer:
                 if other != part.name
                 for name in one.holds
             }
-            wanted = {name for name in self._before if part.owns(name)} - others
+            wanted = {name for name in self._before if part.hold and part.owns(name)} - others
             add = sorted(wanted - now)
             drop = sorted((set(book.holds) - wanted) & now)
             # An operator's own hold stays the operator's.
