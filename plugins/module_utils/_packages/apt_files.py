@@ -96,7 +96,7 @@ def reduced(status: str, without: Collection[str]) -> str:
         match = re.match(r"Package: (\S+)$", paragraph, re.MULTILINE)
         if match is None or match.group(1) not in without:
             kept.append(paragraph)
-    return "\n\n".join(kept) + "\n"
+    return "\n\n".join(kept) + "\n" if any(kept) else ""
 
 
 def addresses(text: str) -> list[tuple[str, str, int, str]]:
