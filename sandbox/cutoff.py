@@ -12,7 +12,7 @@ def cut_rules(fabric: str, *, cut: bool) -> str:
     """Return nftables input that cuts a node off, or gives its network back.
 
     Everything else is refused at once, as where there is no route: also names, and the vendors'
-    repositories at ``fabric`` (an address). A reboot of the node gives the network back.
+    repositories at ``fabric`` (an address). A reboot from inside the node does not end it.
     """
     rules = f"table {_TABLE}\ndelete table {_TABLE}\n"
     if not cut:

@@ -19,6 +19,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._packages.model im
     Part,
     Repository,
     Request,
+    Transaction,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.run import Runner
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.wanted_files import (
@@ -57,6 +58,10 @@ class AptFiles(Apt):
         # An archive folder of its own: what lies in the host's would not be listed.
         self._more += [f"Dir::State::status={home}/status", f"Dir::Cache::archives={home}/archives"]
         return warnings
+
+    def simulate(self, request: Request) -> Transaction:
+        planned = self._apt("apt-get", ["--simulate", *YES, "install", *named(request)])
+        return Transaction(self._changes(planned, "choosing the packages"))
 
     def listed(self, request: Request) -> list[PackageFile]:
         done = self._apt("apt-get", ["--print-uris", *YES, "install", *named(request)])

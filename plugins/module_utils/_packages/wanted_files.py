@@ -71,8 +71,14 @@ def request(manager: Seeker, search: Search, fetch: keyring.Fetch) -> Request:
     have = manager.installed()
     install: list[Wanted] = []
     remove: list[str] = []
-    for part in (*search.parts, Part("helpers", tuple(map(Wanted, manager.helpers())))):
-        picked, _warnings = choose.pick(part, have, (), manager.versions)
+    parts = (*search.parts, Part("helpers", tuple(map(Wanted, manager.helpers()))))
+    headers = [manager.headers_package(kernel) for kernel in search.kernels]
+    # Asked once: with a distribution's lists, each question takes seconds.
+    named = {one.name for part in parts for one in part.packages}
+    strays = {one.name for part in parts for one in choose.strays(part, have, ())}
+    offered = manager.versions([*named, *strays, *headers])
+    for part in parts:
+        picked, _warnings = choose.pick(part, have, (), lambda _names: offered)
         install += [one for one in picked if one not in install]
         remove += choose.conflicting(part, have)
     asked = manager.request(search.parts, install, list(dict.fromkeys(remove)))
@@ -80,9 +86,8 @@ def request(manager: Seeker, search: Search, fetch: keyring.Fetch) -> Request:
     builds = [one.name for one in found.changes if one.after and dkms.is_dkms(one.name)]
     if not builds:
         return asked
-    for kernel in search.kernels:
-        package = manager.headers_package(kernel)
-        if not manager.versions([package]).get(package):
+    for kernel, package in zip(search.kernels, headers):
+        if not offered.get(package):
             raise refuse.headers(package, kernel, builds[0])
         if Wanted(package) not in install:
             install.append(Wanted(package))
