@@ -48,6 +48,11 @@ class ActionModule(ActionBase):
         promised = check.signed_sums(home, layout.fingerprint(args["key"]))
         prefix = f"{args['class_name']}/"
         sums = {name: one for name, one in promised.items() if name.startswith(prefix)}
+        if not sums or layout.KEY not in promised:
+            raise layout.BundleError(
+                f"{home} has nothing for {args['class_name']}; next: make the bundle on an "
+                "inventory that has such a host"
+            )
         sums[layout.KEY] = promised[layout.KEY]
         asked = {**args, "sums": sums}
         told = self._node(asked, variables)

@@ -98,7 +98,7 @@ def install(
     found: dict[str, Any] = {"parts": {one: parts[one] for one in PARTS if one in parts}}
     if sites.bundle is not None:
         found["bundle"] = {"directory": sites.bundle.directory, "class": name}
-        found["repositories"] = [_bundled(sites.bundle, name, to)]
+        found["repositories"] = [bundle_repository(sites.bundle, name, to.family)]
     else:
         wanted = dict.fromkeys(names)
         found["repositories"] = [_repository(one, stack, to, matrix, sites) for one in wanted]
@@ -192,10 +192,11 @@ def _repository(
     return found
 
 
-def _bundled(bundle: Bundled, name: str, to: Target) -> dict[str, Any]:
+def bundle_repository(bundle: Bundled, name: str, kind: str) -> dict[str, Any]:
+    """The only repository of a class that is installed from a bundle. ``kind``: apt or dnf."""
     found: dict[str, Any] = {
         "name": "bundle",
-        "kind": to.family,
+        "kind": kind,
         "url": f"{bundle.address.rstrip('/')}/{name}/",
         "key": bundle.key,
         "fingerprints": [bundle.fingerprint],
@@ -203,7 +204,7 @@ def _bundled(bundle: Bundled, name: str, to: Target) -> dict[str, Any]:
         "gpgcheck": False,
         "alone": True,
     }
-    if to.family == "apt":
+    if kind == "apt":
         found["suite"] = "./"
     return found
 

@@ -20,6 +20,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._packages.dnf_file
     interpreter,
 )
 from ansible_collections.ibready.cluster.plugins.modules import stack_bundle_files
+from ansible_collections.ibready.cluster.plugins.plugin_utils._bundle import index, source
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import install
 from tests.unit.apt_world import Signer
 from tests.unit.dnf_world import CAN_RUN, DnfWorld, Rpm, RpmRepository
 
@@ -60,7 +62,10 @@ def repository(tmp_path: Path, signer: Signer) -> RpmRepository:
 
 @with_dnf
 def test_what_a_bare_host_lacks_is_found_fetched_and_installed_from(
-    world: DnfWorld, repository: RpmRepository, tmp_path: Path
+    world: DnfWorld,
+    repository: RpmRepository,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     repositories = read.repositories([repository.entry()], "dnf")
     build = read.parts({"build": {"packages": [{"name": "gcc", "version": ""}]}})
@@ -86,6 +91,24 @@ def test_what_a_bare_host_lacks_is_found_fetched_and_installed_from(
     assert {path.name for path in stage.iterdir()} == {one.file for one in found}
     assert not [path for path in (world.root / "var/tmp").iterdir() if "ibready" in path.name]
     assert "gcc" in world.packages()
+
+    # The bundle alone, signed by another key than the packages are: the site's.
+    site = Signer(tmp_path, "site")
+    monkeypatch.setenv("GNUPGHOME", str(site.home))
+    index.write(stage, "dnf", (), site.fingerprint)
+    bundle = source.bundled("http://unused", site.fingerprint)
+    entry = {
+        **install.bundle_repository(bundle, "stage", "dnf"),
+        "url": f"file://{stage}/",
+        "key": f"file://{site.key}",
+    }
+    bare = DnfWorld(tmp_path / "bare")
+    bare.file("/etc/yum.repos.d/os.repo").write_text(
+        "[os]\nname=os\nbaseurl=http://127.0.0.1:9/os\nenabled=1\nskip_if_unavailable=0\n"
+    )
+    alone = Order(read.repositories([entry], "dnf"), search.parts, kernel=KERNEL, min_free_mb=0)
+    Bringer(bare.manager(), alone, fetching.fetch, lambda *_: None, check=False).bring()
+    assert bare.packages().items() >= {"nvidia-dkms": "3:580.1-1.el9", "gcc": "11.4-1"}.items()
 
 
 def test_the_python_of_a_program_is_read_from_its_first_line(tmp_path: Path) -> None:

@@ -19,6 +19,8 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._bundle import (
     source,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bundle.layout import BundleError
+from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import install
 from tests.unit.apt_world import Signer
 
 needs_gpg = pytest.mark.skipif(not shutil.which("gpg"), reason="needs gpg")
@@ -166,6 +168,19 @@ def test_a_path_that_leads_elsewhere_is_none_of_a_bundle(name: str) -> None:
 def test_what_is_no_manifest_is_said_to_be_none(text: str) -> None:
     with pytest.raises(BundleError, match="no manifest"):
         layout.manifest(text)
+
+
+def test_with_a_bundle_it_is_the_only_repository_and_no_location_is_missed() -> None:
+    matrix = load.own()
+    to = install.target("ubuntu24.04", "x86_64", matrix)
+    stack = {"rdma": {"flavour": "doca", "version": "3.2.3"}}
+    sites = install.Sites({}, source.bundled("/srv/bundle", "A" * 40))
+    (one,) = install.install(stack, to, matrix, sites, NAME)["repositories"]
+    assert one["url"] == f"file:///var/lib/ibready/bundle/{NAME}/"
+    assert (one["alone"], one["fingerprints"]) == (True, ["A" * 40])
+    assert install.missing_bases(stack, matrix, sites) == []
+    inbox = install.install({"rdma": {"flavour": "inbox"}}, to, matrix, sites, NAME)
+    assert (inbox["parts"], len(inbox["repositories"])) == ({}, 1)
 
 
 def test_a_bundle_is_a_folder_of_the_controller_or_an_address_of_the_nodes() -> None:
