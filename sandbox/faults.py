@@ -14,6 +14,7 @@ import yaml
 
 from sandbox import fabric_client, image, lifecycle, podman, record
 from sandbox.config import NODES, RAILS, Sandbox, node_guid, sim_host
+from sandbox.cutoff import cut_rules
 from sandbox.errors import SandboxError
 from sandbox.fabric.sysfs import guid
 from sandbox.netfile import leaf_of, leaf_port
@@ -23,7 +24,7 @@ from sandbox.vendor import sandboxed, spoil
 FILE = Path(__file__).parent / "faults.yml"
 # What breaks in a vendor's repository: no verdict finds it, a role has to refuse.
 VENDOR_FILE = Path(__file__).parent / "vendor/faults.yml"
-STEPS = ("console", "sweep", "sm", "width", "hca", "node", "drop", "web", "vendor")
+STEPS = ("console", "sweep", "sm", "width", "hca", "node", "drop", "cut", "web", "vendor")
 _TABLE = "inet ibready_sandbox"
 
 Step = dict[str, Any]
@@ -157,6 +158,8 @@ def perform(box: Sandbox, step: Step, node: str | None) -> None:
         podman.run(["exec", box.container(node), *value], timeout=30)
     elif kind == "drop":
         _netfilter(box, node, drop_rules(value["rail"], value["percent"]))
+    elif kind == "cut":
+        _netfilter(box, node, cut_rules(box.fabric_address, cut=value))
 
 
 def _netfilter(box: Sandbox, node: str, rules: str) -> None:

@@ -14,6 +14,8 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
+from ansible_collections.ibready.cluster.plugins.plugin_utils._bundle import source
+from ansible_collections.ibready.cluster.plugins.plugin_utils._bundle.layout import BundleError
 from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load
 from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.model import (
     Matrix,
@@ -28,14 +30,14 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import (
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import lock as locks
 
-_PROBLEMS = (MatrixError, locks.LockError, make.PlanError, install.InstallError)
+_PROBLEMS = (BundleError, MatrixError, locks.LockError, make.PlanError, install.InstallError)
 
 
 class ActionModule(ActionBase):
     """The whole of the module ``stack_plan``."""
 
     _requires_connection = False
-    _VALID_ARGS = frozenset(("hosts", "relock", "write", "show_only"))
+    _VALID_ARGS = frozenset(("hosts", "relock", "write", "show_only", "bundle"))
     _supports_check_mode = True
 
     def run(
@@ -48,6 +50,7 @@ class ActionModule(ActionBase):
                 "relock": {"type": "bool", "default": False},
                 "write": {"type": "bool", "default": True},
                 "show_only": {"type": "bool", "default": False},
+                "bundle": {"type": "bool", "default": True},
             }
         )
         variables = task_vars or {}
@@ -71,7 +74,8 @@ class ActionModule(ActionBase):
             )
         path = _the_one(known, where.lock_file, where.LOCK_FILE)
         matrix = load.load(_the_one(known, where.matrix_folders, "stack_matrix"))
-        sites = install.Sites(_the_one(known, _repositories, "stack_repositories"))
+        bundle = _bundle(known) if args["bundle"] else None
+        sites = install.Sites(_the_one(known, _repositories, "stack_repositories"), bundle)
         old = locks.read(path)
         made = make.make(
             known,
@@ -90,6 +94,8 @@ class ActionModule(ActionBase):
                 "; ".join(f"{host}: {text}" for host, text in said.items())
                 + ". Nothing was changed on any host."
             )
+        if bundle is not None and bundle.directory:
+            source.see(bundle, _digests(made))
         packages = _packages(made, matrix, sites, strict=not args["show_only"])
         written: list[str] = []
         if args["write"] and not self._task.check_mode:
@@ -133,6 +139,17 @@ def _repositories(variables: Mapping[str, Any]) -> dict[str, Any]:
     return dict(variables.get("stack_repositories") or {})
 
 
+def _bundle(hosts: list[make.Host]) -> install.Bundled | None:
+    given = _the_one(hosts, lambda variables: variables.get("stack_bundle"), "stack_bundle")
+    key = _the_one(hosts, lambda variables: variables.get("stack_bundle_key"), "stack_bundle_key")
+    return source.bundled(str(given), key) if given else None
+
+
+def _digests(made: make.Made) -> dict[str, str]:
+    """By class, the sum of its stack."""
+    return {row.name: row.planned.digest for row in made.rows if row.planned is not None}
+
+
 def _packages(
     made: make.Made, matrix: Matrix, sites: install.Sites, *, strict: bool
 ) -> dict[str, Any]:
@@ -146,7 +163,7 @@ def _packages(
             continue
         try:
             to = install.target(row.planned.system, row.planned.arch, matrix)
-            found[row.name] = install.install(row.planned.stack, to, matrix, sites)
+            found[row.name] = install.install(row.planned.stack, to, matrix, sites, row.name)
         except install.InstallError as exc:
             if strict:
                 raise install.InstallError(

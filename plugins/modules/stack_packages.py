@@ -30,7 +30,8 @@ options:
         V(suite) (apt; V(./) for a flat repository), V(components) (apt), V(key) (the address of the
         public key, http, https or file), V(fingerprints) (40 hex digits each), V(exclude) (dnf;
         names it must not offer), V(gpgcheck) and V(repo_gpgcheck) (dnf; both true by default, at
-        least one of them must be).
+        least one of them must be), V(alone) (false by default; where it is true no repository but
+        the plan's is asked, as for a bundle on a host without network).
     type: list
     elements: dict
     required: true
@@ -40,7 +41,8 @@ options:
       - >-
         Each has V(packages) (V(name), and V(version) as a beginning of it or empty), V(pins)
         (V(names) as globs, and V(version)), V(conflicts) (globs of installed packages that must go
-        first) and V(modules) (V(stream) of the dnf module C(nvidia-driver)).
+        first), V(modules) (V(stream) of the dnf module C(nvidia-driver)) and V(hold) (true by
+        default; where it is false upgrades may move the packages).
     type: dict
     default: {}
   absent:
@@ -143,16 +145,14 @@ kind:
   returned: failure
 """
 
-import os
 import socket
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.urls import open_url
 
 from ansible_collections.ibready.cluster.plugins.module_utils._packages import (
     build,
-    openpgp,
+    fetching,
     read,
     run,
 )
@@ -161,7 +161,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils._packages.bring im
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.dnf import Dnf
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.manager import Manager
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import (
-    APT,
     DNF,
     Change,
     Outcome,
@@ -172,24 +171,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._packages.survey i
 _ACTS = ("installed", "upgraded", "downgraded", "removed")
 
 
-def fetch(address: str) -> bytes:
-    """What an address holds, up to the size that a key file may have."""
-    if address.startswith("file://"):
-        with open(address[len("file://") :], "rb") as stream:
-            return stream.read(openpgp.LIMIT + 1)
-    answer = open_url(address, timeout=20, http_agent="ibready")
-    data: bytes = answer.read(openpgp.LIMIT + 1)
-    return data
-
-
 def manager_here() -> tuple[str, Manager]:
     """The package manager that this host has."""
-    red_hat = os.path.exists("/etc/redhat-release")
-    if red_hat and os.path.exists("/usr/bin/dnf"):
-        return DNF, Dnf(run.run)
-    if not red_hat and os.path.exists("/usr/bin/apt-get"):
-        return APT, Apt(run.run)
-    raise PackageError("failed", "this host has neither apt nor dnf", "take it out of the plan")
+    kind = fetching.kind_here()
+    return kind, Dnf(run.run) if kind == DNF else Apt(run.run)
 
 
 def report(outcome: Outcome) -> dict[str, Any]:
@@ -268,7 +253,9 @@ def main() -> None:
             lock_timeout=given["lock_timeout"],
             min_free_mb=given["min_free_mb"],
         )
-        bringer = Bringer(manager, order, fetch, build.builder(run.run), check=module.check_mode)
+        bringer = Bringer(
+            manager, order, fetching.fetch, build.builder(run.run), check=module.check_mode
+        )
         outcome = bringer.bring()
     except PackageError as exc:
         done = bringer.outcome if bringer is not None and exc.changed else Outcome()

@@ -38,6 +38,14 @@ options:
       installed from such a plan.
     type: bool
     default: false
+  bundle:
+    description:
+      - Whether everything comes from the site's bundle where there is one (C(stack_bundle)). One
+        that lies on the controller is verified first, and refused if it is damaged, not signed by
+        C(stack_bundle_key), or made for another stack.
+    type: bool
+    default: true
+    version_added: 0.2.0
 attributes:
   check_mode:
     description: Shows the plan and writes nothing.

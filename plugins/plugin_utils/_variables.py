@@ -158,6 +158,17 @@ PLAYBOOK_OPTIONS.update(
             "description": "How many snapshots a host keeps, besides that of the bare host "
             "(default 5).",
         },
+        "stack_bundle": {
+            "type": "str",
+            "description": "Everything comes from this bundle, and no other repository is asked: a "
+            "folder of the controller, or an http, https or file address that the nodes can read "
+            "([airgap.md](airgap.md); default: none). `playbooks/bundle.yml` writes it.",
+        },
+        "stack_bundle_key": {
+            "type": "str",
+            "description": "The fingerprint (40 hex digits) of the site's own key, which signs the "
+            "bundle and is the only one that may have.",
+        },
         "stack_matrix": {
             "type": "list",
             "elements": "path",
@@ -181,6 +192,10 @@ INTERNAL = frozenset(
         "ibready_report_follows",
         "ibready_plan",
         "ibready_plan_only",
+        "ibready_plan_bundle",
+        "ibready_had",
+        "ibready_bundle",
+        "ibready_bundle_made",
         "ibready_stack_plan",
         "ibready_batch",
         "ibready_rollback",

@@ -18,7 +18,13 @@ ROOT = Path(__file__).parents[2]
 ROLES = sorted(path.parent.parent.name for path in ROOT.glob("roles/*/tasks/main.yml"))
 
 # What Ansible itself defines.
-MAGIC = {"ansible_check_mode", "ansible_facts", "ansible_failed_result", "inventory_hostname"}
+MAGIC = {
+    "dict",
+    "ansible_check_mode",
+    "ansible_facts",
+    "ansible_failed_result",
+    "inventory_hostname",
+}
 MAGIC |= {"item", "role_path"}
 # What playbooks and all roles share: consent, and the hooks around disruptive steps.
 SHARED = {"ibready_reboot_ok", "ibready_drain", "ibready_undrain"}

@@ -76,7 +76,7 @@ class Apt(AptHost):
         return Request(tuple(install), tuple(remove))
 
     def simulate(self, request: Request) -> Transaction:
-        words = [*YES, "install", *_words(request)]
+        words = [*YES, "install", *named(request)]
         planned = self._apt("apt-get", ["--simulate", *words])
         changes = self._changes(planned, "choosing the packages")
         if not changes:
@@ -86,7 +86,7 @@ class Apt(AptHost):
         return Transaction(changes, download, unpacked)
 
     def leftovers(self, request: Request, brought: Sequence[str]) -> list[str]:
-        words = [*YES, "--simulate", "--auto-remove", "install", *_words(request)]
+        words = [*YES, "--simulate", "--auto-remove", "install", *named(request)]
         changes = self._changes(self._apt("apt-get", words), "looking for what is left over")
         return [one.name for one in changes if one.act == "removed" and one.name in brought]
 
@@ -94,7 +94,7 @@ class Apt(AptHost):
         locks.wait(self.root, locks.APT_LOCKS, (), timeout)
 
     def fetch(self, request: Request) -> None:
-        done = self._apt("apt-get", [*YES, "--download-only", "install", *_words(request)])
+        done = self._apt("apt-get", [*YES, "--download-only", "install", *named(request)])
         if done.rc != 0:
             raise failures.explain(done.stdout, done.stderr, doing="downloading the packages")
 
@@ -102,14 +102,14 @@ class Apt(AptHost):
         if self._view is not None:
             self._view.keep()
         wait = ["-o", f"DPkg::Lock::Timeout={int(timeout)}"]
-        done = self._apt("apt-get", [*wait, *YES, "install", *_words(request)])
+        done = self._apt("apt-get", [*wait, *YES, "install", *named(request)])
         if done.rc != 0:
             raise failures.explain(
                 done.stdout, done.stderr, doing="installing the packages", changed=True
             )
 
 
-def _words(request: Request) -> list[str]:
+def named(request: Request) -> list[str]:
     """Names as apt takes them: NAME=VERSION to install, NAME- to remove."""
     found = [f"{one.name}={one.version}" if one.version else one.name for one in request.install]
     return found + [f"{name}-" for name in request.remove]

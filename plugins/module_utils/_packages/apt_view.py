@@ -26,6 +26,7 @@ class View:
 
     def __init__(self, root: str) -> None:
         self._root = root
+        self._alone = False
         try:
             self.home = tempfile.mkdtemp(prefix="ibready-", dir=os.path.join(root, "var/tmp"))
         except OSError as exc:
@@ -49,10 +50,12 @@ class View:
         """Copy what the host has, without the files in ``mine``, and add what is to be there."""
         for folder in ("lists/partial", "sources.list.d", "preferences.d", "keyrings"):
             os.makedirs(os.path.join(self.home, folder))
-        self._copy(files.APT_SOURCES, "sources.list.d", mine)
+        self._alone = any(one.alone for one in repositories)
+        if not self._alone:
+            self._copy(files.APT_SOURCES, "sources.list.d", mine)
+            self._copy(_LISTS, "lists", ("lock",))
         self._copy(files.APT_PREFERENCES, "preferences.d", mine)
-        self._copy(_LISTS, "lists", ("lock",))
-        self._fresh = self._look_at_lists()
+        self._fresh = not self._alone and self._look_at_lists()
         os.makedirs(os.path.join(self.home, "ours"))
         for one in repositories:
             key = os.path.join(self.home, "keyrings", f"ibready-{one.name}.gpg")
@@ -131,4 +134,5 @@ class View:
             f"Dir::Etc::preferencesparts={self.home}/preferences.d/",
             f"Dir::Log::Planner={self.home}/eipp.log",
             "Acquire::Languages=none",
+            *(["Dir::Etc::sourcelist=/dev/null"] if self._alone else []),
         ]

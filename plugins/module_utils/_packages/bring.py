@@ -199,7 +199,9 @@ class Bringer:
                 if other != part.name
                 for name in one.holds
             }
-            wanted = {name for name in self._survey.packages if part.owns(name)} - others
+            wanted = {
+                name for name in self._survey.packages if part.hold and part.owns(name)
+            } - others
             add = sorted(wanted - now)
             drop = sorted((set(book.holds) - wanted) & now)
             # An operator's own hold stays the operator's.

@@ -45,7 +45,8 @@ class View:
         repos = os.path.join(self.home, "repos")
         os.makedirs(repos)
         source = os.path.join(self._root, files.YUM_REPOS.lstrip("/"))
-        if os.path.isdir(source):
+        alone = any(one.alone for one in repositories)
+        if os.path.isdir(source) and not alone:
             for name in sorted(os.listdir(source)):
                 if name.endswith(".repo") and name not in mine:
                     shutil.copy2(os.path.join(source, name), os.path.join(repos, name))
@@ -57,7 +58,7 @@ class View:
             with open(os.path.join(repos, f"ibready-{one.name}.repo"), "w") as stream2:
                 stream2.write(text)
         cache = os.path.join(self._root, _CACHE)
-        if os.path.isdir(cache):
+        if os.path.isdir(cache) and not alone:
             # What is known of the distribution's repositories need not be fetched again.
             shutil.copytree(
                 cache,

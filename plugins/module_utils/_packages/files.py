@@ -87,7 +87,8 @@ def repo_file(repository: Repository, key: str, *, all_streams: bool = False) ->
     ]
     if repository.exclude:
         lines.append(f"excludepkgs={' '.join(repository.exclude)}")
-    if all_streams:
+    # Where nothing else is asked, nobody tells which packages are of which module.
+    if all_streams or repository.alone:
         lines.append("module_hotfixes=1")
     return HEADER + "\n".join(lines) + "\n"
 

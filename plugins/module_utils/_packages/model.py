@@ -37,7 +37,10 @@ class PackageError(Exception):
 
 @dataclass(frozen=True)
 class Repository:
-    """One package repository and the only keys that may sign it (``fingerprints``: 40 hex)."""
+    """One package repository and the only keys that may sign it (``fingerprints``: 40 hex).
+
+    ``alone``: while the plan's packages are brought, no repository but the plan's is asked.
+    """
 
     name: str
     kind: str
@@ -49,6 +52,7 @@ class Repository:
     exclude: tuple[str, ...] = ()
     gpgcheck: bool = True
     repo_gpgcheck: bool = True
+    alone: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,13 +73,14 @@ class Pin:
 
 @dataclass(frozen=True)
 class Part:
-    """One part of the plan's ``install.parts``."""
+    """One part of the plan's ``install.parts``; ``hold``: upgrades must not move its packages."""
 
     name: str
     packages: tuple[Wanted, ...]
     pins: tuple[Pin, ...] = ()
     conflicts: tuple[str, ...] = ()
     stream: str = ""
+    hold: bool = True
 
     def owns(self, name: str) -> bool:
         """Whether a package of this name belongs to the part."""

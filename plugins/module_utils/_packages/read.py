@@ -27,8 +27,8 @@ _STREAM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}|")
 _URL = re.compile(r"[\x21-\x7e]{1,2000}")
 _FINGERPRINT = re.compile(r"[0-9A-F]{40}")
 _REPOSITORY = {"name", "kind", "url", "suite", "components", "key", "fingerprints", "exclude"}
-_REPOSITORY |= {"gpgcheck", "repo_gpgcheck"}
-_PART = {"packages", "pins", "conflicts", "modules"}
+_REPOSITORY |= {"gpgcheck", "repo_gpgcheck", "alone"}
+_PART = {"packages", "pins", "conflicts", "modules", "hold"}
 
 
 def repositories(raw: Sequence[Mapping[str, Any]], kind: str) -> tuple[Repository, ...]:
@@ -103,6 +103,7 @@ def _repository(raw: object) -> Repository:
         exclude=_texts(_GLOB, given.get("exclude", []), f"{what}, exclude"),
         gpgcheck=signed[0],
         repo_gpgcheck=signed[1],
+        alone=bool(given.get("alone", False)),
     )
 
 
@@ -140,6 +141,7 @@ def _part(name: str, raw: object) -> Part:
         pins=tuple(pins),
         conflicts=_texts(_GLOB, given.get("conflicts", []), f"{what}, conflicts"),
         stream=_fit(_STREAM, modules.get("stream", ""), f"{what}, module stream"),
+        hold=bool(given.get("hold", True)),
     )
 
 

@@ -36,10 +36,28 @@ class Target:
 
 
 @dataclass(frozen=True)
+class Bundled:
+    """A bundle that all packages come from (docs/airgap.md).
+
+    ``address``: of its folder as a node reads it; ``directory``: on the controller, from where it
+    is brought to that address, "" where the node reads it elsewhere.
+    """
+
+    address: str
+    key: str
+    fingerprint: str
+    directory: str = ""
+
+
+@dataclass(frozen=True)
 class Sites:
-    """What the site says of repositories (``stack_repositories``): by name, ``base`` and more."""
+    """What the site says of repositories (``stack_repositories``): by name, ``base`` and more.
+
+    With a ``bundle``, none of them is asked.
+    """
 
     given: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    bundle: Bundled | None = None
 
     def get(self, name: str, key: str) -> Any:
         return (self.given.get(name) or {}).get(key)
@@ -55,8 +73,13 @@ def target(system: str, arch: str, matrix: Matrix) -> Target:
     raise InstallError(f"{system} is no system of matrix/systems.yml")
 
 
-def install(stack: Mapping[str, Any], to: Target, matrix: Matrix, sites: Sites) -> dict[str, Any]:
-    """What ``ibready_plan.install`` holds; raises InstallError where a repository is unknown."""
+def install(
+    stack: Mapping[str, Any], to: Target, matrix: Matrix, sites: Sites, name: str = ""
+) -> dict[str, Any]:
+    """What ``ibready_plan.install`` holds; raises InstallError where a repository is unknown.
+
+    ``name``: the class's, which is its folder in a bundle.
+    """
     parts: dict[str, Any] = {}
     names: list[str] = []
     for fact in matrix.all("packages.packages").values():
@@ -70,17 +93,22 @@ def install(stack: Mapping[str, Any], to: Target, matrix: Matrix, sites: Sites) 
             for one in fact.get(to.family)
         ]
         names.append(fact.get("repository"))
-    for name in parts:
-        _own(parts[name], name, stack, to, matrix)
-    repositories = [_repository(name, stack, to, matrix, sites) for name in dict.fromkeys(names)]
-    return {
-        "repositories": repositories,
-        "parts": {name: parts[name] for name in PARTS if name in parts},
-    }
+    for part in parts:
+        _own(parts[part], part, stack, to, matrix)
+    found: dict[str, Any] = {"parts": {one: parts[one] for one in PARTS if one in parts}}
+    if sites.bundle is not None:
+        found["bundle"] = {"directory": sites.bundle.directory, "class": name}
+        found["repositories"] = [bundle_repository(sites.bundle, name, to.family)]
+    else:
+        wanted = dict.fromkeys(names)
+        found["repositories"] = [_repository(one, stack, to, matrix, sites) for one in wanted]
+    return found
 
 
 def missing_bases(stack: Mapping[str, Any], matrix: Matrix, sites: Sites) -> list[str]:
     """The repositories that the stack needs and nobody gave a location of."""
+    if sites.bundle is not None:
+        return []
     needed = [
         fact.get("repository")
         for fact in matrix.all("packages.packages").values()
@@ -161,6 +189,23 @@ def _repository(
     else:
         # Others may offer the same names in other builds (matrix/packages.yml, owned).
         found["exclude"] = _not_from(name, stack, matrix)
+    return found
+
+
+def bundle_repository(bundle: Bundled, name: str, kind: str) -> dict[str, Any]:
+    """The only repository of a class that is installed from a bundle. ``kind``: apt or dnf."""
+    found: dict[str, Any] = {
+        "name": "bundle",
+        "kind": kind,
+        "url": f"{bundle.address.rstrip('/')}/{name}/",
+        "key": bundle.key,
+        "fingerprints": [bundle.fingerprint],
+        # The site's key signs the index, and with it the sum of every package.
+        "gpgcheck": False,
+        "alone": True,
+    }
+    if kind == "apt":
+        found["suite"] = "./"
     return found
 
 

@@ -1,0 +1,102 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: stack_bundle
+short_description: Bring all package files that one class of hosts needs to the controller
+version_added: 0.2.0
+description:
+  - Asks one host of a class, which reaches the repositories, for the files that a bare host of that
+    class needs (M(ibready.cluster.stack_bundle_files)), and carries to C(DIRECTORY/CLASS) those
+    that are not there yet with the right SHA256.
+  - A file is put in place only whole and with the sum that its repository's signed index states.
+    Packages that are no longer needed are removed. M(ibready.cluster.stack_bundle_index) makes a
+    signed repository of it.
+options:
+  directory:
+    description: The bundle on the controller; it is made where it is not there.
+    type: path
+    required: true
+  class_name:
+    description: The class, as the lock names it.
+    type: str
+    required: true
+  digest:
+    description: The sum of the class's stack, C(ibready_plan.digest).
+    type: str
+    required: true
+  install:
+    description: What is to be installed, C(ibready_plan.install).
+    type: dict
+    required: true
+  more:
+    description: Parts before those of the plan, as the distribution's own RDMA packages.
+    type: dict
+    default: {}
+  had:
+    description: What M(ibready.cluster.stack_bundle_files) told of every host of the class.
+    type: dict
+    required: true
+attributes:
+  check_mode:
+    description: Tells which files would be fetched.
+    support: full
+  diff_mode:
+    description: Has nothing to show.
+    support: none
+author:
+  - ibready contributors (@ibready)
+"""
+
+EXAMPLES = r"""
+- name: Bring the files to the bundle
+  ibready.cluster.stack_bundle:
+    directory: /srv/bundle
+    class_name: "{{ ibready_plan.class }}"
+    digest: "{{ ibready_plan.digest }}"
+    install: "{{ ibready_plan.install }}"
+    had:
+      node1: "{{ ibready_had }}"
+"""
+
+RETURN = r"""
+files:
+  description: >-
+    Every file that the class needs, with C(name), C(version), C(file), C(address), C(size) in
+    bytes, C(sha256) and C(index).
+  type: list
+  elements: dict
+  returned: success
+fetched:
+  description: The names of those that were not there.
+  type: list
+  elements: str
+  returned: success
+bytes:
+  description: What all of them weigh.
+  type: int
+  returned: success
+kind:
+  description: C(apt) or C(dnf).
+  type: str
+  returned: success
+made_on:
+  description: The host that was asked.
+  type: str
+  returned: success
+kernels:
+  description: The running kernels of the class.
+  type: list
+  elements: str
+  returned: success
+class_name:
+  description: The class.
+  type: str
+  returned: success
+digest:
+  description: The sum of its stack.
+  type: str
+  returned: success
+"""
