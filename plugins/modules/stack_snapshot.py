@@ -95,7 +95,7 @@ snapshot:
   type: str
   returned: success
 at:
-  description: The digest of the plan that the host was at; empty, V(bare) or V(unknown) for none.
+  description: The digest of the plan that the host was at; V(bare) or V(unknown) for none.
   type: str
   returned: success
 moving:
@@ -141,7 +141,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils._packages.model im
 from ansible_collections.ibready.cluster.plugins.module_utils._snapshot import (
     files,
     restore,
-    store,
     take,
     tell,
 )
@@ -241,7 +240,7 @@ def name(module: AnsibleModule) -> str:
 
 def act(module: AnsibleModule) -> dict[str, Any]:
     pool, given = pool_here(), module.params
-    before = store.state(pool.root)
+    before = take.at(pool.root)
     state, digest = given["state"], given["digest"]
     told: dict[str, Any] = {"changed": False, "snapshot": "", "at": before.digest}
     told["moving"] = before.digest != digest or bool(before.towards)

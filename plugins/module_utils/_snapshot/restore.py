@@ -89,7 +89,7 @@ class Restorer:
 
     def _restore(self) -> None:
         root, digest = self._pool.root, self._order.digest
-        state = store.state(root)
+        state = take.at(root)
         if state.digest == digest and not state.towards:
             return  # It never left, or is back already: later changes of the operator are theirs.
         snapshot = found(digest, root)

