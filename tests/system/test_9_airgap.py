@@ -92,7 +92,5 @@ def test_a_node_without_route_gets_ready_from_a_bundle_and_a_damaged_one_is_refu
         done = site.play("site.yml")
         assert done.returncode == 0, done.stdout
         assert site.box.verdicts() == {"node1": "ready"}
-        again = site.play("playbooks/converge.yml")
-        assert "changed=0" in again.stdout.rpartition("node1 ")[2], again.stdout
     finally:
         site.box.sandbox("heal")
