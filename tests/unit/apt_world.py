@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gzip
 import hashlib
 import shutil
@@ -43,6 +44,9 @@ class Signer:
     def __init__(self, home: Path, name: str) -> None:
         self.home = home / f"gnupg-{name}"
         self.home.mkdir(mode=0o700)
+        # gpg starts an agent for the key, which would outlive the tests.
+        end = ["gpgconf", "--homedir", str(self.home), "--kill", "all"]
+        atexit.register(subprocess.run, end, capture_output=True, check=False)
         words = ["--batch", "--passphrase", "", "--quick-gen-key", f"{name} <x@example.com>"]
         self.gpg(*words, "ed25519", "sign", "never")
         self.key = home / f"{name}.pub"
