@@ -39,10 +39,11 @@ options:
     description:
       - The parts to bring, name to what the plan says of it, in the plan's order.
       - >-
-        Each has V(packages) (V(name), and V(version) as a beginning of it or empty), V(pins)
-        (V(names) as globs, and V(version)), V(conflicts) (globs of installed packages that must go
-        first), V(modules) (V(stream) of the dnf module C(nvidia-driver)) and V(hold) (true by
-        default; where it is false upgrades may move the packages).
+        Each has V(packages) (V(name), and V(version) as a beginning of it or empty; or only the
+        name, as a text), V(pins) (V(names) as globs, and V(version)), V(conflicts) (globs of
+        installed packages that must go first), V(modules) (V(stream) of the dnf module
+        C(nvidia-driver)) and V(hold) (true by default; where it is false upgrades may move the
+        packages).
     type: dict
     default: {}
   absent:

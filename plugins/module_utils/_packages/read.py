@@ -127,7 +127,9 @@ def _part(name: str, raw: object) -> Part:
     modules = _keys(given.get("modules") or {}, {"stream"}, f"{what}, modules")
     packages = []
     for one in _list(given.get("packages", []), f"{what}, packages"):
-        entry = _keys(one, {"name", "version"}, f"{what}, packages")
+        # A name by itself is the package in whatever version there is.
+        named = {"name": one} if isinstance(one, str) else one
+        entry = _keys(named, {"name", "version"}, f"{what}, packages")
         package = _fit(_NAME, entry.get("name"), f"{what}, package")
         packages.append(Wanted(package, _version(entry.get("version", ""), f"{what}, {package}")))
     pins = []

@@ -171,7 +171,7 @@ def test_a_part_that_is_not_held_may_be_upgraded(
     install(
         world,
         repository.entry(),
-        rdma={"packages": [{"name": "gcc", "version": ""}], "hold": False},
+        rdma={"packages": ["gcc"], "hold": False},
     )
     assert world.manager().held() == set()
 
