@@ -12,6 +12,7 @@ import os
 from typing import Callable, Sequence
 
 from ansible_collections.ibready.cluster.plugins.module_utils._command import Output
+from ansible_collections.ibready.cluster.plugins.module_utils._packages import files
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import Repository
 
 # dnf names the folder by the repository and a digest of its address.
@@ -32,6 +33,10 @@ def acquaint(
     if not strange:
         return []
     only = [f"--repo=ibready-{name}" for name in strange]
+    if root != "/":
+        # dnf looks for a key outside of its root.
+        keys = {name: os.path.join(root, files.dnf_key(name).lstrip("/")) for name in strange}
+        only += [f"--setopt=ibready-{name}.gpgkey=file://{key}" for name, key in keys.items()]
     if dnf(["--assumeyes", *only, "makecache"]).rc == 0:
         return []
     return [
