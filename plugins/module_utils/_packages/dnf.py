@@ -49,7 +49,7 @@ class Dnf(DnfHost):
             os.path.basename(place)
             for place in glob.glob(os.path.join(self.root, files.dnf_repo("*").lstrip("/")))
         ]
-        self._view = View(self.root)
+        self._view = View(self.root, self._run)
         armor = {name: self.key_data(packets) for name, packets in keys.items()}
         self._view.fill(repositories, armor, mine, all_streams=any(part.stream for part in parts))
         for one in repositories:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import glob
 import os
 import shutil
 import tempfile
@@ -13,6 +15,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._packages.model im
     PackageError,
     Repository,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._packages.run import Runner
 
 _CACHE = "var/cache/dnf"
 
@@ -20,8 +23,9 @@ _CACHE = "var/cache/dnf"
 class View:
     """Repository files and a cache in a folder of their own; `close` removes it."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, run: Runner) -> None:
         self._root = root
+        self._run = run
         try:
             os.makedirs(os.path.join(root, "var/tmp"), exist_ok=True)
             self.home = tempfile.mkdtemp(prefix="ibready-", dir=os.path.join(root, "var/tmp"))
@@ -31,6 +35,10 @@ class View:
             ) from exc
 
     def close(self) -> None:
+        # dnf starts an agent of gpg for each repository's keys, which would outlive the folder.
+        for place in glob.glob(os.path.join(self.home, "cache", "*", "pubring")):
+            with contextlib.suppress(PackageError):
+                self._run(["gpgconf", "--homedir", place, "--kill", "all"])
         shutil.rmtree(self.home, ignore_errors=True)
 
     def fill(

@@ -82,7 +82,7 @@ class SnapshotDnf(Dnf):
 
     def look_at(self, kept: Mapping[str, bytes]) -> list[str]:
         self.close()
-        view = _View(self.root)
+        view = _View(self.root, self._run)
         self._view = view
         view.fill_with(kept)
         done = self._dnf(["--assumeyes", "makecache"])
@@ -101,7 +101,7 @@ class SnapshotDnf(Dnf):
     def _see_view(self) -> None:
         """A transaction that only removes asks no repository, and yet needs a place."""
         if self._view is None:
-            self._view = _View(self.root)
+            self._view = _View(self.root, self._run)
             self._view.fill((), {}, (), all_streams=False)
 
     def purge(self, residue: Sequence[str]) -> None:
