@@ -36,6 +36,11 @@ _ID = "stack.lock.match"
 _MATRIX = "stack.lock.matrix"
 _PLAN = "run playbooks/plan.yml"
 _ABSENT = "not installed"
+# Beginnings of the names of packages that are of the driver's version.
+_OF_DRIVER = (
+    *("nvidia-dkms", "nvidia-driver-", "nvidia-kernel-", "nvidia-utils", "libnvidia-compute"),
+    *("nvidia-open", "nvidia-kmod"),
+)
 
 
 def judge(
@@ -129,6 +134,11 @@ def _driver(facts: StackFacts, machine: Machine, value: Any, source: str) -> Che
     def compare(driver: Driver) -> Check:
         kind = "open" if driver.open else "proprietary"
         observed = f"{driver.version} {kind}"
+        # Upgraded by hand, it is another one from the next boot on.
+        strange = [one for one in _driver_packages(facts) if version and not _of(one, version)]
+        if strange:
+            told = f"{observed} is loaded, {strange[0].name} {strange[0].version} is installed"
+            return failed(_ID, "driver", told, expected, source, cause=_changed(expected))
         if not fits(driver.version, version or branch) and (version or branch):
             cause = _changed(expected)
         elif modules and modules != kind:
@@ -141,6 +151,15 @@ def _driver(facts: StackFacts, machine: Machine, value: Any, source: str) -> Che
         return failed(_ID, "driver", "no driver is loaded", expected, source, cause=_ABSENT)
 
     return look(_ID, "driver", facts.driver, compare, missing=none)
+
+
+def _driver_packages(facts: StackFacts) -> list[Package]:
+    return [one for one in facts.packages.value or () if one.name.startswith(_OF_DRIVER)]
+
+
+def _of(package: Package, version: str) -> bool:
+    """Whether a package is of a driver's version; Enterprise Linux's kmod names it otherwise."""
+    return fits(package.version, version) or "kmod" in package.name
 
 
 def _component(facts: StackFacts, name: str, value: Any, source: str) -> Check:

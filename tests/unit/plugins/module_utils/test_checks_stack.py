@@ -486,6 +486,14 @@ def locked(lock: dict[str, Any], seen: StackFacts | None = None) -> dict[str, st
     return {k.split()[1]: v for k, v in told.items() if k.startswith("stack.lock.match")}
 
 
+def test_a_driver_that_was_upgraded_by_hand_is_found_before_the_next_boot() -> None:
+    newer = {**VENDOR, "nvidia-utils-580": "580.178.04-1ubuntu1"}
+    lock = {"driver": {"version": "580.105.08"}}
+    assert locked(lock, facts(packages=packages(newer))) == {"driver": "fail"}
+    same = {**VENDOR, "nvidia-utils-580": "580.105.08-1ubuntu1"}
+    assert locked(lock, facts(packages=packages(same))) == {"driver": "pass"}
+
+
 def of_lock(**bent: Any) -> dict[str, str]:
     lock = {"class": "h100", "matrix": "a" * 64, "current": "a" * 64, "stack": LOCK, **bent}
     told = results(facts(), None, {"lock": lock})

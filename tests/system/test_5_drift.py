@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What drifts from the lock after a converge is found by stackverify, until it is mended."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from sandbox import config
+from tests.system.conftest import NAME, SUBNET, Box, said
+
+LOCK = Path(config.sandbox(NAME, SUBNET).state) / "stack.lock.yml"
+INSTALL = (
+    "DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "
+    "--allow-downgrades --allow-change-held-packages {} >/dev/null"
+)
+NOW = "$(dpkg-query -W -f '${Version}' nvidia-utils-580)"
+MODULE = "/lib/modules/$(uname -r)/updates/dkms/nvidia.ko"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def converged(bare: Box) -> None:
+    """Ready nodes, also where only this file is run."""
+    done = bare.playbook("site.yml")
+    assert done.returncode == 0, done.stdout
+
+
+def by_hand(*packages: str) -> str:
+    return INSTALL.format(" ".join(packages))
+
+
+OTHER = "580.126.20-1ubuntu1"
+DRIFT = [
+    pytest.param(
+        by_hand(f"libnvidia-compute-580={OTHER}", f"nvidia-utils-580={OTHER}"),
+        by_hand("libnvidia-compute-580=$V", "nvidia-utils-580=$V"),
+        ["stack.lock.match driver"],
+        id="a driver changed by hand",
+    ),
+    pytest.param(
+        by_hand(f"nvidia-fabricmanager={OTHER}"),
+        by_hand("nvidia-fabricmanager=$V"),
+        ["stack.lock.match fabric_manager"],
+        id="the fabric manager is of another patch",
+    ),
+    pytest.param(
+        f"mv {MODULE} /root/ && depmod",
+        f"mv /root/nvidia.ko {MODULE} && depmod",
+        ["stack.kmod.built nvidia"],
+        id="no module for the running kernel",
+    ),
+    pytest.param(
+        "cp /usr/lib/x86_64-linux-gnu/libibverbs.so.1 /usr/local/lib/",
+        "rm /usr/local/lib/libibverbs.so.1",
+        ["stack.rdma.single host"],
+        id="a second RDMA stack",
+    ),
+]
+
+
+def judge(box: Box) -> tuple[int, str]:
+    done = box.adhoc("node1", "-m", "stackverify")
+    return done.returncode, said(done.stdout)
+
+
+@pytest.mark.parametrize(("spoil", "mend", "found"), DRIFT)
+def test_drift_is_found_and_gone_when_mended(
+    bare: Box, spoil: str, mend: str, found: list[str]
+) -> None:
+    version = bare.root("node1", f"echo {NOW}").strip()
+    bare.root("node1", spoil)
+    try:
+        status, text = judge(bare)
+        assert status != 0
+        for one in found:
+            assert f"{one}: " in text, text
+    finally:
+        bare.root("node1", mend.replace("$V", version))
+    status, text = judge(bare)
+    assert status == 0, text
+
+
+def test_a_lock_of_another_matrix_is_told(bare: Box) -> None:
+    text = LOCK.read_text()
+    LOCK.write_text(re.sub("^matrix: .*$", "matrix: 0123abcd", text, flags=re.MULTILINE))
+    try:
+        done = bare.adhoc("node1", "-m", "stackverify")
+        assert '"verdict": "degraded"' in done.stdout
+        assert "stack.lock.matrix" in done.stdout
+    finally:
+        LOCK.write_text(text)
