@@ -33,7 +33,7 @@ def command(name: str) -> str:
 
 
 def run(
-    *argv: str, cwd: Path = ROOT, env: dict[str, str] | None = None, timeout: float = 300
+    *argv: str, cwd: Path = ROOT, env: dict[str, str] | None = None, timeout: float = 900
 ) -> subprocess.CompletedProcess[str]:
     """Run a command with colours off; stdout and stderr in one text, in ``stdout``."""
     plain = {**os.environ, "ANSIBLE_NOCOLOR": "1", "ANSIBLE_FORCE_COLOR": "0"}
