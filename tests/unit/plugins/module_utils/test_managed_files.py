@@ -41,8 +41,13 @@ def written(role: str) -> set[str]:
     """The files that the tasks of a role write."""
     home = ROOT / "roles" / role
     values = {**VALUES, **(yaml.safe_load((home / "vars/main.yml").read_text()) or {})}
+
+    def filled(path: str) -> str:
+        return TEMPLATE.sub(lambda match: str(values[match.group(1)]), path)
+
     return {
-        TEMPLATE.sub(lambda match: str(values[match.group(1)]), path.strip('"'))
+        # Twice, for a variable may be made of others.
+        filled(filled(path.strip('"')))
         for place in home.glob("tasks/*.yml")
         for path in WRITER.findall(place.read_text())
     }
