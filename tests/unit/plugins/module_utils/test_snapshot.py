@@ -180,7 +180,7 @@ def test_a_version_that_is_gone_is_named_and_nothing_changes(site: Site) -> None
     assert "Nothing was changed" in str(caught.value)
     assert site.looks() == before
     shutil.rmtree(site.releases["old"].home)
-    with pytest.raises(PackageError, match="no repository has|cannot be reached") as caught:
+    with pytest.raises(PackageError, match=r"no repository has|cannot be reached") as caught:
         site.back(A)
     assert "Failed to fetch" in str(caught.value) or "File not found" in str(caught.value)
 
