@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.model import Fact, Matrix
+from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.model import Matrix
 from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve import known, refuse
 from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.candidates import Candidate
 from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.collision import Collision
@@ -45,7 +45,7 @@ def resolve(host: Platform, policy: Policy, matrix: Matrix, today: str) -> Answe
     rules = Rules(host, matrix, today)
     try:
         return _find(rules, policy, policy)
-    except Unsolvable as exc:
+    except Unsolvable:
 
         def again(loosened: Policy) -> dict[str, Any] | None:
             try:
@@ -53,47 +53,41 @@ def resolve(host: Platform, policy: Policy, matrix: Matrix, today: str) -> Answe
             except Unsolvable:
                 return None
 
-        return refuse.explain(rules, policy, exc, again)
+        return refuse.explain(rules, policy, again)
 
 
 def _find(rules: Rules, policy: Policy, wish: Policy) -> Answer:
-    host, matrix = rules.host, rules.matrix
-    for shipped, narrowed in _shipped(host, policy, matrix):
+    chosen, warnings = _choose(rules, policy, wish)
+    known_by = known.reason(chosen, rules.host, rules.matrix)
+    because = [known_by or "breaks no confirmed rule of the matrix"]
+    because += _reasons(chosen)
+    because += [f"mind {one}" for one in warnings]
+    return Answer(KNOWN if known_by else ALLOWED, as_stack(chosen), because, warnings)
+
+
+def _choose(
+    rules: Rules, policy: Policy, wish: Policy
+) -> tuple[dict[str, Candidate], list[Collision]]:
+    """The youngest shipped stack that goes and has not got old, else what the solver prefers."""
+    for narrowed in _shipped(rules.host, policy, rules.matrix):
         try:
             chosen = solve(rules, narrowed, wish)
         except Unsolvable:
             continue
         warnings = rules.within(chosen)
         if all(one.rule not in _NOT_BY_ITSELF for one in warnings):
-            return _answer(chosen, warnings, matrix, host, shipped)
+            return chosen, warnings
     chosen = solve(rules, policy, wish)
-    shipped_so = known.shipped_together(chosen, host, matrix)
-    return _answer(chosen, rules.within(chosen), matrix, host, shipped_so)
+    return chosen, rules.within(chosen)
 
 
-def _shipped(host: Platform, policy: Policy, matrix: Matrix) -> Iterator[tuple[Fact, Policy]]:
-    """The known stacks of this system that the policy leaves open, the youngest first."""
+def _shipped(host: Platform, policy: Policy, matrix: Matrix) -> Iterator[Policy]:
+    """The policy narrowed to each known stack of this system that it leaves open."""
     for fact in known.of_system(host, matrix):
-        wishes = known.wishes(fact, host, policy)
         try:
-            yield fact, policy.and_also(**wishes)
+            yield policy.and_also(**known.wishes(fact, host, policy))
         except PolicyError:
             continue
-
-
-def _answer(
-    chosen: dict[str, Candidate],
-    warnings: list[Collision],
-    matrix: Matrix,
-    host: Platform,
-    shipped: Fact | None,
-) -> Answer:
-    because = [f"shipped together: {shipped.source}, {shipped.get('date')}"] if shipped else []
-    if shipped is None:
-        because.append("breaks no confirmed rule of the matrix")
-    because += _reasons(chosen)
-    because += [f"mind {one}" for one in warnings]
-    return Answer(KNOWN if shipped else ALLOWED, as_stack(chosen), because, warnings)
 
 
 def _reasons(chosen: dict[str, Candidate]) -> Iterator[str]:

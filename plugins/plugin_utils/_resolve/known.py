@@ -50,23 +50,20 @@ def wishes(fact: Fact, host: Platform, policy: Policy) -> dict[str, str]:
     return found
 
 
-def shipped_together(chosen: dict[str, Candidate], host: Platform, matrix: Matrix) -> Fact | None:
-    """The youngest stack that holds all that this one has and that it names at all."""
-    rdma, driver = chosen["rdma"], chosen["driver"]
-    if driver.absent:
-        # Nothing but an RDMA stack: its vendor names the system.
-        named = rdma.fact is not None and host.is_like(rdma.fact.get("tested_systems", []))
-        return _by_vendor(rdma) if named else None
+def reason(chosen: dict[str, Candidate], host: Platform, matrix: Matrix) -> str:
+    """Who put this stack together, in words; "" where nobody is known to have.
+
+    A shipped stack has to hold all parts of this one that it names, and the driver.
+    """
+    rdma, alone = chosen["rdma"], chosen["driver"].absent
+    shipped = "shipped" if alone else "shipped together"
     for fact in of_system(host, matrix):
         if _same_rdma(fact, rdma) and all(_same(fact, chosen[one]) for one in _VERSIONS):
-            return fact
-    return None
-
-
-def _by_vendor(rdma: Candidate) -> Fact | None:
-    if rdma.fact is None or rdma.flavour == "inbox":
-        return None
-    return Fact(rdma.fact.section, rdma.fact.name, {**rdma.fact.fields, "date": rdma.version})
+            return f"{shipped}: {fact.source}, {fact.get('date')}"
+    tested = rdma.fact.get("tested_systems", []) if rdma.fact else []
+    if alone and host.is_like(tested) and rdma.fact is not None:
+        return f"its vendor tested {rdma} on {host.system}: {rdma.fact.source}"
+    return ""
 
 
 def _same_rdma(fact: Fact, one: Candidate) -> bool:

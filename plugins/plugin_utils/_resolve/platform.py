@@ -16,6 +16,10 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.versions i
 
 _SERIES = re.compile(r"\d+\.\d+")
 
+# RDMA devices without an HCA of NVIDIA's. The simulated ones of the sandbox run anything.
+OTHER_HCA = "RDMA device of another vendor"
+_SIMULATED_HCA = "simulated HCA"
+
 
 @dataclass(frozen=True)
 class Platform:
@@ -131,15 +135,15 @@ def _system(given_id: str, given_version: str, matrix: Matrix) -> tuple[str, str
 
 
 def _hca_names(node: Mapping[str, Any]) -> set[str]:
-    """Mellanox's by model. Other vendors' Ethernet controllers need no stack of NVIDIA's."""
+    """Mellanox's by model. Beside them, others' need no stack of their own."""
     found = {str(one["device"]) for one in node.get("hcas") or () if one.get("vendor") == MELLANOX}
     names = set()
     for device in found:
         model = _hcas.hca_by_id(device)
         names.add(model.name if model else f"{MELLANOX}:{device}")
-    if not names and (node.get("rdma_devices") or node.get("simulated")):
-        names.add("RDMA device")
-    return names
+    if names or not (node.get("rdma_devices") or node.get("simulated")):
+        return names
+    return {_SIMULATED_HCA if node.get("simulated") else OTHER_HCA}
 
 
 def _slug(text: str) -> str:

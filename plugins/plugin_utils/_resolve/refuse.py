@@ -22,10 +22,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.policy im
     Policy,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.rules import PAIRS, Rules
-from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.solve import (
-    Unsolvable,
-    domain,
-)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.solve import domain
 
 # The wishes that decide about a part.
 _WISHES = {"rdma": ("rdma_version", "rdma_flavour"), "driver": ("driver", "driver_modules")}
@@ -52,33 +49,38 @@ class Refusal:
 
 
 def explain(
-    rules: Rules,
-    policy: Policy,
-    unsolvable: Unsolvable,
-    again: Callable[[Policy], dict[str, Any] | None],
+    rules: Rules, policy: Policy, again: Callable[[Policy], dict[str, Any] | None]
 ) -> Refusal:
     """The refusal for a policy that has no solution.
 
     ``again`` gives the stack for a loosened policy, None where that has no solution either.
     """
-    found, parts = _why(rules, policy, unsolvable)
+    found, parts = _why(rules, policy)
     nearest, change = _nearest(policy, parts, again)
     return Refusal(found.rule, found.says, found.one, found.other, found.source, nearest, change)
 
 
-def _why(rules: Rules, policy: Policy, unsolvable: Unsolvable) -> tuple[Collision, tuple[str, ...]]:
+def _why(rules: Rules, policy: Policy) -> tuple[Collision, tuple[str, ...]]:
     """The collision to name, and the parts that it is about."""
     domains: dict[str, list[Candidate]] = {}
     for part in PARTS:
         domains[part] = domain(part, rules, policy, policy)
         if not domains[part]:
             return _excluded(rules, policy, part), (part,)
+    tangled: tuple[Collision, tuple[str, ...]] | None = None
     for rule in PAIRS:
-        pairs = list(itertools.product(domains[rule.one], domains[rule.other]))
+        pairs = itertools.product(domains[rule.one], domains[rule.other])
         found = [rules.between(rule, *pair) for pair in pairs]
-        if all(one is not None and one.blocks for one in found) and found[0] is not None:
-            return found[0], (rule.one, rule.other)
-    return _tangled(rules, domains, unsolvable)
+        blocking = [one for one in found if one is not None and one.blocks]
+        if len(blocking) == len(found):
+            return blocking[0], (rule.one, rule.other)
+        if blocking and tangled is None:
+            tangled = blocking[0], (rule.one, rule.other)
+    # No single pair of parts explains it. Some candidates have to collide, though: did all go
+    # together, there would be a stack.
+    if tangled is None:
+        raise AssertionError("unsolvable, and no rule says why")
+    return tangled
 
 
 def _excluded(rules: Rules, policy: Policy, part: str) -> Collision:
@@ -103,21 +105,6 @@ def _excluded(rules: Rules, policy: Policy, part: str) -> Collision:
 
 def _blocking(rules: Rules, name: str, one: Candidate) -> Collision | None:
     return next((each for each in rules.about(one) if each.rule == name and each.blocks), None)
-
-
-def _tangled(
-    rules: Rules, domains: dict[str, list[Candidate]], unsolvable: Unsolvable
-) -> tuple[Collision, tuple[str, ...]]:
-    """No single pair explains it: name the first that the search ran into."""
-    for need in unsolvable.needs:
-        if need.rule is None or need.beside is None:
-            continue
-        for one in domains[need.part]:
-            pair = (one, need.beside) if need.rule.one == need.part else (need.beside, one)
-            found = rules.between(need.rule, *pair)
-            if found is not None and found.blocks:
-                return found, (need.rule.one, need.rule.other)
-    raise AssertionError("unsolvable, and no rule says why")
 
 
 def _nearest(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.model import Matrix
@@ -16,6 +17,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.candidate
 from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.collision import (
     Alone,
     Collision,
+    Found,
     Pair,
     collision,
 )
@@ -23,6 +25,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.platform 
 
 # The first that is broken is the one that a refusal names: what nobody can change comes first.
 _ALONE: tuple[Alone, ...] = (*rules_software.ALONE, *rules_driver.ALONE, *rules_rdma.ALONE)
+_AGES = (("DRIVER_EOL", "driver"), ("RDMA_EOL", "rdma"))
 PAIRS: tuple[Pair, ...] = (*rules_driver.PAIRS, *rules_rdma.PAIRS, *rules_software.PAIRS)
 
 
@@ -39,7 +42,8 @@ class Rules:
     @functools.cached_property
     def alone(self) -> tuple[Alone, ...]:
         month = self.today[:7]
-        return (*_ALONE, rules_driver.end_of_life(month), rules_rdma.end_of_life(month))
+        ages = (Alone(rule, part, _supported(month)) for rule, part in _AGES)
+        return (*_ALONE, *ages)
 
     def about(self, one: Candidate) -> list[Collision]:
         """Every rule that a candidate breaks by itself."""
@@ -77,3 +81,15 @@ def names() -> list[str]:
     """The ids of all rules; the matrix holds what they say."""
     always = [*(rule.rule for rule in _ALONE), *(pair.rule for pair in PAIRS)]
     return list(dict.fromkeys([*always, "DRIVER_EOL", "RDMA_EOL"]))
+
+
+def _supported(month: str) -> Callable[[Platform, Candidate, Matrix], Found | None]:
+    """The test for this month (YYYY-MM): only the age of a release needs to know one."""
+
+    def test(host: Platform, one: Candidate, matrix: Matrix) -> Found | None:
+        until = one.fact.get("eol", "") if one.fact else ""
+        if one.fact is None or not until or until >= month:
+            return None
+        return Found(f"support of {one.fact.name} ended {until}", str(one), one.fact.sure("eol"))
+
+    return test

@@ -7,7 +7,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils import _profiles
 from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.model import (
     CONFIRMED,
     Matrix,
-    least,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.versions import (
     version,
@@ -147,19 +146,6 @@ def cuda_gpu(host: Platform, cuda: Candidate, matrix: Matrix) -> Found | None:
         limit = f"CUDA for {architecture} GPUs ends: {fact.get('cuda')}"
         return Found(limit, str(cuda), fact.sure("cuda"))
     return None
-
-
-def end_of_life(today: str) -> Alone:
-    """The rule for this day (YYYY-MM): only it needs to know one."""
-
-    def test(host: Platform, one: Candidate, matrix: Matrix) -> Found | None:
-        until = one.fact.get("eol", "") if one.fact else ""
-        if not until or until >= today:
-            return None
-        said = f"branch {one.branch} ended {until}"
-        return Found(said, str(one), least(CONFIRMED, one.fact.sure("eol") if one.fact else ""))
-
-    return Alone("DRIVER_EOL", "driver", test)
 
 
 ALONE = (

@@ -128,18 +128,6 @@ def nvlsm(host: Platform, one: Candidate, rdma: Candidate, matrix: Matrix) -> Fo
     return Found(f"{one} is needed on {host.board}", "no RDMA stack is to be installed")
 
 
-def end_of_life(today: str) -> Alone:
-    """The rule for this day (YYYY-MM): only it needs to know one."""
-
-    def test(host: Platform, one: Candidate, matrix: Matrix) -> Found | None:
-        until = one.fact.get("eol", "") if one.fact else ""
-        if not until or until >= today:
-            return None
-        return Found(f"its support ended {until}", str(one))
-
-    return Alone("RDMA_EOL", "rdma", test)
-
-
 def memory(host: Platform, one: Candidate, rdma: Candidate, matrix: Matrix) -> Found | None:
     """nvidia-peermem needs the symbols of a vendor's stack."""
     if one.method != "peermem":

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,11 +45,7 @@ class Need:
 
 
 class Unsolvable(Exception):
-    """No stack goes; ``needs`` are those that left nothing to choose from."""
-
-    def __init__(self, needs: Sequence[Need]) -> None:
-        super().__init__("no stack fits")
-        self.needs = needs
+    """No stack goes; refuse.py says why."""
 
 
 def domain(part: str, rules: Rules, policy: Policy, wish: Policy) -> list[Candidate]:
@@ -70,7 +66,7 @@ def solve(rules: Rules, policy: Policy, wish: Policy) -> dict[str, Candidate]:
     """A candidate for every part; raises Unsolvable."""
     found = {part: domain(part, rules, policy, wish) for part in PARTS}
     if not all(found.values()):
-        raise Unsolvable([])
+        raise Unsolvable
     try:
         return _search(rules, found, _QUICK)
     except ResolutionTooDeep:
@@ -79,15 +75,15 @@ def solve(rules: Rules, policy: Policy, wish: Policy) -> dict[str, Candidate]:
         # Without what goes with nothing of another part, the search runs into few dead ends.
         return _search(rules, _pruned(rules, found), _LONG)
     except ResolutionTooDeep:
-        raise Unsolvable([]) from None
+        raise Unsolvable from None
 
 
 def _search(rules: Rules, domains: dict[str, list[Candidate]], rounds: int) -> dict[str, Candidate]:
     resolver: Resolver[Need, Candidate, str] = Resolver(_Provider(rules, domains), BaseReporter())
     try:
         result = resolver.resolve([Need(part) for part in PARTS], max_rounds=rounds)
-    except ResolutionImpossible as exc:
-        raise Unsolvable([cause.requirement for cause in exc.causes]) from None
+    except ResolutionImpossible:
+        raise Unsolvable from None
     return {part: result.mapping[part] for part in PARTS}
 
 
@@ -108,7 +104,7 @@ def _pruned(rules: Rules, domains: dict[str, list[Candidate]]) -> dict[str, list
             left = len(found[rule.one]) + len(found[rule.other])
             shrunk = shrunk or left < len(ones) + len(others)
         if not all(found.values()):
-            raise Unsolvable([])
+            raise Unsolvable
     return found
 
 

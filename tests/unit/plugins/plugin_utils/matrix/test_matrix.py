@@ -17,6 +17,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.versions i
     version,
     within,
 )
+from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.platform import OTHER_HCA
 
 MATRIX = load.own()
 
@@ -114,7 +115,7 @@ majors:
 
 def test_hardware_goes_by_the_same_names_as_on_the_nodes() -> None:
     assert set(MATRIX.all("gpus.models")) == {one.model for one in gpus.GPUS}
-    assert set(MATRIX.all("hcas.models")) == {one.name for one in hcas.HCAS}
+    assert set(MATRIX.all("hcas.models")) == {one.name for one in hcas.HCAS} | {OTHER_HCA}
     flavours = {
         gpus.OPEN_ONLY: ["open"],
         gpus.PROPRIETARY_ONLY: ["proprietary"],

@@ -2,18 +2,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from resolvelib import Resolver
+from resolvelib.resolvers import ResolutionTooDeep
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load
 from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.answer import (
+    ALLOWED,
     KNOWN,
     Answer,
     resolve,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.platform import (
+    OTHER_HCA,
     Platform,
     merged,
 )
@@ -58,6 +63,50 @@ def test_what_a_board_needs_comes_and_nothing_else() -> None:
     assert cpu.verdict == KNOWN
     card = answer(platform(gpus=["L4 / L40 / L40S / L20"], board="", hcas=[])).stack
     assert not {"rdma", "fabric_manager", "nscq", "peer_memory"} & set(card)
+
+
+def test_a_shipped_stack_is_known_only_as_it_was_shipped() -> None:
+    shipped = answer(platform())
+    assert shipped.because[0].startswith("shipped together: ")
+    another = answer(platform(), cuda="12.4")
+    assert another.verdict == ALLOWED
+    assert not [one for one in another.because if "shipped together" in one]
+
+
+def test_an_rdma_stack_alone_is_known_by_its_vendor_s_word() -> None:
+    found = answer(platform("cpu", system="rhel9.4", kernel="5.14.0-427.el9_4.x86_64"))
+    assert found.verdict == KNOWN
+    assert found.because[0].startswith("its vendor tested ")
+    shipped = answer(platform("cpu"))
+    assert shipped.because[0].startswith("shipped: ")
+    inbox = answer(platform("cpu"), rdma_flavour="inbox")
+    assert inbox.verdict == ALLOWED
+
+
+def test_the_rdma_devices_of_other_vendors_keep_their_distribution_s_stack() -> None:
+    other = {**NODE, "hcas": NODE["hcas"][1:], "rdma_devices": ["irdma0"]}
+    host = from_node(other, load.own())
+    assert host.hcas == (OTHER_HCA,)
+    assert answer(host).stack["rdma"]["flavour"] == "inbox"
+    refused = resolve(host, Policy(rdma_flavour="doca"), load.own(), TODAY)
+    assert isinstance(refused, Refusal)
+    assert refused.rule == "HCA_RDMA"
+    simulated = from_node({**other, "simulated": True}, load.own())
+    assert answer(simulated).stack["rdma"]["flavour"] == "doca"
+
+
+def test_a_search_that_gives_up_is_a_refusal_that_names_a_rule(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def deep(*_args: object, **_words: object) -> None:
+        raise ResolutionTooDeep(1)
+
+    monkeypatch.setattr(Resolver, "resolve", deep)
+    refused = resolve(platform(), Policy(), load.own(), TODAY)
+    assert isinstance(refused, Refusal)
+    assert refused.rule
+    assert refused.one
+    assert refused.source
 
 
 def test_volta_gets_its_own_modules_its_last_cuda_and_nvidia_peermem() -> None:
@@ -152,7 +201,7 @@ def test_a_number_is_taken_for_the_branch_that_it_is() -> None:
     assert from_variables({"stack_driver": 580}).driver == "580"
 
 
-NODE = {
+NODE: dict[str, Any] = {
     "os": {"id": "rocky", "version": "9.4"},
     "kernel": "5.14.0-427.13.1.el9_4.x86_64",
     "machine": "x86_64",
