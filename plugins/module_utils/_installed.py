@@ -10,7 +10,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks.stack_inst
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._data import stack_components
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.stack import StackFacts
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages import Package
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages import (
+    Package,
+    named,
+)
 
 # What a plan may name and a table compares; engines are told apart.
 _PARTS = (
@@ -19,7 +22,6 @@ _PARTS = (
 )
 _ENGINES = ("docker", "containerd", "podman", "cri-o")
 _UPSTREAM = re.compile(r"(?:[0-9]{1,9}:)?([0-9]{1,9}(?:\.[0-9]{1,9}){0,5})")
-_DRIVER = ("nvidia-utils", "nvidia-driver", "nvidia-open", "nvidia-driver-cuda", "cuda-drivers")
 
 
 def parts(facts: StackFacts) -> dict[str, str]:
@@ -41,13 +43,8 @@ def engines(facts: StackFacts) -> dict[str, str]:
 
 
 def _version(packages: tuple[Package, ...], part: str) -> str:
-    names = stack_components.PACKAGES.get(part, (part,))
-    for name in names:
-        for one in packages:
-            rest = one.name[len(name) :]
-            if one.name.startswith(name) and (not rest or rest[1:].replace("-", "").isdigit()):
-                return one.version
-    return ""
+    mine = named(packages, stack_components.PACKAGES.get(part, (part,)))
+    return mine[0].version if mine else ""
 
 
 def _driver(facts: StackFacts, packages: tuple[Package, ...]) -> str:
@@ -55,7 +52,7 @@ def _driver(facts: StackFacts, packages: tuple[Package, ...]) -> str:
     if facts.driver.value is not None:
         kind = "open" if facts.driver.value.open else "proprietary"
         return f"{facts.driver.value.version} {kind}"
-    for name in _DRIVER:
+    for name in stack_components.DRIVER_INSTALLED:
         for one in packages:
             if one.name == name or one.name.startswith(f"{name}-"):
                 return f"{one.version} (not loaded)"

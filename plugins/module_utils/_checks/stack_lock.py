@@ -29,18 +29,16 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts.stack impor
     Driver,
     StackFacts,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages import Package
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages import (
+    Package,
+    named,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.version_text import fits
 
 _ID = "stack.lock.match"
 _MATRIX = "stack.lock.matrix"
 _PLAN = "run playbooks/plan.yml"
 _ABSENT = "not installed"
-# Beginnings of the names of packages that are of the driver's version.
-_OF_DRIVER = (
-    *("nvidia-dkms", "nvidia-driver-", "nvidia-kernel-", "nvidia-utils", "libnvidia-compute"),
-    *("nvidia-open", "nvidia-kmod"),
-)
 
 
 def judge(
@@ -154,7 +152,8 @@ def _driver(facts: StackFacts, machine: Machine, value: Any, source: str) -> Che
 
 
 def _driver_packages(facts: StackFacts) -> list[Package]:
-    return [one for one in facts.packages.value or () if one.name.startswith(_OF_DRIVER)]
+    names = stack_components.DRIVER_VERSIONED
+    return [one for one in facts.packages.value or () if one.name.startswith(names)]
 
 
 def _of(package: Package, version: str) -> bool:
@@ -171,7 +170,7 @@ def _component(facts: StackFacts, name: str, value: Any, source: str) -> Check:
         return _compared(name, facts.cuda.value, version, source)
 
     def packages(found: tuple[Package, ...]) -> Check:
-        mine = [one for one in found if _is_one_of(one.name, names)]
+        mine = named(found, names)
         if not mine and name not in stack_components.PACKAGES:
             return unknown(_ID, name, f"nobody knows in which package {name} comes")
         if not mine and name == "cuda":
@@ -189,15 +188,6 @@ def _compared(name: str, observed: str, version: str, source: str) -> Check:
     if fits(observed, version):
         return passed(_ID, name, observed, version, source)
     return failed(_ID, name, observed, version, source, cause=_changed(version))
-
-
-def _is_one_of(package: str, names: tuple[str, ...]) -> bool:
-    """By its name, or its name and a branch: nvidia-fabricmanager-570, cuda-toolkit-13-0."""
-    return any(
-        package == name
-        or (package.startswith(f"{name}-") and package[len(name) :].replace("-", "").isdigit())
-        for name in names
-    )
 
 
 def _changed(expected: str) -> str:

@@ -16,6 +16,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
 from ansible_collections.ibready.cluster.plugins.module_utils._checks.stack_installed import (
     Stack,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._data import stack_components
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
 from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
@@ -27,7 +28,7 @@ _WHOLE = "stack.packages.whole"
 # Beginnings of the names that DKMS knows a driver by.
 _DKMS = {"nvidia": ("nvidia",), "mlx5_core": ("mlnx-ofed-kernel", "mlnx-ofa_kernel")}
 _PACKAGES = {
-    "nvidia": ("nvidia-dkms", "nvidia-driver", "nvidia-open", "kmod-nvidia", "nvidia-kernel"),
+    "nvidia": stack_components.DRIVER_MODULES,
     "mlx5_core": ("mlnx-of", "kmod-mlnx-of"),
 }
 

@@ -24,3 +24,13 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "enroot": ("enroot",),
     "mft": ("mft",),
 }
+
+# The driver's packages, by the beginning of their name, for three questions: which version is
+# installed (the surest first), what has to be of the loaded driver's version, and what brings
+# the kernel module.
+DRIVER_INSTALLED = ("nvidia-utils", "nvidia-driver", "nvidia-open", "cuda-drivers")
+DRIVER_VERSIONED = (
+    *("nvidia-dkms", "nvidia-driver-", "nvidia-kernel-", "nvidia-utils", "libnvidia-compute"),
+    *("nvidia-open", "nvidia-kmod"),
+)
+DRIVER_MODULES = ("nvidia-dkms", "nvidia-driver", "nvidia-open", "kmod-nvidia", "nvidia-kernel")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Iterable
 
 
 @dataclass(frozen=True)
@@ -14,3 +15,14 @@ class Package:
     version: str
     arch: str
     whole: bool = True
+
+
+def named(packages: Iterable[Package], names: Iterable[str]) -> list[Package]:
+    """Those of these names, in the names' order; with a branch, too: cuda-toolkit-13-0."""
+    found = list(packages)
+    return [one for name in names for one in found if _is(one.name, name)]
+
+
+def _is(package: str, name: str) -> bool:
+    rest = package[len(name) + 1 :].replace("-", "")
+    return package == name or (package.startswith(f"{name}-") and rest.isdigit())

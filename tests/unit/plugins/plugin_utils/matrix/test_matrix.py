@@ -6,7 +6,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data import gpus, hcas
+from ansible_collections.ibready.cluster.plugins.module_utils._data import (
+    gpus,
+    hcas,
+    stack_components,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages import (
+    Package,
+    named,
+)
 from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load, schema
 from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.model import (
     CONFIDENCES,
@@ -140,3 +148,19 @@ def test_versions_of_vendors_compare() -> None:
     assert within("3.2.3", ">=3.2")
     assert not within("2.9.3", ">=2.10")
     assert least("confirmed", "recalled", "medium") == "recalled"
+
+
+def test_what_a_plan_installs_is_recognised_on_the_nodes() -> None:
+    """Every part that a lock can name is found again in a package of the matrix."""
+    told = {}
+    for fact in MATRIX.all("packages.packages").values():
+        for family in ("apt", "dnf"):
+            for one in fact.get(family, []):
+                name = one["name"].format(branch="580", cuda_major="13")
+                told.setdefault((fact.get("component"), family), []).append(Package(name, "1", ""))
+    for (component, family), packages in told.items():
+        if component == "rdma":
+            continue
+        names = stack_components.PACKAGES.get(component, ())
+        driver = any(one.name.startswith(stack_components.DRIVER_INSTALLED) for one in packages)
+        assert named(packages, names) or (component == "driver" and driver), (component, family)
