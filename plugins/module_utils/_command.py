@@ -12,7 +12,7 @@ import signal
 import subprocess
 import time
 from dataclasses import dataclass
-from typing import Iterator
+from typing import IO, Iterator, Mapping
 
 # The diagnostics live in sbin directories, which an unprivileged or ssh PATH leaves out.
 _MORE_PATH = ("/usr/sbin", "/sbin", "/usr/local/sbin")
@@ -72,18 +72,26 @@ def find_program(program: str) -> str:
 
 
 def run_program(
-    name: str, argv: list[str], timeout: float, interrupt: float | None = None
+    name: str,
+    argv: list[str],
+    timeout: float,
+    interrupt: float | None = None,
+    *,
+    env: Mapping[str, str] | None = None,
+    stdin: IO[bytes] | None = None,
 ) -> Output:
     """Run argv for at most ``timeout`` seconds; Unavailable where it did not end by then.
 
     After ``interrupt`` seconds it gets one SIGINT, on which tools like ibping print what they have.
+    ``env``: instead of our own with a full PATH and the C locale. ``stdin``: a file to read.
     """
     begun = time.monotonic()
-    env = dict(os.environ, PATH=_search_path(), LC_ALL="C", LANGUAGE="")
+    if env is None:
+        env = dict(os.environ, PATH=_search_path(), LC_ALL="C", LANGUAGE="")
     with as_unavailable(name):
         process = subprocess.Popen(
             argv,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL if stdin is None else stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=env,

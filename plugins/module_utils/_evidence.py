@@ -28,6 +28,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._paths import (
 
 __all__ = [
     "COMMANDS",
+    "PROGRAMS",
     "Bundle",
     "Cached",
     "Command",
@@ -62,6 +63,7 @@ COMMANDS: dict[str, Command] = {
     "ibstat": Command(("ibstat",)),
     "ibstatus": Command(("ibstatus",)),
     "ibv_devinfo": Command(("ibv_devinfo",)),
+    "ldconfig": Command(("ldconfig", "-p")),
     "lsmod": Command(("lsmod",)),
     "mlnx_qos": Command(("mlnx_qos",)),
     "mlxlink": Command(("mlxlink",)),
@@ -80,6 +82,16 @@ COMMANDS: dict[str, Command] = {
     "timedatectl_show": Command(("timedatectl", "show")),
     "topo": Command(("nvidia-smi", "topo", "-m"), _SMI),
 }
+
+
+def _nccl_copies() -> list[str]:
+    from ansible_collections.ibready.cluster.plugins.module_utils._nccl import programs
+
+    return programs.copies()
+
+
+# Programs of our own, by evidence name: how each is started, and its limit in seconds.
+PROGRAMS: dict[str, tuple[Callable[[], list[str]], float]] = {"nccl_copies": (_nccl_copies, 30.0)}
 
 _SECONDS = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,6})?")
 _RC = re.compile(r"-?[0-9]{1,9}")
@@ -102,7 +114,7 @@ class Evidence(Protocol):
     recorded: bool
 
     def run(self, name: str, *args: str) -> Output:
-        """Give the output of the command of this evidence name (a key of COMMANDS)."""
+        """Give the output of what has this evidence name (a key of COMMANDS or PROGRAMS)."""
 
     def read(self, path: str) -> str:
         """Give the text of the file at an absolute path."""
@@ -137,12 +149,15 @@ class Live:
 
     def run(self, name: str, *args: str) -> Output:
         """Run the command in the C locale, without a shell, for at most its time limit."""
-        command = COMMANDS.get(name)
-        if command is None:
+        if name in PROGRAMS:
+            start, limit = PROGRAMS[name]
+            argv = [*start(), *args]
+        elif name in COMMANDS:
+            (program, *words), limit = COMMANDS[name]
+            argv = [find_program(program), *words, *args]
+        else:
             raise Unavailable(name, "no command is known by this name")
-        program, *words = command.argv
-        limit = command.timeout if self._timeout is None else self._timeout
-        return run_program(name, [find_program(program), *words, *args], limit)
+        return run_program(name, argv, limit if self._timeout is None else self._timeout)
 
     def read(self, path: str) -> str:
         """Read a regular file below the root."""

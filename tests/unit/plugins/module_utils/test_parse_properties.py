@@ -182,6 +182,7 @@ HARMFUL: dict[str, dict[str, str]] = {
     "gid": {"colour": _FILE, "blank": _FILE},
     "mlxlink": {"drop": "without the cable's type its technology takes the place"},
     "modules_dep": {"colour": _FILE},
+    "nccl_copies": {"tabs": "tabs part its words"},
     "pci_resource": {"blank": _FILE, "drop": "its lines have places and no names"},
     "topo": {"colour": "whether there were escapes is a fact"},
 }

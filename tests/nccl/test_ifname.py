@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The real library takes the interface that rows_ifname.py says, in a network of our own."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+from tests.nccl import network
+from tests.nccl.conftest import Nccl
+from tests.nccl.rows_ifname import LO, NO_INTERFACE, NONE, ROWS, Ifname, Network
+
+
+@cache
+def answers(path: str, name: str) -> dict[str, dict[str, Any]]:
+    """What the library did, by the row's name: one network serves all its rows."""
+    rows = [row for row in ROWS if row.network.name == name]
+    told = network.ask(path, rows[0].network, [row.env for row in rows])
+    return dict(zip((row.name for row in rows), told, strict=True))
+
+
+def addresses(of: Network, interface: str) -> set[str]:
+    if interface == LO:
+        return {"127.0.0.1", "::1"}
+    return {one.partition("/")[0] for one in of.interfaces[interface]}
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in ROWS])
+def test_bootstrap_listens_where_the_table_says(nccl: Nccl, row: Ifname) -> None:
+    told = answers(nccl.path, row.network.name)[row.name]
+    expected = row.takes.at(nccl.version)
+    if expected == NONE:
+        assert told["result"] == NO_INTERFACE.at(nccl.version), told
+        assert told["address"] == ""
+    elif expected.startswith("result "):
+        assert told["result"] == int(expected.rpartition(" ")[2]), told
+    elif expected in row.network.interfaces or expected == LO:
+        assert told["address"] in addresses(row.network, expected), told
+        # The log's word for it is the same one.
+        assert told["interface"] == expected, told
+    else:
+        assert told["address"] == expected, told
+        if row.uses is not None:
+            assert (told["interface"], told["port"]) == (row.uses.at(nccl.version), row.port), told

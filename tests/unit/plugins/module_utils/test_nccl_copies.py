@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Copies of the library and what leads to them, in a folder that stands for a host."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live, entry_name
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl import (
+    _copies_child,
+    _host_files,
+    copies,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import nccl_copies
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.nccl_copies import (
+    ConfFile,
+    Copy,
+    Setting,
+    Unseen,
+)
+from tests.gauntlet.tree import Tree
+
+MOUNT = "{number} 1 8:1 / {point} rw,relatime shared:1 - {kind} /dev/x rw\n"
+LIBRARY = b"\x7fELF....NCCL version {}+cuda12.2\0"
+PASSWD = "root:x:0:0::/root:/bin/sh\nalice:x:1000:1000::/home/alice:/bin/sh\nsync:x:4:4::/bin:/x\n"
+
+
+class Root:
+    """A folder that stands for /."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.mounts({"/": "ext4", "/proc": "proc"})
+        self.file("/etc/passwd", PASSWD)
+
+    def mounts(self, kinds: dict[str, str]) -> None:
+        lines = [
+            MOUNT.format(number=number, point=point.replace(" ", "\\040"), kind=kind)
+            for number, (point, kind) in enumerate(kinds.items(), 20)
+        ]
+        self.file("/proc/self/mountinfo", "".join(lines))
+
+    def file(self, path: str, content: str | bytes) -> None:
+        place = self.folder / path.lstrip("/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content.encode() if isinstance(content, str) else content)
+
+    def library(self, path: str, version: str = "2.26.2") -> None:
+        self.file(path, b"\x7fELF" + bytes(100) + f"NCCL version {version}+cuda12.2\0".encode())
+
+    def found(self, seconds: float = 60, folders: int = 10_000) -> nccl_copies.Found:
+        host = _host_files.Host(str(self.folder), seconds, folders)
+        lines = _copies_child.Search(host).run()
+        text = "".join(
+            "\t".join(_copies_child.plain(word) for word in line) + "\n" for line in lines
+        )
+        return nccl_copies.parse(f"{text}end\t{len(lines)}\n")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Root:
+    return Root(tmp_path)
+
+
+WHEEL = "site-packages/nvidia/nccl/lib/libnccl.so.2"
+
+
+@pytest.mark.parametrize(
+    ("path", "how"),
+    [
+        ("/usr/lib/x86_64-linux-gnu/libnccl.so.2.26.2", "library folder"),
+        ("/usr/lib64/libnccl.so.2", "library folder"),
+        ("/usr/local/lib/libnccl.so.2", "library folder"),
+        ("/usr/local/cuda-12.2/lib64/libnccl.so.2", "library folder"),
+        ("/usr/local/cuda-12.2/targets/x86_64-linux/lib/libnccl.so.2", "library folder"),
+        (
+            "/opt/nvidia/hpc_sdk/Linux_x86_64/24.7/comm_libs/12.5/nccl/lib/libnccl.so.2",
+            "library folder",
+        ),
+        (f"/usr/lib/python3.11/{WHEEL}", "pip wheel"),
+        (f"/usr/local/lib/python3.12/{WHEEL.replace('site', 'dist')}", "pip wheel"),
+        ("/usr/local/lib/python3.12/site-packages/torch/lib/libnccl.so.2", "pip wheel"),
+        (f"/opt/venv/lib/python3.11/{WHEEL}", "pip wheel"),
+        (f"/opt/a/b/c/venv/lib/python3.11/{WHEEL}", "pip wheel"),
+        (f"/home/alice/.local/lib/python3.11/{WHEEL}", "pip wheel"),
+        (f"/home/alice/work/.venv/lib/python3.11/{WHEEL}", "pip wheel"),
+        (f"/home/nobody-knows/venv/lib/python3.11/{WHEEL}", "pip wheel"),
+        (f"/root/venv/lib64/python3.11/{WHEEL}", "pip wheel"),
+        (f"/srv/jobs/venv/lib/python3.11/{WHEEL}", "pip wheel"),
+        ("/home/alice/nccl/build/lib/libnccl.so.2", None),
+        ("/home/alice/nccl/libnccl.so.2.26.2", "software folder"),
+        ("/home/alice/miniconda3/envs/x/lib/libnccl.so.2.26.2", "library folder"),
+        ("/var/lib/thing/libnccl.so.2", None),
+    ],
+)
+def test_copies_are_found_where_software_is_kept(root: Root, path: str, how: str | None) -> None:
+    root.library(path)
+    found = root.found()
+    expected = () if how is None else (Copy(path, path, "2.26.2", "12.2", how),)
+    assert found.copies == expected
+    assert found.unseen == ()
+
+
+def test_a_conda_environment_is_called_one(root: Root) -> None:
+    root.file("/opt/conda/conda-meta/history", "")
+    root.library("/opt/conda/lib/libnccl.so.2.19.3", "2.19.3")
+    assert [one.how for one in root.found().copies] == ["conda"]
+
+
+def test_a_file_with_several_names_is_one_copy(root: Root) -> None:
+    root.library("/usr/lib/x86_64-linux-gnu/libnccl.so.2.26.2")
+    folder = root.folder / "usr/lib/x86_64-linux-gnu"
+    (folder / "libnccl.so.2").symlink_to("libnccl.so.2.26.2")
+    (folder / "libnccl.so").symlink_to("libnccl.so.2")
+    (found,) = root.found().copies
+    assert found.path == "/usr/lib/x86_64-linux-gnu/libnccl.so"
+    assert found.real == "/usr/lib/x86_64-linux-gnu/libnccl.so.2.26.2"
+
+
+def test_other_libraries_are_left_alone(root: Root) -> None:
+    for name in ("libnccl-net.so", "libnccl_static.a", "libnccl.so.2.txt", "nccl.h"):
+        root.file(f"/usr/lib64/{name}", "x")
+    assert root.found().copies == ()
+
+
+def test_a_copy_that_does_not_tell_its_version_is_a_copy(root: Root) -> None:
+    root.file("/usr/lib64/libnccl.so.2", b"\x7fELF")
+    (found,) = root.found().copies
+    assert (found.version, found.cuda) == ("", "")
+
+
+@pytest.mark.parametrize("kind", ["nfs4", "lustre", "fuse.sshfs", "beegfs", "wekafs", "autofs"])
+def test_other_machines_file_systems_are_not_touched(root: Root, kind: str) -> None:
+    root.mounts({"/": "ext4", "/home": kind, "/opt/shared": kind})
+    root.library(f"/home/alice/venv/lib/python3.11/{WHEEL}")
+    root.library(f"/opt/shared/venv/lib/python3.11/{WHEEL}")
+    root.file("/home/alice/.nccl.conf", "NCCL_DEBUG=INFO\n")
+    found = root.found()
+    assert (found.copies, found.confs) == ((), ())
+    assert set(found.unseen) == {
+        Unseen(place, f"{kind}, which is not looked into") for place in ("/home", "/opt/shared")
+    }
+
+
+def test_a_link_that_leads_to_another_machine_is_not_followed(root: Root) -> None:
+    root.mounts({"/": "ext4", "/net": "nfs4"})
+    root.library("/net/libnccl.so.2")
+    (root.folder / "usr/lib64").mkdir(parents=True)
+    (root.folder / "usr/lib64/libnccl.so.2").symlink_to(root.folder / "net/libnccl.so.2")
+    found = root.found()
+    assert found.copies == ()
+    assert found.unseen == (Unseen("/net", "nfs4, which is not looked into"),)
+
+
+def test_without_a_table_of_mounts_nothing_is_taken_for_local(root: Root) -> None:
+    root.file("/proc/self/mountinfo", "")
+    root.library("/usr/lib64/libnccl.so.2")
+    found = root.found()
+    assert found.copies == ()
+    assert {one.why for one in found.unseen} == {"its file system is not known"}
+
+
+def test_a_search_that_stops_early_says_where(root: Root) -> None:
+    for number in range(30):
+        root.file(f"/opt/{number}/file", "")
+    assert root.found(folders=10).unseen[0] == Unseen("/opt", "the search stopped after 10 folders")
+    (place, *_more) = root.found(seconds=0).unseen
+    assert place == Unseen("/opt", "the search stopped after 0 s")
+
+
+def test_deep_folders_and_those_that_hold_other_things_are_not_walked(root: Root) -> None:
+    root.library("/opt/a/b/c/d/e/libnccl.so.2")
+    root.library("/opt/node_modules/libnccl.so.2")
+    root.library("/home/alice/.cache/libnccl.so.2")
+    assert root.found().copies == ()
+
+
+CONF = "/opt/site/nccl.conf"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "settings"),
+    [
+        ("/etc/environment", "NCCL_DEBUG=INFO\n", [("NCCL_DEBUG", "INFO", 1)]),
+        ("/etc/environment", '# x\nNCCL_A="b c"\n', [("NCCL_A", "b c", 2)]),
+        ("/etc/environment", "# NCCL_DEBUG=INFO\nPATH=/bin\n", []),
+        ("/etc/profile.d/x.sh", "  export NCCL_A=1\n", [("NCCL_A", "1", 1)]),
+        ("/etc/profile.d/x.csh", "setenv NCCL_A 1\n", [("NCCL_A", "1", 1)]),
+        ("/etc/profile.d/x.sh", 'echo "$NCCL_A=1" ${NCCL_B}\n', []),
+        ("/etc/security/pam_env.conf", "NCCL_A DEFAULT=1\n", [("NCCL_A", "1", 1)]),
+        ("/etc/environment.d/x.conf", "NCCL_A=1\n", [("NCCL_A", "1", 1)]),
+        (
+            "/etc/systemd/system/slurmd.service.d/x.conf",
+            '[Service]\nEnvironment="NCCL_A=b c" OTHER_SECRET=1 NCCL_B=2\n',
+            [("NCCL_A", "b c", 2), ("NCCL_B", "2", 2)],
+        ),
+        ("/etc/systemd/system.conf", "DefaultEnvironment=NCCL_A=1\n", [("NCCL_A", "1", 1)]),
+        ("/usr/lib/systemd/system/x.service", "Environment=NCCL_A=1\n", [("NCCL_A", "1", 1)]),
+        ("/usr/lib/systemd/system/x.service", "ExecStart=/bin/x NCCL_A=1\n", []),
+        ("/etc/default/other", "NCCL_A=1\n", []),
+    ],
+)
+def test_what_sets_a_variable_is_found(
+    root: Root, path: str, text: str, settings: list[tuple[str, str, int]]
+) -> None:
+    root.file(path, text)
+    expected = tuple(Setting(path, line, name, value) for name, value, line in settings)
+    assert root.found().settings == expected
+
+
+def test_the_files_that_a_unit_reads_are_read(root: Root) -> None:
+    root.file("/etc/systemd/system/slurmd.service", "EnvironmentFile=-/etc/default/slurmd\n")
+    root.file("/etc/default/slurmd", "SECRET=1\nNCCL_A=1\n")
+    assert root.found().settings == (Setting("/etc/default/slurmd", 2, "NCCL_A", "1"),)
+
+
+def test_a_folder_that_the_linker_is_led_to_is_looked_into(root: Root) -> None:
+    root.library("/data/a/libnccl.so.2", "2.18.3")
+    root.library("/data/b/libnccl.so.2", "2.19.3")
+    root.file("/etc/ld.so.conf.d/a.conf", "/data/a\n")
+    root.file("/etc/systemd/system/x.service", "Environment=LD_LIBRARY_PATH=/data/b:/data/none\n")
+    found = {one.path: one.how for one in root.found().copies}
+    assert found == {
+        "/data/a/libnccl.so.2": "/etc/ld.so.conf.d/a.conf",
+        "/data/b/libnccl.so.2": "/etc/systemd/system/x.service",
+    }
+
+
+def test_files_that_go_ahead_of_etc_nccl_conf_are_found(root: Root) -> None:
+    root.file("/root/.nccl.conf", "NCCL_A=1\n")
+    root.file("/home/alice/.nccl.conf", "NCCL_A=1\n")
+    root.file(CONF, "NCCL_A=1\n")
+    root.file("/etc/profile.d/nccl.sh", f"export NCCL_CONF_FILE={CONF}\n")
+    assert set(root.found().confs) == {
+        ConfFile("/root/.nccl.conf", "root"),
+        ConfFile("/home/alice/.nccl.conf", "alice"),
+        ConfFile(CONF, "/etc/profile.d/nccl.sh"),
+    }
+
+
+def test_names_with_odd_characters_come_through(root: Root) -> None:
+    path = "/opt/a\tb\\n/libnccl.so.2"
+    root.library(path)
+    assert [one.path for one in root.found().copies] == [path]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "end\t0", "end\t1\n", "copy\ta\nend\t1\n", "set\ta\tb\tc\tx\nend\t1\n", "x\n"]
+)
+def test_an_answer_that_is_not_whole_is_refused(text: str) -> None:
+    with pytest.raises(ParseError):
+        nccl_copies.parse(text)
+
+
+def show(*units: tuple[str, str]) -> str:
+    return "\n".join(f"Id={name}\nEnvironment={text}\n" for name, text in units)
+
+
+def host() -> Tree:
+    tree = Tree()
+    tree.command(
+        "nccl_copies",
+        "conf\t/root/.nccl.conf\troot\nunseen\t/home\tnfs4\nend\t2\n",
+    )
+    tree.command("systemctl_show", "Version=255\nEnvironment=LANG=C NCCL_DEBUG=WARN\n")
+    names = [f"{one}.service" for one in copies.host_units.JOBS]
+    text = show(("slurmd.service", '"NCCL_A=b c" TOKEN=x LD_LIBRARY_PATH=/a:/b'), ("x.service", ""))
+    tree.command(entry_name("systemctl_show", "--p", *names), text)
+    tree.file("/root/.nccl.conf", " NCCL_A=1 \n")
+    return tree
+
+
+def test_units_and_files_become_facts() -> None:
+    facts = copies.observe(host())
+    assert facts.copies.value == ()
+    assert facts.confs.value == (ConfFile("/root/.nccl.conf", "root"),)
+    assert facts.texts == {"/root/.nccl.conf": Reading(" NCCL_A=1 \n")}
+    assert facts.units.value == (
+        Setting("systemd", 0, "NCCL_DEBUG", "WARN"),
+        Setting("slurmd.service", 0, "NCCL_A", "b c"),
+        Setting("slurmd.service", 0, "LD_LIBRARY_PATH", "/a:/b"),
+    )
+    assert facts.unseen == (Unseen("/home", "nfs4"),)
+
+
+def test_what_could_not_be_asked_is_unknown() -> None:
+    tree = host()
+    tree.broken["nccl_copies"] = "gave no complete answer within 30 s"
+    tree.broken["systemctl_show"] = "not installed"
+    facts = copies.observe(tree)
+    for one in (facts.copies, facts.settings, facts.confs):
+        assert (one.known, one.missing) == (False, False)
+        assert "within 30 s" in one.why
+    assert "not installed" in facts.units.why
+
+
+def test_a_file_that_is_gone_again_is_told_from_one_that_cannot_be_read() -> None:
+    tree = host()
+    tree.remove("/root/.nccl.conf")
+    assert copies.observe(tree).texts["/root/.nccl.conf"].missing
+    tree.broken["/root/.nccl.conf"] = "permission denied"
+    assert not copies.observe(tree).texts["/root/.nccl.conf"].missing
+
+
+def test_this_host_can_be_searched() -> None:
+    found = nccl_copies.parse(Live().run("nccl_copies").stdout)
+    assert isinstance(found.copies, tuple)
