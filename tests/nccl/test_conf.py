@@ -33,7 +33,7 @@ def asked(nccl: Nccl, row: Conf) -> Proof:
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in ROWS])
 def test_the_library_takes_from_its_files_what_the_table_says(nccl: Nccl, row: Conf) -> None:
     if nccl.version < row.since:
-        return
+        pytest.skip("what this version does with it is by chance")
     proof = asked(nccl, row)
     expected = row.sets.at(nccl.version)
     assert proof.taken == expected

@@ -33,7 +33,7 @@ def test_the_model_reads_files_like_the_library(
     row: rows_conf.Conf, version: tuple[int, ...]
 ) -> None:
     if version < row.since:
-        return
+        pytest.skip("what this version does with it is by chance")
     there = {
         "/etc/nccl.conf": row.etc,
         f"{rows_conf.HOME}/.nccl.conf": row.home,

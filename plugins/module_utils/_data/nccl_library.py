@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 SONAME = "libnccl.so.2"
 CONF = "/etc/nccl.conf"
-HOME_CONF = ".nccl.conf"
-CONF_VARIABLE = "NCCL_CONF_FILE"
 
 
 @dataclass(frozen=True)

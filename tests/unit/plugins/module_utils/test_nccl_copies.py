@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -134,12 +136,24 @@ def test_a_copy_that_does_not_tell_its_version_is_a_copy(root: Root) -> None:
 
 
 @pytest.mark.parametrize("kind", ["nfs4", "lustre", "fuse.sshfs", "beegfs", "wekafs", "autofs"])
-def test_other_machines_file_systems_are_not_touched(root: Root, kind: str) -> None:
+def test_other_machines_file_systems_are_not_touched(
+    root: Root, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root.mounts({"/": "ext4", "/home": kind, "/opt/shared": kind})
     root.library(f"/home/alice/venv/lib/python3.11/{WHEEL}")
     root.library(f"/opt/shared/venv/lib/python3.11/{WHEEL}")
     root.file("/home/alice/.nccl.conf", "NCCL_DEBUG=INFO\n")
+    listed: list[str] = []
+    real = os.scandir
+
+    def scandir(path: str) -> Any:
+        listed.append(str(path))
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
     found = root.found()
+    assert f"{root.folder}/opt" in listed
+    assert not [one for one in listed if "/shared" in one or "/home" in one]
     assert (found.copies, found.confs) == ((), ())
     assert set(found.unseen) == {
         Unseen(place, f"{kind}, which is not looked into") for place in ("/home", "/opt/shared")
