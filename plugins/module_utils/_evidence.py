@@ -62,6 +62,8 @@ COMMANDS: dict[str, Command] = {
     "ibstat": Command(("ibstat",)),
     "ibstatus": Command(("ibstatus",)),
     "ibv_devinfo": Command(("ibv_devinfo",)),
+    "ip_addr": Command(("ip", "-j", "-d", "addr")),
+    "ip_route": Command(("ip", "-j", "route", "get")),
     "lsmod": Command(("lsmod",)),
     "mlnx_qos": Command(("mlnx_qos",)),
     "mlxlink": Command(("mlxlink",)),
