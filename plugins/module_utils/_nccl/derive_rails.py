@@ -29,11 +29,12 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import 
     SAID,
     NcclHost,
     NcclPort,
+    Wanted,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import (
     HCA,
     NcclPolicy,
-    why_unsafe,
+    is_item,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import (
     Release,
@@ -63,7 +64,8 @@ def rails(host: NcclHost, policy: NcclPolicy) -> Rails:
         return Rails(why=host.ports.why or "nobody looked for RDMA ports")
     if not host.ports.value:
         return Rails()
-    found = _named(host.ports.value, policy) if policy.rails else _told(host, policy)
+    ports = _in_order(host.ports.value)
+    found = _named(ports, policy) if policy.rails else _told(ports, host.wanted, policy)
     down = [one for one in found.ports if not one.active]
     remarks = [f"{one.name} is a rail and {one.state or 'of no known state'}" for one in down]
     return replace(found, remarks=(*found.remarks, *(one_line(one) for one in remarks)))
@@ -72,36 +74,36 @@ def rails(host: NcclHost, policy: NcclPolicy) -> Rails:
 def line(found: Rails, nccl: Release | None) -> Setting | Untold:
     """The line of these rails, of which there is at least one."""
     ports = found.ports
-    names = [
-        name for device in dict.fromkeys(p.device for p in ports) for name in _items(device, ports)
-    ]
+    devices = dict.fromkeys(one.device for one in ports)
+    names = [name for device in devices for name in _items(device, found)]
     most = (
         nccl_defaults.HCAS if (nccl or ()) >= nccl_defaults.HCAS_SINCE else nccl_defaults.HCAS_OLD
     )
     if len(names) > most:
         whose = shown(nccl) if nccl else "NCCL before 2.20"
         return untold(HCA, f"{len(names)} rails, and {whose} takes a list of {most} at most")
-    value = "=" + ",".join(names)
-    unsafe = why_unsafe(HCA, value)
-    if unsafe:
-        return untold(HCA, f"{value}: {unsafe}")
-    return setting(HCA, value, _reason(found))
+    odd = [one.device for one in ports if not is_item(one.device)]
+    if odd:
+        return untold(HCA, f"no list of NCCL's can hold the name {odd[0]!r}")
+    return setting(HCA, "=" + ",".join(names), _reason(found))
 
 
-def _items(device: str, ports: Ports) -> list[str]:
+def _items(device: str, found: Rails) -> list[str]:
     """The device; its ports one by one only where another of them is left out."""
-    mine = [one for one in ports if one.device == device]
-    if len(mine) >= mine[0].ports:
+    mine = [one for one in found.ports if one.device == device]
+    others = [one for one in found.left_out if one.port.rpartition("/")[0] == device]
+    if len(mine) >= mine[0].ports and not others:
         return [device]
     return [f"{device}:{one.num}" for one in mine]
 
 
 def _reason(found: Rails) -> str:
+    # Nothing that changes while the rails stay the same: no rates, no states.
     layers = " and ".join(sorted({one.layer for one in found.ports}))
-    rates = sorted({one.rate for one in found.ports if one.active and one.rate})
-    speed = " of " + " and ".join(f"{one:g}" for one in rates) + " Gb/s" if rates else ""
+    models = " and ".join(sorted({one.model for one in found.ports} - {""}))
     count = len({one.device for one in found.ports})
-    text = f"{count} {layers} rail{'s' if count > 1 else ''}{speed} ({found.by})"
+    kind = f", {models}" if models else ""
+    text = f"{count} {layers} rail{'s' if count > 1 else ''}{kind} ({found.by})"
     whys: dict[str, list[str]] = {}
     for one in found.left_out:
         whys.setdefault(one.why, []).append(one.port)
@@ -120,13 +122,12 @@ def _named(ports: Ports, policy: NcclPolicy) -> Rails:
         LeftOut(one.name, "not among nccl_rails", SAID) for one in ports if one not in chosen
     )
     why = "" if chosen else f"nccl_rails names {', '.join(missing)}, which this host does not have"
-    return Rails(_in_order(chosen), left, why, "nccl_rails", missing)
+    return Rails(chosen, left, why, "nccl_rails", missing)
 
 
-def _told(host: NcclHost, policy: NcclPolicy) -> Rails:
+def _told(ports: Ports, wanted: Wanted, policy: NcclPolicy) -> Rails:
     mine: list[NcclPort] = []
     left: list[LeftOut] = []
-    ports = host.ports.value or ()
     for port in ports:
         if any(port.goes_by(name) for name in policy.storage):
             left.append(LeftOut(port.name, "storage (nccl_storage_hcas)", SAID))
@@ -152,7 +153,7 @@ def _told(host: NcclHost, policy: NcclPolicy) -> Rails:
     if not layer:
         return replace(known, why=why)
     left += [LeftOut(one.name, why, MEDIUM) for one in mine if one.layer != layer]
-    sifted = sift(hcas(one for one in mine if one.layer == layer), host.wanted)
+    sifted = sift(hcas(one for one in mine if one.layer == layer), wanted)
     for sign in sifted.left:
         left += [
             LeftOut(one.name, one_line(sign.why), sign.confidence)
@@ -164,7 +165,7 @@ def _told(host: NcclHost, policy: NcclPolicy) -> Rails:
         return replace(known, why=sifted.doubt)
     chosen = tuple(one for hca in sifted.rails for one in hca.ports)
     by = sifted.by or ("all that are left" if left else "all alike")
-    return replace(known, ports=_in_order(chosen), by=by)
+    return replace(known, ports=chosen, by=by)
 
 
 def _whys(left: list[LeftOut]) -> str:

@@ -85,7 +85,7 @@ def _by_index(nodes: dict[str, NodeGids], because: str) -> Setting | Untold:
         common = set.intersection(*(set(one.indexes.get(family, ())) for one in nodes.values()))
         if common:
             why = f"{because}; index {min(common)} is {family} for RoCE v2 on every rail"
-            return setting(INDEX, min(common), f"{why} of {_count(nodes)}")
+            return setting(INDEX, min(common), f"{why} of every node")
     have = "; ".join(f"{name} at {_places(one)}" for name, one in list(nodes.items())[:4])
     return untold(INDEX, f"{because}, and no index is right on every node: {have}")
 
@@ -111,11 +111,6 @@ def _unknown(nodes: dict[str, NodeGids]) -> str:
 def _places(node: NodeGids) -> str:
     found = [f"{one} ({family})" for family, some in node.indexes.items() for one in some]
     return ", ".join(found[:4]) or "no common index"
-
-
-def _count(nodes: dict[str, NodeGids]) -> str:
-    others = len(nodes) - (_ALONE in nodes)
-    return f"{others} nodes" if others > 1 else _ALONE
 
 
 def marks(host: NcclHost, rails: Rails, policy: NcclPolicy) -> Iterator[Setting]:

@@ -13,7 +13,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import 
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import (
     SOCKET,
     NcclPolicy,
-    why_unsafe,
+    is_item,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.setting import Setting
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ip_addr import (
@@ -72,15 +72,12 @@ def _why_not(chosen: Interface | None, name: str, routes: list[Route]) -> str:
         return f"{name} has the way and no link"
     if not {one.source for one in routes} <= {one.local for one in chosen.addresses if one.usable}:
         return f"{name} has the way and not the address {routes[0].source}"
-    unsafe = why_unsafe(SOCKET, f"={name}")
-    return f"{name!r} cannot be written: {unsafe}" if unsafe else ""
+    return "" if is_item(name) else f"no list of NCCL's can hold the name {name!r}"
 
 
 def _chosen(chosen: Interface, routes: list[Route]) -> list[Setting | Untold]:
-    count = len(routes)
-    peers = f"{count} other nodes" if count > 1 else f"the other node, {routes[0].peer}"
     kind = f" ({chosen.kind})" if chosen.kind else ""
-    text = f"{chosen.name}{kind}, {routes[0].source}, has the way to {peers}"
+    text = f"{chosen.name}{kind}, {routes[0].source}, has the way to the other nodes"
     found: list[Setting | Untold] = [setting(SOCKET, f"={chosen.name}", text)]
     families = {6 if ":" in one.source else 4 for one in routes}
     if families == {6} and any(one.family == 4 for one in chosen.addresses):

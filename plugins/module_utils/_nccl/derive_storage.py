@@ -53,7 +53,7 @@ def sift(found: Hcas, wanted: Wanted) -> Sifted:
         if sign is None:
             continue
         rest = tuple(one for one in rails if one not in sign.against)
-        if wanted.hcas and len(rest) < wanted.hcas and not settled(rest, wanted):
+        if len(rest) < wanted.hcas and not _exactly(rest, wanted):
             continue
         left.append(sign)
         rails = rest
@@ -63,11 +63,18 @@ def sift(found: Hcas, wanted: Wanted) -> Sifted:
 
 
 def settled(found: Hcas, wanted: Wanted) -> bool:
-    """Whether somebody counts the rails, and these are so many: by device, or by adapter where an
-    adapter shows a device for each of its ports. Fewer are all of them: the others are missing."""
-    if not wanted.hcas:
-        return False
-    return len(found) <= wanted.hcas or len({one.adapter for one in found}) == wanted.hcas
+    """Whether somebody counts the rails, and these are no more; fewer are all that there are."""
+    return bool(wanted.hcas) and min(_counts(found)) <= wanted.hcas
+
+
+def _exactly(found: Hcas, wanted: Wanted) -> bool:
+    return wanted.hcas in _counts(found)
+
+
+def _counts(found: Hcas) -> tuple[int, ...]:
+    """How many they are: by device, and by adapter where all show as many devices each."""
+    adapters = Counter(one.adapter for one in found)
+    return (len(found), len(adapters)) if len(set(adapters.values())) == 1 else (len(found),)
 
 
 def _doubt(rails: Hcas, wanted: Wanted) -> str:
@@ -105,11 +112,11 @@ def _far(found: Hcas, wanted: Wanted) -> Sign | None:
     if not all(one.placed for one in found):
         return None
     near, far = _split(found, lambda one: one.ports[0].near == PIX)
-    if not far or not settled(near, wanted):
+    if not far or not _exactly(near, wanted):
         near, far = _split(found, lambda one: one.by_switch)
     if not near or not far or max(one.able for one in far) > max(one.able for one in near):
         return None
-    if not (_most(near, far) or settled(near, wanted)):
+    if not (_most(near, far) or _exactly(near, wanted)):
         return None
     return Sign(
         far,
@@ -148,7 +155,7 @@ def _slow(found: Hcas, wanted: Wanted) -> Sign | None:
     fast, slow = _split(found, lambda one: one.rate in (0.0, best))
     if not slow or not _most(fast, slow):
         return None
-    if settled(fast, wanted):
+    if _exactly(fast, wanted):
         return Sign(slow, f"storage: slower than the {best:g} Gb/s of as many as there are", MEDIUM)
     if any(one.by_switch for one in slow):
         return None

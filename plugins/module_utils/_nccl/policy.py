@@ -70,6 +70,11 @@ def from_variables(raw: Mapping[str, Any]) -> NcclPolicy:
     )
 
 
+def is_item(name: str) -> bool:
+    """Whether a list of NCCL's can hold this name of a device or an interface."""
+    return re.fullmatch(_ITEM, name) is not None
+
+
 def why_unsafe(name: str, value: str) -> str:
     """Why NCCL would not read this value as it is meant; "" where it would."""
     if _VALUE.fullmatch(value) is None:
