@@ -11,10 +11,11 @@ Made up, in the formats of a kernel and of iproute2; no host was recorded. A des
   different on each), ``functions`` (of one adapter), ``of`` (the device that these are virtual
   functions of), ``manages`` (the NVLink switches), ``vpd`` (false where it cannot be read),
   ``subnet``, ``netdev``, ``gids`` (local, ipv4, zeroconf, ipv6), ``driver``, ``node_type``,
-  ``traffic_class``, ``software``;
+  ``traffic_class``, ``software``, ``umad`` (false: ibstat does not show it);
+- ``ibstat``: true where it is installed, else the kernel alone tells of the devices;
 - ``without``: paths that are taken away again; ``container``: seen from one;
 - ``interfaces``: name to {``kind``, ``up``, ``running``, ``addresses``}; ``routes``: address of a
-  peer to [interface, source], or to a complaint of ``ip``.
+  peer to [interface, source], or to a complaint of ``ip``; ``ip``: false where it is not installed.
 """
 
 from __future__ import annotations
@@ -63,11 +64,11 @@ def render(spec: Mapping[str, Any]) -> Tree:
     for index in range(spec.get("switches", 0)):
         address = f"0000:{0xE0 + 2 * index:02x}:00.0"
         _function(tree, ["0000:df:01.0", address], ("068000", "10de", "22a3"), 0, 1)
-    made = 0
-    for group in spec.get("hcas", ()):
-        for index in range(group.get("count", 1)):
-            _hca(tree, spec, group, index, made)
-            made += 1
+    places = [index for group in spec.get("hcas", ()) for index in range(group.get("count", 1))]
+    for made, (index, (name, group)) in enumerate(zip(places, _devices(spec), strict=True)):
+        _hca(tree, spec, group, index, made, name)
+    if spec.get("ibstat"):
+        _ibstat(tree, spec)
     for path in spec.get("without", ()):
         tree.remove(path)
     if spec.get("container"):
@@ -102,6 +103,8 @@ def _stack(tree: Tree, spec: Mapping[str, Any]) -> None:
 
 
 def _network(tree: Tree, spec: Mapping[str, Any]) -> None:
+    if not spec.get("ip", True):
+        return
     known = {"lo": {"kind": "loopback", "addresses": ["127.0.0.1/8"]}, **spec.get("interfaces", {})}
     tree.command("ip_addr", json.dumps([_interface(name, one) for name, one in known.items()]))
     for peer, way in spec.get("routes", {}).items():
@@ -167,9 +170,13 @@ def _function(
 
 
 def _hca(
-    tree: Tree, spec: Mapping[str, Any], group: Mapping[str, Any], index: int, made: int
+    tree: Tree,
+    spec: Mapping[str, Any],
+    group: Mapping[str, Any],
+    index: int,
+    made: int,
+    name: str,
 ) -> None:
-    name = group.get("name", "mlx5_{}").format(made if "name" not in group else index)
     gpus, model = spec.get("gpus", 0), group.get("model", "MT4129")
     layer = group.get("layer", "InfiniBand")
     if group.get("software"):
@@ -233,3 +240,32 @@ def _port(
             tree.file(f"{port}/gid_attrs/ndevs/{index}", netdev)
     if "traffic_class" in group:
         tree.file(f"{base}/tc/{number}/traffic_class", f"Global tclass={group['traffic_class']}")
+
+
+def _ibstat(tree: Tree, spec: Mapping[str, Any]) -> None:
+    """What the tool makes of the same files."""
+    told = ""
+    for name, group in _devices(spec):
+        if not group.get("umad", True):
+            continue
+        ports = group.get("ports", [{}])
+        told += f"CA '{name}'\n\tCA type: {group.get('model', 'MT4129')}\n"
+        told += f"\tNumber of ports: {group.get('n_ports', len(ports))}\n"
+        for number, bent in enumerate(ports, 1):
+            one = {**group, **bent}
+            state = one.get("state", "Active")
+            told += f"\tPort {number}:\n\t\tState: {state}\n\t\tPhysical state: LinkUp\n"
+            told += f"\t\tRate: {one.get('rate', 400)}\n"
+            told += f"\t\tLink layer: {one.get('layer', 'InfiniBand')}\n"
+    tree.command("ibstat", told)
+
+
+def _devices(spec: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Every device's name, with its group."""
+    groups = [
+        (index, group) for group in spec.get("hcas", ()) for index in range(group.get("count", 1))
+    ]
+    return [
+        (group.get("name", "mlx5_{}").format(made if "name" not in group else index), group)
+        for made, (index, group) in enumerate(groups)
+    ]

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_defaults import (
-    SELECTS_GID,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_defaults import SELECTS_GID
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.roce import UNSET
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive_rails import Rails
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derived import (
