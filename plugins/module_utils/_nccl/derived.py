@@ -44,8 +44,8 @@ class Derived:
 
 
 def one_line(text: str) -> str:
-    """The text fit for a comment or a message: one line of printable characters, not too long."""
-    shown = "".join(one if one.isprintable() else "?" for one in " ".join(text.split()))
+    """The text fit for a comment or a message: one line of printable ASCII, not too long."""
+    shown = "".join(one if " " <= one <= "~" else "?" for one in " ".join(text.split()))
     return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 3] + "..."
 
 
