@@ -24,6 +24,8 @@ SUBNET = "198.18.80"
 VARIABLES = f"""---
 sandbox_name: {NAME}
 sandbox_subnet: {SUBNET}
+# What goes for one part goes for all; molecule installs every one.
+stack_container_toolkit: none
 """
 
 
