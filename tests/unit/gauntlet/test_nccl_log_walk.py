@@ -17,7 +17,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     PASS,
     SKIP,
     UNKNOWN,
+    UNKNOWN_VERDICT,
     Check,
+    verdict,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     Bundle,
@@ -81,11 +83,10 @@ def test_a_log_that_ends_at_any_line_passes_no_more_than_it_tells() -> None:
         assert not [one for one in checks.values() if one.result == "fail"]
 
 
-def test_without_a_log_every_check_is_skipped() -> None:
+def test_without_a_log_nothing_is_said_and_that_alone_is_no_verdict() -> None:
     checks = judge(render.render(render.node(BOARD)))
-    assert {one.id for one in checks} == set(IDS)
-    assert results(checks) == {SKIP}
-    assert {one.cause for one in checks} == {"nobody gave a log of NCCL"}
+    assert checks == []
+    assert verdict(checks) == UNKNOWN_VERDICT
 
 
 def test_a_log_that_was_given_and_cannot_be_read_is_unknown(tmp_path: Path) -> None:
@@ -120,10 +121,10 @@ def test_a_file_that_was_given_is_judged_like_a_bundles_log(tmp_path: Path) -> N
     assert [one for one in live if one.id != "nccl.log.hcas"] == others
 
 
-def test_a_bundle_without_a_log_is_skipped_and_one_with_half_of_it_is_unknown(
+def test_a_bundle_without_a_log_says_nothing_and_one_with_half_of_it_is_unknown(
     tmp_path: Path,
 ) -> None:
-    assert results(judge(Bundle(tmp_path))) == {SKIP}
+    assert judge(Bundle(tmp_path)) == []
     (tmp_path / "commands/nccl_log").mkdir(parents=True)
     (tmp_path / "commands/nccl_log/rc").write_text("nonsense")
     assert results(judge(Bundle(tmp_path))) == {UNKNOWN}
