@@ -289,12 +289,14 @@ def _below(root: str, path: str) -> str:
 class Cached:
     """Asks another source once for each thing; what it could not tell is remembered as well.
 
-    ``parsed``: what parsers made of its outputs, kept for _observe/_ask.
+    ``parsed``: what parsers made of its outputs, kept for _observe/_ask. ``given``: as of the
+    source, see _evidence_given.
     """
 
     def __init__(self, source: Evidence) -> None:
         self._source = source
         self.recorded = source.recorded
+        self.given: tuple[str, ...] = getattr(source, "given", ())
         self._known: dict[tuple[str, ...], object] = {}
         self.parsed: dict[tuple[object, ...], Any] = {}
 

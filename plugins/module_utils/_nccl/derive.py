@@ -15,6 +15,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl import (
     derive_roce,
     derive_socket,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.default import (
+    is_default,
+    release,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive_rails import Rails
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derived import (
     Derived,
@@ -28,10 +32,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import 
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import (
     HCA,
     NcclPolicy,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import (
-    is_default,
-    release,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.setting import Setting
 

@@ -12,6 +12,12 @@ from ansible_collections.ibready.cluster.plugins.module_utils._data import (
     nccl_defaults,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._data.gpudirect import SIGHTS
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.default import (
+    Release,
+    is_default,
+    release,
+    shown,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive_rails import Rails
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derived import (
     Untold,
@@ -22,12 +28,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import 
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import (
     OFF,
     NcclPolicy,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import (
-    Release,
-    is_default,
-    release,
-    shown,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.setting import Setting
 

@@ -8,6 +8,10 @@ from typing import Tuple
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_defaults
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import INFINIBAND
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.default import (
+    Release,
+    shown,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive_storage import (
     SAY_SO,
     sift,
@@ -35,10 +39,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy impor
     HCA,
     NcclPolicy,
     is_item,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import (
-    Release,
-    shown,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.setting import Setting
 

@@ -11,6 +11,10 @@ from typing import Iterator
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_defaults import SELECTS_GID
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.roce import UNSET
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.default import (
+    release,
+    shown,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive_rails import Rails
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derived import (
     Untold,
@@ -26,10 +30,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl.fleet import
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclHost
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import NcclPolicy
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import (
-    release,
-    shown,
-)
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.setting import Setting
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.gid import IPV4, IPV6
 

@@ -1,34 +1,29 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which NCCL release a host has, and what that does where nobody sets a variable."""
+"""Releases of NCCL as three numbers that compare."""
 
 from __future__ import annotations
 
 from typing import Tuple
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_defaults import DEFAULTS
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_names import NEWEST_LIBRARY
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.version_text import numbers
 
 Release = Tuple[int, ...]
+# What is not known to have changed since is taken to be as in this one.
+NEWEST: Release = NEWEST_LIBRARY
 
 
-def release(version: Reading[str]) -> Release | None:
-    """(2, 28, 7) of ``2.28.7-1+cuda13.0``; None where no version is known."""
-    text = version.value or ""
-    epoch, colon, rest = text.partition(":")
-    found = numbers(rest if colon and epoch.isdecimal() else text)[:3]
-    return found if len(found) == 3 else None
+def release(text: str) -> Release:
+    """``2.23.4`` and a package's ``2.23.4-1+cuda12.6`` as (2, 23, 4).
+
+    Raises ValueError where it has fewer than three numbers: 2.23.4 and 2.23 may read differently.
+    """
+    found = numbers(text.split(":")[-1])[:3]
+    if len(found) < 3:
+        raise ValueError(f"{text!r} is no release of NCCL such as 2.23.4")
+    return found
 
 
-def shown(of: Release) -> str:
-    """``NCCL 2.28.7``."""
-    return "NCCL " + ".".join(str(one) for one in of)
-
-
-def is_default(name: str, value: str, of: Release | None) -> bool:
-    """Whether this release does the same where the variable is not set; False where no release is
-    known."""
-    if of is None:
-        return False
-    told = [one.value for one in DEFAULTS if one.name == name and of >= one.since]
-    return bool(told) and told[-1] == value
+def shown(one: Release) -> str:
+    """The release as a text: 2.23.4; a series as 2.23."""
+    return ".".join(map(str, one))

@@ -13,6 +13,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading im
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import PciFunction
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.roce import ROCE_V2, GidEntry
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import near
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.default import (
+    is_default,
+    release,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derived import one_line
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.fleet import selected
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.hca import counted
@@ -21,10 +25,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy impor
     PolicyError,
     from_variables,
     why_unsafe,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import (
-    is_default,
-    release,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import gid
 
