@@ -13,6 +13,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._entries import (
     gpu,
     host,
     ib,
+    nccl,
     nvlink,
     pci,
     roce,
@@ -22,7 +23,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._entries._entry im
 
 __all__ = ["CATALOG", "Entry", "entry"]
 
-_AREAS = (host, pci, ib, roce, fabric, gpu, nvlink, stack, fleet)
+_AREAS = (host, pci, ib, roce, fabric, gpu, nvlink, stack, nccl, fleet)
 
 CATALOG: dict[str, Entry] = {one.id: one for area in _AREAS for one in area.ENTRIES}
 

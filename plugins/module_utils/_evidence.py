@@ -63,6 +63,8 @@ COMMANDS: dict[str, Command] = {
     "ibstat": Command(("ibstat",)),
     "ibstatus": Command(("ibstatus",)),
     "ibv_devinfo": Command(("ibv_devinfo",)),
+    "ip_addr": Command(("ip", "-j", "-d", "addr")),
+    "ip_route": Command(("ip", "-j", "route", "get")),
     "ldconfig": Command(("ldconfig", "-p")),
     "lsmod": Command(("lsmod",)),
     "mlnx_qos": Command(("mlnx_qos",)),
@@ -302,12 +304,14 @@ def _below(root: str, path: str) -> str:
 class Cached:
     """Asks another source once for each thing; what it could not tell is remembered as well.
 
-    ``parsed``: what parsers made of its outputs, kept for _observe/_ask.
+    ``parsed``: what parsers made of its outputs, kept for _observe/_ask. ``given``: as of the
+    source, see _evidence_given.
     """
 
     def __init__(self, source: Evidence) -> None:
         self._source = source
         self.recorded = source.recorded
+        self.given: tuple[str, ...] = getattr(source, "given", ())
         self._known: dict[tuple[str, ...], object] = {}
         self.parsed: dict[tuple[object, ...], Any] = {}
 

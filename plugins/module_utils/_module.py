@@ -11,6 +11,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.ibready.cluster.plugins.module_utils import _verify, _waivers
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence_given import Given
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
     SPEC,
     ExpectationError,
@@ -20,6 +21,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._verdict import (
     source_of,
     verdict_object,
 )
+
+# Options that name a file with an output that no host keeps by itself, and the evidence it is.
+_FILES = {"log": "nccl_log"}
 
 
 def judge(areas: Sequence[str], more: dict[str, dict[str, Any]] | None = None) -> None:
@@ -40,6 +44,9 @@ def judge(areas: Sequence[str], more: dict[str, dict[str, Any]] | None = None) -
         expect = from_inventory({key: one for key, one in given.items() if one is not None})
         waivers = _waivers.parse(module.params["waivers"] or [])
         source, name = source_of(module.params["bundle"])
+        given = {evidence: module.params.get(option) for option, evidence in _FILES.items()}
+        files = {evidence: path for evidence, path in given.items() if path}
+        source = Given(source, files) if files else source
     except (ExpectationError, _waivers.WaiverError, Unavailable) as exc:
         module.fail_json(msg=str(exc))
     host = module.params["host"] or name

@@ -9,7 +9,6 @@ from typing import BinaryIO
 
 from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     LIMIT,
-    TOO_LONG,
     Unavailable,
     as_unavailable,
 )
@@ -17,17 +16,19 @@ from ansible_collections.ibready.cluster.plugins.module_utils._command import (
 _PIECE = 64 * 1024
 
 
-def read_regular(place: str, what: str, missing: str = "no such file") -> bytes:
-    """Read a regular file; a FIFO or device is refused, it could block for ever."""
+def read_regular(
+    place: str, what: str, missing: str = "no such file", limit: int | None = None
+) -> bytes:
+    """Read a regular file of at most `limit` bytes (LIMIT); what could block is refused."""
     with as_unavailable(what, missing):
         fd = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(fd, "rb", buffering=0) as stream:
             if not stat.S_ISREG(os.fstat(fd).st_mode):
                 raise Unavailable(what, "not a regular file")
-            return _whole(stream, what)
+            return _whole(stream, what, LIMIT if limit is None else limit)
 
 
-def _whole(stream: BinaryIO, what: str) -> bytes:
+def _whole(stream: BinaryIO, what: str, limit: int) -> bytes:
     """To the end, piece by piece: a buffer for the largest file is no use for a small one."""
     data = bytearray()
     while True:
@@ -35,8 +36,8 @@ def _whole(stream: BinaryIO, what: str) -> bytes:
         if not piece:
             return bytes(data)
         data += piece
-        if len(data) > LIMIT:
-            raise Unavailable(what, f"holds {TOO_LONG}")
+        if len(data) > limit:
+            raise Unavailable(what, f"holds more than {limit // (1024 * 1024)} MiB")
 
 
 def list_names(place: str, what: str, missing: str = "no such directory") -> list[str]:

@@ -12,6 +12,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks import (
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import gpu as judge_gpu
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import host as judge_host
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import ib as judge_ib
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import nccl as judge_nccl
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import nvlink as judge_nvlink
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import pci as judge_pci
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import roce as judge_roce
@@ -29,6 +30,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._observe import (
     host,
     ib,
     machine,
+    nccl,
     nvlink,
     pci,
     roce,
@@ -67,6 +69,7 @@ _LOOKS: dict[str, Callable[..., tuple[Any, list[Check]]]] = {
     "gpu": _area(gpu, judge_gpu),
     "nvlink": _area(nvlink, judge_nvlink),
     "stack": _area(stack, judge_stack),
+    "nccl": _area(nccl, judge_nccl),
 }
 AREAS = tuple(_LOOKS)
 

@@ -21,7 +21,7 @@ options:
       M(ibready.cluster.stackverify) cover the others; with all of them here, one visit is enough.
     type: list
     elements: str
-    choices: [host, pci, ib, roce, fabric, gpu, nvlink, stack]
+    choices: [host, pci, ib, roce, fabric, gpu, nvlink, stack, nccl]
     default: [host, pci, ib, roce, fabric]
 extends_documentation_fragment:
   - ibready.cluster.verify

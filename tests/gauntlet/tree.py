@@ -16,7 +16,12 @@ from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     Unavailable,
     decode,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import entry_name
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
+    COMMANDS,
+    entry_name,
+)
+
+_NO_PROGRAM = "not installed (no such program in PATH)"
 
 
 @dataclass
@@ -77,12 +82,15 @@ class Tree:
     # What Evidence asks.
 
     recorded = False
+    given: tuple[str, ...] = ()
 
     def run(self, name: str, *args: str) -> Output:
         entry = entry_name(name, *args)
         self._refuse(entry, name)
         if entry not in self.commands:
-            raise Unavailable(name, "not installed (no such program in PATH)")
+            # What no program prints is in a bundle only.
+            known = name in COMMANDS or not self.recorded
+            raise Unavailable(name, _NO_PROGRAM if known else "not in the bundle")
         return self.commands[entry]
 
     def read(self, path: str) -> str:

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl import (
+    conf,
+    select,
+    values,
+)
 from tests.nccl import rows_conf, rows_hca, rows_ifname
 from tests.nccl.rows import MEASURED
 from tests.nccl.wheels import number
-
-PACKAGE = "ansible_collections.ibready.cluster.plugins.module_utils._nccl"
-conf: Any = pytest.importorskip(f"{PACKAGE}.conf")
-select: Any = pytest.importorskip(f"{PACKAGE}.select")
-values: Any = pytest.importorskip(f"{PACKAGE}.values")
 
 VERSIONS = pytest.mark.parametrize("version", [number(one) for one in MEASURED], ids=MEASURED)
 

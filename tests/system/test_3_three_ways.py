@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import tarfile
 from pathlib import Path
 
@@ -74,18 +75,11 @@ def test_ad_hoc_by_short_and_full_name(bare: Box, module: str) -> None:
 
 
 def test_ad_hoc_fails_where_the_inventory_expects_something_else(bare: Box) -> None:
-    done = bare.adhoc("all", "-m", "ibverify", "-e", '{"ibready_expect": {"rate_gbps": 800}}')
+    less = {"hcas": 2, "rate_gbps": 200}
+    done = bare.adhoc("all", "-m", "ibverify", "-e", json.dumps({"ibready_expect": less}))
     assert done.returncode != 0
     assert done.stdout.count('"verdict": "not_ready"') == 3
-    assert "expected 800 Gb/s (inventory)" in done.stdout
-
-
-def test_a_second_run_changes_nothing(bare: Box) -> None:
-    done = bare.playbook("site.yml")
-    assert done.returncode == 0, done.stdout
-    recap = [line for line in done.stdout.splitlines() if "changed=" in line]
-    assert len(recap) == 4
-    assert all("changed=0 " in line for line in recap), recap
+    assert "expected 200 Gb/s (inventory)" in done.stdout
 
 
 def test_a_server_ends_by_its_lease_when_nobody_stops_it(bare: Box) -> None:

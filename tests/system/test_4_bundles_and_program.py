@@ -22,6 +22,9 @@ printf '#!/bin/sh\\ntouch /run/hung\\nexec sleep 3600\\n' > /usr/sbin/ibstat
 chmod 755 /usr/sbin/ibstat
 """
 MEND = "mv /usr/sbin/ibstat.real /usr/sbin/ibstat; rm -f /run/hung"
+# What the sandbox's inventory expects: its simulated board has fewer rails than a real one.
+EXPECTED = {"hcas": 2, "link_layer": "InfiniBand", "rate_gbps": 400}
+EXPECT = "--expect /run/expected.json"
 # Everything that lasts on a node, but for what a login itself leaves.
 STATE = (
     "find / -xdev \\( -path /proc -o -path /sys -o -path /run -o -path /tmp -o -path /var/log "
@@ -35,22 +38,16 @@ STATE = (
 )
 
 
-@pytest.fixture(scope="module", autouse=True)
-def converged(bare: Box) -> None:
-    """Ready nodes, also where only this file is run."""
-    done = bare.playbook("site.yml")
-    assert done.returncode == 0, done.stdout
-
-
 @pytest.fixture(scope="module")
-def program(bare: Box, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def program(ready: Box, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The node program, put on node1 the way an operator would."""
     place = tmp_path_factory.mktemp("dist") / "ibready.pyz"
     build.build(ROOT, place)
-    done = bare.adhoc("node1", "-m", "copy", "-a", f"src={place} dest=/run/ibready mode=0755")
+    done = ready.adhoc("node1", "-m", "copy", "-a", f"src={place} dest=/run/ibready mode=0755")
     assert done.returncode == 0, done.stdout
+    ready.root("node1", f"echo '{json.dumps(EXPECTED)}' > /run/expected.json")
     yield place
-    bare.root("node1", "rm -f /run/ibready")
+    ready.root("node1", "rm -f /run/ibready /run/expected.json")
 
 
 def verdict(text: str) -> dict[str, Any]:
@@ -59,20 +56,19 @@ def verdict(text: str) -> dict[str, Any]:
     return told
 
 
-def test_collect_brings_home_a_bundle_of_every_host(bare: Box, tmp_path: Path) -> None:
-    before = bare.root("node1", STATE)
-    done = bare.playbook(
+def test_collect_brings_home_a_bundle_of_every_host(ready: Box, tmp_path: Path) -> None:
+    before = ready.root("node1", STATE)
+    done = ready.playbook(
         "playbooks/collect.yml", "-e", json.dumps({"ibready_bundle_dir": str(tmp_path / "b b")})
     )
     assert done.returncode == 0, done.stdout
-    assert bare.root("node1", STATE) == before
+    assert ready.root("node1", STATE) == before
     for node in ("node1", "node2", "node3"):
         with tarfile.open(tmp_path / f"b b/{node}.tar.gz") as archive:
             assert f"{node}/manifest.json" in archive.getnames()
         manifest = json.loads((tmp_path / f"b b/{node}/manifest.json").read_text())
         assert (manifest["format"], manifest["host"]) == (1, node)
-    expect = {"hcas": 2, "link_layer": "InfiniBand", "rate_gbps": 400}
-    args = json.dumps({"bundle": str(tmp_path / "b b/node2"), "expect": expect})
+    args = json.dumps({"bundle": str(tmp_path / "b b/node2"), "expect": EXPECTED})
     judged = run(command("ansible"), "localhost", "-m", "ibready.cluster.ibverify", "-a", args)
     assert judged.returncode == 0, judged.stdout
     told = verdict(judged.stdout)
@@ -81,43 +77,43 @@ def test_collect_brings_home_a_bundle_of_every_host(bare: Box, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("module", ["nvlinkverify", "ibready.cluster.stackverify"])
-def test_the_other_areas_ad_hoc(bare: Box, module: str) -> None:
-    done = bare.adhoc("all", "-m", module)
+def test_the_other_areas_ad_hoc(ready: Box, module: str) -> None:
+    done = ready.adhoc("all", "-m", module)
     assert done.returncode == 0, done.stdout
     assert done.stdout.count('"verdict": "ready"') == 3
 
 
-def test_the_program_judges_the_live_host_and_changes_nothing(bare: Box, program: Path) -> None:
-    before = bare.root("node1", STATE)
-    # Status 3: nobody tells the program what the inventory expects.
-    ask = "/run/ibready verify --only ib,host,stack --json || test $? -eq 3"
-    told = verdict(bare.root("node1", ask))
+def test_the_program_judges_the_live_host_and_changes_nothing(ready: Box, program: Path) -> None:
+    before = ready.root("node1", STATE)
+    # Status 3: nobody tells the program what the lock holds.
+    ask = f"/run/ibready verify --only ib,host,stack {EXPECT} --json || test $? -eq 3"
+    told = verdict(ready.root("node1", ask))
     assert told["schema"] == "ibready/verdict/1"
     assert told["host"] == "node1"
     assert {one["id"] for one in told["checks"] if one["result"] == "pass"} >= {
         "ib.tool.ibstat",
         "ib.port.state",
     }
-    assert bare.root("node1", STATE) == before
+    assert ready.root("node1", STATE) == before
 
 
-def test_a_command_that_hangs_is_stopped_and_unknown(bare: Box, program: Path) -> None:
-    bare.root("node1", HANG)
+def test_a_command_that_hangs_is_stopped_and_unknown(ready: Box, program: Path) -> None:
+    ready.root("node1", HANG)
     try:
         # Thirty seconds is ibstat's limit; the whole look must end soon after it.
-        ask = "timeout 100 /run/ibready verify --only ib --json || test $? -eq 3"
-        told = verdict(bare.root("node1", ask))
+        ask = f"timeout 100 /run/ibready verify --only ib {EXPECT} --json || test $? -eq 3"
+        told = verdict(ready.root("node1", ask))
         assert told["verdict"] == "unknown"
         tool = next(one for one in told["checks"] if one["id"] == "ib.tool.ibstat")
         assert tool["result"] == "unknown"
         assert "no complete answer within 30 s" in tool["cause"]
-        bare.root("node1", "test -e /run/hung; pgrep -f '[s]leep 3600' && exit 9; test $? -eq 1")
+        ready.root("node1", "test -e /run/hung; pgrep -f '[s]leep 3600' && exit 9; test $? -eq 1")
     finally:
-        bare.root("node1", MEND)
+        ready.root("node1", MEND)
 
 
-def test_two_runs_at_once_do_not_disturb_each_other(bare: Box, tmp_path: Path) -> None:
-    argv = [command("ansible-playbook"), "playbooks/verify.yml", *bare.inventories]
+def test_two_runs_at_once_do_not_disturb_each_other(ready: Box, tmp_path: Path) -> None:
+    argv = [command("ansible-playbook"), "playbooks/verify.yml", *ready.inventories]
     runs = [
         subprocess.Popen(
             [*argv, "-e", json.dumps({"ibready_report_dir": str(tmp_path / name)})],
@@ -128,7 +124,7 @@ def test_two_runs_at_once_do_not_disturb_each_other(bare: Box, tmp_path: Path) -
         )
         for name in ("one", "two")
     ]
-    adhoc = bare.adhoc("all", "-m", "ibverify")
+    adhoc = ready.adhoc("all", "-m", "ibverify")
     outputs = [one.communicate(timeout=300)[0] for one in runs]
     assert adhoc.returncode == 0, adhoc.stdout
     for name, one, output in zip(("one", "two"), runs, outputs, strict=True):
@@ -144,31 +140,31 @@ def test_two_runs_at_once_do_not_disturb_each_other(bare: Box, tmp_path: Path) -
         assert one.returncode in (0, 2), output
 
 
-def test_a_waived_failure_does_not_stop_a_run(bare: Box) -> None:
+def test_a_waived_failure_does_not_stop_a_run(ready: Box) -> None:
     waiver = {"check": "ib.port.rate", "host": "node2", "until": "2999-12-31", "reason": "RMA 1234"}
-    bare.sandbox("break", "degraded", "node2")
+    ready.sandbox("break", "degraded", "node2")
     try:
-        broken = bare.playbook("playbooks/verify.yml")
+        broken = ready.playbook("playbooks/verify.yml")
         assert broken.returncode != 0
         found = {
             (check["id"], check["subject"])
-            for check in bare.report()["hosts"]["node2"]["checks"]
+            for check in ready.report()["hosts"]["node2"]["checks"]
             if check["result"] == "fail"
         }
         subjects = [{**waiver, "check": name, "subject": subject} for name, subject in found]
-        done = bare.playbook(
+        done = ready.playbook(
             "playbooks/verify.yml", "-e", json.dumps({"ibready_waivers": subjects})
         )
         assert done.returncode == 0, done.stdout
-        assert bare.verdicts()["node2"] == "ready"
+        assert ready.verdicts()["node2"] == "ready"
         assert "waived until 2999-12-31: RMA 1234" in done.stdout
     finally:
-        bare.sandbox("heal")
+        ready.sandbox("heal")
 
 
-def test_a_waiver_that_cannot_be_read_is_refused_before_anything(bare: Box) -> None:
+def test_a_waiver_that_cannot_be_read_is_refused_before_anything(ready: Box) -> None:
     wrong = [{"check": "ib.port.sped", "host": "node2", "until": "2999-12-31", "reason": "x"}]
-    done = bare.playbook("playbooks/verify.yml", "-e", json.dumps({"ibready_waivers": wrong}))
+    done = ready.playbook("playbooks/verify.yml", "-e", json.dumps({"ibready_waivers": wrong}))
     assert done.returncode != 0
     assert "there is no check 'ib.port.sped'" in done.stdout
 

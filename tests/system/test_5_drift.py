@@ -25,13 +25,6 @@ NOW = "$(dpkg-query -W -f '${Version}' nvidia-utils-580)"
 MODULE = "/lib/modules/$(uname -r)/updates/dkms/nvidia.ko"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def converged(bare: Box) -> None:
-    """Ready nodes, also where only this file is run."""
-    done = bare.playbook("site.yml")
-    assert done.returncode == 0, done.stdout
-
-
 def by_hand(*packages: str) -> str:
     return INSTALL.format(" ".join(packages))
 
@@ -72,26 +65,26 @@ def judge(box: Box) -> tuple[int, str]:
 
 @pytest.mark.parametrize(("spoil", "mend", "found"), DRIFT)
 def test_drift_is_found_and_gone_when_mended(
-    bare: Box, spoil: str, mend: str, found: list[str]
+    ready: Box, spoil: str, mend: str, found: list[str]
 ) -> None:
-    version = bare.root("node1", f"echo {NOW}").strip()
-    bare.root("node1", spoil)
+    version = ready.root("node1", f"echo {NOW}").strip()
+    ready.root("node1", spoil)
     try:
-        status, text = judge(bare)
+        status, text = judge(ready)
         assert status != 0
         for one in found:
             assert f"{one}: " in text, text
     finally:
-        bare.root("node1", mend.replace("$V", version))
-    status, text = judge(bare)
+        ready.root("node1", mend.replace("$V", version))
+    status, text = judge(ready)
     assert status == 0, text
 
 
-def test_a_lock_of_another_matrix_is_told(bare: Box) -> None:
+def test_a_lock_of_another_matrix_is_told(ready: Box) -> None:
     text = LOCK.read_text()
     LOCK.write_text(re.sub("^matrix: .*$", "matrix: 0123abcd", text, flags=re.MULTILINE))
     try:
-        done = bare.adhoc("node1", "-m", "stackverify")
+        done = ready.adhoc("node1", "-m", "stackverify")
         assert '"verdict": "degraded"' in done.stdout
         assert "stack.lock.matrix" in done.stdout
     finally:

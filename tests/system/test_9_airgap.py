@@ -57,9 +57,6 @@ def site(bare: Box, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     (folder / "inventory/hosts.yml").write_text(HOSTS)
     shutil.copy(ROOT / "inventories/sandbox/group_vars/all.yml", variables / "1.yml")
     (variables / "2.yml").write_text(MINE)
-    if bare.root("node1", "ls /var/lib/ibready 2>/dev/null || true"):
-        # Other stories have converged it.
-        bare.sandbox("up")
     key = Signer(folder, "site")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GNUPGHOME", str(key.home))

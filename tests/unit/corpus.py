@@ -15,12 +15,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse import name
 REPOSITORY = Path(__file__).parents[2]
 CORPUS = Path(os.environ.get("IBREADY_CORPUS", REPOSITORY.parent / "shared" / "corpus"))
 ERRATA = yaml.safe_load((Path(__file__).parent / "corpus_errata.yml").read_text())
-# Another issue's: docs/architecture.md.
-NOT_YET = {"nccl_log"}
 
 
 def tools() -> list[str]:
-    found = {path.name for path in CORPUS.glob("*") if path.is_dir()} - NOT_YET
+    found = {path.name for path in CORPUS.glob("*") if path.is_dir()}
     return sorted(found | set(names.NAMES))
 
 

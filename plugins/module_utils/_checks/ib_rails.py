@@ -195,12 +195,12 @@ def _enough(
     another subnet (storage) only where the others are not enough.
     """
     working = {ca.name for ca, port in mine if works(port, rate)}
-    subnets = {_subnet(facts, ca, port) for ca, port in mine if works(port, rate)} - {""}
+    subnets = {subnet(facts, ca, port) for ca, port in mine if works(port, rate)} - {""}
     idle = [(ca, port) for ca, port in mine if ca.name not in working]
     blamed = [
         (ca, port)
         for ca, port in idle
-        if port.state != "Active" or not subnets or _subnet(facts, ca, port) in ("", *subnets)
+        if port.state != "Active" or not subnets or subnet(facts, ca, port) in ("", *subnets)
     ]
     lacking = wanted.value - len(working)
     if lacking <= 0:
@@ -223,7 +223,7 @@ def _enough(
     return rails, spare
 
 
-def _subnet(facts: IbFacts, ca: Ca, port: Port) -> str:
+def subnet(facts: IbFacts, ca: Ca, port: Port) -> str:
     """The GUID of the subnet manager that answers this port, "" where none does."""
     answer = facts.sm.get(port_name(ca, port))
     return answer.sm.guid.lower() if answer is not None and answer.sm is not None else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Iterator
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _gpudirect
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
     Check,
     failed,
@@ -24,9 +25,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
     CAPABILITY,
     Expectations,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.stack import StackFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._gpudirect import Ways
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.version_text import numbers
 
 _PATH = "stack.gpudirect.path"
@@ -46,8 +47,9 @@ def judge(facts: StackFacts, machine: Machine, expect: Expectations) -> Iterator
             else:
                 yield unknown(check_id, _HOST, _cannot_tell(facts, machine))
         return
-    yield _path(facts, machine)
-    yield _seen_by_nccl(facts, machine)
+    offered = _gpudirect.ways(facts, machine)
+    yield _path(facts, offered)
+    yield _seen_by_nccl(facts, offered)
 
 
 def _does_not_apply(facts: StackFacts, machine: Machine, expect: Expectations) -> str | None:
@@ -77,48 +79,24 @@ def _cannot_tell(facts: StackFacts, machine: Machine) -> str:
     return facts.devices.why or machine.pci.why or facts.fabric.why or "nobody could look for HCAs"
 
 
-def _dmabuf(facts: StackFacts, machine: Machine) -> Reading[str]:
-    """What keeps DMA-BUF from working, "" if nothing does."""
-    if facts.driver.value is None:
-        return Reading(None, facts.driver.why, facts.driver.missing)
-    if machine.kernel.value is None:
-        return Reading(None, machine.kernel.why)
-    driver, kernel = facts.driver.value, numbers(machine.kernel.value)[:2]
-    if not driver.open:
-        return Reading("the proprietary kernel modules of the NVIDIA driver have no DMA-BUF")
-    if kernel < gpudirect.DMABUF_KERNEL:
-        return Reading(f"kernel {machine.kernel.value} is too old for DMA-BUF")
-    if numbers(driver.version)[:1] < gpudirect.DMABUF_DRIVER:
-        return Reading(f"driver {driver.version} is too old for DMA-BUF")
-    return Reading("")
-
-
-def _registered(facts: StackFacts) -> Reading[tuple[str, ...]]:
-    """The clients of nvidia-peermem's kind that the RDMA stack knows."""
-    return facts.peer.clients.map(
-        lambda found: tuple(one for one in gpudirect.CLIENTS if one in found)
-    )
-
-
-def _path(facts: StackFacts, machine: Machine) -> Check:
-    dmabuf, clients = _dmabuf(facts, machine), _registered(facts)
-    ways = []
-    if dmabuf.value == "":
-        ways.append(gpudirect.DMABUF)
-    if clients.value:
-        ways.append(f"nvidia_peermem ({', '.join(clients.value)})")
-    if ways:
-        return passed(_PATH, _HOST, ", ".join(ways), _EXPECTED, CAPABILITY)
+def _path(facts: StackFacts, offered: Ways) -> Check:
+    clients = offered.clients.value
+    found = [gpudirect.DMABUF] if offered.dmabuf.value == "" else []
+    if clients:
+        found.append(f"nvidia_peermem ({', '.join(clients)})")
+    if found:
+        return passed(_PATH, _HOST, ", ".join(found), _EXPECTED, CAPABILITY)
     if facts.driver.missing:
         why = "no NVIDIA driver is loaded"
         return unknown(_PATH, _HOST, why, remedy=_DRIVER_FIRST)
-    for reading in (dmabuf, clients):
+    for reading in (offered.dmabuf, offered.clients):
         if reading.value is None:
             return unknown(_PATH, _HOST, reading.why)
-    if facts.peer.modules.value is None:
-        return unknown(_PATH, _HOST, facts.peer.modules.why)
-    observed, cause = _why_no_peermem(facts, facts.peer.modules.value)
-    return failed(_PATH, _HOST, observed, _EXPECTED, CAPABILITY, cause=f"{dmabuf.value}; {cause}")
+    if offered.modules.value is None:
+        return unknown(_PATH, _HOST, offered.modules.why)
+    observed, cause = _why_no_peermem(facts, offered.modules.value)
+    why = f"{offered.dmabuf.value}; {cause}"
+    return failed(_PATH, _HOST, observed, _EXPECTED, CAPABILITY, cause=why)
 
 
 def _why_no_peermem(facts: StackFacts, modules: tuple[str, ...]) -> tuple[str, str]:
@@ -138,29 +116,22 @@ def _why_no_peermem(facts: StackFacts, modules: tuple[str, ...]) -> tuple[str, s
     return "nvidia_peermem is not loaded", "whether it could be cannot be told"
 
 
-def _seen_by_nccl(facts: StackFacts, machine: Machine) -> Check:
+def _seen_by_nccl(facts: StackFacts, offered: Ways) -> Check:
     if facts.packages.value is None:
         return unknown(_NCCL, _HOST, facts.packages.why)
     nccl = facts.package(*stack_components.PACKAGES["nccl"])
     if nccl is None:
         return skipped(_NCCL, _HOST, "no NCCL package on this host: jobs bring their own")
-    version = numbers(nccl.version)[:3]
-    dmabuf, clients, modules = _dmabuf(facts, machine), _registered(facts), facts.peer.modules
-    works = set(clients.value or ()) | ({gpudirect.DMABUF} if dmabuf.value == "" else set())
-    if not works:
+    if not offered.working:
+        dmabuf, clients = offered.dmabuf, offered.clients
         if facts.driver.missing or dmabuf.value is None or clients.value is None:
             why = clients.why or dmabuf.why
             return unknown(_NCCL, _HOST, why, remedy=_DRIVER_FIRST if facts.driver.missing else "")
         return skipped(_NCCL, _HOST, "there is no way to see: see stack.gpudirect.path")
-    if clients.value and modules.value and modules.value[0] == gpudirect.PEERMEM_MODULES[0]:
-        works.add(gpudirect.MODULE)
-    seen = [one.sign for one in gpudirect.SIGHTS if one.sign in works and _sees(one, version)]
+    found = _gpudirect.seen(offered, numbers(nccl.version)[:3])
     observed = f"NCCL {nccl.version}"
-    if seen:
-        return passed(_NCCL, _HOST, f"{observed} sees {', '.join(seen)}", "any way", CAPABILITY)
-    cause = f"this release does not look for {', '.join(sorted(works))}: it copies through the host"
+    if found:
+        return passed(_NCCL, _HOST, f"{observed} sees {', '.join(found)}", "any way", CAPABILITY)
+    ways = ", ".join(sorted(offered.shown))
+    cause = f"this release does not look for {ways}: it copies through the host"
     return failed(_NCCL, _HOST, observed, "a release that looks for it", CAPABILITY, cause=cause)
-
-
-def _sees(sight: gpudirect.Sight, version: tuple[int, ...]) -> bool:
-    return version >= sight.first and (not sight.end or version < sight.end)

@@ -49,6 +49,8 @@ MANAGED = (
     Managed("/etc/udev/rules.d/60-rdma-persistent-naming.rules", tell=UDEV),
     Managed("/etc/infiniband/openib.conf"),
     Managed("/etc/dkms/framework.conf.d/ibready.conf"),
+    # nccl
+    Managed("/etc/nccl.conf"),
     # Which services start at boot.
     Managed("/etc/systemd/system/*.wants/openibd.service", tell=SYSTEMD),
     Managed("/etc/rc*.d/*openibd"),

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable, Generic, TypeVar
+from typing import Any, Callable, Generic, Mapping, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -34,3 +34,10 @@ class Reading(Generic[T]):
             return Reading(convert(self.value))
         except ValueError as exc:
             return Reading(None, str(exc))
+
+
+def rebuilt(raw: Mapping[str, Any], rebuild: Callable[[Any], T]) -> Reading[T]:
+    """The reading that ``asdict`` made this of; ``rebuild`` makes the value what it was."""
+    value = raw["value"]
+    known = None if value is None else rebuild(value)
+    return Reading(known, raw["why"], raw["missing"])

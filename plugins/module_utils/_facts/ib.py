@@ -8,9 +8,12 @@ them there without asking the host again.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Callable, TypeVar
+from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import (
+    Reading,
+    rebuilt,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca, Port
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.mlxlink import (
     Measured,
@@ -23,8 +26,6 @@ INFINIBAND = "InfiniBand"
 # The unicast LID range of the InfiniBand architecture specification, volume 1, section 4.1.3.
 LAST_UNICAST_LID = 0xBFFF
 IBSTAT = "ibstat"
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,7 @@ def from_dict(raw: dict[str, Any]) -> IbFacts:
         told={name: _cas(one) for name, one in raw["told"].items()},
         absent=tuple(raw["absent"]),
         garbled=tuple(raw["garbled"]),
-        bus=_reading(raw["bus"], tuple),
+        bus=rebuilt(raw["bus"], tuple),
         devices={name: Device(**one) for name, one in raw["devices"].items()},
         details={name: _details(one) for name, one in raw["details"].items()},
         perfquery=tuple(_block(one) for one in raw["perfquery"]),
@@ -198,11 +199,11 @@ def _answer(raw: dict[str, Any]) -> SmAnswer:
 def _details(raw: dict[str, Any]) -> Details:
     return Details(
         link=raw["link"],
-        pkeys=_reading(raw["pkeys"], tuple),
-        mtu=_reading(raw["mtu"], lambda value: Mtu(**value)),
-        counters=_reading(raw["counters"], dict),
-        later=_reading(raw["later"], lambda value: Later(**value)),
-        optics=_reading(raw["optics"], _mlxlink),
+        pkeys=rebuilt(raw["pkeys"], tuple),
+        mtu=rebuilt(raw["mtu"], lambda value: Mtu(**value)),
+        counters=rebuilt(raw["counters"], dict),
+        later=rebuilt(raw["later"], lambda value: Later(**value)),
+        optics=rebuilt(raw["optics"], _mlxlink),
     )
 
 
@@ -214,9 +215,3 @@ def _mlxlink(raw: dict[str, Any]) -> Mlxlink:
 def _block(raw: dict[str, Any]) -> Block:
     counters = tuple((name, value) for name, value in raw["counters"])
     return Block(raw["kind"], raw["target"], raw["port"], counters)
-
-
-def _reading(raw: dict[str, Any], rebuild: Callable[[Any], T]) -> Reading[T]:
-    value = raw["value"]
-    known = None if value is None else rebuild(value)
-    return Reading(known, raw["why"], raw["missing"])

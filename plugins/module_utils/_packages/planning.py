@@ -31,12 +31,18 @@ class Planner:
         """What to ask for and what that does; PackageError for what is refused."""
         request, found = self._without_conflicts(self._request())
         request, found = self._with_headers(request, found)
-        leftovers = self._manager.leftovers(request, self._survey.brought())
+        leftovers = self._leftovers(request, found)
         if leftovers:
             request = self._more(request, remove=leftovers)
             found = self._manager.simulate(request)
         self._refuse(found)
         return request, found
+
+    def _leftovers(self, request: Request, found: Transaction) -> list[str]:
+        """Packages of ours that nothing needs any more: only what goes or moves leaves some."""
+        if not any(one.before for one in found.changes):
+            return []
+        return self._manager.leftovers(request, self._survey.brought())
 
     def _request(self) -> Request:
         survey, manager = self._survey, self._manager

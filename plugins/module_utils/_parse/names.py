@@ -28,6 +28,7 @@ NAMES = (
     "ibv_devinfo",
     "lsmod",
     "mst_status",
+    "nccl_log",
     "nvlink_caps",
     "nvlink_errors",
     "nvlink_status",

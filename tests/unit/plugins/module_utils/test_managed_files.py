@@ -15,6 +15,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils import (
     _bootloader,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._data.managed_files import MANAGED
+from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_reading import SYSTEM_FILE
 from ansible_collections.ibready.cluster.plugins.module_utils._packages import files, versionlock
 from ansible_collections.ibready.cluster.plugins.modules import boot_tuning
 
@@ -76,6 +77,7 @@ def test_what_modules_write_is_managed() -> None:
         boot_tuning._PROGRAM,
         boot_tuning._UNIT,
         boot_tuning._WANTED,
+        SYSTEM_FILE,
         "/var/lib/ibready/packages/rdma.json",
         "/var/lib/ibready/kernel_args.json",
     }

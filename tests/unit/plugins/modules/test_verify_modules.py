@@ -15,10 +15,12 @@ from ansible_collections.ibready.cluster.plugins.module_utils import _collect
 from ansible_collections.ibready.cluster.plugins.modules import (
     collect,
     ibverify,
+    ncclverify,
     nvlinkverify,
     stackverify,
 )
 from tests.gauntlet import fault, render
+from tests.gauntlet.nodes import nccl
 
 RunModule = Callable[..., dict[str, Any]]
 
@@ -103,3 +105,21 @@ def test_collect_says_where_it_could_not_write(run_module: RunModule, tmp_path: 
     result = run_module(collect.main, dest=str(tmp_path / "file"), host="node7")
     assert result["failed"] is True
     assert "next:" in result["msg"]
+
+
+def test_a_log_is_judged_where_it_lies_and_without_one_there_is_no_verdict(
+    run_module: RunModule, node: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "job.log"
+    log.write_text(nccl.log(render.node("hgx-h100-8")))
+    result = run_module(ncclverify.main, log=str(log), bundle=str(node))
+    assert result["verdict"] == "ready", result.get("msg")
+    assert {one["id"].rpartition(".")[0] for one in result["checks"]} == {"nccl.log"}
+    log.write_text("NET/Socket : Using [0]eth0:192.0.2.1<0>\n")
+    result = run_module(ncclverify.main, log=str(log), bundle=str(node))
+    assert result["failed"]
+    assert result["verdict"] != "ready"
+    for options in ({}, {"bundle": str(node)}, {"log": str(tmp_path / "none")}):
+        result = run_module(ncclverify.main, **options)
+        assert result["failed"]
+        assert result["verdict"] == "unknown"

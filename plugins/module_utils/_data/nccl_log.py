@@ -1,0 +1,435 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Messages of NCCL's log that mean something to an operator, and its completion codes. Data only.
+
+Sources: NCCL's own release tags 2.3 to 2.30 (SOURCE), its binaries up to 2.32 run without GPUs
+(BINARY), and logs of public issue threads (FIELD). Confidence: confirmed where a log with the
+message was read, medium where only the release's source has it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ERROR = "error"  # ends the job
+LOSS = "loss"  # NCCL goes on without a way that it might have had
+CONSEQUENCE = "consequence"  # follows a failure of another rank, or an earlier one
+NOTE = "note"  # worth a look, or harmless
+
+SOURCE = "NCCL release tags"
+BINARY = "NCCL binaries, run without GPUs"
+FIELD = "logs of public issue threads"
+CONFIRMED = "confirmed"
+MEDIUM = "medium"
+RECALLED = "recalled"
+
+
+@dataclass(frozen=True)
+class Known:
+    """A message. Several wordings, or severities, may share one ``id``.
+
+    ``id`` may hold ``{}``: what the pattern's group says takes its place, in lower case.
+    ``anywhere``: programs that report NCCL's last error print it without NCCL's prefix.
+    """
+
+    id: str
+    kind: str
+    pattern: str
+    versions: str
+    means: str
+    cause: str
+    remedy: str
+    source: str = SOURCE
+    confidence: str = MEDIUM
+    anywhere: bool = False
+
+
+_INTERFACE = "correct NCCL_SOCKET_IFNAME for this host, or drop it; compare with `ip -br address`"
+
+# The first that matches a line counts.
+KNOWN: tuple[Known, ...] = (
+    Known(
+        "ifname_not_found",
+        ERROR,
+        r"Bootstrap ?: no socket interface found|NET/IB ?: No IP interface found"
+        r"|NET/Socket ?: no interface found",
+        "all; from 2.28 an interface that is not running counts as none",
+        "no network interface is left to meet the other ranks on",
+        "NCCL_SOCKET_IFNAME names no interface of this host: wrong name, blanks or quotes in "
+        "nccl.conf, or names that differ between hosts",
+        _INTERFACE,
+        BINARY,
+        CONFIRMED,
+        anywhere=True,
+    ),
+    Known(
+        "socket_family",
+        ERROR,
+        r"connecting to address .{0,80}neither AF_INET",
+        "2.8 and later, in three wordings",
+        "another rank handed over an address that is none",
+        "that rank failed before it had an interface, or the ranks load different NCCL releases",
+        "find the first rank that failed; compare the releases of all ranks",
+        FIELD,
+        CONFIRMED,
+        anywhere=True,
+    ),
+    Known(
+        "comm_id_not_local",
+        ERROR,
+        r"No interface found in the same subnet as remote address",
+        "up to 2.26",
+        "the address of NCCL_COMM_ID is on no network of this host",
+        "NCCL_COMM_ID was set by hand, or left over",
+        "drop NCCL_COMM_ID",
+        anywhere=True,
+    ),
+    Known(
+        "connect_failed",
+        ERROR,
+        r"(?:socketStartConnect|socketPollConnect|Net : Connect|[Cc]onnect to) .{0,200}"
+        r"(?:refused|timed out|No route to host|exceeded (?:error )?retry count)",
+        "all; reworded at 2.10, 2.16, 2.24 and 2.27",
+        "a TCP connection to another rank did not come about",
+        "a firewall, an interface of containers or a VPN was chosen, or the other rank is gone",
+        "name the interface with NCCL_SOCKET_IFNAME; open the ports between the hosts",
+        anywhere=True,
+    ),
+    Known(
+        "socket_wrong_type",
+        ERROR,
+        r"socketFinalizeAccept: wrong type",
+        "2.16 and later",
+        "a connection came from a rank that was meant to reach another part of NCCL",
+        "the addresses of two ranks or hosts are mixed up: equal host names, or a port used twice",
+        "give every host a name and an address of its own; start the job again",
+        FIELD,
+        CONFIRMED,
+        anywhere=True,
+    ),
+    Known(
+        "create_{}_failed",
+        ERROR,
+        r"Call to ibv_create_(cq|qp) failed",
+        "all",
+        "the HCA's driver refused a queue",
+        "locked memory is limited in this service or container, or it may not lock any",
+        "memlock unlimited for the job (`ulimit -l`); --ulimit memlock=-1 for a container",
+        FIELD,
+        CONFIRMED,
+        anywhere=True,
+    ),
+    Known(
+        "reg_mr_failed",
+        ERROR,
+        r"Call to ibv_reg_(?:mr_iova2|dmabuf_mr|mr) failed",
+        "all",
+        "memory could not be registered with the HCA",
+        "Bad address: GPU memory without peer memory or DMA-BUF; Cannot allocate: locked memory",
+        "load nvidia_peermem, or use the open kernel modules with DMA-BUF; memlock unlimited",
+        anywhere=True,
+    ),
+    Known(
+        "mixed_link_layer",
+        ERROR,
+        r"Try selecting NICs of only one link type using NCCL_IB_HCA|different link_layer",
+        "2.20 and later",
+        "an InfiniBand port was to talk to a RoCE port",
+        "a RoCE port for storage or management is not excluded",
+        "NCCL_IB_HCA with `=` and the list of rails",
+        anywhere=True,
+    ),
+    Known(
+        "version_mismatch",
+        ERROR,
+        r"Mismatched NCCL version detected",
+        "2.23 and later",
+        "the ranks load different NCCL releases",
+        "LD_LIBRARY_PATH, or a wheel that brings its own beside the system's package",
+        "one NCCL on every host and in every environment",
+        anywhere=True,
+    ),
+    Known(
+        "cuda_driver_insufficient",
+        ERROR,
+        r"CUDA driver version is insufficient for CUDA runtime version",
+        "all",
+        "the CUDA runtime found no driver, or one that is too old",
+        "a container without the driver, or a driver below what this CUDA needs",
+        "install the driver, or the container toolkit; see docs/stack.md",
+        BINARY,
+        CONFIRMED,
+        anywhere=True,
+    ),
+    Known(
+        "p2p_disabled",
+        ERROR,
+        r"P2P is disabled between NVLINK connected GPUs",
+        "2.12 and later",
+        "the driver forbids peer access between GPUs that NVLink joins",
+        "the fabric manager does not run, or an NVLink is broken",
+        "mend what the nvlink checks find; NCCL_IGNORE_DISABLED_P2P=1 only hides it",
+        anywhere=True,
+    ),
+    Known(
+        "p2p_disabled",
+        LOSS,
+        r"P2P is disabled between connected GPUs|Could not enable P2P between dev",
+        "2.6 and later",
+        "two GPUs of a host cannot reach each other's memory",
+        "the driver does not offer it: GeForce, virtual machines, or PCIe access control (ACS)",
+        "turn ACS off between GPUs, if these GPUs can do it at all",
+        FIELD,
+        CONFIRMED,
+    ),
+    Known(
+        "nvls_unavailable",
+        LOSS,
+        r"NVLS multicast support is not available",
+        "2.17 and later",
+        "NVLink SHARP is not to be had",
+        "no NVSwitch that can do it, an older driver, or the fabric manager does not run",
+        "see the fabric manager's checks; nothing to do where the board has no such NVSwitch",
+        FIELD,
+        CONFIRMED,
+    ),
+    Known(
+        "nvls_failed",
+        LOSS,
+        r"Failed to bind NVLink SHARP",
+        "2.27 and later",
+        "a buffer for NVLink SHARP could not be bound",
+        "the state of fabric manager or NVSwitches",
+        "restart the fabric manager; NCCL_NVLS_ENABLE=0 until then",
+    ),
+    Known(
+        "mnnvl_failed",
+        LOSS,
+        r"MNNVL \(cliqueSize \d{1,5}\) is available but not (?:supported|working)",
+        "2.25 and later",
+        "NVLink between hosts is there and does not work",
+        "nvidia-imex does not run, or there is no IMEX channel",
+        "mend IMEX; NCCL_MNNVL_ENABLE=0 until then",
+    ),
+    Known(
+        "collnet_unavailable",
+        LOSS,
+        r"Cannot initialize CollNet",
+        "2.6 and later",
+        "SHARP in the switches was asked for and is not to be had",
+        "the plugin or the aggregation manager is missing",
+        "unset NCCL_COLLNET_ENABLE, or install the plugin",
+    ),
+    Known(
+        "no_ib_device",
+        LOSS,
+        r"NET/IB\w{0,20} ?: No device found",
+        "2.4 and later",
+        "no RDMA port is left to use",
+        "no port is up, /dev/infiniband is missing in the container, or NCCL_IB_HCA fits none",
+        "`ibv_devinfo` where the job runs; correct or drop NCCL_IB_HCA",
+        BINARY,
+        CONFIRMED,
+    ),
+    Known(
+        "no_libibverbs",
+        LOSS,
+        r"Failed to open libibverbs\.so\[|Co(?:un|ul)[dt] not open libibverbs\.so\.1",
+        "all",
+        "the verbs library is missing where the job runs",
+        "rdma-core is not installed in the container or on the host",
+        "install rdma-core (libibverbs1 and ibverbs-providers)",
+        FIELD,
+        CONFIRMED,
+    ),
+    Known(
+        "ib_disabled",
+        LOSS,
+        r"NCCL_IB_DISABLE set by environment to [1-9]",
+        "all",
+        "RDMA was switched off by a setting",
+        "NCCL_IB_DISABLE was left over in the job's environment or in nccl.conf",
+        "remove NCCL_IB_DISABLE",
+        FIELD,
+        CONFIRMED,
+    ),
+    Known(
+        "port_event",
+        NOTE,
+        r"NET/IB ?: \S{1,60}:\d{1,3} (?:Got|async|GID table).{0,80}event",
+        "all; reworded at 2.20, 2.23 and 2.28",
+        "a port reported an event while the job ran",
+        "a link went down or up, or the subnet manager changed",
+        "look at the port's counters and at the switch",
+    ),
+    Known(
+        "remote_closed",
+        CONSEQUENCE,
+        r"Connection closed by remote peer|Call to recv from .{1,100} failed",
+        "2.16 and later",
+        "another rank went away",
+        "it failed first, or was ended",
+        "find the first rank that failed",
+        FIELD,
+        CONFIRMED,
+    ),
+    Known(
+        "no_direct_nic",
+        NOTE,
+        r"Failed to open libmlx5\.so|dlvsym failed on mlx5dv_|Failed to open mlx5dv symbols",
+        "2.27 and later",
+        "mlx5's direct verbs are missing or old: no direct NIC on ConnectX-8, else harmless",
+        "rdma-core is older than that",
+        "nothing, but for ConnectX-8 with direct NIC",
+        BINARY,
+        CONFIRMED,
+    ),
+    Known(
+        "bad_setting",
+        NOTE,
+        r"Invalid value \S{1,200} for NCCL_\w{1,60}, using default",
+        "all",
+        "a number is out of range, and the default is used",
+        "a typing error",
+        "correct the value",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why ibv_modify_qp failed, in the kernel's words; what stands for it in the failure's name."""
+
+    reason: str
+    code: str
+    cause: str
+
+
+# Seen in public threads, but the last three, which the kernel may give as well.
+MODIFY_QP: tuple[Reason, ...] = (
+    Reason(
+        "Connection timed out",
+        "timeout",
+        "the other end's address does not answer (ARP): rails that are not joined, or a VLAN",
+    ),
+    Reason(
+        "Network is unreachable",
+        "network_unreachable",
+        "the GID in use has no route: a wrong GID index, or another address family",
+    ),
+    Reason("Invalid argument", "invalid_argument", "the GID in use is empty or of the wrong kind"),
+    Reason(
+        "No such device", "no_such_device", "the GID's interface is not in this container's network"
+    ),
+    Reason("No route to host", "no_route", "no route leads to the other end's address"),
+    Reason("Operation not permitted", "not_permitted", "the job may not use this queue pair"),
+    Reason("Cannot allocate memory", "no_memory", "locked memory is limited"),
+)
+MODIFY_QP_MEANS = "a queue pair could not be joined with the other end"
+MODIFY_QP_REMEDY = (
+    "leave NCCL_IB_GID_INDEX unset (2.21 and later pick one) or name one that every host has; "
+    "compare addresses and routes of the rails; NCCL_CROSS_NIC=0 where rails are not joined"
+)
+
+
+@dataclass(frozen=True)
+class Completion:
+    """How a work request of RDMA ended: the status of ``struct ibv_wc`` and its meaning."""
+
+    status: int
+    name: str
+    means: str
+    cause: str
+    remedy: str
+    kind: str = ERROR
+    confidence: str = CONFIRMED
+
+
+_APPLICATION = "look at the other end's log: its first error may be older"
+_ASK = "find the first failure on both hosts; keep the output of `mlxlink` and the kernel's log"
+FLUSHED = 5
+
+COMPLETIONS: dict[int, Completion] = {
+    one.status: one
+    for one in (
+        Completion(1, "LOC_LEN_ERR", "a message did not fit", _ASK, _ASK, ERROR, RECALLED),
+        Completion(2, "LOC_QP_OP_ERR", "the queue pair is broken", _ASK, _ASK, ERROR, RECALLED),
+        Completion(
+            4,
+            "LOC_PROT_ERR",
+            "the HCA may not reach the memory that it was given (local protection)",
+            "GPUDirect RDMA through PCIe access control (ACS), an IOMMU, or peer memory that is "
+            "only half there",
+            "turn ACS off, boot with iommu=pt, check nvidia_peermem or DMA-BUF; "
+            "NCCL_NET_GDR_LEVEL=LOC shows whether it is that",
+        ),
+        Completion(
+            FLUSHED,
+            "WR_FLUSH_ERR",
+            "the request was thrown away after an earlier failure",
+            "the first failure came before, in this log or another rank's",
+            "look for the first failure that is not a flush, in every rank's log",
+            CONSEQUENCE,
+        ),
+        Completion(
+            8, "LOC_ACCESS_ERR", "access to local memory was refused", _ASK, _ASK, ERROR, RECALLED
+        ),
+        Completion(
+            9,
+            "REM_INV_REQ_ERR",
+            "the other end refused the request",
+            "the two ends do not agree: different NCCL releases, or a rank that started anew",
+            _APPLICATION,
+        ),
+        Completion(
+            10,
+            "REM_ACCESS_ERR",
+            "the other end refused access to its memory",
+            "its memory was given back too early, or GPUDirect RDMA fails over there",
+            _APPLICATION,
+        ),
+        Completion(
+            11, "REM_OP_ERR", "the other end failed", _APPLICATION, _APPLICATION, ERROR, RECALLED
+        ),
+        Completion(
+            12,
+            "RETRY_EXC_ERR",
+            "the other end did not answer within NCCL_IB_TIMEOUT and NCCL_IB_RETRY_CNT",
+            "at the start: wrong GID index or RoCE version, rails that are not joined, MTU, VLAN "
+            "or firewall; later: a link that went down, or congestion without flow control",
+            "RoCE: leave NCCL_IB_GID_INDEX unset or correct it; NCCL_CROSS_NIC=0 where rails are "
+            "not joined; then `ib_write_bw` between these two ports; look at both ports' counters",
+        ),
+        Completion(
+            13,
+            "RNR_RETRY_EXC_ERR",
+            "the other end was not ready to receive for too long",
+            "its process hangs or is gone",
+            _APPLICATION,
+        ),
+        Completion(19, "FATAL_ERR", "the HCA or its driver failed", _ASK, _ASK, ERROR, RECALLED),
+        Completion(20, "RESP_TIMEOUT_ERR", "no response came", _ASK, _ASK, ERROR, RECALLED),
+        Completion(21, "GENERAL_ERR", "the transport failed", _ASK, _ASK, ERROR, RECALLED),
+    )
+}
+
+# What mlx5 HCAs give beside it. Other vendors' numbers mean other things.
+VENDOR_ERRORS: dict[int, str] = {
+    81: "mlx5: memory key or protection",
+    129: "mlx5: transport retries used up",
+    249: "mlx5: flushed",
+}
+
+# Interfaces that other hosts cannot be met on, by how their names begin.
+NO_WAY_OUT: tuple[tuple[str, str], ...] = (
+    ("lo", "the loopback interface"),
+    ("docker", "a bridge of containers"),
+    ("virbr", "a bridge of virtual machines"),
+    ("veth", "one container's end of a cable"),
+    ("cni", "a bridge of containers"),
+    ("flannel", "an overlay of containers"),
+    ("cali", "one container's end of a cable"),
+    ("tailscale", "a VPN"),
+    ("CloudflareWARP", "a VPN"),
+    ("wg", "a VPN"),
+    ("tun", "a VPN"),
+)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From what the observers saw of a host to what its nccl.conf is derived from."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _gpudirect
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import ib_rails
+from ansible_collections.ibready.cluster.plugins.module_utils._data import stack_components
+from ansible_collections.ibready.cluster.plugins.module_utils._data.gpus import SUPERCHIP
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Cached, Evidence
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+    Expectations,
+    with_profile,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import IbFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.net import NetFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.roce import RoceFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.stack import StackFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl import build_ports
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import (
+    Card,
+    NcclHost,
+    Wanted,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import (
+    ib,
+    machine,
+    net,
+    roce,
+    stack,
+)
+
+_NO_PACKAGE = "no NCCL package on this host: jobs bring their own"
+
+
+def look(
+    evidence: Evidence, expect: Expectations, peers: Sequence[str] = (), nccl: str = ""
+) -> NcclHost:
+    """Look at a host. ``peers``: addresses of the other nodes. ``nccl``: the version that is going
+    to be there, "" for the one that is."""
+    known = Cached(evidence)
+    profile = expect.get("profile")
+    seen = machine.observe(known, str(profile.value) if profile else "")
+    return build(
+        seen,
+        ib.observe(known, seen),
+        roce.observe(known, seen),
+        stack.observe(known, seen),
+        net.observe(known, peers),
+        with_profile(expect, seen.board),
+        nccl,
+    )
+
+
+def build(
+    seen: Machine,
+    fabric: IbFacts,
+    ethernet: RoceFacts,
+    installed: StackFacts,
+    network: NetFacts,
+    expect: Expectations,
+    nccl: str = "",
+) -> NcclHost:
+    """The same of facts; ``expect``: with what the recognised hardware promises."""
+    models = seen.gpus.value
+    return NcclHost(
+        ports=build_ports.ports(seen, fabric, ethernet, expect),
+        gpus=seen.pci.map(
+            lambda _every: tuple(Card(one.address, one.numa_node) for one in seen.cards)
+        ),
+        interfaces=network.interfaces,
+        routes=dict(network.routes),
+        nccl=Reading(nccl) if nccl else _nccl(installed),
+        gpudirect=_gpudirect.ways(installed, seen),
+        superchip=None if models is None else any(one and one.form == SUPERCHIP for one in models),
+        wanted=_wanted(expect),
+        simulated=seen.surely_simulated,
+    )
+
+
+def _nccl(installed: StackFacts) -> Reading[str]:
+    if installed.packages.value is None:
+        return Reading(None, installed.packages.why)
+    package = installed.package(*stack_components.PACKAGES["nccl"])
+    return Reading(package.version) if package else Reading(None, _NO_PACKAGE, True)
+
+
+def _wanted(expect: Expectations) -> Wanted:
+    count = ib_rails.wanted_hcas(expect)
+    gid_index, tos = expect.get("roce_gid_index"), expect.get("roce_tos")
+    return Wanted(
+        hcas=int(count[0].value) if count else 0,
+        exact=count[1] if count else False,
+        source=count[0].source if count else "",
+        gid_index=int(gid_index.value) if gid_index else None,
+        tos=int(tos.value) if tos else None,
+    )

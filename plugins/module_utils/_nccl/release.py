@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Releases of NCCL as three numbers that compare."""
+
+from __future__ import annotations
+
+from typing import Tuple
+
+from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_names import NEWEST_LIBRARY
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.version_text import numbers
+
+Release = Tuple[int, ...]
+# What is not known to have changed since is taken to be as in this one.
+NEWEST: Release = NEWEST_LIBRARY
+
+
+def release(text: str) -> Release:
+    """``2.23.4`` and a package's ``2.23.4-1+cuda12.6`` as (2, 23, 4).
+
+    Raises ValueError where it has fewer than three numbers: 2.23.4 and 2.23 may read differently.
+    """
+    found = numbers(text.split(":")[-1])[:3]
+    if len(found) < 3:
+        raise ValueError(f"{text!r} is no release of NCCL such as 2.23.4")
+    return found
+
+
+def shown(one: Release) -> str:
+    """The release as a text: 2.23.4; a series as 2.23."""
+    return ".".join(map(str, one))

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gather a host's interfaces, addresses, and its routes to other nodes."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Sequence
+
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.net import NetFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import _ask
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import ip_addr, ip_route
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.ip_route import Route
+
+# Each question costs milliseconds, and routes go by networks: so many nodes stand for all.
+MOST_PEERS = 128
+
+
+def observe(evidence: Evidence, peers: Sequence[str] = ()) -> NetFacts:
+    """``peers``: addresses of other nodes. Of more than MOST_PEERS every so-many-th is asked."""
+    asked = sorted(set(peers))
+    if len(asked) > MOST_PEERS:
+        asked = [asked[at * len(asked) // MOST_PEERS] for at in range(MOST_PEERS)]
+    routes = {peer: _route(evidence, peer) for peer in asked}
+    return NetFacts(
+        interfaces=_ask.command(evidence, "ip_addr", ip_addr.parse),
+        routes={peer: one for peer, one in routes.items() if not (one.value and one.value.local)},
+    )
+
+
+def _route(evidence: Evidence, peer: str) -> Reading[Route]:
+    try:
+        address = ipaddress.ip_address(peer)
+    except ValueError:
+        return Reading(None, f"{peer[:60]!r} is no IP address")
+    if address.is_link_local or address.is_multicast or address.is_unspecified:
+        return Reading(None, f"{address} is no address that a route leads to")
+    found = _ask.command(evidence, "ip_route", ip_route.parse, str(address))
+    if found.value is not None and found.value.peer != str(address):
+        return Reading(None, f"ip_route: asked for {address}, it told of {found.value.peer}")
+    return found

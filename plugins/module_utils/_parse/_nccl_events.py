@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What single lines of an NCCL log tell, whatever release wrote them: line in, events out."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Iterator, NamedTuple
+
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._nccl_facts import (
+    IB,
+    Hca,
+    Interface,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._nccl_lines import Line
+
+# Names of events. Those of ONE_RANK are about one GPU of a process, the others about all of it.
+VERSION, DRIVER, SETTING, BOOTSTRAP, OOB, SOCKETS = range(6)
+HCAS, HCA, NO_IB, GDR_HCA, PLUGIN, REFUSED, HINT, LINK, USED_HCA = range(6, 15)
+NETWORK, ASSIGNED, STARTED, CHANNEL, P2P, SHM, NVLS, RINGS = range(15, 23)
+RANK, NODES, BEGUN, COMPLETE = range(23, 27)
+ONE_RANK = frozenset(
+    (NETWORK, ASSIGNED, CHANNEL, P2P, SHM, NVLS, RINGS, RANK, NODES, BEGUN, COMPLETE)
+)
+
+
+class Event(NamedTuple):
+    """One thing that a line tells; what ``value`` is depends on the name."""
+
+    name: int
+    value: Any
+
+
+class Channel(NamedTuple):
+    """A way to another host: the transport's name, direction, the other rank, GPUDirect RDMA."""
+
+    network: str
+    receives: bool
+    peer: int | None
+    gdr: bool
+
+
+_VERSION = re.compile(
+    r"NCCL version (\d{1,3}\.\d{1,3}\.\d{1,3}\w{0,10})(\+cuda\d{1,3}\.\d{1,3})?(?![\w.])"
+)
+_DRIVER = re.compile(r"cudaDriverVersion (\d{4,6})\b")
+_SETTING = re.compile(r"(NCCL_[A-Z0-9_]{1,80}) set (?:by environment )?to(?: (.*))?")
+_WHOLE_NUMBER = re.compile(r"(-?\d{1,20})\.")
+_BOOTSTRAP = re.compile(r"Bootstrap ?: Using ?(.+)")
+# `[0]eth0:192.0.2.1<0>`; the number was always there up to 2.7. An address may be IPv6.
+_INTERFACE = re.compile(r"(?:\[\d{1,3}\])?([^\s:\[\]<>]{1,64}):([^\s<>]{1,100})<\d{1,5}>")
+_SOCKETS = re.compile(r"NET/Socket ?: Using (.+)")
+_IB_USING = re.compile(r"NET/IB\w{0,20} ?: Using\b(.*)")
+_OOB = re.compile(r"; ?OOB ([^\s:<>]{1,64}):([^\s<>]{0,100})<")
+# `[0]mlx5_0:1/IB/SHARP`, from 2.30 `mlx5_0:1:RAIL:PLANE/IB`, merged `[0]={[0] mlx5_2:1/RoCE, ...}`.
+_HCA = re.compile(
+    r"\[\d{1,4}\] ?([^\s:,/={}\[\]]{1,64}):(\d{1,4})(?::-?\d{1,6}){0,4}/(IB|RoCE)(?![A-Za-z])"
+)
+# One line a device, before the list.
+_ONE_HCA = re.compile(
+    r"NET/IB\w{0,20} ?: \[\d{1,4}\] ([^\s:,/={}\[\]]{1,64}):(?:uverbs\d{1,4}:)?(\d{1,4})"
+    r"/(IB|RoCE)\b"
+)
+_NO_IB = re.compile(r"NET/IB\w{0,20} ?: No device found|libibverbs\.so(?:\[\.1\]|\.1)")
+_NETWORK = re.compile(r"Using (?:internal )?[Nn]etwork (\S.{0,60})")
+_NET_PLUGIN = re.compile(r"(Assigned|Initialized) NET plugin (\S.{0,60}?)(?: to comm)?$")
+_PLUGIN = re.compile(
+    r"P2P plugin (\S{1,60})|Loaded net plugin (\S.{0,60}?)(?: \(v\d{1,3}\))?$"
+    r"|Successfully loaded external network plugin (\S{1,200})"
+)
+_NO_PLUGIN = re.compile(
+    r"No plugin found|Could not find: libnccl-net|[Uu]sing internal (?:network plugin|implement)"
+)
+_REFUSED = re.compile(
+    r"NCCL_IBEXT_DISABLE set by environment to [1-9]|(?:plugin/)?net\.cc:\d{1,5} -> 3"
+    r"|Failed to initialize NET plugin IB\w"
+)
+_GDR_HCA = re.compile(
+    r"NET/IB\w{0,20} ?: GPU Direct RDMA (?:\([^)]{0,40}\) )?([Ee]nabled|Disabled) for HCA \d{1,4} '"
+)
+_WAY = re.compile(r"\bvia (NET/|P2P/|SHM/|COLLNET/|direct shared memory)(.*)")
+_CHANNEL_ENDS = re.compile(r" : (\d{1,7})(?:\[\w{1,16}\])? -> (\d{1,7})(?:\[\w{1,16}\])?")
+_NET = re.compile(r"([^/]{1,60})/\d{1,5}(?:\(\d{1,7}\))?(/GDRDMA)?")
+_P2P = re.compile(r"[A-Za-z]{2,20}(?: pointer| device)?")
+_RINGS = re.compile(r"Connected all rings, use ring PXN \d GDR (\d)")
+_NVLS = re.compile(r"Connected NVLS tree|\b[1-9]\d{0,4} nvls channels")
+_COMM = re.compile(r"\bcomm ([0-9a-fx]{1,20}) rank (\d{1,7}) n[rR]anks (\d{1,7})\b")
+_NODES = re.compile(r" nNodes (\d{1,7})\b")
+# HPC-X's plugin has C files without directories, NCCL itself transport/ and misc/.
+_OF_THE_PLUGIN = re.compile(r"(?:ibvwrap|ib_plugin|p2p_plugin)\.c:\d{1,7}")
+_OF_NCCL = re.compile(r"(?:transport/net_ib(?:\.cc|/\w{1,40}\.cc)|misc/ibvwrap\.cc):\d{1,7}")
+PLUGIN_IB = "IBext"
+
+
+def events(line: Line) -> Iterator[Event]:
+    """All that the line tells beyond known messages (_nccl_failures)."""
+    text = line.text
+    if not line.level:
+        found = _VERSION.match(text)
+        if found is not None and not line.cut:
+            yield Event(VERSION, found.group(1) + (found.group(2) or ""))
+        return
+    if _OF_THE_PLUGIN.fullmatch(line.place):
+        yield Event(HINT, PLUGIN_IB)
+    elif _OF_NCCL.fullmatch(line.place):
+        yield Event(HINT, IB)
+    # The log ends within this line: what is missing could change any of the rest.
+    if line.cut:
+        return
+    way = _WAY.search(text) if " via " in text else None
+    if way is not None:
+        yield from _channel(text, way)
+    elif text.startswith(("NET/", "Failed to open", "Could not open", "Count not open")):
+        yield from _net(text)
+    else:
+        yield from _other(text)
+
+
+def _channel(text: str, way: re.Match[str]) -> Iterator[Event]:
+    kind, rest = way.groups()
+    if kind == "NET/":
+        net = _NET.match(rest)
+        if net is not None:
+            receives = "[receive]" in text
+            ends = _CHANNEL_ENDS.search(text)
+            peer = int(ends.group(1 if receives else 2)) if ends else None
+            yield Event(CHANNEL, Channel(net.group(1), receives, peer, net.group(2) is not None))
+    elif kind == "P2P/":
+        how = _P2P.match(rest)
+        yield Event(P2P, how.group(0) if how else "")
+    elif kind != "COLLNET/":
+        yield Event(SHM, True)
+
+
+def _net(text: str) -> Iterator[Event]:
+    using = _IB_USING.match(text)
+    if using is not None:
+        hcas = tuple(Hca(name, int(port), link) for name, port, link in _HCA.findall(text))
+        yield Event(HCAS, hcas)
+        oob = _OOB.search(using.group(1))
+        if oob is not None:
+            yield Event(OOB, Interface(oob.group(1), oob.group(2)))
+        return
+    sockets = _SOCKETS.match(text)
+    if sockets is not None:
+        yield Event(SOCKETS, tuple(Interface(*one) for one in _INTERFACE.findall(sockets.group(1))))
+        return
+    one = _ONE_HCA.match(text)
+    if one is not None:
+        yield Event(HCA, Hca(one.group(1), int(one.group(2)), one.group(3)))
+    gdr = _GDR_HCA.match(text)
+    if gdr is not None:
+        yield Event(GDR_HCA, gdr.group(1) != "Disabled")
+    if _NO_IB.search(text):
+        yield Event(NO_IB, True)
+    yield from _plugin(text)
+
+
+def _plugin(text: str) -> Iterator[Event]:
+    if _NO_PLUGIN.search(text):
+        yield Event(PLUGIN, "")
+        return
+    found = _PLUGIN.search(text)
+    if found is not None:
+        yield Event(PLUGIN, next(name for name in found.groups() if name))
+
+
+def _other(text: str) -> Iterator[Event]:
+    setting = _SETTING.fullmatch(text)
+    if setting is not None:
+        value = setting.group(2) or ""
+        number = _WHOLE_NUMBER.fullmatch(value)
+        yield Event(SETTING, (setting.group(1), number.group(1) if number else value))
+    for name, pattern in ((VERSION, _VERSION), (DRIVER, _DRIVER), (BOOTSTRAP, _BOOTSTRAP)):
+        found = pattern.match(text)
+        if found is not None:
+            yield from _start(name, found)
+            return
+    network = _NETWORK.match(text)
+    if network is not None:
+        yield Event(NETWORK, network.group(1))
+        return
+    plugin = _NET_PLUGIN.match(text)
+    if plugin is not None:
+        name = ASSIGNED if plugin.group(1) == "Assigned" else STARTED
+        yield Event(name, plugin.group(2))
+        return
+    rings = _RINGS.match(text)
+    if rings is not None:
+        yield Event(RINGS, rings.group(1) == "1")
+    if _REFUSED.match(text):
+        yield Event(REFUSED, True)
+    if _NVLS.search(text):
+        yield Event(NVLS, True)
+    yield from _communicator(text)
+    yield from _plugin(text)
+
+
+def _start(name: int, found: re.Match[str]) -> Iterator[Event]:
+    if name == VERSION:
+        yield Event(VERSION, found.group(1) + (found.group(2) or ""))
+    elif name == DRIVER:
+        level = int(found.group(1))
+        yield Event(DRIVER, f"{level // 1000}.{level % 1000 // 10}")
+    else:
+        interface = _INTERFACE.match(found.group(1))
+        if interface is not None:
+            yield Event(BOOTSTRAP, Interface(*interface.groups()))
+
+
+def _communicator(text: str) -> Iterator[Event]:
+    comm = _COMM.search(text)
+    if comm is None:
+        return
+    yield Event(RANK, (int(comm.group(3)), int(comm.group(2))))
+    nodes = _NODES.search(text)
+    if nodes is not None:
+        yield Event(NODES, int(nodes.group(1)))
+    for words, name in (("Init START", BEGUN), ("Init COMPLETE", COMPLETE)):
+        if words in text:
+            yield Event(name, comm.group(1))

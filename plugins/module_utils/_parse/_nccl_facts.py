@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The facts of an NCCL log; read by nccl_log, judged by _checks/nccl_log."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_log as data
+
+SOCKET = "Socket"
+IB = "IB"
+ROCE = "RoCE"
+NONE = "none"
+SEVERAL = "mixed"
+
+
+@dataclass(frozen=True)
+class Hca:
+    """One RDMA port that NCCL may use; ``link``: IB or RoCE, "" where no line tells it."""
+
+    name: str
+    port: int | None
+    link: str
+
+
+@dataclass(frozen=True)
+class Interface:
+    """A network interface and its address as NCCL prints it."""
+
+    name: str
+    address: str
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A known message, told once per rank, in the order of the log.
+
+    ``code``: ``wc_status_12_vendor_129``, ``modify_qp_timeout``, or an id of _data/nccl_log.
+    ``status``, ``vendor``, ``peer`` (address) and ``hca`` of a completion, where they are told.
+    """
+
+    code: str
+    kind: str
+    means: str
+    cause: str
+    remedy: str
+    text: str
+    rank: str = ""
+    status: int | None = None
+    vendor: int | None = None
+    peer: str = ""
+    hca: str = ""
+    times: int = 1
+
+    @property
+    def listed(self) -> bool:
+        """Whether it is one of the log's errors, and not only a remark."""
+        return self.status is not None or self.kind in (data.ERROR, data.LOSS)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a log, or one rank's part of it, says. None: no line decides it.
+
+    ``version``: ``2.27.7+cuda12.9``; ``cuda_driver``: CUDA level of the driver, ``12.8``.
+    ``plugin``: the external network plugin, "" where there is none.
+    ``backend``: the transport that NCCL names (IB, IBext_v8, Socket, AWS Libfabric);
+    ``network``: what it really is: IB, RoCE, Socket, another backend's name, or "none" where all
+    that was tried failed. IB is also said of InfiniBand verbs whose link no line tells.
+    ``links``: the link types seen. ``hcas``: () where NCCL found none.
+    ``gdr``: whether data goes from HCA to GPU memory without the host's; False where only a part of
+    the channels does. ``gdr_able``: whether NCCL thinks that an HCA could. ``with_gdr``,
+    ``without_gdr``: channels between hosts, counted.
+    ``intra``: ways between GPUs of a host: P2P, SHM, NVLS. ``net_peers``: ranks reached by network.
+    ``rank`` and ``nranks`` in the largest communicator. ``complete``: each one that began is up.
+    """
+
+    version: str | None = None
+    versions: tuple[str, ...] = ()
+    cuda_driver: str | None = None
+    plugin: str | None = None
+    backend: str | None = None
+    network: str | None = None
+    links: tuple[str, ...] = ()
+    hcas: tuple[Hca, ...] | None = None
+    gdr: bool | None = None
+    gdr_able: bool | None = None
+    with_gdr: int = 0
+    without_gdr: int = 0
+    intra: tuple[str, ...] = ()
+    p2p: tuple[str, ...] = ()
+    bootstrap: Interface | None = None
+    sockets: tuple[Interface, ...] | None = None
+    net_peers: tuple[int, ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+    rank: int | None = None
+    nranks: int | None = None
+    nodes: int | None = None
+    complete: bool = False
+
+
+@dataclass(frozen=True)
+class Rank:
+    """One process and GPU of the job. ``name``: how messages call it."""
+
+    name: str
+    tag: str
+    host: str
+    pid: int | None
+    device: int | None
+    said: Evidence
+    errors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class NcclLog:
+    """A job's log: what all of it says together, and each rank by itself.
+
+    ``cut``: the text ends within a line. ``differing``: settings that are not the same everywhere.
+    """
+
+    said: Evidence
+    ranks: tuple[Rank, ...]
+    failures: tuple[Failure, ...] = ()
+    differing: tuple[str, ...] = ()
+    cut: bool = False
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """The codes of what went wrong, once each, in the order of the log."""
+        return tuple(dict.fromkeys(one.code for one in self.failures if one.listed))
+
+    @property
+    def first_cause(self) -> Failure | None:
+        """The first failure that did not merely follow another; where there is no such, any."""
+        ends = [one for one in self.failures if one.kind == data.ERROR]
+        follow = [one for one in self.failures if one.kind == data.CONSEQUENCE]
+        return next(iter(ends or follow), None)
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.host for one in self.ranks if one.host))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON, in the field names of docs/nccl-logs.md."""
+        first = self.first_cause
+        return {
+            **summary(self.said),
+            "nccl_versions": list(self.said.versions),
+            "errors": list(self.errors),
+            "first_cause": asdict(first) if first else None,
+            "failures": [asdict(one) for one in self.failures],
+            "settings_differ": list(self.differing),
+            "cut": self.cut,
+            "ranks": [
+                {
+                    "name": one.name,
+                    "tag": one.tag,
+                    "host": one.host,
+                    "pid": one.pid,
+                    "device": one.device,
+                    **summary(one.said),
+                    "errors": list(one.errors),
+                }
+                for one in self.ranks
+            ],
+        }
+
+
+def summary(said: Evidence) -> dict[str, Any]:
+    """One rank's, or the whole log's, facts as JSON."""
+    hcas = said.hcas or ()
+    roce = [one.name for one in hcas if one.link == ROCE]
+    return {
+        "rank": said.rank,
+        "nranks": said.nranks,
+        "nodes": said.nodes,
+        "nccl_version": said.version,
+        "cuda_driver": said.cuda_driver,
+        "plugin": said.plugin,
+        "backend": said.backend,
+        "network": said.network,
+        "network_mixed": len(said.links) > 1 or said.network == SEVERAL,
+        "links": list(said.links),
+        "hcas": list(dict.fromkeys(one.name for one in hcas)),
+        "hca_ports": [asdict(one) for one in hcas],
+        "roce_hcas": list(dict.fromkeys(roce)),
+        "gdr": said.gdr,
+        "gdr_able": said.gdr_able,
+        "gdr_channels": {"with": said.with_gdr, "without": said.without_gdr},
+        "intra": said.intra[0] if said.intra else None,
+        "intra_also": list(said.intra[1:]),
+        "p2p": list(said.p2p),
+        "bootstrap_if": said.bootstrap.name if said.bootstrap else None,
+        "bootstrap_address": said.bootstrap.address if said.bootstrap else None,
+        "socket_if": ",".join(dict.fromkeys(one.name for one in said.sockets or ())) or None,
+        "net_peers": list(said.net_peers),
+        "settings": dict(said.settings),
+        "complete": said.complete,
+    }

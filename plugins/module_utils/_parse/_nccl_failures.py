@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Known messages in the lines of an NCCL log: codes, meanings, and what a completion error says."""
+
+from __future__ import annotations
+
+import re
+
+from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_log as data
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import gid
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._nccl_facts import (
+    ROCE,
+    Failure,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._nccl_lines import Line
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import printable
+
+_KNOWN = [(known, re.compile(known.pattern)) for known in data.KNOWN]
+# `error 12,` `status=12 ` or `status=IBV_WC_RETRY_EXC_ERR(12)`; NET/IB, NET/IB/GIN, NET/IBP.
+_COMPLETION = re.compile(
+    r"Got completion (?:from peer (\S{1,120}) )?with (?:error |status=)(?:\w{1,60}\()?(\d{1,4})"
+    r"(?=[ ,)])"
+)
+_VENDOR = re.compile(r"vendor[ _]err[ =](\d{1,10})")
+_HCA = re.compile(r" hca (\S{1,64})$")
+# NCCL prints it for Ethernet ports only.
+_LOCAL_GID = re.compile(r"localGid ([0-9a-fA-F:.]{2,45})")
+_QP_GID = re.compile(r"local GID ([0-9a-fA-F:.]{2,45})")
+_QP = re.compile(r"Call to ibv_modify_qp failed with (?:error )?(.{1,200})")
+_PORT = re.compile(r"<\d{1,5}>$")
+
+
+def failure(line: Line) -> Failure | None:
+    """The known message in this line, if there is one."""
+    text = line.text
+    if "retrying" in text:  # told again where it failed in the end
+        return None
+    completion = _COMPLETION.search(text)
+    if completion is not None:
+        return _completion(line, completion)
+    if "ibv_modify_qp failed" in text:
+        return _modify_qp(line)
+    for known, pattern in _KNOWN:
+        found = pattern.search(text) if line.level or known.anywhere else None
+        if found is not None:
+            code = known.id.format(*(found.groups() or ("",))).lower()
+            return Failure(
+                code, known.kind, known.means, known.cause, known.remedy, printable(text)
+            )
+    return None
+
+
+def link_told(line: Line) -> str:
+    """RoCE where an error shows an address that only RoCE has, else ""."""
+    if "Got completion" in line.text:
+        found = _LOCAL_GID.search(line.text)
+        return ROCE if found is not None and _kind(found.group(1)) != gid.EMPTY else ""
+    found = _QP_GID.search(line.text)
+    return ROCE if found is not None and _kind(found.group(1)) in gid.ROUTABLE else ""
+
+
+def _kind(address: str) -> str:
+    try:
+        return gid.parse(address).kind
+    except ValueError:
+        return gid.EMPTY
+
+
+def _completion(line: Line, found: re.Match[str]) -> Failure:
+    status = int(found.group(2))
+    vendor = _VENDOR.search(line.text)
+    # The log may end within the number.
+    number = int(vendor.group(1)) if vendor and not _ends(line, vendor) else None
+    hca = _HCA.search(line.text) if not line.cut else None
+    code = f"wc_status_{status}"
+    if number is not None and status != data.FLUSHED:
+        code += f"_vendor_{number}"
+    known = data.COMPLETIONS.get(status)
+    means = known.means if known else f"completion status {status}, which is not known here"
+    if number in data.VENDOR_ERRORS:
+        means += f" ({data.VENDOR_ERRORS[number]})"
+    return Failure(
+        code,
+        known.kind if known else data.ERROR,
+        means,
+        known.cause if known else "not known",
+        known.remedy if known else data.COMPLETIONS[20].remedy,
+        printable(line.text),
+        status=status,
+        vendor=number,
+        peer=_PORT.sub("", found.group(1) or ""),
+        hca=hca.group(1) if hca else "",
+    )
+
+
+def _ends(line: Line, found: re.Match[str]) -> bool:
+    return line.cut and found.end() == len(line.text)
+
+
+def _modify_qp(line: Line) -> Failure | None:
+    found = _QP.search(line.text)
+    if found is None:
+        return None
+    said = found.group(1)
+    known = next((one for one in data.MODIFY_QP if one.reason in said), None)
+    if known is None and line.cut:
+        return None
+    return Failure(
+        f"modify_qp_{known.code if known else 'failed'}",
+        data.ERROR,
+        data.MODIFY_QP_MEANS,
+        known.cause if known else f"the kernel says: {printable(said)}",
+        data.MODIFY_QP_REMEDY,
+        printable(line.text),
+    )

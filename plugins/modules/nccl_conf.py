@@ -1,0 +1,331 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: nccl_conf
+short_description: Keep settings of NCCL in nccl.conf, in the form that NCCL reads as it is meant
+version_added: 0.2.0
+description:
+  - Writes C(NAME=value) lines with the reason for each above it. NCCL knows no quotes, no blanks
+    around the C(=), no C(export) and no comment behind a value, and never says so; none is written.
+  - Every setting is judged first as NCCL would read it. One that NCCL would not read, or read as
+    something else, is refused before anything changes, with what NCCL would make of it.
+  - The file is replaced at once or not at all, belongs to root and has mode 0644.
+options:
+  path:
+    description:
+      - The file. C(/etc/nccl.conf) holds for every process of the host, C(~/.nccl.conf) of a user
+        goes before it.
+      - A symbolic link is refused.
+    type: path
+    default: /etc/nccl.conf
+  settings:
+    description:
+      - The settings, in the order in which they are written.
+      - Required when O(state=present). Without any, what this module wrote is taken away.
+    type: list
+    elements: dict
+    suboptions:
+      name:
+        description: The variable.
+        type: str
+        required: true
+      value:
+        description: Its value. Write numbers and words as they are, without quotes inside.
+        type: str
+        required: true
+      reason:
+        description: Why it is set. It becomes a comment above the setting.
+        type: str
+        default: ''
+  exclusive:
+    description:
+      - With V(true) the whole file is this module's, and lines of others go.
+      - With V(false) its lines stand in a block between two marks, and the lines of others are kept
+        byte for byte. Only those that set a variable of O(settings) go; they are in RV(replaced).
+        Lines of others that do not do what they seem to do are kept and told as warnings.
+    type: bool
+    default: false
+  state:
+    description:
+      - With V(absent) what this module wrote is taken away, with O(exclusive=true) the file.
+    type: str
+    choices: [present, absent]
+    default: present
+  backup:
+    description: Keep a copy of the file before a line of somebody else goes.
+    type: bool
+    default: false
+  version:
+    description:
+      - The release of NCCL that is to read the file, such as V(2.23.4) or a package's
+        V(2.23.4-1+cuda12.6). Without it a setting is judged for every known release.
+    type: str
+  known_names:
+    description:
+      - The variables that the installed library holds. A setting of any other of NCCL's is refused.
+      - Add those of a network plugin, if it has some.
+      - Without it the table of this collection decides, which knows NCCL up to 2.32.3.
+    type: list
+    elements: str
+attributes:
+  check_mode:
+    description: Says what would change and changes nothing.
+    support: full
+  diff_mode:
+    description: Shows the file.
+    support: full
+notes:
+  - A process reads the file once, when it first uses NCCL. Running jobs keep what they have.
+  - A variable in a job's environment goes before the file, even an empty one.
+  - Containers have their own C(/etc/nccl.conf).
+author:
+  - ibready contributors (@ibready)
+"""
+
+EXAMPLES = r"""
+- name: Use these HCAs and this interface
+  ibready.cluster.nccl_conf:
+    version: 2.23.4
+    settings:
+      - name: NCCL_IB_HCA
+        value: =mlx5_0,mlx5_1
+        reason: The compute rails. The storage HCA is left out.
+      - name: NCCL_SOCKET_IFNAME
+        value: =bond0
+
+- name: Own the whole file
+  ibready.cluster.nccl_conf:
+    exclusive: true
+    backup: true
+    settings:
+      - name: NCCL_DEBUG
+        value: WARN
+
+- name: Take away what was written
+  ibready.cluster.nccl_conf:
+    state: absent
+"""
+
+RETURN = r"""
+path:
+  description: The file.
+  type: str
+  returned: success
+settings:
+  description: What the file sets through this module, by name.
+  type: dict
+  returned: success
+  sample: {"NCCL_IB_HCA": "=mlx5_0,mlx5_1"}
+replaced:
+  description: Lines of others that set a variable of O(settings), and are gone.
+  type: list
+  elements: str
+  returned: success
+problems:
+  description:
+    - What may not be as it is meant, in O(settings) and in lines of others that stay.
+  type: list
+  elements: dict
+  returned: success
+  contains:
+    line:
+      description: The line of the new file.
+      type: int
+    name:
+      description: The variable that was meant.
+      type: str
+    found:
+      description: What was found.
+      type: str
+    nccl_makes:
+      description: What NCCL makes of it.
+      type: str
+    next_step:
+      description: What to do.
+      type: str
+    severity:
+      description: Whether the line does something else (V(error)) or may do (V(warning)).
+      type: str
+    kind:
+      description: One word for the sort of problem.
+      type: str
+backup_file:
+  description: The copy of the file as it was.
+  type: str
+  returned: when O(backup=true) and a line of somebody else is gone
+"""
+
+import os
+from dataclasses import asdict, replace
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _paths, _state
+from ansible_collections.ibready.cluster.plugins.module_utils._command import Missing, Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_reading import SYSTEM_FILE
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl import lint
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.conf import (
+    as_bytes,
+    as_text,
+    parse,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.manage import manage
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.problem import ERROR, Problem
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import (
+    NEWEST,
+    Release,
+    release,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.render import render
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.setting import Setting
+
+_MODE = 0o644
+# Whatever is larger is no nccl.conf.
+_LARGEST = 256 * 1024
+_MOST_TOLD = 20
+
+
+class ConfError(ValueError):
+    """What keeps the file from being written, with the next step."""
+
+
+def _wanted(module: AnsibleModule) -> tuple[Setting, ...]:
+    if module.params["state"] == "absent":
+        return ()
+    return tuple(Setting(**one) for one in module.params["settings"])
+
+
+def _release(module: AnsibleModule) -> Release | None:
+    text: str | None = module.params["version"]
+    return None if text is None else release(text)
+
+
+def _present(path: str) -> str | None:
+    """The file's text, None where there is none."""
+    if os.path.islink(path):
+        raise ConfError(
+            f"{path} is a symbolic link to {os.readlink(path)}. Next: give the path of the file"
+            " itself, or remove the link"
+        )
+    try:
+        data = _paths.read_regular(path, path)
+    except Missing:
+        return None
+    if len(data) > _LARGEST:
+        raise ConfError(
+            f"{path} has {len(data)} bytes: it is no nccl.conf. Next: look at what it is, and move"
+            " it away"
+        )
+    return as_text(data)
+
+
+def _judged(
+    settings: tuple[Setting, ...], version: Release | None, known: frozenset[str] | None
+) -> list[Problem]:
+    """What may be wrong with the settings; raises ConfError for what is."""
+    bare = render((Setting(one.name, one.value) for one in settings), "")
+    found = lint.problems(bare, version, known)
+    wrong = [one for one in found if one.severity == ERROR]
+    if wrong:
+        raise ConfError("; ".join(_told(one) for one in wrong[:_MOST_TOLD]))
+    return found
+
+
+def _told(one: Problem) -> str:
+    return f"{one.name}: {one.found}: {one.nccl_makes}. Next: {one.next_step}"
+
+
+def _apply(module: AnsibleModule) -> dict[str, Any]:
+    path: str = module.params["path"]
+    version, names = _release(module), module.params["known_names"]
+    known = None if names is None else frozenset(names)
+    wanted = _wanted(module)
+    doubts = _judged(wanted, version, known)
+    before = _present(path)
+    new = manage(before or "", wanted, module.params["exclusive"], version, known)
+    for one in doubts:
+        module.warn(_told(one))
+    for one in new.foreign[:_MOST_TOLD]:
+        module.warn(one.told(path))
+    gone = module.params["exclusive"] and before is not None and not new.text
+    places = {line.name: line.number for line in parse(new.text, version or NEWEST)}
+    result: dict[str, Any] = {
+        "changed": (before or "") != new.text or gone,
+        "path": path,
+        "settings": {one.name: one.value for one in wanted},
+        "replaced": list(new.replaced),
+        "problems": [
+            *(asdict(replace(one, line=places[one.name])) for one in doubts),
+            *(asdict(one) for one in new.foreign),
+        ],
+        "diff": [
+            {
+                "before_header": path,
+                "after_header": path,
+                "before": _plain(before or ""),
+                "after": _plain(new.text),
+            }
+        ],
+    }
+    if result["changed"] and not module.check_mode:
+        if module.params["backup"] and new.lost:
+            result["backup_file"] = module.backup_local(path)
+        _state.write(path, new.text, _MODE)
+    if new.text and (before is not None or not module.check_mode):
+        result["changed"] = module.set_mode_if_different(path, _MODE, result["changed"])
+        if os.geteuid() == 0:
+            result["changed"] = module.set_owner_if_different(path, "root", result["changed"])
+            result["changed"] = module.set_group_if_different(path, "root", result["changed"])
+    return result
+
+
+def _plain(text: str) -> str:
+    """For people: bytes that are no text as question marks."""
+    return as_bytes(text).decode("utf-8", "replace")
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "path": {"type": "path", "default": SYSTEM_FILE},
+            "settings": {
+                "type": "list",
+                "elements": "dict",
+                "options": {
+                    "name": {"type": "str", "required": True},
+                    "value": {"type": "str", "required": True},
+                    "reason": {"type": "str", "default": ""},
+                },
+            },
+            "exclusive": {"type": "bool", "default": False},
+            "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+            "backup": {"type": "bool", "default": False},
+            "version": {"type": "str"},
+            "known_names": {"type": "list", "elements": "str"},
+        },
+        required_if=[("state", "present", ("settings",))],
+        supports_check_mode=True,
+    )
+    path = module.params["path"]
+    if not os.path.isabs(path):
+        module.fail_json(msg=f"path {path!r} is not absolute")
+    try:
+        result = _apply(module)
+    except Unavailable as exc:
+        module.fail_json(msg=f"{exc}. Next: see what {path} is")
+    except OSError as exc:
+        module.fail_json(
+            msg=f"cannot write {path}: {exc.strerror}. Next: see that it can be written"
+        )
+    except ValueError as exc:
+        # Of a setting, the file's marks or the version.
+        module.fail_json(msg=f"{path}: {exc}")
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()

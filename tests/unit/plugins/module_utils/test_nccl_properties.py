@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What holds for every host and every policy, whatever they are."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.build import look
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive import derive
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.fleet import FleetView
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import (
+    CONFIRMED,
+    LOW,
+    MEDIUM,
+    SAID,
+    NcclHost,
+    from_dict,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import (
+    NcclPolicy,
+    PolicyError,
+    from_variables,
+)
+from tests.gauntlet.render import boards, node, render
+from tests.unit.nccl_strategies import DERIVED, fleets, hosts, policies
+
+many = settings(max_examples=200, deadline=None, database=None)
+
+
+@many
+@given(host=hosts, policy=policies, fleet=fleets)
+def test_only_what_exists_is_named_and_every_line_is_read_as_it_is_meant(
+    host: NcclHost, policy: NcclPolicy, fleet: FleetView | None
+) -> None:
+    found = derive(host, policy, fleet)
+    names = [one.name for one in found.settings]
+    assert len(set(names)) == len(names)
+    assert set(names) <= {*DERIVED, *policy.variables}
+    assert not set(names) & set(policy.forbid)
+    assert not {one.name for one in found.untold} & {*policy.forbid, *policy.variables}
+    for one in found.settings:
+        assert one.reason
+        assert one.reason.isprintable()
+        assert len(one.reason.encode()) < 1000
+        assert re.fullmatch(r"=?[^\s=\"'`]{1,900}", one.value)
+    told = {one.name: one.value for one in found.settings if one.name not in policy.variables}
+    known = host.ports.value or ()
+    if "NCCL_IB_HCA" in told:
+        listed = told["NCCL_IB_HCA"].removeprefix("=").split(",")
+        real = {one.device for one in known} | {f"{one.device}:{one.num}" for one in known}
+        assert listed
+        assert set(listed) <= real
+        assert len(listed) <= 32
+        left = {one.port for one in found.left_out}
+        for port in known:
+            inside = port.device in listed or f"{port.device}:{port.num}" in listed
+            assert inside != (port.name in left), "every port is a rail or left out with a reason"
+    if "NCCL_SOCKET_IFNAME" in told and host.interfaces.value is not None:
+        name = told["NCCL_SOCKET_IFNAME"].removeprefix("=")
+        assert name in {one.name for one in host.interfaces.value}
+    if "NCCL_IB_DISABLE" in told:
+        assert host.ports.value == ()
+    for port in found.left_out:
+        assert port.confidence in (SAID, CONFIRMED, MEDIUM, LOW)
+
+
+@many
+@given(host=hosts, policy=policies, fleet=fleets)
+def test_the_same_host_gets_the_same_file_also_over_the_wire(
+    host: NcclHost, policy: NcclPolicy, fleet: FleetView | None
+) -> None:
+    told = from_dict(json.loads(json.dumps(host.to_dict())))
+    assert told == host
+    assert derive(told, policy, fleet) == derive(host, policy, fleet)
+    assert json.dumps(derive(host, policy, fleet).to_dict())
+
+
+@many
+@given(host=hosts, policy=policies)
+def test_the_order_in_which_ports_were_found_does_not_matter(
+    host: NcclHost, policy: NcclPolicy
+) -> None:
+    some = host.ports.value
+    other = replace(host, ports=Reading(some[::-1])) if some is not None else host
+    assert derive(host, policy, None).settings == derive(other, policy, None).settings
+
+
+ANY = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+KEYS = [f"nccl_{one}" for one in ("rails", "ib_tc", "ib_sl", "topo_file", "storage_hcas")]
+KEYS += ["nccl_conf_variables", "nccl_conf_forbid", "nccl_socket_ifname", "nccl_gdr_level"]
+
+
+@many
+@given(raw=st.dictionaries(st.sampled_from(KEYS), ANY))
+def test_any_policy_is_taken_or_refused_by_name(raw: dict[str, object]) -> None:
+    try:
+        policy = from_variables(raw)
+    except PolicyError as exc:
+        refused = str(exc)
+    else:
+        found = derive(NcclHost(), policy, None)
+        assert {one.name for one in found.settings} >= set(policy.variables)
+        return
+    assert any(key in refused for key in raw)
+
+
+@pytest.mark.parametrize("name", boards())
+def test_the_rails_of_every_simulated_board_are_found(name: str) -> None:
+    board = node(name)
+    host = look(render(board), from_inventory(board.expect))
+    found = {one.name: one.value for one in derive(host, NcclPolicy(), None).settings}
+    rails = [one.name for one in board.rails]
+    if rails:
+        assert found["NCCL_IB_HCA"] == "=" + ",".join(rails)
+    else:
+        assert "NCCL_IB_HCA" not in found
