@@ -82,7 +82,7 @@ def line(found: Rails, nccl: Release | None) -> Setting | Untold:
         else nccl_reading.MOST_HCAS_BEFORE
     )
     if len(names) > most:
-        whose = shown(nccl) if nccl else "NCCL before 2.20"
+        whose = shown(nccl) if nccl else "an NCCL of no known release"
         return untold(HCA, f"{len(names)} rails, and {whose} takes a list of {most} at most")
     odd = [one.device for one in ports if not is_item(one.device)]
     if odd:
