@@ -6,6 +6,7 @@ from __future__ import annotations
 from ansible_collections.ibready.cluster.plugins.module_utils._packages import (
     choose,
     dkms,
+    failures,
     files,
     keyring,
     refuse,
@@ -85,9 +86,13 @@ class Bringer:
         pending = survey.pending(dict(keys))
         for part in order.parts:
             refuse.foreign_packages(survey.conflicting(part), survey.packages, order.replace_ok)
-        self.outcome.warnings += manager.look(order.repositories, keys, order.parts)
+        unread = manager.look(order.repositories, keys, order.parts)
+        self.outcome.warnings += unread
         planner = Planner(survey)
-        request, found = planner.plan()
+        try:
+            request, found = planner.plan()
+        except PackageError as exc:
+            raise failures.beside(exc, unread) from exc
         self.outcome.warnings += planner.warnings
         if self._check:
             self._note(found, pending)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Sequence
 
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import PackageError
 
@@ -155,6 +156,19 @@ def said(*texts: str) -> str:
     # The package manager repeats itself.
     chosen = list(dict.fromkeys(telling or lines[-8:]))
     return " ".join(chosen)[:1000]
+
+
+def beside(error: PackageError, unread: Sequence[str]) -> PackageError:
+    """The error, and the host's other repositories that could not be read: mostly its cause."""
+    if not unread:
+        return error
+    return PackageError(
+        error.kind,
+        f"{error.cause}; and a repository of the host's own cannot be read: {unread[0]}",
+        f"mend that repository first, or take it away; then, if it still fails, {error.following}",
+        error.said,
+        changed=error.changed,
+    )
 
 
 def explain(*texts: str, doing: str, changed: bool = False) -> PackageError:

@@ -267,6 +267,22 @@ def test_a_repository_that_cannot_be_reached(world: AptWorld, repository: DebRep
     assert (error.kind, "http://127.0.0.1:9/none/" in error.cause) == ("unreachable", True)
 
 
+def test_a_repository_of_the_host_that_cannot_be_reached_is_named_as_the_likely_cause(
+    world: AptWorld, repository: DebRepository
+) -> None:
+    """Its packages are what is lacking, and apt only speaks of what cannot be installed."""
+    repository.publish([Deb("needy", "1", {"Depends": "from-the-distribution"})])
+    other = world.file("/etc/apt/sources.list.d/other.list")
+    other.write_text("deb [trusted=yes] http://127.0.0.1:9/distribution ./\n")
+    parts = {"nvidia_driver": {"packages": [{"name": "needy", "version": ""}]}}
+    error = refused(world, [repository.entry()], parts)
+    assert error.kind == "conflict"
+    assert "http://127.0.0.1:9/distribution" in error.cause
+    assert error.following.startswith("mend that repository first")
+    other.unlink()
+    assert "repository" not in refused(world, [repository.entry()], parts).cause
+
+
 def test_a_key_that_cannot_be_fetched(world: AptWorld, repository: DebRepository) -> None:
     entry = repository.entry(key="file:///none.pub")
     assert refused(world, [entry], {"nvidia_driver": part()}).kind == "unreachable"
