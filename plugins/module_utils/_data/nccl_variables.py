@@ -24,14 +24,18 @@ INTERFACES = "interface list"  # the same
 ADDRESS = "address"  # host:port
 NETWORK = "network"  # address/length
 
+# The file that NCCL looks for by itself.
+TOPO_FILE = "/var/run/nvidia-topologyd/virtualTopology.xml"
+
 
 @dataclass(frozen=True)
 class Variable:
     """One variable.
 
     ``default``: what holds without it; "" for nothing, -2, -1 and INT_MIN mostly for: decided at
-    run time. Where it changed, the later ones follow with their release: ``14; 2.14.3: 18``. A flag
-    whose default is ``false`` is no longer read as an integer, but as 1, T, TRUE, 0, F or FALSE.
+    run time, and "or" between two that hang on the hardware. Where it changed, the later ones
+    follow with their release: ``14; 2.14.3: 18``. A flag whose default is ``false`` is no longer
+    read as an integer, but as 1, T, TRUE, 0, F or FALSE.
     ``first``: the first release that reads it; 2.3.5, the oldest that was seen, or earlier.
     ``last``: the last release that reads it, "" where the newest does.
     """
@@ -150,7 +154,7 @@ GUIDE = (
     Variable("NCCL_SOCKET_RETRY_SLEEP_MSEC", INT, "100", "2.24.3"),
     Variable("NCCL_SYM_GIN_KERNELS_ENABLE", FLAG, "1", "2.29.7"),
     Variable("NCCL_TOPO_DUMP_FILE", PATH, "", "2.6.4"),
-    Variable("NCCL_TOPO_FILE", PATH, "", "2.6.4"),
+    Variable("NCCL_TOPO_FILE", PATH, f"; 2.10.3: {TOPO_FILE}", "2.6.4"),
     Variable("NCCL_TREE_THRESHOLD", INT, "-2", "2.4.2", "2.4.8"),
     Variable("NCCL_TUNER_PLUGIN", STRING, "", "2.19.1"),
     Variable("NCCL_UID_STAGGER_RATE", INT, "7000", "2.23.4"),

@@ -14,10 +14,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl import (
     derive_rails,
     derive_roce,
     derive_socket,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.default import (
-    is_default,
-    release,
+    registry,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive_rails import Rails
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derived import (
@@ -65,7 +62,7 @@ def derive(host: NcclHost, policy: NcclPolicy, fleet: FleetView | None) -> Deriv
 def _lines(
     host: NcclHost, rails: Rails, policy: NcclPolicy, fleet: FleetView | None
 ) -> Iterator[Setting | Untold]:
-    nccl = release(host.nccl)
+    nccl = host.release
     if host.ports.value == ():
         yield setting(DISABLE, 1, _NO_RDMA)
     elif rails.ports:
@@ -85,7 +82,7 @@ def _lines(
     if policy.topo_file:
         ours = (*ours, setting(TOPO, policy.topo_file, "nccl_topo_file"))
     for one in ours:
-        if isinstance(one, Untold) or not is_default(one.name, one.value, nccl):
+        if isinstance(one, Untold) or not registry.is_default(one.name, one.value, nccl):
             yield one
     yield from derive_gdr.lines(host, rails, policy)
 

@@ -9,15 +9,10 @@ from typing import Iterator
 from ansible_collections.ibready.cluster.plugins.module_utils import _gpudirect
 from ansible_collections.ibready.cluster.plugins.module_utils._data import (
     gpudirect,
-    nccl_defaults,
+    nccl_values,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._data.gpudirect import SIGHTS
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.default import (
-    Release,
-    is_default,
-    release,
-    shown,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl import registry
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive_rails import Rails
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derived import (
     Untold,
@@ -29,6 +24,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy impor
     OFF,
     NcclPolicy,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import Release, shown
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.setting import Setting
 
 LEVEL, C2C = "NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_C2C"
@@ -41,27 +37,29 @@ def lines(host: NcclHost, rails: Rails, policy: NcclPolicy) -> Iterator[Setting 
     """The lines of a host that has rails; nothing on one without a GPU."""
     if not rails.ports or host.gpus.value == ():
         return
-    nccl = release(host.nccl)
+    nccl = host.release
     if policy.gdr_level:
         yield from _level(host, nccl, policy.gdr_level)
     elif nccl is not None and nccl >= _TRUSTS_MODULE and _pretends(host):
         why = "nvidia_peermem is loaded and not registered, and there is no DMA-BUF"
         way = "see stack.gpudirect.path, or set nccl_gdr_level: off"
-        yield untold(LEVEL, f"{why}: {shown(nccl)} takes GPUDirect for working and fails; {way}")
-    asks = nccl_defaults.GDR_C2C_SINCE <= (nccl or ()) < nccl_defaults.GDR_BY_C2C
+        yield untold(
+            LEVEL, f"{why}: NCCL {shown(nccl)} takes GPUDirect for working and fails; {way}"
+        )
+    asks = registry.is_default(C2C, "0", nccl)
     if host.superchip and nccl is not None and asks and policy.gdr_level != OFF:
-        why = f"GPU and processor are one package, and {shown(nccl)} asks before it uses that"
+        why = f"GPU and processor are one package, and NCCL {shown(nccl)} asks before it uses that"
         yield setting(C2C, 1, why)
 
 
 def remarks(host: NcclHost, rails: Rails, policy: NcclPolicy) -> Iterator[str]:
     """What no line can mend."""
-    nccl, working = release(host.nccl), host.gpudirect.working
+    nccl, working = host.release, host.gpudirect.working
     if not rails.ports or not working or not host.gpus.value or policy.gdr_level == OFF:
         return
     if nccl is not None and not _gpudirect.seen(host.gpudirect, nccl):
         ways = ", ".join(working)
-        yield f"{shown(nccl)} does not look for {ways}: it copies through the host's memory"
+        yield f"NCCL {shown(nccl)} does not look for {ways}: it copies through the host's memory"
     if policy.gdr_level or host.superchip is not False:
         return
     if all(one.near and not one.by_switch for one in rails.ports):
@@ -79,12 +77,14 @@ def _pretends(host: NcclHost) -> bool:
 
 def _level(host: NcclHost, nccl: Release | None, wish: str) -> Iterator[Setting | Untold]:
     value = _LOC if wish == OFF else wish
-    if nccl is not None and nccl < nccl_defaults.GDR_WORDS_SINCE:
-        yield untold(LEVEL, f"nccl_gdr_level is {wish}, and {shown(nccl)} knows no words for it")
-    elif not is_default(LEVEL, value, nccl) or _reaches_farther(host, nccl):
+    if nccl is not None and nccl < nccl_values.LEVEL_WORDS:
+        yield untold(
+            LEVEL, f"nccl_gdr_level is {wish}, and NCCL {shown(nccl)} knows no words for it"
+        )
+    elif not registry.is_default(LEVEL, value, nccl) or _reaches_farther(host, nccl):
         yield setting(LEVEL, value, f"nccl_gdr_level is {wish}")
 
 
 def _reaches_farther(host: NcclHost, nccl: Release | None) -> bool:
     """Whether this release reaches every HCA of a superchip while nobody sets a level."""
-    return host.superchip is not False and (nccl or ()) >= nccl_defaults.GDR_BY_C2C
+    return host.superchip is not False and registry.is_default(C2C, "1", nccl)

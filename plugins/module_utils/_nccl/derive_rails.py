@@ -8,10 +8,6 @@ from typing import Tuple
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_reading
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import INFINIBAND
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.default import (
-    Release,
-    shown,
-)
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive_storage import (
     SAY_SO,
     sift,
@@ -39,6 +35,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy impor
     HCA,
     NcclPolicy,
     is_item,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import (
+    Release,
+    shown,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.setting import Setting
 
@@ -82,7 +82,7 @@ def line(found: Rails, nccl: Release | None) -> Setting | Untold:
         else nccl_reading.MOST_HCAS_BEFORE
     )
     if len(names) > most:
-        whose = shown(nccl) if nccl else "an NCCL of no known release"
+        whose = f"NCCL {shown(nccl)}" if nccl else "an NCCL of no known release"
         return untold(HCA, f"{len(names)} rails, and {whose} takes a list of {most} at most")
     odd = [one.device for one in ports if not is_item(one.device)]
     if odd:

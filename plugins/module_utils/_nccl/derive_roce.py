@@ -9,12 +9,8 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_defaults import SELECTS_GID
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.roce import UNSET
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.default import (
-    release,
-    shown,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl import registry
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive_rails import Rails
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derived import (
     Untold,
@@ -30,6 +26,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl.fleet import
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclHost
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import NcclPolicy
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import shown
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.setting import Setting
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.gid import IPV4, IPV6
 
@@ -46,19 +43,19 @@ def addresses(host: NcclHost, rails: Rails, fleet: FleetView | None) -> list[Set
         return []
     if mine.unknown:
         return [untold(INDEX, mine.unknown)]
-    nccl = release(host.nccl)
+    nccl = host.release
     if host.wanted.gid_index is not None:
         return _expected(host, rails, mine, host.wanted.gid_index)
     if nccl is None:
         why = host.nccl.why or f"{host.nccl.value} is no release of NCCL"
         return [untold(INDEX, f"whether NCCL needs one hangs on its release: {why}")]
     nodes = {_ALONE: mine, **(fleet.nodes if fleet is not None else {})}
-    if nccl >= SELECTS_GID:
+    if registry.reads(FAMILY, nccl):
         return _by_family(nodes)
     if fleet is None:
-        why = f"{shown(nccl)} needs the one that is right on every node, and nobody compared them"
-        return [untold(INDEX, why)]
-    return [_by_index(nodes, f"{shown(nccl)} does not look for the address by itself")]
+        why = "needs the one that is right on every node, and nobody compared them"
+        return [untold(INDEX, f"NCCL {shown(nccl)} {why}")]
+    return [_by_index(nodes, f"NCCL {shown(nccl)} does not look for the address by itself")]
 
 
 def _by_family(nodes: dict[str, NodeGids]) -> list[Setting | Untold]:
@@ -94,10 +91,10 @@ def _expected(host: NcclHost, rails: Rails, mine: NodeGids, index: int) -> list[
         places = _places(mine)
         why = f"ibready_expect.roce_gid_index is {index}; RoCE v2 addresses are at {places}"
         return [untold(INDEX, why)]
-    nccl = release(host.nccl)
+    nccl = host.release
     live = [one.gids.value or () for one in rails.ports if one.layer == ETHERNET and one.active]
     taken = {one.index for one in (selected(some, IPV4) for some in live) if one is not None}
-    if nccl is not None and nccl >= SELECTS_GID and taken == {index}:
+    if nccl is not None and registry.reads(FAMILY, nccl) and taken == {index}:
         return []
     return [setting(INDEX, index, f"ibready_expect.roce_gid_index is {index}")]
 

@@ -16,6 +16,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading im
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.roce import GidEntry
 from ansible_collections.ibready.cluster.plugins.module_utils._gpudirect import Ways
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import near
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import Release, release
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ip_addr import (
     Address,
     Interface,
@@ -125,6 +126,11 @@ class NcclHost:
     superchip: bool | None = None
     wanted: Wanted = field(default_factory=Wanted)
     simulated: str = ""
+
+    @property
+    def release(self) -> Release | None:
+        """The installed NCCL's; None where no version is known."""
+        return self.nccl.map(release).value
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""

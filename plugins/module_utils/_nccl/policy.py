@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Callable, Mapping
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_defaults import GDR_LEVELS
+from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_values import LEVELS
 
 HCA, SOCKET = "NCCL_IB_HCA", "NCCL_SOCKET_IFNAME"
 # No GPUDirect beyond the GPU itself, which is none.
@@ -34,7 +34,7 @@ class PolicyError(ValueError):
 class NcclPolicy:
     """``variables``: added to what is derived, or put in its place. ``forbid``: names that are
     never written. ``rails`` and ``storage``: ports, devices or PCI addresses; () where the site
-    names none. ``tc``, ``sl``: None where the site sets none; ``gdr_level``: a word of GDR_LEVELS,
+    names none. ``tc``, ``sl``: None where the site sets none; ``gdr_level``: a word of LEVELS,
     OFF, or ""."""
 
     variables: dict[str, str] = field(default_factory=dict)
@@ -144,7 +144,7 @@ def _gdr_level(value: Any) -> str:
         return ""
     if value is False or value == OFF:
         return OFF  # YAML 1.1 reads a bare off as false
-    if value not in GDR_LEVELS:
-        words = ", ".join((*GDR_LEVELS, OFF))
+    if value not in LEVELS:
+        words = ", ".join((*LEVELS, OFF))
         raise PolicyError(f"nccl_gdr_level must be one of {words}, not {value!r}")
     return str(value)

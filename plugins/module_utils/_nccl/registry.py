@@ -75,6 +75,19 @@ def default_at(name: str, at: Release | None) -> str:
     return chosen
 
 
+def reads(name: str, at: Release) -> bool:
+    """Whether the release reads the variable; KeyError for a name that is in no source."""
+    known = data.VARIABLES[name]
+    return at >= release(known.first) and not (known.last and at > release(known.last))
+
+
+def is_default(name: str, value: str, at: Release | None) -> bool:
+    """Whether the release does the same without the variable; False where none is known."""
+    if at is None or not reads(name, at):
+        return False
+    return value in default_at(name, at).split(" or ")
+
+
 def standing(
     name: str, at: Release | None, known: AbstractSet[str] | None, guess: bool = True
 ) -> Standing:

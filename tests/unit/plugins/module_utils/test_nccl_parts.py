@@ -3,29 +3,25 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_defaults import DEFAULTS
 from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import PciFunction
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.roce import ROCE_V2, GidEntry
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import near
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.default import (
-    is_default,
-    release,
-)
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derived import one_line
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.fleet import selected
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.hca import counted
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclHost
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import (
     NcclPolicy,
     PolicyError,
     from_variables,
     why_unsafe,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.registry import is_default
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import gid
 
 ROOT, UP = "0000:10:01.0", "0000:11:00.0"
@@ -80,7 +76,7 @@ def test_the_nearest_gpu_counts_and_one_that_cannot_be_placed_hides_it() -> None
     ],
 )
 def test_a_release_is_read_from_a_package_version(text: str, found: tuple[int, ...] | None) -> None:
-    assert release(Reading(text)) == found
+    assert NcclHost(nccl=Reading(text)).release == found
 
 
 def test_defaults_change_from_release_to_release() -> None:
@@ -90,8 +86,7 @@ def test_defaults_change_from_release_to_release() -> None:
     assert is_default("NCCL_NET_GDR_LEVEL", "PHB", (2, 5, 6))
     assert not is_default("NCCL_IB_ADDR_FAMILY", "AF_INET", (2, 20, 5))
     assert not is_default("NCCL_IB_TC", "0", None)
-    for one, other in pairwise(DEFAULTS):
-        assert one.name != other.name or one.since < other.since
+    assert is_default("NCCL_TOPO_FILE", "/var/run/nvidia-topologyd/virtualTopology.xml", (2, 10, 3))
 
 
 def entry(index: int, address: str, kind: str, of: str = ROCE_V2) -> GidEntry:
