@@ -44,8 +44,27 @@ options:
     description:
       - With V(true) the whole file is this module's, and lines of others go.
       - With V(false) its lines stand in a block between two marks, and the lines of others are kept
-        byte for byte. Only those that set a variable of O(settings) go; they are in RV(replaced).
+        byte for byte. Those that set a variable of O(settings) go, and what O(drop) and O(repair)
+        tell; they are in RV(replaced).
         Lines of others that do not do what they seem to do are kept and told as warnings.
+    type: bool
+    default: false
+  keep:
+    description:
+      - Variables whose lines stay as they are where this module wrote them, and O(settings) has
+        none; for what could not be told today.
+    type: list
+    elements: str
+    default: []
+  drop:
+    description: Variables whose lines go, whoever wrote them.
+    type: list
+    elements: str
+    default: []
+  repair:
+    description:
+      - Lines of others that NCCL reads otherwise than they say go. They are in RV(replaced); see
+        O(backup).
     type: bool
     default: false
   state:
@@ -96,6 +115,15 @@ EXAMPLES = r"""
       - name: NCCL_SOCKET_IFNAME
         value: =bond0
 
+- name: Use these HCAs, and take away what NCCL does not read as it is meant
+  ibready.cluster.nccl_conf:
+    settings:
+      - name: NCCL_IB_HCA
+        value: =mlx5_0,mlx5_1
+    drop: [NCCL_IB_DISABLE]
+    repair: true
+    backup: true
+
 - name: Own the whole file
   ibready.cluster.nccl_conf:
     exclusive: true
@@ -120,7 +148,7 @@ settings:
   returned: success
   sample: {"NCCL_IB_HCA": "=mlx5_0,mlx5_1"}
 replaced:
-  description: Lines of others that set a variable of O(settings), and are gone.
+  description: Lines of others that are gone; empty with O(exclusive=true).
   type: list
   elements: str
   returned: success
@@ -173,7 +201,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl.conf import 
     as_text,
     parse,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.manage import manage
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.manage import Wanted, manage
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.problem import ERROR, Problem
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import (
     NEWEST,
@@ -197,6 +225,18 @@ def _wanted(module: AnsibleModule) -> tuple[Setting, ...]:
     if module.params["state"] == "absent":
         return ()
     return tuple(Setting(**one) for one in module.params["settings"])
+
+
+def _whole(module: AnsibleModule, settings: tuple[Setting, ...]) -> Wanted:
+    if module.params["state"] == "absent":
+        return Wanted(exclusive=module.params["exclusive"])
+    return Wanted(
+        settings,
+        frozenset(module.params["keep"]),
+        module.params["exclusive"],
+        frozenset(module.params["drop"]),
+        module.params["repair"],
+    )
 
 
 def _release(module: AnsibleModule) -> Release | None:
@@ -246,7 +286,7 @@ def _apply(module: AnsibleModule) -> dict[str, Any]:
     wanted = _wanted(module)
     doubts = _judged(wanted, version, known)
     before = _present(path)
-    new = manage(before or "", wanted, module.params["exclusive"], version, known)
+    new = manage(before or "", _whole(module, wanted), version, known)
     for one in doubts:
         module.warn(_told(one))
     for one in new.foreign[:_MOST_TOLD]:
@@ -304,6 +344,9 @@ def main() -> None:
             "exclusive": {"type": "bool", "default": False},
             "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
             "backup": {"type": "bool", "default": False},
+            "keep": {"type": "list", "elements": "str", "default": []},
+            "drop": {"type": "list", "elements": "str", "default": []},
+            "repair": {"type": "bool", "default": False},
             "version": {"type": "str"},
             "known_names": {"type": "list", "elements": "str"},
         },

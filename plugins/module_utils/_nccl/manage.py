@@ -14,7 +14,7 @@ from typing import AbstractSet, Sequence
 from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_reading as reading
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import lint
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.conf import parse
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.problem import Problem
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.problem import ERROR, Problem
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import NEWEST, Release
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.render import render
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.setting import Setting
@@ -36,7 +36,7 @@ class ManageError(ValueError):
 class Managed:
     """The new text, "" for no file.
 
-    ``replaced``: lines of others that set a variable of ours and are gone. ``lost``: whether any
+    ``replaced``: lines of others that are gone. ``lost``: whether any
     line of others is gone. ``foreign``: what is wrong with the lines of others that stay, by the
     numbers of the new text.
     """
@@ -47,33 +47,52 @@ class Managed:
     foreign: tuple[Problem, ...] = ()
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """``settings``: what the file is to hold of ours, and nothing else but lines that set one of
+    ``keep`` and are ours already. ``exclusive``: the whole file is ours, and nothing of others
+    stays. Of others, lines that set one of ``drop`` go, and with ``repair`` those that NCCL reads
+    otherwise than they say."""
+
+    settings: tuple[Setting, ...] = ()
+    keep: frozenset[str] = frozenset()
+    exclusive: bool = False
+    drop: frozenset[str] = frozenset()
+    repair: bool = False
+
+
 def manage(
     present: str,
-    wanted: Sequence[Setting],
-    exclusive: bool,
+    wanted: Wanted,
     version: Release | None = None,
     known_names: AbstractSet[str] | None = None,
 ) -> Managed:
     """The text with these settings and no others of ours; without any, our part goes.
 
-    ``exclusive``: the whole file is ours, and nothing of others stays. Raises RenderError for a
-    setting that cannot be written, ManageError for a block without its end.
+    Raises RenderError for a setting that cannot be written, ManageError for a block without its
+    end.
     """
-    above, below = _foreign(present)
-    if exclusive:
-        return Managed(render(wanted, HEADER) if wanted else "", lost=bool(above or below))
-    names = {one.name for one in wanted}
-    gone = [line for line in (*above, *below) if _sets(line, names)]
-    ours = set(gone)
-    head = "".join(line for line in above if line not in ours)
-    tail = "".join(line for line in below if line not in ours)
-    block = f"{BEGIN}\n{render(wanted, '')}{END}\n" if wanted else ""
+    above, inside, below = _parts(present)
+    names = {one.name for one in wanted.settings}
+    settings = (*wanted.settings, *_kept(inside, wanted.keep - names))
+    if wanted.exclusive:
+        text = render(settings, HEADER) if settings else ""
+        return Managed(text, lost=bool(above or below))
+    names |= wanted.drop
+    others = [*above, *below]
+    gone = {at for at, line in enumerate(others) if _sets(line, names)}
+    if wanted.repair:
+        gone |= _misread(others, gone, version, known_names)
+    kept = ["" if at in gone else line for at, line in enumerate(others)]
+    head, tail = "".join(kept[: len(above)]), "".join(kept[len(above) :])
+    block = f"{BEGIN}\n{render(settings, '')}{END}\n" if settings else ""
     text = head + block + tail
     first = head.count("\n") + 1
     beyond = first + block.count("\n")
     found = lint.problems(text, version, known_names)
     foreign = [one for one in found if not first <= one.line < beyond]
-    return Managed(text, tuple(line.rstrip("\r\n") for line in gone), bool(gone), tuple(foreign))
+    replaced = tuple(others[at].rstrip("\r\n") for at in sorted(gone))
+    return Managed(text, replaced, bool(gone), tuple(foreign))
 
 
 def _sets(line: str, names: AbstractSet[str]) -> bool:
@@ -81,15 +100,44 @@ def _sets(line: str, names: AbstractSet[str]) -> bool:
     return any(one.name in names for release in _READERS for one in parse(line, release))
 
 
-def _foreign(text: str) -> tuple[list[str], list[str]]:
-    """The lines of others above and below our block, with their ends."""
+def _kept(inside: Sequence[str], names: AbstractSet[str]) -> list[Setting]:
+    """Those of our lines that set one of these, with the reasons above them."""
+    found: list[Setting] = []
+    reasons: list[str] = []
+    for line in inside:
+        text = line.rstrip("\n")
+        if text.startswith("#"):
+            reasons.append(text[1:].strip())
+            continue
+        for one in parse(text, NEWEST):
+            if one.name is not None and one.name in names:
+                found.append(Setting(one.name, one.value or "", " ".join(reasons)))
+        reasons = []
+    return found
+
+
+def _misread(
+    lines: Sequence[str],
+    gone: AbstractSet[int],
+    version: Release | None,
+    known_names: AbstractSet[str] | None,
+) -> set[int]:
+    """Which of the lines that stay NCCL reads otherwise than they say, by their place."""
+    stay = [at for at in range(len(lines)) if at not in gone]
+    told = lint.problems("".join(lines[at] for at in stay), version, known_names)
+    return {stay[one.line - 1] for one in told if one.severity == ERROR}
+
+
+def _parts(text: str) -> tuple[list[str], list[str], list[str]]:
+    """The lines of others above our block, ours, and those of others below, with their ends."""
     lines = [f"{line}\n" for line in text.split("\n")]
     # What follows the last newline has none.
     last = lines.pop()[:-1]
     lines += [last] if last else []
     if lines and lines[0].rstrip("\r\n") == f"# {HEADER}":
-        return [], []
+        return [], lines[1:], []
     above: list[str] = []
+    within: list[str] = []
     below: list[str] = []
     inside = 0
     blocks = 0
@@ -97,6 +145,7 @@ def _foreign(text: str) -> tuple[list[str], list[str]]:
         mark = line.rstrip("\r\n")
         if inside:
             inside = 0 if mark == END else inside
+            within += [line] if inside else []
         elif mark == BEGIN:
             inside = number
             blocks += 1
@@ -107,4 +156,4 @@ def _foreign(text: str) -> tuple[list[str], list[str]]:
             f"line {inside} begins the block that ibready writes, and no line ends it: what of the"
             " rest is ours cannot be told. Next: take out the rest of the block with that line"
         )
-    return (above, below) if blocks else ([], above)
+    return (above, within, below) if blocks else ([], [], above)

@@ -12,6 +12,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl.manage impor
     HEADER,
     Managed,
     ManageError,
+    Wanted,
     manage,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import (
@@ -28,14 +29,14 @@ BLOCK = f"{BEGIN}\n# The rail.\nNCCL_IB_HCA==mlx5_0\n{END}\n"
 
 
 def kept(present: str, *wanted: Setting) -> Managed:
-    return manage(present, wanted, exclusive=False, version=release("2.32.3"))
+    return manage(present, Wanted(wanted), version=release("2.32.3"))
 
 
 def test_the_whole_file_is_ours() -> None:
-    found = manage("# by hand\nNCCL_DEBUG=INFO\n", (HCA,), exclusive=True)
+    found = manage("# by hand\nNCCL_DEBUG=INFO\n", Wanted((HCA,), exclusive=True))
     assert found == Managed(f"# {HEADER}\n\n# The rail.\nNCCL_IB_HCA==mlx5_0\n", lost=True)
-    assert manage(found.text, (HCA,), exclusive=True) == Managed(found.text)
-    assert manage(found.text, (), exclusive=True) == Managed("")
+    assert manage(found.text, Wanted((HCA,), exclusive=True)) == Managed(found.text)
+    assert manage(found.text, Wanted(exclusive=True)) == Managed("")
 
 
 def test_in_an_empty_file_there_is_the_block_alone() -> None:
@@ -89,9 +90,9 @@ def test_changes_by_hand_inside_the_block_are_undone() -> None:
 
 
 def test_a_file_that_was_ours_as_a_whole_becomes_a_block() -> None:
-    whole = manage("", (DEBUG,), exclusive=True).text
+    whole = manage("", Wanted((DEBUG,), exclusive=True)).text
     assert kept(whole, HCA) == Managed(BLOCK)
-    assert manage(f"{BLOCK}# mine\n", (), exclusive=True) == Managed("", lost=True)
+    assert manage(f"{BLOCK}# mine\n", Wanted(exclusive=True)) == Managed("", lost=True)
 
 
 def test_a_block_without_its_end_is_refused() -> None:
@@ -151,7 +152,7 @@ def test_whatever_is_there_the_settings_hold_and_the_second_run_changes_nothing(
     present: str, wanted: list[Setting], exclusive: bool, version: Release
 ) -> None:
     try:
-        found = manage(present, wanted, exclusive, version)
+        found = manage(present, Wanted(tuple(wanted), exclusive=exclusive), version)
     except ManageError:
         assume(False)
     read = conf.settings(found.text, version)
@@ -159,7 +160,7 @@ def test_whatever_is_there_the_settings_hold_and_the_second_run_changes_nothing(
     assert {name: read.get(name) for name in values} == values
     if exclusive:
         assert read == values
-    again = manage(found.text, wanted, exclusive, version)
+    again = manage(found.text, Wanted(tuple(wanted), exclusive=exclusive), version)
     assert (again.text, again.replaced, again.lost) == (found.text, (), False)
 
 
@@ -167,9 +168,52 @@ def test_whatever_is_there_the_settings_hold_and_the_second_run_changes_nothing(
 @given(present=FOREIGN, wanted=WANTED)
 def test_what_we_take_away_leaves_the_rest_as_it_was(present: str, wanted: list[Setting]) -> None:
     assume(BEGIN not in present and not present.startswith(f"# {HEADER}"))
-    found = manage(present, wanted, exclusive=False)
-    back = manage(found.text, (), exclusive=False)
+    found = manage(present, Wanted(tuple(wanted)))
+    back = manage(found.text, Wanted())
     if not found.replaced:
         assert back.text == present
     lines = [line for line in present.split("\n") if line.rstrip("\r") not in found.replaced]
     assert [line for line in back.text.split("\n") if line] == [line for line in lines if line]
+
+
+def test_a_line_of_ours_that_cannot_be_told_any_more_stays_with_its_reason() -> None:
+    present = kept("NCCL_ALGO=Ring\n", HCA, DEBUG).text
+    found = manage(present, Wanted((DEBUG,), keep=frozenset({"NCCL_IB_HCA", "NCCL_IB_TC"})))
+    assert conf.settings(found.text, release("2.32.3")) == {
+        "NCCL_DEBUG": "WARN",
+        "NCCL_IB_HCA": "=mlx5_0",
+        "NCCL_ALGO": "Ring",
+    }
+    assert "# The rail.\nNCCL_IB_HCA" in found.text
+    whole = manage("", Wanted((HCA,), exclusive=True)).text
+    again = manage(whole, Wanted(keep=frozenset({"NCCL_IB_HCA"}), exclusive=True))
+    assert again == Managed(whole)
+
+
+def test_lines_that_do_harm_go_whoever_wrote_them() -> None:
+    present = "NCCL_IB_DISABLE=1\nNCCL_ALGO=Ring\n"
+    found = manage(present, Wanted((HCA,), drop=frozenset({"NCCL_IB_DISABLE"})))
+    assert found.text == f"{BLOCK}NCCL_ALGO=Ring\n"
+    assert found.replaced == ("NCCL_IB_DISABLE=1",)
+    assert found.lost
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "export NCCL_DEBUG=INFO",
+        "NCCL_DEBUG = INFO",
+        'NCCL_IB_TIMEOUT="22"',
+        "NCCL_NCHANNELS=4",
+        "NCCL_ALGO=Tree",
+        "NCCL_IB_QPS_PER_CONNECTION=yes",
+    ],
+)
+def test_what_nccl_reads_otherwise_goes_only_where_that_is_asked_for(line: str) -> None:
+    present = f"NCCL_ALGO=Ring\n{line}\n# mine\n"
+    version = release("2.32.3")
+    assert line in manage(present, Wanted((HCA,)), version).text
+    found = manage(present, Wanted((HCA,), repair=True), version)
+    assert found.text == f"{BLOCK}NCCL_ALGO=Ring\n# mine\n"
+    assert (found.replaced, found.foreign) == ((line,), ())
+    assert manage(found.text, Wanted((HCA,), repair=True), version) == Managed(found.text)
