@@ -86,6 +86,12 @@ options:
             that it was made with) and C(current) (today's).
           - Taken from the lock beside the inventory where the site gives none.
         type: dict
+      nccl:
+        description:
+          - C(policy), the variables of role nccl by their names, and C(peers), addresses or names
+            of other nodes.
+          - Taken from the inventory where it is left out.
+        type: dict
       ignore:
         description: Devices (V(mlx5_2)) or ports (V(mlx5_1/2)) that are not part of the fabric.
         type: list

@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 import tarfile
-from typing import Iterator, List
+from typing import Iterator, List, Sequence
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _manifest, _verify
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
@@ -24,7 +24,12 @@ from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     Unavailable,
     entry_name,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expectations
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+    INVENTORY,
+    Expectations,
+    Expected,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.wish import Wish
 from ansible_collections.ibready.cluster.plugins.module_utils._redact import masked
 from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
 
@@ -112,16 +117,24 @@ class Recorder:
             raise
 
 
-def collect(source: Evidence, directory: str, host: str, collected_at: str) -> list[str]:
+def collect(
+    source: Evidence,
+    directory: str,
+    host: str,
+    collected_at: str,
+    peers: Sequence[str] = (),
+) -> list[str]:
     """Look at everything and write ``directory``/``host`` and a .tar.gz of it, replacing both.
 
-    Returns what could not be told, one line each. Raises CollectError where it cannot be written.
+    ``peers``: addresses or names of other nodes, the ways to which are asked for. Returns what
+    could not be told, one line each. Raises CollectError where it cannot be written.
     """
     if not _HOST.fullmatch(host):
         raise CollectError(f"{host!r} is no name for a directory")
     recorder = Recorder(source)
     looker = Cached(recorder)
-    _verify.verify(looker, Expectations())
+    wanted = Expected(Wish(peers=tuple(peers)), INVENTORY)
+    _verify.verify(looker, Expectations({"nccl": wanted}))
     for name in _MORE:
         with contextlib.suppress(Unavailable):
             looker.run(name)
@@ -131,7 +144,7 @@ def collect(source: Evidence, directory: str, host: str, collected_at: str) -> l
         os.makedirs(directory, exist_ok=True)
         shutil.rmtree(begun, ignore_errors=True)
         os.makedirs(begun, mode=0o700)
-        _write(recorder, begun, host, collected_at)
+        _write(recorder, begun, host, collected_at, tuple(peers))
         if os.path.lexists(place):
             shutil.rmtree(place)
         os.rename(begun, place)
@@ -153,7 +166,13 @@ def _pack(directory: str, host: str) -> None:
     os.replace(begun, os.path.join(directory, f"{host}.tar.gz"))
 
 
-def _write(recorder: Recorder, place: str, host: str, collected_at: str) -> None:
+def _write(
+    recorder: Recorder,
+    place: str,
+    host: str,
+    collected_at: str,
+    peers: tuple[str, ...] = (),
+) -> None:
     manifest = _manifest.Manifest(
         host=host,
         collected_at=collected_at,
@@ -162,6 +181,7 @@ def _write(recorder: Recorder, place: str, host: str, collected_at: str) -> None
         unavailable=recorder.unavailable,
         links=recorder.links,
         modes=recorder.modes,
+        peers=peers,
     )
     for folder in ("commands", "files"):
         os.makedirs(os.path.join(place, folder))
@@ -182,7 +202,7 @@ def _write(recorder: Recorder, place: str, host: str, collected_at: str) -> None
                 os.makedirs(one)
     if recorder.later is not None:
         second, after = recorder.later
-        _write(second, os.path.join(place, "again"), host, collected_at)
+        _write(second, os.path.join(place, "again"), host, collected_at, peers)
         _put(os.path.join(place, "again", "seconds"), f"{after:.3f}\n".encode())
 
 

@@ -29,6 +29,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._paths import (
 __all__ = [
     "COMMANDS",
     "PROGRAMS",
+    "QUESTIONS",
     "Bundle",
     "Cached",
     "Command",
@@ -56,6 +57,7 @@ COMMANDS: dict[str, Command] = {
     "dcb": Command(("dcb",)),
     "dmesg": Command(("dmesg",)),
     "fabricmanager_status": Command(("systemctl", "--no-pager", "status", "nvidia-fabricmanager")),
+    "getent_ahosts": Command(("getent", "ahosts"), 10.0),
     "ibhosts": Command(("ibhosts",), 60.0),
     "iblinkinfo": Command(("iblinkinfo",), 120.0),
     "ibnetdiscover": Command(("ibnetdiscover",), 120.0),
@@ -92,8 +94,16 @@ def _nccl_copies() -> list[str]:
     return programs.copies()
 
 
+def _nccl_proof() -> Output:
+    from ansible_collections.ibready.cluster.plugins.module_utils._nccl import asked
+
+    return asked.ask()
+
+
 # Programs of our own, by evidence name: how each is started, and its limit in seconds.
 PROGRAMS: dict[str, tuple[Callable[[], list[str]], float]] = {"nccl_copies": (_nccl_copies, 30.0)}
+# Questions of our own that several processes answer; each bounds its time by itself.
+QUESTIONS: dict[str, Callable[[], Output]] = {"nccl_proof": _nccl_proof}
 
 _SECONDS = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,6})?")
 _RC = re.compile(r"-?[0-9]{1,9}")
@@ -116,7 +126,7 @@ class Evidence(Protocol):
     recorded: bool
 
     def run(self, name: str, *args: str) -> Output:
-        """Give the output of what has this evidence name (a key of COMMANDS or PROGRAMS)."""
+        """Give the output of what has this evidence name (COMMANDS, PROGRAMS, QUESTIONS)."""
 
     def read(self, path: str) -> str:
         """Give the text of the file at an absolute path."""
@@ -151,6 +161,10 @@ class Live:
 
     def run(self, name: str, *args: str) -> Output:
         """Run the command in the C locale, without a shell, for at most its time limit."""
+        if name in QUESTIONS:
+            if os.path.realpath(self._root) != "/":
+                raise Unavailable(name, "only the host itself can be asked")
+            return QUESTIONS[name]()
         if name in PROGRAMS:
             start, limit = PROGRAMS[name]
             argv = [*start(), *args]
@@ -201,6 +215,7 @@ class Bundle:
     def __init__(self, directory: str | os.PathLike[str]) -> None:
         self._directory = os.path.realpath(os.fspath(directory))
         self.manifest = _manifest.load(self._directory)
+        self.peers = self.manifest.peers
         self._resolved: dict[str, str] = {}
 
     def run(self, name: str, *args: str) -> Output:
@@ -304,14 +319,15 @@ def _below(root: str, path: str) -> str:
 class Cached:
     """Asks another source once for each thing; what it could not tell is remembered as well.
 
-    ``parsed``: what parsers made of its outputs, kept for _observe/_ask. ``given``: as of the
-    source, see _evidence_given.
+    ``parsed``: what parsers made of its outputs, kept for _observe/_ask. ``given`` and ``peers``:
+    as of the source, see _evidence_given and _manifest.
     """
 
     def __init__(self, source: Evidence) -> None:
         self._source = source
         self.recorded = source.recorded
         self.given: tuple[str, ...] = getattr(source, "given", ())
+        self.peers: tuple[str, ...] = getattr(source, "peers", ())
         self._known: dict[tuple[str, ...], object] = {}
         self.parsed: dict[tuple[object, ...], Any] = {}
 

@@ -23,6 +23,7 @@ class Given:
         self._files = dict(files)
         self.recorded = source.recorded
         self.given = tuple(self._files)
+        self.peers: tuple[str, ...] = getattr(source, "peers", ())
 
     def run(self, name: str, *args: str) -> Output:
         """Give the file's text where there is one; Unavailable where it cannot be read."""

@@ -14,6 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any, Callable
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data.boards import Board
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import PolicyError
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.wish import Wish
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.wish import read as read_wish
 from ansible_collections.ibready.cluster.plugins.module_utils._profiles import (
     PROFILES,
     board_by_name,
@@ -47,6 +50,7 @@ SPEC: dict[str, dict[str, Any]] = {
     "ecc": {"type": "bool"},
     "stack": {"type": "dict"},
     "lock": {"type": "dict"},
+    "nccl": {"type": "dict"},
     "ignore": {"type": "list", "elements": "str", "default": []},
 }
 # Numbers that may be 0; every other number must be above it.
@@ -92,7 +96,8 @@ def from_inventory(raw: Mapping[str, Any] | None) -> Expectations:
         if key == "ignore":
             ignore = _convert(key, value)
         else:
-            values[key] = Expected(_convert(key, value), INVENTORY)
+            converted = _convert(key, value)
+            values[key] = Expected(_wish(converted) if key == "nccl" else converted, INVENTORY)
     profile = values.get("profile")
     if profile is not None and board_by_name(profile.value) is None:
         near = ", ".join(difflib.get_close_matches(profile.value, PROFILES)) or "docs/profiles.md"
@@ -121,6 +126,13 @@ def with_profile(own: Expectations, board: Board | None) -> Expectations:
 def with_fleet(own: Expectations, fleet: Mapping[str, Expected]) -> Expectations:
     """Add the fleet's majority for whatever nobody else expects anything of."""
     return Expectations({**fleet, **own.values}, own.ignore)
+
+
+def _wish(raw: Mapping[str, Any]) -> Wish:
+    try:
+        return read_wish(raw)
+    except PolicyError as exc:
+        raise ExpectationError(f"expect.nccl: {exc}") from exc
 
 
 def _convert(key: str, value: Any) -> Any:

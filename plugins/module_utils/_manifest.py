@@ -25,6 +25,7 @@ class Manifest:
     ``absent``: absolute paths that were looked for and are not on the host, nor is anything below
     them. ``unavailable``: why a command or path could not be told. ``links``: the text of symbolic
     links, kept here because a link in the bundle could lead out of it. ``modes``: permission bits.
+    ``peers``: addresses or names of other nodes, the ways to which were asked for.
     """
 
     host: str
@@ -34,6 +35,7 @@ class Manifest:
     unavailable: dict[str, str] = field(default_factory=dict)
     links: dict[str, str] = field(default_factory=dict)
     modes: dict[str, int] = field(default_factory=dict)
+    peers: tuple[str, ...] = ()
 
     def says_absent(self, path: str) -> bool:
         """Whether this path, or a directory above it, was not on the host."""
@@ -76,6 +78,7 @@ def load(directory: str) -> Manifest:
             _pairs(raw.get("unavailable", {})),
             _pairs(raw.get("links", {})),
             {path: int(mode, 8) for path, mode in _pairs(raw.get("modes", {})).items()},
+            tuple(_texts(raw.get("peers", []))),
         )
     except (ValueError, KeyError, TypeError, RecursionError) as exc:
         raise Unavailable(path, f"not a manifest: {exc!r}") from exc
@@ -87,7 +90,7 @@ def _holds_bundle(directory: str) -> bool:
 
 def _texts(raw: Any) -> list[str]:
     if not isinstance(raw, list) or not all(isinstance(one, str) for one in raw):
-        raise TypeError("absent must be a list of paths")
+        raise TypeError("absent and peers must be lists of texts")
     return raw
 
 

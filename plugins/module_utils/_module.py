@@ -9,6 +9,7 @@ from typing import Any, Sequence
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _verify, _waivers
+from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Unavailable
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence_given import Given
@@ -26,6 +27,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._verdict import (
 _FILES = {"log": "nccl_log"}
 
 
+def _only(checks: list[_model.Check], ids: list[str] | None) -> list[_model.Check]:
+    return checks if not ids else [one for one in checks if one.id in ids]
+
+
 def judge(areas: Sequence[str], more: dict[str, dict[str, Any]] | None = None) -> None:
     """Run one of those modules to its end; an option `areas` in ``more`` chooses others."""
     module = AnsibleModule(
@@ -39,6 +44,9 @@ def judge(areas: Sequence[str], more: dict[str, dict[str, Any]] | None = None) -
         },
         supports_check_mode=True,
     )
+    strange = sorted(set(module.params.get("only") or ()) - set(CATALOG))
+    if strange:
+        module.fail_json(msg=f"only: there is no check {strange[0]!r}. Next: see docs/checks.md")
     given = module.params["expect"] or {}
     try:
         expect = from_inventory({key: one for key, one in given.items() if one is not None})
@@ -51,7 +59,8 @@ def judge(areas: Sequence[str], more: dict[str, dict[str, Any]] | None = None) -
         module.fail_json(msg=str(exc))
     host = module.params["host"] or name
     judged = _verify.verify(source, expect, module.params.get("areas") or areas)
-    checks = _waivers.apply(judged.checks, waivers, host, datetime.date.today())
+    told = _only(judged.checks, module.params.get("only"))
+    checks = _waivers.apply(told, waivers, host, datetime.date.today())
     result = verdict_object(host, checks, judged.facts)
     verdict = result["verdict"]
     if verdict in (_model.NOT_READY, _model.UNKNOWN_VERDICT) and not module.params["report_only"]:

@@ -51,6 +51,11 @@ def _ib(evidence: Evidence, host: Machine, expect: Expectations) -> tuple[Any, l
     return facts, judge_ib.judge(facts, expect)
 
 
+def _nccl(evidence: Evidence, host: Machine, expect: Expectations) -> tuple[Any, list[Check]]:
+    facts = nccl.observe(evidence, host, expect)
+    return facts, judge_nccl.judge(facts, host, expect)
+
+
 def _area(observer: Any, judge: Any) -> Callable[..., tuple[Any, list[Check]]]:
     def look(evidence: Evidence, host: Machine, expect: Expectations) -> tuple[Any, list[Check]]:
         facts = observer.observe(evidence, host)
@@ -69,7 +74,7 @@ _LOOKS: dict[str, Callable[..., tuple[Any, list[Check]]]] = {
     "gpu": _area(gpu, judge_gpu),
     "nvlink": _area(nvlink, judge_nvlink),
     "stack": _area(stack, judge_stack),
-    "nccl": _area(nccl, judge_nccl),
+    "nccl": _nccl,
 }
 AREAS = tuple(_LOOKS)
 

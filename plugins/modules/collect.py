@@ -21,6 +21,13 @@ options:
   host:
     description: The host's name in the bundle; its own name when left out.
     type: str
+  peers:
+    description:
+      - Addresses or names of other nodes. The ways to them are recorded, by which the interface is
+        judged on which ranks meet.
+    type: list
+    elements: str
+    default: []
 attributes:
   check_mode:
     description: Says that it would write a bundle, and writes none.
@@ -69,7 +76,11 @@ from ansible_collections.ibready.cluster.plugins.module_utils._evidence import L
 
 def main() -> None:
     module = AnsibleModule(
-        argument_spec={"dest": {"type": "path", "required": True}, "host": {"type": "str"}},
+        argument_spec={
+            "dest": {"type": "path", "required": True},
+            "host": {"type": "str"},
+            "peers": {"type": "list", "elements": "str", "default": []},
+        },
         supports_check_mode=True,
     )
     host = module.params["host"] or platform.node()
@@ -79,7 +90,7 @@ def main() -> None:
         module.exit_json(changed=True, **told)
     now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     try:
-        untold = _collect.collect(Live(), module.params["dest"], host, now)
+        untold = _collect.collect(Live(), module.params["dest"], host, now, module.params["peers"])
     except _collect.CollectError as exc:
         module.fail_json(msg=f"{exc}; next: name another dest, or make room there", **told)
     module.exit_json(changed=True, untold=untold, **told)

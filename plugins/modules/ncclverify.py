@@ -5,28 +5,39 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: ncclverify
-short_description: Judge what NCCL did, by the log of a job
+short_description: Prove what NCCL does on this host, or judge what it did by the log of a job
 version_added: 0.1.0
 description:
-  - Reads the output of a job that ran with C(NCCL_DEBUG=INFO), of one rank or of all of them, and
-    judges which network it really used, GPUDirect RDMA, rails, and the first cause of a failure.
-  - NCCL falls back to TCP, or to copies through host memory, without a failure; nothing but its
-    log tells.
+  - Without O(log), loads the installed library in a process of its own, which needs no GPU, and
+    sees which settings it takes and where it listens. Every line of C(/etc/nccl.conf) is judged by
+    what the library made of it, and by what this host needs (docs/nccl-conf.md). Other copies of
+    NCCL, and what goes before C(/etc/nccl.conf), are searched for.
+  - With O(log), reads the output of a job that ran with C(NCCL_DEBUG=INFO), of one rank or of all
+    of them, and judges which network it really used, GPUDirect RDMA, rails, and the first cause of
+    a failure. NCCL falls back to TCP, or to copies through host memory, without a failure; nothing
+    but its log tells.
   - Every check says what was seen, what was expected and who expects it. What could not be looked
-    at is C(unknown), and C(unknown) is never a pass. Without a log there is nothing to judge, and
-    the verdict is C(unknown).
+    at is C(unknown), and C(unknown) is never a pass.
   - Fails when the verdict is C(not_ready) or C(unknown), unless O(report_only=true).
   - Never changes the host.
 options:
   log:
     description:
       - The log, a file on the host of at most 64 MiB. A bundle may hold one itself.
+      - It may be of a job of other hosts, so nothing else of this one is judged then.
     type: path
+  only:
+    description: Ids of checks. Others are left out of the result.
+    type: list
+    elements: str
 extends_documentation_fragment:
   - ibready.cluster.verify
 """
 
 EXAMPLES = r"""
+- name: Prove what NCCL takes from its configuration
+  ibready.cluster.ncclverify:
+
 - name: Judge the log of last night's job
   ibready.cluster.ncclverify:
     log: /var/log/training/job-4711.log
@@ -81,7 +92,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._module import jud
 
 
 def main() -> None:
-    judge(("nccl",), {"log": {"type": "path"}})
+    judge(("nccl",), {"log": {"type": "path"}, "only": {"type": "list", "elements": "str"}})
 
 
 if __name__ == "__main__":

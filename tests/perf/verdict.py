@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT / "collections"))
 from ansible_collections.ibready.cluster.plugins.module_utils import _collect
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibnetdiscover
 from tests.gauntlet import render
+from tests.gauntlet.nodes.nccl import PEER
 
 RUNS = 7
 # A child is counted with the memory of its parent before exec: this parent is a small one.
@@ -93,7 +94,7 @@ def main() -> int:
     """Print the table."""
     node = render.node(BOARD)
     with tempfile.TemporaryDirectory() as place:
-        _collect.collect(render.render(node), place, "node7", "now")
+        _collect.collect(render.render(node), place, "node7", "now", [PEER])
         expect = Path(place) / "expect.json"
         expect.write_text(json.dumps(node.expect))
         program = [sys.executable, str(PROGRAM)]

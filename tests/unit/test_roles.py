@@ -11,6 +11,9 @@ import pytest
 import yaml
 from jinja2 import Environment, nodes
 
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import (
+    VARIABLES as POLICY,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._sysctl import read_settings
 from tools import role_readme
 
@@ -23,7 +26,12 @@ MAGIC = {
     "ansible_check_mode",
     "ansible_facts",
     "ansible_failed_result",
+    "ansible_play_batch",
+    "ansible_play_hosts_all",
+    "ansible_run_tags",
+    "groups",
     "inventory_hostname",
+    "omit",
 }
 MAGIC |= {"item", "role_path"}
 # What playbooks and all roles share: consent, and the hooks around disruptive steps.
@@ -119,6 +127,7 @@ def test_every_variable_is_the_roles_own(role: str) -> None:
     private = private.union(*(names_given(task) for _file, task in all_tasks(role))) - {"item"}
 
     assert [name for name in options(role) if not name.startswith(f"{role}_")] == []
+    used |= set(POLICY) if role == "nccl" else set()
     assert [name for name in private if not name.startswith(f"__{role}_")] == []
     assert used - MAGIC - SHARED - private - set(options(role)) == set()
     assert set(options(role)) - used == set(), "documented, but used nowhere"

@@ -4,15 +4,22 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Dict
 
 from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.asked import Asked
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.conf import as_text, settings
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.copies import Copies
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclHost
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import NEWEST, Release
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.wish import Wish
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._nccl_facts import (
     NcclLog,
     summary,
 )
 
 NOT_GIVEN = "nobody gave a log of NCCL"
+Settings = Dict[str, str]
 
 
 def not_given() -> Reading[NcclLog]:
@@ -21,14 +28,75 @@ def not_given() -> Reading[NcclLog]:
 
 
 @dataclass(frozen=True)
+class HostFacts:
+    """``host``: what an nccl.conf is derived from, with the release that is judged for. ``conf``:
+    the text of /etc/nccl.conf, missing where there is no file. ``asked``: the library's own word.
+    ``package``: the version that the package manager knows. ``copies``: what else leads jobs to
+    another library or other settings."""
+
+    host: NcclHost = field(default_factory=NcclHost)
+    wish: Wish = field(default_factory=Wish)
+    conf: Reading[str] = field(default_factory=Reading)
+    asked: Asked = field(default_factory=Asked)
+    package: Reading[str] = field(default_factory=Reading)
+    copies: Copies = field(default_factory=Copies)
+
+    @property
+    def release(self) -> Release | None:
+        """The release that reads the file; None where none is known."""
+        return self.host.release
+
+    @property
+    def settings(self) -> Reading[Settings]:
+        """What holds in a process without an environment, as the library took it; where there is
+        none, as the newest release reads the file."""
+        proof = self.asked.proof
+        if proof.value is not None:
+            return Reading({name: as_text(value) for name, value in proof.value.taken.items()})
+        if not self.asked.library.missing:
+            return Reading(None, proof.why or "nobody asked the library")
+        if self.conf.value is None and self.conf.missing:
+            return Reading({})
+        return self.conf.map(lambda text: settings(text, self.release or NEWEST))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON, without the library's hundreds of names."""
+        library, proof = self.asked.library, self.asked.proof
+        told = {key: getattr(library.value, key) for key in _LIBRARY} if library.value else None
+        return {
+            "host": self.host.to_dict(),
+            "wish": self.wish.to_dict(),
+            "settings": asdict(self.settings),
+            "library": told or {"unknown": library.why},
+            "proof": {
+                "result": proof.value.meaning,
+                "listens": asdict(proof.value.listener) if proof.value.listener else None,
+                "interface": proof.value.interface,
+                "network": proof.value.network,
+            }
+            if proof.value
+            else {"unknown": proof.why},
+            "copies": [asdict(one) for one in self.copies.copies.value or ()],
+        }
+
+
+_LIBRARY = ("path", "real", "version", "cuda", "machine")
+
+
+@dataclass(frozen=True)
 class NcclFacts:
-    """``log``: of a job, all of its ranks or some."""
+    """``log``: of a job, all of its ranks or some. ``here``: None where only a log was to be
+    judged, which may be another host's."""
 
     log: Reading[NcclLog] = field(default_factory=not_given)
+    here: HostFacts | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON; of a log what all of it says, for it may have thousands of ranks."""
-        return {} if self.log.missing else {"log": _told(self.log)}
+        return {
+            **({} if self.log.missing else {"log": _told(self.log)}),
+            **(self.here.to_dict() if self.here is not None else {}),
+        }
 
 
 def _told(log: Reading[NcclLog]) -> dict[str, Any]:

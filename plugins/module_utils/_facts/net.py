@@ -12,8 +12,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.ip_route im
 
 @dataclass(frozen=True)
 class NetFacts:
-    """``interfaces``: in the kernel's order. ``routes``: by the address that was asked for; this
-    host's own addresses are left out."""
+    """``interfaces``: in the kernel's order. ``routes``: by the address or name that was asked for;
+    this host's own are left out."""
 
     interfaces: Reading[tuple[Interface, ...]] = field(default_factory=Reading)
     routes: dict[str, Reading[Route]] = field(default_factory=dict)

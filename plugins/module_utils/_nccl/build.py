@@ -45,13 +45,20 @@ def look(
     known = Cached(evidence)
     profile = expect.get("profile")
     seen = machine.observe(known, str(profile.value) if profile else "")
+    return look_at(known, seen, with_profile(expect, seen.board), peers, nccl)
+
+
+def look_at(
+    evidence: Evidence, seen: Machine, expect: Expectations, peers: Sequence[str], nccl: str
+) -> NcclHost:
+    """The same of a host that is recognised; ``expect``: with what that promises."""
     return build(
         seen,
-        ib.observe(known, seen),
-        roce.observe(known, seen),
-        stack.observe(known, seen),
-        net.observe(known, peers),
-        with_profile(expect, seen.board),
+        ib.observe(evidence, seen),
+        roce.observe(evidence, seen),
+        stack.observe(evidence, seen),
+        net.observe(evidence, peers),
+        expect,
         nccl,
     )
 
@@ -74,7 +81,7 @@ def build(
         ),
         interfaces=network.interfaces,
         routes=dict(network.routes),
-        nccl=Reading(nccl) if nccl else _nccl(installed),
+        nccl=Reading(nccl) if nccl else package(installed),
         gpudirect=_gpudirect.ways(installed, seen),
         superchip=None if models is None else any(one and one.form == SUPERCHIP for one in models),
         wanted=_wanted(expect),
@@ -82,11 +89,12 @@ def build(
     )
 
 
-def _nccl(installed: StackFacts) -> Reading[str]:
+def package(installed: StackFacts) -> Reading[str]:
+    """The version of NCCL's package; missing where there is none."""
     if installed.packages.value is None:
         return Reading(None, installed.packages.why)
-    package = installed.package(*stack_components.PACKAGES["nccl"])
-    return Reading(package.version) if package else Reading(None, _NO_PACKAGE, True)
+    found = installed.package(*stack_components.PACKAGES["nccl"])
+    return Reading(found.version) if found else Reading(None, _NO_PACKAGE, True)
 
 
 def _wanted(expect: Expectations) -> Wanted:

@@ -38,6 +38,11 @@ _NO_RDMA = "no RDMA device, and no HCA on the PCI bus"
 _IN_VAIN = {derive_roce.INDEX: derive_roce.FAMILY}
 
 
+def is_idle(host: NcclHost) -> bool:
+    """Whether NCCL has nothing to do there: neither a GPU nor the library."""
+    return host.gpus.value == () and host.nccl.value is None and host.nccl.missing
+
+
 def derive(host: NcclHost, policy: NcclPolicy, fleet: FleetView | None) -> Derived:
     """The lines, what could not be told, and what is left out. ``fleet``: None where only this host
     is known. The same input always gives the same answer, in the same order."""

@@ -9,6 +9,11 @@ from typing import Any, Callable, Mapping
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_values import LEVELS
 
+# The variables of role nccl that are the site's word on the file's lines.
+VARIABLES = (
+    *("nccl_conf_variables", "nccl_conf_forbid", "nccl_rails", "nccl_storage_hcas"),
+    *("nccl_socket_ifname", "nccl_ib_tc", "nccl_ib_sl", "nccl_topo_file", "nccl_gdr_level"),
+)
 HCA, SOCKET = "NCCL_IB_HCA", "NCCL_SOCKET_IFNAME"
 # No GPUDirect beyond the GPU itself, which is none.
 OFF = "off"
@@ -49,9 +54,7 @@ class NcclPolicy:
 
 
 def from_variables(raw: Mapping[str, Any]) -> NcclPolicy:
-    """Read ``nccl_conf_variables``, ``nccl_conf_forbid``, ``nccl_rails``, ``nccl_storage_hcas``,
-    ``nccl_socket_ifname``, ``nccl_ib_tc``, ``nccl_ib_sl``, ``nccl_topo_file`` and
-    ``nccl_gdr_level``; other names are left alone. Raises PolicyError."""
+    """Read VARIABLES; other names are left alone. Raises PolicyError."""
     variables = _variables(raw.get("nccl_conf_variables"))
     forbid = _names(raw, "nccl_conf_forbid", _NAME)
     both = sorted(set(variables) & set(forbid))

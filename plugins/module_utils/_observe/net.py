@@ -4,21 +4,28 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from typing import Sequence
 
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence
 from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.net import NetFacts
 from ansible_collections.ibready.cluster.plugins.module_utils._observe import _ask
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import ip_addr, ip_route
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
+    getent_ahosts,
+    ip_addr,
+    ip_route,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ip_route import Route
 
 # Each question costs milliseconds, and routes go by networks: so many nodes stand for all.
 MOST_PEERS = 128
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
 
 
 def observe(evidence: Evidence, peers: Sequence[str] = ()) -> NetFacts:
-    """``peers``: addresses of other nodes. Of more than MOST_PEERS every so-many-th is asked."""
+    """``peers``: addresses or names of other nodes. Of more than MOST_PEERS every so-many-th is
+    asked."""
     asked = sorted(set(peers))
     if len(asked) > MOST_PEERS:
         asked = [asked[at * len(asked) // MOST_PEERS] for at in range(MOST_PEERS)]
@@ -33,10 +40,15 @@ def _route(evidence: Evidence, peer: str) -> Reading[Route]:
     try:
         address = ipaddress.ip_address(peer)
     except ValueError:
-        return Reading(None, f"{peer[:60]!r} is no IP address")
+        if _NAME.fullmatch(peer) is None:
+            return Reading(None, f"{peer[:60]!r} is neither an IP address nor a host's name")
+        found = _ask.command(evidence, "getent_ahosts", getent_ahosts.parse, peer)
+        if found.value is None:
+            return Reading(None, f"{peer} has no address here: {found.why}")
+        address = ipaddress.ip_address(found.value[0])
     if address.is_link_local or address.is_multicast or address.is_unspecified:
         return Reading(None, f"{address} is no address that a route leads to")
-    found = _ask.command(evidence, "ip_route", ip_route.parse, str(address))
-    if found.value is not None and found.value.peer != str(address):
-        return Reading(None, f"ip_route: asked for {address}, it told of {found.value.peer}")
-    return found
+    route = _ask.command(evidence, "ip_route", ip_route.parse, str(address))
+    if route.value is not None and route.value.peer != str(address):
+        return Reading(None, f"ip_route: asked for {address}, it told of {route.value.peer}")
+    return route

@@ -1,21 +1,107 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The log of a job that ran on this node and another one, given by whoever started it."""
+"""NCCL on a node: its library's own word, nccl.conf, the network; and the log of a job, if given.
+
+The library is not run: what it would say is written here.
+"""
 
 from __future__ import annotations
 
+import json
+
+from ansible_collections.ibready.cluster.plugins.module_utils._data import host_units
+from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_variables import VARIABLES
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import entry_name
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl import conf
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.asked import Asked, to_text
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.library import Library
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.listener import Listener
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.proof import Proof
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import release
 from tests.gauntlet.node import Node
 from tests.gauntlet.tree import Tree
 
 _VERSION = "2.27.7+cuda12.9"
 _COMM = "comm 0x55d0a2c0"
+_ADDRESS, PEER = "192.0.2.10", "192.0.2.11"
+_RELEASES = {"13.0": "2.28.7", "12.2": "2.19.3"}
 
 
 def add(tree: Tree, node: Node) -> None:
-    """With ``more: {nccl_log: true}``: one rank here and one on another node."""
-    if not node.more.get("nccl_log"):
+    """The host's NCCL; with ``more: {nccl_log: true}`` one rank here and one on another node."""
+    if node.more.get("nccl_log"):
+        tree.given = ("nccl_log",)
+        tree.command("nccl_log", log(node))
+    _network(tree)
+    if not node.cards:
+        nothing: Reading[Library] = Reading(None, "no libnccl.so.2", True)
+        tree.command("nccl_proof", to_text(Asked(nothing, Reading(None, "no library", True))))
+        tree.command("nccl_copies", "end\t0\n")
         return
-    tree.given = ("nccl_log",)
-    tree.command("nccl_log", log(node))
+    lines = {**_rails(node), "NCCL_SOCKET_IFNAME": "=eth0", **node.more.get("nccl_conf", {})}
+    text = "".join(f"{name}={value}\n" for name, value in lines.items() if value is not None)
+    text += node.more.get("nccl_lines", "")
+    tree.file("/etc/nccl.conf", text.encode())
+    library = _library(node)
+    taken = conf.settings(text, release(library.version))
+    tree.command("nccl_proof", to_text(Asked(Reading(library), Reading(_proof(node, taken)))))
+    copy = ["copy", library.path, library.real, library.version, library.cuda, "library folder"]
+    tree.command("nccl_copies", "\t".join(copy) + "\nend\t1\n")
+    units = [f"{one}.service" for one in host_units.JOBS]
+    blocks = [f"Id={one}\nEnvironment=\n" for one in units]
+    tree.command(
+        entry_name("systemctl_show", "--property=Id,Environment", *units), "\n".join(blocks)
+    )
+
+
+def _rails(node: Node) -> dict[str, str]:
+    if not node.rails:
+        return {"NCCL_IB_DISABLE": "1"} if not node.hcas else {}
+    return {"NCCL_IB_HCA": f"={','.join(one.name for one in node.rails)}"}
+
+
+def _library(node: Node) -> Library:
+    folder = f"/usr/lib/{node.machine}-linux-gnu"
+    version = _RELEASES[node.cuda]
+    real = f"{folder}/libnccl.so.{version}"
+    path = f"{folder}/libnccl.so.2"
+    return Library(path, real, version, node.cuda, node.machine, frozenset(VARIABLES))
+
+
+def _proof(node: Node, settings: dict[str, str]) -> Proof:
+    return Proof(
+        version=_RELEASES[node.cuda],
+        result=0,
+        meaning="success",
+        values={},
+        taken={name: value.encode() for name, value in settings.items()},
+        listener=Listener(_ADDRESS, 41234),
+        interface="eth0",
+        network="IB",
+        log=(),
+    )
+
+
+def _network(tree: Tree) -> None:
+    """lo, and eth0 with the way to the other node."""
+    interfaces = [
+        {
+            "ifname": name,
+            "flags": [*flags, "UP", "LOWER_UP"],
+            "mtu": mtu,
+            "link_type": kind,
+            "addr_info": [
+                {"family": "inet", "local": address, "prefixlen": length, "scope": scope}
+            ],
+        }
+        for name, flags, mtu, kind, address, length, scope in (
+            ("lo", ["LOOPBACK"], 65536, "loopback", "127.0.0.1", 8, "host"),
+            ("eth0", ["BROADCAST", "MULTICAST"], 1500, "ether", _ADDRESS, 24, "global"),
+        )
+    ]
+    tree.command("ip_addr", json.dumps(interfaces))
+    route = {"dst": PEER, "dev": "eth0", "prefsrc": _ADDRESS, "flags": []}
+    tree.command(f"ip_route@{PEER}", json.dumps([route]))
 
 
 def log(node: Node) -> str:

@@ -16,13 +16,14 @@ from ansible_collections.ibready.cluster.plugins.module_utils._command import Ou
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Bundle
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
 from tests.gauntlet import render
+from tests.gauntlet.nodes.nccl import PEER
 from tests.gauntlet.tree import Tree
 
 NOW = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC).isoformat()
 
 
 def collected(tree: Tree, place: Path) -> Bundle:
-    _collect.collect(tree, str(place), "node7", NOW)
+    _collect.collect(tree, str(place), "node7", NOW, [PEER])
     return Bundle(place / "node7")
 
 

@@ -40,8 +40,8 @@ def test_what_cannot_be_told_says_why() -> None:
     assert all(not one.known for one in routes.values())
     assert "Network is unreachable" in routes["10.0.0.12"].why
     assert "told of 10.0.0.13" in routes["10.0.0.14"].why
-    assert "no IP address" in routes["node7; reboot"].why
-    assert "no IP address" in routes["-6"].why
+    assert "neither an IP address" in routes["node7; reboot"].why
+    assert "neither an IP address" in routes["-6"].why
     assert "no address that a route leads to" in routes["fe80::1"].why
     assert "ip_addr" in net.observe(Tree(), []).interfaces.why
 
@@ -51,3 +51,13 @@ def test_of_very_many_peers_some_stand_for_all() -> None:
     asked = net.observe(host(), peers).routes
     assert len(asked) == net.MOST_PEERS
     assert {one.split(".")[1] for one in asked} == {"0", "1", "2", "3", "4"}
+
+
+def test_a_name_is_looked_up_on_the_host_itself() -> None:
+    tree = host(**{"10.0.0.12": "bond0"})
+    tree.command("getent_ahosts@node2", "10.0.0.12  STREAM node2\n10.0.0.12  DGRAM\n")
+    tree.command("getent_ahosts@node3", "", 2)
+    routes = net.observe(tree, ["node2", "node3"]).routes
+    assert routes["node2"].value is not None
+    assert (routes["node2"].value.peer, routes["node2"].value.dev) == ("10.0.0.12", "bond0")
+    assert "node3 has no address here" in routes["node3"].why

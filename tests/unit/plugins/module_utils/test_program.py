@@ -13,6 +13,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils import _collect, _
 from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
 from ansible_collections.ibready.cluster.plugins.module_utils._explain import explain
 from tests.gauntlet import fault, render
+from tests.gauntlet.nodes.nccl import PEER
 from tests.gauntlet.tree import Tree
 from tests.unit.samples import IBSTAT
 
@@ -37,13 +38,13 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A healthy node's bundle and what its inventory expects."""
     place = tmp_path_factory.mktemp("node")
     described = render.node("hgx-h100-8")
-    _collect.collect(render.render(described), str(place), "node7", "now")
+    _collect.collect(render.render(described), str(place), "node7", "now", [PEER])
     (place / "expect.json").write_text(json.dumps(described.expect))
     return place / "node7", place / "expect.json"
 
 
 def bundle_of(tree: Tree, place: Path) -> Path:
-    _collect.collect(tree, str(place), "node7", "now")
+    _collect.collect(tree, str(place), "node7", "now", [PEER])
     return place / "node7"
 
 

@@ -11,6 +11,7 @@ import pytest
 from ansible_collections.ibready.cluster.plugins.module_utils import _collect
 from ansible_collections.ibready.cluster.plugins.modules import ibverify
 from tests.gauntlet import render
+from tests.gauntlet.nodes.nccl import PEER
 
 RunModule = Callable[..., dict[str, Any]]
 
@@ -35,7 +36,7 @@ def bend(bundle: Path, name: str, old: str, new: str) -> None:
 @pytest.fixture
 def bundle(tmp_path: Path) -> Path:
     """The evidence of a healthy simulated host with one HCA."""
-    _collect.collect(render.render(render.node(BOARD)), str(tmp_path), "node7", "now")
+    _collect.collect(render.render(render.node(BOARD)), str(tmp_path), "node7", "now", [PEER])
     return tmp_path / "node7"
 
 

@@ -28,7 +28,9 @@ RunModule = Callable[..., dict[str, Any]]
 @pytest.fixture(scope="module")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("node")
-    _collect.collect(render.render(render.node("hgx-h100-8")), str(place), "node7", "now")
+    _collect.collect(
+        render.render(render.node("hgx-h100-8")), str(place), "node7", "now", [nccl.PEER]
+    )
     return place / "node7"
 
 
@@ -107,7 +109,7 @@ def test_collect_says_where_it_could_not_write(run_module: RunModule, tmp_path: 
     assert "next:" in result["msg"]
 
 
-def test_a_log_is_judged_where_it_lies_and_without_one_there_is_no_verdict(
+def test_a_log_is_judged_by_itself_and_without_one_the_host_is(
     run_module: RunModule, node: Path, tmp_path: Path
 ) -> None:
     log = tmp_path / "job.log"
@@ -119,7 +121,13 @@ def test_a_log_is_judged_where_it_lies_and_without_one_there_is_no_verdict(
     result = run_module(ncclverify.main, log=str(log), bundle=str(node))
     assert result["failed"]
     assert result["verdict"] != "ready"
-    for options in ({}, {"bundle": str(node)}, {"log": str(tmp_path / "none")}):
-        result = run_module(ncclverify.main, **options)
-        assert result["failed"]
-        assert result["verdict"] == "unknown"
+    result = run_module(ncclverify.main, log=str(tmp_path / "none"))
+    assert result["failed"]
+    assert result["verdict"] == "unknown"
+    result = run_module(ncclverify.main, bundle=str(node))
+    assert result["verdict"] == "ready", result.get("msg")
+    assert "nccl.log" not in {one["id"].rpartition(".")[0] for one in result["checks"]}
+    result = run_module(ncclverify.main, bundle=str(node), only=["nccl.conf.taken"])
+    assert [one["id"] for one in result["checks"]] == ["nccl.conf.taken"]
+    result = run_module(ncclverify.main, bundle=str(node), only=["nccl.conf.tkaen"])
+    assert result["failed"]

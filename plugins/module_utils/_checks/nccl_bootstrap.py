@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge the address on which the installed NCCL listens for its other ranks."""
+
+from __future__ import annotations
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    Check,
+    failed,
+    passed,
+    skipped,
+    unknown,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.nccl_library import (
+    NO_LIBRARY,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_library import SONAME
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.nccl import HostFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl import derive_socket
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.listener import Listener
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import SOCKET
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.problem import short
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.setting import Setting
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.ip_addr import (
+    LOOPBACK,
+    Interface,
+)
+
+_ADDRESS = "nccl.bootstrap.address"
+_OUT = "an address that leads out of this host"
+# Bridges of containers and virtual machines, by their usual names.
+_INSIDE = ("docker", "virbr", "cni", "br-", "lxc", "podman", "veth", "flannel", "cali")
+
+
+def judge(here: HostFacts) -> Check:
+    """nccl.bootstrap.address"""
+    proof = here.asked.proof
+    if proof.value is None:
+        if here.asked.library.missing:
+            return skipped(_ADDRESS, SONAME, NO_LIBRARY)
+        return unknown(_ADDRESS, SONAME, proof.why or "nobody asked the library")
+    listener = proof.value.listener
+    if listener is None:
+        said = next((one for one in reversed(proof.value.log) if "NCCL WARN" in one), "")
+        cause = short(said.partition("NCCL WARN ")[2]) if said else ""
+        observed = f"none: ncclGetUniqueId ended with {proof.value.meaning}"
+        return failed(_ADDRESS, SONAME, observed, _OUT, CAPABILITY, cause=cause)
+    return _of(here, listener)
+
+
+def _of(here: HostFacts, listener: Listener) -> Check:
+    interfaces = here.host.interfaces
+    if interfaces.value is None:
+        why = interfaces.why or "nobody looked at the interfaces"
+        return unknown(_ADDRESS, SONAME, why, observed=listener.address)
+    holder = _holder(interfaces.value, listener)
+    if holder is None:
+        why = f"no interface holds {listener.address}, which the library listens on"
+        return unknown(_ADDRESS, SONAME, why, observed=listener.address)
+    observed = f"{holder.name}, {listener.address}"
+    wanted, why = _wanted(here)
+    if wanted:
+        if holder.name == wanted:
+            return passed(_ADDRESS, SONAME, observed, wanted, CAPABILITY)
+        return failed(_ADDRESS, SONAME, observed, wanted, CAPABILITY, cause=_cause(here))
+    if holder.kind == LOOPBACK or holder.name.startswith(_INSIDE):
+        return failed(_ADDRESS, SONAME, observed, _OUT, CAPABILITY, cause=_cause(here))
+    if why:
+        return unknown(_ADDRESS, SONAME, why, observed=observed)
+    return passed(_ADDRESS, SONAME, observed, _OUT, CAPABILITY)
+
+
+def _holder(interfaces: tuple[Interface, ...], listener: Listener) -> Interface | None:
+    for one in interfaces:
+        if any(address.local == listener.address for address in one.addresses):
+            return one
+    return None
+
+
+def _wanted(here: HostFacts) -> tuple[str, str]:
+    """The interface with the way to the other nodes, or why it cannot be told."""
+    found = derive_socket.lines(here.host, here.wish.policy)
+    first = next((one for one in found if one.name == SOCKET), None)
+    if isinstance(first, Setting):
+        return first.value.lstrip("="), ""
+    alone = not here.wish.peers
+    return "", "" if first is None or alone else first.why
+
+
+def _cause(here: HostFacts) -> str:
+    settings = here.settings.value or {}
+    if SOCKET in settings:
+        return f"{SOCKET} is {short(settings[SOCKET])}"
+    return f"{SOCKET} is not set, and NCCL takes the first interface that it likes"

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge /etc/nccl.conf by itself: what its lines mean to NCCL, and whether NCCL took them."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    Check,
+    failed,
+    passed,
+    skipped,
+    unknown,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.nccl_library import (
+    NO_LIBRARY,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_reading import SYSTEM_FILE
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.nccl import HostFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl import lint
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.conf import (
+    ENVIRONMENT,
+    as_text,
+    effective,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.problem import (
+    ERROR,
+    WARNING,
+    Problem,
+    short,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.proof import Proof
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import (
+    NEWEST,
+    Release,
+    release,
+    shown,
+)
+
+_LINES = "nccl.conf.lines"
+_DOUBTS = "nccl.conf.doubts"
+_TAKEN = "nccl.conf.taken"
+_IDS = (_LINES, _DOUBTS, _TAKEN)
+_MEANT = "a line that NCCL reads as it is meant"
+# A file with more is no nccl.conf, and one look at it tells that.
+_MOST = 20
+
+
+def judge(here: HostFacts) -> Iterator[Check]:
+    """nccl.conf.lines, .doubts and .taken."""
+    text = here.conf.value
+    if text is None:
+        answer = skipped if here.conf.missing else unknown
+        why = "there is no such file" if here.conf.missing else here.conf.why or "nobody looked"
+        for one in _IDS:
+            yield answer(one, SYSTEM_FILE, why)
+        return
+    known = here.asked.library.value.names if here.asked.library.value else None
+    found = lint.problems(text, here.release, known)
+    yield from _told(_LINES, [one for one in found if one.severity == ERROR], text)
+    doubts = [one for one in found if one.severity == WARNING]
+    yield from _told(_DOUBTS, [*doubts, *_by_copies(here, text, found)], text)
+    yield from _taken(here, text)
+
+
+def _told(check_id: str, problems: list[Problem], text: str) -> Iterator[Check]:
+    for one in problems[:_MOST]:
+        subject = f"{SYSTEM_FILE}:{one.line}"
+        name = f"{short(one.name)}: " if one.name else ""
+        yield failed(
+            check_id,
+            subject,
+            f"{name}{one.found}",
+            _MEANT,
+            CAPABILITY,
+            cause=one.nccl_makes,
+            remedy=one.next_step,
+        )
+    if len(problems) > _MOST:
+        more = f"{len(problems) - _MOST} more of its lines"
+        yield failed(check_id, SYSTEM_FILE, more, _MEANT, CAPABILITY)
+    if not problems:
+        yield passed(check_id, SYSTEM_FILE, f"{len(text.splitlines())} lines", _MEANT, CAPABILITY)
+
+
+def _by_copies(here: HostFacts, text: str, found: list[Problem]) -> Iterator[Problem]:
+    """What another release of NCCL on this host reads otherwise."""
+    known = {(one.line, one.kind) for one in found}
+    others: dict[Release, str] = {}
+    for copy in here.copies.copies.value or ():
+        try:
+            others.setdefault(release(copy.version), copy.path)
+        except ValueError:
+            continue
+    for version, path in sorted(others.items()):
+        if version == here.release:
+            continue
+        for one in lint.problems(text, version):
+            if one.severity == ERROR and (one.line, one.kind) not in known:
+                known.add((one.line, one.kind))
+                who = f"NCCL {shown(version)} ({short(path)})"
+                yield Problem(
+                    one.line,
+                    one.name,
+                    one.found,
+                    f"{who}: {one.nccl_makes}",
+                    one.next_step,
+                    WARNING,
+                    one.kind,
+                )
+
+
+def _taken(here: HostFacts, text: str) -> Iterator[Check]:
+    proof = here.asked.proof
+    if proof.value is None:
+        if here.asked.library.missing:
+            yield skipped(_TAKEN, SYSTEM_FILE, NO_LIBRARY)
+        else:
+            yield unknown(_TAKEN, SYSTEM_FILE, proof.why or "nobody asked the library")
+        return
+    wrong = list(_mistaken(here, text, proof.value))
+    yield from wrong[:_MOST]
+    if not wrong:
+        count = len(_says(text, here.release or NEWEST))
+        observed = f"{count} settings, as NCCL {proof.value.version} took them"
+        yield passed(_TAKEN, SYSTEM_FILE, observed, "every setting of the file", CAPABILITY)
+
+
+def _says(text: str, version: Release) -> dict[str, tuple[int, str]]:
+    return {
+        name: (one.place.line, one.value)
+        for name, one in effective({}, [(SYSTEM_FILE, text)], version).items()
+        if one.place.source != ENVIRONMENT
+    }
+
+
+def _mistaken(here: HostFacts, text: str, proof: Proof) -> Iterator[Check]:
+    taken = {name: as_text(value) for name, value in proof.taken.items()}
+    for name, (line, value) in _says(text, here.release or NEWEST).items():
+        if taken.get(name) == value:
+            continue
+        observed = f"NCCL took {short(name)}={short(taken[name])}" if name in taken else ""
+        yield failed(
+            _TAKEN,
+            f"{SYSTEM_FILE}:{line}",
+            observed or f"NCCL {proof.version} did not set {short(name)}",
+            f"{short(name)}={short(value)}",
+            CAPABILITY,
+            cause=_why(here),
+        )
+
+
+def _why(here: HostFacts) -> str:
+    mine = [one.path for one in here.copies.confs.value or ()]
+    if mine:
+        return f"{', '.join(short(one) for one in mine[:3])} goes before {SYSTEM_FILE}"
+    return ""

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge what leads jobs past the host's NCCL library, or past its /etc/nccl.conf."""
+
+from __future__ import annotations
+
+from typing import Iterable, Iterator
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    Check,
+    failed,
+    passed,
+    unknown,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_library import SONAME
+from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_reading import SYSTEM_FILE
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.nccl import HostFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.problem import short
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.nccl_copies import Copy
+
+_LIBRARY = "nccl.copies.library"
+_CONF = "nccl.copies.conf"
+_ENVIRONMENT = "nccl.copies.environment"
+_MOST = 4
+_NAMES = "NCCL_"
+
+
+def judge(here: HostFacts) -> Iterator[Check]:
+    """nccl.copies.*"""
+    yield _library(here)
+    yield _conf(here)
+    yield _environment(here)
+
+
+def _library(here: HostFacts) -> Check:
+    copies = here.copies.copies
+    if copies.value is None:
+        return unknown(_LIBRARY, SONAME, copies.why or "nobody searched")
+    own = here.asked.library.value
+    others = [one for one in copies.value if own is None or one.real != own.real]
+    led = [one for one in others if one.how.startswith("/") and not _same(one, here)]
+    expected = "no other release on the way of every process"
+    if led:
+        cause = f"{short(led[0].how)} leads processes there"
+        return failed(_LIBRARY, SONAME, _listed(led), expected, CAPABILITY, cause=cause)
+    return _unless_unseen(here, _LIBRARY, SONAME, _listed(others) or "no other", expected)
+
+
+def _same(copy: Copy, here: HostFacts) -> bool:
+    own = here.asked.library.value
+    return own is not None and bool(own.version) and copy.version == own.version
+
+
+def _listed(copies: Iterable[Copy]) -> str:
+    told = [f"{one.version or '?'} in {short(one.path)}" for one in copies]
+    more = f" and {len(told) - _MOST} more" if len(told) > _MOST else ""
+    return ", ".join(told[:_MOST]) + more
+
+
+def _conf(here: HostFacts) -> Check:
+    confs = here.copies.confs
+    if confs.value is None:
+        return unknown(_CONF, SYSTEM_FILE, confs.why or "nobody searched")
+    expected = f"no file that NCCL reads ahead of {SYSTEM_FILE}"
+    if confs.value:
+        told = [f"{short(one.path)} ({short(one.who)})" for one in confs.value]
+        more = f" and {len(told) - _MOST} more" if len(told) > _MOST else ""
+        observed = ", ".join(told[:_MOST]) + more
+        return failed(_CONF, SYSTEM_FILE, observed, expected, CAPABILITY)
+    return _unless_unseen(here, _CONF, SYSTEM_FILE, "none", expected)
+
+
+def _environment(here: HostFacts) -> Check:
+    files, units = here.copies.settings, here.copies.units
+    expected = "no NCCL variable in the environment of every job"
+    for reading in (files, units):
+        if reading.value is None and not reading.missing:
+            return unknown(_ENVIRONMENT, SYSTEM_FILE, reading.why or "nobody searched")
+    found = (*(files.value or ()), *(units.value or ()))
+    told = [
+        f"{one.name}={short(one.value)} in {short(one.place)}{f':{one.line}' if one.line else ''}"
+        for one in found
+        if one.name.startswith(_NAMES)
+    ]
+    if told:
+        more = f" and {len(told) - _MOST} more" if len(told) > _MOST else ""
+        observed = ", ".join(told[:_MOST]) + more
+        return failed(_ENVIRONMENT, SYSTEM_FILE, observed, expected, CAPABILITY)
+    return _unless_unseen(here, _ENVIRONMENT, SYSTEM_FILE, "none", expected)
+
+
+def _unless_unseen(
+    here: HostFacts, check_id: str, subject: str, observed: str, expected: str
+) -> Check:
+    """Passed, unless a place of this host could not be looked into."""
+    unseen = here.copies.unseen
+    own = [one for one in unseen if not one.why.endswith("which is not looked into")]
+    if own:
+        why = f"{short(own[0].place)}: {own[0].why}"
+        more = f" (and {len(own) - 1} more)" if len(own) > 1 else ""
+        return unknown(check_id, subject, f"{why}{more}", observed=observed)
+    if unseen:
+        places = ", ".join(short(one.place) for one in unseen[:_MOST])
+        observed = f"{observed}; not looked into, for other machines hold it: {places}"
+    return passed(check_id, subject, observed, expected, CAPABILITY)

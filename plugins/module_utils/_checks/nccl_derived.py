@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge what holds on a host against what its nccl.conf would be derived to; no I/O."""
+
+from __future__ import annotations
+
+from typing import Iterator, Mapping
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    Check,
+    failed,
+    passed,
+    skipped,
+    unknown,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_reading import SYSTEM_FILE
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY, INVENTORY
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive import derive
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derived import Derived, Untold
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.fleet import FleetView
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclHost
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import HCA, SOCKET
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.problem import short
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import NEWEST
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.select import Port, hca_ports
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.setting import Setting
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.wish import Wish
+
+DERIVED = "nccl.conf.derived"
+NOT_SET = "not set"
+_ALONE = "nobody named another node, so there is no way to any"
+_SAYS_SO = ("nccl_", "ibready_expect.")
+
+
+def judge(
+    host: NcclHost,
+    wish: Wish,
+    settings: Reading[dict[str, str]],
+    fleet: FleetView | None,
+) -> Iterator[Check]:
+    """One check for each variable that the host needs, or may need."""
+    wanted = derive(host, wish.policy, fleet)
+    if settings.value is None:
+        yield unknown(DERIVED, SYSTEM_FILE, settings.why or "nobody looked at the settings")
+        return
+    found = list(_each(wanted, wish, settings.value, host))
+    yield from found
+    if not found:
+        observed = "nothing is needed: NCCL does right by itself"
+        yield passed(DERIVED, SYSTEM_FILE, observed, "what this host needs", CAPABILITY)
+
+
+def _each(
+    wanted: Derived, wish: Wish, settings: Mapping[str, str], host: NcclHost
+) -> Iterator[Check]:
+    for one in wanted.settings:
+        yield _setting(one, settings.get(one.name), host)
+    for lacking in wanted.untold:
+        yield _untold(lacking, wish, settings)
+    for name in wish.policy.forbid:
+        if name in settings:
+            observed = f"{name}={short(settings[name])}"
+            yield failed(DERIVED, name, observed, NOT_SET, INVENTORY, cause="nccl_conf_forbid")
+
+
+def _setting(one: Setting, value: str | None, host: NcclHost) -> Check:
+    said = one.reason.startswith(_SAYS_SO) or "(nccl_rails)" in one.reason
+    source = INVENTORY if said else CAPABILITY
+    if value == one.value or (one.name == HCA and _same_ports(value, one.value, host)):
+        return passed(DERIVED, one.name, short(value or ""), one.value, source)
+    observed = NOT_SET if value is None else short(value)
+    return failed(DERIVED, one.name, observed, one.value, source, cause=one.reason)
+
+
+def _same_ports(value: str | None, wanted: str, host: NcclHost) -> bool:
+    """Whether two lists mean the same of the ports that are there: one may name others as well."""
+    ports = [Port(one.device, one.num) for one in host.ports.value or ()]
+    release = host.release or NEWEST
+    return value is not None and hca_ports(value, ports, release) == hca_ports(
+        wanted, ports, release
+    )
+
+
+def _untold(one: Untold, wish: Wish, settings: Mapping[str, str]) -> Check:
+    if one.name == SOCKET and not wish.peers:
+        return skipped(DERIVED, SOCKET, _ALONE)
+    observed = short(settings[one.name]) if one.name in settings else NOT_SET
+    return unknown(DERIVED, one.name, one.why, observed=observed)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge settings that switch off what a host has."""
+
+from __future__ import annotations
+
+from typing import Callable, Iterator, Mapping
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    FAIL,
+    Check,
+    failed,
+    passed,
+    unknown,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data import gpudirect, nccl_harm
+from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_harm import HARMS, Harm
+from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_reading import SYSTEM_FILE
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.nccl import HostFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl import derive_rails, values
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive_roce import INDEX
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.fleet import node_gids
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclHost
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import NcclPolicy
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.problem import short
+
+_HARM = "nccl.conf.harm"
+_EXPECTED = "nothing that switches off what the host has"
+
+
+def judge(here: HostFacts) -> Iterator[Check]:
+    """nccl.conf.harm, by setting; what the inventory asks for is its word."""
+    settings = here.settings.value
+    if settings is None:
+        yield unknown(_HARM, SYSTEM_FILE, here.settings.why or "nobody looked at the settings")
+        return
+    found = list(_each(settings, here.host, here.wish.policy))
+    yield from found
+    if not found:
+        yield passed(_HARM, SYSTEM_FILE, "no such setting", _EXPECTED, CAPABILITY)
+
+
+def harmful(settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy) -> list[str]:
+    """The names of those settings that surely harm this host."""
+    return [one.subject for one in _each(settings, host, policy) if one.result == FAIL]
+
+
+def _each(settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy) -> Iterator[Check]:
+    mine = {name: one for name, one in settings.items() if name not in policy.variables}
+    for one in HARMS:
+        if one.name in mine and _is(one, mine[one.name]):
+            yield from _judged(one, mine[one.name], host)
+    if INDEX in mine:
+        yield from _index(mine[INDEX], host, policy)
+
+
+def _is(one: Harm, value: str) -> bool:
+    if one.when == nccl_harm.WORD:
+        return value.lower() in one.words
+    return _WHEN[one.when](values.number(value).value)
+
+
+_WHEN: dict[str, Callable[[int | None], bool]] = {
+    nccl_harm.ON: lambda number: number not in (None, 0),
+    nccl_harm.OFF: lambda number: number == 0,
+    nccl_harm.ONE: lambda number: number == 1,
+}
+
+
+def _judged(one: Harm, value: str, host: NcclHost) -> Iterator[Check]:
+    need = _needed(one, host)
+    observed = f"{one.name}={short(value)}"
+    if need.value is None:
+        yield unknown(_HARM, one.name, need.why or "nobody looked", observed=observed)
+    elif need.value:
+        yield _failed(one.name, observed, one.means)
+
+
+def _failed(name: str, observed: str, cause: str) -> Check:
+    return failed(
+        _HARM, name, observed, _EXPECTED, CAPABILITY, cause=cause, remedy="take the line out"
+    )
+
+
+def _needed(one: Harm, host: NcclHost) -> Reading[bool]:
+    """Whether the host has what the setting switches off."""
+    if one.needs == nccl_harm.RAILS:
+        return host.ports.map(bool)
+    if one.needs == nccl_harm.GPUS:
+        return host.gpus.map(lambda found: len(found) > 1)
+    if host.gpudirect.clients.value:
+        return Reading(False)
+    return host.gpudirect.dmabuf.map(lambda _why: host.gpudirect.working == (gpudirect.DMABUF,))
+
+
+def _index(value: str, host: NcclHost, policy: NcclPolicy) -> Iterator[Check]:
+    """An index at which some rail has no address that RoCE v2 routes."""
+    mine = node_gids(derive_rails.rails(host, policy).ports, host)
+    if mine is None:
+        return
+    observed = f"{INDEX}={short(value)}"
+    number = values.number(value).value
+    right = any(number in one for one in mine.indexes.values())
+    if mine.unknown:
+        yield unknown(_HARM, INDEX, mine.unknown, observed=observed)
+    elif number is not None and number >= 0 and not right:
+        cause = "at this index not every rail has an address that RoCE v2 routes"
+        yield _failed(INDEX, observed, cause)
