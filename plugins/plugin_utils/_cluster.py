@@ -21,7 +21,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import INVENTORY, with_fleet
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import IbFacts
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts, _rounds
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts, _nccl_fleet, _rounds
 
 SCHEMA = "ibready/report/1"
 
@@ -46,6 +46,10 @@ def report(
     pings = _pings(hosts, taking_part)
     reached = ping.judge(_rails(taking_part, pings), pings, size)
 
+    told = _nccl_fleet.judged(
+        {host.name: host.facts.get("nccl") or {} for host in hosts},
+        {host.name: host.checks for host in hosts},
+    )
     judged: dict[str, Any] = {}
     for host in hosts:
         checks = _access(host)
@@ -54,7 +58,7 @@ def report(
                 checks.append(unknown("ib.tool.ibstat", "ibstat", host.ib_error))
             else:
                 checks += ib.judge(host.ib, with_fleet(host.expect, usual))
-                checks += host.checks
+                checks += told[host.name]
                 checks += _reachability(host.ib, taking_part[host.name], reached[host.name])
             checks += agreed.get(host.name, [])
         checks = _waivers.apply(checks, host.waivers, host.name, today)

@@ -16,6 +16,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
     ExpectationError,
     from_inventory,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl import policy
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import rollback
 
 # What playbooks read besides the roles' own variables. Kept in step with docs/variables.md.
@@ -232,6 +233,10 @@ def problems(
             from_inventory(ours["ibready_expect"])
         except ExpectationError as exc:
             found.append(str(exc).replace("expect.", "ibready_expect.", 1))
+    try:
+        policy.from_variables(ours)
+    except policy.PolicyError as exc:
+        found.append(str(exc))
     if isinstance(ours.get("ibready_waivers"), list):
         try:
             _waivers.parse(ours["ibready_waivers"])

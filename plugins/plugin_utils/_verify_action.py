@@ -6,11 +6,13 @@ Only the controller knows the inventory; the node does the looking and judging.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _nccl
 from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.model import MatrixError
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import where
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.lock import LockError
@@ -30,20 +32,41 @@ class VerifyAction(ActionBase):
     ) -> dict[str, Any]:
         result: dict[str, Any] = super().run(tmp, task_vars)
         variables = task_vars or {}
-        args = dict(self._task.args)
-        for option, name, kind, word in _FROM_INVENTORY:
-            if args.get(option) is None:
-                args[option] = self._variable(name, kind, word, variables)
-        if not args.get("bundle"):
-            args["expect"] = self._with_lock(args["expect"], variables)
-        if args.get("host") is None:
-            # A bundle tells whose it is.
-            args["host"] = None if args.get("bundle") else variables.get("inventory_hostname")
+        args = self.arguments(dict(self._task.args), variables)
         module = f"ibready.cluster.{type(self).__module__.rpartition('.')[2]}"
         result.update(
             self._execute_module(module_name=module, module_args=args, task_vars=variables)
         )
         return result
+
+    def arguments(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
+        """The module's arguments, with what the inventory says in place of those left out."""
+        for option, name, kind, word in _FROM_INVENTORY:
+            if args.get(option) is None:
+                args[option] = self.variable(name, kind, word, variables)
+        if not args.get("bundle"):
+            args["expect"] = self.with_nccl(args["expect"], variables)
+            args["expect"] = self._with_lock(args["expect"], variables)
+        if args.get("host") is None:
+            # A bundle tells whose it is.
+            args["host"] = None if args.get("bundle") else variables.get("inventory_hostname")
+        return args
+
+    def with_nccl(self, expect: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
+        """The site's word on nccl.conf, and where the other nodes are."""
+        if "nccl" in expect:
+            return expect
+        given = {
+            name: self._templar.template(value) for name, value in _nccl.policy(variables).items()
+        }
+        told = variables.get(_nccl.REGISTERED)
+        if isinstance(told, Mapping) and isinstance(told.get("peers"), list):
+            peers = list(told["peers"])
+        else:
+            hosts = variables.get("groups", {}).get("all", [])
+            peers = _nccl.peers(variables.get("hostvars", {}), hosts, _nccl.MOST_ALONE)
+        said = {"policy": given, "peers": peers}
+        return {**expect, "nccl": said} if given or peers else expect
 
     def _with_lock(self, expect: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         """What the lock beside the inventory says of this host, where the site says nothing."""
@@ -60,7 +83,7 @@ class VerifyAction(ActionBase):
             raise AnsibleActionFail(str(exc)) from exc
         return {**expect, "lock": said} if said else expect
 
-    def _variable(self, name: str, kind: type, word: str, variables: dict[str, Any]) -> Any:
+    def variable(self, name: str, kind: type, word: str, variables: dict[str, Any]) -> Any:
         value = self._templar.template(variables.get(name, kind()))
         if not isinstance(value, kind):
             raise AnsibleActionFail(

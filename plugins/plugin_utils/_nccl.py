@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the inventory says of NCCL on a host: the site's policy, and where the other nodes are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import VARIABLES
+
+# Where a playbook asked for the peers once for all hosts.
+REGISTERED = "__nccl_peers"
+# Routes go by networks: so many nodes stand for all. A look at the variables of one costs
+# milliseconds, and each host of an ad hoc call takes as many.
+MOST_PEERS = 64
+MOST_ALONE = 8
+
+
+def policy(variables: Mapping[str, Any]) -> dict[str, Any]:
+    """The variables of role nccl that the host has, for _nccl/policy."""
+    return {name: variables[name] for name in VARIABLES if variables.get(name) is not None}
+
+
+def peers(hostvars: Mapping[str, Any], names: Sequence[str], most: int) -> list[str]:
+    """Addresses or names of these hosts as the inventory has them; of more than ``most`` every
+    so-many-th. A host that is reached without a network is not among them."""
+    chosen = sorted(set(names))
+    if len(chosen) > most:
+        chosen = [chosen[at * len(chosen) // most] for at in range(most)]
+    found = (_address(hostvars.get(name) or {}, name) for name in chosen)
+    return [one for one in dict.fromkeys(found) if one]
+
+
+def _address(variables: Mapping[str, Any], name: str) -> str:
+    own = variables.get("ibready_address")
+    if own:
+        return str(own)
+    if variables.get("ansible_connection") == "local":
+        return ""
+    return str(variables.get("ansible_host") or name)
