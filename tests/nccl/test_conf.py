@@ -7,7 +7,10 @@ import os
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import FAIL, PASS, SKIP
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.conf import as_bytes
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.proof import Proof, prove
+from tests.nccl import answer
 from tests.nccl.conftest import Nccl
 from tests.nccl.rows_conf import FILE, HOME, OTHER_HOME, ROWS, Conf
 
@@ -41,3 +44,17 @@ def test_the_library_takes_from_its_files_what_the_table_says(nccl: Nccl, row: C
     assert {name: proof.values[name] for name in expected} == expected
     assert proof.version == ".".join(map(str, nccl.version))
     assert not os.path.exists("/etc/log")
+    if (row.home, row.other_home, row.file, row.env) == (None, None, None, {}):
+        says_the_same(nccl, row, proof)
+
+
+def says_the_same(nccl: Nccl, row: Conf, proof: Proof) -> None:
+    """ncclverify tells what the library did, and every line that it read otherwise than meant."""
+    checks, facts = answer.of(nccl.path, proof, row.etc)
+    told = {name: as_bytes(value) for name, value in facts["settings"]["value"].items()}
+    assert told == proof.taken
+    assert answer.results(checks, "nccl.conf.taken") == {PASS if row.etc is not None else SKIP}
+    meant = answer.as_meant(row.etc or b"")
+    if any(proof.taken.get(name) != value for name, value in meant.items()):
+        named = {one.result for one in checks if one.id in ("nccl.conf.lines", "nccl.conf.doubts")}
+        assert FAIL in named, [str(one) for one in checks if one.id.startswith("nccl.conf")]

@@ -8,6 +8,12 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import nccl_derived, nccl_harm
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import FAIL, PASS
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclHost, NcclPort
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import NcclPolicy
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.wish import Wish
 from tests.nccl import ib_table
 from tests.nccl.conftest import Nccl
 from tests.nccl.rows_hca import ALL, DEVICES, HCAS, NUMBERS, ROWS, Hca
@@ -50,3 +56,43 @@ def test_a_number_is_read_as_the_table_says(nccl: Nccl, answers: Any, row: Hca) 
     assert "error" not in told, told
     assert tuple(told["devices"]) == row.takes.at(nccl.version), told["log"]
     assert row.takes.at(nccl.version) in ((), ALL)
+
+
+def derived(nccl: Nccl, value: str | None, rails: tuple[str, ...]) -> str:
+    """What ncclverify says of NCCL_IB_HCA on a host with these rails among the devices."""
+    ports = tuple(
+        NcclPort(one.partition(":")[0], int(one.partition(":")[2]), "InfiniBand", "Active")
+        for one in ALL
+    )
+    host = NcclHost(ports=Reading(ports), nccl=Reading(".".join(map(str, nccl.version))))
+    settings = {} if value is None else {"NCCL_IB_HCA": value}
+    wish = Wish(NcclPolicy(rails=rails))
+    (check,) = [
+        one
+        for one in nccl_derived.judge(host, wish, Reading(settings), None)
+        if one.subject == "NCCL_IB_HCA"
+    ]
+    return check.result
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in HCAS])
+def test_ncclverify_knows_which_devices_the_library_takes(
+    nccl: Nccl, answers: Any, row: Hca
+) -> None:
+    taken = tuple(":".join(one.split(":")[:2]) for one in answers[row.name]["devices"])
+    whole = taken == ALL
+    if row.value is None:
+        # Every device is what it takes where nothing is set, but no list says so.
+        assert derived(nccl, None, taken) == FAIL
+        return
+    assert derived(nccl, row.value, ALL) == (PASS if whole else FAIL)
+    if taken:
+        assert derived(nccl, row.value, taken) == PASS
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in NUMBERS])
+def test_ncclverify_knows_whether_rdma_is_off(nccl: Nccl, answers: Any, row: Hca) -> None:
+    off = answers[row.name]["devices"] == []
+    host = NcclHost(ports=Reading((NcclPort("mlx5_0", 1),)))
+    found = nccl_harm.harmful({row.variable: row.value or ""}, host, NcclPolicy())
+    assert found == ([row.variable] if off else [])

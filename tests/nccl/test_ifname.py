@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from tests.nccl import network
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    FAIL,
+    PASS,
+    UNKNOWN,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_library import RESULTS
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.listener import Listener
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.proof import Proof
+from tests.nccl import answer, network
 from tests.nccl.conftest import Nccl
 from tests.nccl.rows_ifname import LO, NO_INTERFACE, NONE, ROWS, Ifname, Network
 
@@ -44,3 +52,40 @@ def test_bootstrap_listens_where_the_table_says(nccl: Nccl, row: Ifname) -> None
         assert told["address"] == expected, told
         if row.uses is not None:
             assert (told["interface"], told["port"]) == (row.uses.at(nccl.version), row.port), told
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in ROWS])
+def test_ncclverify_says_where_the_library_listens(nccl: Nccl, row: Ifname) -> None:
+    told = answers(nccl.path, row.network.name)[row.name]
+    listens = Listener(told["address"], told["port"]) if told["result"] == 0 else None
+    text = "".join(f"{name}={value}\n" for name, value in row.env.items())
+    proof = Proof(
+        version=".".join(map(str, nccl.version)),
+        result=told["result"],
+        meaning=RESULTS[told["result"]],
+        values={},
+        taken={name: value.encode() for name, value in row.env.items()},
+        listener=listens,
+        interface=told["interface"],
+        network="",
+        log=(),
+    )
+    every = {LO: ("127.0.0.1/8", "::1/128"), **row.network.interfaces}
+    checks, _facts = answer.of(nccl.path, proof, text.encode(), every)
+    (check,) = [one for one in checks if one.id == "nccl.bootstrap.address"]
+    holder = next((name for name, held in every.items() if told["address"] in _bare(held)), None)
+    if listens is None:
+        assert check.result == FAIL
+        assert RESULTS[told["result"]] in check.observed
+    elif holder is None:
+        # Another host's, by NCCL_COMM_ID: no file of a host may say so.
+        assert check.result == UNKNOWN
+        assert FAIL in answer.results(checks, "nccl.conf.doubts")
+    else:
+        assert check.observed == f"{holder}, {told['address']}"
+        inside = holder == LO or holder.startswith(("docker", "virbr"))
+        assert check.result == (FAIL if inside else PASS)
+
+
+def _bare(addresses: tuple[str, ...]) -> list[str]:
+    return [one.partition("/")[0] for one in addresses]
