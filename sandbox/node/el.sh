@@ -72,6 +72,7 @@ BuildArch: noarch
 Provides: /bin/sh /usr/bin/sh /bin/bash /usr/bin/bash /usr/bin/python3
 Provides: bash = 5.1.8 python3 = 3.9.18 systemd = 252 kmod = 28 openssl = 1:3.0.7
 Provides: system-release = 9.4 rocky-release = 9.4
+Provides: libc.so.6()(64bit) libgcc_s.so.1()(64bit) libstdc++.so.6()(64bit)
 %description
 SIMULATED
 %files

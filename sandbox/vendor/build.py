@@ -17,6 +17,7 @@ from sandbox import podman
 from sandbox.config import REPOSITORY
 from sandbox.vendor import apt_repository, catalog, deb, repack, rpm_build
 from sandbox.vendor.catalog import HERE, Kind, Repository
+from sandbox.vendor.nccl import wheel
 from sandbox.vendor.repack import Real
 
 CACHE = REPOSITORY / ".cache/vendor"
@@ -50,6 +51,8 @@ def install(kind: Kind, image: str, target: Path, say: Say) -> None:
             with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
                 folder = Path(scratch) / "made"
                 folder.mkdir()
+                for version in libraries(kind):
+                    wheel.library(version, say)
                 build(kind, folder, _fetched(kind, image))
                 for old in CACHE.glob(f"{kind}-*"):
                     shutil.rmtree(old)
@@ -67,6 +70,14 @@ def digest(kind: Kind, image: str) -> str:
             mode = file.stat().st_mode & 0o100
             found.update(f"{file.relative_to(HERE)}\0{mode}\0".encode() + file.read_bytes())
     return found.hexdigest()[:16]
+
+
+def libraries(kind: Kind) -> list[str]:
+    """Return the releases of NCCL whose real library some package brings."""
+    return sorted(
+        {one.nccl for whole in catalog.load(kind) for one in whole.packages if one.nccl},
+        key=wheel.number,
+    )
 
 
 def build(kind: Kind, folder: Path, real_debs: Path) -> None:

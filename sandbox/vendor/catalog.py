@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 PACKAGES = HERE / "packages"
 _FIELDS = {
     "deb", "rpm", "version", "summary", "depends", "recommends", "conflicts", "provides",
-    "payload", "programs", "repack", "stream", "values",
+    "payload", "programs", "repack", "nccl", "stream", "values",
 }  # fmt: skip
 
 
@@ -38,7 +38,8 @@ class Package:
 
     ``version`` is as the package manager writes it, ``epoch:version-release`` where there are such.
     ``payload`` names the tree of files that it brings; ``repack`` the packages of the distribution
-    whose real files it brings instead. ``values`` replace @NAME@ in the payload's texts.
+    whose real files it brings instead; ``nccl`` the release of NCCL whose real library it brings.
+    ``values`` replace @NAME@ in the payload's texts.
     ``programs`` are files of ``programs/``, by where the package brings them.
     ``streams`` are its dnf module streams. ``path`` is its repository's on the server.
     """
@@ -55,6 +56,7 @@ class Package:
     payload: str = ""
     programs: Mapping[str, str] = field(default_factory=dict)
     repack: tuple[str, ...] = ()
+    nccl: str = ""
     streams: tuple[str, ...] = ()
     values: Mapping[str, str] = field(default_factory=dict)
 
@@ -174,6 +176,7 @@ def _packages(
             payload=entry.get("payload", ""),
             programs=entry.get("programs", {}),
             repack=tuple(words("repack")),
+            nccl=_formatted(str(entry.get("nccl", "")), values, where),
             streams=tuple(_formatted(_of(entry.get("stream", ""), kind), values, where).split()),
             values=_filled({**values, **own}, where),
         )  # fmt: skip

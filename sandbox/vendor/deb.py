@@ -6,7 +6,7 @@ from __future__ import annotations
 import gzip
 
 from sandbox.vendor.catalog import Package, Relation
-from sandbox.vendor.payload import File, files, pack, scripts
+from sandbox.vendor.payload import File, description, files, pack, scripts
 
 MAINTAINER = "ibready sandbox <sandbox@localhost>"
 
@@ -35,7 +35,7 @@ def control(package: Package, size: int) -> str:
         "Provides": ", ".join(package.provides),
         "Section": "misc",
         "Priority": "optional",
-        "Description": f"SIMULATED {package.summary}\n A stand-in made by ibready's sandbox.",
+        "Description": f"SIMULATED {package.summary}\n {description(package)}",
     }
     return "".join(f"{name}: {value}\n" for name, value in fields.items() if value)
 

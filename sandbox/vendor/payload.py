@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.vendor.catalog import HERE, Package
+from sandbox.vendor.nccl import slim, wheel
 
 TREES = HERE / "payload"
 PROGRAMS = HERE / "programs"
@@ -19,12 +20,22 @@ _TOKEN = re.compile(r"@([A-Z][A-Z0-9_]*)@")
 # A file of this ending is a symbolic link to what it holds. A checkout with links that lead nowhere
 # could not be copied.
 LINK = ".link"
+# Debian's folder also in the EL stand-in: it has Debian's userland.
+LIBRARIES = "usr/lib/x86_64-linux-gnu"
 SAYS = """\
 SIMULATED: {name} {version}
 
 This package was made by ibready's sandbox. It has the name, version and dependencies of the
-vendor's package, and nothing else of it: whatever it brings only pretends.
+vendor's package, {rest}
 """
+PRETENDS = "and nothing else of it: whatever it brings only pretends."
+NCCL = """\
+and of its files one: libnccl.so.{nccl}.
+
+That is NVIDIA's own library, from a Python wheel of the same release, built with CUDA {cuda}. It is
+not byte for byte: the code that only a GPU can run was taken out (it reads as zeros), and so were
+debugging information and the symbol table. What a processor runs is NVIDIA's, unchanged. This node
+has no GPU and no verbs, so the library finds no InfiniBand device and would use sockets."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +63,7 @@ def _content(data: bytes, values: Mapping[str, str]) -> bytes:
 
 def files(package: Package, trees: Path = TREES) -> list[File]:
     """Return a package's own files, sorted; one without a tree brings only its documentation."""
-    says = SAYS.format(name=package.name, version=package.version)
-    found = [File(f"usr/share/doc/{package.name}/SIMULATED", says.encode())]
+    found = _nccl(package) if package.nccl else [_says(package, PRETENDS)]
     values = {**package.values, "package": package.name}
     for name, program in package.programs.items():
         found.append(File(name, _content((PROGRAMS / program).read_bytes(), values), 0o755))
@@ -67,6 +77,29 @@ def files(package: Package, trees: Path = TREES) -> list[File]:
             mode = 0o755 if path.stat().st_mode & 0o100 else 0o644
             found.append(File(name, _content(path.read_bytes(), values), mode))
     return sorted(found, key=lambda file: file.path)
+
+
+def _says(package: Package, rest: str) -> File:
+    text = SAYS.format(name=package.name, version=package.version, rest=rest)
+    return File(f"usr/share/doc/{package.name}/SIMULATED", text.encode())
+
+
+def _nccl(package: Package) -> list[File]:
+    name = f"libnccl.so.{package.nccl}"
+    library = slim.slim(wheel.library(package.nccl))
+    cuda = slim.toolkit(library, package.nccl)
+    return [
+        File(f"{LIBRARIES}/{name}", library),
+        File(f"{LIBRARIES}/libnccl.so.2", link=name),
+        _says(package, NCCL.format(nccl=package.nccl, cuda=cuda)),
+    ]
+
+
+def description(package: Package) -> str:
+    """Return in one line what is in a package."""
+    if package.nccl:
+        return "NVIDIA's own library without its GPU code, packed by ibready's sandbox."
+    return "A stand-in made by ibready's sandbox."
 
 
 def scripts(package: Package, trees: Path = TREES) -> dict[str, str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from sandbox.errors import SandboxError
 from sandbox.vendor import catalog, repack, rpm_modules
 from sandbox.vendor.catalog import Package, Relation, Repository
-from sandbox.vendor.payload import File, files, pack, scripts
+from sandbox.vendor.payload import File, description, files, pack, scripts
 from sandbox.vendor.repack import Real
 
 # Nothing is looked at, stripped, compressed again or refused: a payload is taken as it is.
@@ -64,6 +64,7 @@ def spec(package: Package, content: Iterable[File]) -> str:
     tags += [f"Conflicts: {one}" for one in package.conflicts]
     tags += [f"Provides: {one}" for one in package.provides]
     lines[lines.index("Summary: SIMULATED") : lines.index("Summary: SIMULATED") + 1] = tags
+    lines.append(description(package))
     for name, text in scripts(package).items():
         section, arguments = _SCRIPTS[name]
         lines += [f"%{section}", arguments, text.replace("%", "%%")]

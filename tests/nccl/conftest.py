@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.nccl import wheels
+from sandbox.vendor.nccl import wheel
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents:
-            if platform.machine() != "x86_64":
-                item.add_marker(pytest.mark.skip(reason="the pinned wheels are for x86_64"))
+            if platform.machine() != wheel.MACHINE:
+                reason = f"the pinned wheels are for {wheel.MACHINE}"
+                item.add_marker(pytest.mark.skip(reason=reason))
             elif os.geteuid() != 0:
                 item.add_marker(pytest.mark.skip(reason="only root may replace files in private"))
 
 
-@pytest.fixture(scope="session", params=wheels.versions())
+@pytest.fixture(scope="session", params=wheel.versions())
 def nccl(request: pytest.FixtureRequest) -> Nccl:
     """One library after the other."""
-    return Nccl(str(wheels.library(request.param)), wheels.number(request.param))
+    return Nccl(str(wheel.library(request.param)), wheel.number(request.param))

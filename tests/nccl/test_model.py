@@ -16,9 +16,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl import (
     select,
     values,
 )
+from sandbox.vendor.nccl.wheel import number
 from tests.nccl import rows_conf, rows_hca, rows_ifname
 from tests.nccl.rows import MEASURED
-from tests.nccl.wheels import number
 
 VERSIONS = pytest.mark.parametrize("version", [number(one) for one in MEASURED], ids=MEASURED)
 

@@ -15,7 +15,7 @@ TREES = REPOSITORY / "sandbox/vendor/payload"
 OURS = (
     *("nvidia-utils", "nvidia-dkms", "nvidia-kernel-common", "nvidia-modprobe", "nvidia-imex"),
     *("nvidia-fabricmanager", "nvidia-persistenced", "libnvidia-compute", "libnvidia-nscq"),
-    *("libnvsdm", "libnccl2", "nvlsm", "dcgm"),
+    *("libnvsdm", "nvlsm", "dcgm"),
 )
 FILES = [
     path

@@ -8,6 +8,9 @@ import pytest
 
 from sandbox.vendor import deb, payload, repack
 from sandbox.vendor.catalog import Package, Relation
+from sandbox.vendor.nccl import slim, wheel
+from tests.unit.sandbox.vendor import nccl_library
+from tests.unit.sandbox.vendor.nccl_library import written
 
 PACKAGE = Package(
     kind="deb",
@@ -82,6 +85,27 @@ def test_the_same_input_gives_the_same_bytes(trees: Path) -> None:
 def test_without_a_tree_it_says_only_that_it_is_simulated(trees: Path) -> None:
     bare = Package(kind="deb", name="bare", version="1", path="p", payload="not-there")
     assert [file.path for file in payload.files(bare, trees)] == ["usr/share/doc/bare/SIMULATED"]
+
+
+def test_the_library_of_nccl_is_real_small_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = written(tmp_path, nccl_library.made())
+    monkeypatch.setattr(wheel, "library", {"2.0.1": whole}.__getitem__)
+    package = Package(kind="deb", name="libnccl2", version="2.0.1-1", path="p", nccl="2.0.1",
+                      payload="libnccl2")  # fmt: skip
+    (tmp_path / "made.deb").write_bytes(deb.build(package)[1])
+    dpkg_deb("--extract", str(tmp_path / "made.deb"), str(tmp_path / "out"))
+    place = tmp_path / "out/usr/lib/x86_64-linux-gnu/libnccl.so.2"
+    assert str(place.readlink()) == "libnccl.so.2.0.1"
+    assert place.read_bytes() == slim.slim(whole)
+    text = (tmp_path / "out/usr/share/doc/libnccl2/SIMULATED").read_text()
+    assert "built with CUDA 13.0" in text
+    assert "not byte for byte" in text
+    assert "without its GPU code" in dpkg_deb("--field", str(tmp_path / "made.deb"), "Description")
+    dpkg_deb("--control", str(tmp_path / "made.deb"), str(tmp_path / "control"))
+    for name in ("postinst", "postrm"):
+        assert (tmp_path / "control" / name).read_text().endswith("\nldconfig\n")
 
 
 def test_a_real_package_gets_the_vendor_s_name_version_and_siblings(tmp_path: Path) -> None:
