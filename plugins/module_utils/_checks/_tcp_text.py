@@ -90,8 +90,8 @@ def remedy(name: str, of: str, bad: list[Try], look: str) -> str:
         )
     shown = f"`{look}`" if look else f"`{_ANY_LOOK}"
     way = "in from all nodes" if inward else "out to all nodes"
-    text = f"{shown} on {name}: let TCP {of} {way}; if it does, look at what is between it "
-    text += f"and {peers} (ACLs, security groups)"
+    text = f"run {shown} on {name}: its rules have to let TCP {of} {way}; where they do, look at "
+    text += f"what is between it and {peers} (ACLs, security groups)"
     if bad[0].sample:
         text += "; or narrow net.ipv4.ip_local_port_range to what is open"
     return text

@@ -100,8 +100,11 @@ def test_every_cause_is_told_apart() -> None:
 @pytest.mark.parametrize(
     ("look", "command"),
     [
-        ("firewall-cmd --list-all", "`firewall-cmd --list-all` on b: let TCP port 29500 in"),
-        ("", "`nft list ruleset` (or `iptables -S`, `firewall-cmd --list-all`) on b: let"),
+        (
+            "firewall-cmd --list-all",
+            "run `firewall-cmd --list-all` on b: its rules have to let TCP port 29500 in",
+        ),
+        ("", "`nft list ruleset` (or `iptables -S`, `firewall-cmd --list-all`) on b: its rules"),
     ],
 )
 def test_the_remedy_names_the_one_command_that_fits_the_host(look: str, command: str) -> None:

@@ -61,6 +61,7 @@ def close(caller: socket.socket) -> None:
 
 
 def reset(caller: socket.socket) -> None:
+    caller.recv(4096)
     caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
 
 

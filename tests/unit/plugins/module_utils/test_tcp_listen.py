@@ -161,9 +161,11 @@ def test_it_ends_after_as_many_callers_as_it_may_have(start: Start) -> None:
 def test_callers_that_say_nothing_do_not_keep_others_waiting(start: Start) -> None:
     told = start(most=100)
     with ExitStack() as idle:
-        for _ in range(40):
-            idle.enter_context(socket.create_connection((LOOPBACK, told["ports"][0])))
+        place = (LOOPBACK, told["ports"][0])
+        lines = [idle.enter_context(socket.create_connection(place, timeout=1)) for _ in range(40)]
         assert answers(told) == {"answered"}
+        # The oldest gave way, long before its own time was over.
+        assert lines[0].recv(1) == b""
 
 
 @pytest.mark.parametrize("said", [b"GET / HTTP/1.0\r\n\r\n", b"x" * 48, b""])
