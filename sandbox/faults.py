@@ -24,7 +24,7 @@ from sandbox.vendor import sandboxed, spoil
 FILE = Path(__file__).parent / "faults.yml"
 # What breaks in a vendor's repository: no verdict finds it, a role has to refuse.
 VENDOR_FILE = Path(__file__).parent / "vendor/faults.yml"
-STEPS = ("console", "sweep", "sm", "width", "hca", "node", "drop", "cut", "web", "vendor")
+STEPS = ("console", "sweep", "sm", "width", "hca", "node", "drop", "tcp", "cut", "web", "vendor")
 _TABLE = "inet ibready_sandbox"
 
 Step = dict[str, Any]
@@ -128,6 +128,25 @@ def drop_rules(rail: int, percent: int) -> str:
     )
 
 
+def tcp_rules(ports: str, new: str) -> str:
+    """Return nftables input for a firewall of the node itself, which lets open connections be.
+
+    ``ports``: ``29500`` or ``32768-60999``; ``new``: drop, reject or accept.
+    """
+    table = f"inet ibready_tcp_{ports.replace('-', '_')}"
+    rules = f"table {table}\ndelete table {table}\n"
+    if new == "accept":
+        return rules
+    verdict = {"drop": "drop", "reject": "reject with tcp reset"}[new]
+    return rules + (
+        f"table {table} {{\n"
+        "  chain input {\n"
+        "    type filter hook input priority 0;\n"
+        f"    tcp flags & (syn | ack) == syn tcp dport {ports} {verdict}\n"
+        "  }\n}\n"
+    )
+
+
 def perform(box: Sandbox, step: Step, node: str | None) -> None:
     """Carry out one step."""
     kind, value = next(iter(fill(step, node).items()))
@@ -158,6 +177,8 @@ def perform(box: Sandbox, step: Step, node: str | None) -> None:
         podman.run(["exec", box.container(node), *value], timeout=30)
     elif kind == "drop":
         _netfilter(box, node, drop_rules(value["rail"], value["percent"]))
+    elif kind == "tcp":
+        _netfilter(box, node, tcp_rules(value["ports"], value["new"]))
     elif kind == "cut":
         _netfilter(box, node, cut_rules(box.fabric_address, cut=value))
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _waivers
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import fleet, ib, ping
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import fleet, ib, ping, tcp
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
     DEGRADED,
     READY,
@@ -21,7 +21,12 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import INVENTORY, with_fleet
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import IbFacts
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts, _nccl_fleet, _rounds
+from ansible_collections.ibready.cluster.plugins.plugin_utils import (
+    _hosts,
+    _nccl_fleet,
+    _rounds,
+    _tcp_tries,
+)
 
 SCHEMA = "ibready/report/1"
 
@@ -45,8 +50,11 @@ def report(
     taking_part = {host.name: _hosts.participant(host) for host in hosts}
     pings = _pings(hosts, taking_part)
     reached = ping.judge(_rails(taking_part, pings), pings, size)
+    told = {host.name: host.tcp for host in hosts if host.tcp is not None}
+    tries = _tcp_tries.tries(told)
+    connected = tcp.judge({name: one.host for name, one in told.items()}, tries, size)
 
-    told = _nccl_fleet.judged(
+    own = _nccl_fleet.judged(
         {host.name: host.facts.get("nccl") or {} for host in hosts},
         {host.name: host.checks for host in hosts},
     )
@@ -58,8 +66,9 @@ def report(
                 checks.append(unknown("ib.tool.ibstat", "ibstat", host.ib_error))
             else:
                 checks += ib.judge(host.ib, with_fleet(host.expect, usual))
-                checks += told[host.name]
+                checks += own[host.name]
                 checks += _reachability(host.ib, taking_part[host.name], reached[host.name])
+            checks += connected.get(host.name, [])
             checks += agreed.get(host.name, [])
         checks = _waivers.apply(checks, host.waivers, host.name, today)
         judged[host.name] = {
@@ -79,6 +88,7 @@ def report(
         "simulated": ", ".join(simulated),
         "hosts": judged,
         "pings": [_ping_dict(one) for one in pings],
+        "tcp": [_tcp_tries.row(one) for one in tries],
     }
 
 

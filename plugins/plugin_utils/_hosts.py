@@ -2,7 +2,8 @@
 """What a run learnt of each host, read from the variables that the playbooks registered.
 
 ``ibready_node``, ``ibready_ibverify`` (module results), ``ibready_converge_error``,
-``ibready_ping_error`` (texts), ``ibready_pings`` (answers of the module ibping).
+``ibready_ping_error`` (texts), ``ibready_pings`` (answers of the module ibping); of TCP, see
+_tcp_told.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._profiles import board_by_name
 from ansible_collections.ibready.cluster.plugins.module_utils._waivers import Waiver
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _tcp_told
 from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import Participant, Rail
 
 # Judged with the ports, by the same code.
@@ -55,6 +57,7 @@ class Host:
     waivers: Sequence[Waiver] = ()
     expect: Expectations = field(default_factory=Expectations)
     answers: Sequence[Mapping[str, Any]] = ()
+    tcp: _tcp_told.Told | None = None
 
 
 def gather(hostvars: Mapping[str, Any], names: Sequence[str]) -> list[Host]:
@@ -82,6 +85,7 @@ def _host(name: str, seen: Mapping[str, Any]) -> Host:
         expect=with_profile(expect, _board(judged)),
         waivers=_waivers.parse(seen.get("ibready_waivers") or []),
         answers=list(seen.get("ibready_pings") or []),
+        tcp=_tcp_told.told(name, seen),
     )
 
 

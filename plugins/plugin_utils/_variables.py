@@ -90,6 +90,35 @@ PLAYBOOK_OPTIONS: dict[str, dict[str, Any]] = {
         "description": "The folder of the report on the controller (default: `reports` below the "
         "working directory).",
     },
+    "ibready_address": {
+        "type": "str",
+        "description": "Where the other hosts reach this host by TCP: an address, or a name that "
+        "they resolve (default: `ansible_host`, else its name in the inventory).",
+    },
+    "ibready_tcp": {
+        "type": "bool",
+        "description": "Whether hosts connect to each other on the ports of jobs; without it these "
+        "checks are skipped (default true).",
+    },
+    "ibready_tcp_ports": {
+        "type": "list",
+        "elements": "int",
+        "description": "The ports that jobs meet at, torch's rendezvous (default `[29500]`).",
+    },
+    "ibready_tcp_range_ports": {
+        "type": "int",
+        "description": "How many ports stand for those that the kernel gives to NCCL "
+        "(`net.ipv4.ip_local_port_range`); 0 leaves them out (default 5).",
+    },
+    "ibready_tcp_timeout": {
+        "type": "float",
+        "description": "Seconds to wait for each connection (default 3).",
+    },
+    "ibready_tcp_lease": {
+        "type": "int",
+        "description": "Seconds after which a forgotten listener ends by itself (default: as long "
+        "as all hosts can take).",
+    },
     "ibready_ping_count": {
         "type": "int",
         "description": "Pings per pair and rail (default 50).",
@@ -189,6 +218,12 @@ INTERNAL = frozenset(
         "ibready_ping_round",
         "ibready_ping_asked",
         "ibready_ping_number",
+        "ibready_tcp_secret",
+        "ibready_tcp_listening",
+        "ibready_tcp_plan",
+        "ibready_tcp_asked",
+        "ibready_tcp_stopped",
+        "ibready_tcp_error",
         "ibready_report",
         "ibready_report_follows",
         "ibready_plan",

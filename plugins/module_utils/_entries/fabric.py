@@ -40,6 +40,35 @@ ENTRIES = (
         "read the error counters with `ibqueryerrors`; swap the cable of the named port",
     ),
     Entry(
+        "fabric.tcp.rendezvous",
+        "error",
+        "Other hosts connect to the port that jobs meet at",
+        "Every rank of a job connects by TCP to the rendezvous port of the first host (torch: "
+        "29500) before anything else; a firewall in between lets the job hang at its start. "
+        "A listener of ours answers there, and proves that it is the one.",
+        (
+            "a firewall on the host drops new connections: whoever connects waits, and times out",
+            "a firewall rejects them: refused, or unreachable where it says so by ICMP "
+            "(firewalld's zones)",
+            "the address of the host leads to another machine (the message says who answered)",
+        ),
+        "on the host, see `nft list ruleset` (or `iptables -S`, `firewall-cmd --list-all`), and "
+        "let the port in from all nodes",
+    ),
+    Entry(
+        "fabric.tcp.range",
+        "error",
+        "Other hosts connect to the ports that NCCL takes",
+        "NCCL's bootstrap and its socket transport listen on ports that the kernel chooses from "
+        "net.ipv4.ip_local_port_range. A few of them, spread over the range, stand for all.",
+        (
+            "a firewall on the host lets only known ports in",
+            "a firewall between the hosts lets only a part of the range through",
+        ),
+        "on the host, see `nft list ruleset` (or `iptables -S`, `firewall-cmd --list-all`), and "
+        "let the range in from all nodes, or narrow net.ipv4.ip_local_port_range to what is open",
+    ),
+    Entry(
         "fabric.tool.answered",
         "error",
         "The recorded fabric-wide tools could ask",

@@ -32,6 +32,8 @@ CONTROLLER = {
     "fabric.ping.tested",
     "fabric.ping.reachable",
     "fabric.ping.loss",
+    "fabric.tcp.rendezvous",
+    "fabric.tcp.range",
     # Told by the controller: the node has neither lock nor matrix.
     "stack.lock.matrix",
     *(name for name in CATALOG if name.startswith("fleet.")),

@@ -10,7 +10,7 @@ import pytest
 
 from sandbox.config import NODES, RAILS
 from sandbox.errors import SandboxError
-from sandbox.faults import Fault, choose, drop_rules, fill, load, suggest
+from sandbox.faults import Fault, choose, drop_rules, fill, load, suggest, tcp_rules
 
 FAULTS = load()
 
@@ -80,6 +80,22 @@ def test_healing_a_lossy_rail_leaves_no_table_whether_there_was_one_or_not() -> 
         "table inet ibready_sandbox",
         "delete table inet ibready_sandbox",
     ]
+
+
+@pytest.mark.parametrize(("new", "verdict"), [("drop", "drop"), ("reject", "reject with tcp")])
+def test_a_firewall_meets_new_connections_only(new: str, verdict: str) -> None:
+    rules = tcp_rules("32768-60999", new)
+    # Answers to what the node asks arrive at these ports, too.
+    assert f"tcp flags & (syn | ack) == syn tcp dport 32768-60999 {verdict}" in rules
+    assert "hook input" in rules
+
+
+def test_opening_ports_leaves_other_closed_ones_alone() -> None:
+    assert tcp_rules("29500", "accept").splitlines() == [
+        "table inet ibready_tcp_29500",
+        "delete table inet ibready_tcp_29500",
+    ]
+    assert "ibready_tcp_29500" not in tcp_rules("32768-60999", "drop")
 
 
 @pytest.mark.parametrize(

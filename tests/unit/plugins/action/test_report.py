@@ -14,6 +14,7 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.ibready.cluster.plugins.action.report import ActionModule
 from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
 from tests.unit.samples import node
+from tests.unit.tcp_told import tcp
 
 ROOT = Path(__file__).parents[4]
 FILES = {"json": "ibready-report.json", "html": "ibready-report.html"}
@@ -36,6 +37,7 @@ def told(index: int, *servers: str, **bent: Any) -> dict[str, Any]:
             for server in servers
             for rail in ("mlx5_0/1", "mlx5_1/1")
         ],
+        **tcp(*servers),
         **bent,
     }
 

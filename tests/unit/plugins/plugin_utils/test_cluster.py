@@ -19,6 +19,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils import (
     _render_text,
 )
 from tests.unit.samples import node, port
+from tests.unit.tcp_told import RENDEZVOUS, SAMPLE, answer, tcp
 
 NAMES = ("n1", "n2", "n3")
 RAILS = ("mlx5_0/1", "mlx5_1/1")
@@ -50,6 +51,7 @@ def registered(index: int, ib: IbFacts | None = None, **bent: Any) -> dict[str, 
         "ibready_ibverify": {"checks": [], "facts": {"ib": (ib or node(index)).to_dict()}},
         "ibready_expect": EXPECT,
         "ibready_pings": answers,
+        **tcp(*(name for name in NAMES if name != me)),
         **bent,
     }
 
@@ -361,6 +363,53 @@ def test_an_interrupted_write_leaves_the_old_report_whole(
         _files.write_whole(path, "new")
     assert path.read_text() == "old"
     assert [one.name for one in tmp_path.iterdir()] == ["report.json"]
+
+
+def dropping(*ports: int) -> dict[str, Any]:
+    """A report over three hosts of which n2 drops what comes to these ports."""
+    hosts = {}
+    for index in (1, 3):
+        mine = registered(index)
+        mine["ibready_tcp_asked"]["answers"] = [
+            answer("n2", one["port"], "dropped")
+            if one["server"] == "n2" and one["port"] in ports
+            else one
+            for one in mine["ibready_tcp_asked"]["answers"]
+        ]
+        hosts[f"n{index}"] = mine
+    return run(**hosts)
+
+
+@pytest.mark.parametrize(
+    ("ports", "check_id"),
+    [
+        pytest.param([RENDEZVOUS], "fabric.tcp.rendezvous", id="the rendezvous port"),
+        pytest.param(SAMPLE, "fabric.tcp.range", id="the local ports"),
+    ],
+)
+def test_a_firewall_makes_its_own_host_not_ready(ports: list[int], check_id: str) -> None:
+    report = dropping(*ports)
+    assert bad(report) == {f"n2 {check_id} fail"}
+    assert verdicts(report) == {"n1": "ready", "n2": "not_ready", "n3": "ready"}
+    assert "`nft list ruleset` on n2" in _render_text.render(report)
+    dropped = [one for one in report["tcp"] if one["outcome"] == "dropped"]
+    assert {one["server"] for one in dropped} == {"n2"}
+    assert len(report["tcp"]) == 6 * (1 + len(SAMPLE))
+
+
+def test_the_switch_shows_in_the_report() -> None:
+    report = run(**{f"n{i}": registered(i, ibready_tcp=False) for i in (1, 2, 3)})
+    assert verdicts(report) == dict.fromkeys(NAMES, "ready")
+    told = [one for one in report["hosts"]["n1"]["checks"] if one["id"].startswith("fabric.tcp.")]
+    assert [one["result"] for one in told] == ["skip", "skip"]
+    assert "ibready_tcp is false" in told[0]["cause"]
+
+
+def test_connections_that_were_never_tried_are_unknown_not_passed() -> None:
+    silent = {"ibready_tcp_listening": {}, "ibready_tcp_asked": {}, "ibready_tcp_stopped": {}}
+    report = run(**{f"n{i}": registered(i, **silent) for i in (1, 2, 3)})
+    assert set(verdicts(report).values()) == {"unknown"}
+    assert report["tcp"] == []
 
 
 def test_all_pairs_are_in_the_report_tested_or_not() -> None:

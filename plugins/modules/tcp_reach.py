@@ -1,0 +1,161 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: tcp_reach
+short_description: Connect to TCP ports of other nodes and tell what became of each
+version_added: 0.2.0
+description:
+  - Connects from this node to all ports of all O(peers) at once, and has the listener that
+    M(ibready.cluster.tcp_listen) started there prove itself, so that neither another service nor a
+    machine in between is taken for it.
+  - A connection that fails is an answer, not a failure of the module.
+options:
+  peers:
+    description: The nodes to reach.
+    type: list
+    elements: dict
+    required: true
+    suboptions:
+      name:
+        description: What the listener there says that it is, and a label for the answers.
+        type: str
+        required: true
+      address:
+        description: Its address, or a name that this node resolves.
+        type: str
+        required: true
+      ports:
+        description: Ports that the listener has.
+        type: list
+        elements: int
+        default: []
+      held:
+        description: Ports that another program has there; nothing is said to it.
+        type: list
+        elements: int
+        default: []
+  token:
+    description:
+      - What listeners and clients of one run know. Without it nobody has to prove anything, and
+        whoever accepts the connection will do.
+    type: str
+    default: ""
+  timeout:
+    description:
+      - Seconds for each connection with its answer, and as many for each name to be resolved. With
+        at least 3, a lost packet is sent again before it counts.
+    type: float
+    default: 3
+attributes:
+  check_mode:
+    description: In check mode nothing is asked.
+    support: full
+  diff_mode:
+    description: Has nothing to show.
+    support: none
+author:
+  - ibready contributors (@ibready)
+"""
+
+EXAMPLES = r"""
+- name: Does anybody accept connections on torch's port of node2?
+  ibready.cluster.tcp_reach:
+    peers:
+      - name: node2
+        address: 10.1.0.12
+        ports: [29500]
+  register: reached
+"""
+
+RETURN = r"""
+answers:
+  description: One answer per port, in the order of O(peers).
+  type: list
+  elements: dict
+  returned: always
+  contains:
+    server:
+      description: The name of the peer.
+      type: str
+    port:
+      description: The port.
+      type: int
+    outcome:
+      description:
+        - V(answered), the peer's listener proved itself; V(connected), nobody had to.
+        - V(dropped), nothing came back in time; V(refused); V(unreachable); V(silent), connected
+          and no answer came; V(other), somebody else answered.
+        - V(unresolved), the name has no address; V(unable), this node could not even try.
+      type: str
+    ms:
+      description: Milliseconds until connected, null where it was not.
+      type: float
+    said:
+      description: The same in words, empty where all is well.
+      type: str
+"""
+
+from dataclasses import asdict
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.ibready.cluster.plugins.module_utils._tcp import connect, ports
+
+# Connections at one time; a thread each.
+_MOST = 512
+
+
+def main() -> None:
+    numbers = {"type": "list", "elements": "int", "default": []}
+    module = AnsibleModule(
+        argument_spec={
+            "peers": {
+                "type": "list",
+                "elements": "dict",
+                "required": True,
+                "options": {
+                    "name": {"type": "str", "required": True},
+                    "address": {"type": "str", "required": True},
+                    "ports": numbers,
+                    "held": numbers,
+                },
+            },
+            "token": {"type": "str", "default": "", "no_log": True},
+            "timeout": {"type": "float", "default": 3},
+        },
+        supports_check_mode=True,
+    )
+    given = module.params
+    try:
+        peers = [_peer(one) for one in given["peers"]]
+        if not 0 < given["timeout"] <= 60:
+            raise ValueError(f"timeout must be above 0 and at most 60, not {given['timeout']}")
+        if sum(len(one.ports) + len(one.held) for one in peers) > _MOST:
+            raise ValueError(f"more than {_MOST} ports to connect to")
+    except ValueError as exc:
+        module.fail_json(msg=f"tcp_reach: {exc}; nothing was asked")
+    if module.check_mode:
+        module.exit_json(changed=False, answers=[])
+    try:
+        answers = connect.ask(peers, given["token"].encode(), given["timeout"])
+    except RuntimeError as exc:
+        module.fail_json(msg=f"tcp_reach: {exc}; next: see `ulimit -u` on this node")
+    module.exit_json(changed=False, answers=[asdict(one) for one in answers])
+
+
+def _peer(raw: dict[str, Any]) -> connect.Peer:
+    """Check one of ``peers``; ValueError names what is wrong."""
+    for port in (*raw["ports"], *raw["held"]):
+        if not 1 <= port <= ports.LAST:
+            raise ValueError(f"port {port} of {raw['name']} is not between 1 and {ports.LAST}")
+    if not raw["address"]:
+        raise ValueError(f"{raw['name']} has no address")
+    return connect.Peer(raw["name"], raw["address"], tuple(raw["ports"]), tuple(raw["held"]))
+
+
+if __name__ == "__main__":
+    main()
