@@ -92,14 +92,14 @@ def _environment(here: HostFacts) -> Check:
 def _unless_unseen(
     here: HostFacts, check_id: str, subject: str, observed: str, expected: str
 ) -> Check:
-    """Passed, unless a place of this host could not be looked into."""
+    """Passed, unless a file that would tell could not be read."""
     unseen = here.copies.unseen
-    own = [one for one in unseen if not one.why.endswith("which is not looked into")]
+    own = [one for one in unseen if not one.beyond]
     if own:
         why = f"{short(own[0].place)}: {own[0].why}"
         more = f" (and {len(own) - 1} more)" if len(own) > 1 else ""
         return unknown(check_id, subject, f"{why}{more}", observed=observed)
     if unseen:
         places = ", ".join(short(one.place) for one in unseen[:_MOST])
-        observed = f"{observed}; not looked into, for other machines hold it: {places}"
+        observed = f"{observed}; not searched: {places}"
     return passed(check_id, subject, observed, expected, CAPABILITY)

@@ -16,6 +16,8 @@ _TOOL = "nccl_copies"
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _MEANS = {"t": "\t", "n": "\n", "r": "\r"}
 _WORDS = {"copy": 6, "set": 5, "conf": 3, "unseen": 3}
+# As _nccl/_host_files and _nccl/_copies_child say it.
+_BOUNDS = ("which is not looked into", "another file system is mounted", "the search stopped after")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
@@ -60,6 +62,12 @@ class Unseen:
 
     place: str
     why: str
+
+    @property
+    def beyond(self) -> bool:
+        """Whether it only bounds the search for copies: another machine's file system, one that is
+        mounted somewhere below, or more folders than are looked into."""
+        return any(one in self.why for one in _BOUNDS)
 
 
 @dataclass(frozen=True)
