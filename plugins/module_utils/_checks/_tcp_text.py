@@ -44,7 +44,7 @@ _OUTWARD = {
     OTHER: "{host} resolves the names of others to wrong addresses, or something between answers "
     "in their place",
 }
-_ANY_LOOK = "nft list ruleset` (or `iptables -S`, `firewall-cmd --list-all`)"
+_ANY_LOOK = "`nft list ruleset` (or `iptables -S`, `firewall-cmd --list-all`)"
 
 
 def what(subject: str, span: tuple[int, int] | None) -> str:
@@ -88,7 +88,7 @@ def remedy(name: str, of: str, bad: list[Try], look: str) -> str:
             f"compare that address with `ip -br addr` on {name if inward else peers}; mend the "
             f"names, or set ibready_address of {name if inward else peers}"
         )
-    shown = f"`{look}`" if look else f"`{_ANY_LOOK}"
+    shown = f"`{look}`" if look else _ANY_LOOK
     way = "in from all nodes" if inward else "out to all nodes"
     text = f"run {shown} on {name}: its rules have to let TCP {of} {way}; where they do, look at "
     text += f"what is between it and {peers} (ACLs, security groups)"
