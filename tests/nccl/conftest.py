@@ -32,7 +32,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason="only root may replace files in private"))
 
 
-@pytest.fixture(scope="session", params=wheel.versions())
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--nccl", help="only these of the pinned versions, a list with commas")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "nccl" in metafunc.fixturenames:
+        metafunc.parametrize("nccl", _chosen(metafunc.config), indirect=True, scope="session")
+
+
+def _chosen(config: pytest.Config) -> list[str]:
+    given = config.getoption("--nccl", None)
+    wanted = given.split(",") if given else wheel.versions()
+    strange = sorted(set(wanted) - set(wheel.versions()))
+    if strange:
+        raise pytest.UsageError(f"--nccl: no wheel of {strange[0]} is pinned")
+    return list(wanted)
+
+
+@pytest.fixture(scope="session")
 def nccl(request: pytest.FixtureRequest) -> Nccl:
     """One library after the other."""
     return Nccl(str(wheel.library(request.param)), wheel.number(request.param))
