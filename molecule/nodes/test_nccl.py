@@ -26,6 +26,16 @@ library.ncclGetVersion(ctypes.byref(version))
 print(version.value, library.ncclGetUniqueId(ctypes.create_string_buffer(128)))
 """
 
+# What it finds in its environment afterwards; nothing but /etc/nccl.conf put it there.
+TAKEN = """
+import ctypes, sys
+library, libc = ctypes.CDLL(sys.argv[1]), ctypes.CDLL(None)
+library.ncclGetUniqueId(ctypes.create_string_buffer(128))
+libc.getenv.restype = ctypes.c_char_p
+for name in (b"NCCL_IB_HCA", b"NCCL_SOCKET_IFNAME"):
+    print((libc.getenv(name) or b"not set").decode())
+"""
+
 
 def ask(node: Host, library: str) -> tuple[int, ...]:
     """The release that the library says it is, and what its bootstrap answers."""
@@ -38,6 +48,16 @@ def test_a_job_finds_the_locked_release_and_it_answers(node: Host, stack: dict[s
     assert len(cached) == 1
     with node.sudo("ops"):
         assert ask(node, "libnccl.so.2") == (*wheel.number(stack["nccl"]["version"]), 0)
+
+
+def test_a_job_gets_the_rails_and_the_interface_to_the_others(node: Host) -> None:
+    rails = node.check_output("ls /sys/class/infiniband").split()
+    others = (BOX.address(name) for name in config.NODES)
+    routes = [node.check_output(f"ip -o route get {one}") for one in others]
+    ways = {words[words.index("dev") + 1] for words in map(str.split, routes)} - {"lo"}
+    with node.sudo("ops"):
+        told = node.check_output(f"python3 -c {shlex.quote(TAKEN)} libnccl.so.2").splitlines()
+    assert told == [f"={','.join(rails)}", *(f"={way}" for way in ways)]
 
 
 def test_it_says_what_was_taken_out_of_it(node: Host) -> None:
