@@ -11,8 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import nccl_derived
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import FAIL, PASS
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl import conf
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.build import look
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive import derive
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.fleet import FleetView
@@ -24,11 +27,14 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import 
     NcclHost,
     from_dict,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.manage import Wanted, manage
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import (
     NcclPolicy,
     PolicyError,
     from_variables,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import NEWEST
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.wish import Wish
 from tests.gauntlet.render import boards, node, render
 from tests.unit.nccl_strategies import DERIVED, fleets, hosts, policies
 
@@ -128,3 +134,22 @@ def test_the_rails_of_every_simulated_board_are_found(name: str) -> None:
         assert found["NCCL_IB_HCA"] == "=" + ",".join(rails)
     else:
         assert "NCCL_IB_HCA" not in found
+
+
+@many
+@given(host=hosts, policy=policies, fleet=fleets)
+def test_what_is_written_is_what_is_judged_right(
+    host: NcclHost, policy: NcclPolicy, fleet: FleetView | None
+) -> None:
+    release = host.release or NEWEST
+    found = derive(host, policy, fleet)
+    text = manage("", Wanted(found.settings), release).text
+    settings = Reading(conf.settings(text, release))
+    judged = list(nccl_derived.judge(host, Wish(policy), settings, fleet))
+    assert [one for one in judged if one.result == FAIL] == []
+    assert {one.subject for one in judged if one.result == PASS} >= {
+        one.name for one in found.settings
+    }
+    # The next converge finds nothing to do.
+    again = manage(text, Wanted(found.settings), release)
+    assert (again.text, again.lost) == (text, False)
