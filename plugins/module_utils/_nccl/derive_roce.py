@@ -21,7 +21,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl.fleet import
     ETHERNET,
     FleetView,
     NodeGids,
+    Shared,
     node_gids,
+    places,
     selected,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclHost
@@ -49,47 +51,44 @@ def addresses(host: NcclHost, rails: Rails, fleet: FleetView | None) -> list[Set
     if nccl is None:
         why = host.nccl.why or f"{host.nccl.value} is no release of NCCL"
         return [untold(INDEX, f"whether NCCL needs one hangs on its release: {why}")]
-    nodes = {_ALONE: mine, **(fleet.nodes if fleet is not None else {})}
+    shared = (fleet.shared if fleet is not None else Shared()).and_(_ALONE, mine)
     if registry.reads(FAMILY, nccl):
-        return _by_family(nodes)
+        return _by_family(shared)
     if fleet is None:
         why = "needs the one that is right on every node, and nobody compared them"
         return [untold(INDEX, f"NCCL {shown(nccl)} {why}")]
-    return [_by_index(nodes, f"NCCL {shown(nccl)} does not look for the address by itself")]
+    return [_by_index(shared, f"NCCL {shown(nccl)} does not look for the address by itself")]
 
 
-def _by_family(nodes: dict[str, NodeGids]) -> list[Setting | Untold]:
-    known = {name: one for name, one in nodes.items() if not one.unknown}
-    if all(IPV4 in one.selects for one in known.values()):
+def _by_family(nodes: Shared) -> list[Setting | Untold]:
+    if IPV4 in nodes.selects:
         return []
-    unknown = _unknown(nodes)
-    if unknown:
-        return [untold(FAMILY, unknown)]
-    if all(IPV6 in one.selects for one in known.values()):
-        without = next(name for name, one in known.items() if IPV4 not in one.selects)
+    if nodes.unknown:
+        return [untold(FAMILY, nodes.unknown)]
+    if IPV6 in nodes.selects:
+        without = nodes.without[IPV4]
         why = f"every rail has an IPv6 address for RoCE v2, and those of {without} no good IPv4 one"
         return [setting(FAMILY, _FAMILIES[IPV6], why)]
     return [_by_index(nodes, "neither IPv4 nor IPv6 finds a good address on every rail")]
 
 
-def _by_index(nodes: dict[str, NodeGids], because: str) -> Setting | Untold:
-    unknown = _unknown(nodes)
-    if unknown:
-        return untold(INDEX, unknown)
+def _by_index(nodes: Shared, because: str) -> Setting | Untold:
+    if nodes.unknown:
+        return untold(INDEX, nodes.unknown)
     for family in _FAMILIES:
-        common = set.intersection(*(set(one.indexes.get(family, ())) for one in nodes.values()))
+        common = (nodes.indexes or {}).get(family)
         if common:
             why = f"{because}; index {min(common)} is {family} for RoCE v2 on every rail"
             return setting(INDEX, min(common), f"{why} of every node")
-    have = "; ".join(f"{name} at {_places(one)}" for name, one in list(nodes.items())[:4])
+    have = "; ".join(nodes.shown)
     return untold(INDEX, f"{because}, and no index is right on every node: {have}")
 
 
 def _expected(host: NcclHost, rails: Rails, mine: NodeGids, index: int) -> list[Setting | Untold]:
     """The inventory names the index (ibready_expect.roce_gid_index)."""
     if all(index not in one for one in mine.indexes.values()):
-        places = _places(mine)
-        why = f"ibready_expect.roce_gid_index is {index}; RoCE v2 addresses are at {places}"
+        have = places(mine)
+        why = f"ibready_expect.roce_gid_index is {index}; RoCE v2 addresses are at {have}"
         return [untold(INDEX, why)]
     nccl = host.release
     live = [one.gids.value or () for one in rails.ports if one.layer == ETHERNET and one.active]
@@ -97,15 +96,6 @@ def _expected(host: NcclHost, rails: Rails, mine: NodeGids, index: int) -> list[
     if nccl is not None and registry.reads(FAMILY, nccl) and taken == {index}:
         return []
     return [setting(INDEX, index, f"ibready_expect.roce_gid_index is {index}")]
-
-
-def _unknown(nodes: dict[str, NodeGids]) -> str:
-    return next((f"{name}: {one.unknown}" for name, one in nodes.items() if one.unknown), "")
-
-
-def _places(node: NodeGids) -> str:
-    found = [f"{one} ({family})" for family, some in node.indexes.items() for one in some]
-    return ", ".join(found[:4]) or "no common index"
 
 
 def marks(host: NcclHost, rails: Rails, policy: NcclPolicy) -> Iterator[Setting]:

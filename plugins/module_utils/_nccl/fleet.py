@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from typing import Mapping, Tuple
 
@@ -21,6 +22,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.gid import 
 )
 
 ETHERNET = "Ethernet"
+_SHOWN = 4
 Gids = Tuple[GidEntry, ...]
 
 
@@ -36,10 +38,54 @@ class NodeGids:
 
 
 @dataclass(frozen=True)
+class Shared:
+    """What some nodes have in common.
+
+    ``unknown``: why one of them cannot be told, "" if all can. ``selects`` (of those that can) and
+    ``indexes``: as of NodeGids. ``without``: the first node, by family, that does not select it.
+    ``shown``: where the last few have addresses, for people, the last one first.
+    """
+
+    unknown: str = ""
+    selects: frozenset[str] = frozenset(ROUTABLE)
+    indexes: dict[str, frozenset[int]] | None = None
+    without: dict[str, str] = field(default_factory=dict)
+    shown: tuple[str, ...] = ()
+
+    def and_(self, name: str, node: NodeGids) -> Shared:
+        """The same with one node more."""
+        selects, without = self.selects, self.without
+        if not node.unknown:
+            lacks = [one for one in ROUTABLE if one not in node.selects]
+            selects = selects.difference(lacks)
+            without = {**{one: name for one in lacks}, **without}
+        mine = {one: frozenset(node.indexes.get(one, ())) for one in ROUTABLE}
+        if self.indexes is not None:
+            mine = {one: mine[one] & self.indexes[one] for one in ROUTABLE}
+        shown = (f"{name} at {places(node)}", *self.shown[: _SHOWN - 1])
+        unknown = self.unknown or (f"{name}: {node.unknown}" if node.unknown else "")
+        return Shared(unknown, selects, mine, without, shown)
+
+
+@dataclass(frozen=True)
 class FleetView:
     """Every node with RoCE rails, by name."""
 
     nodes: dict[str, NodeGids] = field(default_factory=dict)
+
+    @functools.cached_property
+    def shared(self) -> Shared:
+        """What all of them have in common."""
+        found = Shared()
+        for name, node in self.nodes.items():
+            found = found.and_(name, node)
+        return found
+
+
+def places(node: NodeGids) -> str:
+    """Where all rails of a node have addresses, for people."""
+    found = [f"{one} ({family})" for family, some in node.indexes.items() for one in some]
+    return ", ".join(found[:_SHOWN]) or "no common index"
 
 
 def fleet_view(nodes: Mapping[str, tuple[NcclHost, NcclPolicy]]) -> FleetView:
