@@ -17,8 +17,9 @@ description:
   - Never changes the host.
 options:
   areas:
-    description: The areas of checks. M(ibready.cluster.nvlinkverify) and
-      M(ibready.cluster.stackverify) cover the others; with all of them here, one visit is enough.
+    description: The areas of checks. M(ibready.cluster.nvlinkverify),
+      M(ibready.cluster.stackverify) and M(ibready.cluster.ncclverify) cover the others; with all of
+      them here, one visit is enough.
     type: list
     elements: str
     choices: [host, pci, ib, roce, fabric, gpu, nvlink, stack, nccl]

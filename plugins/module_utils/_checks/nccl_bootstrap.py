@@ -83,7 +83,7 @@ def _wanted(here: HostFacts) -> tuple[str, str]:
     first = next((one for one in found if one.name == SOCKET), None)
     if isinstance(first, Setting):
         return first.value.lstrip("="), ""
-    alone = not here.wish.peers
+    alone = not here.host.routes
     return "", "" if first is None or alone else first.why
 
 

@@ -28,7 +28,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl.wish import 
 
 DERIVED = "nccl.conf.derived"
 NOT_SET = "not set"
-_ALONE = "nobody named another node, so there is no way to any"
+_ALONE = "nobody named another node's address, so there is no way to any"
 _SAYS_SO = ("nccl_", "ibready_expect.")
 
 
@@ -56,7 +56,7 @@ def _each(
     for one in wanted.settings:
         yield _setting(one, settings.get(one.name), host)
     for lacking in wanted.untold:
-        yield _untold(lacking, wish, settings)
+        yield _untold(lacking, host, settings)
     for name in wish.policy.forbid:
         if name in settings:
             observed = f"{name}={short(settings[name])}"
@@ -81,8 +81,8 @@ def _same_ports(value: str | None, wanted: str, host: NcclHost) -> bool:
     )
 
 
-def _untold(one: Untold, wish: Wish, settings: Mapping[str, str]) -> Check:
-    if one.name == SOCKET and not wish.peers:
+def _untold(one: Untold, host: NcclHost, settings: Mapping[str, str]) -> Check:
+    if one.name == SOCKET and not host.routes:
         return skipped(DERIVED, SOCKET, _ALONE)
     observed = short(settings[one.name]) if one.name in settings else NOT_SET
     return unknown(DERIVED, one.name, one.why, observed=observed)
