@@ -137,13 +137,4 @@ options:
     description: Return the same result without failing on it.
     type: bool
     default: false
-attributes:
-  check_mode:
-    description: Runs the same in check mode, because it never changes the host.
-    support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
 """

@@ -26,6 +26,7 @@ options:
     default: [host, pci, ib, roce, fabric]
 extends_documentation_fragment:
   - ibready.cluster.verify
+  - ibready.cluster.look
 """
 
 EXAMPLES = r"""

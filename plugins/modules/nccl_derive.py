@@ -26,15 +26,8 @@ options:
     type: list
     elements: str
     default: []
-attributes:
-  check_mode:
-    description: Changes nothing.
-    support: full
-  diff_mode:
-    description: Changes nothing.
-    support: none
-author:
-  - ibready contributors (@ibready)
+extends_documentation_fragment:
+  - ibready.cluster.look
 """
 
 EXAMPLES = r"""

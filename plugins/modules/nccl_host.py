@@ -23,15 +23,8 @@ options:
   version:
     description: The release of NCCL that is going to be there, if there is no library yet.
     type: str
-attributes:
-  check_mode:
-    description: Runs the same in check mode, because it never changes the host.
-    support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
+extends_documentation_fragment:
+  - ibready.cluster.look
 """
 
 EXAMPLES = r"""

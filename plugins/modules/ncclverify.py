@@ -32,6 +32,7 @@ options:
     elements: str
 extends_documentation_fragment:
   - ibready.cluster.verify
+  - ibready.cluster.look
 """
 
 EXAMPLES = r"""

@@ -13,15 +13,8 @@ description:
   - GPUs and HCAs are found by their PCI class and vendor, before any driver is there.
   - What cannot be read is listed in RV(node.unreadable) with the reason, never guessed.
 options: {}
-attributes:
-  check_mode:
-    description: Runs the same in check mode, because it never changes the host.
-    support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
+extends_documentation_fragment:
+  - ibready.cluster.look
 """
 
 EXAMPLES = r"""

@@ -36,15 +36,8 @@ options:
     description: The directory that is the host's C(/) for files. Tests point it elsewhere.
     type: path
     default: /
-attributes:
-  check_mode:
-    description: Runs the same in check mode, because it never changes the host.
-    support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
+extends_documentation_fragment:
+  - ibready.cluster.look
 """
 
 EXAMPLES = r"""

@@ -16,6 +16,7 @@ description:
   - Never changes the host.
 extends_documentation_fragment:
   - ibready.cluster.verify
+  - ibready.cluster.look
 """
 
 EXAMPLES = r"""
