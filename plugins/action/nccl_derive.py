@@ -12,10 +12,13 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive_roce import FAMILY, INDEX
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derived import Derived
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _nccl_plan
 
 _TOLD = "__nccl_host"
+# What has to be right on all nodes: such a line is not taken back for some of them.
+_SHARED = (FAMILY, INDEX)
 
 
 class ActionModule(ActionBase):
@@ -45,9 +48,13 @@ class ActionModule(ActionBase):
             }
         except _nccl_plan.ToldError as exc:
             raise AnsibleActionFail(str(exc)) from exc
-        derived = _nccl_plan.plan(nodes, [name for name in args["hosts"] if name in nodes])
+        absent = [name for name in every if name not in nodes]
+        mine = [name for name in args["hosts"] if name in nodes]
+        derived = _nccl_plan.plan(nodes, mine, absent)
         self._warn(derived)
-        result.update(changed=False, hosts={name: _host(one) for name, one in derived.items()})
+        shared = _SHARED if absent else ()
+        found = {name: _host(one, shared) for name, one in derived.items()}
+        result.update(changed=False, hosts=found, absent=absent)
         return result
 
     def _warn(self, derived: Mapping[str, Derived]) -> None:
@@ -65,11 +72,11 @@ def _found(hostvars: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
     return result if isinstance(result, Mapping) and "nccl_host" in result else None
 
 
-def _host(one: Derived) -> dict[str, Any]:
+def _host(one: Derived, shared: tuple[str, ...]) -> dict[str, Any]:
     return {
         **one.to_dict(),
         "settings": [
             {"name": line.name, "value": line.value, "reason": line.reason} for line in one.settings
         ],
-        "keep": sorted({lacking.name for lacking in one.untold}),
+        "keep": sorted({*shared, *(lacking.name for lacking in one.untold)}),
     }

@@ -28,5 +28,6 @@ class ActionModule(ActionBase):
             argument_spec={"hosts": {"type": "list", "elements": "str", "required": True}}
         )
         hostvars = (task_vars or {})["hostvars"]
-        result.update(changed=False, peers=_nccl.peers(hostvars, args["hosts"], _nccl.MOST_PEERS))
+        names = _nccl.nodes(hostvars, args["hosts"])
+        result.update(changed=False, peers=_nccl.peers(hostvars, names, _nccl.MOST_PEERS))
         return result

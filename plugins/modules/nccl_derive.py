@@ -21,8 +21,8 @@ options:
     required: true
   compare:
     description:
-      - More hosts that what has to be the same on all nodes of a RoCE fabric is compared with, as
-        far as they told.
+      - More hosts that what has to be the same on all nodes of a RoCE fabric is compared with.
+        While one of them told nothing, a line about it is neither begun nor taken back.
     type: list
     elements: str
     default: []
@@ -62,5 +62,10 @@ hosts:
       left_out:
         - {port: mlx5_2/1, why: "its model can never do the rate of the others", confidence: medium}
       remarks: []
+absent:
+  description: Hosts that told nothing.
+  type: list
+  elements: str
+  returned: success
 """
 # The action plugin of the same name does the work: there is nothing to do on a node.

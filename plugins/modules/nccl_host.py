@@ -47,6 +47,11 @@ library:
   type: dict
   returned: success
   sample: {"path": "/usr/lib/x86_64-linux-gnu/libnccl.so.2", "version": "2.28.9"}
+release:
+  description: The release of NCCL that is judged for; empty where none is known.
+  type: str
+  returned: success
+  sample: 2.28.9
 names:
   description: The variables that the library holds; empty where there is none.
   type: list
@@ -78,7 +83,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import build, conf, library
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclHost
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.library import Library
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import NEWEST
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import NEWEST, shown
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.wish import Wish
 
 
@@ -119,6 +124,7 @@ def main() -> None:
         changed=False,
         nccl_host=host.to_dict(),
         wish=wish.to_dict(),
+        release=shown(host.release) if host.release else "",
         library={"path": found.path, "version": found.version} if found else {},
         names=sorted(found.names) if found else [],
         harmful=_harmful(evidence, host, wish),

@@ -11,6 +11,7 @@ description:
   - Gives the addresses under which the inventory knows the nodes, C(ibready_address) of a host
     before C(ansible_host) before its name. M(ibready.cluster.nccl_host) asks each host for its way
     to them.
+  - Hosts that told that they have no GPU are left out, while others have some.
   - Of very many hosts some stand for all, for routes go by networks.
   - Runs on the controller. Changes nothing.
 options:

@@ -14,6 +14,7 @@ REGISTERED = "__nccl_peers"
 # milliseconds, and each host of an ad hoc call takes as many.
 MOST_PEERS = 64
 MOST_ALONE = 8
+_BY_NETWORK = ("ssh", "smart", "paramiko", "paramiko_ssh")
 
 
 def policy(variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -35,6 +36,21 @@ def _address(variables: Mapping[str, Any], name: str) -> str:
     own = variables.get("ibready_address")
     if own:
         return str(own)
-    if variables.get("ansible_connection") == "local":
+    host = variables.get("ansible_host")
+    connection = str(variables.get("ansible_connection") or "ssh").rpartition(".")[2]
+    if not host and connection not in _BY_NETWORK:
         return ""
-    return str(variables.get("ansible_host") or name)
+    return "" if connection == "local" else str(host or name)
+
+
+def nodes(hostvars: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """Those of the hosts that have GPUs, as far as they told; all where none did."""
+    found = [name for name in names if _has_gpus(hostvars.get(name) or {}) is not False]
+    return found or list(names)
+
+
+def _has_gpus(variables: Mapping[str, Any]) -> bool | None:
+    node = (variables.get("ibready_node") or {}).get("node")
+    if not isinstance(node, Mapping) or not isinstance(node.get("gpus"), list):
+        return None
+    return bool(node["gpus"])

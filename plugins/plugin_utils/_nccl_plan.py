@@ -39,16 +39,17 @@ def told(name: str, result: Mapping[str, Any]) -> Told:
         raise ToldError(f"{name}: nccl_host returned what cannot be read: {exc!r}") from exc
 
 
-def fleet(nodes: Mapping[str, Told]) -> FleetView:
+def fleet(nodes: Mapping[str, Told], absent: Iterable[str] = ()) -> FleetView:
     """What the nodes have in common; idle ones take no part."""
-    return fleet_view(
-        {name: (one.host, one.wish.policy) for name, one in nodes.items() if not is_idle(one.host)}
-    )
+    busy = {name: one for name, one in nodes.items() if not is_idle(one.host)}
+    return fleet_view({name: (one.host, one.wish.policy) for name, one in busy.items()}, absent)
 
 
-def plan(nodes: Mapping[str, Told], names: Iterable[str]) -> dict[str, Derived]:
-    """The lines of these hosts, of all that told."""
-    view = fleet(nodes)
+def plan(
+    nodes: Mapping[str, Told], names: Iterable[str], absent: Iterable[str] = ()
+) -> dict[str, Derived]:
+    """The lines of these hosts, of all that told; ``absent``: those that did not."""
+    view = fleet(nodes, absent)
     return {
         name: Derived() if is_idle(nodes[name].host) else _derive(nodes[name], view)
         for name in names

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
     Check,
     failed,
@@ -29,7 +31,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.ip_addr imp
 _ADDRESS = "nccl.bootstrap.address"
 _OUT = "an address that leads out of this host"
 # Bridges of containers and virtual machines, by their usual names.
-_INSIDE = ("docker", "virbr", "cni", "br-", "lxc", "podman", "veth", "flannel", "cali")
+_INSIDE = re.compile(r"docker|virbr|cni|br-[0-9a-f]{12}$|lxc|podman|veth|flannel|cali")
 
 
 def judge(here: HostFacts) -> Check:
@@ -53,32 +55,46 @@ def _of(here: HostFacts, listener: Listener) -> Check:
     if interfaces.value is None:
         why = interfaces.why or "nobody looked at the interfaces"
         return unknown(_ADDRESS, SONAME, why, observed=listener.address)
-    holder = _holder(interfaces.value, listener)
+    wanted, why = _wanted(here)
+    named = here.asked.proof.value.interface if here.asked.proof.value else ""
+    holder = _holder(interfaces.value, listener, (wanted, named))
     if holder is None:
         why = f"no interface holds {listener.address}, which the library listens on"
         return unknown(_ADDRESS, SONAME, why, observed=listener.address)
     observed = f"{holder.name}, {listener.address}"
-    wanted, why = _wanted(here)
     if wanted:
         if holder.name == wanted:
             return passed(_ADDRESS, SONAME, observed, wanted, CAPABILITY)
         return failed(_ADDRESS, SONAME, observed, wanted, CAPABILITY, cause=_cause(here))
-    if holder.kind == LOOPBACK or holder.name.startswith(_INSIDE):
+    if holder.kind == LOOPBACK or _INSIDE.match(holder.name):
         return failed(_ADDRESS, SONAME, observed, _OUT, CAPABILITY, cause=_cause(here))
     if why:
         return unknown(_ADDRESS, SONAME, why, observed=observed)
     return passed(_ADDRESS, SONAME, observed, _OUT, CAPABILITY)
 
 
-def _holder(interfaces: tuple[Interface, ...], listener: Listener) -> Interface | None:
-    for one in interfaces:
-        if any(address.local == listener.address for address in one.addresses):
-            return one
-    return None
+def _holder(
+    interfaces: tuple[Interface, ...], listener: Listener, names: tuple[str, ...]
+) -> Interface | None:
+    """Who has the address; of several (one address may be on lo as well) the one of these names."""
+    found = [
+        one
+        for one in interfaces
+        if any(address.local == listener.address for address in one.addresses)
+    ]
+    for name in names:
+        for one in found:
+            if one.name == name:
+                return one
+    return found[0] if found else None
 
 
 def _wanted(here: HostFacts) -> tuple[str, str]:
-    """The interface with the way to the other nodes, or why it cannot be told."""
+    """The interface with the way to the other nodes, or why it cannot be told; neither where the
+    site itself says what holds."""
+    policy = here.wish.policy
+    if SOCKET in policy.variables or SOCKET in policy.forbid:
+        return "", ""
     found = derive_socket.lines(here.host, here.wish.policy)
     first = next((one for one in found if one.name == SOCKET), None)
     if isinstance(first, Setting):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Iterator
 
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import nccl_harm
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
     Check,
     failed,
@@ -18,7 +19,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks.nccl_libra
 from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_reading import SYSTEM_FILE
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.nccl import HostFacts
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl import lint
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl import lint, registry
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.conf import (
     ENVIRONMENT,
     as_text,
@@ -45,6 +46,8 @@ _IDS = (_LINES, _DOUBTS, _TAKEN)
 _MEANT = "a line that NCCL reads as it is meant"
 # A file with more is no nccl.conf, and one look at it tells that.
 _MOST = 20
+_FOR_ALL = 0o004
+_OTHERS = (registry.ELSEWHERE, registry.FOREIGN, registry.UNKNOWN)
 
 
 def judge(here: HostFacts) -> Iterator[Check]:
@@ -59,9 +62,26 @@ def judge(here: HostFacts) -> Iterator[Check]:
     known = here.asked.library.value.names if here.asked.library.value else None
     found = lint.problems(text, here.release, known)
     yield from _told(_LINES, [one for one in found if one.severity == ERROR], text)
-    doubts = [one for one in found if one.severity == WARNING]
-    yield from _told(_DOUBTS, [*doubts, *_by_copies(here, text, found)], text)
+    doubts = [one for one in found if one.severity == WARNING and not _asked_for(here, one)]
+    doubts += [*_by_copies(here, text, found), *_detours(here, text)]
+    yield from _told(_DOUBTS, doubts, text)
     yield from _taken(here, text)
+
+
+def _asked_for(here: HostFacts, one: Problem) -> bool:
+    """Whether the inventory itself names a variable that somebody else than NCCL reads."""
+    return one.kind in _OTHERS and one.name in here.wish.policy.variables
+
+
+def _detours(here: HostFacts, text: str) -> Iterator[Problem]:
+    says = _says(text, here.release or NEWEST)
+    settings = {name: value for name, (_line, value) in says.items()}
+    for one in nccl_harm.detours(settings, here.host, here.wish.policy):
+        line, value = says[one.name]
+        step = "take the line out, or put it into nccl_conf_variables if it is needed"
+        yield Problem(
+            line, one.name, f"{one.name}={short(value)}", one.means, step, WARNING, "detour"
+        )
 
 
 def _told(check_id: str, problems: list[Problem], text: str) -> Iterator[Check]:
@@ -118,6 +138,14 @@ def _taken(here: HostFacts, text: str) -> Iterator[Check]:
             yield skipped(_TAKEN, SYSTEM_FILE, NO_LIBRARY)
         else:
             yield unknown(_TAKEN, SYSTEM_FILE, proof.why or "nobody asked the library")
+        return
+    if here.mode.value is None:
+        yield unknown(_TAKEN, SYSTEM_FILE, here.mode.why or "nobody looked at its permissions")
+        return
+    if not here.mode.value & _FOR_ALL:
+        observed = f"mode {here.mode.value:04o}"
+        cause = "jobs of other users cannot read it, and NCCL says nothing of that"
+        yield failed(_TAKEN, SYSTEM_FILE, observed, "readable for all", CAPABILITY, cause=cause)
         return
     wrong = list(_mistaken(here, text, proof.value))
     yield from wrong[:_MOST]

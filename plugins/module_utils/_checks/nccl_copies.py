@@ -9,6 +9,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     Check,
     failed,
     passed,
+    skipped,
     unknown,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_library import SONAME
@@ -23,6 +24,7 @@ _CONF = "nccl.copies.conf"
 _ENVIRONMENT = "nccl.copies.environment"
 _MOST = 4
 _NAMES = "NCCL_"
+_LINKER = "/etc/ld.so.conf"
 
 
 def judge(here: HostFacts) -> Iterator[Check]:
@@ -38,7 +40,14 @@ def _library(here: HostFacts) -> Check:
         return unknown(_LIBRARY, SONAME, copies.why or "nobody searched")
     own = here.asked.library.value
     others = [one for one in copies.value if own is None or one.real != own.real]
-    led = [one for one in others if one.how.startswith("/") and not _same(one, here)]
+    # Which of the linker's own folders wins, the proof has shown.
+    led = [
+        one
+        for one in others
+        if one.how.startswith("/")
+        and not _same(one, here)
+        and not (own is not None and one.how.startswith(_LINKER))
+    ]
     expected = "no other release on the way of every process"
     if led:
         cause = f"{short(led[0].how)} leads processes there"
@@ -67,6 +76,10 @@ def _conf(here: HostFacts) -> Check:
         more = f" and {len(told) - _MOST} more" if len(told) > _MOST else ""
         observed = ", ".join(told[:_MOST]) + more
         return failed(_CONF, SYSTEM_FILE, observed, expected, CAPABILITY)
+    homes = [short(one.place) for one in here.copies.unseen if one.holds_homes]
+    if homes:
+        why = f"none on this host; not looked at: {', '.join(homes[:_MOST])}, on another machine"
+        return skipped(_CONF, SYSTEM_FILE, why)
     return _unless_unseen(here, _CONF, SYSTEM_FILE, "none", expected)
 
 

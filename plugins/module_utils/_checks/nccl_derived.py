@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Iterator, Mapping
+from typing import Callable, Iterator, Mapping
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
     Check,
@@ -15,14 +15,20 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
 from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_reading import SYSTEM_FILE
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY, INVENTORY
 from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive import derive
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive import DISABLE, derive
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive_roce import INDEX
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derived import Derived, Untold
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.fleet import FleetView
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclHost
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import HCA, SOCKET
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.problem import short
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import NEWEST
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.select import Port, hca_ports
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.select import (
+    Interface,
+    Port,
+    hca_ports,
+    interfaces,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.setting import Setting
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.wish import Wish
 
@@ -66,9 +72,9 @@ def _each(
 def _setting(one: Setting, value: str | None, host: NcclHost) -> Check:
     said = one.reason.startswith(_SAYS_SO) or "(nccl_rails)" in one.reason
     source = INVENTORY if said else CAPABILITY
-    if value == one.value or (one.name == HCA and _same_ports(value, one.value, host)):
-        return passed(DERIVED, one.name, short(value or ""), one.value, source)
     observed = NOT_SET if value is None else short(value)
+    if value == one.value or _SAME.get(one.name, _differs)(value, one.value, host):
+        return passed(DERIVED, one.name, observed, one.value, source)
     return failed(DERIVED, one.name, observed, one.value, source, cause=one.reason)
 
 
@@ -76,13 +82,43 @@ def _same_ports(value: str | None, wanted: str, host: NcclHost) -> bool:
     """Whether two lists mean the same of the ports that are there: one may name others as well."""
     ports = [Port(one.device, one.num) for one in host.ports.value or ()]
     release = host.release or NEWEST
-    return value is not None and hca_ports(value, ports, release) == hca_ports(
-        wanted, ports, release
-    )
+    return hca_ports(value, ports, release) == hca_ports(wanted, ports, release)
+
+
+def _same_interface(value: str | None, wanted: str, host: NcclHost) -> bool:
+    """Whether jobs meet on the same interface, and sockets use no other because of the value."""
+    release = host.release or NEWEST
+    present = [
+        Interface(one.name, address.local, one.running)
+        for one in host.interfaces.value or ()
+        for address in one.addresses
+    ]
+    taken = interfaces(value, present, release)
+    right = interfaces(wanted, present, release)
+    return bool(right) and (taken == right or (value is None and taken[:1] == right[:1]))
+
+
+def _off_already(value: str | None, _wanted: str, _host: NcclHost) -> bool:
+    """Without a device NCCL finds none."""
+    return value is None
+
+
+def _differs(_value: str | None, _wanted: str, _host: NcclHost) -> bool:
+    return False
+
+
+# By what a value does, where another one may do the same.
+_SAME: dict[str, Callable[[str | None, str, NcclHost], bool]] = {
+    HCA: _same_ports,
+    SOCKET: _same_interface,
+    DISABLE: _off_already,
+}
 
 
 def _untold(one: Untold, host: NcclHost, settings: Mapping[str, str]) -> Check:
     if one.name == SOCKET and not host.routes:
         return skipped(DERIVED, SOCKET, _ALONE)
+    if one.name == INDEX and host.nccl.missing:
+        return skipped(DERIVED, INDEX, host.nccl.why)
     observed = short(settings[one.name]) if one.name in settings else NOT_SET
     return unknown(DERIVED, one.name, one.why, observed=observed)

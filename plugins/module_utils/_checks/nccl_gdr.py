@@ -11,6 +11,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     unknown,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_values
+from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_variables import TOPO_FILE
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY, INVENTORY
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.nccl import HostFacts
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import (
@@ -77,6 +78,8 @@ def _does_not_apply(here: HostFacts, rails: bool) -> str:
         return "there is no way of GPUDirect RDMA: see stack.gpudirect.path"
     if TOPO in (here.settings.value or {}):
         return f"{TOPO} tells NCCL how far the HCAs are"
+    if here.topology.value is not None:
+        return f"{TOPO_FILE} tells NCCL how far the HCAs are"
     return ""
 
 

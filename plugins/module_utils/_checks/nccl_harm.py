@@ -13,7 +13,11 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     unknown,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._data import gpudirect, nccl_harm
-from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_harm import HARMS, Harm
+from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_harm import (
+    DETOURS,
+    HARMS,
+    Harm,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_reading import SYSTEM_FILE
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
 from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
@@ -50,7 +54,7 @@ def _each(settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy) -> It
     mine = {name: one for name, one in settings.items() if name not in policy.variables}
     for one in HARMS:
         if one.name in mine and _is(one, mine[one.name]):
-            yield from _judged(one, mine[one.name], host)
+            yield from _judged(one, mine[one.name], host, policy)
     if INDEX in mine:
         yield from _index(mine[INDEX], host, policy)
 
@@ -68,8 +72,16 @@ _WHEN: dict[str, Callable[[int | None], bool]] = {
 }
 
 
-def _judged(one: Harm, value: str, host: NcclHost) -> Iterator[Check]:
-    need = _needed(one, host)
+def detours(settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy) -> Iterator[Harm]:
+    """Those of DETOURS that are set, and that the inventory does not ask for."""
+    for one in DETOURS:
+        value = None if one.name in policy.variables else settings.get(one.name)
+        if value is not None and _is(one, value) and _needed(one, host, policy).value:
+            yield one
+
+
+def _judged(one: Harm, value: str, host: NcclHost, policy: NcclPolicy) -> Iterator[Check]:
+    need = _needed(one, host, policy)
     observed = f"{one.name}={short(value)}"
     if need.value is None:
         yield unknown(_HARM, one.name, need.why or "nobody looked", observed=observed)
@@ -83,10 +95,11 @@ def _failed(name: str, observed: str, cause: str) -> Check:
     )
 
 
-def _needed(one: Harm, host: NcclHost) -> Reading[bool]:
+def _needed(one: Harm, host: NcclHost, policy: NcclPolicy) -> Reading[bool]:
     """Whether the host has what the setting switches off."""
     if one.needs == nccl_harm.RAILS:
-        return host.ports.map(bool)
+        rails = derive_rails.rails(host, policy)
+        return Reading(None, rails.why) if rails.why else Reading(bool(rails.ports))
     if one.needs == nccl_harm.GPUS:
         return host.gpus.map(lambda found: len(found) > 1)
     if host.gpudirect.clients.value:

@@ -27,15 +27,20 @@ def version(here: HostFacts) -> Check:
             return skipped(_VERSION, SONAME, NO_LIBRARY)
         return unknown(_VERSION, SONAME, library.why or "nobody looked")
     observed = f"{library.value.version or 'of no known version'}, {library.value.path}"
+    says = here.asked.proof.value.version if here.asked.proof.value else library.value.version
+    if says != library.value.version and library.value.version:
+        observed = f"{observed}, says of itself that it is {says}"
+        cause = "the file was put together from two releases"
+        return failed(_VERSION, SONAME, observed, library.value.version, CAPABILITY, cause=cause)
     if package.value is None:
         if package.missing:
             return skipped(_VERSION, SONAME, f"it came by no package: {observed}")
         return unknown(_VERSION, SONAME, package.why or "nobody looked", observed=observed)
     expected = package.map(release)
-    if expected.value is None or not library.value.version:
+    if expected.value is None or not says:
         why = expected.why or "the file does not tell its version"
         return unknown(_VERSION, SONAME, why, observed=observed)
-    if release(library.value.version) == expected.value:
+    if release(says) == expected.value:
         return passed(_VERSION, SONAME, observed, package.value, CAPABILITY)
     cause = "another copy lies ahead of the package's on the linker's path"
     return failed(_VERSION, SONAME, observed, package.value, CAPABILITY, cause=cause)

@@ -29,6 +29,17 @@ class Harm:
 HARMS = (
     Harm("NCCL_IB_DISABLE", ON, RAILS, "NCCL leaves every HCA alone: all traffic goes over TCP"),
     Harm("NCCL_NET", WORD, RAILS, "NCCL uses TCP and no HCA", ("socket",)),
+    Harm("NCCL_IB_RETRY_CNT", OFF, RAILS, "a single lost packet ends the job"),
+    Harm("NCCL_IB_TIMEOUT", OFF, RAILS, "a broken connection is never noticed: jobs hang"),
+    Harm(
+        "NCCL_DMABUF_ENABLE",
+        OFF,
+        DMABUF,
+        "NCCL does not use the only way to GPUDirect RDMA that this host has",
+    ),
+)
+# A detour within the host: mostly left from a search for a fault, now and then needed.
+DETOURS = (
     Harm(
         "NCCL_P2P_DISABLE",
         ONE,
@@ -47,13 +58,5 @@ HARMS = (
         ON,
         GPUS,
         "GPUs that cannot reach each other directly go through the network, within the host too",
-    ),
-    Harm("NCCL_IB_RETRY_CNT", OFF, RAILS, "a single lost packet ends the job"),
-    Harm("NCCL_IB_TIMEOUT", OFF, RAILS, "a broken connection is never noticed: jobs hang"),
-    Harm(
-        "NCCL_DMABUF_ENABLE",
-        OFF,
-        DMABUF,
-        "NCCL does not use the only way to GPUDirect RDMA that this host has",
     ),
 )

@@ -30,13 +30,16 @@ def not_given() -> Reading[NcclLog]:
 @dataclass(frozen=True)
 class HostFacts:
     """``host``: what an nccl.conf is derived from, with the release that is judged for. ``conf``:
-    the text of /etc/nccl.conf, missing where there is no file. ``asked``: the library's own word.
-    ``package``: the version that the package manager knows. ``copies``: what else leads jobs to
-    another library or other settings."""
+    the text of /etc/nccl.conf, missing where there is no file; ``mode``: its permissions.
+    ``topology``: whether there is a file from which NCCL takes the host's topology. ``asked``: the
+    library's own word. ``package``: the version that the package manager knows. ``copies``: what
+    else leads jobs to another library or other settings."""
 
     host: NcclHost = field(default_factory=NcclHost)
     wish: Wish = field(default_factory=Wish)
     conf: Reading[str] = field(default_factory=Reading)
+    mode: Reading[int] = field(default_factory=Reading)
+    topology: Reading[bool] = field(default_factory=Reading)
     asked: Asked = field(default_factory=Asked)
     package: Reading[str] = field(default_factory=Reading)
     copies: Copies = field(default_factory=Copies)

@@ -13,7 +13,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.ip_route im
 @dataclass(frozen=True)
 class NetFacts:
     """``interfaces``: in the kernel's order. ``routes``: by the address or name that was asked for;
-    this host's own are left out."""
+    this host's own are left out, and a name without an address is missing."""
 
     interfaces: Reading[tuple[Interface, ...]] = field(default_factory=Reading)
     routes: dict[str, Reading[Route]] = field(default_factory=dict)

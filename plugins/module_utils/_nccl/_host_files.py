@@ -35,6 +35,7 @@ LOCAL = frozenset(
         "zfs",
     ]
 )
+_OWN = ("/", "/etc", "/usr")
 TEXT = 256 * 1024
 # What is written there for accounts that have no home.
 _NO_HOME = ("dev", "nonexistent", "proc", "sys")
@@ -119,19 +120,26 @@ class Host:
         return data[:TEXT].decode("utf-8", "replace")
 
     def local(self, path: str) -> bool:
-        """Whether the path is on a file system of this machine; asks nothing of any other."""
+        """Whether the path is on a file system of this machine; asks nothing of any other.
+
+        A host that runs from a network's file system is as good as on its own.
+        """
         for point, kind in self._mounts:
             if path == point or path.startswith(point.rstrip("/") + "/"):
-                if kind in LOCAL:
+                if _is_own(point, kind):
                     return True
                 self.unseen(point, f"{kind}, which is not looked into")
                 return False
         self.unseen(path, "its file system is not known")
         return False
 
+    def mounted(self, path: str) -> bool:
+        """Whether it is known where the path lies."""
+        return any(path.startswith(point.rstrip("/") + "/") for point, _kind in self._mounts)
+
     def remote_mount(self, path: str) -> bool:
         """Whether something else than a file system of this machine is mounted right here."""
-        return any(path == point and kind not in LOCAL for point, kind in self._mounts)
+        return any(path == point and not _is_own(point, kind) for point, kind in self._mounts)
 
     def homes(self) -> Homes:
         """Users by their home, from the host's own accounts and from /home."""
@@ -156,6 +164,10 @@ class Host:
                 point = _OCTAL.sub(lambda octal: chr(int(octal[1], 8)), words[4])
                 found.append((point, words[words.index("-", 6) + 1]))
         return sorted(reversed(found), key=lambda one: -len(one[0]))
+
+
+def _is_own(point: str, kind: str) -> bool:
+    return kind in LOCAL or point in _OWN
 
 
 def is_persons(home: str) -> bool:

@@ -15,6 +15,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl._host_files 
 
 LIBRARY_PATH = "LD_LIBRARY_PATH"
 CONF_FILE = "NCCL_CONF_FILE"
+HOMES = "on another machine: what users set there is not seen"
 _SHELL = (
     *("/etc/environment", "/etc/environment.d/*.conf", "/etc/profile", "/etc/profile.d/*"),
     *("/etc/bash.bashrc", "/etc/bashrc", "/etc/csh.cshrc", "/etc/csh.login", "/etc/zshenv"),
@@ -103,7 +104,11 @@ def _set(host: Host, path: str, number: int, name: str, value: str) -> list[tupl
 
 def _conf_file(host: Host, path: str, who: str) -> None:
     """A file that NCCL reads ahead of /etc/nccl.conf for this user, or where this file is read."""
-    if not path.startswith("/") or not host.local(path):
+    if not path.startswith("/"):
+        return
+    if not host.local(path):
+        if host.mounted(path):
+            host.unseen(os.path.dirname(os.path.dirname(path)), HOMES)
         return
     try:
         os.stat(host.at(path))

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from ansible_collections.ibready.cluster.plugins.module_utils._data import host_units
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     Evidence,
-    Missing,
-    Unavailable,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._observe import _ask, host_services
@@ -33,7 +31,7 @@ class Copies:
     """``copies``, ``settings`` and ``confs``: from the host's files; all three are known together.
 
     ``units``: what systemd gives to the services that start jobs, and to every service (MANAGER).
-    ``texts``: what the files of ``confs`` hold, by path. ``unseen``: where nothing was looked for,
+    ``unseen``: where nothing was looked for,
     so that nothing found is no proof that there is nothing.
     """
 
@@ -41,7 +39,6 @@ class Copies:
     settings: Reading[tuple[Setting, ...]] = field(default_factory=Reading)
     confs: Reading[tuple[ConfFile, ...]] = field(default_factory=Reading)
     units: Reading[tuple[Setting, ...]] = field(default_factory=Reading)
-    texts: dict[str, Reading[str]] = field(default_factory=dict)
     unseen: tuple[Unseen, ...] = ()
 
 
@@ -54,17 +51,8 @@ def observe(evidence: Evidence) -> Copies:
         settings=found.map(lambda told: told.settings),
         confs=confs,
         units=_units(evidence),
-        texts={one.path: _whole(evidence, one.path) for one in confs.value or ()},
         unseen=found.value.unseen if found.value is not None else (),
     )
-
-
-def _whole(evidence: Evidence, path: str) -> Reading[str]:
-    """A file with every blank: NCCL takes them, too."""
-    try:
-        return Reading(evidence.read(path))
-    except Unavailable as exc:
-        return Reading(None, str(exc), isinstance(exc, Missing))
 
 
 def _units(evidence: Evidence) -> Reading[tuple[Setting, ...]]:

@@ -53,11 +53,20 @@ def addresses(host: NcclHost, rails: Rails, fleet: FleetView | None) -> list[Set
         return [untold(INDEX, f"whether NCCL needs one hangs on its release: {why}")]
     shared = (fleet.shared if fleet is not None else Shared()).and_(_ALONE, mine)
     if registry.reads(FAMILY, nccl):
-        return _by_family(shared)
+        return [_of_all(one, fleet) for one in _by_family(shared)]
     if fleet is None:
         why = "needs the one that is right on every node, and nobody compared them"
         return [untold(INDEX, f"NCCL {shown(nccl)} {why}")]
-    return [_by_index(shared, f"NCCL {shown(nccl)} does not look for the address by itself")]
+    found = _by_index(shared, f"NCCL {shown(nccl)} does not look for the address by itself")
+    return [_of_all(found, fleet)]
+
+
+def _of_all(one: Setting | Untold, fleet: FleetView | None) -> Setting | Untold:
+    """An index has to be right on the nodes as well that nobody could look at."""
+    if fleet is None or not fleet.absent or one.name != INDEX or isinstance(one, Untold):
+        return one
+    some = ", ".join(fleet.absent[:4])
+    return untold(INDEX, f"it may be {one.value}, but nobody could compare {some}")
 
 
 def _by_family(nodes: Shared) -> list[Setting | Untold]:

@@ -32,7 +32,13 @@ def lines(host: NcclHost, policy: NcclPolicy) -> list[Setting | Untold]:
         return [_named(host, policy.socket_ifname)]
     if not host.routes:
         return [untold(SOCKET, f"no address of another node is known, so no way to it; {_SAY_SO}")]
-    unknown = [f"{peer}: {one.why}" for peer, one in host.routes.items() if not one.known]
+    known = any(one.known for one in host.routes.values())
+    # One name that nobody knows any more says nothing of the others.
+    unknown = [
+        f"{peer}: {one.why}"
+        for peer, one in host.routes.items()
+        if not one.known and not (one.missing and known)
+    ]
     if unknown:
         more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
         return [untold(SOCKET, f"no way is known to {unknown[0]}{more}; {_SAY_SO}")]

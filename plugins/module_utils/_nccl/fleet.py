@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
-from typing import Mapping, Tuple
+from typing import Iterable, Mapping, Tuple
 
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.roce import ROCE_V2, GidEntry
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive_rails import rails
@@ -69,9 +69,11 @@ class Shared:
 
 @dataclass(frozen=True)
 class FleetView:
-    """Every node with RoCE rails, by name."""
+    """Every node with RoCE rails, by name. ``absent``: nodes that nobody could look at, which may
+    have some as well."""
 
     nodes: dict[str, NodeGids] = field(default_factory=dict)
+    absent: tuple[str, ...] = ()
 
     @functools.cached_property
     def shared(self) -> Shared:
@@ -88,10 +90,12 @@ def places(node: NodeGids) -> str:
     return ", ".join(found[:_SHOWN]) or "no common index"
 
 
-def fleet_view(nodes: Mapping[str, tuple[NcclHost, NcclPolicy]]) -> FleetView:
+def fleet_view(
+    nodes: Mapping[str, tuple[NcclHost, NcclPolicy]], absent: Iterable[str] = ()
+) -> FleetView:
     """What all of these nodes have; nodes whose rails are InfiniBand take no part."""
     found = {name: node_gids(rails(*one).ports, one[0]) for name, one in nodes.items()}
-    return FleetView({name: one for name, one in found.items() if one is not None})
+    return FleetView({name: one for name, one in found.items() if one is not None}, tuple(absent))
 
 
 def node_gids(ports: tuple[NcclPort, ...], host: NcclHost) -> NodeGids | None:

@@ -24,6 +24,7 @@ BEGIN = (
     "# Begin of what ibready.cluster.nccl_conf writes. The next run undoes changes up to the end."
 )
 END = "# End of what ibready.cluster.nccl_conf writes."
+_DUPLICATE = "duplicate"
 # A line is judged as both of these read it: with no comments, and cut into pieces.
 _READERS: tuple[Release, ...] = (reading.VALUE_CUT_SINCE, NEWEST)
 
@@ -74,15 +75,17 @@ def manage(
     """
     above, inside, below = _parts(present)
     names = {one.name for one in wanted.settings}
-    settings = (*wanted.settings, *_kept(inside, wanted.keep - names))
+    settings = (*wanted.settings, *_kept(inside, wanted.keep - names - wanted.drop))
     if wanted.exclusive:
         text = render(settings, HEADER) if settings else ""
         return Managed(text, lost=bool(above or below))
-    names |= wanted.drop
+    theirs = wanted.drop.union(one.name for one in settings)
     others = [*above, *below]
-    gone = {at for at, line in enumerate(others) if _sets(line, names)}
+    gone = {at for at, line in enumerate(others) if _sets(line, theirs)}
     if wanted.repair:
-        gone |= _misread(others, gone, version, known_names)
+        # A line that is hidden by a wrong one may be right: the wrong ones go first.
+        gone |= _misread(others, gone, version, known_names, doubles=False)
+        gone |= _misread(others, gone, version, known_names, doubles=True)
     kept = ["" if at in gone else line for at, line in enumerate(others)]
     head, tail = "".join(kept[: len(above)]), "".join(kept[len(above) :])
     block = f"{BEGIN}\n{render(settings, '')}{END}\n" if settings else ""
@@ -101,8 +104,8 @@ def _sets(line: str, names: AbstractSet[str]) -> bool:
 
 
 def _kept(inside: Sequence[str], names: AbstractSet[str]) -> list[Setting]:
-    """Those of our lines that set one of these, with the reasons above them."""
-    found: list[Setting] = []
+    """Those of our lines that set one of these, with the reasons above them; the first of two."""
+    found: dict[str, Setting] = {}
     reasons: list[str] = []
     for line in inside:
         text = line.rstrip("\n")
@@ -111,9 +114,10 @@ def _kept(inside: Sequence[str], names: AbstractSet[str]) -> list[Setting]:
             continue
         for one in parse(text, NEWEST):
             if one.name is not None and one.name in names:
-                found.append(Setting(one.name, one.value or "", " ".join(reasons)))
+                kept = Setting(one.name, one.value or "", " ".join(reasons))
+                found.setdefault(one.name, kept)
         reasons = []
-    return found
+    return list(found.values())
 
 
 def _misread(
@@ -121,11 +125,14 @@ def _misread(
     gone: AbstractSet[int],
     version: Release | None,
     known_names: AbstractSet[str] | None,
+    doubles: bool,
 ) -> set[int]:
-    """Which of the lines that stay NCCL reads otherwise than they say, by their place."""
+    """Which of the lines that stay NCCL reads otherwise than they say, by their place; or which
+    set what an earlier one sets already."""
     stay = [at for at in range(len(lines)) if at not in gone]
     told = lint.problems("".join(lines[at] for at in stay), version, known_names)
-    return {stay[one.line - 1] for one in told if one.severity == ERROR}
+    wrong = [one for one in told if one.severity == ERROR]
+    return {stay[one.line - 1] for one in wrong if doubles == (one.kind == _DUPLICATE)}
 
 
 def _parts(text: str) -> tuple[list[str], list[str], list[str]]:

@@ -32,6 +32,10 @@ TYPED = "typed flag"
 _PREFIX = "NCCL_"
 _LONGEST_GUESS = 100
 _NEAR = 0.8
+# Nearer than this, one or two letters are wrong; a plugin's own name differs by a word.
+_TYPO = 0.92
+# The same where the prefix is misspelt.
+_SWAPPED = 0.9
 
 
 @dataclass(frozen=True)
@@ -109,10 +113,20 @@ def standing(
     near = nearest(name, known) if guess else ""
     if not name.startswith(_PREFIX):
         says = "NCCL sets it in the job's environment and does not read it"
-        return Standing(
-            FOREIGN, says, f"write {near}, if that is meant" if near else "", bool(near)
-        )
-    return _unknown(near, at, known)
+        # HCA alone, IB_HCA or nccl_ib_hca is NCCL's; GLOO_SOCKET_IFNAME is somebody else's.
+        same = near in (_plain(name), f"{_PREFIX}{_plain(name)}")
+        meant = same or _alike(name, near, _SWAPPED)
+        instead = f"write {near}, if that is meant" if near else ""
+        return Standing(FOREIGN, says, instead, meant)
+    return _unknown(name, near, at, known)
+
+
+def _alike(name: str, near: str, least: float) -> bool:
+    return difflib.SequenceMatcher(None, name, near).ratio() >= least
+
+
+def _plain(name: str) -> str:
+    return name.upper().replace("-", "_")
 
 
 def _never(name: str) -> Standing:
@@ -152,7 +166,7 @@ def _in_time(
     return Standing(READ)
 
 
-def _unknown(near: str, at: Release | None, known: AbstractSet[str] | None) -> Standing:
+def _unknown(name: str, near: str, at: Release | None, known: AbstractSet[str] | None) -> Standing:
     ends = shown(names.NEWEST_LIBRARY)
     if known is None:
         says = f"it is none of the variables known of NCCL up to {ends} (no library was read)"
@@ -162,7 +176,9 @@ def _unknown(near: str, at: Release | None, known: AbstractSet[str] | None) -> S
     if near:
         there = standing(near, at, known, guess=False).kind == READ
         lacks = "" if there else ", which this release lacks"
-        return Standing(UNKNOWN, says, f"write {near}{lacks}, if that is meant", not later)
+        typo = _alike(name, near, _TYPO)
+        instead = f"write {near}{lacks}, if that is meant"
+        return Standing(UNKNOWN, says, instead, typo and not later)
     return Standing(UNKNOWN, says, "leave it out, if no plugin reads it", False)
 
 
@@ -177,7 +193,7 @@ def nearest(name: str, known: AbstractSet[str] | None) -> str:
 def _nearest(name: str, known: frozenset[str] | None) -> str:
     every = (*data.VARIABLES, *names.BINARY_ONLY)
     candidates = sorted(every if known is None else known)
-    plain = name.upper().replace("-", "_")
+    plain = _plain(name)
     if plain in candidates:
         return plain
     if f"{_PREFIX}{plain}" in candidates:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_reading import SYSTEM_FILE
+from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_variables import TOPO_FILE
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     Evidence,
     Missing,
@@ -48,11 +49,15 @@ def _here(evidence: Evidence, machine: Machine, expect: Expectations) -> HostFac
     wish = wanted.value if wanted else Wish()
     if not wish.peers:
         wish = replace(wish, peers=getattr(evidence, "peers", ()))
+    proof = answer.proof.value
     version = answer.library.value.version if answer.library.value else ""
+    version = proof.version if proof is not None else version
     return HostFacts(
         host=look_at(evidence, machine, expect, wish.peers, version),
         wish=wish,
         conf=_conf(evidence),
+        mode=_mode(evidence, SYSTEM_FILE),
+        topology=_mode(evidence, TOPO_FILE).map(bool),
         asked=answer,
         package=package(stack.observe(evidence, machine)),
         copies=copies.observe(evidence),
@@ -63,6 +68,13 @@ def _conf(evidence: Evidence) -> Reading[str]:
     """The file as its bytes are: NCCL drops no blank and no carriage return of it."""
     try:
         return Reading(as_text(evidence.read_bytes(SYSTEM_FILE)))
+    except Unavailable as exc:
+        return Reading(None, str(exc), isinstance(exc, Missing))
+
+
+def _mode(evidence: Evidence, path: str) -> Reading[int]:
+    try:
+        return Reading(evidence.mode(path))
     except Unavailable as exc:
         return Reading(None, str(exc), isinstance(exc, Missing))
 

@@ -20,6 +20,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.ip_route im
 
 # Each question costs milliseconds, and routes go by networks: so many nodes stand for all.
 MOST_PEERS = 128
+# So many names in a row without an address.
+_ENOUGH = 3
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
 
 
@@ -29,11 +31,29 @@ def observe(evidence: Evidence, peers: Sequence[str] = ()) -> NetFacts:
     asked = sorted(set(peers))
     if len(asked) > MOST_PEERS:
         asked = [asked[at * len(asked) // MOST_PEERS] for at in range(MOST_PEERS)]
-    routes = {peer: _route(evidence, peer) for peer in asked}
+    routes: dict[str, Reading[Route]] = {}
+    lost = 0
+    for peer in asked:
+        # A name service that does not answer costs seconds for each name.
+        if lost >= _ENOUGH and not _is_address(peer):
+            routes[peer] = Reading(
+                None, f"{peer} was not looked up, for others have no address", True
+            )
+            continue
+        routes[peer] = _route(evidence, peer)
+        lost = lost + 1 if routes[peer].missing else 0
     return NetFacts(
         interfaces=_ask.command(evidence, "ip_addr", ip_addr.parse),
         routes={peer: one for peer, one in routes.items() if not (one.value and one.value.local)},
     )
+
+
+def _is_address(peer: str) -> bool:
+    try:
+        ipaddress.ip_address(peer)
+    except ValueError:
+        return False
+    return True
 
 
 def _route(evidence: Evidence, peer: str) -> Reading[Route]:
@@ -43,9 +63,11 @@ def _route(evidence: Evidence, peer: str) -> Reading[Route]:
         if _NAME.fullmatch(peer) is None:
             return Reading(None, f"{peer[:60]!r} is neither an IP address nor a host's name")
         found = _ask.command(evidence, "getent_ahosts", getent_ahosts.parse, peer)
-        if found.value is None:
-            return Reading(None, f"{peer} has no address here: {found.why}")
-        address = ipaddress.ip_address(found.value[0])
+        known = [ipaddress.ip_address(one) for one in found.value or ()]
+        usable = [one for one in known if not one.is_link_local]
+        if not usable:
+            return Reading(None, f"{peer} has no address here: {found.why or known[0]}", True)
+        address = usable[0]
     if address.is_link_local or address.is_multicast or address.is_unspecified:
         return Reading(None, f"{address} is no address that a route leads to")
     route = _ask.command(evidence, "ip_route", ip_route.parse, str(address))

@@ -17,7 +17,11 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _MEANS = {"t": "\t", "n": "\n", "r": "\r"}
 _WORDS = {"copy": 6, "set": 5, "conf": 3, "unseen": 3}
 # As _nccl/_host_files and _nccl/_copies_child say it.
-_BOUNDS = ("which is not looked into", "another file system is mounted", "the search stopped after")
+_HOMES = "what users set there is not seen"
+_BOUNDS = (
+    *("which is not looked into", "another file system is mounted", "the search stopped after"),
+    _HOMES,
+)
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
@@ -68,6 +72,11 @@ class Unseen:
         """Whether it only bounds the search for copies: another machine's file system, one that is
         mounted somewhere below, or more folders than are looked into."""
         return any(one in self.why for one in _BOUNDS)
+
+    @property
+    def holds_homes(self) -> bool:
+        """Whether files may be there that NCCL reads ahead of /etc/nccl.conf."""
+        return _HOMES in self.why
 
 
 @dataclass(frozen=True)

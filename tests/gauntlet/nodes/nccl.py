@@ -41,7 +41,7 @@ def add(tree: Tree, node: Node) -> None:
     lines = {**_rails(node), "NCCL_SOCKET_IFNAME": "=eth0", **node.more.get("nccl_conf", {})}
     text = "".join(f"{name}={value}\n" for name, value in lines.items() if value is not None)
     text += node.more.get("nccl_lines", "")
-    tree.file("/etc/nccl.conf", text.encode())
+    tree.file("/etc/nccl.conf", text.encode(), node.more.get("nccl_mode"))
     library = _library(node)
     taken = conf.settings(text, release(library.version))
     tree.command("nccl_proof", to_text(Asked(Reading(library), Reading(_proof(node, taken)))))

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live, entry_name
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import (
     _copies_child,
     _host_files,
@@ -155,9 +154,22 @@ def test_other_machines_file_systems_are_not_touched(
     assert f"{root.folder}/opt" in listed
     assert not [one for one in listed if "/shared" in one or "/home" in one]
     assert (found.copies, found.confs) == ((), ())
+    homes = Unseen("/home", "on another machine: what users set there is not seen")
     assert set(found.unseen) == {
-        Unseen(place, f"{kind}, which is not looked into") for place in ("/home", "/opt/shared")
+        homes,
+        *(Unseen(one, f"{kind}, which is not looked into") for one in ("/home", "/opt/shared")),
     }
+    assert [one.beyond for one in found.unseen] == [True] * 3
+    assert homes.holds_homes
+
+
+def test_a_host_that_runs_from_the_network_is_looked_at_like_another(root: Root) -> None:
+    root.mounts({"/": "nfs4", "/home": "nfs4"})
+    root.library("/usr/lib64/libnccl.so.2")
+    root.file("/etc/environment", "NCCL_IB_DISABLE=1\n")
+    found = root.found()
+    assert len(found.copies) == 1
+    assert [one.name for one in found.settings] == ["NCCL_IB_DISABLE"]
 
 
 def test_a_link_that_leads_to_another_machine_is_not_followed(root: Root) -> None:
@@ -292,7 +304,6 @@ def test_units_and_files_become_facts() -> None:
     facts = copies.observe(host())
     assert facts.copies.value == ()
     assert facts.confs.value == (ConfFile("/root/.nccl.conf", "root"),)
-    assert facts.texts == {"/root/.nccl.conf": Reading(" NCCL_A=1 \n")}
     assert facts.units.value == (
         Setting("systemd", 0, "NCCL_DEBUG", "WARN"),
         Setting("slurmd.service", 0, "NCCL_A", "b c"),
@@ -310,14 +321,6 @@ def test_what_could_not_be_asked_is_unknown() -> None:
         assert (one.known, one.missing) == (False, False)
         assert "within 30 s" in one.why
     assert "not installed" in facts.units.why
-
-
-def test_a_file_that_is_gone_again_is_told_from_one_that_cannot_be_read() -> None:
-    tree = host()
-    tree.remove("/root/.nccl.conf")
-    assert copies.observe(tree).texts["/root/.nccl.conf"].missing
-    tree.broken["/root/.nccl.conf"] = "permission denied"
-    assert not copies.observe(tree).texts["/root/.nccl.conf"].missing
 
 
 def test_this_host_can_be_searched() -> None:
