@@ -7,7 +7,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._entries._entry im
 
 _CONF = "/etc/nccl.conf"
 _PROOF = "nccl_proof"
-_REPAIR = "`ansible-playbook site.yml -i INVENTORY --limit HOST` writes the file anew"
+_REPAIR = (
+    "`ansible-playbook playbooks/converge.yml -i INVENTORY --tags nccl_conf` writes the file anew"
+)
 
 ENTRIES: tuple[Entry, ...] = (
     Entry(

@@ -77,6 +77,16 @@ def test_hosts_of_an_older_nccl_are_compared(derive: Any) -> None:
     assert "no index is right on every node" in warned[0]
 
 
+def test_while_a_node_is_not_looked_at_no_shared_line_is_begun_or_taken_back(derive: Any) -> None:
+    found, warned = derive({"a": looked("hgx-h200-8-roce", "2.19.3")}, {"b": {}})
+    assert "NCCL_IB_GID_INDEX" not in lines(found["a"])
+    assert found["a"]["keep"] == ["NCCL_IB_ADDR_FAMILY", "NCCL_IB_GID_INDEX"]
+    assert "it may be 3, but nobody could compare b" in warned[0]
+    found, warned = derive({"a": looked("hgx-h200-8-roce")}, {"b": {}})
+    assert warned == []
+    assert found["a"]["keep"] == ["NCCL_IB_ADDR_FAMILY", "NCCL_IB_GID_INDEX"]
+
+
 def test_what_is_not_written_is_told_once_for_all_hosts(derive: Any) -> None:
     told = looked("hgx-h100-8")
     told["__nccl_host"]["nccl_host"]["routes"] = {}
@@ -121,6 +131,14 @@ def test_nodes_are_where_the_inventory_says(action: Action, inventory: Inventory
         c={},
         d={"ansible_connection": "local"},
     ) == ["10.0.0.1", "172.16.0.2", "c"]
+
+
+def test_hosts_without_gpus_are_no_nodes(action: Action, inventory: Inventory) -> None:
+    gpu = {"ibready_node": {"node": {"gpus": ["0000:10:00.0"]}}}
+    login: dict[str, Any] = {"ibready_node": {"node": {"gpus": []}}}
+    assert peers(action, inventory, a=gpu, b=gpu, c=login) == ["a", "b"]
+    assert peers(action, inventory, a=login, b={}) == ["b"]
+    assert peers(action, inventory, a=login, b=login) == ["a", "b"]
 
 
 def test_of_very_many_nodes_some_stand_for_all(action: Action, inventory: Inventory) -> None:

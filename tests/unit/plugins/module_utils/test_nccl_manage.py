@@ -217,3 +217,21 @@ def test_what_nccl_reads_otherwise_goes_only_where_that_is_asked_for(line: str) 
     assert found.text == f"{BLOCK}NCCL_ALGO=Ring\n# mine\n"
     assert (found.replaced, found.foreign) == ((line,), ())
     assert manage(found.text, Wanted((HCA,), repair=True), version) == Managed(found.text)
+
+
+def test_a_right_line_behind_a_wrong_one_stays() -> None:
+    present = 'NCCL_IB_TIMEOUT="22"\nNCCL_IB_TIMEOUT=22\n'
+    found = manage(present, Wanted((HCA,), repair=True), release("2.32.3"))
+    assert found.text == f"{BLOCK}NCCL_IB_TIMEOUT=22\n"
+
+
+def test_a_line_of_ours_that_does_harm_goes_too() -> None:
+    present = kept("", HCA, DEBUG).text
+    both = frozenset({"NCCL_IB_HCA"})
+    assert "IB_HCA" not in manage(present, Wanted((DEBUG,), keep=both, drop=both)).text
+
+
+def test_of_a_line_that_is_kept_there_is_one() -> None:
+    twice = f"{BEGIN}\nNCCL_IB_HCA==mlx5_0\nNCCL_IB_HCA==mlx5_1\n{END}\nNCCL_IB_HCA==mlx5_2\n"
+    found = manage(twice, Wanted(keep=frozenset({"NCCL_IB_HCA"})))
+    assert found.text == f"{BEGIN}\nNCCL_IB_HCA==mlx5_0\n{END}\n"
