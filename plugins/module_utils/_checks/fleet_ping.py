@@ -30,24 +30,33 @@ def judge(
     """Checks per host. ``rails``: host -> port names; ``size``: hosts of the inventory.
 
     A slow pair is laid at the door of the host that takes part in most slow pairs of that rail.
-    All rails have one median: a rail that is slow on every host stands out from the others. Of
-    rails without a tested pair fabric.ping.tested tells.
+    All rails are held against the same: one that is slow on every host stands out from the others.
+    Of rails without a tested pair fabric.ping.tested tells.
     """
     tested = [ping for ping in pings if not ping.untested]
     told = [ping for ping in tested if ping.rtt_avg is not None]
-    usual = median(ping.rtt_avg or 0.0 for ping in told) if len(told) >= PAIRS else None
+    usual = _usual(told) if len(told) >= PAIRS else None
     fast = sum(usual is not None and not _slow(ping, usual) for ping in told)
     source = f"fleet {fast}/{len(told)}" if size > 1 else ""
     checks: dict[str, list[Check]] = {host: [] for host in rails}
     for rail in sorted({name for names in rails.values() for name in names}):
-        mine = [ping for ping in told if ping.rail == rail]
+        mine = [ping for ping in tested if ping.rail == rail]
         blamed = blame([ping for ping in mine if usual is not None and _slow(ping, usual)])
+        of_host: dict[str, list[Ping]] = {}
+        for ping in mine:
+            of_host.setdefault(ping.client, []).append(ping)
+            of_host.setdefault(ping.server, []).append(ping)
         for host, names in rails.items():
-            asked = any(p.rail == rail and host in (p.client, p.server) for p in tested)
-            if rail in names and (asked or size == 1):
-                own = [ping for ping in mine if host in (ping.client, ping.server)]
+            if rail in names and (host in of_host or size == 1):
+                own = [ping for ping in of_host.get(host, ()) if ping.rtt_avg is not None]
                 checks[host].append(_host(rail, own, usual, source, host in blamed))
     return checks
+
+
+def _usual(told: Sequence[Ping]) -> float:
+    """What the quickest quarter stays below: of three hosts one slow one is in most pairs."""
+    times = sorted(ping.rtt_avg or 0.0 for ping in told)
+    return times[len(times) // 4]
 
 
 def _slow(ping: Ping, usual: float) -> bool:

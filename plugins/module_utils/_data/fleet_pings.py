@@ -9,8 +9,8 @@ stands out as well as a bad way does.
 
 from __future__ import annotations
 
-# So many times the fleet's median, and so many milliseconds above it.
+# So many times what the quickest quarter of the pairs stays below, and so many milliseconds above.
 FACTOR = 4.0
 ABOVE_MS = 0.2
-# Fewer measured pairs have no median that means anything.
+# Fewer measured pairs say nothing of what is usual.
 PAIRS = 6

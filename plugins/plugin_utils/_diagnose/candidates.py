@@ -18,25 +18,21 @@ _JOB = "nccl.log."
 class Candidate:
     """One row that findings fit, on one host or (``Row.fleet``) on all that have it.
 
-    ``signs``: all findings that fit; ``own``: those that nothing else explains. ``explained`` and
-    ``hidden``: failures and unknowns of others that it explains. ``whole``: it hits all rails of a
-    host. ``above``: candidates that explain a part of this one.
+    ``signs``: all findings that fit, ``parts``: what they are about, as (host, part); ``own``:
+    those that nothing else explains. ``explained`` and ``hidden``: failures and unknowns of others
+    that it explains. ``root``: where nothing is left of it, what it is folded into. ``above``:
+    candidates that explain a part of it.
     """
 
     row: Row
     at: int
     signs: list[Finding] = field(default_factory=list)
+    parts: set[tuple[str, str]] = field(default_factory=set)
     own: list[Finding] = field(default_factory=list)
     explained: list[tuple[Row, Finding]] = field(default_factory=list)
     hidden: list[Finding] = field(default_factory=list)
-    whole: bool = False
     root: Candidate | None = None
     above: list[Candidate] = field(default_factory=list)
-
-    @property
-    def parts(self) -> set[tuple[str, str]]:
-        """The parts of hosts that its signs are about, as (host, part)."""
-        return {(one.host, one.part) for one in self.signs if one.part}
 
     @property
     def hosts(self) -> list[str]:
@@ -52,15 +48,14 @@ class Pool:
         self._hosts = hosts
         self._all: dict[tuple[int, str], Candidate] = {}
         self._on: dict[str, list[Candidate]] = {}
-        self._of_part: dict[str, list[Candidate]] = {}
-        self._far: list[Candidate] = []
+        # Of those that explain what is elsewhere the first of each row stands for all.
+        self._on_rail: dict[str, dict[int, Candidate]] = {}
+        self._anywhere: dict[int, Candidate] = {}
+        self._hit_whole: dict[int, Candidate] = {}
 
     def add(self, finding: Finding) -> None:
         """Put a failure where its row is; it belongs to the first one that it fits."""
-        at = next(
-            at for at, row in enumerate(self._rows) if any(fits(s, finding) for s in row.signs)
-        )
-        row = self._rows[at]
+        at, row = next((at, row) for at, row in enumerate(self._rows) if _any(row.signs, finding))
         key = (at, "" if row.fleet else finding.host)
         self._all.setdefault(key, Candidate(row, at)).signs.append(finding)
 
@@ -69,51 +64,51 @@ class Pool:
         settled = [one for _, one in sorted(self._all.items())]
         for one in settled:
             one.own = list(one.signs)
+            one.parts = {(sign.host, sign.part) for sign in one.signs if sign.part}
             for host in one.hosts:
                 self._on.setdefault(host, []).append(one)
             for part in {part for _, part in one.parts}:
-                self._of_part.setdefault(part, []).append(one)
-            if one.row.rail or one.row.far or one.row.whole:
-                self._far.append(one)
-            if one.row.whole:
-                one.whole = self._hits_all(one)
+                self._on_rail.setdefault(part, {}).setdefault(one.at, one)
+            self._anywhere.setdefault(one.at, one)
+            if one.row.whole and self._hits_all(one):
+                self._hit_whole.setdefault(one.at, one)
         return settled
 
     def explainer(self, finding: Finding, below: int) -> Candidate | None:
-        """The first candidate above this place of the table that explains the finding."""
-        some = (one for one in self._near(finding) if one.at < below)
-        able = [one for one in some if _explains(one, finding)]
-        return min(able, key=lambda one: (one.at, one.hosts), default=None)
+        """The first candidate above this place of the table that explains the finding; where
+        several of one row do, one of the finding's own host."""
+        able = (one for one in self._able(finding) if one.at < below)
+        return min(able, key=lambda one: one.at, default=None)
 
-    def _near(self, finding: Finding) -> Iterator[Candidate]:
-        yield from self._on.get(finding.host, ())
-        if finding.part:
-            yield from self._of_part.get(finding.part, ())
-        if finding.check.id.startswith((_JOB, "fabric.")):
-            yield from self._far
+    def _able(self, finding: Finding) -> Iterator[Candidate]:
+        of_job = finding.check.id.startswith(_JOB)
+        for one in self._on.get(finding.host, ()):
+            mine = (finding.host, finding.part) in one.parts
+            if (
+                _any((*one.row.here, *one.row.far), finding)
+                or (mine and _any((*one.row.same, *one.row.rail), finding))
+                or (of_job and not finding.part and _any(one.row.rail, finding))
+            ):
+                yield one
+        on_rail = self._on_rail.get(finding.part, {}) if finding.part else {}
+        for one in (self._anywhere if of_job and not finding.part else on_rail).values():
+            if _any(one.row.rail, finding):
+                yield one
+        for one in self._anywhere.values():
+            if _any(one.row.far, finding):
+                yield one
+        for one in self._hit_whole.values():
+            if _any(one.row.whole, finding):
+                yield one
 
     def _hits_all(self, one: Candidate) -> bool:
+        """Whether a host has it on all of its rails."""
         for host in one.hosts:
             mine = [finding for finding in one.signs if finding.host == host]
             rails = loss.rails_of(mine[0], self._hosts)
             if rails and loss.hit(mine) >= rails:
                 return True
         return False
-
-
-def _explains(one: Candidate, finding: Finding) -> bool:
-    row = one.row
-    hosts = {sign.host for sign in one.signs}
-    parts = one.parts
-    if (finding.host, finding.part) in parts and _any(row.same, finding):
-        return True
-    if finding.host in hosts and _any(row.here, finding):
-        return True
-    rails = {part for _, part in parts}
-    of_job = finding.check.id.startswith(_JOB) and not finding.part
-    if (of_job or finding.part in rails) and _any(row.rail, finding):
-        return True
-    return _any(row.far, finding) or (one.whole and _any(row.whole, finding))
 
 
 def _any(signs: Iterable[str], finding: Finding) -> bool:
@@ -136,7 +131,7 @@ def explain(rows: Sequence[Row], pool: Pool, unknown: Iterable[Finding]) -> list
                 continue
             root = above.root or above
             root.explained.append((one.row, finding))
-            if root not in one.above:
+            if all(root is not other for other in one.above):
                 one.above.append(root)
         one.own = left
         if not left:

@@ -28,7 +28,10 @@ _HCAS = (
     *("ib.hca.count", "ib.hca.present", "ib.sources.agree", "ib.tool.*", "fleet.hca.*"),
     *("fleet.pci.link", "host.rdma.devices"),
 )
-_JOB_RAIL = ("nccl.log.hcas", "nccl.log.errors~wc_status_(12|5|4)(_|\\b)|modify_qp|port_event")
+_JOB_RAIL = (
+    "nccl.log.hcas~: [1-9]",
+    "nccl.log.errors~wc_status_(12|5|4)(_|\\b)|modify_qp|port_event",
+)
 
 ROWS = (
     Row(
@@ -61,7 +64,7 @@ ROWS = (
         same=_HCA,
         here=_HCAS,
         rail=(*_JOB_RAIL, "fabric.ping.*", "fabric.sm.answers"),
-        whole=("nccl.log.network",),
+        whole=("nccl.log.network", "nccl.log.hcas"),
         share=True,
     ),
     Row(

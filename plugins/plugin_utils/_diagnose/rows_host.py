@@ -20,7 +20,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.fixes im
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.row import LIKELY, Row
 
-_DEVICES = ("nccl.log.hcas", "nccl.log.errors~create_(cq|qp)_failed|reg_mr_failed", "nccl.log.gdr")
+_DEVICES = ("nccl.log.hcas~: [1-9]",)
 _DMESG = ("dmesg", "--level=emerg,alert,crit,err,warn", "--ctime")
 
 ROWS = (
@@ -35,7 +35,7 @@ ROWS = (
         ),
         here=("ib.sources.agree~ibv_devinfo",),
         far=_DEVICES,
-        whole=("nccl.log.network",),
+        whole=("nccl.log.network", "nccl.log.hcas"),
         share=True,
     ),
     Row(
@@ -50,7 +50,7 @@ ROWS = (
         ),
         here=("ib.sources.agree~ibv_devinfo",),
         far=_DEVICES,
-        whole=("nccl.log.network",),
+        whole=("nccl.log.network", "nccl.log.hcas"),
         share=True,
     ),
     Row(

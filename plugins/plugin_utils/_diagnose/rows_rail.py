@@ -31,8 +31,8 @@ _PORT = (
 )
 _PINGS = ("fabric.ping.*", "fleet.ping.rtt", "fabric.sm.answers")
 _HUNG = "nccl.log.errors~wc_status_(12|5)(_|\\b)|modify_qp|port_event"
-_JOB = ("nccl.log.hcas", _HUNG)
-_ALL = ("nccl.log.network", "nccl.log.gdr")
+_JOB = ("nccl.log.hcas~: [1-9]", _HUNG)
+_ALL = ("nccl.log.network", "nccl.log.gdr", "nccl.log.hcas")
 _NOT_SWEPT = "ib.port.state~^Initializ"
 
 ROWS = (
@@ -131,7 +131,7 @@ ROWS = (
         ("ib.hca.count~gives [0-9.]+ Gb/s at most", "ib.hca.generation"),
         look("lspci", "-d", "15b3:", hands="exchange the HCA for one of the others' model"),
         here=("fleet.hca.*", "fleet.pci.link", "ib.port.even", "pci.hca.slot", "ib.hca.*"),
-        rail=("nccl.log.hcas",),
+        rail=("nccl.log.hcas~: [1-9]",),
         confidence=LIKELY,
     ),
     Row(
