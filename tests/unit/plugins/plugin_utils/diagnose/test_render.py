@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.command import Where
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.diagnosis import diagnose
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.render import render
+from tests.unit import fleets
 
 SLOW = Check(
     *("ib.port.rate", "mlx5_3/1", "fail", "error", "100 Gb/s", "400 Gb/s", "inventory"),
@@ -97,3 +99,11 @@ def test_foreign_words_can_neither_draw_nor_forge_a_line(words: str) -> None:
 
 def test_long_words_are_cut() -> None:
     assert max(map(len, text(replace(SLOW, observed="x" * 100_000)).splitlines())) < 400
+
+
+def test_the_documentation_shows_what_is_printed_today() -> None:
+    down = {"hca": "mlx5_5", "state": "Down", "physical": "Polling", "rate": 10, "lid": 65535}
+    odd = fleets.bent(fleets.BOARD, 7, node=[{"hca": "mlx5_3", "rate": 100}, {**down, "sm_lid": 0}])
+    report = fleets.report([*fleets.equals(fleets.BOARD), fleets.host(fleets.ODD, *odd)])
+    page = (Path(__file__).parents[5] / "docs" / "diagnose.md").read_text()
+    assert render(diagnose(report, where=Where(["cluster"]))) in page
