@@ -50,34 +50,43 @@ def judge(hosts: Mapping[str, Alike], size: int) -> dict[str, list[Check]]:
     for check_id, told in alike.items():
         values = {host: value for host, value in told.items() if value is not None}
         fleet.same(check_id, HOST, values, checks, size, _ASK_FIRST)
+    kinds: dict[str, dict[str, list[str]]] = {}
+    for one in hosts.values():
+        for address, link in one.links.items():
+            kinds.setdefault(one.kind, {}).setdefault(address, []).append(link)
+    usual = {
+        kind: {address: fleet.agreed(links) for address, links in told.items()}
+        for kind, told in kinds.items()
+    }
     for host, one in hosts.items():
         if one.links:
-            others = [
-                two.links
-                for name, two in hosts.items()
-                if name != host and two.links and two.kind == one.kind
-            ]
-            checks[host].append(_links(one, others, size))
+            checks[host].append(_links(one, kinds[one.kind], usual[one.kind], size))
     return checks
 
 
-def _links(one: Alike, others: list[Mapping[str, str]], size: int) -> Check:
+def _links(
+    one: Alike,
+    told: Mapping[str, list[str]],
+    usual: Mapping[str, tuple[str, int] | None],
+    size: int,
+) -> Check:
+    """``told``: of each address the links of all hosts of this kind; ``usual``: of most of them."""
     if size == 1:
         return skipped(_LINK, HOST, "one host: no other to compare with")
-    if not others:
+    most = max(len(told[address]) for address in one.links)
+    if most == 1:
         why = "no other host of this kind told of its links"
         return unknown(_LINK, HOST, why, remedy=_ASK_OTHERS)
-    source = f"fleet {len(others) + 1}/{len(others) + 1}"
+    source = f"fleet {most}/{most}"
     odd: list[str] = []
     split: list[str] = []
     for address, mine in one.links.items():
-        values = [mine, *(links[address] for links in others if address in links)]
-        usual = fleet.agreed(values)
-        if usual is None and len(set(values)) > 1:
+        values, agreed = told[address], usual[address]
+        if agreed is None and len(set(values)) > 1:
             split.append(f"{address} {mine}, another has {next(v for v in values if v != mine)}")
-        elif usual is not None and usual[0] != mine:
-            source = f"fleet {usual[1]}/{len(values)}"
-            odd.append(f"{address} {mine} instead of {usual[0]}")
+        elif agreed is not None and agreed[0] != mine:
+            source = f"fleet {agreed[1]}/{len(values)}"
+            odd.append(f"{address} {mine} instead of {agreed[0]}")
     if odd:
         return failed(_LINK, HOST, _some(odd), "links as on the others", source)
     if split:

@@ -74,9 +74,14 @@ class Row:
 def fits(sign: str, finding: Finding) -> bool:
     """Whether a finding is what a sign stands for."""
     ids, _, says = sign.partition("~")
-    if not fnmatchcase(finding.check.id, ids):
+    if not _names(ids, finding.check.id):
         return False
     return not says or _compiled(says).search(finding.text) is not None
+
+
+@cache
+def _names(ids: str, check_id: str) -> bool:
+    return fnmatchcase(check_id, ids)
 
 
 @cache

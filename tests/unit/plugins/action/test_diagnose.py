@@ -239,6 +239,24 @@ def test_a_waiver_of_the_inventory_holds_for_a_bundle_too(run: Run, bundles: Pat
     assert len(result["waived"]) == 1
 
 
+@pytest.mark.parametrize("name", ["n1;reboot", "\x1b[2Jn1", "all", "n1:!n2", "{{ 1 }}", "-e@x"])
+def test_a_bundle_of_a_hostile_host_gets_no_command_and_draws_nothing(
+    name: str, run: Run, tmp_path: Path, shown: list[str]
+) -> None:
+    bent = [{"hca": "mlx5_0", "rate": 50}, {"more": {"log": ["mlx5_core 0000:90:00.0: \x1b[2J"]}}]
+    _, tree = fleets.bent("ib-login", 1, node=bent, expect={})
+    _collect.collect(tree, str(tmp_path / "bundles"), "n1", "2026-11-20T10:00:00+00:00")
+    manifest = tmp_path / "bundles" / "n1" / "manifest.json"
+    told = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps({**told, "host": name}))
+    (tmp_path / "bundles" / "n1.tar.gz").unlink()
+    expect = {"hcas": 1, "link_layer": "InfiniBand", "rate_gbps": 200}
+    result = run({}, bundles=str(tmp_path / "bundles"), expect=expect)
+    assert [(one["id"], one["command"]) for one in result["causes"]] == [("rail.slow", "")]
+    assert "no plain name" in result["causes"][0]["note"]
+    assert all(line.isprintable() for line in shown[0].splitlines())
+
+
 def test_a_job_s_log_is_judged_for_the_hosts_that_it_names(
     run: Run, bundles: Path, tmp_path: Path, shown: list[str]
 ) -> None:
