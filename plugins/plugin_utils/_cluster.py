@@ -22,6 +22,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import INVENTORY, with_fleet
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import IbFacts
 from ansible_collections.ibready.cluster.plugins.plugin_utils import (
+    _alike,
     _hosts,
     _nccl_fleet,
     _rounds,
@@ -32,12 +33,18 @@ SCHEMA = "ibready/report/1"
 
 
 def report(
-    hosts: Sequence[_hosts.Host], *, size: int, created: datetime.datetime, version: str
+    hosts: Sequence[_hosts.Host],
+    *,
+    size: int,
+    created: datetime.datetime,
+    version: str,
+    compare: bool = False,
 ) -> dict[str, Any]:
     """The report object (docs/architecture.md): verdicts, checks and facts of every host.
 
     ``size`` is how many hosts the inventory has; with --limit, more than took part. ``created`` is
-    now, with its zone; waivers hold by its date.
+    now, with its zone; waivers hold by its date. ``compare``: also hold the hosts against each
+    other in all that equal hosts have alike, as a diagnosis does.
     """
     today = created.date()
     compared = {
@@ -49,7 +56,9 @@ def report(
     agreed = fleet.judge(compared, size)
     taking_part = {host.name: _hosts.participant(host) for host in hosts}
     pings = _pings(hosts, taking_part)
-    reached = ping.judge(_rails(taking_part, pings), pings, size)
+    rails = _rails(taking_part, pings)
+    reached = ping.judge(rails, pings, size)
+    alike = _alike.judge(hosts, rails, pings, size) if compare else {}
     told = {host.name: host.tcp for host in hosts if host.tcp is not None}
     tries = _tcp_tries.tries(told)
     connected = tcp.judge({name: one.host for name, one in told.items()}, tries, size)
@@ -70,6 +79,7 @@ def report(
                 checks += _reachability(host.ib, taking_part[host.name], reached[host.name])
             checks += connected.get(host.name, [])
             checks += agreed.get(host.name, [])
+            checks += alike.get(host.name, [])
         checks = _waivers.apply(checks, host.waivers, host.name, today)
         judged[host.name] = {
             "verdict": verdict(checks),
@@ -101,6 +111,8 @@ def is_good(report_object: Mapping[str, Any]) -> bool:
 def _access(host: _hosts.Host) -> list[Check]:
     if host.absent:
         return [unknown("host.access.reachable", "host", host.absent, remedy=host.remedy)]
+    if host.recorded:
+        return [skipped("host.access.reachable", "host", host.recorded)]
     checks = [passed("host.access.reachable", "host", "logged in as root")]
     if not host.node.get("root"):
         checks = [

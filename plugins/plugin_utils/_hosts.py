@@ -41,11 +41,15 @@ _SM = "fabric.sm.answers"
 
 @dataclass(frozen=True)
 class Host:
-    """One host of the run. ``absent`` says why nothing is known of it (empty: it took part)."""
+    """One host of the run. ``absent`` says why nothing is known of it (empty: it took part).
+
+    ``recorded``: of a host that is judged by its evidence bundle, when that was collected.
+    """
 
     name: str
     absent: str = ""
     remedy: str = ""
+    recorded: str = ""
     converge_error: str = ""
     ping_error: str = ""
     node: Mapping[str, Any] = field(default_factory=dict)
@@ -86,6 +90,31 @@ def _host(name: str, seen: Mapping[str, Any]) -> Host:
         waivers=_waivers.parse(seen.get("ibready_waivers") or []),
         answers=list(seen.get("ibready_pings") or []),
         tcp=_tcp_told.told(name, seen),
+    )
+
+
+def recorded(
+    name: str,
+    judged: Mapping[str, Any],
+    *,
+    collected_at: str,
+    expect: Expectations,
+    waivers: Sequence[Waiver],
+) -> Host:
+    """A host of which there is a bundle; ``judged``: the verdict object of all areas."""
+    facts, checks, error = _judged(judged)
+    machine = judged["facts"]["machine"]
+    return Host(
+        name,
+        recorded=f"judged from the bundle collected {collected_at or 'at a time that it omits'}",
+        ping_error="a bundle holds no pings: only a run over the hosts themselves has them",
+        node={"kernel": machine["kernel"] or "", "simulated": machine["simulated"]},
+        ib=facts,
+        ib_error=error,
+        checks=checks,
+        facts=judged["facts"] if facts is not None else {},
+        expect=with_profile(expect, _board(judged)),
+        waivers=waivers,
     )
 
 

@@ -38,6 +38,25 @@ PLAYBOOK_OPTIONS: dict[str, dict[str, Any]] = {
         "description": "Where collect.yml puts the evidence bundles on the controller (default: "
         "`bundles` below the working directory).",
     },
+    "diagnose_bundles": {
+        "type": "path",
+        "description": "A folder of bundles that diagnose.yml judges instead of the hosts, which "
+        "it then leaves alone ([diagnose.md](diagnose.md); default: none).",
+    },
+    "diagnose_expect": {
+        "type": "dict",
+        "description": "What diagnose.yml expects of bundles whose hosts are not in the inventory, "
+        "as `ibready_expect` (default: what their hardware promises).",
+    },
+    "diagnose_log": {
+        "type": "path",
+        "description": "The log of a job on these hosts, a file of the controller, that "
+        "diagnose.yml judges with them ([nccl-logs.md](nccl-logs.md); default: none).",
+    },
+    "diagnose_most": {
+        "type": "int",
+        "description": "How many causes diagnose.yml shows in full (default 10).",
+    },
     "ibready_serial": {
         "type": "raw",
         "description": "How many hosts, or how many percent, are converged at a time "
@@ -225,6 +244,7 @@ INTERNAL = frozenset(
         "ibready_tcp_stopped",
         "ibready_tcp_error",
         "ibready_report",
+        "ibready_diagnosis",
         "ibready_report_follows",
         "ibready_plan",
         "ibready_plan_only",
@@ -247,12 +267,12 @@ def problems(
     """What is wrong with the variables of one host, one sentence each.
 
     ``role_options`` maps a role's name to the options of its argument spec. Only names that start
-    with ``ibready_`` or with a role's name and an underscore are ours to judge.
+    with ``ibready_``, ``stack_``, ``diagnose_`` or a role's name and an underscore are ours.
     """
     known: dict[str, Any] = dict(PLAYBOOK_OPTIONS)
     for options in role_options.values():
         known.update(options)
-    prefixes = ("ibready_", "stack_", *(f"{role}_" for role in role_options))
+    prefixes = ("ibready_", "stack_", "diagnose_", *(f"{role}_" for role in role_options))
     names = sorted(name for name in variables if name.startswith(prefixes))
     found = [_misspelt(name, known) for name in names if name not in known and name not in INTERNAL]
     ours: dict[str, Any] = {}

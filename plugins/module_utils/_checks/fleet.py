@@ -28,6 +28,8 @@ _ASK_OTHERS = "verify without --limit, and mend what kept the others from tellin
 _ASK_FIRST = "mend what kept ibstat from telling it, then verify again"
 # Two hosts that differ have no majority; design 4.2.
 MIN_FLEET = 3
+# How the reason begins where hosts differ and nobody can tell which of them is right.
+NO_MAJORITY = "no majority: "
 
 
 @dataclass(frozen=True)
@@ -46,14 +48,16 @@ def judge(hosts: Mapping[str, HostFacts], size: int) -> dict[str, list[Check]]:
     hosts = _on_fabric(hosts)
     checks: dict[str, list[Check]] = {host: [] for host in hosts}
     kernels = {host: facts.kernel for host, facts in hosts.items()}
-    _same("fleet.host.kernel", "host", kernels, hosts, checks, size)
+    same("fleet.host.kernel", "host", kernels, checks, size)
     models = {host: _models(one.ib) for host, one in hosts.items()}
-    _same("fleet.hca.model", "host", models, hosts, checks, size)
+    same("fleet.hca.model", "host", models, checks, size)
     for device in sorted({ca.name for one in hosts.values() for ca in one.ib.cas}):
-        versions = {
+        versions = {host: "" for host, one in hosts.items() if not one.ib.cas}
+        shown = {
             host: ca.fw for host, one in hosts.items() for ca in one.ib.cas if ca.name == device
         }
-        _same("fleet.hca.firmware", device, versions, hosts, checks, size)
+        versions.update(shown)
+        same("fleet.hca.firmware", device, versions, checks, size)
     _unique_guids(hosts, checks)
     _unique_lids(hosts, checks)
     _single_sm(hosts, checks)
@@ -76,7 +80,7 @@ def expectations(hosts: Mapping[str, HostFacts]) -> dict[str, Expected]:
             counted["rate_gbps"].append(rates.most_common(1)[0][0])
     result: dict[str, Expected] = {}
     for key, values in counted.items():
-        majority = _majority([str(value) for value in values])
+        majority = agreed([str(value) for value in values])
         if majority is not None:
             text, times = majority
             value = next(one for one in values if str(one) == text)
@@ -88,7 +92,7 @@ def _on_fabric(hosts: Mapping[str, HostFacts]) -> dict[str, HostFacts]:
     return {name: replace(one, ib=one.ib.on_fabric()) for name, one in hosts.items()}
 
 
-def _majority(values: list[str]) -> tuple[str, int] | None:
+def agreed(values: list[str]) -> tuple[str, int] | None:
     """The value that more than half of at least three have, and how many have it."""
     if len(values) < MIN_FLEET:
         return None
@@ -102,20 +106,23 @@ def _models(facts: IbFacts) -> str:
     return ", ".join(types) if all(types) else ""
 
 
-def _same(
+def same(
     check_id: str,
     subject: str,
     values: Mapping[str, str],
-    hosts: Mapping[str, HostFacts],
     checks: dict[str, list[Check]],
     size: int,
+    ask_first: str = _ASK_FIRST,
 ) -> None:
+    """Add to ``checks`` of every host in ``values`` whether it has what most of them have.
+
+    "" is the value of a host that did not tell; ``ask_first`` is what to do about that.
+    """
     known = {host: value for host, value in values.items() if value}
-    majority = _majority(list(known.values()))
-    for host in hosts:
+    majority = agreed(list(known.values()))
+    for host in values:
         if host not in known:
-            if host in values or not hosts[host].ib.cas:
-                checks[host].append(unknown(check_id, subject, _SILENT, remedy=_ASK_FIRST))
+            checks[host].append(unknown(check_id, subject, _SILENT, remedy=ask_first))
             continue
         value = known[host]
         if size == 1:
@@ -135,7 +142,7 @@ def _same(
             checks[host].append(passed(check_id, subject, value, value, source))
         else:
             seen = Counter(known.values()).most_common()
-            why = "no majority: " + ", ".join(f"{text} on {times}" for text, times in seen)
+            why = NO_MAJORITY + ", ".join(f"{text} on {times}" for text, times in seen)
             checks[host].append(unknown(check_id, subject, why, observed=value))
 
 

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Say why several nodes are slower than one: from what all hosts told, or from their bundles.
+
+Runs on the controller and runs nothing on any host; the commands that it names are the operator's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _waivers
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+    ExpectationError,
+    Expectations,
+    from_inventory,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _cluster, _files, _hosts
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import (
+    bundles,
+    diagnosis,
+    job_log,
+    render,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.command import Where
+
+NO_LOG = (
+    "no log of a job was given, so what a job really used was not looked at; "
+    "next: run it with NCCL_DEBUG=INFO (docs/nccl-logs.md) and add -e diagnose_log=FILE"
+)
+
+
+class ActionModule(ActionBase):
+    """The whole of the module ``diagnose``: there is nothing to do on a node."""
+
+    _requires_connection = False
+    _VALID_ARGS = frozenset(("hosts", "bundles", "expect", "log", "dest", "most"))
+    _supports_check_mode = True
+
+    def run(
+        self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        result: dict[str, Any] = super().run(tmp, task_vars)
+        _, args = self.validate_argument_spec(
+            argument_spec={
+                "hosts": {"type": "list", "elements": "str"},
+                "bundles": {"type": "path"},
+                "expect": {"type": "dict"},
+                "log": {"type": "path"},
+                "dest": {"type": "path", "required": True},
+                "most": {"type": "int", "default": render.MOST},
+            },
+            mutually_exclusive=[("hosts", "bundles")],
+            required_one_of=[("hosts", "bundles")],
+        )
+        if not args["dest"]:
+            raise AnsibleActionFail("dest is empty; next: name the folder for the diagnosis")
+        variables = task_vars or {}
+        created = datetime.now(UTC)
+        try:
+            hosts = self._gather(args, variables)
+        except ExpectationError as exc:
+            raise AnsibleActionFail(f"ibready_expect: {exc}") from exc
+        except _waivers.WaiverError as exc:
+            raise AnsibleActionFail(f"ibready_waivers: {exc}") from exc
+        except bundles.BundlesError as exc:
+            raise AnsibleActionFail(str(exc)) from exc
+        inventory = list(variables["groups"]["all"])
+        size = len(hosts) if args["bundles"] else len(inventory)
+        report = _cluster.report(hosts, size=size, created=created, version=VERSION, compare=True)
+        told = diagnosis.diagnose(
+            report, self._job(args["log"], hosts, created), _where(variables, inventory)
+        )
+        notes = [] if args["log"] else [NO_LOG]
+        self._display.display("\n" + render.render(told, max(args["most"], 1), notes) + "\n")
+        written = {
+            "schema": diagnosis.SCHEMA,
+            "created": created.isoformat(timespec="seconds"),
+            "ibready": VERSION,
+            "from": "bundles" if args["bundles"] else "hosts",
+            **told.to_dict(),
+            "notes": notes,
+        }
+        result.update(
+            changed=False,
+            **{name: written[name] for name in ("answer", "causes", "unknown", "waived")},
+            simulated=told.simulated,
+            json=self._write(Path(args["dest"]), written),
+        )
+        if not told.looked:
+            result.update(failed=True, msg=_nothing(report))
+        return result
+
+    def _gather(self, args: Mapping[str, Any], variables: Mapping[str, Any]) -> list[_hosts.Host]:
+        """What is known of every host; raises what a wrong variable or folder raises."""
+        if args["bundles"]:
+            found = bundles.find(Path(args["bundles"]))
+            return bundles.judge(found, lambda name: _site(name, args["expect"], variables))
+        if not args["hosts"]:
+            raise AnsibleActionFail(
+                "no host to diagnose: the inventory (or --limit) names none; "
+                "next: `ansible-inventory -i INVENTORY --graph`"
+            )
+        return _hosts.gather(variables["hostvars"], args["hosts"])
+
+    def _job(
+        self, path: str | None, hosts: Sequence[_hosts.Host], created: datetime
+    ) -> dict[str, list[Check]]:
+        if not path:
+            return {}
+        if not Path(path).is_file():
+            raise AnsibleActionFail(
+                f"the log {path} is no file of the controller; next: put the job's log there "
+                "(docs/nccl-logs.md), or leave diagnose_log out"
+            )
+        return job_log.judge(job_log.read(path), hosts, created.date())
+
+    def _write(self, folder: Path, written: Mapping[str, Any]) -> str:
+        """Write the file; a full disk on the controller must not hide the diagnosis."""
+        path = folder / "ibready-diagnosis.json"
+        try:
+            _files.write_whole(path, json.dumps(written, indent=1) + "\n")
+        except OSError as exc:
+            raise AnsibleActionFail(
+                f"the diagnosis was not written to {folder}: {exc}; next: set ibready_report_dir"
+            ) from exc
+        return str(path.resolve())
+
+
+def _site(
+    name: str, otherwise: Mapping[str, Any] | None, variables: Mapping[str, Any]
+) -> tuple[Expectations, Sequence[_waivers.Waiver]]:
+    """What the inventory says of a host that it has; of one that it has not, the option."""
+    if name not in variables["groups"]["all"]:
+        return from_inventory(otherwise), ()
+    known = variables["hostvars"][name]
+    return (
+        from_inventory(known.get("ibready_expect")),
+        _waivers.parse(known.get("ibready_waivers") or []),
+    )
+
+
+def _where(variables: Mapping[str, Any], inventory: Sequence[str]) -> Where:
+    """The inventory that the operator gave; Ansible's default where that names no host is none."""
+    sources = [str(one) for one in variables.get("ansible_inventory_sources") or ()]
+    return Where(sources, inventory) if sources and inventory else Where()
+
+
+def _nothing(report: Mapping[str, Any]) -> str:
+    """Why nothing can be said: the first reason of every host, some of them."""
+    told = [f"{name}: {host['checks'][0]['cause']}" for name, host in report["hosts"].items()]
+    more = f" and {len(told) - 3} more" if len(told) > 3 else ""
+    return (
+        f"no host could be looked at, so there is no diagnosis ({'; '.join(told[:3])}{more}); "
+        "next: mend what keeps the hosts from answering, or collect their bundles anew"
+    )

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When a round trip of ibping stands out from the fleet's. Data only.
+
+source: the corpus' and our own recordings of ibping: averages of 0.01 to 0.14 ms on healthy ways,
+0.7 ms and more where datagrams were lost and sent again; confidence: low, which is why nothing but
+a warning depends on it. A program gives the answer, so that a host whose CPUs sleep or are busy
+stands out as well as a bad way does.
+"""
+
+from __future__ import annotations
+
+# So many times what the quickest quarter of the pairs stays below, and so many milliseconds above.
+FACTOR = 4.0
+ABOVE_MS = 0.2
+# Fewer measured pairs say nothing of what is usual.
+PAIRS = 6

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From findings to candidates: which row each finding is, and what explains it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import loss
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.finding import Finding
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.row import Row, fits
+
+_JOB = "nccl.log."
+
+
+@dataclass
+class Candidate:
+    """One row that findings fit, on one host or (``Row.fleet``) on all that have it.
+
+    ``signs``: all findings that fit, ``parts``: what they are about, as (host, part); ``own``:
+    those that nothing else explains. ``explained`` and ``hidden``: failures and unknowns of others
+    that it explains. ``root``: where nothing is left of it, what it is folded into. ``above``:
+    candidates that explain a part of it.
+    """
+
+    row: Row
+    at: int
+    signs: list[Finding] = field(default_factory=list)
+    parts: set[tuple[str, str]] = field(default_factory=set)
+    own: list[Finding] = field(default_factory=list)
+    explained: list[tuple[Row, Finding]] = field(default_factory=list)
+    hidden: list[Finding] = field(default_factory=list)
+    root: Candidate | None = None
+    above: list[Candidate] = field(default_factory=list)
+
+    @property
+    def hosts(self) -> list[str]:
+        """Its hosts, in the order in which they were found."""
+        return list(dict.fromkeys(one.host for one in self.signs))
+
+
+class Pool:
+    """All candidates, to be asked which of them explain a finding."""
+
+    def __init__(self, rows: Sequence[Row], hosts: Mapping[str, Mapping[str, Any]]) -> None:
+        self._rows = rows
+        self._hosts = hosts
+        self._all: dict[tuple[int, str], Candidate] = {}
+        self._on: dict[str, list[Candidate]] = {}
+        # Of those that explain what is elsewhere the first of each row stands for all.
+        self._on_rail: dict[str, dict[int, Candidate]] = {}
+        self._anywhere: dict[int, Candidate] = {}
+        self._hit_whole: dict[int, Candidate] = {}
+
+    def add(self, finding: Finding) -> None:
+        """Put a failure where its row is; it belongs to the first one that it fits."""
+        at, row = next((at, row) for at, row in enumerate(self._rows) if _any(row.signs, finding))
+        key = (at, "" if row.fleet else finding.host)
+        self._all.setdefault(key, Candidate(row, at)).signs.append(finding)
+
+    def settle(self) -> list[Candidate]:
+        """All of them in the table's order, once every failure was added."""
+        settled = [one for _, one in sorted(self._all.items())]
+        for one in settled:
+            one.own = list(one.signs)
+            one.parts = {(sign.host, sign.part) for sign in one.signs if sign.part}
+            for host in one.hosts:
+                self._on.setdefault(host, []).append(one)
+            for part in {part for _, part in one.parts}:
+                self._on_rail.setdefault(part, {}).setdefault(one.at, one)
+            self._anywhere.setdefault(one.at, one)
+            if one.row.whole and self._hits_all(one):
+                self._hit_whole.setdefault(one.at, one)
+        return settled
+
+    def explainer(self, finding: Finding, below: int) -> Candidate | None:
+        """The first candidate above this place of the table that explains the finding; where
+        several of one row do, one of the finding's own host."""
+        able = (one for one in self._able(finding) if one.at < below)
+        return min(able, key=lambda one: one.at, default=None)
+
+    def _able(self, finding: Finding) -> Iterator[Candidate]:
+        of_job = finding.check.id.startswith(_JOB)
+        for one in self._on.get(finding.host, ()):
+            mine = (finding.host, finding.part) in one.parts
+            if (
+                _any((*one.row.here, *one.row.far), finding)
+                or (mine and _any((*one.row.same, *one.row.rail), finding))
+                or (of_job and not finding.part and _any(one.row.rail, finding))
+            ):
+                yield one
+        on_rail = self._on_rail.get(finding.part, {}) if finding.part else {}
+        for one in (self._anywhere if of_job and not finding.part else on_rail).values():
+            if _any(one.row.rail, finding):
+                yield one
+        for one in self._anywhere.values():
+            if _any(one.row.far, finding):
+                yield one
+        for one in self._hit_whole.values():
+            if _any(one.row.whole, finding):
+                yield one
+
+    def _hits_all(self, one: Candidate) -> bool:
+        """Whether a host has it on all of its rails."""
+        for host in one.hosts:
+            mine = [finding for finding in one.signs if finding.host == host]
+            rails = loss.rails_of(mine[0], self._hosts)
+            if rails and loss.hit(mine) >= rails:
+                return True
+        return False
+
+
+def _any(signs: Iterable[str], finding: Finding) -> bool:
+    return any(fits(sign, finding) for sign in signs)
+
+
+def explain(rows: Sequence[Row], pool: Pool, unknown: Iterable[Finding]) -> list[Candidate]:
+    """Hand every explained finding to what explains it; gives the candidates that are left.
+
+    A candidate of which nothing is left is folded into what explains it, with all that it explains
+    itself. The unknown findings that nothing explains stay with the caller.
+    """
+    settled = pool.settle()
+    for one in settled:
+        left: list[Finding] = []
+        for finding in one.own:
+            above = pool.explainer(finding, one.at)
+            if above is None:
+                left.append(finding)
+                continue
+            root = above.root or above
+            root.explained.append((one.row, finding))
+            if all(root is not other for other in one.above):
+                one.above.append(root)
+        one.own = left
+        if not left:
+            one.root = one.above[0]
+    for finding in unknown:
+        above = pool.explainer(finding, len(rows))
+        if above is not None:
+            (above.root or above).hidden.append(finding)
+    return [one for one in settled if one.own]

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The failing and unknown checks of a report, each with the part of the host that it is about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import fleet
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    FAIL,
+    UNKNOWN,
+    Check,
+    from_dict,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.parts import (
+    HCA,
+    Parts,
+)
+
+# The "host" of what is told of a job and of none of its hosts.
+JOB = "the job"
+# How nccl.log.errors names the HCA of a completion.
+_OVER = re.compile(r", over ([A-Za-z0-9_]{1,63})(?:,|$)")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One check of one host that is not well.
+
+    ``part``: what of the host it is about (``hca:mlx5_3``), "" for all of it. ``text``: all that a
+    sign may look for.
+    """
+
+    host: str
+    check: Check
+    part: str = ""
+    text: str = ""
+
+    @property
+    def wrong(self) -> bool:
+        """Whether something is wrong, rather than not looked at.
+
+        Hosts that differ without a majority are wrong, whichever of them it is.
+        """
+        split = self.check.id.startswith("fleet.") and self.check.cause.startswith(
+            fleet.NO_MAJORITY
+        )
+        return self.check.result == FAIL or (self.check.result == UNKNOWN and split)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        one = self.check
+        return {
+            "host": self.host,
+            "check": one.id,
+            "subject": one.subject,
+            "result": one.result,
+            "severity": one.severity,
+            "observed": one.observed,
+            "expected": one.expected,
+            "expected_from": one.expected_from,
+            "cause": one.cause,
+        }
+
+
+def of_report(report: Mapping[str, Any]) -> tuple[list[Finding], list[Finding]]:
+    """All that is not well in the report's hosts, and apart from it what is waived."""
+    known = {name: Parts(host["facts"]) for name, host in report["hosts"].items()}
+    found: list[Finding] = []
+    waived: list[Finding] = []
+    for name, host in report["hosts"].items():
+        for check in map(from_dict, host["checks"]):
+            if check.result in (FAIL, UNKNOWN):
+                (waived if check.waived else found).append(of(name, check, known))
+    return found, waived
+
+
+def of(host: str, check: Check, known: Mapping[str, Parts]) -> Finding:
+    """A check's finding; one of the fabric's tools may be about another host than was asked."""
+    where, subject = host, check.subject
+    first, _, rest = subject.partition(" ")
+    if rest and check.id.startswith("fabric."):
+        named = _host_named(first, known)
+        if named:
+            where, subject = named, rest
+    parts = known.get(where)
+    part = parts.of(subject) if parts else ""
+    if not part and check.id.startswith("fabric."):
+        # A port that is none of a host's own, as the fabric's tools name it.
+        part = f"at:{subject}"
+    kind = f"[{parts.kind(part)}]" if parts else ""
+    text = f"{check.observed} | {check.expected} | {check.cause} | {subject} {kind}"
+    return Finding(where, check, part, text)
+
+
+def of_job(checks: Mapping[str, Sequence[Check]]) -> tuple[list[Finding], list[Finding]]:
+    """The same of a job's log, whose checks are told by host, or of the job itself."""
+    found: list[Finding] = []
+    waived: list[Finding] = []
+    for host, mine in checks.items():
+        for check in mine:
+            if check.result in (FAIL, UNKNOWN):
+                text = f"{check.observed} | {check.expected} | {check.cause} | {check.subject} []"
+                named = _OVER.search(check.observed)
+                part = f"{HCA}:{named[1]}" if named else ""
+                (waived if check.waived else found).append(Finding(host, check, part, text))
+    return found, waived
+
+
+def _host_named(word: str, known: Mapping[str, Parts]) -> str:
+    for name, parts in known.items():
+        if word in (name, parts.hostname):
+            return name
+    return ""

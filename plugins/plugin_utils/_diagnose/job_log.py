@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The log of a job that ran on the hosts: judged once, and laid at the doors of its hosts."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _waivers
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import nccl_log as judged
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import FAIL, Check
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.nccl_log_ranks import is_rdma
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence_given import Given
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+    Expectations,
+    Expected,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import _ask
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import nccl_log
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._nccl_facts import (
+    NcclLog,
+    Rank,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.finding import JOB
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import Host
+
+_LOG = "nccl_log"
+_RAILS = ("link_layer", "hcas", "hcas_min")
+
+
+def read(path: str) -> Reading[NcclLog]:
+    """The log in a file of the controller; unknown with the reason where it cannot be read."""
+    return _ask.command(Given(Live(), {_LOG: path}), _LOG, nccl_log.parse, ok=None)
+
+
+def judge(
+    log: Reading[NcclLog], hosts: Sequence[Host], today: datetime.date
+) -> dict[str, list[Check]]:
+    """Its checks, by host: a failure of each host that it is about, all else of the job itself."""
+    found: dict[str, list[Check]] = {}
+    waivers = {host.name: host.waivers for host in hosts}
+    for check in judged.judge(log, Machine(), expectations(hosts)):
+        names = _about(check, log.value, hosts) if log.value and check.result == FAIL else ()
+        for name in names or (JOB,):
+            found.setdefault(name, []).extend(
+                _waivers.apply([check], waivers.get(name, ()), name, today)
+            )
+    return found
+
+
+def expectations(hosts: Sequence[Host]) -> Expectations:
+    """What is expected of every host alike; of hosts with HCAs, that a job uses them."""
+    told = [host.expect for host in hosts if host.ib is not None]
+    values: dict[str, Expected] = {}
+    if told:
+        for key, wanted in told[0].values.items():
+            others = [one.get(key) for one in told]
+            if all(one is not None and one.value == wanted.value for one in others):
+                values[key] = wanted
+    with_hcas = [host for host in hosts if host.ib is not None and host.ib.on_fabric().cas]
+    if with_hcas and not values.keys() & set(_RAILS):
+        values["hcas_min"] = Expected(1, f"fleet {len(with_hcas)}/{len(hosts)}")
+    ignored = set.intersection(*(set(one.ignore) for one in told)) if told else set()
+    return Expectations(values, sorted(ignored))
+
+
+def _about(check: Check, log: NcclLog, hosts: Sequence[Host]) -> list[str]:
+    """The inventory's names of the hosts that a failure is about."""
+    ranks = _RANKS.get(check.id, _all)(log)
+    shown = dict.fromkeys(one.host for one in ranks if one.host)
+    return [name for name in (_named(one, hosts) for one in shown) if name]
+
+
+def _named(shown: str, hosts: Sequence[Host]) -> str:
+    """The host that calls itself so, or is called so by the inventory; "" where none is.
+
+    Without a domain only where that is one host's name alone.
+    """
+    known = {host.name: {host.name, str(host.node.get("hostname") or host.name)} for host in hosts}
+    exact = [name for name, names in known.items() if shown in names]
+    short = shown.partition(".")[0]
+    near = [
+        name for name, names in known.items() if short in {one.partition(".")[0] for one in names}
+    ]
+    if exact:
+        return exact[0]
+    return near[0] if len(near) == 1 else ""
+
+
+def _all(log: NcclLog) -> list[Rank]:
+    return list(log.ranks)
+
+
+def _without_rdma(log: NcclLog) -> list[Rank]:
+    return [one for one in log.ranks if not is_rdma(one)]
+
+
+def _without_gdr(log: NcclLog) -> list[Rank]:
+    return [one for one in log.ranks if is_rdma(one) and one.said.gdr is False]
+
+
+def _fewest_hcas(log: NcclLog) -> list[Rank]:
+    counted = [(len(one.said.hcas or ()), one) for one in log.ranks]
+    fewest = min((number for number, _ in counted), default=0)
+    return [one for number, one in counted if number == fewest]
+
+
+def _first_to_fail(log: NcclLog) -> list[Rank]:
+    first = log.first_cause
+    return [one for one in log.ranks if first is not None and one.name == first.rank]
+
+
+def _odd_version(log: NcclLog) -> list[Rank]:
+    usual = Counter(one.said.version for one in log.ranks).most_common(1)
+    return [one for one in log.ranks if usual and one.said.version != usual[0][0]]
+
+
+_RANKS: Mapping[str, Callable[[NcclLog], list[Rank]]] = {
+    "nccl.log.network": _without_rdma,
+    "nccl.log.gdr": _without_gdr,
+    "nccl.log.hcas": _fewest_hcas,
+    "nccl.log.errors": _first_to_fail,
+    "nccl.log.version": _odd_version,
+}

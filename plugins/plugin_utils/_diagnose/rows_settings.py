@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Causes in settings of NCCL: they switch off what the hosts have. Data only."""
+
+from __future__ import annotations
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.effects import (
+    NO_GDR,
+    NVLINK,
+    SKEW,
+    STOPS,
+    TCP,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.fixes import look, site
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.row import (
+    LIKELY,
+    POSSIBLE,
+    Row,
+)
+
+_GUIDE = "NCCL user guide, environment variables; facts read from its releases 2.3 to 2.32"
+_CONF = site(note="a setting in a job's own environment has to go from there")
+_SHOW = ("grep", "-n", "NCCL_", "/etc/nccl.conf")
+
+ROWS = (
+    Row(
+        "nccl.rdma_off",
+        "a setting keeps NCCL from RDMA",
+        TCP,
+        ("nccl.conf.harm~NCCL_IB_DISABLE|NCCL_NET\\b|NCCL_NET_PLUGIN",),
+        _CONF,
+        far=("nccl.log.network", "nccl.log.gdr", "nccl.log.hcas", "nccl.log.mixed"),
+        here=("nccl.conf.derived", "nccl.conf.doubts"),
+        fleet=True,
+        source=_GUIDE,
+    ),
+    Row(
+        "nccl.gdr_off",
+        "a setting keeps NCCL from GPUDirect RDMA",
+        NO_GDR,
+        ("nccl.conf.harm~NCCL_NET_GDR|NCCL_DMABUF|NCCL_IB_CUDA",),
+        _CONF,
+        far=("nccl.log.gdr",),
+        here=("nccl.conf.derived", "nccl.conf.doubts", "nccl.gdr.level"),
+        fleet=True,
+        source=_GUIDE,
+    ),
+    Row(
+        "nccl.p2p_off",
+        "a setting keeps NCCL from NVLink and peer access",
+        NVLINK,
+        ("nccl.conf.harm~NCCL_P2P|NCCL_NVLS|NCCL_SHM|NCCL_MNNVL|NCCL_CUMEM",),
+        _CONF,
+        here=("nccl.conf.derived", "nccl.conf.doubts"),
+        fleet=True,
+        source=_GUIDE,
+    ),
+    Row(
+        "nccl.harm",
+        "a setting of NCCL switches off what the host has",
+        NO_GDR,
+        ("nccl.conf.harm",),
+        _CONF,
+        far=("nccl.log.network", "nccl.log.gdr", "nccl.log.hcas"),
+        here=("nccl.conf.derived", "nccl.conf.doubts"),
+        fleet=True,
+        loss=0.3,
+        confidence=LIKELY,
+        source=_GUIDE,
+    ),
+    Row(
+        "nccl.conf_lines",
+        "NCCL reads a line of /etc/nccl.conf otherwise than it is written",
+        SKEW,
+        ("nccl.conf.lines", "nccl.conf.taken"),
+        _CONF,
+        far=("nccl.log.hcas", "nccl.log.mixed", "nccl.log.bootstrap", "nccl.log.errors~ifname"),
+        here=("nccl.conf.derived", "nccl.conf.doubts"),
+        fleet=True,
+        confidence=LIKELY,
+        source=_GUIDE,
+    ),
+    Row(
+        "nccl.conf_derived",
+        "/etc/nccl.conf is not what this host needs",
+        SKEW,
+        ("nccl.conf.derived",),
+        _CONF,
+        far=("nccl.log.hcas", "nccl.log.mixed", "nccl.log.bootstrap", "nccl.log.errors~ifname"),
+        fleet=True,
+        loss=0.12,
+        confidence=LIKELY,
+        source=_GUIDE,
+    ),
+    Row(
+        "nccl.bootstrap",
+        "NCCL would meet on an interface that does not lead to the other hosts",
+        STOPS,
+        ("nccl.bootstrap.address",),
+        site(note="or name the interface in NCCL_SOCKET_IFNAME of the job"),
+        far=("nccl.log.bootstrap", "nccl.log.errors~ifname|connect_failed|socket"),
+        fleet=True,
+        confidence=LIKELY,
+        source=_GUIDE,
+    ),
+    Row(
+        "nccl.doubts",
+        "a setting of NCCL is doubtful",
+        SKEW,
+        ("nccl.conf.doubts",),
+        look(*_SHOW, hands="drop what nobody can give a reason for"),
+        fleet=True,
+        loss=0.05,
+        confidence=POSSIBLE,
+        source=_GUIDE,
+    ),
+    Row(
+        "nccl.copies",
+        "several NCCL libraries or settings are on the host: programs differ in which they take",
+        SKEW,
+        ("nccl.copies.*", "nccl.library.version"),
+        look("ldconfig", "-p", hands="keep one NCCL; correct LD_LIBRARY_PATH and containers"),
+        far=("nccl.log.version", "nccl.log.errors~version_mismatch"),
+        fleet=True,
+        loss=0.05,
+        confidence=POSSIBLE,
+        source=_GUIDE,
+    ),
+)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All causes that are known, in one order.
+
+A finding belongs to the first row whose signs fit it, and a row explains only findings of rows
+below it: from what is below (kernel, bus) up to what a job shows of it.
+"""
+
+from __future__ import annotations
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import (
+    rows_bus,
+    rows_fabric,
+    rows_gpu,
+    rows_host,
+    rows_job,
+    rows_kernel,
+    rows_rail,
+    rows_settings,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.effects import RISK
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.fixes import look
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.row import POSSIBLE, Row
+
+# What a newer catalog may find.
+OTHER = Row(
+    "other",
+    "a check fails that the table of causes does not know",
+    RISK,
+    ("*",),
+    look("uptime", hands="do what the check's own remedy says"),
+    confidence=POSSIBLE,
+)
+
+ROWS = (
+    *rows_settings.ROWS,
+    *rows_kernel.ROWS,
+    *rows_bus.ROWS,
+    *rows_host.ROWS,
+    *rows_gpu.ROWS,
+    *rows_rail.ROWS,
+    *rows_fabric.ROWS,
+    *rows_job.ROWS,
+    OTHER,
+)
+
+# Checks that are unknown where they do not pass, and so are never a cause.
+NEVER_WRONG = frozenset(("host.access.reachable", "fabric.ping.tested"))

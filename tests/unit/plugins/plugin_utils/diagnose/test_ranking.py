@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ranking and folding over hand-made reports."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.diagnosis import (
+    Diagnosis,
+    diagnose,
+)
+
+RAILS = 8
+
+
+def fail(check_id: str, subject: str = "host", observed: str = "seen", **more: str) -> Check:
+    given = {"expected": "well", "expected_from": "capability", "cause": "so", "remedy": "mend"}
+    return Check(check_id, subject, "fail", "error", observed, **{**given, **more})
+
+
+def blind(check_id: str, subject: str = "host", why: str = "no look") -> Check:
+    return Check(check_id, subject, "unknown", "error", cause=why, remedy="look again")
+
+
+def report(**hosts: Sequence[Check]) -> dict[str, Any]:
+    """Hosts with eight rails each, and these checks beside."""
+    rails = [
+        Check("ib.port.state", f"mlx5_{at}/1", "pass", "error", "Active") for at in range(RAILS)
+    ]
+    facts = {
+        "ib": {"devices": {f"mlx5_{at}": {"address": f"0000:{at}5:00.0"} for at in range(RAILS)}},
+        "gpu": {"gpus": [{"address": f"0000:{at}3:00.0"} for at in range(RAILS)]},
+        "node": {},
+    }
+    return {
+        "simulated": "",
+        "pings": [],
+        "hosts": {
+            name: {
+                "verdict": "not_ready",
+                "facts": facts,
+                "checks": [
+                    *(
+                        one.to_dict()
+                        for one in rails
+                        if one.subject
+                        not in {two.subject for two in mine if two.id == "ib.port.state"}
+                    ),
+                    *(one.to_dict() for one in mine),
+                ],
+            }
+            for name, mine in hosts.items()
+        },
+    }
+
+
+def ids(found: Diagnosis) -> list[str]:
+    return [one.id for one in found.causes]
+
+
+DOWN = fail("ib.port.state", "mlx5_3/1", "Down")
+
+
+@pytest.mark.parametrize(
+    ("checks", "order"),
+    [
+        pytest.param(
+            [fail("host.cpu.governor"), fail("pci.bridge.acs"), fail("host.limit.memlock")],
+            ["host.memlock", "path.acs", "host.governor"],
+            id="what stops a job before what slows it before what jitters",
+        ),
+        pytest.param(
+            [DOWN, fail("ib.port.rate", "mlx5_4/1", "200 Gb/s", expected="400 Gb/s")],
+            ["rail.slow", "rail.down"],
+            id="half of every rail before one of eight",
+        ),
+        pytest.param(
+            [DOWN, fail("ib.port.rate", "mlx5_4/1", "390 Gb/s", expected="400 Gb/s")],
+            ["rail.down", "rail.slow"],
+            id="one of eight before a fortieth of every rail",
+        ),
+        pytest.param(
+            [fail("pci.link.width", "0000:35:00.0", "x4", expected="x16"), fail("pci.bridge.acs")],
+            ["pcie.link", "path.acs"],
+            id="a quarter of the lanes before a detour",
+        ),
+        pytest.param(
+            [
+                fail("pci.link.width", "0000:35:00.0", "x8", expected="x16"),
+                fail("pci.link.speed", "0000:35:00.0", "16 GT/s", expected="32 GT/s"),
+                fail("stack.gpudirect.path"),
+            ],
+            ["gdr.no_path", "pcie.link"],
+            id="the worse of speed and width counts, not both of one link twice",
+        ),
+        pytest.param(
+            [fail("gpu.power.limit", "0000:33:00.0", "350 W", expected="700 W"), DOWN],
+            ["gpu.power_limit", "rail.down"],
+            id="half of the power",
+        ),
+    ],
+)
+def test_causes_are_ordered_by_what_they_cost(checks: list[Check], order: list[str]) -> None:
+    assert ids(diagnose(report(n1=checks, n2=[], n3=[]))) == order
+
+
+def test_of_two_that_cost_the_same_the_one_with_more_hosts_goes_first() -> None:
+    one, two = fail("pci.bridge.acs"), fail("host.kernel.iommu")
+    found = diagnose(report(n1=[one, two], n2=[two], n3=[]))
+    assert ids(found) == ["path.iommu", "path.acs"]
+    assert [list(cause.hosts) for cause in found.causes] == [["n1", "n2"], ["n1"]]
+
+
+def test_the_ranks_do_not_hang_on_the_order_of_the_report() -> None:
+    checks = [
+        DOWN,
+        fail("host.limit.memlock"),
+        fail("pci.bridge.acs"),
+        fail("host.kernel.iommu"),
+        fail("nvlink.link.state", "GPU 3"),
+        fail("gpu.clocks.throttle", "0000:33:00.0"),
+        fail("nccl.log.errors", "nccl_log", "wc_status_12 in n1, over mlx5_3, with n2"),
+    ]
+    others = [fail("pci.bridge.acs"), fail("host.cpu.governor")]
+    first = ids(diagnose(report(n1=checks, n2=others, n3=[])))
+    for seed in range(20):
+        mixed = list(checks)
+        random.Random(seed).shuffle(mixed)
+        found = diagnose(report(n1=mixed, n2=others, n3=[]))
+        assert ids(found) == first
+        assert json.dumps(found.to_dict()) == json.dumps(
+            diagnose(report(n1=mixed, n2=others, n3=[])).to_dict()
+        )
+
+
+def test_a_symptom_of_the_same_port_is_folded_and_one_of_another_is_not() -> None:
+    rising = fail("ib.port.errors", "mlx5_3/1")
+    other = fail("ib.port.errors", "mlx5_4/1")
+    found = diagnose(report(n1=[DOWN, rising, other]))
+    assert ids(found) == ["rail.down", "rail.errors"]
+    assert [one.check.subject for one in found.causes[0].explains] == ["mlx5_3/1"]
+    assert list(found.causes[1].subjects) == ["mlx5_4/1"]
+
+
+def test_what_explains_another_in_part_stands_above_it_whatever_it_costs() -> None:
+    link = fail("pci.link.width", "0000:35:00.0", "x14", expected="x16")
+    slots = [
+        fail("pci.hca.slot", "0000:35:00.0", "390 Gb/s", expected="400 Gb/s"),
+        fail("pci.hca.slot", "0000:45:00.0", "100 Gb/s", expected="400 Gb/s"),
+    ]
+    found = diagnose(report(n1=[link, *slots], n2=[]))
+    assert [(one.id, one.loss) for one in found.causes] == [
+        ("pcie.link", 0.125),
+        ("pcie.slot", 0.75),
+    ]
+    assert list(found.causes[1].subjects) == ["0000:45:00.0"]
+
+
+def test_a_sick_port_explains_the_peer_s_lost_pings_on_that_rail() -> None:
+    mine = [fail("ib.port.errors", "mlx5_3/1"), fail("fabric.ping.loss", "mlx5_3/1")]
+    found = diagnose(report(n1=mine, n2=[fail("fabric.ping.loss", "mlx5_3/1")]))
+    assert ids(found) == ["rail.errors"]
+    assert {one.host for one in found.causes[0].explains} == {"n1", "n2"}
+
+
+def test_a_chain_of_causes_is_one_with_the_deepest_at_its_root() -> None:
+    checks = [
+        fail("stack.kmod.built", "mlx5_core"),
+        fail("host.module.rdma", observed="mlx5_ib not loaded"),
+        fail("ib.hca.present", observed="none"),
+    ]
+    job = {"n1": [fail("nccl.log.network", "nccl_log", "TCP: rank 0")]}
+    found = diagnose(report(n1=checks, n2=[]), job)
+    assert ids(found) == ["kmod.rdma"]
+    assert [one.check.id for one in found.causes[0].explains] == [
+        "host.module.rdma",
+        "ib.hca.present",
+        "nccl.log.network",
+    ]
+    assert found.causes[0].effect == "tcp"
+
+
+def test_all_rails_down_explain_a_job_over_tcp_and_some_do_not() -> None:
+    job = {"the job": [fail("nccl.log.network", "nccl_log", "TCP: rank 0")]}
+    some = [fail("ib.port.state", f"mlx5_{at}/1", "Down") for at in range(3)]
+    every = [fail("ib.port.state", f"mlx5_{at}/1", "Down") for at in range(RAILS)]
+    assert ids(diagnose(report(n1=some), job)) == ["job.tcp", "rail.down"]
+    found = diagnose(report(n1=every), job)
+    assert ids(found) == ["rail.down"]
+    assert found.causes[0].loss == 1.0
+
+
+def test_a_completion_is_explained_by_the_port_that_it_names_alone() -> None:
+    job = {
+        "n2": [fail("nccl.log.errors", "nccl_log", "wc_status_12 in n2:1, over mlx5_3, with n1")]
+    }
+    assert ids(diagnose(report(n1=[DOWN], n2=[]), job)) == ["rail.down"]
+    other = fail("ib.port.state", "mlx5_4/1", "Down")
+    assert ids(diagnose(report(n1=[other], n2=[]), job)) == ["job.peer_silent", "rail.down"]
+
+
+def test_a_dead_subnet_manager_is_the_cause_of_ports_that_nobody_set_up() -> None:
+    mine = [
+        fail("fabric.sm.answers", "mlx5_0/1", "no answer"),
+        fail("ib.port.state", "mlx5_3/1", "Initializing"),
+        fail("ib.port.lid", "mlx5_3/1"),
+        blind("fleet.sm.single", "mlx5_0/1"),
+    ]
+    found = diagnose(report(n1=mine, n2=[fail("fabric.sm.answers", "mlx5_0/1", "no answer")]))
+    assert ids(found) == ["sm.dead"]
+    assert list(found.causes[0].hosts) == ["n1", "n2"]
+    assert [one.check.id for one in found.causes[0].hides] == ["fleet.sm.single"]
+
+
+def test_a_lossy_way_explains_a_subnet_manager_that_does_not_answer_through_it() -> None:
+    mine = [
+        fail("fabric.ping.loss", "mlx5_1/1", "50 % lost"),
+        fail("fabric.sm.answers", "mlx5_1/1", "timed out"),
+        blind("fleet.sm.single", "mlx5_1/1"),
+        blind("fleet.port.lid_unique", "mlx5_1/1"),
+    ]
+    found = diagnose(report(n1=mine, n2=[]))
+    assert ids(found) == ["fabric.loss"]
+    assert found.unknown == []
+
+
+def test_unknowns_are_no_causes_and_never_healthy() -> None:
+    nothing = diagnose(report(n1=[blind("gpu.driver.answers", why="timeout")]))
+    assert ids(nothing) == []
+    assert "no clean bill" in nothing.answer
+    assert [(one.why, one.next) for one in nothing.unknown] == [("timeout", "look again")]
+    assert "all of it was looked at" in diagnose(report(n1=[], n2=[])).answer
+
+
+def test_unknowns_of_one_reason_are_told_once() -> None:
+    both = [blind("nvlink.link.state"), blind("nvlink.link.speed")]
+    found = diagnose(report(n1=both, n2=both, n3=[blind("ib.port.mtu", why="other")]))
+    assert [(list(one.checks), list(one.hosts)) for one in found.unknown] == [
+        (["nvlink.link.speed", "nvlink.link.state"], ["n1", "n2"]),
+        (["ib.port.mtu"], ["n3"]),
+    ]
+
+
+def test_what_a_cause_hides_is_told_with_it_and_not_again() -> None:
+    mine = [fail("gpu.driver.answers"), blind("nvlink.link.state"), blind("ib.port.mtu")]
+    found = diagnose(report(n1=mine))
+    assert [one.check.id for one in found.causes[0].hides] == ["nvlink.link.state"]
+    assert [list(one.checks) for one in found.unknown] == [["ib.port.mtu"]]
+
+
+def test_a_report_of_nobody_is_no_diagnosis() -> None:
+    empty = {"simulated": "", "pings": [], "hosts": {}}
+    assert diagnose(empty).looked == []
+    gone = report(n1=[blind("host.access.reachable", why="unreachable by ssh")])
+    gone["hosts"]["n1"]["checks"] = gone["hosts"]["n1"]["checks"][-1:]
+    found = diagnose(gone)
+    assert (found.looked, ids(found)) == ([], [])
+    assert found.answer == "no host could be looked at: nothing is known"
+
+
+def test_facts_of_any_shape_are_no_error() -> None:
+    odd = report(
+        n1=[DOWN, fail("roce.qos.pfc", "mlx5_3/1"), fail("pci.link.width", "0000:35:00.0")]
+    )
+    for nonsense in ({}, {"ib": 3, "gpu": [], "pci": None}, {"ib": {"cas": [1, None]}}):
+        odd["hosts"]["n1"]["facts"] = nonsense
+        assert "rail.down" in ids(diagnose(odd))
+
+
+def test_a_thousand_hosts_with_one_fault_each_are_ranked_soon() -> None:
+    many = {f"n{at}": [DOWN, fail("fabric.ping.loss", "mlx5_3/1")] for at in range(1000)}
+    found = diagnose(report(**many))
+    assert len(found.causes) == 1000
+    assert {one.id for one in found.causes} == {"rail.down"}
