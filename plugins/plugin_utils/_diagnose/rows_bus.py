@@ -49,7 +49,7 @@ ROWS = (
             hands="power cycle the host through its BMC; if it comes again reseat or replace it",
         ),
         same=("pci.*",),
-        here=(*_GPUS, "pci.path.max_payload"),
+        here=(*_GPUS, "pci.path.max_payload", "nccl.gdr.level"),
     ),
     Row(
         "hca.failed",

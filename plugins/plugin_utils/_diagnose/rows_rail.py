@@ -82,7 +82,7 @@ ROWS = (
             reboot=True,
         ),
         same=_PORT,
-        here=_HCAS,
+        here=(*_HCAS, "nccl.conf.derived"),
         rail=(*_PINGS, *_JOB),
         far=("nccl.log.mixed",),
         whole=_ALL,

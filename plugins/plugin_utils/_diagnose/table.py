@@ -39,6 +39,7 @@ ROWS = (
     *rows_gpu.ROWS,
     *rows_rail.ROWS,
     *rows_fabric.ROWS,
+    *rows_settings.LATE,
     *rows_job.ROWS,
     OTHER,
 )

@@ -48,6 +48,7 @@ def told(name: str, late: str = "", **bent: Any) -> dict[str, Any]:
         "ibready_ibverify": {"checks": [], "facts": {"ib": node(int(name[1:])).to_dict()}},
         "ibready_expect": EXPECT,
         "ibready_pings": pings,
+        "ibready_tcp": False,
         **bent,
     }
 
