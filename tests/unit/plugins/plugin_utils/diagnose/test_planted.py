@@ -3,18 +3,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _collect
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import job_log
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import bundles, job_log
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.diagnosis import (
     Diagnosis,
     diagnose,
 )
 from tests.gauntlet import fault, render
+from tests.gauntlet.node import Node
+from tests.gauntlet.nodes.nccl import PEER
+from tests.gauntlet.tree import Tree
 from tests.unit import corpus, fleets
 
 H100 = "hgx-h100-8"
@@ -102,6 +111,15 @@ PLANTED = [
     ("gpu.gone", "a GPU fell off the PCI bus before the last boot", "gpu.off_bus"),
     ("hca.gone", "an HCA fell off the bus", "hca.missing"),
     ("mode", "a VPI HCA came back in Ethernet mode", "rail.link_layer"),
+    ("conf.off", "nccl.conf switches RDMA off", "nccl.rdma_off"),
+    ("conf.socket", "nccl.conf names TCP as the network", "nccl.rdma_off"),
+    ("conf.p2p", "nccl.conf keeps GPUs from NVLink", "nccl.p2p_off"),
+    ("conf.line", "a setting of nccl.conf has blanks around its =", "nccl.conf_lines"),
+    ("conf.number", "a number of nccl.conf stands in quotes", "nccl.conf_lines"),
+    ("conf.rail", "nccl.conf leaves a rail out", "nccl.conf_derived"),
+    ("conf.gone", "there is no nccl.conf", "nccl.conf_derived"),
+    ("conf.gdr", "NCCL may not use GPUDirect RDMA beyond the GPU", "gdr.level"),
+    ("conf.lo", "NCCL listens on the loopback interface", "nccl.bootstrap"),
 ]
 # fmt: on
 
@@ -118,6 +136,56 @@ def test_a_planted_cause_is_ranked_first_and_alone(how: str | dict[str, Any], ca
     assert ids(found) == [cause]
     assert list(found.causes[0].hosts) == [fleets.ODD]
     assert found.causes[0].command
+
+
+@pytest.fixture(scope="module")
+def equals(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[_hosts.Host]]:
+    """The healthy nodes of a board, by bundles on disk."""
+
+    @cache
+    def made(board: str) -> list[_hosts.Host]:
+        place = tmp_path_factory.mktemp("equals")
+        return [
+            judged(place, name, fleets.described(board, int(name[4:]))) for name in fleets.EQUALS
+        ]
+
+    return made
+
+
+def judged(place: Path, name: str, node: Node, tree: Tree | None = None) -> _hosts.Host:
+    """What is known of a node by the bundle that collect writes of it."""
+    tree = tree or render.render(node)
+    _collect.collect(tree, str(place), name, "today", [PEER])
+    if "nccl_log" in tree.commands:
+        # A job's log is put there by hand.
+        log = place / name / "commands/nccl_log"
+        log.mkdir()
+        (log / "stdout").write_text(tree.commands["nccl_log"].stdout)
+        (log / "rc").write_text("0\n")
+    expect = {key: value for key, value in node.expect.items() if key != "nccl"}
+    (found,) = bundles.judge(bundles.find(place / name), lambda _: (from_inventory(expect), ()))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("how", "cause"), [pytest.param(how, cause, id=name) for name, how, cause in PLANTED]
+)
+def test_a_planted_cause_is_ranked_first_by_bundles_on_disk(
+    how: str | dict[str, Any],
+    cause: str,
+    equals: Callable[[str], list[_hosts.Host]],
+    tmp_path: Path,
+) -> None:
+    one = fleets.named(how) if isinstance(how, str) else None
+    if one is not None:
+        board, odd = one.board, fleets.broken(one)
+    else:
+        assert isinstance(how, dict)
+        board, odd = H100, fleets.bent(H100, 7, **how)
+    host = judged(tmp_path, fleets.ODD, *odd)
+    found = diagnose(fleets.report([*equals(board), host]))
+    assert ids(found)[:1] == [cause]
+    assert list(found.causes[0].hosts) == [fleets.ODD]
 
 
 def test_two_causes_at_once_are_both_told_by_what_they_cost() -> None:
