@@ -26,6 +26,10 @@ class Mistake:
     told: str
     check: str = "nccl.conf.lines"
 
+    @property
+    def variable(self) -> str:
+        return self.lines.partition("=")[0].strip().removeprefix("export ")
+
 
 LONG = "v" * 1100
 NEVER = "no release reads it; next: leave it out; use"
@@ -55,7 +59,19 @@ MISTAKES = (
     Mistake("NCCL_IB_HCA==ibsim0", "expected =ibsim0,ibsim1", "nccl.conf.derived"),
     Mistake("NCCL_NET=Socket", "NCCL uses TCP and no HCA", "nccl.conf.harm"),
 )
-ROUNDS = [MISTAKES[at : at + len(NODES)] for at in range(0, len(MISTAKES), len(NODES))]
+FILES = 6  # two rounds over three nodes
+
+
+def _files() -> list[list[Mistake]]:
+    """Several mistakes to a file, none of two in one variable: a converge takes its time."""
+    found: list[list[Mistake]] = [[] for _ in range(FILES)]
+    for one in MISTAKES:
+        free = [some for some in found if one.variable not in {other.variable for other in some}]
+        min(free, key=len).append(one)
+    return found
+
+
+ROUNDS = [_files()[at : at + len(NODES)] for at in range(0, FILES, len(NODES))]
 CONVERGE = ("playbooks/converge.yml", "--tags", "nccl_conf,nccl_proof")
 
 
@@ -70,19 +86,24 @@ def by_node(text: str) -> dict[str, str]:
     return {name: said(part) for name, part in zip(parts[1::2], parts[2::2], strict=True)}
 
 
-@pytest.mark.parametrize("mistakes", ROUNDS, ids=lambda some: "; ".join(one.told for one in some))
-def test_a_mistake_is_named_and_a_converge_mends_it(
-    ready: Box, mistakes: tuple[Mistake, ...]
+@pytest.mark.parametrize("files", ROUNDS, ids=lambda some: f"round {ROUNDS.index(some) + 1}")
+def test_mistakes_are_named_and_a_converge_mends_them(
+    ready: Box, files: list[list[Mistake]]
 ) -> None:
-    for node, mistake in zip(NODES, mistakes, strict=False):
-        plant(ready, node, mistake.lines)
+    for node, mistakes in zip(NODES, files, strict=True):
+        plant(ready, node, "\n".join(one.lines for one in mistakes))
     told = by_node(ready.adhoc("all", "-m", "ncclverify").stdout)
-    for node, mistake in zip(NODES, mistakes, strict=False):
+    for node, mistakes in zip(NODES, files, strict=True):
         assert '"verdict": "not_ready"' in told[node]
-        assert f"{mistake.check} " in told[node]
-        assert mistake.told in told[node], told[node]
+        for one in mistakes:
+            assert f"{one.check} " in told[node]
+            assert one.told in told[node], (one, told[node])
     done = ready.playbook(*CONVERGE)
     assert done.returncode == 0, done.stdout
+    for node, mistakes in zip(NODES, files, strict=True):
+        # Of two lines the first was right; it is taken out by hand.
+        left = ready.root(node, f"cat {CONF}; sed -i '/^NCCL_ALGO=Ring$/d' {CONF}").splitlines()
+        assert [one.lines for one in mistakes if one.lines.split("\n")[-1] in left] == []
     done = ready.adhoc("all", "-m", "ncclverify")
     assert done.returncode == 0, done.stdout
 
