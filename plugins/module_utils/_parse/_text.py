@@ -32,15 +32,20 @@ class ParseError(ValueError):
         self.error_lines = error_lines
 
     def __str__(self) -> str:
+        reason = _escaped(self.reason)
         if not self.line_no:
-            return f"{self.tool}: {self.reason}"
-        return f"{self.tool}: line {self.line_no} '{printable(self.line)}': {self.reason}"
+            return f"{self.tool}: {reason}"
+        return f"{self.tool}: line {self.line_no} '{printable(self.line)}': {reason}"
 
 
 def printable(line: str) -> str:
     """Return `line` fit for a message: control characters escaped, cut at 120 characters."""
     shown = line if len(line) <= _LINE_SHOWN else line[: _LINE_SHOWN - 3] + "..."
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown)
+    return _escaped(shown)
+
+
+def _escaped(text: str) -> str:
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def clean_lines(text: str) -> list[str]:

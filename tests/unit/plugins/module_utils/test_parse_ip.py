@@ -112,3 +112,10 @@ def test_a_route_names_interface_and_source(text: str, route: Route) -> None:
 def test_what_carries_no_packets_is_an_error(text: str, word: str) -> None:
     with pytest.raises(ParseError, match=word):
         ip_route.parse(text)
+
+
+def test_a_strange_word_cannot_break_a_message_into_lines() -> None:
+    with pytest.raises(ParseError) as caught:
+        ip_route.parse('[{"type":"a\\nb\\u001b[31m","dst":"10.0.0.1"}]')
+    assert str(caught.value).isprintable()
+    assert "a\\nb" in str(caught.value)

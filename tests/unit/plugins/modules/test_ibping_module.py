@@ -145,7 +145,7 @@ def test_the_deadline_ends_a_slow_question_and_what_it_printed_counts(
     run_module: Run, node: Node
 ) -> None:
     node.has("slow")
-    result = run_module(ibping.main, state="asked", questions=QUESTIONS[:1], deadline=1)
+    result = run_module(ibping.main, state="asked", questions=QUESTIONS[:1], deadline=3)
     assert result["answers"][0]["received"] == 50
 
 
