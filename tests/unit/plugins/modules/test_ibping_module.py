@@ -43,7 +43,7 @@ esac
     "ibping": r"""
 [ "$1 $3 $5 $7" = "-C -P -c -f" ] && [ "$8 ${10}" = "-t -L" ] || exit 64
 [ "${11}" = 8 ] && { echo "ibping: iberror: failed: can't open UMAD port" >&2; exit 255; }
-[ -e "$HOME_OF/slow" ] && { trap : INT; sleep 3 & wait $! && exit 1; kill $!; }
+[ -e "$HOME_OF/slow" ] && { trap : INT; sleep 20 & wait $! && exit 1; kill $!; }
 cat <<END
 --- n2.cluster.example (Lid ${11}) ibping statistics ---
 $6 packets transmitted, $6 received, 0% packet loss, time 50 ms
@@ -145,7 +145,7 @@ def test_the_deadline_ends_a_slow_question_and_what_it_printed_counts(
     run_module: Run, node: Node
 ) -> None:
     node.has("slow")
-    result = run_module(ibping.main, state="asked", questions=QUESTIONS[:1], deadline=3)
+    result = run_module(ibping.main, state="asked", questions=QUESTIONS[:1], deadline=2)
     assert result["answers"][0]["received"] == 50
 
 
