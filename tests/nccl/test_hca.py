@@ -81,10 +81,6 @@ def test_ncclverify_knows_which_devices_the_library_takes(
 ) -> None:
     taken = tuple(":".join(one.split(":")[:2]) for one in answers[row.name]["devices"])
     whole = taken == ALL
-    if row.value is None:
-        # Every device is what it takes where nothing is set, but no list says so.
-        assert derived(nccl, None, taken) == FAIL
-        return
     assert derived(nccl, row.value, ALL) == (PASS if whole else FAIL)
     if taken:
         assert derived(nccl, row.value, taken) == PASS
@@ -93,6 +89,6 @@ def test_ncclverify_knows_which_devices_the_library_takes(
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in NUMBERS])
 def test_ncclverify_knows_whether_rdma_is_off(nccl: Nccl, answers: Any, row: Hca) -> None:
     off = answers[row.name]["devices"] == []
-    host = NcclHost(ports=Reading((NcclPort("mlx5_0", 1),)))
-    found = nccl_harm.harmful({row.variable: row.value or ""}, host, NcclPolicy())
+    host = NcclHost(ports=Reading((NcclPort("mlx5_0", 1, "InfiniBand", "Active"),)))
+    found = nccl_harm.harmful({row.variable: row.value or ""}, host, NcclPolicy(rails=("mlx5_0",)))
     assert found == ([row.variable] if off else [])
