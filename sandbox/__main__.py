@@ -69,7 +69,7 @@ def main(argv: Sequence[str]) -> int:
         if given.fault is None:
             for fault in faults.known().values():
                 where = f"  (default: {fault.default_node})" if fault.needs_node else ""
-                say(f"{fault.name:<16}{fault.title}{where}")
+                say(f"{fault.name:<18}{fault.title}{where}")
         else:
             faults.strike(box, given.fault, given.node, say)
     elif given.command == "heal":

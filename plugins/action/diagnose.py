@@ -36,6 +36,11 @@ NO_LOG = (
     "no log of a job was given, so what a job really used was not looked at; "
     "next: run it with NCCL_DEBUG=INFO (docs/nccl-logs.md) and add -e diagnose_log=FILE"
 )
+_SHOWN = 4
+_STRANGERS = (
+    "{} are in no inventory, so that only their hardware tells what to expect of them; next: give "
+    "the inventory that they stand in (-i), or diagnose_expect"
+)
 
 
 class ActionModule(ActionBase):
@@ -80,6 +85,9 @@ class ActionModule(ActionBase):
             report, self._job(args["log"], hosts, created), _where(variables, inventory)
         )
         notes = [] if args["log"] else [NO_LOG]
+        strangers = [host.name for host in hosts if host.name not in inventory]
+        if args["bundles"] and strangers and not args["expect"]:
+            notes.append(_STRANGERS.format(", ".join(strangers[:_SHOWN])))
         self._display.display("\n" + render.render(told, max(args["most"], 1), notes) + "\n")
         written = {
             "schema": diagnosis.SCHEMA,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Callable, Iterator, Mapping
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
@@ -39,10 +40,20 @@ def judge(here: HostFacts) -> Iterator[Check]:
     if settings is None:
         yield unknown(_HARM, SYSTEM_FILE, here.settings.why or "nobody looked at the settings")
         return
-    found = list(_each(settings, here.host, here.wish.policy))
+    found = [*_each(settings, here.host, here.wish.policy), *_for_all(here)]
     yield from found
     if not found:
         yield passed(_HARM, SYSTEM_FILE, "no such setting", _EXPECTED, CAPABILITY)
+
+
+def _for_all(here: HostFacts) -> Iterator[Check]:
+    """What files and units set for every job: it goes before nccl.conf."""
+    for one in (*(here.copies.settings.value or ()), *(here.copies.units.value or ())):
+        for check in _each({one.name: one.value}, here.host, NcclPolicy()):
+            where = f"{short(one.place)}{f':{one.line}' if one.line else ''}"
+            remedy = f"take it out of {where}; new logins and restarted services do without"
+            told = f"{check.observed}, in {where}"
+            yield replace(check, subject=where, observed=told, remedy=remedy)
 
 
 def harmful(settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy) -> list[str]:

@@ -52,11 +52,16 @@ class Diagnosis:
             many = "1 cause" if len(self.causes) == 1 else f"{len(self.causes)} causes"
             also = f"; {blind} not looked at" if count else ""
             return f"{many}, the likeliest reason first ({of}{also})"
-        if count or len(self.looked) < len(self.hosts):
+        lost = len(self.hosts) - len(self.looked)
+        if lost:
+            some = "1 host" if lost == 1 else f"{lost} hosts"
+            told = f"{some} could not be looked at, and no cause was found in the others"
+            return f"{told}: that is no clean bill ({of})"
+        if count:
             return f"no cause was found, but {blind} not looked at: that is no clean bill ({of})"
         if self.waived:
             return f"no cause was found beside what is waived ({of})"
-        return f"no cause was found, and all of it was looked at ({of})"
+        return f"no cause was found in the hosts, and all of them was looked at ({of})"
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON, schema ibready/diagnosis/1 without its head."""

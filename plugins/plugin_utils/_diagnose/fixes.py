@@ -21,6 +21,11 @@ def site(*tags: str, note: str = "", reboot: bool = False, more: tuple[str, ...]
     return Fix(play=tuple(words), note=told)
 
 
+def settings(note: str = "") -> Fix:
+    """Write nccl.conf anew, and nothing else."""
+    return Fix(play=("playbooks/converge.yml", "--tags", "nccl_conf"), note=note)
+
+
 def run(*words: str, note: str = "", otherwise: tuple[str, ...] = ()) -> Fix:
     """A command on the hosts that mends it."""
     return Fix(words=words, note=note, otherwise=otherwise)

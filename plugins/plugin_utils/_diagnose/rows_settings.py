@@ -10,7 +10,11 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.effects 
     STOPS,
     TCP,
 )
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.fixes import look, site
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.fixes import (
+    look,
+    settings,
+    site,
+)
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.row import (
     LIKELY,
     POSSIBLE,
@@ -18,7 +22,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.row impo
 )
 
 _GUIDE = "NCCL user guide, environment variables; facts read from its releases 2.3 to 2.32"
-_CONF = site(note="a setting in a job's own environment has to go from there")
+_CONF = settings("a setting in a job's own environment has to go from there")
 _SHOW = ("grep", "-n", "NCCL_", "/etc/nccl.conf")
 
 ROWS = (
@@ -52,7 +56,7 @@ ROWS = (
             "nccl.conf.harm~NCCL_P2P|NCCL_NVLS|NCCL_SHM|NCCL_MNNVL|NCCL_CUMEM",
             "nccl.conf.doubts~NCCL_P2P|NCCL_SHM",
         ),
-        site(note="where it is not ibready's line, take it out of /etc/nccl.conf by hand"),
+        look(*_SHOW, hands="take the line out, or put it into nccl_conf_variables if it is needed"),
         here=("nccl.conf.derived",),
         fleet=True,
         source=_GUIDE,
@@ -101,6 +105,19 @@ ROWS = (
         look(*_SHOW, hands="drop what nobody can give a reason for"),
         fleet=True,
         loss=0.05,
+        confidence=POSSIBLE,
+        source=_GUIDE,
+    ),
+    Row(
+        "nccl.environment",
+        "the environment of every job sets a variable of NCCL",
+        SKEW,
+        ("nccl.copies.environment",),
+        look(
+            *("grep", "-rn", "NCCL_", "/etc/environment", "/etc/profile.d", "/etc/systemd/system"),
+            hands="take the line out; what is right of it belongs into nccl_conf_variables",
+        ),
+        fleet=True,
         confidence=POSSIBLE,
         source=_GUIDE,
     ),

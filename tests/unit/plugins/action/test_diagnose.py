@@ -93,7 +93,9 @@ def test_a_healthy_cluster_has_no_cause_and_the_file_says_so(run: Run, shown: li
     result = run(fleet())
     assert not result.get("failed")
     assert (result["changed"], result["causes"], result["unknown"]) == (False, [], [])
-    assert result["answer"].startswith("no cause was found, and all of it was looked at")
+    assert result["answer"].startswith(
+        "no cause was found in the hosts, and all of them was looked at"
+    )
     written = json.loads(Path(result["json"]).read_text())
     assert written["schema"] == "ibready/diagnosis/1"
     assert written["from"] == "hosts"

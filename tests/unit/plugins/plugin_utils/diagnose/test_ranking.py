@@ -235,7 +235,7 @@ def test_unknowns_are_no_causes_and_never_healthy() -> None:
     assert ids(nothing) == []
     assert "no clean bill" in nothing.answer
     assert [(one.why, one.next) for one in nothing.unknown] == [("timeout", "look again")]
-    assert "all of it was looked at" in diagnose(report(n1=[], n2=[])).answer
+    assert "all of them was looked at" in diagnose(report(n1=[], n2=[])).answer
 
 
 def test_unknowns_of_one_reason_are_told_once() -> None:
