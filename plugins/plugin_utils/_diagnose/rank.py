@@ -18,6 +18,9 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.values i
 
 Hosts = Mapping[str, Mapping[str, Any]]
 
+# So much of the worst is nothing much worse.
+_NEAR = 0.5
+
 
 def ranked(
     left: Sequence[Candidate],
@@ -64,13 +67,15 @@ def ranked(
 
 
 def _worst(one: Candidate, hosts: Hosts) -> tuple[Effect, Loss]:
-    """What it costs: itself, or the worst of what it explains."""
-    worst = (one.row.effect, loss(one.row, one.own, hosts))
+    """What it costs: itself, or the worst of what it explains; in its own words unless that is
+    something much worse."""
+    own = loss(one.row, one.own, hosts)
+    worst = (one.row.effect, own)
     for row, finding in one.explained:
         other = loss(row, [finding], hosts)
         if other.share > worst[1].share:
             worst = (row.effect, other)
-    return worst
+    return (one.row.effect if own.share >= _NEAR * worst[1].share else worst[0]), worst[1]
 
 
 def _cause(

@@ -376,3 +376,10 @@ def test_an_expected_failure_of_the_same_row_on_all_hosts_is_one_cause() -> None
     assert [(one.id, list(one.hosts)) for one in found.causes] == [
         ("host.memlock", [*fleets.EQUALS, fleets.ODD])
     ]
+
+
+def test_what_a_cause_costs_is_told_in_its_own_words() -> None:
+    one = fleets.named("a job found no RDMA device in its container")
+    found = planted(list(one.node), list(one.evidence), board=one.board)
+    assert "TCP" in found.causes[0].costs
+    assert "nccl.log.hcas" in {finding.check.id for finding in found.causes[0].explains}
