@@ -54,4 +54,4 @@ def _of_host(here: HostFacts, machine: Machine) -> Iterator[Check]:
 def _does_not_apply(here: HostFacts, machine: Machine) -> str:
     if machine.without_hardware:
         return f"simulated node: {machine.without_hardware}"
-    return "" if here.asked.library.value or not is_idle(here.host) else _NOTHING
+    return _NOTHING if here.asked.library.missing and is_idle(here.host) else ""

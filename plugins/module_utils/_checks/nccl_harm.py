@@ -29,8 +29,12 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl.fleet import
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclHost
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import NcclPolicy
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.problem import short
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.nccl_copies import (
+    Setting as Set,
+)
 
 _HARM = "nccl.conf.harm"
+_ENVIRONMENT = "environment"
 _EXPECTED = "nothing that switches off what the host has"
 
 
@@ -42,13 +46,22 @@ def judge(here: HostFacts) -> Iterator[Check]:
         return
     found = [*_each(settings, here.host, here.wish.policy), *_for_all(here)]
     yield from found
-    if not found:
+    unread = [one.why for one in _places(here) if one.value is None and not one.missing]
+    if unread:
+        yield unknown(_HARM, _ENVIRONMENT, unread[0] or "nobody searched")
+    elif not found:
         yield passed(_HARM, SYSTEM_FILE, "no such setting", _EXPECTED, CAPABILITY)
+
+
+def _places(here: HostFacts) -> tuple[Reading[tuple[Set, ...]], ...]:
+    """Where the environment of every job may be set; missing where a host has no such place."""
+    return here.copies.settings, here.copies.units
 
 
 def _for_all(here: HostFacts) -> Iterator[Check]:
     """What files and units set for every job: it goes before nccl.conf."""
-    for one in (*(here.copies.settings.value or ()), *(here.copies.units.value or ())):
+    places = _places(here)
+    for one in (*(places[0].value or ()), *(places[1].value or ())):
         for check in _each({one.name: one.value}, here.host, NcclPolicy()):
             where = f"{short(one.place)}{f':{one.line}' if one.line else ''}"
             remedy = f"take it out of {where}; new logins and restarted services do without"
@@ -87,7 +100,7 @@ def detours(settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy) -> 
     """Those of DETOURS that are set, and that the inventory does not ask for."""
     for one in DETOURS:
         value = None if one.name in policy.variables else settings.get(one.name)
-        if value is not None and _is(one, value) and _needed(one, host, policy).value:
+        if value is not None and _is(one, value) and _needed(one, host, policy).value is not False:
             yield one
 
 

@@ -73,12 +73,13 @@ ENTRIES: tuple[Entry, ...] = (
         "nccl.conf.harm",
         "error",
         "No setting switches off what the host has",
-        "NCCL_IB_DISABLE=1, NCCL_NET=Socket, NCCL_P2P_DISABLE=1 and the like, and a GID index at "
-        "which a rail has no address that RoCE v2 routes. What nccl_conf_variables asks for is "
-        "the site's word and no failure.",
+        "NCCL_IB_DISABLE=1, NCCL_NET=Socket and the like, and a GID index at which a rail has no "
+        "address that RoCE v2 routes: in nccl.conf, and in what files and units put into the "
+        "environment of every job. What nccl_conf_variables asks for is the site's word and no "
+        "failure.",
         ("left from a search for another fault",),
         _REPAIR,
-        (_PROOF,),
+        (_PROOF, "nccl_copies", "systemctl_show"),
     ),
     Entry(
         "nccl.bootstrap.address",

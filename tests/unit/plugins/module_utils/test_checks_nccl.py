@@ -176,3 +176,20 @@ def test_a_name_service_that_is_down_is_not_asked_for_every_node() -> None:
     tree.run = run  # type: ignore[method-assign]
     judge(made, tree, peers=[f"n{at}" for at in range(60)])
     assert len(set(asked)) == 3
+
+
+@pytest.mark.parametrize("source", ["nccl_copies", "systemctl_show"])
+def test_an_environment_that_nobody_could_read_is_not_taken_for_harmless(source: str) -> None:
+    made = node()
+    tree = render.render(made)
+    for name in [name for name in tree.commands if name.partition("@")[0] == source]:
+        tree.broken[name] = "gave no complete answer within 30 s"
+    assert one(judge(made, tree), "nccl.conf.harm").result == UNKNOWN
+
+
+def test_a_library_that_could_not_be_read_is_not_taken_for_none() -> None:
+    made = render.node("ib-login")
+    tree = render.render(made)
+    assert {check.result for check in judge(made, tree)} == {SKIP}
+    tree.broken["nccl_proof"] = "permission denied"
+    assert UNKNOWN in bad(judge(made, tree)).values()
