@@ -12,13 +12,11 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive_roce import FAMILY, INDEX
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive_roce import SHARED
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derived import Derived
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _nccl_plan
 
 _TOLD = "__nccl_host"
-# What has to be right on all nodes: such a line is not taken back for some of them.
-_SHARED = (FAMILY, INDEX)
 
 
 class ActionModule(ActionBase):
@@ -42,7 +40,7 @@ class ActionModule(ActionBase):
         every = dict.fromkeys([*args["hosts"], *args["compare"]])
         try:
             nodes = {
-                name: _nccl_plan.told(name, found)
+                name: _nccl_plan.told(name, found["nccl_host"], found.get("wish"))
                 for name in every
                 if (found := _found(hostvars, name)) is not None
             }
@@ -52,7 +50,8 @@ class ActionModule(ActionBase):
         mine = [name for name in args["hosts"] if name in nodes]
         derived = _nccl_plan.plan(nodes, mine, absent)
         self._warn(derived)
-        shared = _SHARED if absent else ()
+        # Such a line is not taken back for some of the nodes.
+        shared = SHARED if absent else ()
         found = {name: _host(one, shared) for name, one in derived.items()}
         result.update(changed=False, hosts=found, absent=absent)
         return result

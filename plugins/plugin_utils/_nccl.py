@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import VARIABLES
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _address
 
 # Where a playbook asked for the peers once for all hosts.
 REGISTERED = "__nccl_peers"
@@ -28,19 +29,18 @@ def peers(hostvars: Mapping[str, Any], names: Sequence[str], most: int) -> list[
     chosen = sorted(set(names))
     if len(chosen) > most:
         chosen = [chosen[at * len(chosen) // most] for at in range(most)]
-    found = (_address(hostvars.get(name) or {}, name) for name in chosen)
+    found = (_reached(hostvars.get(name) or {}, name) for name in chosen)
     return [one for one in dict.fromkeys(found) if one]
 
 
-def _address(variables: Mapping[str, Any], name: str) -> str:
-    own = variables.get("ibready_address")
-    if own:
-        return str(own)
-    host = variables.get("ansible_host")
+def _reached(variables: Mapping[str, Any], name: str) -> str:
     connection = str(variables.get("ansible_connection") or "ssh").rpartition(".")[2]
-    if not host and connection not in _BY_NETWORK:
-        return ""
-    return "" if connection == "local" else str(host or name)
+    if not variables.get("ibready_address"):
+        if connection == "local":
+            return ""
+        if not variables.get("ansible_host") and connection not in _BY_NETWORK:
+            return ""
+    return _address.of(name, variables)
 
 
 def nodes(hostvars: Mapping[str, Any], names: Sequence[str]) -> list[str]:

@@ -15,47 +15,36 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading im
     Reading,
     rebuilt,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl import host as hosts
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl import wish as wishes
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive import is_idle
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive_roce import FAMILY, INDEX
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.fleet import fleet_view
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclHost
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.wish import Wish
-
-# What one node cannot know by itself.
-_SHARED = (INDEX, FAMILY)
-_Told = tuple[NcclHost, Wish, Reading[dict[str, str]]]
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive_roce import SHARED
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _nccl_plan
 
 
 def judged(
     facts: Mapping[str, Mapping[str, Any]], checks: Mapping[str, Sequence[Check]]
 ) -> dict[str, list[Check]]:
-    """The checks of every host, by name, with those of _SHARED as the fleet has them.
+    """The checks of every host, by name, with those of SHARED as the fleet has them.
 
     ``facts``: of the area nccl, {} where there are none; such hosts keep what they told.
     """
-    told = {name: _told(raw) for name, raw in facts.items()}
-    busy = {name: one for name, one in told.items() if one is not None and not is_idle(one[0])}
-    view = fleet_view({name: (one[0], one[1].policy) for name, one in busy.items()})
+    told = {name: one for name, raw in facts.items() if (one := _told(name, raw)) is not None}
+    view = _nccl_plan.fleet({name: node for name, (node, _settings) in told.items()})
     found = {name: list(mine) for name, mine in checks.items()}
     for name in view.nodes:
         if not any(one.id == DERIVED for one in found.get(name, [])):
             continue
-        host, wish, settings = busy[name]
-        anew = [one for one in judge(host, wish, settings, view) if one.subject in _SHARED]
-        kept = [one for one in found[name] if one.id != DERIVED or one.subject not in _SHARED]
-        found[name] = [*kept, *anew]
+        node, settings = told[name]
+        anew = judge(node.host, node.wish, settings, view)
+        kept = [one for one in found[name] if one.id != DERIVED or one.subject not in SHARED]
+        found[name] = [*kept, *(one for one in anew if one.subject in SHARED)]
     return found
 
 
-def _told(raw: Mapping[str, Any]) -> _Told | None:
+def _told(
+    name: str, raw: Mapping[str, Any]
+) -> tuple[_nccl_plan.Told, Reading[dict[str, str]]] | None:
     """None where the host told nothing of it, or nothing that can be read."""
     try:
-        return (
-            hosts.from_dict(raw["host"]),
-            wishes.from_dict(raw["wish"]),
-            rebuilt(raw["settings"], dict),
-        )
+        settings = rebuilt(raw["settings"], dict)
+        return _nccl_plan.told(name, raw["host"], raw["wish"]), settings
     except (AttributeError, KeyError, TypeError, ValueError):
         return None

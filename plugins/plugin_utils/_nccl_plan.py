@@ -31,10 +31,11 @@ class Told:
     wish: Wish
 
 
-def told(name: str, result: Mapping[str, Any]) -> Told:
-    """Read what a host told; ToldError names it."""
+def told(name: str, host: Any, wish: Any) -> Told:
+    """Read what a host told of itself, and what of the inventory it was given; ToldError names
+    it."""
     try:
-        return Told(hosts.from_dict(result["nccl_host"]), wishes.from_dict(result["wish"]))
+        return Told(hosts.from_dict(host), wishes.from_dict(wish))
     except (AttributeError, KeyError, TypeError, ValueError) as exc:
         raise ToldError(f"{name}: nccl_host returned what cannot be read: {exc!r}") from exc
 

@@ -16,6 +16,7 @@ from ansible.module_utils.common.validation import check_type_list
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ansible_collections.ibready.cluster.plugins.module_utils._tcp.tried import Host
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _address
 
 PORTS = [29500]
 _OFF = "ibready_tcp is false: nobody looked whether a firewall is between the hosts"
@@ -45,7 +46,7 @@ class Told:
 
 def told(name: str, seen: Mapping[str, Any]) -> Told:
     """Read one host's variables; what cannot be read is its own error, and nobody else's."""
-    address = str(seen.get("ibready_address") or seen.get("ansible_host") or name)
+    address = _address.of(name, seen)
     ports = tuple(int(port) for port in check_type_list(seen.get("ibready_tcp_ports") or PORTS))
     if not boolean(seen.get("ibready_tcp", True), strict=False):
         return Told(address, Host(ports, off=_OFF))

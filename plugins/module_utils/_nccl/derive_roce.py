@@ -35,6 +35,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.gid import 
 INDEX, FAMILY = "NCCL_IB_GID_INDEX", "NCCL_IB_ADDR_FAMILY"
 TC, SL = "NCCL_IB_TC", "NCCL_IB_SL"
 _FAMILIES = {IPV4: "AF_INET", IPV6: "AF_INET6"}
+# What has to be right on all nodes, so that none can tell it alone.
+SHARED = (FAMILY, INDEX)
 _ALONE = "this host"
 
 
