@@ -50,3 +50,13 @@ def action() -> Callable[..., ActionBase]:
         return kind(task, nowhere, PlayContext(), loader, Templar(loader, task_vars))
 
     return make
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the action displays."""
+    texts: list[str] = []
+    monkeypatch.setattr(
+        "ansible.plugins.action.display.display", lambda text, *_, **__: texts.append(text)
+    )
+    return texts

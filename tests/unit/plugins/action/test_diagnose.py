@@ -58,16 +58,6 @@ def fleet(late: str = "", **bent: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 @pytest.fixture
-def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the action displays."""
-    texts: list[str] = []
-    monkeypatch.setattr(
-        "ansible.plugins.action.display.display", lambda text, *_, **__: texts.append(text)
-    )
-    return texts
-
-
-@pytest.fixture
 def run(
     inventory: Inventory, action: Callable[..., ActionBase], shown: list[str], tmp_path: Path
 ) -> Run:

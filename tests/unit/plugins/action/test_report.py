@@ -47,16 +47,6 @@ HALF = {"n1": told(1), "n2": DOWN}
 
 
 @pytest.fixture
-def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the action displays."""
-    texts: list[str] = []
-    monkeypatch.setattr(
-        "ansible.plugins.action.display.display", lambda text, *_, **__: texts.append(text)
-    )
-    return texts
-
-
-@pytest.fixture
 def run(
     inventory: Inventory, action: Callable[..., ActionBase], shown: list[str], tmp_path: Path
 ) -> Run:
