@@ -6,6 +6,7 @@ from __future__ import annotations
 from statistics import median
 from typing import Iterable, Mapping, Sequence
 
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._blame import blame
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
     Check,
     failed,
@@ -13,7 +14,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     skipped,
     unknown,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.ping import Ping, blame
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.ping import Ping
 from ansible_collections.ibready.cluster.plugins.module_utils._data.fleet_pings import (
     ABOVE_MS,
     FACTOR,
@@ -41,7 +42,8 @@ def judge(
     checks: dict[str, list[Check]] = {host: [] for host in rails}
     for rail in sorted({name for names in rails.values() for name in names}):
         mine = [ping for ping in tested if ping.rail == rail]
-        blamed = blame([ping for ping in mine if usual is not None and _slow(ping, usual)])
+        late = [ping for ping in mine if usual is not None and _slow(ping, usual)]
+        blamed = blame((ping.client, ping.server) for ping in late)
         of_host: dict[str, list[Ping]] = {}
         for ping in mine:
             of_host.setdefault(ping.client, []).append(ping)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Iterable
 
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._blame import blame
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
     Check,
     failed,
@@ -57,26 +58,11 @@ def judge(rails: dict[str, list[str]], pings: Iterable[Ping], size: int) -> dict
     checks: dict[str, list[Check]] = {host: [] for host in rails}
     for rail in sorted({name for names in rails.values() for name in names}):
         mine = [ping for ping in everything if ping.rail == rail]
-        blamed = blame([ping for ping in mine if ping.lost])
+        blamed = blame((ping.client, ping.server) for ping in mine if ping.lost)
         for host, names in rails.items():
             if rail in names:
                 checks[host].extend(_host(host, rail, mine, blamed, size))
     return checks
-
-
-def blame(bad: list[Ping]) -> set[str]:
-    """The smallest set of hosts, greedily, that explains every bad pair."""
-    left = list(bad)
-    guilty: set[str] = set()
-    while left:
-        count: dict[str, int] = {}
-        for ping in left:
-            count[ping.client] = count.get(ping.client, 0) + 1
-            count[ping.server] = count.get(ping.server, 0) + 1
-        worst = max(count.values())
-        guilty.update(host for host, times in count.items() if times == worst)
-        left = [ping for ping in left if not {ping.client, ping.server} & guilty]
-    return guilty
 
 
 def _host(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Iterable, Mapping, Tuple
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import _tcp_text
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._blame import blame
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
     Check,
     failed,
@@ -44,8 +45,8 @@ def judge(hosts: Mapping[str, Host], tries: Iterable[Try], size: int) -> dict[st
     together[LOCAL_PORTS] = together.pop(LOCAL_PORTS, [])
     checks: dict[str, list[Check]] = {name: [] for name in hosts}
     for key, tried in together.items():
-        barred = blame(one for one in tried if one.outcome in BARRED)
-        nameless = blame(one for one in tried if one.outcome == UNRESOLVED)
+        barred = _blamed(one for one in tried if one.outcome in BARRED)
+        nameless = _blamed(one for one in tried if one.outcome == UNRESOLVED)
         for name, host in hosts.items():
             mine = [one for one in tried if name in (one.client, one.server)]
             if mine or key == LOCAL_PORTS or key in map(_rendezvous, host.ports):
@@ -56,20 +57,9 @@ def judge(hosts: Mapping[str, Host], tries: Iterable[Try], size: int) -> dict[st
     return checks
 
 
-def blame(bad: Iterable[Try]) -> set[str]:
-    """The hosts that, one after the other, explain most of the bad pairs that are left."""
-    left = {(one.client, one.server) for one in bad}
-    guilty: set[str] = set()
-    while left:
-        weights: dict[str, tuple[int, int]] = {}
-        for pair in left:
-            for name in pair:
-                pairs, served = weights.get(name, (0, 0))
-                weights[name] = (pairs + 1, served + (name == pair[1]))
-        worst = max(weights.values())
-        guilty.update(name for name, weight in weights.items() if weight == worst)
-        left = {pair for pair in left if not guilty.intersection(pair)}
-    return guilty
+def _blamed(bad: Iterable[Try]) -> set[str]:
+    """By pairs, however many of their ports it is."""
+    return blame({(one.client, one.server) for one in bad}, asked_first=True)
 
 
 def _rendezvous(port: int) -> Key:
