@@ -27,7 +27,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._data import conta
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.version_text import numbers
 
 KEY = "enable_cdi"
-_HEADER = "# Written by ibready.cluster.container_engine."
+_HEADER = "# Written by ibready.cluster.container_engines."
 _ON = "true"
 
 
@@ -93,11 +93,9 @@ def _why_not(dump: Toml, version: str) -> str:
             "disabled_plugins; ctr and nerdctl take devices by themselves"
         )
     if effective(dump) is None:
-        return (
-            f"containerd {version} has no {KEY}"
-            + (f", which came with {data.CONTAINERD_CDI}")
-            * (numbers(version) < numbers(data.CONTAINERD_CDI))
-        )
+        return f"containerd {version} has no {KEY}" + (
+            f", which came with {data.CONTAINERD_CDI}"
+        ) * (numbers(version) < numbers(data.CONTAINERD_CDI))
     return ""
 
 

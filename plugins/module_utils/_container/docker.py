@@ -87,10 +87,8 @@ def _take_back(text: str, keys: dict[Path, Any], record: dict[str, Any], made: P
         now = jsonedit.get(text, path)
         if path in keys or now is ABSENT or not _same(now, one["after"]):
             continue
-        if "before" in one:
-            text = jsonedit.put(text, path, one["before"])
-        else:
-            text = _dropped(text, path)
+        had = "before" in one
+        text = jsonedit.put(text, path, one["before"]) if had else _dropped(text, path)
         made.changes.append(Change(".".join(path), now, one.get("before")))
     return text
 
@@ -122,7 +120,7 @@ def _remembered(path: Path, now: Any) -> dict[str, Any]:
 
 def _fits(path: Path, now: Any, value: Any) -> bool:
     if path == ("runtimes", "nvidia", "path") and isinstance(now, str):
-        return os.path.basename(now) == value
+        return os.path.basename(now) == str(value)
     return now is not ABSENT and _same(now, value)
 
 

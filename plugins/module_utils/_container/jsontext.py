@@ -41,7 +41,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Node:
-    """One value, from ``start`` to behind its last character. ``kind``: object, list, string, ..."""
+    """One value, from ``start`` to behind its last character. ``kind``: object, list, string..."""
 
     kind: str
     start: int

@@ -14,6 +14,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils import _state
 from ansible_collections.ibready.cluster.plugins.module_utils._container import (
     ask,
     disk,
+    limits,
     plans,
     service,
 )
@@ -23,6 +24,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._container.model i
     Wish,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._data import container_engines as data
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import proc_limits
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 
 _CONSENT = "container_runtime_restart_ok"
 
@@ -82,6 +85,7 @@ class Keeper:
                 pending.setdefault("files", {}).setdefault(one.path, one.before)
         if not pending:
             self._remember(memory, {})
+            self._granted(before)
             return kept
         how = self._how(before, pending)
         pending["pid"] = before.pid
@@ -92,7 +96,25 @@ class Keeper:
         self._bring_in(how, pending, memory)
         if not kept.waits:
             self._remember(memory, {})
+            self._granted(service.look(self._engine.unit, self._root))
         return kept
+
+    def _granted(self, now: service.Service) -> None:
+        """Say so where the service has not got its limits, though its unit asks for them."""
+        wanted = limits.asked(self._wish)
+        if not now.active or not wanted:
+            return
+        text = disk.read(self._root, f"/proc/{now.pid}/limits")
+        try:
+            have = proc_limits.parse(text or "")
+        except ParseError:
+            return
+        found = {"memlock": have.memlock_hard, "nofile": have.nofile_hard}
+        for name in [name for name, number in wanted.items() if found[name] < number]:
+            self._kept.plans[-1].left[name] = (
+                f"{now.unit} runs with {found[name]}, less than its unit asks for: this host "
+                "grants no more (a container without CAP_SYS_RESOURCE cannot)"
+            )
 
     def _prove(self, plan: Plan) -> None:
         """Have the engine say of a new file whether it takes it."""
@@ -132,10 +154,9 @@ class Keeper:
             return ""
         keys = [one.key for plan in kept.plans for one in plan.changes]
         fresh = not pending.get("restart") and set(pending["files"]) <= {self._engine.config}
-        if self._engine.name == data.DOCKER and now.active and keys and fresh:
-            if all(one.startswith(tuple(f"{name}." for name in data.DOCKER_RELOADS)) for one in keys):
-                kept.reloaded = True
-                return "reload"
+        if now.active and keys and fresh and self._reloads(keys):
+            kept.reloaded = True
+            return "reload"
         pending["restart"] = True
         if now.active:
             kept.running = ask.running(self._engine, self._address)
@@ -148,6 +169,11 @@ class Keeper:
                 return ""
         kept.restarted = True
         return "restart"
+
+    def _reloads(self, keys: list[str]) -> bool:
+        """Whether the engine takes all of these up without a restart."""
+        names = tuple(f"{name}." for name in data.DOCKER_RELOADS)
+        return self._engine.name == data.DOCKER and all(one.startswith(names) for one in keys)
 
     def _write(self, memory: dict[str, Any]) -> None:
         done: list[Plan] = []

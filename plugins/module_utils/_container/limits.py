@@ -8,14 +8,25 @@ from ansible_collections.ibready.cluster.plugins.module_utils._container.model i
     Plan,
     Wish,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.proc_limits import UNLIMITED
 
 HEADER = (
-    "# Written by ibready.cluster.container_engine. The next run undoes changes made by hand.\n"
+    "# Written by ibready.cluster.container_engines. The next run undoes changes made by hand.\n"
 )
 
 
 def path(unit: str) -> str:
     return f"/etc/systemd/system/{unit}.d/90-ibready.conf"
+
+
+def asked(wish: Wish) -> dict[str, int]:
+    """What the service is to have at least."""
+    found = {}
+    if wish.memlock is not None:
+        found["memlock"] = UNLIMITED if wish.memlock < 0 else wish.memlock
+    if wish.nofile is not None:
+        found["nofile"] = wish.nofile
+    return found
 
 
 def plan(unit: str, before: str | None, wish: Wish) -> Plan:

@@ -39,9 +39,7 @@ class Made:
     address: str = ""
 
 
-def make(
-    engine: data.Engine, wish: Wish, version: str, root: str, memory: dict[str, Any]
-) -> Made:
+def make(engine: data.Engine, wish: Wish, version: str, root: str, memory: dict[str, Any]) -> Made:
     """Raises EngineError for a file that cannot be changed, which is then as it was."""
     made = Made()
     path = engine.config

@@ -16,10 +16,11 @@ from ansible_collections.ibready.cluster.plugins.module_utils._container.model i
 )
 
 HEADER = (
-    "# Written by ibready.cluster.container_engine. The next run undoes changes made by hand.\n"
+    "# Written by ibready.cluster.container_engines. The next run undoes changes made by hand.\n"
 )
 _ULIMITS = ("containers", "default_ulimits")
 _SHM = ("containers", "shm_size")
+_FOLDER = "/etc/containers/containers.conf.d/"
 # In a list: what files before this one have stays. Source: containers.conf(5), since podman 5.0.
 _APPEND = re.compile(r",?\s*\{\s*append\s*=\s*true\s*\}")
 
@@ -64,7 +65,7 @@ def _site(
     late: dict[tuple[str, str], str] = {}
     behind = False
     for place, text in others.items():
-        behind = behind or place > path and place.startswith(path.rpartition("/")[0] + "/")
+        behind = behind or (place > path and place.startswith(_FOLDER))
         try:
             read = tomltext.parse(text)
         except tomltext.TomlError as exc:

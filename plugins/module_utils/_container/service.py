@@ -49,7 +49,7 @@ def look(unit: str, root: str = "/") -> Service:
     """The unit as it is; without systemd it is inactive."""
     if not unit or not runs(root):
         return Service(unit, "inactive", 0)
-    done = _systemctl("show", f"--property={','.join(_SHOWN)}", unit)
+    done = systemctl("show", f"--property={','.join(_SHOWN)}", unit)
     try:
         shown = systemctl_show.parse(done.stdout).all
         return Service(unit, shown["ActiveState"], int(shown["MainPID"]))
@@ -61,7 +61,7 @@ def look(unit: str, root: str = "/") -> Service:
 
 def read_units() -> None:
     """Have systemd read its units again."""
-    done = _systemctl("daemon-reload")
+    done = systemctl("daemon-reload")
     if done.rc != 0:
         raise EngineError(
             f"`systemctl daemon-reload` failed: {_said(done)}", "mend the unit", changed=True
@@ -71,16 +71,16 @@ def read_units() -> None:
 def start_anew(unit: str) -> str:
     """Restart; why it did not come up, "" where it did."""
     # Too many failures in a short time would keep systemd from trying.
-    _systemctl("reset-failed", unit)
+    systemctl("reset-failed", unit)
     begun = int(time.time())
-    done = _systemctl("restart", unit)
+    done = systemctl("restart", unit)
     return "" if done.rc == 0 else _why(unit, done, begun)
 
 
 def take_up(unit: str) -> str:
     """Have the running service read its file again; why it did not, "" where it did."""
     begun = int(time.time())
-    done = _systemctl("reload", unit)
+    done = systemctl("reload", unit)
     return "" if done.rc == 0 else _why(unit, done, begun)
 
 
@@ -105,7 +105,8 @@ def _said(done: Output) -> str:
     return " ".join((done.stderr or done.stdout).split())[-400:] or "no word"
 
 
-def _systemctl(*words: str) -> Output:
+def systemctl(*words: str) -> Output:
+    """Run it; EngineError where that cannot be done."""
     try:
         return run_program("systemctl", [find_program("systemctl"), *words], _LIMIT_S)
     except Unavailable as exc:

@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 DOCKER, CONTAINERD, PODMAN = "docker", "containerd", "podman"
-ENGINES = (DOCKER, CONTAINERD, PODMAN)
+# docker starts after containerd, which it runs its containers by.
+ENGINES = (CONTAINERD, DOCKER, PODMAN)
 
 
 @dataclass(frozen=True)
@@ -63,5 +64,8 @@ CRI = {
 # The names by which `disabled_plugins` turns it off. Source: as above; Docker's own packages of
 # containerd are delivered so. Confidence: confirmed.
 CRI_NAMES = ("cri", "io.containerd.grpc.v1.cri", "io.containerd.cri.v1.runtime")
+# Who reads CDI specifications, by program. Source: the CDI specification's README. Confidence:
+# confirmed.
+CDI_READERS = ("dockerd", "containerd", "podman", "crio")
 # The runtime that NVIDIA's toolkit brings. Source: its installation guide. Confidence: confirmed.
 NVIDIA_RUNTIME = "nvidia-container-runtime"

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-module: container_engine
-short_description: Give the containers of an engine the limits and devices that training needs
+module: container_engines
+short_description: Give the containers of a host's engines the limits that training needs
 version_added: 0.2.0
 description:
   - Merges a few keys into the configuration that a site has for docker, containerd or podman, and
@@ -24,11 +24,12 @@ description:
     module fails with what the engine said.
   - What is taken out of the options later is put back as it was before.
 options:
-  name:
-    description: The engine.
-    type: str
+  names:
+    description: The engines. Those that are not on the host are passed by.
+    type: list
+    elements: str
     choices: [docker, containerd, podman]
-    required: true
+    default: [containerd, docker, podman]
   memlock:
     description:
       - The most memory that a process may lock, V(unlimited) or a number of KiB. Empty leaves it.
@@ -77,13 +78,12 @@ author:
 
 EXAMPLES = r"""
 - name: Let docker's containers lock memory and see devices by CDI
-  ibready.cluster.container_engine:
-    name: docker
+  ibready.cluster.container_engines:
+    names: [docker]
     shm_size: 16g
 
 - name: Take back what was set
-  ibready.cluster.container_engine:
-    name: docker
+  ibready.cluster.container_engines:
     memlock: ""
     nofile: 0
     cdi: false
@@ -91,52 +91,44 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-there:
-  description: Whether the engine is on the host; where it is not, nothing is done.
-  type: bool
-  returned: success
-version:
-  description: The engine's version.
-  type: str
-  returned: success
-  sample: 26.1.5
-files:
-  description: The files that were written or removed, or would be in check mode.
-  type: list
-  elements: str
-  returned: success
-set:
-  description: The keys that were set, with C(key), C(before) and C(after).
-  type: list
-  elements: dict
-  returned: success
-overridden:
-  description: Those of RV(set) that had another value of the site.
-  type: list
-  elements: dict
-  returned: success
-left:
-  description: What is wished and not done, with the reason.
+engines:
+  description: What was found and done, by the name of each engine that is on the host.
   type: dict
-  returned: success
-  sample: {"cdi": "docker 24.0.7 has no CDI, which came with 25.0"}
-restarted:
-  description: Whether the service was restarted, or would be in check mode.
-  type: bool
-  returned: success
-reloaded:
-  description: Whether the service read its configuration again without a restart.
-  type: bool
-  returned: success
-running:
-  description: The containers that keep the service from being restarted, or did not.
-  type: list
-  elements: str
-  returned: success
-waits:
-  description: Why what changed is not yet in the running engine, empty where it is.
-  type: str
-  returned: success
+  returned: always
+  contains:
+    version:
+      description: The engine's version.
+      type: str
+      sample: 26.1.5
+    files:
+      description: The files that were written or removed, or would be in check mode.
+      type: list
+      elements: str
+    set:
+      description: The keys that were set, with C(key), C(before) and C(after).
+      type: list
+      elements: dict
+    overridden:
+      description: Those that had another value of the site.
+      type: list
+      elements: dict
+    left:
+      description: What is wished and not done, with the reason.
+      type: dict
+      sample: {"cdi": "docker 24.0.7 has no CDI, which came with 25.0"}
+    restarted:
+      description: Whether the service was restarted, or would be in check mode.
+      type: bool
+    reloaded:
+      description: Whether the service read its configuration again without a restart.
+      type: bool
+    running:
+      description: The containers that run while the service would have to be restarted.
+      type: list
+      elements: str
+    waits:
+      description: Why what changed is not yet in the running engine, empty where it is.
+      type: str
 """
 
 from dataclasses import asdict
@@ -186,12 +178,9 @@ def _has_nvidia() -> bool:
     return True
 
 
-def report(kept: Kept) -> dict[str, Any]:
-    """What was found and done, as the module returns it."""
+def _told(kept: Kept) -> dict[str, Any]:
     changed = [one for one in kept.plans if one.changed]
     return {
-        "changed": kept.changed,
-        "there": True,
         "version": kept.version,
         "files": [one.path for one in changed],
         "set": [asdict(change) for one in changed for change in one.changes],
@@ -201,26 +190,43 @@ def report(kept: Kept) -> dict[str, Any]:
         "reloaded": kept.reloaded,
         "running": kept.running,
         "waits": kept.waits,
-        "diff": [
-            {
-                "before_header": one.path,
-                "after_header": one.path,
-                "before": _plain(one.before),
-                "after": _plain(one.after),
-            }
-            for one in changed
-        ],
     }
+
+
+def _diff(kept: Kept) -> list[dict[str, str]]:
+    return [
+        {
+            "before_header": one.path,
+            "after_header": one.path,
+            "before": _plain(one.before),
+            "after": _plain(one.after),
+        }
+        for one in kept.plans
+        if one.changed
+    ]
 
 
 def _plain(text: str | None) -> str:
     return (text or "").encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
+def _warn(module: AnsibleModule, name: str, kept: Kept) -> None:
+    for plan in kept.plans:
+        for one in plan.overridden:
+            module.warn(f"{name}: {one.key} was {one.before!r}, the site's, and is {one.after!r}")
+    for note in kept.notes:
+        module.warn(f"{name}: {note}")
+
+
 def main() -> None:
     module = AnsibleModule(
         argument_spec={
-            "name": {"type": "str", "choices": list(data.ENGINES), "required": True},
+            "names": {
+                "type": "list",
+                "elements": "str",
+                "choices": list(data.ENGINES),
+                "default": list(data.ENGINES),
+            },
             "memlock": {"type": "str", "default": "unlimited"},
             "nofile": {"type": "int", "default": 1048576},
             "shm_size": {"type": "str", "default": ""},
@@ -232,28 +238,29 @@ def main() -> None:
         supports_check_mode=True,
     )
     given = module.params
-    engine = data.TABLE[given["name"]]
+    result: dict[str, Any] = {"changed": False, "engines": {}, "diff": []}
+    name = ""
     try:
-        if not ask.there(engine):
-            module.exit_json(**{**report(Kept()), "there": False})
-        kept = Keeper(
-            engine,
-            _wish(given),
-            root=given["root"],
-            check=module.check_mode,
-            restart_ok=given["restart_ok"],
-            backup=module.backup_local,
-        ).keep()
+        wish = _wish(given)
+        for name in [one for one in data.ENGINES if one in given["names"]]:
+            engine = data.TABLE[name]
+            if not ask.there(engine):
+                continue
+            kept = Keeper(
+                engine,
+                wish,
+                root=given["root"],
+                check=module.check_mode,
+                restart_ok=given["restart_ok"],
+                backup=module.backup_local,
+            ).keep()
+            result["changed"] = result["changed"] or kept.changed
+            result["engines"][name] = _told(kept)
+            result["diff"] += _diff(kept)
+            _warn(module, name, kept)
     except (EngineError, _state.StateError) as exc:
-        module.fail_json(msg=f"{engine.name}: {exc}")
-    told = report(kept)
-    for one in told["overridden"]:
-        module.warn(
-            f"{engine.name}: {one['key']} was {one['before']!r} of the site, and is {one['after']!r}"
-        )
-    for note in kept.notes:
-        module.warn(f"{engine.name}: {note}")
-    module.exit_json(**told)
+        module.fail_json(msg=f"{name}: {exc}" if name else str(exc), **result)
+    module.exit_json(**result)
 
 
 if __name__ == "__main__":
