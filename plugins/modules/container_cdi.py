@@ -13,8 +13,8 @@ description:
     C(/dev/infiniband/uverbs*), C(rdma_cm), and C(/dev/gdrdrv) where that is there.
   - A small program and two units of systemd write it again at each boot and when devices come or
     go.
-  - Without an engine on the host (docker, containerd, podman, CRI-O) there is nobody to tell, and no
-    specification.
+  - Without an engine on the host (docker, containerd, podman, CRI-O) there is nobody to tell, and
+    no specification.
   - Has NVIDIA's toolkit describe the GPUs. From 1.18 on these are its own units
     (C(nvidia-cdi-refresh)), which are enabled, and started where the specification is not of the
     loaded driver. Before that C(nvidia-ctk cdi generate) writes C(/etc/cdi/nvidia.yaml).

@@ -225,13 +225,13 @@ class Keeper:
         records = memory.get("before", memory.get("records", {}))
         _state.save(self._subject, {"records": records} if records else {}, self._root)
         names = ", ".join(files)
-        fate = f"it does not run with them either: {again}" if again else "it runs with them again"
+        fate = f"still it does not run: {again}" if again else "it runs again"
         raise EngineError(
-            f"{self._engine.name} did not come up with what was changed: {wrong}. {names} are as "
-            f"they were, and {fate}",
+            f"it did not come up with what was changed: {wrong}. What was there before is back "
+            f"({names}), and {fate}",
             f"see `journalctl -u {self._engine.unit or self._engine.name}`, mend the cause and run "
             "this again",
-            changed=bool(again),
+            changed=True,
         )
 
     def _remember(self, memory: dict[str, Any], pending: dict[str, Any]) -> None:

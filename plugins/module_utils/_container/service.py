@@ -19,6 +19,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._text impor
 
 _LIMIT_S = 180.0
 _SHOWN = ("LoadState", "ActiveState", "MainPID")
+_TELLING = ("fatal", "failed to", "unable to", "error", "invalid", "conflict", "panic")
 # In these somebody wants it to run.
 _UP = ("active", "activating", "reloading", "failed")
 
@@ -91,12 +92,11 @@ def _why(unit: str, done: Output, begun: int) -> str:
         journal = run_program("journalctl", [*argv, "--output=cat", "--no-pager"], 30.0).stdout
     except Unavailable:
         journal = ""
-    lines = [line.strip() for line in journal.splitlines() if line.strip()]
-    words = ("fatal", "failed to", "unable to", "error", "invalid", "conflict", "panic")
     telling = [
-        line
-        for line in lines
-        if any(word in line.lower() for word in words) and "systemd" not in line.lower()
+        line.strip()
+        # systemd's own lines name the unit, and only repeat that it failed.
+        for line in journal.splitlines()
+        if unit not in line and any(word in line.lower() for word in _TELLING)
     ]
     return telling[-1][-400:] if telling else _said(done)
 
