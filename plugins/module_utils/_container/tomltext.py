@@ -105,7 +105,9 @@ def parse(text: str) -> Toml:
 
 def dotted(path: Path) -> str:
     """A path as TOML writes it."""
-    return ".".join(one if _BARE.fullmatch(one) else json.dumps(one) for one in path)
+    return ".".join(
+        one if _BARE.fullmatch(one) else json.dumps(one, ensure_ascii=False) for one in path
+    )
 
 
 def texts(raw: str) -> list[str] | None:
@@ -197,7 +199,7 @@ def _group(text: str, at: int, depth: int) -> int:
         at = _between(text, _value(text, at, depth + 1))
         if text[at : at + 1] == ",":
             at = _between(text, at + 1)
-        elif not text.startswith(closing, at):
+        elif at < len(text) and not text.startswith(closing, at):
             raise TomlError(text, at, f"neither a comma nor {closing}")
     return at + 1
 
@@ -236,5 +238,5 @@ def _rest(text: str, at: int) -> int:
     """Behind the end of the line, on which only a comment may follow."""
     match = _REST.match(text, at)
     if match is None:
-        raise TomlError(text, at, f"{text[at]!r} behind the end of a value")
+        raise TomlError(text, at, f"{text[_skip(text, at)]!r} behind the end of a value")
     return match.end()
