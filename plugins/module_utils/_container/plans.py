@@ -77,7 +77,13 @@ def _containerd(
     made.plans.append(plan)
     if not plan.changed:
         return
-    after = _dump_of(root, path, plan.after or "")
+    following = f"set {containerd.KEY} = true in it by hand, or container_runtime_cdi to false"
+    try:
+        after = _dump_of(root, path, plan.after or "")
+    except EngineError as exc:
+        raise EngineError(
+            f"{path} is left as it is: with the line for CDI {exc.cause}", following
+        ) from exc
     wrong = sorted(
         tomltext.dotted(key)
         for key, _value in containerd.others(dump).items() ^ containerd.others(after).items()
@@ -86,7 +92,7 @@ def _containerd(
         raise EngineError(
             f"{path} is left as it is: with the line for CDI containerd would read "
             f"{', '.join(dict.fromkeys(wrong))} otherwise",
-            f"set {containerd.KEY} = true in it by hand, or container_runtime_cdi to false",
+            following,
         )
     if wish.cdi and containerd.effective(after) != "true":
         plan.after, plan.changes, plan.overridden, plan.record = plan.before, [], [], record
