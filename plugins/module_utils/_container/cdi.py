@@ -176,16 +176,18 @@ class Cdi:
             self._write(cdi_nvidia.WRITTEN, "", {})
         if not found.stale:
             return
+        if known.get("tried") == found.driver:
+            self._specs.left["gpus"] = _not_of(found)
+            return
         self._specs.units.append(f"{cdi_nvidia.UNITS[1]} (started)")
         if self._check:
             return
         self._must("restart", cdi_nvidia.UNITS[1])
         after = cdi_nvidia.look(self._root)
         if after.stale:
-            self._specs.left["gpus"] = (
-                f"{cdi_nvidia.UNITS[1]} ran, and {after.path} is not of driver {after.driver} "
-                f"({', '.join(after.described or ()) or 'no version in it'})"
-            )
+            # Once is enough: nothing but another driver or toolkit would help.
+            _state.save(SUBJECT, {"tried": found.driver}, self._root)
+            self._specs.left["gpus"] = _not_of(after)
 
     def _must(self, *words: str) -> None:
         done = service.systemctl(*words)
@@ -234,6 +236,13 @@ def _read_by_any() -> bool:
         with contextlib.suppress(Unavailable):
             return bool(find_program(program))
     return False
+
+
+def _not_of(found: cdi_nvidia.Gpus) -> str:
+    return (
+        f"{cdi_nvidia.UNITS[1]} ran, and {found.path} is not of driver {found.driver} "
+        f"({', '.join(found.described or ()) or 'no version in it'})"
+    )
 
 
 def _said(done: Output) -> str:

@@ -182,7 +182,12 @@ def test_gpus_are_described_by_the_toolkits_units_since(host: World) -> None:
     host.driver(DRIVER.replace("580.95.05", "595.91.07"))
     late = host.describe()
     assert late["units"] == ["nvidia-cdi-refresh.service (started)"]
+    again = host.describe()
+    assert (again["changed"], again["left"]) == (False, late["left"])
     assert "is not of driver 595.91.07 (580.95.05)" in late["left"]["gpus"]
+    host.write("makes", YAML.format("600.1"))
+    host.driver(DRIVER.replace("580.95.05", "600.1"))
+    assert host.describe()["left"] == {}
 
 
 def test_our_own_file_goes_when_the_units_come(host: World) -> None:
