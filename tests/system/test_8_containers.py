@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Real docker, containerd and podman, one on each node: configured, refused, broken and put back."""
+"""Real docker, containerd and podman, one on each node: configured, refused, put back."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
@@ -46,12 +45,12 @@ class Engines:
 
 
 @pytest.fixture(scope="module")
-def engines(bare: Box) -> Iterator[Engines]:
+def engines(bare: Box) -> Engines:
     """Three converged nodes: node1 has docker, node2 containerd, node3 podman."""
     bare.root("node1", f"mkdir -p /etc/docker; cat > {DAEMON} <<'END'\n{SITE}END\n")
     done = bare.playbook(PLAY)
     assert done.returncode == 0, done.stdout
-    yield Engines(bare, done.stdout)
+    return Engines(bare, done.stdout)
 
 
 def test_a_second_run_changes_nothing(engines: Engines) -> None:
@@ -106,7 +105,8 @@ def test_the_description_follows_the_devices(engines: Engines) -> None:
         "spec=/etc/cdi/ibready-rdma.json; rm /dev/infiniband/uverbs1; "
         "for at in $(seq 100); do grep -q uverbs1 $spec || break; sleep 0.1; done; cat $spec; "
         "mknod -m 666 /dev/infiniband/uverbs1 c 1 3; "
-        "for at in $(seq 100); do grep -q uverbs1 $spec && break; sleep 0.1; done; grep -q ibsim1 $spec",
+        "for at in $(seq 100); do grep -q uverbs1 $spec && break; sleep 0.1; done; "
+        "grep -q ibsim1 $spec",
     )
     assert [one["name"] for one in json.loads(told)["devices"]] == ["all", "ibsim0"]
 
@@ -155,7 +155,9 @@ def test_docker_that_does_not_come_up_gets_its_file_back(engines: Engines) -> No
 
 
 def test_a_running_container_is_left_in_peace(engines: Engines) -> None:
-    engines.box.root("node1", "docker run -di --name train --network=none tiny /bin/sh -c 'read x'")
+    engines.box.root(
+        "node1", "docker run -di --init --name train --network=none tiny /bin/sh -c 'read x'"
+    )
     pid = engines.pid()
     waits = engines.docker(shm_size="8g")
     assert (

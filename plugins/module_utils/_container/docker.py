@@ -33,7 +33,7 @@ def wanted(wish: Wish, version: str) -> tuple[dict[Path, Any], dict[str, str]]:
     for name, value in (("memlock", wish.memlock), ("nofile", wish.nofile)):
         if value is not None:
             keys["default-ulimits", name] = {"Name": name, "Hard": value, "Soft": value}
-    if wish.shm_size:
+    if wish.shm_size and wish.shm_bytes():
         keys["default-shm-size",] = wish.shm_size
     if wish.cdi and numbers(version) >= numbers(data.DOCKER_CDI):
         keys["features", "cdi"] = True

@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
+
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_SIZE = re.compile(r"([1-9][0-9]{0,14})([kmg]?)")
 
 
 class EngineError(Exception):
@@ -25,7 +29,7 @@ class EngineError(Exception):
 class Wish:
     """What containers are to have; a part that is empty or false is left to the site.
 
-    ``memlock``: bytes, -1 without limit. ``shm_size``: as ``docker run --shm-size`` takes it.
+    ``memlock``: bytes, -1 without limit. ``shm_size``: 8g for 8 GiB, as ``docker run`` takes it.
     """
 
     memlock: int | None = -1
@@ -33,6 +37,16 @@ class Wish:
     shm_size: str = ""
     cdi: bool = True
     nvidia: bool = False
+
+    def shm_bytes(self) -> int:
+        """The size in bytes; EngineError for what is none."""
+        match = _SIZE.fullmatch(self.shm_size.lower())
+        if match is None:
+            raise EngineError(
+                f"the size of shared memory, {self.shm_size!r}, is no number with k, m or g",
+                "correct it in the inventory",
+            )
+        return int(match.group(1)) * _UNITS[match.group(2)]
 
 
 @dataclass(frozen=True)

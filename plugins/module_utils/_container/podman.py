@@ -44,10 +44,12 @@ def plan(path: str, before: str | None, others: Mapping[str, str], wish: Wish) -
             if name in limits and one != limits[name]:
                 made.overridden.append(Change(f"default_ulimits.{name}", one, limits[name]))
     if wish.shm_size:
-        lines.append(f"shm_size = {json.dumps(wish.shm_size)}")
+        # In bytes: podman takes the g of this file for 1000 ** 3. Seen with 5.4.2.
+        size = str(wish.shm_bytes())
+        lines.append(f'shm_size = "{size}"')
         was = site.get(_SHM)
-        if was and was != [wish.shm_size]:
-            made.overridden.append(Change("shm_size", was[0], wish.shm_size))
+        if was and was != [size]:
+            made.overridden.append(Change("shm_size", was[0], size))
     for key, place in late.items():
         made.left[key[-1]] = f"{place}, which podman reads after ours, sets it"
     if lines:

@@ -239,7 +239,7 @@ def limits(made: Any) -> list[str]:
 def test_podman_gets_a_file_of_its_own() -> None:
     made = conf()
     assert limits(made) == ["memlock=-1:-1", "nofile=1048576:1048576"]
-    assert tomllib.loads(made.after)["containers"]["shm_size"] == "8g"
+    assert tomllib.loads(made.after)["containers"]["shm_size"] == str(8 * 1024**3)
     assert not podman.plan(OURS, made.after, {}, Wish(shm_size="8g")).changed
     assert podman.plan(OURS, made.after, {}, Wish(None, None)).after is None
 

@@ -259,6 +259,11 @@ def test_a_bad_memlock_is_refused(host: Host) -> None:
     assert "neither unlimited nor a number of KiB" in host.keep(memlock="lots")["msg"]
 
 
+@pytest.mark.parametrize("size", ["lots", "8 g", "0", "-1g", "8gg"])
+def test_a_bad_size_is_refused(host: Host, size: str) -> None:
+    assert "is no number with k, m or g" in host.keep(shm_size=size)["msg"]
+
+
 def test_a_disk_that_is_full_leaves_everything(host: Host) -> None:
     host.site("{}")
     shutil.rmtree(host.root / "etc/systemd", ignore_errors=True)
