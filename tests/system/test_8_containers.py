@@ -81,7 +81,7 @@ def test_a_container_gets_devices_memory_and_limits(
     told = engines.box.root(node, f"{IMAGE} | {engine} import - tiny >&2; {run}")
     mark = json.loads(engines.box.root(node, "cat /etc/ibready-sandbox.json"))
     assert DEVICES in told
-    # All that this machine lets a container lock (simulated_runc); without us it would be 64 KiB.
+    # "Unlimited" is all that this machine lets a container lock: the sandbox's runc says so.
     assert f"\n{mark['memlock_ceiling'] // 1024}\n" in told
     assert re.search(r"/dev/shm tmpfs \S*size=8388608k", told), told
 
