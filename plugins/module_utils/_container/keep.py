@@ -27,6 +27,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._data import conta
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import proc_limits
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 
+_MOST_TOLD = 5
 _CONSENT = "container_runtime_restart_ok"
 
 
@@ -161,10 +162,11 @@ class Keeper:
         if now.active:
             kept.running = ask.running(self._engine, self._address)
             if kept.running and not self._restart_ok and not ask.outlive(self._engine):
+                names = ", ".join(kept.running[:_MOST_TOLD])
+                more = ", ..." if len(kept.running) > _MOST_TOLD else ""
                 kept.waits = (
-                    f"{self._engine.name} is not restarted while containers run "
-                    f"({', '.join(kept.running[:5])}{', ...' * (len(kept.running) > 5)}) without "
-                    f"{_CONSENT}; what changed holds from its next start on"
+                    f"{self._engine.name} is not restarted while containers run ({names}{more}) "
+                    f"without {_CONSENT}; what changed holds from its next start on"
                 )
                 return ""
         kept.restarted = True
