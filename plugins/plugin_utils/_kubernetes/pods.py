@@ -125,7 +125,7 @@ def template(
     }
     metadata: dict[str, Any] = {"labels": {JOB: job}}
     if network.attached:
-        metadata["annotations"] = {"k8s.v1.cni.cncf.io/networks": ",".join(network.attached)}
+        metadata["annotations"] = {"k8s.v1.cni.cncf.io/networks": ", ".join(network.attached)}
     spec: dict[str, Any] = {}
     if network.host:
         spec |= {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
