@@ -61,7 +61,7 @@ class ActionModule(ActionBase):
             rendered = render.render(told, wanted, matrix, VERSION)
             changed = files.changes(folder, rendered.files)
         except _PROBLEMS as exc:
-            raise AnsibleActionFail(f"{exc}. Nothing was written.") from exc
+            raise AnsibleActionFail(f"{exc}. Nothing was written.") from None
         for remark in rendered.remarks:
             self._display.warning(remark)
         if told.absent:
@@ -72,7 +72,7 @@ class ActionModule(ActionBase):
             except OSError as exc:
                 raise AnsibleActionFail(
                     f"{folder}: {exc}. Next: make it writable, or set kubernetes_rdma_dir"
-                ) from exc
+                ) from None
         if self._task.diff:
             result["diff"] = _diff(folder, changed)
         result.update(

@@ -103,7 +103,9 @@ def read(hosts: Sequence[str], hostvars: Mapping[str, Any], matrix: Matrix) -> T
 
 def _seen(hostvars: Mapping[str, Any], host: str) -> Mapping[str, Any] | None:
     """The variables of a host that told everything."""
-    mine = hostvars.get(host, {})
+    if host not in hostvars:
+        return None
+    mine = hostvars[host]
     told, node = mine.get(TOLD), (mine.get("ibready_node") or {}).get("node")
     if not isinstance(told, Mapping) or "nccl_host" not in told or not node:
         return None
