@@ -33,6 +33,13 @@ options:
     type: str
     choices: [shared, sriov]
     default: shared
+  interfaces:
+    description:
+      - The network interfaces of the rails, IPoIB ones too, with the shared plugin. Needed where
+        nothing else tells the rails from other HCAs.
+    type: list
+    elements: str
+    default: []
   network:
     description:
       - Whose network pods live in. V(auto) is the pod's own, over RoCE with the shared plugin the

@@ -98,11 +98,6 @@ PLAYBOOK_OPTIONS: dict[str, dict[str, Any]] = {
         "description": "Consent: packages of another RDMA stack or driver may be removed "
         "(default false).",
     },
-    "kubernetes_rdma_manage": {
-        "type": "bool",
-        "description": "Whether converge.yml renders manifests for Kubernetes, as kubernetes.yml "
-        "does ([kubernetes.md](kubernetes.md); default false).",
-    },
     "stack_repositories": {
         "type": "dict",
         "description": "Where the stack's packages come from: `doca`, `mlnx_ofed`, `cuda` and "

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import textwrap
 from collections.abc import Iterable, Mapping
@@ -36,9 +37,9 @@ _Dumper.add_representer(str, _text)
 def document(content: Mapping[str, Any], comments: Iterable[str]) -> str:
     """One document with its comments on top."""
     said = [line for one in comments for line in _wrapped(one)]
-    body = yaml.dump(
-        dict(content), Dumper=_Dumper, sort_keys=False, width=_WIDTH, allow_unicode=True
-    )
+    # Through JSON, which takes Ansible's own kinds of text for text.
+    plain = json.loads(json.dumps(content))
+    body = yaml.dump(plain, Dumper=_Dumper, sort_keys=False, width=_WIDTH, allow_unicode=True)
     return "\n".join(["---", *said, body])
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _hcas
 from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes import names, shared
 from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.names import (
     KubernetesError,
@@ -108,12 +109,23 @@ def manifests(pools: Sequence[Pool], options: Options) -> list[dict[str, Any]]:
     _refuse_no_addresses(pools, options)
     if options.plugin != SRIOV:
         return _macvlan([one for one in pools if not one.is_infiniband], options)
+    _refuse_virtual(pools)
     policies = [_policy(pool, at, options) for pool in pools for at in range(len(pool.rails))]
     found: dict[str, dict[str, Any]] = {}
     for pool in pools:
         for at in range(len(pool.rails)):
             found.setdefault(rail_name(pool, at), _sriov(pool, at, options))
     return [*policies, *(found[name] for name in sorted(found, key=_counted))]
+
+
+def _refuse_virtual(pools: Sequence[Pool]) -> None:
+    for pool in pools:
+        models = [_hcas.hca_by_id(one.device) for one in pool.rails]
+        if any(one is not None and one.virtual for one in models):
+            raise KubernetesError(
+                f"{names.shown(pool.hosts)}: the rails are virtual functions themselves, which "
+                "have none of their own. Next: kubernetes_rdma_plugin: shared"
+            )
 
 
 def _counted(name: str) -> tuple[str, int]:
@@ -216,4 +228,4 @@ def _macvlan(pools: Sequence[Pool], options: Options) -> list[dict[str, Any]]:
 
 def resources_of(pools: Sequence[Pool], options: Options) -> dict[str, Shared]:
     """The shared plugin's resource of each pool; {} with SR-IOV."""
-    return {} if options.plugin == SRIOV else shared.resources(pools)
+    return {} if options.plugin == SRIOV else shared.resources(pools, options.interfaces)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import derive_rails
@@ -29,7 +29,8 @@ _NVIDIA = "10de"
 @dataclass(frozen=True)
 class Hca:
     """One RDMA port. ``layer``: InfiniBand or Ethernet. ``vendor``, ``device``: PCI ids, "" where
-    nobody told. ``netdev``: its network interface, "" where none is known. ``gbps``: its rate."""
+    nobody told. ``netdev``: its network interface, "" where none is known. ``gbps``: its rate.
+    ``why``: why it is no rail, "" where it is one."""
 
     name: str
     address: str
@@ -38,6 +39,7 @@ class Hca:
     device: str = ""
     netdev: str = ""
     gbps: float = 0.0
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,11 @@ def _node(
         platform=platform(facts, matrix),
         installed=dict(facts["installed"]) if facts.get("installed") else None,
         rails=mine,
-        others=tuple(_hca(one, ids) for one in ports if one.name not in names_of_rails),
+        others=tuple(
+            replace(_hca(one, ids), why=one.apart.why if one.apart else "")
+            for one in ports
+            if one.name not in names_of_rails
+        ),
         gpus=sum(1 for one in facts.get("gpus") or () if one.get("vendor") == _NVIDIA),
         nccl=lines,
         simulated=str(facts.get("simulated") or told.host.simulated),

@@ -21,10 +21,12 @@ DMABUF, PEERMEM = "dmabuf", "peermem"
 _BRINGS = [AUTO, HOST, OPERATOR]
 _QUANTITY = re.compile(r"[1-9][0-9]{0,5}(Ki|Mi|Gi|Ti)")
 _VERSION = re.compile(r"v?([0-9]{1,4}\.[0-9]{1,4}(\.[0-9]{1,4})?)")
+_INTERFACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,14}")
 _MOST_VFS = 127
 
 SPEC: dict[str, dict[str, Any]] = {
     "plugin": {"type": "str", "choices": [SHARED, SRIOV], "default": SHARED},
+    "interfaces": {"type": "list", "elements": "str", "default": []},
     "network": {"type": "str", "choices": [AUTO, HOST, POD], "default": AUTO},
     "ipam": {"type": "dict", "default": {}},
     "driver": {"type": "str", "choices": _BRINGS, "default": AUTO},
@@ -54,6 +56,7 @@ class Options:
     """As in SPEC; versions are without a ``v``, "" where none is asked for."""
 
     plugin: str = SHARED
+    interfaces: tuple[str, ...] = ()
     network: str = AUTO
     ipam: Mapping[str, Any] = field(default_factory=dict)
     driver: str = AUTO
@@ -95,6 +98,7 @@ def read(given: Mapping[str, Any]) -> Options:
         raise KubernetesError(f"shm is {args['shm']!r}, and must be a size such as 16Gi")
     for name in ("torch_command", "mpi_command"):
         args[name] = tuple(_word(one, name) for one in args[name])
+    args["interfaces"] = tuple(_interface(one) for one in args["interfaces"])
     _json_only(args["ipam"], "ipam")
     return Options(**args)
 
@@ -111,6 +115,12 @@ def _version(text: str, what: str) -> str:
 def _word(text: str, what: str) -> str:
     if not text or any(one < " " or one == "\x7f" for one in text):
         raise KubernetesError(f"{what} has the word {text!r}: none may be empty or hold controls")
+    return text
+
+
+def _interface(text: str) -> str:
+    if not _INTERFACE.fullmatch(text):
+        raise KubernetesError(f"interfaces has {text!r}, which no network interface is called")
     return text
 
 

@@ -165,7 +165,8 @@ def _remarks(found: _Found) -> Iterator[str]:
             yield (
                 f"{resource.resource} gives these ports as well, which are no rails and which "
                 f"nothing that the device plugin looks at tells from them: "
-                f"{names.shown(list(resource.more))}. NCCL_IB_HCA keeps NCCL off them"
+                f"{names.shown(list(resource.more))}. NCCL_IB_HCA keeps NCCL off them; "
+                "kubernetes_rdma_interfaces can name the interfaces of the rails"
             )
     if found.options.plugin == SRIOV:
         yield (

@@ -33,13 +33,16 @@ class Shared:
         return f"{PREFIX}/{self.name}"
 
 
-def resources(pools: Sequence[Pool]) -> dict[str, Shared]:
+def resources(pools: Sequence[Pool], interfaces: Sequence[str] = ()) -> dict[str, Shared]:
     """The resource of each pool, by the pool's slug. Pools of one link layer share theirs where
-    one set of selectors is right for all of them."""
+    one set of selectors is right for all of them. ``interfaces``: those that the site names, which
+    are then taken without asking what they are."""
     found: dict[str, Shared] = {}
     for layer in sorted({one.layer for one in pools}):
         mine = [one for one in pools if one.layer == layer]
         together = _resource(_NAMES[layer], mine)
+        if interfaces:
+            together = Shared(_NAMES[layer], {**_plain(mine), "ifNames": sorted(interfaces)})
         if len(mine) == 1 or not together.more:
             found |= {one.slug: together for one in mine}
             continue
@@ -54,7 +57,7 @@ def _resource(name: str, pools: Sequence[Pool]) -> Shared:
     best: Shared | None = None
     for selectors in _candidates(pools):
         more = tuple(
-            f"{node.host} {one.name}"
+            f"{node.host} {one.name}" + (f" ({one.why})" if one.why else "")
             for pool in pools
             for node in pool.nodes
             for one in node.others
@@ -70,16 +73,25 @@ def _resource(name: str, pools: Sequence[Pool]) -> Shared:
 
 def _candidates(pools: Sequence[Pool]) -> Iterable[dict[str, list[str]]]:
     """From the few that say least to those that say most; only what every rail can be known by."""
-    rails = [rail for pool in pools for node in pool.nodes for rail in node.rails]
-    plain = {
-        "vendors": _each(rails, lambda one: one.vendor),
-        "deviceIDs": _each(rails, lambda one: one.device),
-    }
+    plain = _plain(pools)
     yield plain
+    rails = _rails(pools)
     # The plugin looks at the network interface for both of these.
     if all(one.netdev for one in rails):
         yield {**plain, "linkTypes": _each(rails, lambda one: _LINKS[one.layer])}
         yield {**plain, "ifNames": _each(rails, lambda one: one.netdev)}
+
+
+def _rails(pools: Sequence[Pool]) -> list[Hca]:
+    return [rail for pool in pools for node in pool.nodes for rail in node.rails]
+
+
+def _plain(pools: Sequence[Pool]) -> dict[str, list[str]]:
+    rails = _rails(pools)
+    return {
+        "vendors": _each(rails, lambda one: one.vendor),
+        "deviceIDs": _each(rails, lambda one: one.device),
+    }
 
 
 def _each(rails: Iterable[Hca], what: Callable[[Hca], str]) -> list[str]:

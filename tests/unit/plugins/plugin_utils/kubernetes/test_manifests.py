@@ -297,6 +297,19 @@ def test_no_reader_of_yaml_takes_a_text_for_a_number(text: str) -> None:
     assert yaml.safe_load(written) == {"a": text}
 
 
+class Tagged(str):
+    """As Ansible hands over texts."""
+
+
+def test_texts_of_ansible_are_texts() -> None:
+    assert document.document({"a": [Tagged("b c")]}, [Tagged("d")]) == "---\n# d\na:\n  - b c\n"
+
+
+def test_a_comment_stays_a_comment() -> None:
+    written = document.document({"a": 1}, ["x\ny: 2\u2028z: 3\x07"])
+    assert yaml.safe_load(written) == {"a": 1}
+
+
 def test_the_schemas_do_refuse() -> None:
     """The judge of all of the above can fail."""
     rendered = made("doca", "host", "both", "sriov", 1)

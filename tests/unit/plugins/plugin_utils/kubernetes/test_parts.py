@@ -51,11 +51,6 @@ def hca(number: int, device: str = "1021", layer: str = "InfiniBand", netdev: st
     return Hca(f"mlx5_{number}/1", f"0000:{number:02x}:00.0", layer, "15b3", device, netdev)
 
 
-def only(found: dict[str, shared.Shared]) -> shared.Shared:
-    (one,) = set(found.values()) if len(found) == 1 else {}.fromkeys([*found.values()][:1])
-    return one
-
-
 SELECTED: dict[str, tuple[list[Hca], list[Hca], dict[str, list[str]], int]] = {
     "the model is enough": (
         [hca(0), hca(1)],
@@ -97,6 +92,12 @@ def test_selectors_take_the_rails_and_the_least_besides(
     found = shared.resources([pool("p", rails, others)])["p"]
     assert dict(found.selectors) == wanted
     assert len(found.more) == more
+
+
+def test_the_sites_own_interfaces_are_taken() -> None:
+    found = shared.resources([pool("p", [hca(0)], [hca(2)])], ["ib1", "ib0"])["p"]
+    assert found.selectors["ifNames"] == ["ib0", "ib1"]
+    assert found.more == ()
 
 
 def test_pools_share_a_resource_where_one_selector_is_right_for_all() -> None:
@@ -212,6 +213,17 @@ def test_module_role_and_code_have_the_same_options() -> None:
             assert same == {key: spec.get(key) for key in same}, name
     assert set(documented) == {*options.SPEC, "hosts", "dest"}
     assert set(of_role) == {f"kubernetes_rdma_{one}" for one in (*options.SPEC, "dir", "node")}
+
+
+def test_the_matrix_knows_what_its_operators_bring() -> None:
+    for one in clusters.MATRIX.all("kubernetes.gpu_operators").values():
+        stack = clusters.MATRIX.get("stacks.stacks", one.get("stack"))
+        assert stack is not None
+        assert stack.get("driver").partition(".")[0] in one.get("drivers")
+        assert stack.get("container_toolkit") in clusters.MATRIX.all("container_toolkit.releases")
+    for one in clusters.MATRIX.all("kubernetes.network_operators").values():
+        assert clusters.MATRIX.get("rdma.releases", f"doca-{one.get('doca')}") is not None
+        assert one.get("driver_image").startswith(f"doca{one.get('doca')}-")
 
 
 def a_container(root: Path) -> Path:

@@ -128,6 +128,11 @@ REFUSED: dict[str, tuple[dict[str, Like], dict[str, Any], str]] = {
         {"plugin": "sriov"},
         r"rail 0 is 0000:15:00\.0 on a and 0000:f5:00\.0 on b",
     ),
+    "SR-IOV of virtual functions": (
+        two(board="cloud-a100-8-vm"),
+        {"plugin": "sriov"},
+        "are virtual functions themselves",
+    ),
     "no registry": (two(), {"registry": ""}, "kubernetes_rdma_registry"),
     "twins": (
         {"a": Like(facts={"hostname": "x"}), "b": Like(facts={"hostname": "x"})},
@@ -212,6 +217,7 @@ FOREIGN = {
     "shm": ["", "1", "0Gi", "1.5Gi", "16 Gi", "16Gi\n"],
     "gpu_operator": ["newest", "26", "26.7.0; x"],
     "kubernetes_version": ["v1", "1.x"],
+    "interfaces": [["a b"], ["ib0;x"], ["x" * 16]],
     "job_nodes": [0, -1, 10**6],
     "vfs": [0, 128],
     "pods_per_node": [0],
