@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes import networks, shared
+from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.labels import CLASS
 from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.names import (
     KubernetesError,
 )
@@ -71,7 +72,7 @@ def policy(
 
 def _affinity(pools: Sequence[Pool]) -> dict[str, Any]:
     wanted = {
-        "key": "ibready.io/class",
+        "key": CLASS,
         "operator": "In",
         "values": sorted(one.label for one in pools),
     }

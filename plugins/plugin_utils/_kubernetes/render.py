@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes import (
+    attachments,
     document,
     guide,
     jobs,
@@ -17,6 +18,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes import
     operators,
     pods,
     policy,
+    shared,
     sources,
     values,
 )
@@ -71,9 +73,9 @@ def render(told: Told, options: Options, matrix: Matrix, version: str) -> Render
     groups = pools(told.nodes)
     by = sources.decide(told.nodes, options)
     chosen = operators.choose(told.nodes, by, options, matrix)
-    shared = networks.resources_of(groups, options)
-    ways = {one.slug: networks.network(one, shared.get(one.slug), options) for one in groups}
-    found = _Found(groups, options, by, chosen, shared, ways)
+    given = networks.resources_of(groups, options)
+    ways = {one.slug: networks.network(one, given.get(one.slug), options) for one in groups}
+    found = _Found(groups, options, by, chosen, given, ways)
     files = dict(_files(found, matrix, version))
     remarks = (*told.remarks, *chosen.doubts, *_remarks(found))
     files["README.md"] = guide.text(
@@ -96,7 +98,7 @@ def _files(found: _Found, matrix: Matrix, version: str) -> Iterator[tuple[str, s
     yield "network-operator-values.yaml", document.document(content, notes)
     content = policy.policy(found.pools, found.shared.values(), by, chosen, options)
     yield "nic-cluster-policy.yaml", document.document(content, [*origin, _who(by)])
-    listed = networks.manifests(found.pools, options)
+    listed = attachments.manifests(found.pools, options)
     if listed:
         yield "networks.yaml", _documents((one, origin) for one in listed)
     for node, content in labels.manifests(found.pools, by, options):
@@ -159,13 +161,12 @@ def _who(by: Sources) -> str:
 
 
 def _remarks(found: _Found) -> Iterator[str]:
-    for shared in dict.fromkeys(one.name for one in found.shared.values()):
-        resource = next(one for one in found.shared.values() if one.name == shared)
+    for resource in {one.name: one for one in found.shared.values()}.values():
         if resource.more:
             yield (
                 f"{resource.resource} gives these ports as well, which are no rails and which "
                 f"nothing that the device plugin looks at tells from them: "
-                f"{names.shown(list(resource.more))}. NCCL_IB_HCA keeps NCCL off them; "
+                f"{shared.told(resource.more)}. NCCL_IB_HCA keeps NCCL off them; "
                 "kubernetes_rdma_interfaces can name the interfaces of the rails"
             )
     if found.options.plugin == SRIOV:

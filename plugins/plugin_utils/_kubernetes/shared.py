@@ -20,12 +20,21 @@ _NAMES = {"InfiniBand": "hca_ib", "Ethernet": "hca_roce"}
 
 
 @dataclass(frozen=True)
+class More:
+    """A port beside the rails that a resource gives as well; ``why`` it is no rail, if known."""
+
+    host: str
+    port: str
+    why: str = ""
+
+
+@dataclass(frozen=True)
 class Shared:
-    """A resource of the plugin. ``more``: ports beside the rails that it gives as well."""
+    """A resource of the plugin."""
 
     name: str
     selectors: Mapping[str, list[str]]
-    more: tuple[str, ...] = ()
+    more: tuple[More, ...] = ()
 
     @property
     def resource(self) -> str:
@@ -57,7 +66,7 @@ def _resource(name: str, pools: Sequence[Pool]) -> Shared:
     best: Shared | None = None
     for selectors in _candidates(pools):
         more = tuple(
-            f"{node.host} {one.name}" + (f" ({one.why})" if one.why else "")
+            More(node.host, one.name, one.why)
             for pool in pools
             for node in pool.nodes
             for one in node.others
@@ -107,6 +116,19 @@ def _takes(selectors: Mapping[str, list[str]], one: Hca) -> bool:
         "ifNames": one.netdev,
     }
     return all(said[name] in wanted for name, wanted in selectors.items())
+
+
+def told(more: Iterable[More]) -> str:
+    """The ports in words, those with one reason together."""
+    reasons: dict[str, list[More]] = {}
+    for one in more:
+        reasons.setdefault(one.why, []).append(one)
+    said = []
+    for why, listed in reasons.items():
+        ports = names.shown(sorted({one.port for one in listed}))
+        hosts = names.shown(sorted({one.host for one in listed}))
+        said.append(f"{ports} on {hosts}" + (f" ({why})" if why else ""))
+    return "; ".join(said)
 
 
 def config(shared: Iterable[Shared], pods_per_node: int) -> str:

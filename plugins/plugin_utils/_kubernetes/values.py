@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes import operators
+from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes import gpudirect
 from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.names import (
     KubernetesError,
 )
@@ -50,8 +50,8 @@ def _driver(
     if sources.driver != OPERATOR or chosen.stack is None:
         return {"enabled": False}
     mine = [one for one in nodes if one.gpus]
-    kind = operators.modules(mine, chosen.stack, matrix)
-    way = operators.gpudirect(mine, sources, chosen.stack, matrix)
+    kind = gpudirect.modules(mine, chosen.stack, matrix)
+    way = gpudirect.way(mine, sources, chosen.stack, matrix)
     if options.peer_memory != AUTO:
         way = _wished(options.peer_memory, way, mine, sources, matrix)
     found: dict[str, Any] = {
@@ -74,7 +74,7 @@ def _wished(
             "kubernetes_rdma_peer_memory is dmabuf, which needs the open kernel modules and "
             f"Linux {_kernel(matrix)} on every node. Next: kubernetes_rdma_peer_memory: auto"
         )
-    if wish == PEERMEM and not operators.has_symbols(nodes, sources):
+    if wish == PEERMEM and not gpudirect.has_symbols(nodes, sources):
         raise KubernetesError(
             "kubernetes_rdma_peer_memory is peermem, which is built against MLNX_OFED or "
             "DOCA-OFED, and the nodes have the distribution's own RDMA stack. Next: "
