@@ -64,6 +64,8 @@ class ActionModule(ActionBase):
             files=dict(made.files),
             refused=dict(made.refused),
             hosts=[one.name for one in made.cluster.nodes],
+            addresses={one.name: one.address for one in made.cluster.nodes},
+            processes=made.cluster.processes,
             left_out=dict(made.cluster.absent),
             notes=list(made.cluster.notes),
             rails=made.cluster.rails,

@@ -119,6 +119,14 @@ hosts:
   type: list
   elements: str
   returned: success
+addresses:
+  description: Where the other hosts reach each of them.
+  type: dict
+  returned: success
+processes:
+  description: How many processes are started on each.
+  type: int
+  returned: success
 left_out:
   description: The other hosts, and why.
   type: dict
