@@ -19,8 +19,9 @@ description:
     there, or the script is refused with the reason; nothing is guessed.
 options:
   hosts:
-    description: The names of the hosts that the job may run on, reached or not; the first that was
-      reached is where the others meet.
+    description:
+      - The names of the hosts that the job may run on, reached or not.
+      - The first that was reached is where the processes meet.
     type: list
     elements: str
     required: true
@@ -35,8 +36,9 @@ options:
       mpirun, srun, sbatch]
     default: all
   dest:
-    description: A folder on the controller that the scripts are written to; without it they are only
-      returned.
+    description:
+      - A folder on the controller that the scripts are written to. Without it they are only
+        returned.
     type: path
   image:
     description: The container image that C(docker), C(podman) and C(sbatch) need.

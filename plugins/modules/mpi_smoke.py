@@ -10,8 +10,8 @@ version_added: 0.2.0
 description:
   - Every process adds its number to those of all others and checks the sum. The job's output tells
     which transport the hosts used.
-  - Needs Open MPI 4 or later and Python 3 on the hosts, and no ssh between them. mpirun on the first
-    host leaves the command of each other host's daemon with O(state=started), and
+  - Needs Open MPI 4 or later and Python 3 on the hosts, and no ssh between them. mpirun on the
+    first host leaves the command of each other host's daemon with O(state=started), and
     O(state=joined) runs it there.
   - All of it runs in the unit C(ibready-smoke.service) as an ordinary user, and below
     C(/var/lib/ibready-smoke). O(state=absent) ends and removes both; the unit ends by itself after

@@ -16,24 +16,29 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._text impor
 )
 
 _TOOL = "mpi_log"
-_WHO = r"\[([A-Za-z0-9_.-]{1,255}):[0-9]{1,10}(?: +:[a-z0-9]{1,8})?\]"
+_WHO = r"\[([A-Za-z0-9_.-]{1,255}):[0-9]{1,10}(?: ?:[a-z0-9]{1,8})?\]"
 _LAYER = re.compile(rf"{_WHO} select: component ([a-z0-9_]{{1,32}}) selected")
-_MTL = re.compile(rf"{_WHO} mca:base:select:\( *mtl\) Selected component \[([a-z0-9_]{{1,32}})\]")
+_MTL = re.compile(rf"{_WHO} mca:base:select:\( ?mtl\) Selected component \[([a-z0-9_]{{1,32}})\]")
 _BTL = re.compile(
     rf"{_WHO} mca: bml: Using ([a-z0-9_]{{1,32}}) btl for send to \S{{1,64}} on node (\S{{1,255}})"
 )
 # UCX 1.14 and later tell where the peer is; before that there is only ep_cfg.
 _UCX = re.compile(
-    rf"{_WHO} +\S{{1,64}} +UCX +INFO +(?:(?:\S{{1,64}} +)?(self|intra-node|inter-node) cfg#[0-9]{{1,9}}|"
-    r"ep_cfg\[[0-9]{1,9}\]:) +(.{1,4000})"
+    rf"{_WHO} \S{{1,64}} UCX INFO "
+    r"(?:(?:\S{1,64} )?(self|intra-node|inter-node) cfg#[0-9]{1,9}|"
+    r"ep_cfg\[[0-9]{1,9}\]:) (.{1,4000})"
 )
 _LANES = re.compile(r"\b(?:tag|am|rma|amo|stream)\(([^()]{1,1000})\)")
 _RANK = re.compile(
-    r"ibready-smoke rank=([0-9]{1,9}) size=([0-9]{1,9}) host=(\S{1,255}) (right|wrong)(?: (.{1,400}))?"
+    r"ibready-smoke rank=([0-9]{1,9}) size=([0-9]{1,9}) host=(\S{1,255}) "
+    r"(right|wrong)(?: (.{1,400}))?"
 )
 _BY_NODE = "inter-node"
-# Transports of one host alone.
-LOCAL = frozenset(("self", "sm", "vader", "sysv", "posix", "cma", "knem", "xpmem", "memory"))
+# Between processes of one host; and between the memories of one process.
+LOCAL = frozenset(("self", "sm", "vader", "sysv", "posix", "cma", "knem", "xpmem"))
+_COPIES = frozenset(
+    ("cuda_copy", "cuda_ipc", "gdr_copy", "rocm_copy", "rocm_ipc", "ze_copy", "ze_ipc", "gdaki")
+)
 
 
 @dataclass(frozen=True)
@@ -72,7 +77,8 @@ def parse(text: str) -> MpiLog:
     layers: dict[tuple[str, str], None] = {}
     between: dict[Transport, None] = {}
     ranks: dict[Rank, None] = {}
-    for line in clean_lines(text):
+    for shown in clean_lines(text):
+        line = " ".join(shown.split())
         rank = _RANK.search(line)
         if rank is not None:
             ranks[_rank(rank)] = None
@@ -105,4 +111,8 @@ def _transports(line: str) -> list[Transport]:
         return []
     words = [word for lanes in _LANES.findall(ucx[3]) for word in lanes.split()]
     pairs = [word.partition("/")[::2] for word in words if "/" in word]
-    return [Transport(name, device, ucx[1], "ucx") for name, device in pairs if name not in LOCAL]
+    if ucx[2] is None and any(name in LOCAL for name, _device in pairs):
+        # Processes of one host may be offered the network besides.
+        return []
+    nearby = LOCAL | _COPIES
+    return [Transport(name, device, ucx[1], "ucx") for name, device in pairs if name not in nearby]

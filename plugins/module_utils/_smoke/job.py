@@ -111,9 +111,7 @@ def start(
         silent = [host for host, command in found.items() if not command]
         if not now.running or time.monotonic() > deadline:
             why = "did not ask for" if now.running else f"ended ({now.result}) without asking for"
-            raise SmokeError(
-                f"mpirun {why} {', '.join(silent)}: {last_line(read_log())}"
-            )
+            raise SmokeError(f"mpirun {why} {', '.join(silent)}: {last_line(read_log())}")
         sleep(_AGAIN_S)
 
 
@@ -137,7 +135,7 @@ def join(
 
 
 def wait(run: Run, seconds: int, sleep: Callable[[float], None] = time.sleep) -> State:
-    """Return when the job has ended; systemd ends it in time, some seconds later we stop waiting."""
+    """Return when the job has ended: systemd ends it in time, and later than that nobody waits."""
     deadline = time.monotonic() + seconds + 15
     while True:
         now = state(run)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the log of the smoke job proves: every sum is right, and over what the hosts spoke; no I/O."""
+"""What the log of the smoke job proves: right sums, and over what the hosts spoke; no I/O."""
 
 from __future__ import annotations
 
@@ -65,7 +65,8 @@ def _wrong(log: MpiLog, ranks: int, hosts: int) -> str:
     """What is wrong with the processes themselves; "" where nothing is."""
     bad = [one for one in log.ranks if not one.right]
     if bad:
-        return f"rank {bad[0].rank} on {bad[0].host} has a wrong sum: {bad[0].said or 'no more is told'}"
+        said = bad[0].said or "no more is told"
+        return f"rank {bad[0].rank} on {bad[0].host} has a wrong sum: {said}"
     silent = sorted(set(range(ranks)) - {one.rank for one in log.ranks})
     if silent:
         return f"rank {', '.join(map(str, silent[:8]))} did not say that its sum is right"
@@ -80,6 +81,7 @@ def _in_words(between: Iterable[Transport]) -> tuple[str, ...]:
     """``tcp (eth0) by ucx``, each once."""
     return tuple(
         dict.fromkeys(
-            f"{one.name}{f' ({one.device})' if one.device else ''} by {one.layer}" for one in between
+            f"{one.name}{f' ({one.device})' if one.device else ''} by {one.layer}"
+            for one in between
         )
     )

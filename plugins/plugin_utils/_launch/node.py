@@ -59,9 +59,7 @@ class _Looked:
     settings: Reading[dict[str, str]]
 
 
-def gather(
-    hostvars: Mapping[str, Any], names: list[str]
-) -> tuple[list[Node], dict[str, str]]:
+def gather(hostvars: Mapping[str, Any], names: list[str]) -> tuple[list[Node], dict[str, str]]:
     """The hosts that told what they are, in this order; and of the others, why not."""
     looked: dict[str, _Looked] = {}
     absent: dict[str, str] = {}
