@@ -147,7 +147,7 @@ def test_gpus_that_nobody_could_count_are_refused_or_said_by_the_site() -> None:
     hosts = two()
     nccl = hosts["n2"]["ibready_launch_looked"]["facts"]["nccl"]
     nccl["host"]["gpus"] = {"value": None, "why": "permission denied", "missing": False}
-    with pytest.raises(LaunchError, match="n2: how many GPUs it has is unknown .permission"):
+    with pytest.raises(LaunchError, match=r"n2: how many GPUs it has is unknown \(perm"):
         made(hosts)
     found = made(hosts, processes=4)
     assert (found.cluster.gpus, found.cluster.total) == (0, 8)
