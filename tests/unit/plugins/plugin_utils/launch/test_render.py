@@ -126,7 +126,8 @@ def ranked(
     made = cluster.make(nodes, {}, said)
     script(tmp_path / RANK, render.render(KINDS["torchrun"], made, said)[RANK])
     script(tmp_path / "uname", f"#!/bin/sh\necho {host}\n")
-    script(tmp_path / "numactl", '#!/bin/sh\necho "NUMACTL=$*"\nshift 3\nexec "$@"\n')
+    bound = '[ "$4" = true ] || echo "NUMACTL=$*"'
+    script(tmp_path / "numactl", f'#!/bin/sh\n{bound}\nshift 3\nexec "$@"\n')
     return subprocess.run(
         [str(tmp_path / RANK), "env"],
         env={"PATH": f"{tmp_path}:{os.defpath}", **environment},
@@ -165,6 +166,20 @@ def test_a_gpu_of_no_known_numa_node_is_not_bound(tmp_path: Path) -> None:
     done = ranked(tmp_path, RANK="1", WORLD_SIZE="4", LOCAL_RANK="1")
     assert done.returncode == 0
     assert "NUMACTL" not in done.stdout
+
+
+def test_a_process_that_cannot_be_bound_runs_and_says_so(tmp_path: Path) -> None:
+    ranked(tmp_path)
+    script(tmp_path / "numactl", "#!/bin/sh\necho set_mempolicy: not permitted >&2\nexit 1\n")
+    done = subprocess.run(
+        [str(tmp_path / RANK), "echo", "ran"],
+        env={"PATH": f"{tmp_path}:{os.defpath}", "RANK": "0", "WORLD_SIZE": "4", "LOCAL_RANK": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "ran\n")
+    assert "process 0 is not bound to NUMA node 1: set_mempolicy: not permitted" in done.stderr
 
 
 def test_the_other_host_has_its_own_settings(tmp_path: Path) -> None:
