@@ -56,6 +56,8 @@ class ActionModule(ActionBase):
         if args["dest"]:
             changed = self._write(Path(args["dest"]), made.files)
         self._show(made, args["kind"])
+        for name, why in made.cluster.absent.items():
+            self._display.warning(f"{name} is left out of the launch scripts: {why}")
         result.update(
             changed=bool(changed),
             written=changed,

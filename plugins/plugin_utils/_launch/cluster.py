@@ -81,7 +81,7 @@ def make(nodes: Sequence[Node], absent: Mapping[str, str], options: Options) -> 
     if options.nodes > len(nodes):
         raise LaunchError(
             f"{options.nodes} hosts are asked for, and {len(nodes)} can be used"
-            f"{_because(absent)}; next: ask for fewer (launch_nodes)"
+            f"{_because(absent)}; next: ask for fewer (launch_nodes, smoke_nodes)"
         )
     chosen = tuple(nodes[: options.nodes] if options.nodes else nodes)
     _refuse_doubles(chosen)

@@ -73,6 +73,18 @@ def test_what_a_job_needs_to_know_is_returned(run: Any) -> None:
     assert found["scripts"] == {"mpirun": "mpirun.sh"}
 
 
+def test_a_host_that_is_left_out_is_warned_of(
+    action: Action, inventory: Inventory, shown: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    variables = inventory(**two(), n3={"ibready_node": {"msg": "Connection refused"}})
+    plugin = action(launch.ActionModule, variables, {"hosts": ["n1", "n2", "n3"]})
+    warned: list[str] = []
+    monkeypatch.setattr(plugin._display, "warning", warned.append)
+    found = plugin.run(task_vars=variables)
+    assert found["left_out"] == {"n3": "not reached: Connection refused"}
+    assert warned == ["n3 is left out of the launch scripts: not reached: Connection refused"]
+
+
 def test_a_refusal_fails_with_the_reason(run: Any, tmp_path: Path) -> None:
     with pytest.raises(AnsibleActionFail, match="nothing to launch: docker: it needs a container"):
         run(kind="docker")
