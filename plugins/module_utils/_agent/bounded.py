@@ -42,19 +42,22 @@ class Done:
 
 
 @contextlib.contextmanager
-def locked(path: str, seconds: float) -> Iterator[None]:
+def locked(path: str, seconds: float, *, heirs: bool = True) -> Iterator[None]:
     """Hold the lock; raises Busy where it is not free within these seconds, or OSError.
 
-    A process that was given up and still hangs keeps the lock that it was started under.
+    With ``heirs`` a process that was given up and still hangs keeps the lock that it was started
+    under; without, the lock is free as soon as this process lets go.
     """
+    # POSIX locks are the process's own, flock's are of the open file, which fork shares.
+    lock = fcntl.flock if heirs else fcntl.lockf
     os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
     deadline = time.monotonic() + seconds
-    with open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "rb") as stream:
+    with open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+b") as stream:
         while True:
             try:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
-            except BlockingIOError:
+            except (BlockingIOError, PermissionError):
                 if time.monotonic() >= deadline:
                     raise Busy from None
                 time.sleep(0.1)

@@ -13,7 +13,12 @@ import sys
 import syslog
 import time
 
-from ansible_collections.ibready.cluster.plugins.module_utils._agent import judge, memory, policy
+from ansible_collections.ibready.cluster.plugins.module_utils._agent import (
+    bounded,
+    judge,
+    memory,
+    policy,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._agent.look import GOOD
 from ansible_collections.ibready.cluster.plugins.module_utils._agent.settings import (
     ALLOW,
@@ -47,24 +52,33 @@ def health(settings: Settings) -> int:
     """Drain or give back this node where that is due; 0 where the node was dealt with."""
     name = node_name(settings)
     try:
-        node = _shown(settings, name)
-        seen = judge.current(settings, settings.slurm_age).without(settings.slurm_never)
-        streak = memory.streak(settings).then(seen)
-        memory.keep_streak(settings, streak)
-        drained = memory.drained(settings)
-        decision = policy.decide(node, seen, streak, drained, settings)
-        if decision.action == policy.DRAIN:
-            _drain(settings, name, decision, policy.cause_of(seen))
-        elif decision.action == policy.RESUME:
-            _call(settings, "update", f"NodeName={name}", "State=RESUME")
-            memory.keep_drained(settings, policy.Drained())
-            _log(f"{name}: resumed ({decision.why}); it was drained for {drained.reason!r}")
-        elif drained.reason and not node.any_of("DRAIN", "DRAINED", "DRAINING"):
-            memory.keep_drained(settings, policy.Drained())
-        print(f"{name}: {decision.action}: {decision.why}")
+        with bounded.locked(os.path.join(settings.run, "slurm.lock"), 0.0, heirs=False):
+            return _dealt_with(settings, name)
+    except bounded.Busy:
+        # It is bounded in time, and what it sees is as young as anything that we could.
+        print(f"{name}: {policy.NOTHING}: another health check deals with it")
     except (SlurmError, StateError, OSError) as exc:
         _log(f"{name}: slurm-health: {exc}", syslog.LOG_ERR)
         return 1
+    return 0
+
+
+def _dealt_with(settings: Settings, name: str) -> int:
+    node = _shown(settings, name)
+    seen = judge.current(settings, settings.slurm_age).without(settings.slurm_never)
+    streak = memory.streak(settings).then(seen)
+    memory.keep_streak(settings, streak)
+    drained = memory.drained(settings)
+    decision = policy.decide(node, seen, streak, drained, settings)
+    if decision.action == policy.DRAIN:
+        _drain(settings, name, decision, policy.cause_of(seen))
+    elif decision.action == policy.RESUME:
+        _call(settings, "update", f"NodeName={name}", "State=RESUME")
+        memory.keep_drained(settings, policy.Drained())
+        _log(f"{name}: resumed ({decision.why}); it was drained for {drained.reason!r}")
+    elif drained.reason and not node.any_of("DRAIN", "DRAINED", "DRAINING"):
+        memory.keep_drained(settings, policy.Drained())
+    print(f"{name}: {decision.action}: {decision.why}")
     return 0
 
 
