@@ -158,7 +158,7 @@ def _smi(evidence: Evidence, name: str) -> str:
     """What nvidia-smi prints; "" on a host without an NVIDIA GPU. Raises CouldNotLook."""
     try:
         done = evidence.run(name)
-    except Missing as exc:
+    except Unavailable as exc:
         functions = machine.pci_functions(evidence)
         if functions.value is None or any(one.is_gpu for one in functions.value):
             raise CouldNotLook(str(exc)) from None

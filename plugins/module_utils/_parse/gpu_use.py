@@ -34,6 +34,8 @@ def parse(text: str) -> tuple[Use, ...]:
     """One GPU a line; raise ParseError on any other line, and where there is none."""
     found: dict[int, Use] = {}
     for line_no, line in enumerate(clean_lines(text), 1):
+        if not line.strip():
+            continue
         words = [word.strip() for word in line.split(",")]
         if len(words) != len(FIELDS) or _NUMBER.fullmatch(words[0]) is None:
             raise ParseError(_TOOL, line_no, line, f"not {len(FIELDS)} values of a GPU")

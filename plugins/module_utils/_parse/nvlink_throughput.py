@@ -16,9 +16,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._text impor
 
 _TOOL = "nvlink_throughput"
 _GPU = re.compile(r"GPU ([0-9]{1,4}): ")
-_LINK = re.compile(r"\s+Link ([0-9]{1,3}): Data (Tx|Rx): ([0-9]{1,20}) ([KMGT]iB)")
+_LINK = re.compile(r"Link ([0-9]{1,3}): Data (Tx|Rx): ([0-9]{1,20}) ([KMGT]iB)")
 # Said of a GPU, or of one link, that has no such counter.
-_NONE = re.compile(r"\s+(?:Link [0-9]{1,3}: )?.*(?:N/A|[Nn]ot [Ss]upported|[Ii]nactive|inActive)")
+_NONE = re.compile(r"(?:Link [0-9]{1,3}: )?.*(?:N/A|[Nn]ot [Ss]upported|[Ii]nactive|inActive)")
 _UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
 
@@ -36,8 +36,8 @@ def parse(text: str) -> tuple[Carried, ...]:
     """Every counter once; raise ParseError on a line that is none, and where there is no GPU."""
     found: dict[tuple[int, int, str], Carried] = {}
     gpu: int | None = None
-    for line_no, line in enumerate(clean_lines(text), 1):
-        if not line.strip():
+    for line_no, line in enumerate((" ".join(one.split()) for one in clean_lines(text)), 1):
+        if not line:
             continue
         header, counter = _GPU.match(line), _LINK.fullmatch(line)
         if header is not None:

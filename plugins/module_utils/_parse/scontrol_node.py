@@ -19,16 +19,19 @@ _TOOL = "scontrol show node"
 # Marks that scontrol puts behind a state's name: * not responding, ~ # % powered down or up, and
 # more of the kind. Source: man sinfo, NODE STATE CODES. Confidence: confirmed.
 _STATE = re.compile(r"([A-Z][A-Z_]*)([*~#!%$@^+-]*)")
-_STATE_LINE = re.compile(r" +State=(\S+)(?: |$)")
-_REASON_LINE = re.compile(r" +Reason=(.*)")
+_STATE_LINE = re.compile(r"\s*State=(\S+)(?:\s|$)")
+_REASON_LINE = re.compile(r"\s*Reason=(.*)")
 # Who gave the reason and when: ` [root@2026-11-22T03:38:13]`.
-_STAMP = re.compile(r" \[([^\[\]\s]{1,256}@[^\[\]\s]{1,64})\]$")
+_STAMP = re.compile(r"(?:^| )\[([^\[\]\s]{1,256}@[^\[\]\s]{1,64})\]$")
 _NOT_RESPONDING = "NOT_RESPONDING"
 
 
 @dataclass(frozen=True)
 class Node:
-    """``states``: the base state first, then what else holds. ``stamp``: ``USER@TIME`` or ""."""
+    """``states``: the base state first, then what else holds. ``stamp``: ``USER@TIME`` or "".
+
+    Each run of blanks in the reason is one blank.
+    """
 
     name: str
     states: tuple[str, ...]
@@ -50,7 +53,8 @@ def parse(text: str) -> Node:
     lines = clean_lines(text)
     if not lines or not lines[0].startswith("NodeName="):
         raise ParseError(_TOOL, 1 if lines else 0, "".join(lines[:1]), "no NodeName")
-    name = lines[0].partition("=")[2].split(" ")[0]
+    words = lines[0].partition("=")[2].split()[:1]
+    name = words[0] if words else ""
     states: tuple[str, ...] = ()
     reason = stamp = ""
     for line_no, line in enumerate(lines[1:], 2):
@@ -61,7 +65,7 @@ def parse(text: str) -> Node:
             states = _states(line_no, line, found.group(1))
         told = _REASON_LINE.match(line)
         if told and states and not reason:
-            reason, stamp = _reason(told.group(1))
+            reason, stamp = _reason(" ".join(told.group(1).split()))
     if not name or not states:
         raise ParseError(_TOOL, 1, lines[0], "a node without a name, or without a State")
     return Node(name, states, reason, stamp)
