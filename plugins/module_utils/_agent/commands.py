@@ -41,7 +41,8 @@ def _look(given: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     from ansible_collections.ibready.cluster.plugins.module_utils._agent import judge, policy
     from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
 
-    seen = judge.current(_settings(given, parser), 0.0)
+    known = _settings(given, parser)
+    seen = judge.current(known, known.timer_age)
     if seen.trouble or seen.why:
         print(f"{seen.host} is {seen.verdict}: {policy.summary(seen, 200)}")
     else:
@@ -56,7 +57,7 @@ def _metrics(given: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
 
     known = _settings(given, parser)
-    seen = judge.current(known, 0.0)
+    seen = judge.current(known, known.timer_age)
     try:
         for why in metrics.write(given.textfile, seen, Live(known.root)):
             print(f"ibready: could not look: {why}", file=sys.stderr)

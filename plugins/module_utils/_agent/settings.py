@@ -45,9 +45,10 @@ class Settings:
     expect: str = ""
     waivers: str = ""
     seconds: float = 40.0
+    timer_age: float = 0.0
     slurm_node: str = ""
     slurm_scontrol: str = "scontrol"
-    slurm_age: float = 20.0
+    slurm_age: float = 0.0
     slurm_confirm_fail: int = 1
     slurm_confirm_unknown: int = 3
     slurm_confirm_good: int = 2

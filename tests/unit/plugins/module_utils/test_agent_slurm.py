@@ -62,6 +62,7 @@ class Cluster:
             areas=("ib",),
             slurm_scontrol=str(self.scontrol),
             slurm_confirm_good=2,
+            slurm_age=20.0,
             run=str(place / "run"),
             state=str(place / "state"),
         )
