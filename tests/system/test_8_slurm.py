@@ -184,7 +184,8 @@ def test_it_goes_as_it_came(slurm: Slurm) -> None:
     assert done.returncode == 0, done.stdout
     left = (
         "ls -d /usr/local/bin/ibready /usr/local/lib/ibready/* /etc/ibready/* "
-        "/etc/systemd/system/ibready-health.[st]* /var/lib/ibready/agent /srv/*.prom "
+        "/etc/systemd/system/ibready-health.service /etc/systemd/system/ibready-health.timer "
+        "/var/lib/ibready/agent /srv/*.prom "
         "2>/dev/null || true; "
         "systemctl list-timers --all | grep ibready-health || true"
     )
