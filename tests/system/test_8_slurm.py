@@ -103,8 +103,9 @@ class Slurm:
             time.sleep(0.3)
         return time.monotonic() - begun
 
-    def converge(self, **more: object) -> CompletedProcess[str]:
-        return self.box.playbook(str(self.play), "-e", json.dumps({**VARIABLES, **more}))
+    def converge(self, hosts: str = "all", **more: object) -> CompletedProcess[str]:
+        given = json.dumps({**VARIABLES, **more})
+        return self.box.playbook(str(self.play), "--limit", hosts, "-e", given)
 
 
 def prepared(box: Box) -> None:
@@ -177,7 +178,7 @@ def test_a_second_converge_changes_nothing_and_the_timer_has_written_metrics(slu
 
 
 def test_it_goes_as_it_came(slurm: Slurm) -> None:
-    refused = slurm.converge(health_agent_state="absent", health_agent_slurm_conf="")
+    refused = slurm.converge("node1", health_agent_state="absent", health_agent_slurm_conf="")
     assert refused.returncode != 0
     assert "slurmctld still goes by" in said(refused.stdout)
     done = slurm.converge(health_agent_state="absent")

@@ -37,8 +37,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._text impor
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._state import StateError
 
-# Three calls and the look have to fit into Slurm's 60 seconds.
+# Three calls, the look and its end (bounded: 4 s) have to fit into Slurm's 60 seconds.
 _CALL_S = 6.0
+_LOOK_S = 36.0
 # Of our environment scontrol gets only where its configuration is: SLURM_TIME_FORMAT and the like
 # would change what it prints.
 _KEPT = ("PATH", "SLURM_CONF", "SLURM_CONF_SERVER", "TZ", "LD_LIBRARY_PATH")
@@ -65,7 +66,8 @@ def health(settings: Settings) -> int:
 
 def _dealt_with(settings: Settings, name: str) -> int:
     node = _shown(settings, name)
-    seen = judge.current(settings, settings.slurm_age).without(settings.slurm_never)
+    seen = judge.current(settings, settings.slurm_age, min(settings.seconds, _LOOK_S))
+    seen = seen.without(settings.slurm_never)
     streak = memory.streak(settings).then(seen)
     memory.keep_streak(settings, streak)
     drained = memory.drained(settings)
