@@ -30,6 +30,7 @@ MAGIC = {
     "ansible_play_hosts_all",
     "ansible_run_tags",
     "groups",
+    "hostvars",
     "inventory_hostname",
     "omit",
 }
@@ -37,7 +38,7 @@ MAGIC |= {"item", "role_path"}
 # What playbooks and all roles share: consent, and the hooks around disruptive steps.
 SHARED = {"ibready_reboot_ok", "ibready_drain", "ibready_undrain"}
 SHARED |= {"ibready_plan", "ibready_replace_stack_ok", "ibready_firmware_ok"}
-SHARED |= {"ibready_fabric_restart_ok"}
+SHARED |= {"ibready_fabric_restart_ok", "ibready_expect", "ibready_waivers"}
 # Task keywords that hold a bare expression, and so does an assertion's `that`.
 EXPRESSIONS = {"when", "changed_when", "failed_when", "until", "that"}
 # Keys of a task that are not a module.

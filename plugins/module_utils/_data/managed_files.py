@@ -66,5 +66,14 @@ MANAGED = (
     # What the roles remember, so that they can put it back themselves.
     Managed("/var/lib/ibready/*.json"),
 )
-# The snapshots' own memory, and what belongs to a run and not to a stack.
-LEFT_OUT = ("/var/lib/ibready/stack.json",)
+# The snapshots' own memory, and what belongs to no stack: a rollback leaves the health agent.
+LEFT_OUT = (
+    "/var/lib/ibready/stack.json",
+    "/etc/ibready/agent.json",
+    "/etc/ibready/expect.json",
+    "/etc/ibready/waivers.json",
+    "/etc/ibready/npd.json",
+    "/etc/systemd/system/ibready-health.service",
+    "/etc/systemd/system/ibready-health.timer",
+    "/etc/systemd/system/timers.target.wants/ibready-health.timer",
+)
