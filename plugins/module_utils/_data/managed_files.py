@@ -59,4 +59,4 @@ MANAGED = (
     Managed("/var/lib/ibready/*.json"),
 )
 # The snapshots' own memory, and what belongs to a run and not to a stack.
-LEFT_OUT = ("/var/lib/ibready/stack.json",)
+LEFT_OUT = ("/var/lib/ibready/stack.json", "/var/lib/ibready/firewall.json")
