@@ -51,6 +51,13 @@ MANAGED = (
     Managed("/etc/dkms/framework.conf.d/ibready.conf"),
     # nccl
     Managed("/etc/nccl.conf"),
+    # mpi
+    Managed("/etc/openmpi*/openmpi-mca-params.conf"),
+    Managed("/etc/openmpi*/prte-mca-params.conf"),
+    Managed("/etc/ucx/ucx.conf"),
+    # beegfs_client
+    Managed("/etc/beegfs/beegfs-client*.conf"),
+    Managed("/etc/beegfs/ibready-*.conf"),
     # Which services start at boot.
     Managed("/etc/systemd/system/*.wants/openibd.service", tell=SYSTEMD),
     Managed("/etc/rc*.d/*openibd"),
