@@ -87,6 +87,7 @@ COMMANDS: dict[str, Command] = {
     "nvsmi_q": Command(("nvidia-smi", "-q"), _SMI),
     "nvsmi_xml": Command(("nvidia-smi", "-q", "-x"), _SMI),
     "ofed_info": Command(("ofed_info", "-s")),
+    "ompi_info": Command(("ompi_info", "--parsable", "--param", "pml", "all", "--level", "9")),
     "perfquery": Command(("perfquery",)),
     "rdma_link": Command(("rdma", "link")),
     "rpm_qa": Command(("rpm", "-qa", "--qf", "%{NAME} %{VERSION}-%{RELEASE} %{ARCH}\\n"), 60.0),
@@ -94,6 +95,7 @@ COMMANDS: dict[str, Command] = {
     "systemctl_show": Command(("systemctl", "show")),
     "timedatectl_show": Command(("timedatectl", "show")),
     "topo": Command(("nvidia-smi", "topo", "-m"), _SMI),
+    "ucx_info": Command(("ucx_info", "-v", "-d")),
 }
 
 

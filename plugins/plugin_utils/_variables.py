@@ -167,10 +167,6 @@ PLAYBOOK_OPTIONS: dict[str, dict[str, Any]] = {
         "`container_toolkit`, each with `base` (an address) and `fingerprints` (of the keys that "
         "may sign; default: the vendor's).",
     },
-    "health_agent_manage": {
-        "type": "bool",
-        "description": "Whether the role health_agent is part of a converge (default false).",
-    },
     "ibready_report_dir": {
         "type": "path",
         "description": "The folder of the report on the controller (default: `reports` below the "

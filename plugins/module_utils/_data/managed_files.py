@@ -58,6 +58,13 @@ MANAGED = (
     Managed("/etc/cdi/ibready-rdma.json"),
     Managed("/etc/cdi/nvidia.yaml"),
     Managed("/usr/local/lib/ibready/cdi-rdma"),
+    # mpi
+    Managed("/etc/openmpi*/openmpi-mca-params.conf"),
+    Managed("/etc/openmpi*/prte-mca-params.conf"),
+    Managed("/etc/ucx/ucx.conf"),
+    # beegfs_client
+    Managed("/etc/beegfs/beegfs-client*.conf"),
+    Managed("/etc/beegfs/ibready-*.conf"),
     # Which services start at boot.
     Managed("/etc/systemd/system/*.wants/openibd.service", tell=SYSTEMD),
     Managed("/etc/rc*.d/*openibd"),
@@ -76,4 +83,6 @@ LEFT_OUT = (
     "/etc/systemd/system/ibready-health.service",
     "/etc/systemd/system/ibready-health.timer",
     "/etc/systemd/system/timers.target.wants/ibready-health.timer",
+    # Of a run: which rules stand in the firewall now.
+    "/var/lib/ibready/firewall.json",
 )

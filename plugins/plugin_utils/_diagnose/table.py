@@ -40,6 +40,7 @@ ROWS = (
     *rows_rail.ROWS,
     *rows_fabric.ROWS,
     *rows_settings.LATE,
+    *rows_settings.HOST_PROGRAMS,
     *rows_job.ROWS,
     OTHER,
 )
