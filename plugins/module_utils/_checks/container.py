@@ -115,7 +115,11 @@ def _runs(probe: ContainerProbe) -> Iterator[Check]:
     expected = "a container that runs"
     for one in probe.runs:
         subject = who(one)
-        if one.how == told.RAN:
+        if one.inside is not None and one.inside.uid != one.user:
+            cause = "the image's own entrypoint, or the engine, made another user of it"
+            observed = f"runs as user {one.inside.uid}"
+            yield failed(_IMAGE, subject, observed, subject, CAPABILITY, cause=cause)
+        elif one.how == told.RAN:
             yield passed(_IMAGE, subject, f"{probe.image} ({probe.origin})", expected, CAPABILITY)
         elif one.how == told.NO_SHELL:
             yield unknown(_IMAGE, subject, why(one), remedy="name an image with a shell")

@@ -56,8 +56,9 @@ def _wanted(view: View) -> tuple[list[str], str]:
     named = [
         one.split(":", 1)[0][len(_FOLDER) :] for one in view.wish.devices if one.startswith(_FOLDER)
     ]
-    if named:
-        return [one for one in named if one.startswith("uverbs")], INVENTORY
+    uverbs = [one for one in named if one.startswith("uverbs")]
+    if uverbs:
+        return uverbs, INVENTORY
     return [one for one in view.facts.devices.value or () if one.startswith("uverbs")], CAPABILITY
 
 

@@ -143,15 +143,23 @@ def find(wanted: str = "") -> Engine:
     for name, program in _PROGRAMS:
         if wanted not in ("", name):
             continue
-        try:
-            path = find_program(program)
-        except Unavailable:
+        path = _path(program)
+        if program == DOCKER and not path and _path("dockerd"):
+            raise Unusable(DOCKER, "dockerd is here without the program docker (docker-cli)")
+        if not path:
             continue
         found = _asked(name, path)
         if wanted in ("", found.name):
             return found
     what = wanted or "container engine"
     raise NoEngine(what, "not installed (no docker, podman, nerdctl or ctr in PATH)")
+
+
+def _path(program: str) -> str:
+    try:
+        return find_program(program)
+    except Unavailable:
+        return ""
 
 
 class NoEngine(Unavailable):

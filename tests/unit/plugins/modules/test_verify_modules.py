@@ -29,7 +29,7 @@ RunModule = Callable[..., dict[str, Any]]
 def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("node")
     _collect.collect(
-        render.render(render.node("hgx-h100-8")), str(place), "node7", "now", [nccl.PEER]
+        render.render(render.node("hgx-h100-8")), str(place), "node7", "now", [nccl.PEER], {}
     )
     return place / "node7"
 
