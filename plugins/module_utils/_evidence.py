@@ -101,7 +101,7 @@ def _nccl_proof() -> Output:
 
 
 def _container_probe(wish: str) -> Output:
-    from ansible_collections.ibready.cluster.plugins.module_utils._container import asked
+    from ansible_collections.ibready.cluster.plugins.module_utils._probe import asked
 
     return asked.ask(wish)
 

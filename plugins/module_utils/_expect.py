@@ -13,14 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
-from ansible_collections.ibready.cluster.plugins.module_utils._container.wish import WishError
-from ansible_collections.ibready.cluster.plugins.module_utils._container.wish import (
-    read as read_container,
-)
 from ansible_collections.ibready.cluster.plugins.module_utils._data.boards import Board
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import PolicyError
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.wish import Wish
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.wish import read as read_wish
+from ansible_collections.ibready.cluster.plugins.module_utils._probe.wish import WishError
+from ansible_collections.ibready.cluster.plugins.module_utils._probe.wish import (
+    read as read_container,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._profiles import (
     PROFILES,
     board_by_name,

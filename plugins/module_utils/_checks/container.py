@@ -25,7 +25,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks.container_
     who,
     why,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._container.wish import Wish
 from ansible_collections.ibready.cluster.plugins.module_utils._entries import container as entries
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
     CAPABILITY,
@@ -40,6 +39,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse import _con
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._container_facts import (
     ContainerProbe,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._probe.wish import Wish
 
 _ENGINE, _IMAGE = "container.engine.usable", "container.image.runs"
 _FIRST = (_ENGINE, _IMAGE)

@@ -17,7 +17,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks.container_
     View,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._checks.host_scope import Scope
-from ansible_collections.ibready.cluster.plugins.module_utils._container.wish import HOST
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY, INVENTORY
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import INFINIBAND
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._container_facts import (
@@ -26,6 +25,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._container_
     Inside,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ip_addr import LOOPBACK
+from ansible_collections.ibready.cluster.plugins.module_utils._probe.wish import HOST
 
 _UVERBS, _CM, _OPENS = (
     "container.device.uverbs",

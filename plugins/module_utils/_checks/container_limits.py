@@ -17,11 +17,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks.container_
     View,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._checks.host_scope import Scope
-from ansible_collections.ibready.cluster.plugins.module_utils._container.wish import (
-    CONTAINERD,
-    DOCKER,
-    PODMAN,
-)
 from ansible_collections.ibready.cluster.plugins.module_utils._data import host_limits
 from ansible_collections.ibready.cluster.plugins.module_utils._data.container import (
     IPC_LOCK,
@@ -30,6 +25,11 @@ from ansible_collections.ibready.cluster.plugins.module_utils._data.container im
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._container_facts import Inside
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.proc_limits import UNLIMITED
+from ansible_collections.ibready.cluster.plugins.module_utils._probe.wish import (
+    CONTAINERD,
+    DOCKER,
+    PODMAN,
+)
 
 _MEMLOCK, _NOFILE, _SHM = (
     "container.limit.memlock",

@@ -13,7 +13,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     unknown,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._checks.host_scope import Scope
-from ansible_collections.ibready.cluster.plugins.module_utils._container.wish import Wish
 from ansible_collections.ibready.cluster.plugins.module_utils._data.container import (
     FAMILIES,
     Family,
@@ -29,6 +28,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._container_
     Inside,
     Run,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._probe.wish import Wish
 
 CONTAINER = "container"
 

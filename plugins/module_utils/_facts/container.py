@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._container.wish import Wish
 from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclHost
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._container_facts import (
@@ -14,6 +13,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._container_
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ip_addr import Interface
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.proc_limits import Limits
+from ansible_collections.ibready.cluster.plugins.module_utils._probe.wish import Wish
 
 
 @dataclass(frozen=True)

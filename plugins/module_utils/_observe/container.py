@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from ansible_collections.ibready.cluster.plugins.module_utils._container.wish import Wish
 from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_reading import SYSTEM_FILE
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     Evidence,
@@ -21,6 +20,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
     container_probe,
     proc_limits,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._probe.wish import Wish
 
 PROBE = "container_probe"
 DEVICES = "/dev/infiniband"

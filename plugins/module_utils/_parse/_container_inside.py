@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lines that _container/script prints inside a container, one by one."""
+"""The lines that _probe/script prints inside a container, one by one."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parse what _container/asked tells: lines of who, a key and what was seen, parted by tabs."""
+"""Parse what _probe/asked tells: lines of who, a key and what was seen, parted by tabs."""
 
 from __future__ import annotations
 

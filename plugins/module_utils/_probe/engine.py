@@ -16,13 +16,13 @@ from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     find_program,
     run_program,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._container.wish import (
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import last_word
+from ansible_collections.ibready.cluster.plugins.module_utils._probe.wish import (
     CONTAINERD,
     DOCKER,
     HOST,
     PODMAN,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import last_word
 
 # Seconds: a question to the engine, loading a small image, fetching a large one.
 _ASK, LOAD, PULL = 20.0, 120.0, 900.0
@@ -151,8 +151,9 @@ def find(wanted: str = "") -> Engine:
         found = _asked(name, path)
         if wanted in ("", found.name):
             return found
-    what = wanted or "container engine"
-    raise NoEngine(what, "not installed (no docker, podman, nerdctl or ctr in PATH)")
+    programs = [program for name, program in _PROGRAMS if wanted in ("", name)]
+    why = f"not installed (no {' or '.join(programs)} in PATH)"
+    raise NoEngine(wanted or "container engine", why)
 
 
 def _path(program: str) -> str:

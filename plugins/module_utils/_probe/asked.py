@@ -13,21 +13,21 @@ import uuid
 from typing import Iterator
 
 from ansible_collections.ibready.cluster.plugins.module_utils._command import Output, Unavailable
-from ansible_collections.ibready.cluster.plugins.module_utils._container import (
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import last_word
+from ansible_collections.ibready.cluster.plugins.module_utils._probe import (
     devices,
     engine,
     image,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._container.engine import (
+from ansible_collections.ibready.cluster.plugins.module_utils._probe.engine import (
     Engine,
     Job,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._container.script import SCRIPT
-from ansible_collections.ibready.cluster.plugins.module_utils._container.wish import (
+from ansible_collections.ibready.cluster.plugins.module_utils._probe.script import SCRIPT
+from ansible_collections.ibready.cluster.plugins.module_utils._probe.wish import (
     Wish,
     from_text,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import last_word
 
 # Seconds for one container, of which the script takes one or two.
 _RUN = 90.0

@@ -7,11 +7,11 @@ import glob
 import os
 import re
 
-from ansible_collections.ibready.cluster.plugins.module_utils._container.wish import (
+from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_reading import SYSTEM_FILE
+from ansible_collections.ibready.cluster.plugins.module_utils._probe.wish import (
     DOCKER,
     Wish,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_reading import SYSTEM_FILE
 
 _RDMA = ("/dev/infiniband/uverbs*", "/dev/infiniband/rdma_cm", "/dev/gdrdrv")
 _CDI = ("/etc/cdi", "/var/run/cdi")
