@@ -135,6 +135,7 @@ def for_node(
         "simulated-runc": "simulated_runc.py",
         "simulated-kmod": "kmod_tools.py",
         "simulated-nvidia-smi": "nvidia_smi.py",
+        "simulated-nvidia-ctk": "nvidia_ctk.py",
         "simulated-nvidia-daemon": "nvidia_daemon.py",
     }
     files: dict[str, tuple[str | bytes, int]] = {

@@ -51,10 +51,18 @@ MANAGED = (
     Managed("/etc/dkms/framework.conf.d/ibready.conf"),
     # nccl
     Managed("/etc/nccl.conf"),
+    # container_runtime; an engine takes up a file that went back when it starts next.
+    Managed("/etc/docker/daemon.json"),
+    Managed("/etc/containerd/config.toml"),
+    Managed("/etc/containers/containers.conf.d/90-ibready.conf"),
+    Managed("/etc/cdi/ibready-rdma.json"),
+    Managed("/etc/cdi/nvidia.yaml"),
+    Managed("/usr/local/lib/ibready/cdi-rdma"),
     # Which services start at boot.
     Managed("/etc/systemd/system/*.wants/openibd.service", tell=SYSTEMD),
     Managed("/etc/rc*.d/*openibd"),
     Managed("/etc/systemd/system/*.wants/nvidia-*.service", tell=SYSTEMD),
+    Managed("/etc/systemd/system/*.wants/nvidia-*.path", tell=SYSTEMD),
     # What the roles remember, so that they can put it back themselves.
     Managed("/var/lib/ibready/*.json"),
 )

@@ -14,6 +14,13 @@ from ansible_collections.ibready.cluster.plugins.module_utils import (
     _boot_tuning,
     _bootloader,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._container import (
+    cdi,
+    cdi_nvidia,
+    cdi_rdma,
+    limits,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data import container_engines
 from ansible_collections.ibready.cluster.plugins.module_utils._data.managed_files import MANAGED
 from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_reading import SYSTEM_FILE
 from ansible_collections.ibready.cluster.plugins.module_utils._packages import files, versionlock
@@ -78,6 +85,16 @@ def test_what_modules_write_is_managed() -> None:
         boot_tuning._UNIT,
         boot_tuning._WANTED,
         SYSTEM_FILE,
+        *(one.config for one in container_engines.TABLE.values()),
+        *(limits.path(one.unit) for one in container_engines.TABLE.values() if one.unit),
+        cdi_rdma.SPEC,
+        cdi_nvidia.WRITTEN,
+        cdi.PROGRAM,
+        f"{cdi.UNITS}/ibready-cdi-rdma.path",
+        f"{cdi.UNITS}/multi-user.target.wants/ibready-cdi-rdma.path",
+        f"{cdi.UNITS}/multi-user.target.wants/{cdi_nvidia.UNITS[0]}",
+        files.apt_source(f"{files.SITE}docker"),
+        "/var/lib/ibready/container_docker.json",
         "/var/lib/ibready/packages/rdma.json",
         "/var/lib/ibready/kernel_args.json",
     }
