@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import IO, Iterator, Mapping
 
 # The diagnostics live in sbin directories, which an unprivileged or ssh PATH leaves out.
-_MORE_PATH = ("/usr/sbin", "/sbin", "/usr/local/sbin")
+# EL keeps Open MPI out of it, too: users load it as a module.
+_MORE_PATH = ("/usr/sbin", "/sbin", "/usr/local/sbin", "/usr/lib64/openmpi/bin")
 LIMIT = 8 * 1024 * 1024
 TOO_LONG = f"more than {LIMIT // (1024 * 1024)} MiB"
 _CHUNK = 64 * 1024

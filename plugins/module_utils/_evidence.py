@@ -58,6 +58,14 @@ COMMANDS: dict[str, Command] = {
     "dmesg": Command(("dmesg",)),
     "fabricmanager_status": Command(("systemctl", "--no-pager", "status", "nvidia-fabricmanager")),
     "getent_ahosts": Command(("getent", "ahosts"), 10.0),
+    "gpu_use": Command(
+        (
+            "nvidia-smi",
+            "--query-gpu=index,utilization.gpu,utilization.memory,memory.used,memory.total",
+            "--format=csv,noheader,nounits",
+        ),
+        _SMI,
+    ),
     "ibhosts": Command(("ibhosts",), 60.0),
     "iblinkinfo": Command(("iblinkinfo",), 120.0),
     "ibnetdiscover": Command(("ibnetdiscover",), 120.0),
@@ -74,10 +82,12 @@ COMMANDS: dict[str, Command] = {
     "mst_status": Command(("mst", "status")),
     "nvlink_caps": Command(("nvidia-smi", "nvlink", "-c"), _SMI),
     "nvlink_errors": Command(("nvidia-smi", "nvlink", "-e"), _SMI),
+    "nvlink_throughput": Command(("nvidia-smi", "nvlink", "-gt", "d"), _SMI),
     "nvlink_status": Command(("nvidia-smi", "nvlink", "--status"), _SMI),
     "nvsmi_q": Command(("nvidia-smi", "-q"), _SMI),
     "nvsmi_xml": Command(("nvidia-smi", "-q", "-x"), _SMI),
     "ofed_info": Command(("ofed_info", "-s")),
+    "ompi_info": Command(("ompi_info", "--parsable", "--param", "pml", "all", "--level", "9")),
     "perfquery": Command(("perfquery",)),
     "rdma_link": Command(("rdma", "link")),
     "rpm_qa": Command(("rpm", "-qa", "--qf", "%{NAME} %{VERSION}-%{RELEASE} %{ARCH}\\n"), 60.0),
@@ -85,6 +95,7 @@ COMMANDS: dict[str, Command] = {
     "systemctl_show": Command(("systemctl", "show")),
     "timedatectl_show": Command(("timedatectl", "show")),
     "topo": Command(("nvidia-smi", "topo", "-m"), _SMI),
+    "ucx_info": Command(("ucx_info", "-v", "-d")),
 }
 
 

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import (
+    stack_beegfs,
     stack_gpudirect,
     stack_lock,
     stack_modules,
+    stack_mpi,
     stack_rdma,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
@@ -26,4 +28,6 @@ def judge(facts: StackFacts, machine: Machine, expect: Expectations) -> list[Che
         *stack_modules.judge(facts, machine, ours),
         *stack_gpudirect.judge(facts, machine, expect),
         *stack_lock.judge(facts, machine, expect, ours),
+        *stack_mpi.judge(facts, machine),
+        stack_beegfs.judge(facts, machine),
     ]

@@ -93,9 +93,9 @@ def _why_not(dump: Toml, version: str) -> str:
             "disabled_plugins; ctr and nerdctl take devices by themselves"
         )
     if effective(dump) is None:
-        return f"containerd {version} has no {KEY}" + (
-            f", which came with {data.CONTAINERD_CDI}"
-        ) * (numbers(version) < numbers(data.CONTAINERD_CDI))
+        old = numbers(version) < numbers(data.CONTAINERD_CDI)
+        since = f", which came with {data.CONTAINERD_CDI}" if old else ""
+        return f"containerd {version} has no {KEY}{since}"
     return ""
 
 

@@ -27,6 +27,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._data import conta
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import proc_limits
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 
+_MOST_TOLD = 5
 _CONSENT = "container_runtime_restart_ok"
 
 
@@ -161,10 +162,11 @@ class Keeper:
         if now.active:
             kept.running = ask.running(self._engine, self._address)
             if kept.running and not self._restart_ok and not ask.outlive(self._engine):
+                names = ", ".join(kept.running[:_MOST_TOLD])
+                more = ", ..." if len(kept.running) > _MOST_TOLD else ""
                 kept.waits = (
-                    f"{self._engine.name} is not restarted while containers run "
-                    f"({', '.join(kept.running[:5])}{', ...' * (len(kept.running) > 5)}) without "
-                    f"{_CONSENT}; what changed holds from its next start on"
+                    f"{self._engine.name} is not restarted while containers run ({names}{more}) "
+                    f"without {_CONSENT}; what changed holds from its next start on"
                 )
                 return ""
         kept.restarted = True
@@ -214,16 +216,25 @@ class Keeper:
         self, wrong: str, how: str, files: dict[str, str | None], memory: dict[str, Any]
     ) -> None:
         """The files as they were before the first change that never ran; always raises."""
-        for path, text in files.items():
-            disk.put(self._root, path, text)
-        again = ""
-        if self._engine.unit:
-            service.read_units()
-            bring = service.take_up if how == "reload" else service.start_anew
-            again = bring(self._engine.unit)
-        again = again or ask.answers(self._engine, self._address)
-        records = memory.get("before", memory.get("records", {}))
-        _state.save(self._subject, {"records": records} if records else {}, self._root)
+        try:
+            for path, text in files.items():
+                disk.put(self._root, path, text)
+            again = ""
+            if self._engine.unit:
+                service.read_units()
+                bring = service.take_up if how == "reload" else service.start_anew
+                again = bring(self._engine.unit)
+            again = again or ask.answers(self._engine, self._address)
+            records = memory.get("before", memory.get("records", {}))
+            _state.save(self._subject, {"records": records} if records else {}, self._root)
+        except (EngineError, _state.StateError) as exc:
+            # What was before is still remembered, for the next run to put back.
+            raise EngineError(
+                f"it did not come up with what was changed: {wrong}. What was there before could "
+                f"not be put back: {exc}",
+                "mend that and run this again",
+                changed=True,
+            ) from exc
         names = ", ".join(files)
         fate = f"still it does not run: {again}" if again else "it runs again"
         raise EngineError(

@@ -58,6 +58,13 @@ MANAGED = (
     Managed("/etc/cdi/ibready-rdma.json"),
     Managed("/etc/cdi/nvidia.yaml"),
     Managed("/usr/local/lib/ibready/cdi-rdma"),
+    # mpi
+    Managed("/etc/openmpi*/openmpi-mca-params.conf"),
+    Managed("/etc/openmpi*/prte-mca-params.conf"),
+    Managed("/etc/ucx/ucx.conf"),
+    # beegfs_client
+    Managed("/etc/beegfs/beegfs-client*.conf"),
+    Managed("/etc/beegfs/ibready-*.conf"),
     # Which services start at boot.
     Managed("/etc/systemd/system/*.wants/openibd.service", tell=SYSTEMD),
     Managed("/etc/rc*.d/*openibd"),
@@ -66,5 +73,16 @@ MANAGED = (
     # What the roles remember, so that they can put it back themselves.
     Managed("/var/lib/ibready/*.json"),
 )
-# The snapshots' own memory, and what belongs to a run and not to a stack.
-LEFT_OUT = ("/var/lib/ibready/stack.json",)
+# The snapshots' own memory, and what belongs to no stack: a rollback leaves the health agent.
+LEFT_OUT = (
+    "/var/lib/ibready/stack.json",
+    "/etc/ibready/agent.json",
+    "/etc/ibready/expect.json",
+    "/etc/ibready/waivers.json",
+    "/etc/ibready/npd.json",
+    "/etc/systemd/system/ibready-health.service",
+    "/etc/systemd/system/ibready-health.timer",
+    "/etc/systemd/system/timers.target.wants/ibready-health.timer",
+    # Of a run: which rules stand in the firewall now.
+    "/var/lib/ibready/firewall.json",
+)

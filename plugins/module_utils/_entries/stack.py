@@ -133,4 +133,47 @@ ENTRIES: tuple[Entry, ...] = (
         "--check`, and move the lock when it suits",
         (),
     ),
+    Entry(
+        "stack.mpi.pml",
+        "warning",
+        "Open MPI on the host sends through UCX",
+        "Between nodes Open MPI takes UCX for RDMA, and TCP where UCX is left out. Debian's and "
+        "Ubuntu's packages leave it out by a line of their own (`pml = ^ucx`).",
+        (
+            "the distribution's openmpi-mca-params.conf leaves UCX out",
+            "this Open MPI was built without UCX",
+        ),
+        "run role ibready.cluster.mpi (`mpi_manage: true`), or put `pml = ucx` at the end of "
+        "openmpi-mca-params.conf; a job can say `mpirun --mca pml ucx`",
+        ("ompi_info",),
+    ),
+    Entry(
+        "stack.mpi.transports",
+        "warning",
+        "UCX reaches an RDMA device",
+        "UCX lists what it can send through on this host. Without rc, dc or ud on an active port "
+        "MPI goes over TCP.",
+        (
+            "the package with UCX's InfiniBand transports is not installed (ucx-ib on EL)",
+            "no port is active, or programs may not open /dev/infiniband/uverbs*",
+        ),
+        "run `ucx_info -d | grep -A1 Transport` as the job's user; see ib.port.* and "
+        "host.rdma.devices of the same host",
+        ("ucx_info",),
+    ),
+    Entry(
+        "stack.beegfs.transport",
+        "warning",
+        "The BeeGFS client speaks to its servers by RDMA",
+        "A client that cannot connect by RDMA falls back to TCP without a word, and stays there "
+        "for a while. Data and metadata are several times slower then.",
+        (
+            "the client's kernel module was built without RDMA, or against another RDMA stack",
+            "a server's address is not reachable by RDMA from this host",
+            "connInterfacesFile puts an interface without RDMA first",
+        ),
+        "read `dmesg | grep -i beegfs` and `beegfs-net` (BeeGFS 8: `beegfs health net`); run role "
+        "ibready.cluster.beegfs_client, rebuild the client's module, and mount anew",
+        ("/proc/fs/beegfs/*/storage_nodes", "/proc/fs/beegfs/*/meta_nodes"),
+    ),
 )

@@ -7,8 +7,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.beegfs_net import BeegfsNode
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ofed_info import OfedInfo
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.ompi_info import OmpiInfo
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages import Package
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.ucx_info import UcxInfo
 
 
 @dataclass(frozen=True)
@@ -40,12 +43,22 @@ class PeerMemory:
 
 
 @dataclass(frozen=True)
+class Beegfs:
+    """``nodes``: the servers of every mounted file system, with the connections of now; missing
+    where none is mounted. ``use_rdma``: what the client's file says."""
+
+    nodes: Reading[tuple[BeegfsNode, ...]] = field(default_factory=Reading)
+    use_rdma: Reading[bool] = field(default_factory=Reading)
+
+
+@dataclass(frozen=True)
 class StackFacts:
     """``packages``: those that some check asks for, by ``database`` (dpkg or rpm).
 
     ``devices``: RDMA devices; ``fabric``: whether one has an InfiniBand port. ``mlx5``: version of
     the loaded mlx5_core, "" where it tells none, as the kernel's own does; missing where it is not
     loaded. ``files``: the file that modprobe would load, by module. ``verbs``: every libibverbs.
+    ``ompi``, ``ucx``: missing where Open MPI or ucx_info is not installed.
     """
 
     ofed: Reading[OfedInfo] = field(default_factory=Reading)
@@ -60,6 +73,9 @@ class StackFacts:
     driver: Reading[Driver] = field(default_factory=Reading)
     peer: PeerMemory = field(default_factory=PeerMemory)
     cuda: Reading[str] = field(default_factory=Reading)
+    ompi: Reading[OmpiInfo] = field(default_factory=Reading)
+    ucx: Reading[UcxInfo] = field(default_factory=Reading)
+    beegfs: Beegfs = field(default_factory=Beegfs)
 
     def package(self, *names: str) -> Package | None:
         """The first of these that is installed, in this order."""

@@ -48,6 +48,12 @@ def command(
         return Reading(None, f"{exc} (exit status {output.rc}){more}")
 
 
+def optional(evidence: Evidence, name: str, parse: Callable[[str], T], *args: str) -> Reading[T]:
+    """The same of a tool that need not be there: missing where it is not installed."""
+    told = command(evidence, name, parse, *args)
+    return Reading(told.value, told.why, told.missing or "not installed" in told.why)
+
+
 def text(evidence: Evidence, path: str) -> Reading[str]:
     """The file's text without the blanks around it; an empty file is a value, too."""
     try:

@@ -89,9 +89,8 @@ def _optics(evidence: Evidence, ca: Ca, port: Port) -> Reading[Mlxlink]:
     if model is None or model.virtual:
         return Reading(None, NOT_ASKED, True)
     words = ("-d", ca.name, "-p", str(port.num), "-c", "-m")
-    told = _ask.command(evidence, "mlxlink", _whole, *words)
     # It comes with NVIDIA's firmware tools, which a host need not have.
-    return Reading(told.value, told.why, told.missing or "not installed" in told.why)
+    return _ask.optional(evidence, "mlxlink", _whole, *words)
 
 
 def _whole(text: str) -> Mlxlink:

@@ -25,12 +25,14 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts.stack impor
     PeerMemory,
     StackFacts,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import _ask
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import _ask, beegfs
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
     dpkg_status,
     modules_dep,
     ofed_info,
+    ompi_info,
     rpm_qa,
+    ucx_info,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages import Package
 
@@ -74,6 +76,9 @@ def observe(evidence: Evidence, machine: Machine) -> StackFacts:
         driver=_ask.file(evidence, NVIDIA, driver_version),
         peer=_peer_memory(evidence, machine),
         cuda=_ask.file(evidence, CUDA, _cuda_version),
+        ompi=_ask.optional(evidence, "ompi_info", ompi_info.parse),
+        ucx=_ask.optional(evidence, "ucx_info", ucx_info.parse),
+        beegfs=beegfs.observe(evidence),
     )
 
 

@@ -70,6 +70,18 @@ LOSSY = Effect(
     0.4,
     f"{INFERRED}: a HCA sends again all that follows a lost packet",
 )
+MPI = Effect(
+    "mpi",
+    "jobs that send by MPI and not by NCCL go over TCP",
+    0.2,
+    f"{INFERRED}: NCCL carries what training sends between nodes",
+)
+STORAGE = Effect(
+    "storage",
+    "loading data and writing checkpoints takes several times as long",
+    0.2,
+    f"{INFERRED}: TCP against RDMA to the same servers",
+)
 UNSTEADY = Effect("unsteady", "jobs may abort or stall on it", 0.3, INFERRED)
 RESENDS = Effect("resends", "the link repeats what arrives damaged", 0.25, INFERRED)
 RAIL_LOST = Effect(
@@ -88,5 +100,5 @@ BLIND = Effect("blind", "nothing by itself: it hides other faults", 0.02, INFERR
 
 EFFECTS = (
     *(STOPS, TCP, NVLINK, NO_GDR, DETOUR, RAIL_SLOW, PCIE_SLOW, GPU_SLOW, LOSSY, UNSTEADY),
-    *(RESENDS, RAIL_LOST, SMALL, SKEW, JITTER, RISK, BLIND),
+    *(RESENDS, RAIL_LOST, MPI, STORAGE, SMALL, SKEW, JITTER, RISK, BLIND),
 )

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.effects import (
+    MPI,
     NO_GDR,
     NVLINK,
     SKEW,
     STOPS,
+    STORAGE,
     TCP,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.fixes import (
@@ -132,6 +134,42 @@ ROWS = (
         loss=0.05,
         confidence=POSSIBLE,
         source=_GUIDE,
+    ),
+)
+
+_MPI = "openmpi-common 5.0.7-1 of Debian 13, open-mpi/ompi issue 8367"
+_BEEGFS = "BeeGFS documentation, RDMA support"
+
+# What is no training traffic of NCCL's: it explains nothing, and is explained by the rails' causes.
+HOST_PROGRAMS = (
+    Row(
+        "mpi.pml",
+        "Open MPI of the host leaves UCX out, so MPI jobs go over TCP",
+        MPI,
+        ("stack.mpi.pml",),
+        site("mpi_conf", more=("mpi_manage=true",)),
+        fleet=True,
+        source=_MPI,
+    ),
+    Row(
+        "mpi.transports",
+        "UCX reaches no RDMA device, so MPI jobs go over TCP",
+        MPI,
+        ("stack.mpi.transports",),
+        look("ucx_info", "-d", hands="install UCX's InfiniBand transports; see the rails' ports"),
+        fleet=True,
+        confidence=LIKELY,
+        source=_MPI,
+    ),
+    Row(
+        "beegfs.tcp",
+        "the BeeGFS client reads and writes by TCP",
+        STORAGE,
+        ("stack.beegfs.transport",),
+        look("dmesg", hands="look for beegfs in it; build the client's module with RDMA, remount"),
+        fleet=True,
+        confidence=LIKELY,
+        source=_BEEGFS,
     ),
 )
 

@@ -42,6 +42,7 @@ ROWS = (
     *rows_fabric.ROWS,
     *rows_settings.LATE,
     *rows_container.ROWS,
+    *rows_settings.HOST_PROGRAMS,
     *rows_job.ROWS,
     OTHER,
 )

@@ -34,6 +34,40 @@ def add(tree: Tree, node: Node) -> None:
             tree.file("/sys/kernel/mm/memory_peers/nv_mem/version", node.driver)
             tree.file("/sys/module/nvidia_peermem/version", node.driver)
 
+    if node.more.get("mpi"):
+        tree.command("ompi_info", _ompi())
+        tree.command("ucx_info", _ucx(node))
+    if node.more.get("beegfs"):
+        tree.file("/etc/beegfs/beegfs-client.conf", "sysMgmtdHost = mgmt\nconnUseRDMA = true\n")
+        for role, port in (("mgmt", 8008), ("meta", 8005), ("storage", 8003)):
+            kind = "TCP" if role == "mgmt" else "RDMA"
+            lines = f"{role}1 [ID: 1]\n   Connections: {kind}: 4 (192.0.2.40:{port}); \n"
+            tree.file(f"/proc/fs/beegfs/1F-6507A3B2-node/{role}_nodes", lines)
+
+
+def _ompi() -> str:
+    components = ("cm", "ob1", "ucx", "v")
+    lines = [f'mca:pml:{name}:version:"component:5.0.7"' for name in components]
+    lines += ["mca:pml:base:param:pml:value:", "mca:pml:base:param:pml:source:default"]
+    help_text = "mca:pml:{}:param:pml_{}_priority:help:Priority of the component"
+    lines += [help_text.format(name, name) for name in components for _line in range(8)]
+    lines.append("mca:pml:ucx:param:pml_ucx_tls:value:rc_verbs,ud_verbs,rc_mlx5,dc_mlx5,ud_mlx5")
+    # The parameters of ucx come after those of the others.
+    return "\n".join(sorted(lines, key=lambda line: ":ucx:param:" in line)) + "\n"
+
+
+def _ucx(node: Node) -> str:
+    blocks = ["# Library version: 1.18.1\n#\n"]
+    ways = [("self", "memory"), ("tcp", "eth0")]
+    ways += [(name, f"{hca.name}:1") for hca in node.hcas for name in ("dc_mlx5", "rc_mlx5")]
+    for transport, device in ways:
+        blocks.append(
+            f"#      Transport: {transport}\n#         Device: {device}\n"
+            "#           Type: network\n#\n#      capabilities:\n"
+            "#       error handling: peer failure, ep_check\n#\n"
+        )
+    return "".join(blocks)
+
 
 def _driver(node: Node) -> str:
     kind = f"Open Kernel Module for {node.machine}" if node.modules == "open" else ""

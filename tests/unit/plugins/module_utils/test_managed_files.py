@@ -21,14 +21,17 @@ from ansible_collections.ibready.cluster.plugins.module_utils._container import 
     limits,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._data import container_engines
-from ansible_collections.ibready.cluster.plugins.module_utils._data.managed_files import MANAGED
+from ansible_collections.ibready.cluster.plugins.module_utils._data.managed_files import (
+    LEFT_OUT,
+    MANAGED,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_reading import SYSTEM_FILE
 from ansible_collections.ibready.cluster.plugins.module_utils._packages import files, versionlock
 from ansible_collections.ibready.cluster.plugins.modules import boot_tuning
 
 ROOT = Path(__file__).parents[4]
-# Its file is of the run, and not of the stack.
-OF_THE_RUN = "reboot_gate"
+# Their files are of the run, or of the site, and not of the stack.
+OF_NO_STACK = {"reboot_gate", "health_agent"}
 WRITER = re.compile(
     r"^ +(?:ansible\.builtin\.(?:copy|template|lineinfile)|ibready\.cluster\.sysctl_dropin):\n"
     r"(?:.*\n)*? +(?:dest|path): (.+)$",
@@ -62,11 +65,19 @@ def written(role: str) -> set[str]:
 
 
 def test_what_roles_write_is_managed() -> None:
-    roles = {path.name for path in ROOT.glob("roles/*")} - {OF_THE_RUN}
+    roles = {path.name for path in ROOT.glob("roles/*")} - OF_NO_STACK
     found = set().union(*map(written, roles))
     assert "/etc/modprobe.d/ibready-nouveau.conf" in found
     assert "/etc/infiniband/openib.conf" in found
     assert unmanaged(found) == set()
+
+
+def test_a_rollback_leaves_the_health_agent_where_it_is() -> None:
+    found = written("health_agent") - {"{{ item.value }}"}
+    assert "/etc/ibready/agent.json" in found
+    managed = found - unmanaged(found)
+    assert managed - set(LEFT_OUT) == set()
+    assert unmanaged({"/usr/local/lib/ibready/slurm-health", "/usr/local/lib/ibready/ibready.pyz"})
 
 
 def test_what_modules_write_is_managed() -> None:

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Open the way in ufw: one rule of ours for each source and protocol, marked by its comment."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from typing import NamedTuple
+
+from ansible_collections.ibready.cluster.plugins.module_utils._firewall.tool import (
+    Change,
+    FirewallError,
+    ask,
+    do,
+    there,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._firewall.wanted import Wanted, words
+
+COMMENT = "ibready"
+# iptables takes so many ports in one rule, a range counts as two (iptables-extensions, multiport).
+MOST_PORTS = 15
+_RULE = re.compile(
+    r"ufw allow from (?P<source>[0-9A-Fa-f.:/]+) to any port (?P<ports>[0-9,:]+)"
+    rf" proto (?P<proto>tcp|udp) comment '{COMMENT}'"
+)
+
+
+class Rule(NamedTuple):
+    source: str
+    proto: str
+    ports: str
+
+    def words(self) -> list[str]:
+        return ["allow", "proto", self.proto, "from", self.source, "to", "any", "port", self.ports]
+
+    def line(self) -> str:
+        return f"{self.proto} {self.ports} from {self.source}"
+
+
+def active() -> bool:
+    """Whether ufw filters."""
+    return there("ufw") and "Status: active" in ask("ufw", "status").stdout
+
+
+def parse(shown: str) -> list[Rule]:
+    """Those of the rules in `ufw show added` that are ours."""
+    ours = [line for line in shown.splitlines() if line.endswith(f"comment '{COMMENT}'")]
+    found = []
+    for line in ours:
+        match = _RULE.fullmatch(line.strip())
+        if match is None:
+            raise FirewallError(
+                f"ufw shows a rule with our comment that we did not write: {line.strip()!r}. Next:"
+                " delete it, or give it another comment"
+            )
+        found.append(Rule(match["source"], match["proto"], match["ports"]))
+    return found
+
+
+def rules(wanted: Wanted | None) -> list[Rule]:
+    """The rules that let in what is wanted."""
+    if wanted is None:
+        return []
+    found = []
+    for proto, spans in (("tcp", wanted.tcp), ("udp", wanted.udp)):
+        if sum(1 if first == last else 2 for first, last in spans) > MOST_PORTS:
+            raise FirewallError(
+                f"ufw takes at most {MOST_PORTS} ports in a rule, a range counts as two: {proto}"
+                f" {', '.join(words(spans))}. Next: name fewer in firewall_tcp_ports"
+            )
+        ports = ",".join(words(spans, ":"))
+        found += [Rule(one, proto, ports) for one in wanted.sources] if ports else []
+    return found
+
+
+def plan(wanted: Wanted | None) -> Change:
+    """What is to change; None: all that is ours goes."""
+    if not there("ufw"):
+        return Change((), ())
+    had, due = parse(do("ufw", "show", "added")), rules(wanted)
+    script = [f"+ {' '.join(one.words())}" for one in due if one not in had]
+    script += [f"- {' '.join(one.words())}" for one in had if one not in due]
+    return Change(
+        tuple(sorted(one.line() for one in had)),
+        tuple(sorted(one.line() for one in due)),
+        tuple(script),
+    )
+
+
+def apply(change: Change) -> None:
+    """First what is new, then what goes; after a failure what was new goes again."""
+    done: list[list[str]] = []
+    try:
+        for line in change.script:
+            argv = line[2:].split()
+            if line.startswith("+"):
+                do("ufw", "--dry-run", "prepend", *argv, "comment", COMMENT)
+                do("ufw", "prepend", *argv, "comment", COMMENT)
+                done.append(argv)
+            else:
+                do("ufw", "delete", *argv)
+    except FirewallError:
+        for argv in done:
+            with contextlib.suppress(FirewallError):
+                do("ufw", "delete", *argv)
+        raise

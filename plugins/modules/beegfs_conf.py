@@ -1,0 +1,139 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: beegfs_conf
+short_description: Have the BeeGFS client of a host use RDMA
+version_added: 0.2.0
+description:
+  - Changes values in C(beegfs-client.conf) and C(beegfs-client-autobuild.conf) where they stand,
+    and keeps every other byte. A copy of a changed file is kept.
+  - A host without these files has no BeeGFS client, and is left alone.
+  - Builds nothing, starts nothing and mounts nothing.
+options:
+  directory:
+    description: Where BeeGFS keeps its files.
+    type: path
+    default: /etc/beegfs
+  rdma:
+    description: The value of C(connUseRDMA).
+    type: bool
+    default: true
+  settings:
+    description: More settings of C(beegfs-client.conf).
+    type: dict
+    default: {}
+  interfaces:
+    description: What C(connInterfacesFile) is to hold, one interface a line; without any it stays.
+    type: list
+    elements: str
+    default: []
+  rdma_interfaces:
+    description: What C(connRDMAInterfacesFile) is to hold; without any it stays.
+    type: list
+    elements: str
+    default: []
+  ofed_include:
+    description:
+      - The value of C(OFED_INCLUDE_PATH) among C(buildArgs). V(auto) takes the headers of MLNX_OFED
+        or DOCA where they are; empty leaves them as they are.
+    type: str
+    default: auto
+attributes:
+  check_mode:
+    description: Says what would change and changes nothing.
+    support: full
+  diff_mode:
+    description: Shows the files.
+    support: full
+author:
+  - ibready contributors (@ibready)
+"""
+
+EXAMPLES = r"""
+- name: Use RDMA from two interfaces
+  ibready.cluster.beegfs_conf:
+    rdma_interfaces: [ib0, ib1]
+    settings:
+      connRDMABufNum: 70
+      connRDMABufSize: 8192
+"""
+
+RETURN = r"""
+installed:
+  description: Whether the client's file is there.
+  type: bool
+  returned: success
+files:
+  description: The files that changed.
+  type: list
+  elements: str
+  returned: success
+msg:
+  description: What is left to do.
+  type: str
+  returned: success
+"""
+
+import os
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _state
+from ansible_collections.ibready.cluster.plugins.module_utils._beegfs import wanted
+from ansible_collections.ibready.cluster.plugins.module_utils._beegfs.conf import ConfError
+
+
+def _apply(module: AnsibleModule) -> dict[str, Any]:
+    given = module.params
+    files = wanted.files(given, _state.read, os.path.isdir)
+    diffs = []
+    for path, text in files.items():
+        before = _state.read(path)
+        if before == text:
+            continue
+        diffs.append({"before_header": path, "after_header": path, "before": before, "after": text})
+        if module.check_mode:
+            continue
+        mode = 0o644
+        if os.path.exists(path):
+            # What the site keeps from others, such as the way to its secret, stays so.
+            mode = os.stat(path).st_mode & 0o777
+            module.backup_local(path)
+        _state.write(path, text, mode)
+    changed = [one["after_header"] for one in diffs]
+    return {
+        "changed": bool(diffs),
+        "diff": diffs,
+        "installed": bool(files),
+        "files": changed,
+        "msg": wanted.sentence(bool(files), changed),
+    }
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "directory": {"type": "path", "default": "/etc/beegfs"},
+            "rdma": {"type": "bool", "default": True},
+            "settings": {"type": "dict", "default": {}},
+            "interfaces": {"type": "list", "elements": "str", "default": []},
+            "rdma_interfaces": {"type": "list", "elements": "str", "default": []},
+            "ofed_include": {"type": "str", "default": "auto"},
+        },
+        supports_check_mode=True,
+    )
+    try:
+        result = _apply(module)
+    except ConfError as exc:
+        module.fail_json(msg=f"BeeGFS client: {exc}. Next: correct beegfs_client_settings")
+    except OSError as exc:
+        module.fail_json(msg=f"BeeGFS client: {exc.filename}: {exc.strerror}")
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()

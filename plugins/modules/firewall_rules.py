@@ -1,0 +1,272 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: firewall_rules
+short_description: Let the nodes of a cluster reach each other's ports through the host's firewall
+version_added: 0.2.0
+description:
+  - Adds to the firewall that is active on the host what lets the given nodes in on the given ports.
+    Nothing is closed, no firewall is enabled, and no rule of others changes or goes.
+  - With C(nftables), a jump stands at the head of every base chain of the site's that filters
+    input, for what one chain accepts another may still drop. It leads to a chain of ours in the
+    same table, with the nodes in a set. All of it changes in one transaction, after C(nft -c).
+  - With C(firewalld), a policy and two ipsets named C(ibready) are loaded beside the zones. The
+    reload that this takes is refused where it would lose somebody's rules, see O(reload_ok).
+  - With C(ufw), there is one rule for each node and protocol with the comment C(ibready).
+  - Afterwards the firewall is asked what it holds.
+options:
+  state:
+    description: With V(absent), all that this module added goes, from every firewall.
+    type: str
+    choices: [present, absent]
+    default: present
+  backend:
+    description:
+      - The firewall. V(auto) takes the one that is active, and changes nothing where none is.
+    type: str
+    choices: [auto, nftables, firewalld, ufw, none]
+    default: auto
+  nodes:
+    description:
+      - The nodes by name, as M(ibready.cluster.firewall_nodes) gives them. Required with
+        O(state=present).
+      - A node that is not C(complete) keeps the addresses that it had on the last run.
+    type: dict
+  sources:
+    description: More addresses and networks that may come in, such as a login node's.
+    type: list
+    elements: str
+    default: []
+  tcp:
+    description: TCP ports and ranges of ports (V(30000-30100)).
+    type: list
+    elements: str
+    default: []
+  kernel_range:
+    description:
+      - Whether the TCP ports are open that the kernel gives to sockets without one, for NCCL's
+        are such (C(/proc/sys/net/ipv4/ip_local_port_range)).
+    type: bool
+    default: true
+  udp:
+    description: UDP ports and ranges of ports.
+    type: list
+    elements: str
+    default: []
+  roce:
+    description:
+      - Whether UDP 4791 is open as well, RoCE's port. V(auto) looks whether an RDMA port of the
+        host is Ethernet.
+    type: str
+    choices: [auto, always, never]
+    default: auto
+  reload_ok:
+    description: Whether firewalld may be reloaded although it holds rules that are not permanent.
+    type: bool
+    default: false
+attributes:
+  check_mode:
+    description: Says what would change and changes nothing.
+    support: full
+  diff_mode:
+    description: Shows what the firewall holds of ours.
+    support: full
+notes:
+  - Established connections are not touched.
+  - RDMA over Converged Ethernet goes past the kernel's firewall on hardware; UDP 4791 counts for
+    software RDMA (rxe), and for filters that read this ruleset.
+author:
+  - ibready contributors (@ibready)
+"""
+
+EXAMPLES = r"""
+- name: Let two nodes meet
+  ibready.cluster.firewall_rules:
+    nodes:
+      node1: {addresses: [10.1.0.11], complete: true}
+      node2: {addresses: [10.1.0.12], complete: true}
+    tcp: ["22", "29500"]
+
+- name: Take it back
+  ibready.cluster.firewall_rules:
+    state: absent
+"""
+
+RETURN = r"""
+backend:
+  description: The firewall; C(none) where none is active.
+  type: str
+  returned: success
+  sample: nftables
+sources:
+  description: Who is let in.
+  type: list
+  elements: str
+  returned: success
+  sample: [10.1.0.11, 10.1.0.12]
+tcp:
+  description: The TCP ports.
+  type: list
+  elements: str
+  returned: success
+  sample: ["22", "29500", "32768-60999"]
+udp:
+  description: The UDP ports.
+  type: list
+  elements: str
+  returned: success
+  sample: ["4791"]
+msg:
+  description: What was found and done, in a sentence.
+  type: str
+  returned: success
+"""
+
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _state
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live, Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._firewall import act, wanted
+from ansible_collections.ibready.cluster.plugins.module_utils._firewall.nodes import merge
+from ansible_collections.ibready.cluster.plugins.module_utils._firewall.tool import (
+    Change,
+    FirewallError,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import _ask
+from ansible_collections.ibready.cluster.plugins.module_utils._tcp import ports
+
+_DEVICES = "/sys/class/infiniband"
+# RoCE v2 (IANA, service name roce).
+_ROCE = (4791, 4791)
+
+
+def _has_roce() -> bool:
+    """Whether an RDMA port of this host is Ethernet; a port that cannot be read is none."""
+    evidence = Live()
+    for device in _ask.names(evidence, _DEVICES).value or ():
+        for port in _ask.names(evidence, f"{_DEVICES}/{device}/ports").value or ():
+            layer = _ask.text(evidence, f"{_DEVICES}/{device}/ports/{port}/link_layer")
+            if layer.value == "Ethernet":
+                return True
+    return False
+
+
+def _spans(given: dict[str, Any], proto: str) -> wanted.Spans:
+    spans = [wanted.span(one) for one in given[proto]]
+    if proto == "udp" and (given["roce"] == "always" or (given["roce"] == "auto" and _has_roce())):
+        spans.append(_ROCE)
+    if proto == "tcp" and given["kernel_range"]:
+        try:
+            spans.append(ports.parse_range(Live().read(ports.RANGE)))
+        except (Unavailable, ValueError) as exc:
+            raise FirewallError(
+                f"{ports.RANGE} cannot be read: {exc}. Next: read it on the host, or name the"
+                " ports in firewall_tcp_ports and say firewall_kernel_range: false"
+            ) from exc
+    return wanted.merged(spans)
+
+
+def _present(given: dict[str, Any]) -> tuple[wanted.Wanted, dict[str, list[str]]]:
+    nodes = merge(given["nodes"], act.remembered().get("nodes") or {})
+    every = [one for addresses in nodes.values() for one in addresses]
+    found = wanted.Wanted(
+        wanted.sources([*every, *given["sources"]]), _spans(given, "tcp"), _spans(given, "udp")
+    )
+    if found.empty:
+        raise FirewallError("there is no node, or no port, to open anything for")
+    return found, nodes
+
+
+def _apply(module: AnsibleModule) -> dict[str, Any]:
+    given = module.params
+    due, nodes = _present(given) if given["state"] == "present" else (None, {})
+    name = act.backend(given["backend"]) if due is not None else act.NONE
+    # What an earlier run opened in another firewall goes.
+    plans: list[tuple[str, wanted.Wanted | None, Change]] = [
+        (one, due if one == name else None, act.change(one, due if one == name else None))
+        for one in act.BACKENDS
+    ]
+    stirred = [
+        (one, wish, planned)
+        for one, wish, planned in plans
+        if planned.script or act.stale_files(planned)
+    ]
+    for one, _wish, planned in stirred:
+        act.refuse(one, planned, given["reload_ok"])
+    memory = {"backend": name, "nodes": nodes} if name != act.NONE else {}
+    if not module.check_mode:
+        for one, wish, planned in stirred:
+            act.perform(one, wish, planned)
+        if memory != act.remembered():
+            _state.save("firewall", memory)
+    for _one, _wish, planned in plans:
+        for text in planned.warnings:
+            module.warn(text)
+    return {
+        "changed": bool(stirred),
+        "backend": name,
+        "sources": list(due.sources) if due else [],
+        "tcp": wanted.words(due.tcp) if due else [],
+        "udp": wanted.words(due.udp) if due else [],
+        "msg": _sentence(name, due),
+        "diff": [
+            {
+                "before_header": one,
+                "after_header": one,
+                "before": "\n".join(planned.before) + "\n",
+                "after": "\n".join(planned.after) + "\n",
+            }
+            for one, _wish, planned in stirred
+        ],
+    }
+
+
+def _sentence(name: str, due: wanted.Wanted | None) -> str:
+    if due is None:
+        return "nothing of ibready is open in any firewall"
+    if name == act.NONE:
+        return (
+            "no firewall is active on this host, or firewall_backend is none: nothing was opened,"
+            " and nothing was closed"
+        )
+    return f"{name} lets {len(due.sources)} addresses and networks in on: " + "; ".join(
+        line for line in wanted.told(due) if not line.startswith("from ")
+    )
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+            "backend": {
+                "type": "str",
+                "choices": [act.AUTO, "nftables", "firewalld", "ufw", act.NONE],
+                "default": act.AUTO,
+            },
+            "nodes": {"type": "dict"},
+            "sources": {"type": "list", "elements": "str", "default": []},
+            "tcp": {"type": "list", "elements": "str", "default": []},
+            "kernel_range": {"type": "bool", "default": True},
+            "udp": {"type": "list", "elements": "str", "default": []},
+            "roce": {"type": "str", "choices": ["auto", "always", "never"], "default": "auto"},
+            "reload_ok": {"type": "bool", "default": False},
+        },
+        required_if=[("state", "present", ("nodes",))],
+        supports_check_mode=True,
+    )
+    try:
+        result = _apply(module)
+    except (FirewallError, wanted.WantedError, _state.StateError) as exc:
+        module.fail_json(msg=f"Firewall: {exc}")
+    except OSError as exc:
+        module.fail_json(msg=f"Firewall: {exc.filename} cannot be written: {exc.strerror}")
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,228 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: mpi_conf
+short_description: Have Open MPI and UCX use the rails and the network of the other nodes
+version_added: 0.2.0
+description:
+  - Asks the installed Open MPI and UCX what they are and what they reach, and writes a block into
+    C(openmpi-mca-params.conf), C(prte-mca-params.conf) (Open MPI 5) and C(/etc/ucx/ucx.conf).
+  - C(pml=ucx) is written where UCX reaches an RDMA device, for a job could not start elsewhere.
+    Debian's own C(pml = ^ucx), which keeps every job from RDMA, no longer counts then.
+  - C(UCX_NET_DEVICES) names the rails as role C(nccl) tells them, and the interface of TCP is the
+    one with the way to the other nodes.
+  - Lines of the site stay, and what they set is left out of the block.
+  - After a change both are asked what they took.
+options:
+  state:
+    description: With V(absent), the blocks are taken away.
+    type: str
+    choices: [present, absent]
+    default: present
+  host:
+    description: What M(ibready.cluster.nccl_host) returned as C(nccl_host).
+    type: dict
+  wish:
+    description: What M(ibready.cluster.nccl_host) returned as C(wish).
+    type: dict
+  home:
+    description: The directory of an Open MPI outside of the search path, as of HPC-X.
+    type: path
+  mca:
+    description: More parameters of Open MPI, or other values.
+    type: dict
+    default: {}
+  ucx:
+    description: More variables of UCX, or other values.
+    type: dict
+    default: {}
+  ucx_conf:
+    description: UCX's file.
+    type: path
+    default: /etc/ucx/ucx.conf
+attributes:
+  check_mode:
+    description: Says what would change and changes nothing.
+    support: full
+  diff_mode:
+    description: Shows the files.
+    support: full
+notes:
+  - Running jobs keep what they have; the environment of a job goes before these files.
+author:
+  - ibready contributors (@ibready)
+"""
+
+EXAMPLES = r"""
+- name: Look at the host
+  ibready.cluster.nccl_host:
+  register: seen
+
+- name: Have Open MPI use its rails
+  ibready.cluster.mpi_conf:
+    host: "{{ seen.nccl_host }}"
+    wish: "{{ seen.wish }}"
+"""
+
+RETURN = r"""
+installed:
+  description: Whether an Open MPI was found.
+  type: bool
+  returned: success
+release:
+  description: Open MPI's release, empty where there is none.
+  type: str
+  returned: success
+  sample: 5.0.7
+settings:
+  description: What is written, by file.
+  type: dict
+  returned: success
+  sample: {"/etc/ucx/ucx.conf": {"UCX_NET_DEVICES": "mlx5_0:1"}}
+kept:
+  description: Settings that lines of the site's own make, so that ours were left out.
+  type: list
+  elements: str
+  returned: success
+untold:
+  description: What was not written, and why.
+  type: list
+  elements: str
+  returned: success
+"""
+
+import os
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _state
+from ansible_collections.ibready.cluster.plugins.module_utils._data import mpi
+from ansible_collections.ibready.cluster.plugins.module_utils._mpi import ask, conf, derive
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl import derive_rails
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl import host as hosts
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl import wish as wishes
+
+_MODE = 0o644
+
+
+def _derived(given: dict[str, Any], installed: ask.Installed) -> derive.Derived:
+    if given["host"] is None:
+        raise conf.ConfError("host is missing. Next: give what ibready.cluster.nccl_host returned")
+    try:
+        host, wish = hosts.from_dict(given["host"]), wishes.from_dict(given["wish"] or {})
+    except (AttributeError, KeyError, TypeError, ValueError) as exc:
+        raise conf.ConfError(f"host or wish is not what nccl_host returned: {exc!r}") from exc
+    socket, why = derive.interface(host, wish.policy)
+    return derive.derive(
+        installed.ompi,
+        installed.ucx,
+        derive_rails.rails(host, wish.policy),
+        socket,
+        derive.Site(_texts(given["mca"]), _texts(given["ucx"])),
+        [why] if why else [],
+    )
+
+
+def _texts(given: dict[str, Any]) -> dict[str, str]:
+    """true and false as Open MPI and UCX read them."""
+    words = {True: "1", False: "0"}
+    return {name: words[one] if isinstance(one, bool) else str(one) for name, one in given.items()}
+
+
+def _write(module: AnsibleModule, path: str, before: str, after: str) -> dict[str, str]:
+    if not module.check_mode:
+        _state.write(path, after, _MODE)
+    return {"before_header": path, "after_header": path, "before": before, "after": after}
+
+
+def _prove(given: dict[str, Any], found: derive.Derived, kept: list[str]) -> None:
+    """Have Open MPI and UCX tell what they took; AskError where it is something else."""
+    installed = ask.installed(given["home"])
+    wanted = {line.name: line.value for line in found.mca if line.name not in kept}
+    if installed is not None and wanted.get("pml") == "ucx" and not installed.ompi.takes_ucx:
+        raise ask.AskError(
+            f"pml=ucx is written, and Open MPI takes {installed.ompi.pml!r} from"
+            f" {installed.ompi.source}. Next: take that line out"
+        )
+    for line in found.ucx:
+        taken = "" if line.name in kept else ask.ucx_value(line.name)
+        # An Open MPI of the vendor's may come without ucx_info.
+        if taken and taken != line.value:
+            raise ask.AskError(
+                f"{line.name}={line.value} is written into {given['ucx_conf']}, and UCX takes"
+                f" {taken!r}. Next: see whether this UCX reads another file (UCX_CONFIG_DIR)"
+            )
+
+
+def _apply(module: AnsibleModule) -> dict[str, Any]:
+    given = module.params
+    installed = ask.installed(given["home"])
+    found = derive.Derived()
+    if given["state"] == "present" and installed is not None:
+        found = _derived(given, installed)
+    folder = installed.conf_dir if installed else mpi.CONF_DIR
+    wanted = {
+        os.path.join(folder, mpi.MCA_FILE): found.mca,
+        os.path.join(folder, mpi.PRTE_FILE): found.prte,
+        given["ucx_conf"]: found.ucx,
+    }
+    kept: list[str] = []
+    diffs = []
+    for path, lines in wanted.items():
+        if given["state"] == "present" and installed is None:
+            break
+        before = _state.read(path)
+        try:
+            merged = conf.merge(before, lines, mpi.DISTRIBUTION_LINES)
+        except conf.ConfError as exc:
+            raise conf.ConfError(f"{path}: {exc}") from exc
+        kept += merged.kept
+        if merged.text != before:
+            diffs.append(_write(module, path, before, merged.text))
+    if diffs and not module.check_mode and given["state"] == "present":
+        _prove(given, found, kept)
+    for why in found.untold:
+        module.warn(why)
+    return {
+        "changed": bool(diffs),
+        "diff": diffs,
+        "installed": installed is not None,
+        "release": installed.ompi.release if installed else "",
+        "settings": {
+            path: {line.name: line.value for line in lines if line.name not in kept}
+            for path, lines in wanted.items()
+            if lines
+        },
+        "kept": kept,
+        "untold": list(found.untold),
+    }
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+            "host": {"type": "dict"},
+            "wish": {"type": "dict"},
+            "home": {"type": "path"},
+            "mca": {"type": "dict", "default": {}},
+            "ucx": {"type": "dict", "default": {}},
+            "ucx_conf": {"type": "path", "default": mpi.UCX_FILE},
+        },
+        supports_check_mode=True,
+    )
+    try:
+        result = _apply(module)
+    except (ask.AskError, conf.ConfError) as exc:
+        module.fail_json(msg=f"Open MPI: {exc}")
+    except OSError as exc:
+        module.fail_json(msg=f"Open MPI: {exc.filename} cannot be written: {exc.strerror}")
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()

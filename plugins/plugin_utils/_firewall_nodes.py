@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From which addresses each node of the inventory reaches the others.
+
+Where the inventory reaches a node, and of the addresses that the node has itself those in the
+networks that the site names. What nobody looked at is said (``complete``), so that a node which is
+down is not locked out.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _address
+
+Resolve = Callable[[str], Sequence[str]]
+
+
+class NodesError(ValueError):
+    """A node or network that cannot be understood, with the next step."""
+
+
+def nodes(
+    hostvars: Mapping[str, Any],
+    names: Iterable[str],
+    networks: Sequence[str],
+    resolve: Resolve | None = None,
+) -> dict[str, dict[str, Any]]:
+    """Node -> {addresses, complete}, as the module firewall_rules takes them."""
+    inside = [_network(one) for one in networks]
+    look_up = resolve or lookup
+    return {name: _node(name, hostvars.get(name) or {}, inside, look_up) for name in names}
+
+
+def lookup(name: str) -> list[str]:
+    """The addresses of a name, as the controller sees it; [] where it sees none."""
+    try:
+        found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return []
+    return list(dict.fromkeys(str(one[4][0]).partition("%")[0] for one in found))
+
+
+def _network(given: str) -> Any:
+    try:
+        return ipaddress.ip_network(given)
+    except ValueError as exc:
+        raise NodesError(
+            f"firewall_networks: {exc}. Next: write it like 10.1.0.0/16, by its first address"
+        ) from exc
+
+
+def _node(
+    name: str, variables: Mapping[str, Any], inside: Sequence[Any], resolve: Resolve
+) -> dict[str, Any]:
+    own = _own(variables.get("ansible_facts") or {})
+    reached = _reached(name, variables, own or [], resolve)
+    more = [one for one in own or [] if any(ipaddress.ip_address(one) in net for net in inside)]
+    found = [one for one in dict.fromkeys([*reached, *more]) if _goes(one)]
+    if own is not None and not found:
+        raise NodesError(
+            f"{name}: nothing tells the address from which it reaches the others. Next: set"
+            " ibready_address of this host, or firewall_networks"
+        )
+    return {"addresses": sorted(found), "complete": own is not None}
+
+
+def _reached(
+    name: str, variables: Mapping[str, Any], own: Sequence[str], resolve: Resolve
+) -> list[str]:
+    """The addresses under which the inventory has it; of a name, those that are its own."""
+    at = _address.of(name, variables)
+    try:
+        return [str(ipaddress.ip_address(at))]
+    except ValueError:
+        pass
+    found = list(resolve(at))
+    mine = [one for one in found if one in own]
+    return mine or ([] if own else found)
+
+
+def _own(facts: Mapping[str, Any]) -> list[str] | None:
+    """The node's own addresses, None where nobody looked."""
+    if "all_ipv4_addresses" not in facts and "all_ipv6_addresses" not in facts:
+        return None
+    return [
+        str(one).partition("%")[0]
+        for family in ("all_ipv4_addresses", "all_ipv6_addresses")
+        for one in facts.get(family) or ()
+    ]
+
+
+def _goes(address: str) -> bool:
+    """Whether packets to other hosts can come from it."""
+    known = ipaddress.ip_address(address)
+    return not (known.is_loopback or known.is_link_local or known.is_multicast)

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Role mpi on bare nodes: a job of two nodes starts by ssh, and its ranks hear of each other."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.system.conftest import SUBNET, Box
+
+PLAYBOOK = "tests/system/mpi.yml"
+# A key of this test's own, for mpirun logs in to the other node.
+KEY = """su - ops -c '
+mkdir -p -m 700 ~/.ssh
+test -e ~/.ssh/mpi || ssh-keygen -q -t ed25519 -N "" -f ~/.ssh/mpi
+printf "Host {subnet}.*\\n  IdentityFile ~/.ssh/mpi\\n  StrictHostKeyChecking accept-new\\n" > ~/.ssh/config
+cat ~/.ssh/mpi.pub'
+"""
+# Each rank tells its host and how many ranks Open MPI says that there are.
+JOB = (
+    "mpirun --host {hosts} -np 2 sh -c "
+    "'echo \"rank $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE on $(hostname)\"'"
+)
+
+
+@pytest.fixture(scope="module")
+def installed(bare: Box) -> Box:
+    done = bare.playbook(PLAYBOOK)
+    assert done.returncode == 0, done.stdout
+    return bare
+
+
+def test_the_second_run_changes_nothing_and_check_mode_says_so(installed: Box) -> None:
+    for argv in ((), ("--check",)):
+        done = installed.playbook(PLAYBOOK, *argv)
+        assert done.returncode == 0, done.stdout
+        assert done.stdout.count("changed=0") == 2, done.stdout
+
+
+def test_a_job_of_two_nodes_runs_over_the_interface_that_was_written(installed: Box) -> None:
+    told = installed.root("node1", "ompi_info --parsable --param btl tcp --level 9")
+    assert "btl_tcp_if_include:value:eth0" in told
+    assert "btl_tcp_if_include:source:file (/etc/openmpi/openmpi-mca-params.conf" in told
+    key = installed.root("node1", KEY.format(subnet=SUBNET)).strip()
+    installed.root("node2", f"echo '{key}' >> /home/ops/.ssh/authorized_keys")
+    hosts = f"{SUBNET}.11,{SUBNET}.12"
+    said = installed.root("node1", f"su - ops -c {quoted(JOB.format(hosts=hosts))}")
+    assert sorted(said.splitlines()) == ["rank 0 of 2 on node1", "rank 1 of 2 on node2"]
+
+
+def quoted(script: str) -> str:
+    """The script as one word of a shell."""
+    return "'" + script.replace("'", "'\\''") + "'"
+
+
+def test_the_sites_line_stands_and_all_of_ours_goes_again(installed: Box) -> None:
+    path = "/etc/openmpi/openmpi-mca-params.conf"
+    installed.root("node1", f"sed -i '1i btl_tcp_if_include = lo' {path}")
+    done = installed.playbook(PLAYBOOK, "--limit", "node1", "--tags", "mpi_conf")
+    assert done.returncode == 0, done.stdout
+    assert installed.root("node1", f"grep -c btl_tcp_if_include {path}").strip() == "1"
+    done = installed.playbook(PLAYBOOK, "--tags", "mpi_conf", "-e", "mpi_state=absent")
+    assert done.returncode == 0, done.stdout
+    for node in ("node1", "node2"):
+        assert installed.root(node, "grep -l ibready /etc/openmpi/*.conf || true") == ""

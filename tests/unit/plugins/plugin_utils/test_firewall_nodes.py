@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _firewall_nodes
+
+FACTS = {
+    "all_ipv4_addresses": ["10.1.0.11", "10.2.0.11", "172.17.0.1"],
+    "all_ipv6_addresses": ["fd00::11", "fe80::1"],
+}
+
+
+def found(
+    variables: dict[str, Any], *networks: str, names: dict[str, list[str]] | None = None
+) -> Any:
+    told = _firewall_nodes.nodes(
+        {"n1": variables}, ["n1"], networks, lambda name: (names or {}).get(name, [])
+    )
+    return told["n1"]
+
+
+@pytest.mark.parametrize(
+    ("variables", "networks", "addresses"),
+    [
+        ({"ansible_host": "10.1.0.11"}, (), ["10.1.0.11"]),
+        ({"ansible_host": "192.0.2.1", "ibready_address": "10.2.0.11"}, (), ["10.2.0.11"]),
+        (
+            {"ansible_host": "10.1.0.11"},
+            ("10.2.0.0/16", "fd00::/64"),
+            ["10.1.0.11", "10.2.0.11", "fd00::11"],
+        ),
+        ({"ansible_host": "192.0.2.1"}, (), ["192.0.2.1"]),
+        ({}, (), ["10.1.0.11"]),
+        ({"ansible_host": "::1"}, ("10.1.0.0/24",), ["10.1.0.11"]),
+    ],
+    ids=["inventory", "where others reach it", "named networks", "behind NAT", "by name", "local"],
+)
+def test_addresses(
+    variables: dict[str, Any], networks: tuple[str, ...], addresses: list[str]
+) -> None:
+    seen = found(
+        {**variables, "ansible_facts": FACTS}, *networks, names={"n1": ["127.0.1.1", "10.1.0.11"]}
+    )
+    assert seen == {"addresses": addresses, "complete": True}
+
+
+def test_a_host_that_nobody_looked_at_is_not_complete() -> None:
+    seen = found({"ansible_host": "a.example"}, "10.1.0.0/24", names={"a.example": ["10.1.0.11"]})
+    assert seen == {"addresses": ["10.1.0.11"], "complete": False}
+    assert found({}) == {"addresses": [], "complete": False}
+
+
+def test_a_host_without_any_address_is_named_with_the_next_step() -> None:
+    with pytest.raises(_firewall_nodes.NodesError, match=r"n1: .*ibready_address"):
+        found({"ansible_facts": FACTS})
+
+
+def test_a_network_that_is_none_is_named() -> None:
+    with pytest.raises(_firewall_nodes.NodesError, match=r"10\.1\.0\.1/24"):
+        found({}, "10.1.0.1/24")
+
+
+def test_a_name_that_nobody_knows_has_no_address() -> None:
+    assert _firewall_nodes.lookup("no-such-host.invalid") == []
+    assert _firewall_nodes.lookup("127.0.0.1") == ["127.0.0.1"]
