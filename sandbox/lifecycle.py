@@ -160,6 +160,8 @@ def node_argv(box: Sandbox, node: str, tag: str) -> list[str]:
         "--security-opt=apparmor=unconfined",
         # boot.py puts private copies over what is not the container's own.
         "--security-opt=unmask=ALL",
+        # As a host has it; engines give containers 64 MiB unless told otherwise.
+        "--shm-size=2g",
         *podman.ULIMITS,
         f"--volume={box.volume(node)}:/srv/simulated-sysfs:ro",
         f"--volume={box.engines(node)}:{ENGINES}",

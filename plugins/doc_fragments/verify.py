@@ -92,6 +92,17 @@ options:
             of other nodes.
           - Taken from the inventory where it is left out.
         type: dict
+      container:
+        description:
+          - How jobs run in containers. C(engine) (C(docker), C(podman) or C(containerd); the one
+            that is found), C(image) (a tiny one that is made of the host's own files), C(pull)
+            (whether the image may be fetched; false), C(network) (C(host), or the engine's name of
+            the jobs' network), C(devices) (paths or CDI names in place of all RDMA devices and
+            GPUs), C(options) (more words of the engine's command line) and C(user) (the number of
+            the user beside root; 65534).
+          - Containers are started only where it is given, even if empty, and always by
+            M(ibready.cluster.containerverify).
+        type: dict
       ignore:
         description: Devices (V(mlx5_2)) or ports (V(mlx5_1/2)) that are not part of the fabric.
         type: list

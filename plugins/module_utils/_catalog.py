@@ -8,6 +8,7 @@ docs`). Ids are stable once released.
 from __future__ import annotations
 
 from ansible_collections.ibready.cluster.plugins.module_utils._entries import (
+    container,
     fabric,
     fleet,
     gpu,
@@ -23,7 +24,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._entries._entry im
 
 __all__ = ["CATALOG", "Entry", "entry"]
 
-_AREAS = (host, pci, ib, roce, fabric, gpu, nvlink, stack, nccl, fleet)
+_AREAS = (host, pci, ib, roce, fabric, gpu, nvlink, stack, nccl, container, fleet)
 
 CATALOG: dict[str, Entry] = {one.id: one for area in _AREAS for one in area.ENTRIES}
 

@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 import tarfile
-from typing import Iterator, List, Sequence
+from typing import Any, Iterator, List, Mapping, Sequence
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _manifest, _verify
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
@@ -28,6 +28,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
     INVENTORY,
     Expectations,
     Expected,
+    from_inventory,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.wish import Wish
 from ansible_collections.ibready.cluster.plugins.module_utils._redact import masked
@@ -123,18 +124,22 @@ def collect(
     host: str,
     collected_at: str,
     peers: Sequence[str] = (),
+    container: Mapping[str, Any] | None = None,
 ) -> list[str]:
     """Look at everything and write ``directory``/``host`` and a .tar.gz of it, replacing both.
 
-    ``peers``: addresses or names of other nodes, the ways to which are asked for. Returns what
-    could not be told, one line each. Raises CollectError where it cannot be written.
+    ``peers``: addresses or names of other nodes, the ways to which are asked for. ``container``: as
+    `ibready_expect.container`; None starts no container. Returns what could not be told, one line
+    each. Raises CollectError where it cannot be written, ExpectationError on a bad ``container``.
     """
     if not _HOST.fullmatch(host):
         raise CollectError(f"{host!r} is no name for a directory")
     recorder = Recorder(source)
     looker = Cached(recorder)
-    wanted = Expected(Wish(peers=tuple(peers)), INVENTORY)
-    _verify.verify(looker, Expectations({"nccl": wanted}))
+    wanted = {"nccl": Expected(Wish(peers=tuple(peers)), INVENTORY)}
+    if container is not None:
+        wanted.update(from_inventory({"container": container}).values)
+    _verify.verify(looker, Expectations(wanted))
     for name in _MORE:
         with contextlib.suppress(Unavailable):
             looker.run(name)

@@ -111,10 +111,19 @@ def _nccl_proof() -> Output:
     return asked.ask()
 
 
+def _container_probe(wish: str) -> Output:
+    from ansible_collections.ibready.cluster.plugins.module_utils._probe import asked
+
+    return asked.ask(wish)
+
+
 # Programs of our own, by evidence name: how each is started, and its limit in seconds.
 PROGRAMS: dict[str, tuple[Callable[[], list[str]], float]] = {"nccl_copies": (_nccl_copies, 30.0)}
 # Questions of our own that several processes answer; each bounds its time by itself.
-QUESTIONS: dict[str, Callable[[], Output]] = {"nccl_proof": _nccl_proof}
+QUESTIONS: dict[str, Callable[..., Output]] = {
+    "nccl_proof": _nccl_proof,
+    "container_probe": _container_probe,
+}
 
 _SECONDS = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,6})?")
 _RC = re.compile(r"-?[0-9]{1,9}")
@@ -123,7 +132,12 @@ Names = List[str]  # inside the classes below `list` is a method
 
 
 def entry_name(name: str, *args: str) -> str:
-    """The directory of a command in a bundle: ``NAME``, or ``NAME@ARG-ARG`` without the options."""
+    """The directory of a command in a bundle: ``NAME``, or ``NAME@ARG-ARG`` without the options.
+
+    A question of our own has one answer, however it is put.
+    """
+    if name in QUESTIONS:
+        return name
     words = "-".join(arg for arg in args if not arg.startswith("-"))
     return f"{name}@{words}" if args else name
 
@@ -175,7 +189,7 @@ class Live:
         if name in QUESTIONS:
             if os.path.realpath(self._root) != "/":
                 raise Unavailable(name, "only the host itself can be asked")
-            return QUESTIONS[name]()
+            return QUESTIONS[name](*args)
         if name in PROGRAMS:
             start, limit = PROGRAMS[name]
             argv = [*start(), *args]

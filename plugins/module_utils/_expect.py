@@ -17,6 +17,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._data.boards impor
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import PolicyError
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.wish import Wish
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.wish import read as read_wish
+from ansible_collections.ibready.cluster.plugins.module_utils._probe.wish import WishError
+from ansible_collections.ibready.cluster.plugins.module_utils._probe.wish import (
+    read as read_container,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._profiles import (
     PROFILES,
     board_by_name,
@@ -51,6 +55,7 @@ SPEC: dict[str, dict[str, Any]] = {
     "stack": {"type": "dict"},
     "lock": {"type": "dict"},
     "nccl": {"type": "dict"},
+    "container": {"type": "dict"},
     "ignore": {"type": "list", "elements": "str", "default": []},
 }
 # Numbers that may be 0; every other number must be above it.
@@ -97,7 +102,7 @@ def from_inventory(raw: Mapping[str, Any] | None) -> Expectations:
             ignore = _convert(key, value)
         else:
             converted = _convert(key, value)
-            values[key] = Expected(_wish(converted) if key == "nccl" else converted, INVENTORY)
+            values[key] = Expected(_READ.get(key, _as_it_is)(converted), INVENTORY)
     profile = values.get("profile")
     if profile is not None and board_by_name(profile.value) is None:
         near = ", ".join(difflib.get_close_matches(profile.value, PROFILES)) or "docs/profiles.md"
@@ -133,6 +138,20 @@ def _wish(raw: Mapping[str, Any]) -> Wish:
         return read_wish(raw)
     except PolicyError as exc:
         raise ExpectationError(f"expect.nccl: {exc}") from exc
+
+
+def _containers(raw: Mapping[str, Any]) -> Any:
+    try:
+        return read_container(raw)
+    except WishError as exc:
+        raise ExpectationError(f"expect.container.{exc}") from exc
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+_READ: dict[str, Callable[[Any], Any]] = {"nccl": _wish, "container": _containers}
 
 
 def _convert(key: str, value: Any) -> Any:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import datetime
-from typing import Any, Sequence
+from typing import Any, Mapping, Sequence
 
 from ansible.module_utils.basic import AnsibleModule
 
@@ -31,8 +31,15 @@ def _only(checks: list[_model.Check], ids: list[str] | None) -> list[_model.Chec
     return checks if not ids else [one for one in checks if one.id in ids]
 
 
-def judge(areas: Sequence[str], more: dict[str, dict[str, Any]] | None = None) -> None:
-    """Run one of those modules to its end; an option `areas` in ``more`` chooses others."""
+def judge(
+    areas: Sequence[str],
+    more: dict[str, dict[str, Any]] | None = None,
+    asks: Mapping[str, Any] | None = None,
+) -> None:
+    """Run one of those modules to its end; an option `areas` in ``more`` chooses others.
+
+    ``asks``: what is expected where the site says nothing of it.
+    """
     module = AnsibleModule(
         argument_spec={
             "expect": {"type": "dict", "options": SPEC},
@@ -48,8 +55,9 @@ def judge(areas: Sequence[str], more: dict[str, dict[str, Any]] | None = None) -
     if strange:
         module.fail_json(msg=f"only: there is no check {strange[0]!r}. Next: see docs/checks.md")
     given = module.params["expect"] or {}
+    wanted = {key: one for key, one in given.items() if one is not None}
     try:
-        expect = from_inventory({key: one for key, one in given.items() if one is not None})
+        expect = from_inventory({**(asks or {}), **wanted})
         waivers = _waivers.parse(module.params["waivers"] or [])
         source, name = source_of(module.params["bundle"])
         given = {evidence: module.params.get(option) for option, evidence in _FILES.items()}

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Callable, Sequence
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import (
+    container as judge_container,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import (
     fabric as judge_fabric,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import gpu as judge_gpu
@@ -25,6 +28,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
 from ansible_collections.ibready.cluster.plugins.module_utils._observe import (
+    container,
     fabric,
     gpu,
     host,
@@ -51,14 +55,19 @@ def _ib(evidence: Evidence, host: Machine, expect: Expectations) -> tuple[Any, l
     return facts, judge_ib.judge(facts, expect)
 
 
-def _nccl(evidence: Evidence, host: Machine, expect: Expectations) -> tuple[Any, list[Check]]:
-    facts = nccl.observe(evidence, host, expect)
-    return facts, judge_nccl.judge(facts, host, expect)
-
-
 def _area(observer: Any, judge: Any) -> Callable[..., tuple[Any, list[Check]]]:
     def look(evidence: Evidence, host: Machine, expect: Expectations) -> tuple[Any, list[Check]]:
         facts = observer.observe(evidence, host)
+        return facts, judge.judge(facts, host, expect)
+
+    return look
+
+
+def _asked(observer: Any, judge: Any) -> Callable[..., tuple[Any, list[Check]]]:
+    """An area whose look depends on what the site says."""
+
+    def look(evidence: Evidence, host: Machine, expect: Expectations) -> tuple[Any, list[Check]]:
+        facts = observer.observe(evidence, host, expect)
         return facts, judge.judge(facts, host, expect)
 
     return look
@@ -74,7 +83,8 @@ _LOOKS: dict[str, Callable[..., tuple[Any, list[Check]]]] = {
     "gpu": _area(gpu, judge_gpu),
     "nvlink": _area(nvlink, judge_nvlink),
     "stack": _area(stack, judge_stack),
-    "nccl": _nccl,
+    "nccl": _asked(nccl, judge_nccl),
+    "container": _asked(container, judge_container),
 }
 AREAS = tuple(_LOOKS)
 

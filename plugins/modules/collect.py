@@ -28,6 +28,13 @@ options:
     type: list
     elements: str
     default: []
+  container:
+    description:
+      - Starts a container as root and one as another user and records what they see, as
+        M(ibready.cluster.containerverify) does. Holds what C(ibready_expect.container) holds, and
+        may be empty.
+      - When left out, no container is started.
+    type: dict
 attributes:
   check_mode:
     description: Says that it would write a bundle, and writes none.
@@ -40,6 +47,11 @@ author:
 """
 
 EXAMPLES = r"""
+- name: Collect the evidence of this host, and of what containers on it get
+  ibready.cluster.collect:
+    dest: /root/bundles
+    container: {}
+
 - name: Collect the evidence of this host
   ibready.cluster.collect:
     dest: /root/bundles
@@ -72,6 +84,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _collect
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import ExpectationError
 
 
 def main() -> None:
@@ -80,6 +93,7 @@ def main() -> None:
             "dest": {"type": "path", "required": True},
             "host": {"type": "str"},
             "peers": {"type": "list", "elements": "str", "default": []},
+            "container": {"type": "dict"},
         },
         supports_check_mode=True,
     )
@@ -90,7 +104,16 @@ def main() -> None:
         module.exit_json(changed=True, **told)
     now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     try:
-        untold = _collect.collect(Live(), module.params["dest"], host, now, module.params["peers"])
+        untold = _collect.collect(
+            Live(),
+            module.params["dest"],
+            host,
+            now,
+            module.params["peers"],
+            module.params["container"],
+        )
+    except ExpectationError as exc:
+        module.fail_json(msg=f"{exc}; next: correct ibready_expect.container", **told)
     except _collect.CollectError as exc:
         module.fail_json(msg=f"{exc}; next: name another dest, or make room there", **told)
     module.exit_json(changed=True, untold=untold, **told)

@@ -18,11 +18,12 @@ description:
 options:
   areas:
     description: The areas of checks. M(ibready.cluster.nvlinkverify),
-      M(ibready.cluster.stackverify) and M(ibready.cluster.ncclverify) cover the others; with all of
-      them here, one visit is enough.
+      M(ibready.cluster.stackverify), M(ibready.cluster.ncclverify) and
+      M(ibready.cluster.containerverify) cover the others; with all of them here, one visit is
+      enough. V(container) starts containers only where O(expect.container) is given.
     type: list
     elements: str
-    choices: [host, pci, ib, roce, fabric, gpu, nvlink, stack, nccl]
+    choices: [host, pci, ib, roce, fabric, gpu, nvlink, stack, nccl, container]
     default: [host, pci, ib, roce, fabric]
 extends_documentation_fragment:
   - ibready.cluster.verify

@@ -124,7 +124,7 @@ def build(name: str, spec: dict[str, Any]) -> Node:
     groups = spec.pop("hcas", [])
     switches = spec.pop("nvswitches", 0)
     node = Node(name=name, **spec)
-    node.expect = {"nccl": {"peers": ["192.0.2.11"]}, **node.expect}
+    node.expect = {"nccl": {"peers": ["192.0.2.11"]}, "container": {}, **node.expect}
     # One PCIe switch per pair of GPU and rail: root port, upstream, downstream, device.
     for index in range(count):
         numa = _numa(index, count)

@@ -10,11 +10,11 @@ from typing import Any
 import yaml
 
 from tests.gauntlet.node import Node, build
-from tests.gauntlet.nodes import fabric, gpu, host, ib, nccl, nvlink, pci, roce, stack
+from tests.gauntlet.nodes import container, fabric, gpu, host, ib, nccl, nvlink, pci, roce, stack
 from tests.gauntlet.tree import Tree
 
 HERE = Path(__file__).parent
-_RENDERERS = (pci, host, ib, roce, fabric, gpu, nvlink, stack, nccl)
+_RENDERERS = (pci, host, ib, roce, fabric, gpu, nvlink, stack, nccl, container)
 
 
 @cache

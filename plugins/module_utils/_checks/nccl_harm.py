@@ -44,7 +44,7 @@ def judge(here: HostFacts) -> Iterator[Check]:
     if settings is None:
         yield unknown(_HARM, SYSTEM_FILE, here.settings.why or "nobody looked at the settings")
         return
-    found = [*_each(settings, here.host, here.wish.policy), *_for_all(here)]
+    found = [*of_settings(settings, here.host, here.wish.policy), *_for_all(here)]
     yield from found
     unread = [one.why for one in _places(here) if one.value is None and not one.missing]
     if unread:
@@ -62,7 +62,7 @@ def _for_all(here: HostFacts) -> Iterator[Check]:
     """What files and units set for every job: it goes before nccl.conf."""
     places = _places(here)
     for one in (*(places[0].value or ()), *(places[1].value or ())):
-        for check in _each({one.name: one.value}, here.host, NcclPolicy()):
+        for check in of_settings({one.name: one.value}, here.host, NcclPolicy()):
             where = f"{short(one.place)}{f':{one.line}' if one.line else ''}"
             remedy = f"take it out of {where}; new logins and restarted services do without"
             told = f"{check.observed}, in {where}"
@@ -71,10 +71,10 @@ def _for_all(here: HostFacts) -> Iterator[Check]:
 
 def harmful(settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy) -> list[str]:
     """The names of those settings that surely harm this host."""
-    return [one.subject for one in _each(settings, host, policy) if one.result == FAIL]
+    return [one.subject for one in of_settings(settings, host, policy) if one.result == FAIL]
 
 
-def _each(settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy) -> Iterator[Check]:
+def of_settings(settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy) -> Iterator[Check]:
     mine = {name: one for name, one in settings.items() if name not in policy.variables}
     for one in HARMS:
         if one.name in mine and _is(one, mine[one.name]):

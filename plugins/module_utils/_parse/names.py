@@ -15,6 +15,7 @@ from typing import Any
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 
 NAMES = (
+    "container_probe",
     "dmesg",
     "fabricmanager_log",
     "fabricmanager_status",

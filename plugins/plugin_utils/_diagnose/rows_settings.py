@@ -181,6 +181,7 @@ LATE = (
         SKEW,
         ("nccl.conf.derived",),
         _CONF,
+        here=("container.nccl.conf~a file of its own",),
         far=("nccl.log.hcas", "nccl.log.mixed", "nccl.log.bootstrap", "nccl.log.errors~ifname"),
         fleet=True,
         loss=0.12,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import (
     rows_bus,
+    rows_container,
     rows_fabric,
     rows_gpu,
     rows_host,
@@ -40,6 +41,7 @@ ROWS = (
     *rows_rail.ROWS,
     *rows_fabric.ROWS,
     *rows_settings.LATE,
+    *rows_container.ROWS,
     *rows_settings.HOST_PROGRAMS,
     *rows_job.ROWS,
     OTHER,

@@ -24,6 +24,7 @@ NOT_SHOWN = {
     *("host.boot.secure_boot", "host.cpu.governor", "host.kernel.iommu"),
     *("host.clock.synchronised", "host.rdma.devices"),
     *("ib.port.ber", "ib.port.mtu", "ib.port.optics"),
+    *("container.verbs.opens", "container.gpu.visible", "container.gpu.count"),
     *("stack.mpi.pml", "stack.mpi.transports"),
 }
 

@@ -23,7 +23,7 @@ NOW = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC).isoformat()
 
 
 def collected(tree: Tree, place: Path) -> Bundle:
-    _collect.collect(tree, str(place), "node7", NOW, [PEER])
+    _collect.collect(tree, str(place), "node7", NOW, [PEER], {})
     return Bundle(place / "node7")
 
 

@@ -177,6 +177,7 @@ PLACE = st.integers(0, 10_000)
 _FILE = "a file of the kernel or of a package manager, not what a terminal showed"
 # Where a mutation is not harmless, and why: the format itself says something with it.
 HARMFUL: dict[str, dict[str, str]] = {
+    "container_probe": {"tabs": "tabs part its words"},
     "dpkg_status": {"colour": _FILE, "blank": "an empty line ends a package"},
     "fabricmanager_log": {"blank": "its lines are counted"},
     "gid": {"colour": _FILE, "blank": _FILE},

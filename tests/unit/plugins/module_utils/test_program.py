@@ -38,13 +38,13 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A healthy node's bundle and what its inventory expects."""
     place = tmp_path_factory.mktemp("node")
     described = render.node("hgx-h100-8")
-    _collect.collect(render.render(described), str(place), "node7", "now", [PEER])
+    _collect.collect(render.render(described), str(place), "node7", "now", [PEER], {})
     (place / "expect.json").write_text(json.dumps(described.expect))
     return place / "node7", place / "expect.json"
 
 
 def bundle_of(tree: Tree, place: Path) -> Path:
-    _collect.collect(tree, str(place), "node7", "now", [PEER])
+    _collect.collect(tree, str(place), "node7", "now", [PEER], {})
     return place / "node7"
 
 

@@ -14,6 +14,7 @@ import pytest
 from ansible_collections.ibready.cluster.plugins.module_utils import _collect
 from ansible_collections.ibready.cluster.plugins.modules import (
     collect,
+    containerverify,
     ibverify,
     ncclverify,
     nvlinkverify,
@@ -29,7 +30,7 @@ RunModule = Callable[..., dict[str, Any]]
 def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("node")
     _collect.collect(
-        render.render(render.node("hgx-h100-8")), str(place), "node7", "now", [nccl.PEER]
+        render.render(render.node("hgx-h100-8")), str(place), "node7", "now", [nccl.PEER], {}
     )
     return place / "node7"
 
@@ -107,6 +108,33 @@ def test_collect_says_where_it_could_not_write(run_module: RunModule, tmp_path: 
     result = run_module(collect.main, dest=str(tmp_path / "file"), host="node7")
     assert result["failed"] is True
     assert "next:" in result["msg"]
+
+
+def test_containers_are_judged_where_a_bundle_holds_them(
+    run_module: RunModule, node: Path, tmp_path: Path
+) -> None:
+    expect = render.node("hgx-h100-8").expect
+    result = run_module(containerverify.main, bundle=str(node), expect=expect)
+    assert result["verdict"] == "ready", result.get("msg")
+    assert {one["id"].split(".")[0] for one in result["checks"]} == {"container"}
+    assert result["facts"]["container"]["probe"]["origin"] == "local"
+    only = ["container.limit.memlock"]
+    result = run_module(containerverify.main, bundle=str(node), only=only)
+    assert [one["subject"] for one in result["checks"]] == ["root", "user 65534"]
+    _collect.collect(render.render(render.node("hgx-h100-8")), str(tmp_path), "node8", "now")
+    result = run_module(containerverify.main, bundle=str(tmp_path / "node8"))
+    assert result["failed"]
+    assert result["verdict"] == "unknown"
+
+
+def test_a_wish_that_cannot_be_meant_is_refused(run_module: RunModule, tmp_path: Path) -> None:
+    bad = {"container": {"engine": "lxc"}}
+    result = run_module(containerverify.main, expect=bad)
+    assert result["failed"]
+    assert "expect.container.engine must be one of docker, podman, containerd" in result["msg"]
+    result = run_module(collect.main, dest=str(tmp_path / "b"), container=bad["container"])
+    assert result["failed"]
+    assert "next: correct ibready_expect.container" in result["msg"]
 
 
 def test_a_log_is_judged_by_itself_and_without_one_the_host_is(

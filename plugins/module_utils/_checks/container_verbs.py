@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge libibverbs, its providers and what they can open inside a container."""
+
+from __future__ import annotations
+
+import re
+from typing import Iterator
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    Check,
+    failed,
+    passed,
+    skipped,
+    unknown,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.container_view import (
+    CONTAINER,
+    View,
+    install,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data import rdma_packages
+from ansible_collections.ibready.cluster.plugins.module_utils._data.container import (
+    PROVIDERS,
+    TOO_OLD,
+    TooOld,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import (
+    MELLANOX,
+    Machine,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._container_facts import (
+    OK,
+    Inside,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.version_text import numbers
+
+_LIBRARY, _PROVIDER = "container.verbs.library", "container.verbs.provider"
+_OPENS, _VERSION = "container.verbs.opens", "container.rdma.version"
+_VERBS = "libibverbs.so.1"
+_NO_LIBRARY = "no libibverbs to ask: see container.verbs.library"
+_RELEASE = re.compile(r"(lib[a-z0-9]+)\.so\.[0-9]{1,3}\.[0-9]{1,3}\.([0-9]{1,5}\.[0-9]{1,5})")
+_PLUGIN = re.compile(r"lib([a-z0-9_]+)-rdmav[0-9]{1,3}\.so")
+_CORE = ("libibverbs1", "libibverbs")
+
+
+def judge(view: View) -> Iterator[Check]:
+    """container.verbs.* and container.rdma.version"""
+    yield from view.scoped(_LIBRARY, view.rdma, lambda inside: _library(view, inside))
+    yield from view.scoped(_PROVIDER, view.rdma, lambda inside: _provider(view, inside))
+    opens = view.real.then(view.rdma)
+    yield from view.each(_OPENS, opens, lambda subject, inside: _opens(view, subject, inside))
+    yield from view.scoped(_VERSION, view.rdma, lambda inside: _version(view.machine, inside))
+
+
+def _names(inside: Inside) -> list[str]:
+    return [one.rpartition("/")[2] for one in inside.libraries]
+
+
+def _has_library(inside: Inside) -> bool:
+    return any(one.startswith(_VERBS) for one in _names(inside))
+
+
+def _library(view: View, inside: Inside) -> Check:
+    if _has_library(inside):
+        found = next(one for one in inside.libraries if _VERBS in one)
+        return passed(_LIBRARY, CONTAINER, found, _VERBS, CAPABILITY)
+    where = inside.os.get("ID", "an unknown system")
+    release = inside.os.get("VERSION_ID", "")
+    cause = f"the image ({where} {release}".rstrip() + ") has no RDMA user space"
+    remedy = install(view, inside)
+    return failed(_LIBRARY, CONTAINER, "none", _VERBS, CAPABILITY, cause=cause, remedy=remedy)
+
+
+def _needed(machine: Machine) -> list[str]:
+    """The providers for the host's HCAs."""
+    found = []
+    for one in machine.hcas:
+        default = "mlx5" if one.vendor == MELLANOX else ""
+        name = PROVIDERS.get(one.driver or "", default)
+        if name and (one.vendor == MELLANOX or one.class_code[:4] in ("0207", "0c06")):
+            found.append(name)
+    return sorted(set(found))
+
+
+def _provider(view: View, inside: Inside) -> Check:
+    if not _has_library(inside):
+        return skipped(_PROVIDER, CONTAINER, _NO_LIBRARY)
+    wanted = _needed(view.machine)
+    if not wanted:
+        return skipped(_PROVIDER, CONTAINER, "no provider is known for this host's HCAs")
+    plugins = {one.group(1) for name in _names(inside) if (one := _PLUGIN.fullmatch(name))}
+    expected = f"{', '.join(wanted)} for this host's HCAs"
+    for name in wanted:
+        lost = [
+            what
+            for what, there in (
+                (f"lib{name}-rdmav*.so", name in plugins),
+                (f"/etc/libibverbs.d/{name}.driver", name in inside.drivers),
+            )
+            if not there
+        ]
+        if lost:
+            observed = f"no {' and no '.join(lost)}"
+            cause = f"libibverbs is there without the provider {name}"
+            return failed(
+                *(_PROVIDER, CONTAINER, observed, expected, CAPABILITY),
+                cause=cause,
+                remedy=install(view, inside),
+            )
+    releases = _releases(inside)
+    if len(set(releases.values())) > 1:
+        observed = ", ".join(f"{name} of {release}" for name, release in releases.items())
+        cause = "library and provider are of two releases of rdma-core and do not fit"
+        return failed(_PROVIDER, CONTAINER, observed, "one release", CAPABILITY, cause=cause)
+    return passed(_PROVIDER, CONTAINER, ", ".join(wanted), expected, CAPABILITY)
+
+
+def _releases(inside: Inside) -> dict[str, str]:
+    """The release of rdma-core that each library's file name tells."""
+    found = {}
+    for name in _names(inside):
+        match = _RELEASE.fullmatch(name)
+        if match and match.group(1) in ("libibverbs", "libmlx5"):
+            found[match.group(1)] = match.group(2)
+    return found
+
+
+def _opens(view: View, subject: str, inside: Inside) -> Check:
+    if not _has_library(inside):
+        return skipped(_OPENS, subject, _NO_LIBRARY)
+    if not any(one.startswith("uverbs") for one in inside.devices):
+        return skipped(_OPENS, subject, "no device to open: see container.device.uverbs")
+    if inside.opens_by == "nothing":
+        why = "the image has neither ibv_devinfo nor python3 to ask libibverbs with"
+        return unknown(_OPENS, subject, why, remedy=install(view, inside, tools=True))
+    expected = "every RDMA device opens"
+    bad = {name: said for name, said in inside.opens.items() if said != OK}
+    if bad:
+        name, said = next(iter(bad.items()))
+        more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
+        cause = "libibverbs knows the device and cannot open it"
+        observed = f"{name}: {said}{more}"
+        return failed(_OPENS, subject, observed, expected, CAPABILITY, cause=cause)
+    uverbs = sum(one.startswith("uverbs") for one in inside.devices)
+    good = len(inside.opens)
+    if good < uverbs:
+        said = f": {inside.opens_said[0]}" if inside.opens_said else ""
+        cause = "libibverbs finds no provider for the device, or is not let at it"
+        observed = f"{good} of {uverbs} open{said}"
+        return failed(_OPENS, subject, observed, expected, CAPABILITY, cause=cause)
+    return passed(_OPENS, subject, f"{good} open, by {inside.opens_by}", expected, CAPABILITY)
+
+
+def _version(machine: Machine, inside: Inside) -> Check:
+    if not _has_library(inside):
+        return skipped(_VERSION, CONTAINER, _NO_LIBRARY)
+    observed, release = _core(inside)
+    limits = {one.device: TOO_OLD[one.device] for one in machine.hcas if one.device in TOO_OLD}
+    if limits:
+        return _compared(next(iter(limits.values())), observed, release)
+    what = observed or "of no release that a file or package tells"
+    return passed(_VERSION, CONTAINER, what, "any: this host's HCAs are known to all", CAPABILITY)
+
+
+def _core(inside: Inside) -> tuple[str, tuple[int, ...]]:
+    """What tells the release of rdma-core, and its numbers; () where nothing does."""
+    for one in inside.packages or ():
+        if one.name in _CORE:
+            return f"{one.name} {one.version}", numbers(one.version)
+    release = _releases(inside).get("libibverbs", "")
+    return (f"rdma-core {release}", numbers(release)) if release else ("", ())
+
+
+def _compared(limit: TooOld, observed: str, release: tuple[int, ...]) -> Check:
+    if not release:
+        why = f"nothing tells the image's release of rdma-core, which {limit.hca} depends on"
+        return unknown(_VERSION, CONTAINER, why)
+    expected = f"newer than rdma-core {limit.release[0]}, for {limit.hca}"
+    vendors = release[0] >= rdma_packages.FIRST_VENDOR_NUMBER
+    if vendors or release[:2] > limit.release:
+        return passed(_VERSION, CONTAINER, observed, expected, CAPABILITY)
+    cause = f"user space is older than the HCA ({limit.confidence}: {limit.source})"
+    return failed(_VERSION, CONTAINER, observed, expected, CAPABILITY, cause=cause)

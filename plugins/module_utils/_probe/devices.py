@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a job's container gets of this host where the site does not say: devices and nccl.conf."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+
+from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_reading import SYSTEM_FILE
+from ansible_collections.ibready.cluster.plugins.module_utils._probe.wish import (
+    DOCKER,
+    Wish,
+)
+
+_RDMA = ("/dev/infiniband/uverbs*", "/dev/infiniband/rdma_cm", "/dev/gdrdrv")
+_CDI = ("/etc/cdi", "/var/run/cdi")
+_GPU = "nvidia.com/gpu"
+_KIND = re.compile(r"""^\s*["']?kind["']?\s*:\s*["']?([a-z0-9./-]{1,120})""", re.MULTILINE)
+_MOST = 4 * 1024 * 1024
+
+
+def devices(wish: Wish) -> tuple[str, ...]:
+    """The site's word; else every RDMA device, and all GPUs where a CDI file has them."""
+    if wish.devices:
+        return wish.devices
+    found = [path for pattern in _RDMA for path in sorted(glob.glob(pattern))]
+    return (*found, *((f"{_GPU}=all",) if _GPU in kinds() else ()))
+
+
+def asks_engine_for_gpus(wish: Wish, engine: str) -> bool:
+    """Whether docker's own --gpus is needed: there are GPUs, and no CDI file names them."""
+    has = bool(glob.glob("/dev/nvidia[0-9]*"))
+    return engine == DOCKER and has and not wish.devices and _GPU not in kinds()
+
+
+def mounts() -> tuple[str, ...]:
+    """Files of the host that a job has to see."""
+    return (SYSTEM_FILE,) if os.path.isfile(SYSTEM_FILE) else ()
+
+
+def kinds() -> frozenset[str]:
+    """The kinds of devices that CDI files of this host describe."""
+    found: set[str] = set()
+    for folder in _CDI:
+        for path in glob.glob(f"{folder}/*.yaml") + glob.glob(f"{folder}/*.json"):
+            try:
+                with open(path, encoding="utf-8", errors="replace") as stream:
+                    found.update(_KIND.findall(stream.read(_MOST)))
+            except OSError:
+                continue
+    return frozenset(found)

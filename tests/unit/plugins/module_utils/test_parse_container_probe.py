@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a probe tells, line by line; whatever is not understood is refused with its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import container_probe
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._container_facts import (
+    Inside,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.proc_limits import UNLIMITED
+
+SAMPLE = (Path(__file__).parents[2] / "parse_samples/container_probe.txt").read_text()
+
+
+def changed(old: str, new: str) -> str:
+    """The sample with the first of these replaced; lines may be added with \\n."""
+    assert old in SAMPLE
+    lines = SAMPLE.replace(old, new, 1).splitlines()[:-1]
+    return "".join(f"{one}\n" for one in [*lines, f"host\tend\t{len(lines)}"])
+
+
+def root(text: str) -> Inside:
+    inside = container_probe.parse(text).runs[0].inside
+    assert inside is not None
+    return inside
+
+
+def test_the_sample_is_told_whole() -> None:
+    probe = container_probe.parse(SAMPLE)
+    assert probe.engine is not None
+    assert (probe.engine.name, probe.engine.version) == ("docker", "28.5.1")
+    assert [(one.who, one.user, one.how) for one in probe.runs] == [
+        ("root", 0, "ran"),
+        ("user", 65534, "ran"),
+    ]
+    inside = root(SAMPLE)
+    assert inside.limits.memlock_soft == UNLIMITED
+    assert inside.own_users is False
+    assert inside.devices["rdma_cm"] == "ok"
+    assert inside.os == {"ID": "ubuntu", "ID_LIKE": "debian", "VERSION_ID": "24.04"}
+    assert inside.environment == {"LD_LIBRARY_PATH": "/usr/local/nvidia/lib"}
+    assert inside.smi is not None
+    assert len(inside.smi) == 8
+    assert inside.conf is not None
+    assert inside.opens_by == "ibv_devinfo"
+
+
+@pytest.mark.parametrize(
+    ("options", "bytes_"),
+    [
+        ("rw,size=65536k", 64 * 1024**2),
+        ("rw,nosuid,size=2g,nr_inodes=5", 2 * 1024**3),
+        ("size=1024", 1024),
+        ("rw,size=25%", 2113478652 * 1024 // 4),
+        ("rw,inode64", 2113478652 * 512),
+    ],
+)
+def test_the_size_of_shared_memory(options: str, bytes_: int) -> None:
+    assert root(changed("rw,nosuid,nodev,inode64", options)).shm == bytes_
+
+
+def test_shared_memory_of_another_kind_tells_no_size() -> None:
+    inside = root(changed("shm\ttmpfs", "shm\text4"))
+    assert (inside.shm_kind, inside.shm) == ("ext4", None)
+
+
+def test_a_map_of_users_is_seen() -> None:
+    assert root(changed("0          0 4294967295", "0 100000 65536")).own_users
+
+
+def test_the_effective_user_is_told() -> None:
+    assert root(changed("Uid:\t0\t0\t0\t0", "Uid:\t0\t1000\t0\t0")).uid == 1000
+
+
+def test_packages_that_are_not_installed_are_none() -> None:
+    text = changed("libnccl2\t2.28.7-1+cuda13.0\tinstalled", "libnccl2\t\tnot-installed")
+    names = [one.name for one in root(text).packages or ()]
+    assert "libibverbs1" in names
+    assert "libnccl2" not in names
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("root\tuid_map\t", "root\tnonsense\t", "root\tnonsense"),
+        ("root\tuid_map\t", "guest\tuid_map\t", "guest\tuid_map"),
+        ("root\tnet\tlo\tplain", "root\tnet\tlo", "root\tnet\tlo"),
+        ("root\tnet\tlo\tplain", "root\tnet\tlo\todd", "root\tnet\tlo\todd"),
+        ("CapEff:\t00000000a80465fb", "CapEff:\tall", "CapEff:\tall"),
+        ("host\trun\troot\t0\tran", "host\trun\troot\tzero\tran", "host\trun\troot\tzero"),
+        ("host\timage\t", "host\tpicture\t", "host\tpicture"),
+        ("\tlocal", "\tstolen", "\tstolen"),
+        ("root\tsmi.rc\t0", "root\tsmi.rc\tnone", "root\tsmi.rc\tnone"),
+        ("root\tmemory\tMemTotal:       2113478652 kB", "root\tmemory\tmuch", "root\tmemory\tmuch"),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_named(old: str, new: str, line: str) -> None:
+    with pytest.raises(ParseError) as caught:
+        container_probe.parse(changed(old, new))
+    assert line in caught.value.line
+    assert caught.value.line_no > 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("root\tbegin\t1\n", ""),
+        ("root\tend\t1\n", ""),
+        ("root\tuid_map\t0          0 4294967295\n", ""),
+        ("root\topens.by\tibv_devinfo\n", ""),
+        ("root\tconf\treadable\n", ""),
+        ("host\tformat\t1\n", "host\tformat\t2\n"),
+        ("host\trun\troot\t0\tran", "host\trun\troot\t0\tfailed\tno"),
+        ("host\trun\troot\t0\tran", "host\trun\tuser\t0\tran"),
+    ],
+)
+def test_what_is_not_whole_is_refused(old: str, new: str) -> None:
+    with pytest.raises(ParseError):
+        container_probe.parse(changed(old, new))
+
+
+def test_every_end_before_the_last_is_noticed() -> None:
+    lines = SAMPLE.splitlines(keepends=True)
+    for end in range(len(lines)):
+        with pytest.raises(ParseError):
+            container_probe.parse("".join(lines[:end]))
+    with pytest.raises(ParseError):
+        container_probe.parse(SAMPLE[:-1])
