@@ -43,8 +43,8 @@ def against(
         if stack is None:
             yield f"GPU Operator {gpu.name}: stacks.yml has no {gpu.get('stack')}"
             return
-        if not within(gpu.name, network.get("gpu_operator")):
-            wanted = network.get("gpu_operator")
+        wanted = network.get("gpu_operator")
+        if network.sure("gpu_operator") == CONFIRMED and not within(gpu.name, wanted):
             yield f"Network Operator {network.name} wants GPU Operator {wanted}, not {gpu.name}"
         if sources.driver == OPERATOR:
             yield from _driver(nodes, gpu, stack, matrix)

@@ -51,7 +51,8 @@ def unmanaged(paths: set[str]) -> set[str]:
 def written(role: str) -> set[str]:
     """The files that the tasks of a role write."""
     home = ROOT / "roles" / role
-    values = {**VALUES, **(yaml.safe_load((home / "vars/main.yml").read_text()) or {})}
+    private = home / "vars/main.yml"
+    values = {**VALUES, **(yaml.safe_load(private.read_text()) if private.exists() else {})}
 
     def filled(path: str) -> str:
         return TEMPLATE.sub(lambda match: str(values[match.group(1)]), path)

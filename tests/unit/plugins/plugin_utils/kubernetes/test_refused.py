@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -155,7 +156,7 @@ def test_it_is_refused_by_name(hosts: dict[str, Like], given: dict[str, Any], sa
     assert "Next: " in text or "must be" in text or "RFC 1123" in text
 
 
-def test_an_operator_for_another_kubernetes_is_refused_where_that_is_sure(tmp_path: Any) -> None:
+def test_an_operator_for_another_kubernetes_is_refused_where_that_is_sure(tmp_path: Path) -> None:
     wanted = {"kubernetes_version": "1.30", "network_operator": "26.1.0"}
     rendered = clusters.rendered(two(), **wanted)
     assert any("Kubernetes >=1.31,<1.36, not on 1.30" in one for one in rendered.remarks)
@@ -261,3 +262,17 @@ def test_ipam_is_filled_for_each_rail() -> None:
     rendered = clusters.rendered(two(), plugin="sriov", ipam=IPAM)
     for rail in range(8):
         assert f'"poolName": "rail{rail}"' in rendered.files["networks.yaml"]
+
+
+def test_operators_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "kubernetes.yml").write_text(
+        """
+network_operators:
+  "26.4.1": {gpu_operator: ">=27", source: ours, confidence: confirmed}
+"""
+    )
+    hosts = two()
+    told = nodes.read(list(hosts), clusters.hostvars(hosts), clusters.MATRIX)
+    given = options.read({"registry": "r/x", "network_operator": "26.4.1"})
+    with pytest.raises(KubernetesError, match=r"26\.4\.1 wants GPU Operator >=27, not 26\.7\.0"):
+        render.render(told, given, load.load([tmp_path]), "0.1.0")
