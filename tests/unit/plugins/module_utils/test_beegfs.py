@@ -138,5 +138,5 @@ def test_build_arguments_of_the_site_stay() -> None:
     assert new == {
         "buildArgs": f"-j8 NVFS_INCLUDE_PATH=/usr/src/nvidia-fs-2.13.5 OFED_INCLUDE_PATH={place}"
     }
-    assert conf.changed(text, new) == f"buildArgs= {new['buildArgs']}\n"
+    assert conf.changed(text, new) == f"buildArgs={new['buildArgs']}\n"
     assert conf.argument(text, "buildArgs", "OFED_INCLUDE_PATH", "")["buildArgs"].endswith("2.13.5")

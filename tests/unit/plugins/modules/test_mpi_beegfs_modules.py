@@ -157,7 +157,7 @@ def test_the_client_s_values_change_in_place_and_a_copy_is_kept(
     assert (tmp_path / "ibready-interfaces.conf").read_text() == "ib0\n"
     build = (tmp_path / "beegfs-client-autobuild.conf").read_text()
     assert build == (
-        "# notes\nbuildArgs= -j8 OFED_INCLUDE_PATH=/usr/src/ofa_kernel/default/include\n"
+        "# notes\nbuildArgs=-j8 OFED_INCLUDE_PATH=/usr/src/ofa_kernel/default/include\n"
     )
     assert "rebuild" in result["msg"]
     assert any("~" in one.name for one in tmp_path.iterdir())
