@@ -93,13 +93,17 @@ class Sandbox:
     def address(self, node: str) -> str:
         return f"{self.subnet}.{11 + NODES.index(node)}"
 
+    def engines(self, node: str) -> str:
+        """The volume of a node's container engines, whose overlayfs needs a real disk."""
+        return f"{self.name}-{node}-engines"
+
     @property
     def containers(self) -> tuple[str, ...]:
         return (self.fabric, *(self.container(node) for node in NODES))
 
     @property
     def volumes(self) -> tuple[str, ...]:
-        return tuple(self.volume(node) for node in NODES)
+        return tuple(name for node in NODES for name in (self.volume(node), self.engines(node)))
 
 
 def sandbox(name: str, subnet: str, state: str | None = None, system: str | None = None) -> Sandbox:

@@ -31,6 +31,8 @@ _CAPABILITIES = (
     "AUDIT_WRITE,DAC_READ_SEARCH,IPC_LOCK,IPC_OWNER,LEASE,LINUX_IMMUTABLE,MKNOD,NET_ADMIN,"
     "NET_BROADCAST,NET_RAW,SYS_ADMIN,SYS_BOOT,SYS_NICE,SYS_PTRACE"
 )
+# boot.py puts its folders where the engines store images and containers.
+ENGINES = "/srv/engines"
 
 
 @contextlib.contextmanager
@@ -147,6 +149,10 @@ def node_argv(box: Sandbox, node: str, tag: str) -> list[str]:
         f"--ip={box.address(node)}",
         *neighbours,
         "--systemd=always",
+        # A container engine inside the node makes its groups below the node's own, and gives its
+        # containers /dev/console.
+        "--cgroupns=private",
+        "--device-cgroup-rule=c 5:1 rwm",
         # A reboot ends the container.
         "--restart=always",
         f"--cap-add={_CAPABILITIES}",
@@ -156,6 +162,7 @@ def node_argv(box: Sandbox, node: str, tag: str) -> list[str]:
         "--security-opt=unmask=ALL",
         *podman.ULIMITS,
         f"--volume={box.volume(node)}:/srv/simulated-sysfs:ro",
+        f"--volume={box.engines(node)}:{ENGINES}",
         tag,
         "/usr/local/lib/ibready-sandbox/boot",
     ]

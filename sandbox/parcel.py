@@ -48,6 +48,14 @@ Type=oneshot
 RemainAfterExit=yes
 ExecStart=/{_PROGRAMS}/simulated-kmod autoload
 """
+# podman looks for runtimes at paths of its own, not on PATH; crun refuses hybrid control groups.
+_PODMAN = """\
+[engine]
+runtime = "runc"
+
+[engine.runtimes]
+runc = ["/usr/local/sbin/runc"]
+"""
 
 
 def pack(files: dict[str, tuple[str | bytes, int]]) -> bytes:
@@ -124,8 +132,10 @@ def for_node(
         "boot": "boot.py",
         "simulated-umad": "simulated_umad.py",
         "link-tools": "link_tools.py",
+        "simulated-runc": "simulated_runc.py",
         "simulated-kmod": "kmod_tools.py",
         "simulated-nvidia-smi": "nvidia_smi.py",
+        "simulated-nvidia-ctk": "nvidia_ctk.py",
         "simulated-nvidia-daemon": "nvidia_daemon.py",
     }
     files: dict[str, tuple[str | bytes, int]] = {
@@ -141,6 +151,7 @@ def for_node(
             0o644,
         ),
         "etc/ibready-sandbox.json": (json.dumps(node_settings(box, node), indent=2) + "\n", 0o644),
+        "etc/containers/containers.conf.d/00-ibready-sandbox.conf": (_PODMAN, 0o644),
         "etc/dpkg/dpkg.cfg.d/ibready-sandbox": (f"post-invoke=/{_PROGRAMS}/link-tools\n", 0o644),
         "etc/ssh/ssh_host_ed25519_key": (host_key.private, 0o600),
         "etc/ssh/ssh_host_ed25519_key.pub": (host_key.public, 0o644),

@@ -58,6 +58,14 @@ COMMANDS: dict[str, Command] = {
     "dmesg": Command(("dmesg",)),
     "fabricmanager_status": Command(("systemctl", "--no-pager", "status", "nvidia-fabricmanager")),
     "getent_ahosts": Command(("getent", "ahosts"), 10.0),
+    "gpu_use": Command(
+        (
+            "nvidia-smi",
+            "--query-gpu=index,utilization.gpu,utilization.memory,memory.used,memory.total",
+            "--format=csv,noheader,nounits",
+        ),
+        _SMI,
+    ),
     "ibhosts": Command(("ibhosts",), 60.0),
     "iblinkinfo": Command(("iblinkinfo",), 120.0),
     "ibnetdiscover": Command(("ibnetdiscover",), 120.0),
@@ -74,6 +82,7 @@ COMMANDS: dict[str, Command] = {
     "mst_status": Command(("mst", "status")),
     "nvlink_caps": Command(("nvidia-smi", "nvlink", "-c"), _SMI),
     "nvlink_errors": Command(("nvidia-smi", "nvlink", "-e"), _SMI),
+    "nvlink_throughput": Command(("nvidia-smi", "nvlink", "-gt", "d"), _SMI),
     "nvlink_status": Command(("nvidia-smi", "nvlink", "--status"), _SMI),
     "nvsmi_q": Command(("nvidia-smi", "-q"), _SMI),
     "nvsmi_xml": Command(("nvidia-smi", "-q", "-x"), _SMI),

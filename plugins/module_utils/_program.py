@@ -2,7 +2,7 @@
 """The node program `ibready`: verify, collect, explain and parse without Ansible.
 
 Built as one file by `./run build`. Exit status: 0 ready, 1 degraded, 2 not_ready, 3 unknown (or
-nothing could be told), 64 usage.
+nothing could be told), 64 usage. The commands for schedulers (_agent/commands) have their own.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import platform
 import sys
 from typing import Any, NoReturn, Sequence
 
+from ansible_collections.ibready.cluster.plugins.module_utils._agent import commands as agent
 from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
 from ansible_collections.ibready.cluster.plugins.module_utils._explain import explain
@@ -39,7 +40,7 @@ def main(args: Sequence[str] | None = None) -> int:
     parser = _parser()
     given = parser.parse_args(args)
     if not hasattr(given, "run"):
-        parser.error("a command is needed: verify, collect, explain or parse")
+        parser.error("a command is needed; `ibready --help` lists them")
     try:
         status: int = given.run(given, parser)
         sys.stdout.flush()
@@ -80,6 +81,7 @@ def _parser() -> _Parser:
     parse.add_argument("name", metavar="NAME", help="the evidence name, like ibstat")
     parse.add_argument("file", metavar="FILE", nargs="?", help="default: standard input")
     parse.set_defaults(run=_parse)
+    agent.add(commands)
     return parser
 
 

@@ -25,11 +25,11 @@ def argv_of(*modules: ModuleType) -> list[str]:
     """
     if not sys.executable:
         raise Unavailable(modules[-1].__name__, "this Python does not know its own program")
-    sources = [(one.__name__, _source_of(one)) for one in modules]
+    sources = [(one.__name__, source_of(one)) for one in modules]
     return [sys.executable, "-I", "-S", "-c", _PROGRAM.format(sources=sources)]
 
 
-def _source_of(module: ModuleType) -> str:
+def source_of(module: ModuleType) -> str:
     """The source, from its folder or from Ansible's or our own archive."""
     loader: Any = module.__spec__.loader if module.__spec__ is not None else None
     text = loader.get_source(module.__name__) if hasattr(loader, "get_source") else None

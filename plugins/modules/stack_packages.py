@@ -35,6 +35,13 @@ options:
     type: list
     elements: dict
     required: true
+  owner:
+    description:
+      - Whose repositories these are. Neither the V(plan) nor the V(site) touches the files of the
+        other's.
+    type: str
+    choices: [plan, site]
+    default: plan
   parts:
     description:
       - The parts to bring, name to what the plan says of it, in the plan's order.
@@ -147,6 +154,7 @@ kind:
 """
 
 import socket
+from collections.abc import Mapping
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
@@ -154,6 +162,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.ibready.cluster.plugins.module_utils._packages import (
     build,
     fetching,
+    files,
     read,
     run,
 )
@@ -176,6 +185,13 @@ def manager_here() -> tuple[str, Manager]:
     """The package manager that this host has."""
     kind = fetching.kind_here()
     return kind, Dnf(run.run) if kind == DNF else Apt(run.run)
+
+
+def _named(given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The repositories, by names that tell whose they are."""
+    if given["owner"] == "plan":
+        return list(given["repositories"])
+    return [{**one, "name": f"{files.SITE}{one.get('name', '')}"} for one in given["repositories"]]
 
 
 def report(outcome: Outcome) -> dict[str, Any]:
@@ -230,6 +246,7 @@ def main() -> None:
     module = AnsibleModule(
         argument_spec={
             "repositories": {"type": "list", "elements": "dict", "required": True},
+            "owner": {"type": "str", "choices": ["plan", "site"], "default": "plan"},
             "parts": {"type": "dict", "default": {}},
             "absent": {"type": "list", "elements": "str", "default": []},
             "replace_ok": {"type": "bool", "default": False},
@@ -245,8 +262,9 @@ def main() -> None:
     bringer = None
     try:
         kind, manager = manager_here()
+        manager.site = given["owner"] == "site"
         order = Order(
-            repositories=read.repositories(given["repositories"], kind),
+            repositories=read.repositories(_named(given), kind),
             parts=read.parts(given["parts"]),
             absent=tuple(read.label(name, "absent part") for name in given["absent"]),
             replace_ok=given["replace_ok"],

@@ -17,6 +17,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
     from_inventory,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import policy
+from ansible_collections.ibready.cluster.plugins.plugin_utils._launch.kinds import KINDS
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import rollback
 
 # What playbooks read besides the roles' own variables. Kept in step with docs/variables.md.
@@ -56,6 +57,68 @@ PLAYBOOK_OPTIONS: dict[str, dict[str, Any]] = {
     "diagnose_most": {
         "type": "int",
         "description": "How many causes diagnose.yml shows in full (default 10).",
+    },
+    "launch_kind": {
+        "type": "str",
+        "choices": ["all", *KINDS],
+        "description": "The launcher that launch.yml renders a script for ([launch.md](launch.md); "
+        "default: all).",
+    },
+    "launch_dir": {
+        "type": "path",
+        "description": "Where launch.yml writes the scripts on the controller (default: "
+        "`reports/launch` below the working directory).",
+    },
+    "launch_image": {
+        "type": "str",
+        "description": "The container image of launch scripts for docker, podman and sbatch "
+        "(default: none, and these are not rendered).",
+    },
+    "launch_program": {
+        "type": "str",
+        "description": "What every process of a launch script runs; Python runs what ends with "
+        "`.py` (default: `train.py`; of Megatron `pretrain_gpt.py`).",
+    },
+    "launch_arguments": {
+        "type": "list",
+        "elements": "str",
+        "description": "The arguments of that program (default: none).",
+    },
+    "launch_nodes": {
+        "type": "int",
+        "description": "How many hosts a launch script is for, the first ones (default: all).",
+    },
+    "launch_processes": {
+        "type": "int",
+        "description": "How many processes a launch script starts on each host (default: one a "
+        "GPU).",
+    },
+    "launch_port": {
+        "type": "int",
+        "description": "The port that the processes of a launch script meet at (default 29500).",
+    },
+    "launch_mounts": {
+        "type": "list",
+        "elements": "str",
+        "description": "Folders of the hosts that the containers of launch scripts see at the same "
+        "place (default: none).",
+    },
+    "smoke_nodes": {
+        "type": "int",
+        "description": "How many hosts the job of smoke.yml runs on, the first ones (default 2).",
+    },
+    "smoke_processes": {
+        "type": "int",
+        "description": "How many processes it starts on each (default 1).",
+    },
+    "smoke_timeout": {
+        "type": "int",
+        "description": "Seconds after which it is ended (default 60).",
+    },
+    "smoke_user": {
+        "type": "str",
+        "description": "The user of the hosts that it runs as (default: who logs in; nobody where "
+        "that is root).",
     },
     "ibready_serial": {
         "type": "raw",
@@ -225,6 +288,7 @@ PLAYBOOK_OPTIONS.update(
         },
     }
 )
+PREFIXES = ("ibready_", "stack_", "diagnose_", "launch_", "smoke_")
 # What the playbooks register themselves, which is no misspelling.
 INTERNAL = frozenset(
     (
@@ -245,6 +309,9 @@ INTERNAL = frozenset(
         "ibready_tcp_error",
         "ibready_report",
         "ibready_diagnosis",
+        "ibready_launch",
+        "ibready_launch_looked",
+        "ibready_smoke",
         "ibready_report_follows",
         "ibready_plan",
         "ibready_plan_only",
@@ -267,12 +334,12 @@ def problems(
     """What is wrong with the variables of one host, one sentence each.
 
     ``role_options`` maps a role's name to the options of its argument spec. Only names that start
-    with ``ibready_``, ``stack_``, ``diagnose_`` or a role's name and an underscore are ours.
+    with one of PREFIXES or a role's name and an underscore are ours.
     """
     known: dict[str, Any] = dict(PLAYBOOK_OPTIONS)
     for options in role_options.values():
         known.update(options)
-    prefixes = ("ibready_", "stack_", "diagnose_", *(f"{role}_" for role in role_options))
+    prefixes = (*PREFIXES, *(f"{role}_" for role in role_options))
     names = sorted(name for name in variables if name.startswith(prefixes))
     found = [_misspelt(name, known) for name in names if name not in known and name not in INTERNAL]
     ours: dict[str, Any] = {}

@@ -25,6 +25,8 @@ _UMAD = "/sys/class/infiniband_mad"
 _VERBS = "/sys/class/infiniband_verbs"
 # Character devices of the NVIDIA driver; nobody in a container may open them.
 _MAJOR, _CONTROL, _MODESET = 195, 255, 254
+# Files of RDMA devices can be opened and do nothing: the null device's number.
+_NULL = os.makedev(1, 3)
 _OPEN_LICENSE = "Dual MIT/GPL"
 _BUILD = "Release Build  (simulated@ibready-sandbox)"
 
@@ -117,6 +119,9 @@ def _rdma(kernel: Kernel, tree: Tree) -> None:
             continue
         tree.link(f"{home}/{hca.name}", f"{AGENT}/{hca.name}")
         tree.link(f"{_RDMA}/{hca.name}", relative(f"{_RDMA}/{hca.name}", f"{home}/{hca.name}"))
+        if "ib_uverbs" in kernel.loaded:
+            # Without the device's own abi_version libibverbs passes it by: there are no verbs.
+            tree.file(f"{_VERBS}/uverbs{number}/ibdev", hca.name)
         if "ib_umad" in kernel.loaded:
             tree.file(f"{_UMAD}/umad{number}/ibdev", hca.name)
             tree.file(f"{_UMAD}/umad{number}/port", "1")
@@ -157,28 +162,33 @@ def _peer_memory(kernel: Kernel, tree: Tree) -> None:
 
 
 def _device_files(kernel: Kernel) -> None:
-    """/dev/nvidia*: there while the driver is loaded."""
+    """/dev/nvidia* and /dev/infiniband/*: there while their drivers are loaded."""
     there = {}
     if "nvidia" in kernel.loaded:
-        there = {f"nvidia{at}": at for at in range(len(_bound(kernel)))}
-        there["nvidiactl"] = _CONTROL
+        there = {f"nvidia{at}": os.makedev(_MAJOR, at) for at in range(len(_bound(kernel)))}
+        there["nvidiactl"] = os.makedev(_MAJOR, _CONTROL)
     if "nvidia_modeset" in kernel.loaded:
-        there["nvidia-modeset"] = _MODESET
-    wanted = {**dict.fromkeys(_device_names(kernel), -1), **there}
-    for name, minor in wanted.items():
+        there["nvidia-modeset"] = os.makedev(_MAJOR, _MODESET)
+    verbs = below(kernel.root, _VERBS)
+    there |= {f"infiniband/{one.name}": _NULL for one in verbs.glob("uverbs*")}
+    if "rdma_ucm" in kernel.loaded:
+        there["infiniband/rdma_cm"] = _NULL
+    for name in set(_device_names(kernel)) - set(there):
+        remove_device(below(kernel.root, f"/dev/{name}"))
+    for name, number in there.items():
         place = below(kernel.root, f"/dev/{name}")
-        if minor < 0:
-            remove_device(place)
-        elif not place.exists() and place.parent.is_dir():
+        if not place.exists() and below(kernel.root, "/dev").is_dir():
             # Where even making one is refused, nothing that the checks read is lost.
             with contextlib.suppress(OSError):
-                os.mknod(place, stat.S_IFCHR | 0o666, os.makedev(_MAJOR, minor))
+                place.parent.mkdir(exist_ok=True)
+                os.mknod(place, stat.S_IFCHR | 0o666, number)
                 place.chmod(0o666)
 
 
 def _device_names(kernel: Kernel) -> list[str]:
     gpus = [f"nvidia{at}" for at in range(len(kernel.board.gpus))]
-    return [*gpus, "nvidiactl", "nvidia-modeset"]
+    rdma = [f"infiniband/uverbs{at}" for at in range(len(kernel.board.hcas))]
+    return [*gpus, "nvidiactl", "nvidia-modeset", *rdma, "infiniband/rdma_cm"]
 
 
 def remove_device(place: Path) -> None:

@@ -4,13 +4,16 @@
 
 * Kernel parameters that are not per container are replaced by private copies, so that a node's
   ``sysctl -w vm.zone_reclaim_mode=1`` is seen by the node and never by the host.
+* A container engine may make groups and store layers: groups writable, storage on a volume.
 * /sys/class, /sys/bus/pci, /sys/module, /proc/driver show the simulated hardware and what the
   simulated kernel has loaded of its drivers, instead of the host's.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -20,6 +23,11 @@ from sandbox.hardware.mounts import show_hardware
 SYSFS = "/srv/simulated-sysfs/infiniband"
 HOLD = "/run/ibready-hold"
 NET_CORE = "/proc/sys/net/core"
+GROUPS = "/sys/fs/cgroup"
+ENGINES = "/srv/engines"
+MARK = "/etc/ibready-sandbox.json"
+# Where docker, containerd and podman store what they hold.
+_STORES = ("docker", "containerd", "containers")
 
 # In these the host's real files stay in place: they belong to the container's namespaces.
 _PRIVATE: dict[str, tuple[str, ...]] = {
@@ -125,6 +133,43 @@ def simulate_class() -> None:
     subprocess.run(["umount", "--lazy", HOLD], check=True)
 
 
+def tell_ceiling() -> None:
+    """Write into the node's mark how much memory its processes may lock at most, in bytes."""
+    ceiling = resource.getrlimit(resource.RLIMIT_MEMLOCK)[1]
+    if ceiling == resource.RLIM_INFINITY:
+        return
+    with open(MARK) as file:
+        mark = json.load(file)
+    if mark.get("memlock_ceiling") == ceiling:
+        return
+    mark["memlock_ceiling"] = ceiling
+    with open(MARK + ".new", "w") as file:
+        file.write(json.dumps(mark, indent=2) + "\n")
+    os.replace(MARK + ".new", MARK)
+
+
+def groups() -> list[str]:
+    """Return the mounts of control groups that are shown read-only, outermost first."""
+    with open("/proc/self/mounts") as file:
+        lines = [line.split() for line in file]
+    return [
+        place
+        for _what, place, _kind, options, *_ in lines
+        if (place + "/").startswith(GROUPS + "/") and "ro" in options.split(",")
+    ]
+
+
+def allow_engines() -> None:
+    """Let container engines work: the node's own control groups, and a disk for their layers."""
+    for place in groups():
+        mount("-o", "remount,rw,bind", place)
+    for name in _STORES:
+        store, shown = os.path.join(ENGINES, name), os.path.join("/var/lib", name)
+        for directory in (store, shown):
+            os.makedirs(directory, mode=0o711, exist_ok=True)
+        mount("--bind", store, shown)
+
+
 def wait_for(path: str, seconds: float) -> None:
     deadline = time.monotonic() + seconds
     while not os.path.isdir(path):
@@ -142,6 +187,8 @@ def main() -> None:
     simulate_class()
     os.rmdir(HOLD)
     show_hardware()
+    allow_engines()
+    tell_ceiling()
     os.execv("/sbin/init", ["/sbin/init"])
 
 

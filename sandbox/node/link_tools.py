@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""After each run of dpkg: lead the installed tools that need umad to the simulated one.
+"""After each run of dpkg: lead installed tools to what stands before them in a simulated node.
+
+Tools that need umad, and runc, the runtime of container engines.
 
 Nothing answers to the name of a tool whose package is not installed.
 """
@@ -13,10 +15,12 @@ import shutil
 import subprocess
 
 LAUNCHER = "/usr/local/lib/ibready-sandbox/simulated-umad"
+RUNTIME = "/usr/local/lib/ibready-sandbox/simulated-runc"
 LINKS = "/usr/local/sbin"
 PACKAGE = "infiniband-diags"
 LISTS = f"/var/lib/dpkg/info/{PACKAGE}*.list"
 DIRECTORIES = ("/usr/sbin", "/usr/bin", "/sbin", "/bin")
+RUNTIMES = ("runc",)
 # Reads /sys/class only, which is simulated for both HCAs: it runs as it is.
 NATIVE = {"ibstat"}
 
@@ -30,6 +34,11 @@ def needs_umad(path: str) -> bool:
     if content.startswith(b"#!"):
         return b"IBPATH" in content
     return content.startswith(b"\x7fELF") and b"libibumad.so" in content
+
+
+def installed(name: str) -> bool:
+    """Tell whether a program is where packages put theirs."""
+    return any(os.path.isfile(os.path.join(place, name)) for place in DIRECTORIES)
 
 
 def listed() -> list[str]:
@@ -68,3 +77,4 @@ def link(links: str, launcher: str, tools: set[str]) -> None:
 
 if __name__ == "__main__":
     link(LINKS, LAUNCHER, wanted(listed()))
+    link(LINKS, RUNTIME, {name for name in RUNTIMES if installed(name)})

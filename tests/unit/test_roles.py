@@ -31,6 +31,7 @@ MAGIC = {
     "ansible_port",
     "ansible_run_tags",
     "groups",
+    "hostvars",
     "inventory_hostname",
     "omit",
 }
@@ -38,7 +39,8 @@ MAGIC |= {"item", "role_path"}
 # What playbooks and all roles share: consent, and the hooks around disruptive steps.
 SHARED = {"ibready_reboot_ok", "ibready_drain", "ibready_undrain"}
 SHARED |= {"ibready_plan", "ibready_replace_stack_ok", "ibready_firmware_ok"}
-SHARED |= {"ibready_fabric_restart_ok", "ibready_tcp_ports"}
+SHARED |= {"ibready_fabric_restart_ok", "ibready_expect", "ibready_waivers"}
+SHARED |= {"ibready_tcp_ports"}
 # Whether converge.yml enters a role is no variable of the role's own tasks.
 ENTERED = {f"{role}_manage" for role in ROLES}
 # Task keywords that hold a bare expression, and so does an assertion's `that`.

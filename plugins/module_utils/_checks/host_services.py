@@ -49,7 +49,7 @@ def judge(facts: HostFacts, machine: Machine) -> list[Check]:
     pins = Scope() if machine.without_hardware else host_scope.with_hca(machine)
     systemd = _with_systemd(services, machine)
     return [
-        *pins.then(systemd).judge("host.limit.memlock", lambda: _memlock(services)),
+        *pins.then(systemd).judge("host.limit.memlock", lambda: _memlock(services, machine)),
         *systemd.judge("host.limit.nofile", lambda: _nofile(services)),
         *hca.then(systemd).judge("host.service.openibd", lambda: [_openibd(services)]),
         *hca.then(systemd).judge("host.service.ibacm", lambda: [_ibacm(services)]),
@@ -65,13 +65,23 @@ def _with_systemd(services: ServiceFacts, machine: Machine) -> Scope:
     return Scope()
 
 
-def _memlock(services: ServiceFacts) -> list[Check]:
+def _memlock(services: ServiceFacts, machine: Machine) -> list[Check]:
+    ceiling = machine.memlock_ceiling
+
+    def capped(name: str, limits: Limits) -> str:
+        """Why nobody can raise this limit: what runs in a simulated node has the machine's."""
+        if name == _SYSTEMD or ceiling is None:
+            return ""
+        if not limits.memlock_soft == limits.memlock_hard == ceiling:
+            return ""
+        return f"simulated node: the machine that runs it gives nobody more than {_bytes(ceiling)}"
+
     def wrong(limits: Limits) -> str:
         if limits.memlock_soft >= UNLIMITED and limits.memlock_hard >= UNLIMITED:
             return ""
         return f"{_bytes(limits.memlock_soft)} (hard {_bytes(limits.memlock_hard)})"
 
-    return _limit("host.limit.memlock", services, wrong, "unlimited")
+    return _limit("host.limit.memlock", services, wrong, "unlimited", capped)
 
 
 def _nofile(services: ServiceFacts) -> list[Check]:
@@ -84,19 +94,29 @@ def _nofile(services: ServiceFacts) -> list[Check]:
 
 
 def _limit(
-    check: str, services: ServiceFacts, wrong: Callable[[Limits], str], expected: str
+    check: str,
+    services: ServiceFacts,
+    wrong: Callable[[Limits], str],
+    expected: str,
+    capped: Callable[[str, Limits], str] = lambda _name, _limits: "",
 ) -> list[Check]:
-    """What the services that start jobs have; systemd's default where none of them runs."""
+    """What the services that start jobs have; systemd's default where none of them runs.
+
+    ``capped`` says why a limit cannot be judged on this host; "" where it can be.
+    """
     if services.jobs.value is None:
         return [unknown(check, HOST, services.jobs.why)]
     asked: dict[str, Reading[Limits]] = dict(services.limits) or {_SYSTEMD: services.defaults}
-    if services.defaults.value is None:
+    full = any(one.value is not None and capped(name, one.value) for name, one in asked.items())
+    if services.defaults.value is None or full:
         # It is what the next service gets, and what a restart would change.
         asked[_SYSTEMD] = services.defaults
     checks = []
     for name, reading in asked.items():
         if reading.value is None:
             checks.append(unknown(check, name, reading.why))
+        elif capped(name, reading.value):
+            checks.append(skipped(check, name, capped(name, reading.value)))
         elif wrong(reading.value):
             cause = "" if name == _SYSTEMD else _cause(name, services, wrong)
             observed = wrong(reading.value)

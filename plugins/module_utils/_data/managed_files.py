@@ -51,6 +51,13 @@ MANAGED = (
     Managed("/etc/dkms/framework.conf.d/ibready.conf"),
     # nccl
     Managed("/etc/nccl.conf"),
+    # container_runtime; an engine takes up a file that went back when it starts next.
+    Managed("/etc/docker/daemon.json"),
+    Managed("/etc/containerd/config.toml"),
+    Managed("/etc/containers/containers.conf.d/90-ibready.conf"),
+    Managed("/etc/cdi/ibready-rdma.json"),
+    Managed("/etc/cdi/nvidia.yaml"),
+    Managed("/usr/local/lib/ibready/cdi-rdma"),
     # mpi
     Managed("/etc/openmpi*/openmpi-mca-params.conf"),
     Managed("/etc/openmpi*/prte-mca-params.conf"),
@@ -62,8 +69,20 @@ MANAGED = (
     Managed("/etc/systemd/system/*.wants/openibd.service", tell=SYSTEMD),
     Managed("/etc/rc*.d/*openibd"),
     Managed("/etc/systemd/system/*.wants/nvidia-*.service", tell=SYSTEMD),
+    Managed("/etc/systemd/system/*.wants/nvidia-*.path", tell=SYSTEMD),
     # What the roles remember, so that they can put it back themselves.
     Managed("/var/lib/ibready/*.json"),
 )
-# The snapshots' own memory, and what belongs to a run and not to a stack.
-LEFT_OUT = ("/var/lib/ibready/stack.json", "/var/lib/ibready/firewall.json")
+# The snapshots' own memory, and what belongs to no stack: a rollback leaves the health agent.
+LEFT_OUT = (
+    "/var/lib/ibready/stack.json",
+    "/etc/ibready/agent.json",
+    "/etc/ibready/expect.json",
+    "/etc/ibready/waivers.json",
+    "/etc/ibready/npd.json",
+    "/etc/systemd/system/ibready-health.service",
+    "/etc/systemd/system/ibready-health.timer",
+    "/etc/systemd/system/timers.target.wants/ibready-health.timer",
+    # Of a run: which rules stand in the firewall now.
+    "/var/lib/ibready/firewall.json",
+)

@@ -78,6 +78,8 @@ class Machine:
     read), None for a model that is not known. ``simulated``: what of this host is simulated, "";
     ``simulates_hardware``: whether bus, kernel modules and their tools are, so that they can be
     judged like a host's.
+    ``memlock_ceiling``: how many bytes a process of a simulated node may lock at most, whatever it
+    asks for, because the machine below gives no more; None where nobody limits it like that.
     ``virtual``: whether the host is a virtual machine. ``container``: what kind of container we
     look from, "" outside. ``arch``: as ``uname -m`` says it, "" where no file tells.
     ``switch_managers``: addresses of the HCA functions that are no HCAs but lead to the NVLink
@@ -99,6 +101,7 @@ class Machine:
     unclear_managers: tuple[str, ...] = ()
     simulated: str = ""
     simulates_hardware: bool = False
+    memlock_ceiling: int | None = None
     board: Board | None = None
 
     @property

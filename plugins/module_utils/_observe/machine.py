@@ -7,6 +7,7 @@ import json
 import posixpath
 import re
 from dataclasses import replace
+from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _profiles
 from ansible_collections.ibready.cluster.plugins.module_utils._data.boards import Board
@@ -65,6 +66,7 @@ def observe(evidence: Evidence, profile: str = "") -> Machine:
         unclear_managers=unclear,
         simulated=simulated(evidence),
         simulates_hardware=_simulates_hardware(evidence),
+        memlock_ceiling=_memlock_ceiling(evidence),
         board=board,
     )
 
@@ -98,12 +100,24 @@ def simulated(evidence: Evidence) -> str:
         return "" if "not in the bundle" in exc.reason else MARK_UNREADABLE
 
 
-def _simulates_hardware(evidence: Evidence) -> bool:
-    """Whether the mark says so; a node whose mark cannot be read simulates nothing."""
+def _mark(evidence: Evidence) -> dict[str, Any]:
+    """The mark of a simulated node; empty where there is none, or none that can be read."""
     told = simulated(evidence)
     if not told or told == MARK_UNREADABLE:
-        return False
-    return json.loads(evidence.read(SANDBOX_MARK)).get("hardware") is True
+        return {}
+    mark: dict[str, Any] = json.loads(evidence.read(SANDBOX_MARK))
+    return mark
+
+
+def _simulates_hardware(evidence: Evidence) -> bool:
+    """Whether the mark says so; a node whose mark cannot be read simulates nothing."""
+    return _mark(evidence).get("hardware") is True
+
+
+def _memlock_ceiling(evidence: Evidence) -> int | None:
+    """The mark's word; a mark that says something else than a number of bytes says nothing."""
+    ceiling = _mark(evidence).get("memlock_ceiling")
+    return ceiling if type(ceiling) is int and ceiling > 0 else None
 
 
 def read_mark(evidence: Evidence) -> str:

@@ -44,6 +44,7 @@ class AptHost:
 
     cache = "/var/cache/apt/archives"
     holds_in = ""
+    site = False
 
     def __init__(self, run: Runner, root: str = "/", more: Sequence[str] = ()) -> None:
         self.root = root
@@ -84,7 +85,9 @@ class AptHost:
         return [
             f"{folder}/{name}"
             for name in sorted(names)
-            if name.startswith("ibready-") and name.endswith((".list", ".gpg"))
+            if name.startswith("ibready-")
+            and name.endswith((".list", ".gpg"))
+            and files.of_site(name) == self.site
         ]
 
     def installed(self) -> dict[str, Installed]:

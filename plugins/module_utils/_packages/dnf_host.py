@@ -51,6 +51,7 @@ class DnfHost:
 
     cache = "/var/tmp"
     holds_in = versionlock.PATH
+    site = False
 
     def __init__(self, run: Runner, root: str = "/", more: Sequence[str] = ()) -> None:
         self.root = root
@@ -80,7 +81,7 @@ class DnfHost:
         for pattern in (files.dnf_repo("*"), files.dnf_key("*")):
             for place in sorted(glob.glob(os.path.join(self.root, pattern.lstrip("/")))):
                 path = "/" + os.path.relpath(place, self.root)
-                if path not in known:
+                if path not in known and files.of_site(path) == self.site:
                     wanted.append(File(path, None))
         return wanted
 

@@ -31,6 +31,8 @@ APT_PREFERENCES = "/etc/apt/preferences.d"
 YUM_REPOS = "/etc/yum.repos.d"
 RPM_KEYS = "/etc/pki/rpm-gpg"
 DNF_MODULES = "/etc/dnf/modules.d"
+# Repositories that no plan names: a visit for the plan leaves these alone, and the other way round.
+SITE = "site-"
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,11 @@ def dnf_repo(name: str) -> str:
 
 def dnf_module(name: str) -> str:
     return f"{DNF_MODULES}/{name}.module"
+
+
+def of_site(path: str) -> bool:
+    """Whether a file of ours is of a repository that the site names."""
+    return f"ibready-{SITE}" in os.path.basename(path)
 
 
 def source_list(repository: Repository, key: str) -> str:

@@ -25,6 +25,8 @@ class Manager(Protocol):
     cache: str
     # The file that holds are kept in, where they are a file's.
     holds_in: str
+    # Whether the repositories are those of the site rather than of the plan.
+    site: bool
 
     def key_path(self, repository: str) -> str:
         """Where the repository's keyring lies."""

@@ -112,6 +112,19 @@ SECTIONS: dict[str, Spec] = {
         "streams": {"type": "dict"},
         "stream_systems": _LIST,
     },
+    "kubernetes.gpu_operators": {
+        "stack": _NEED,
+        "drivers": _NEED_LIST,
+        "containerd": _NEED,
+        "kubernetes": _STR,
+    },
+    "kubernetes.network_operators": {
+        "doca": _NEED,
+        "driver_image": _NEED,
+        "images": _NEED,
+        "gpu_operator": _NEED,
+        "kubernetes": _STR,
+    },
     "rules.rules": {"says": _NEED, "effect": {**_NEED, "choices": ["refuse", "warn"]}},
 }
 # Fields that hold a version specifier, "any" or "none".
@@ -122,6 +135,8 @@ SPECIFIERS = {
     "cuda.architectures": ("cuda",),
     "cuda.gpudirect": ("kernel", "cuda"),
     "container_toolkit.engines": ("toolkit", "engine"),
+    "kubernetes.gpu_operators": ("containerd", "kubernetes"),
+    "kubernetes.network_operators": ("gpu_operator", "kubernetes"),
 }
 
 

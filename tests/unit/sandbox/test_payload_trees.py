@@ -15,7 +15,7 @@ TREES = REPOSITORY / "sandbox/vendor/payload"
 OURS = (
     *("nvidia-utils", "nvidia-dkms", "nvidia-kernel-common", "nvidia-modprobe", "nvidia-imex"),
     *("nvidia-fabricmanager", "nvidia-persistenced", "libnvidia-compute", "libnvidia-nscq"),
-    *("libnvsdm", "nvlsm", "dcgm"),
+    *("libnvsdm", "nvlsm", "dcgm", "nvidia-container-toolkit", "nvidia-container-toolkit-base"),
 )
 FILES = [
     path
@@ -55,7 +55,7 @@ def test_a_copy_of_the_checkout_meets_no_link() -> None:
 
 def test_units_name_programs_that_come_along() -> None:
     units = [path for path in FILES if path.suffix == ".service"]
-    assert len(units) == 3
+    assert len(units) == 4
     for unit in units:
         stem = unit.relative_to(TREES).parts[0]
         for line in unit.read_text().splitlines():

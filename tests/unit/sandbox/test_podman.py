@@ -56,6 +56,13 @@ def test_a_node_is_not_privileged_and_cannot_write_what_it_is_shown() -> None:
     assert not any("SYS_MODULE" in word for word in words)
 
 
+def test_a_nodes_engines_make_groups_of_its_own_and_store_on_a_volume_of_its_own() -> None:
+    words = node_argv(BOX, "node1", "image")
+    assert "--cgroupns=private" in words
+    assert f"--volume={BOX.engines('node1')}:/srv/engines" in words
+    assert BOX.engines("node1") in BOX.volumes
+
+
 def test_an_ordinary_user_calls_podman_through_sudo(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     assert argv("ps")[:3] == ["sudo", "-n", "podman"]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _collect
+from ansible_collections.ibready.cluster.plugins.module_utils import _collect, _pack
 from tests.gauntlet import render
 from tests.gauntlet.nodes.nccl import PEER
 from tools import build
@@ -45,8 +45,8 @@ def test_it_holds_the_module_utils_as_they_are(program: Path) -> None:
     with zipfile.ZipFile(program) as archive:
         for path in source.rglob("*.py"):
             name = path.relative_to(source).as_posix()
-            if name not in build._LEFT_OUT:
-                assert archive.read(f"{build._PACKAGE}/{name}") == path.read_bytes()
+            if name not in _pack.LEFT_OUT:
+                assert archive.read(f"{_pack.PACKAGE}/{name}") == path.read_bytes()
 
 
 def test_it_runs_by_itself_without_site_packages(program: Path, tmp_path: Path) -> None:

@@ -677,6 +677,47 @@ def test_where_no_service_starts_jobs_systemds_default_counts() -> None:
     assert check.observed == "8192 KiB (hard 8192 KiB)"
 
 
+MARK = '{"what": "a fabric", "hardware": true, "memlock_ceiling": 8388608}'
+
+
+@pytest.mark.parametrize(
+    ("mark", "limit", "default", "result"),
+    [
+        pytest.param(MARK, "8388608", "infinity", "skip", id="all that the machine below gives"),
+        pytest.param(MARK, "65536", "infinity", "fail", id="less than that"),
+        pytest.param(MARK, "unlimited", "infinity", "pass", id="more than it claims to give"),
+        pytest.param(
+            MARK.replace("8388608", '"8388608"'), "8388608", "infinity", "fail", id="word"
+        ),
+        pytest.param("", "8388608", "infinity", "fail", id="a real host"),
+    ],
+)
+def test_what_nobody_can_raise_on_a_simulated_node_is_left_out(
+    mark: str, limit: str, default: str, result: str
+) -> None:
+    def bend(tree: Tree) -> None:
+        if mark:
+            tree.file("/run/.containerenv", "")
+            tree.file("/etc/ibready-sandbox.json", mark)
+
+    checks = judge(bend=bend, slurmd_memlock=limit, memlock=default)
+    check = one(checks, "host.limit.memlock")
+    assert check.result == result, check
+    if result == "skip":
+        assert check.subject == "slurmd.service"
+        assert "8192 KiB" in check.cause
+
+
+def test_systemds_default_is_judged_even_where_a_services_limit_cannot_be() -> None:
+    def bend(tree: Tree) -> None:
+        tree.file("/run/.containerenv", "")
+        tree.file("/etc/ibready-sandbox.json", MARK)
+
+    checks = judge(bend=bend, slurmd_memlock="8388608", memlock="8388608")
+    found = {one.subject: one.result for one in checks if one.id == "host.limit.memlock"}
+    assert found == {"slurmd.service": "skip", "systemd's default": "fail"}
+
+
 def test_a_default_that_cannot_be_told_is_unknown_whatever_the_services_have() -> None:
     checks = judge(bend=printed("systemctl_show", "Version=255\n"))
     assert results(checks, "unknown") == {

@@ -14,14 +14,24 @@ from ansible_collections.ibready.cluster.plugins.module_utils import (
     _boot_tuning,
     _bootloader,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._data.managed_files import MANAGED
+from ansible_collections.ibready.cluster.plugins.module_utils._container import (
+    cdi,
+    cdi_nvidia,
+    cdi_rdma,
+    limits,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data import container_engines
+from ansible_collections.ibready.cluster.plugins.module_utils._data.managed_files import (
+    LEFT_OUT,
+    MANAGED,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_reading import SYSTEM_FILE
 from ansible_collections.ibready.cluster.plugins.module_utils._packages import files, versionlock
 from ansible_collections.ibready.cluster.plugins.modules import boot_tuning
 
 ROOT = Path(__file__).parents[4]
-# Its file is of the run, and not of the stack.
-OF_THE_RUN = "reboot_gate"
+# Their files are of the run, or of the site, and not of the stack.
+OF_NO_STACK = {"reboot_gate", "health_agent"}
 WRITER = re.compile(
     r"^ +(?:ansible\.builtin\.(?:copy|template|lineinfile)|ibready\.cluster\.sysctl_dropin):\n"
     r"(?:.*\n)*? +(?:dest|path): (.+)$",
@@ -55,11 +65,19 @@ def written(role: str) -> set[str]:
 
 
 def test_what_roles_write_is_managed() -> None:
-    roles = {path.name for path in ROOT.glob("roles/*")} - {OF_THE_RUN}
+    roles = {path.name for path in ROOT.glob("roles/*")} - OF_NO_STACK
     found = set().union(*map(written, roles))
     assert "/etc/modprobe.d/ibready-nouveau.conf" in found
     assert "/etc/infiniband/openib.conf" in found
     assert unmanaged(found) == set()
+
+
+def test_a_rollback_leaves_the_health_agent_where_it_is() -> None:
+    found = written("health_agent") - {"{{ item.value }}"}
+    assert "/etc/ibready/agent.json" in found
+    managed = found - unmanaged(found)
+    assert managed - set(LEFT_OUT) == set()
+    assert unmanaged({"/usr/local/lib/ibready/slurm-health", "/usr/local/lib/ibready/ibready.pyz"})
 
 
 def test_what_modules_write_is_managed() -> None:
@@ -78,6 +96,16 @@ def test_what_modules_write_is_managed() -> None:
         boot_tuning._UNIT,
         boot_tuning._WANTED,
         SYSTEM_FILE,
+        *(one.config for one in container_engines.TABLE.values()),
+        *(limits.path(one.unit) for one in container_engines.TABLE.values() if one.unit),
+        cdi_rdma.SPEC,
+        cdi_nvidia.WRITTEN,
+        cdi.PROGRAM,
+        f"{cdi.UNITS}/ibready-cdi-rdma.path",
+        f"{cdi.UNITS}/multi-user.target.wants/ibready-cdi-rdma.path",
+        f"{cdi.UNITS}/multi-user.target.wants/{cdi_nvidia.UNITS[0]}",
+        files.apt_source(f"{files.SITE}docker"),
+        "/var/lib/ibready/container_docker.json",
         "/var/lib/ibready/packages/rdma.json",
         "/var/lib/ibready/kernel_args.json",
     }

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ansible_collections.ibready.cluster.plugins.module_utils._command import Output
 from ansible_collections.ibready.cluster.plugins.module_utils._packages import (
     apt_text,
     dnf_text,
@@ -15,6 +18,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._packages import (
     rpm_version,
     versionlock,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._packages.dnf_host import DnfHost
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import (
     Change,
     Installed,
@@ -240,3 +244,14 @@ def test_pins_name_versions_and_repositories() -> None:
     assert "Package: libnvidia-* nvidia-*\nPin: version /^([0-9]+:)?580\\.126\\.20($|" in text
     assert 'Package: mft\nPin: origin "mirror"\nPin-Priority: 1001\n' in text
     assert files.preferences(Part("nccl", (Wanted("libnccl2"),)), [repository]) == ""
+
+
+@pytest.mark.parametrize("site", [False, True], ids=["plan", "site"])
+def test_dnf_sweeps_only_the_files_of_whose_visit_it_is(tmp_path: Path, site: bool) -> None:
+    (tmp_path / "etc/yum.repos.d").mkdir(parents=True)
+    for name in ("doca", "site-docker"):
+        (tmp_path / f"etc/yum.repos.d/ibready-{name}.repo").touch()
+    host = DnfHost(lambda argv: Output(0, "", ""), str(tmp_path))
+    host.site = site
+    gone = [one.path for one in host.files((), ())]
+    assert gone == [f"/etc/yum.repos.d/ibready-{'site-docker' if site else 'doca'}.repo"]

@@ -93,3 +93,33 @@ def test_what_must_not_come_without_consent(
 def test_bad_input_is_refused(run_module: Run, world: AptWorld) -> None:
     result = run_module(stack_packages.main, repositories=[{"name": "x"}], parts={})
     assert (result["kind"], result["changed"]) == ("input", False)
+
+
+def test_plan_and_site_leave_each_others_repositories_alone(
+    run_module: Run, world: AptWorld, repository: dict[str, Any], tmp_path: Path
+) -> None:
+    docker = DebRepository(tmp_path / "docker", Signer(tmp_path, "docker"))
+    docker.publish([Deb("docker-ce", "27.1")])
+    plan = {"repositories": [repository], "parts": PARTS, "min_free_mb": 1}
+    site = {
+        "owner": "site",
+        "repositories": [docker.entry("docker")],
+        "parts": {"container_engine": {"packages": ["docker-ce"], "hold": False}},
+        "min_free_mb": 1,
+    }
+    run_module(stack_packages.main, **plan)
+    done = run_module(stack_packages.main, **site)
+    assert [one["name"] for one in done["installed"]] == ["docker-ce"]
+    assert done["files"] == [
+        "/etc/apt/keyrings/ibready-site-docker.gpg",
+        "/etc/apt/sources.list.d/ibready-site-docker.list",
+    ]
+    assert not run_module(stack_packages.main, **plan)["changed"]
+    assert not run_module(stack_packages.main, **site)["changed"]
+    assert world.file("/etc/apt/sources.list.d/ibready-vendor.list").exists()
+    gone = run_module(stack_packages.main, **{**site, "repositories": []})
+    assert gone["files"] == [
+        "/etc/apt/sources.list.d/ibready-site-docker.list",
+        "/etc/apt/keyrings/ibready-site-docker.gpg",
+    ]
+    assert world.packages()["docker-ce"] == "27.1"

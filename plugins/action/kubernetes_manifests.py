@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Render what NVIDIA's operators and jobs need in Kubernetes, from the plan and all hosts' facts.
+
+Runs on the controller, for only it knows all nodes; the cluster is not touched.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
+from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes import (
+    files,
+    nodes,
+    options,
+    render,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.names import (
+    KubernetesError,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load
+from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.model import (
+    Matrix,
+    MatrixError,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import where
+
+_PROBLEMS = (KubernetesError, MatrixError)
+
+
+class ActionModule(ActionBase):
+    """The whole of the module ``kubernetes_manifests``."""
+
+    _requires_connection = False
+    _VALID_ARGS = frozenset(("hosts", "dest", *options.SPEC))
+    _supports_check_mode = True
+
+    def run(
+        self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        result: dict[str, Any] = super().run(tmp, task_vars)
+        _, args = self.validate_argument_spec(
+            argument_spec={
+                "hosts": {"type": "list", "elements": "str", "required": True},
+                "dest": {"type": "str", "required": True},
+                **options.SPEC,
+            }
+        )
+        hostvars = (task_vars or {})["hostvars"]
+        folder = Path(os.environ.get("PWD", "."), args["dest"]).expanduser()
+        try:
+            wanted = options.read(args)
+            matrix = _matrix(args["hosts"], hostvars)
+            told = nodes.read(args["hosts"], hostvars, matrix)
+            rendered = render.render(told, wanted, matrix, VERSION)
+            changed = files.changes(folder, rendered.files)
+        except _PROBLEMS as exc:
+            raise AnsibleActionFail(f"{exc}. Nothing was written.") from None
+        for remark in rendered.remarks:
+            self._display.warning(remark)
+        if told.absent:
+            self._display.warning(f"no manifest is about {', '.join(told.absent)}: it told nothing")
+        if not self._task.check_mode:
+            try:
+                files.write(folder, rendered.files, changed)
+            except OSError as exc:
+                raise AnsibleActionFail(
+                    f"{folder}: {exc}. Next: make it writable, or set kubernetes_rdma_dir"
+                ) from None
+        if self._task.diff:
+            result["diff"] = _diff(folder, changed)
+        result.update(
+            changed=bool(changed),
+            dest=str(folder),
+            files=sorted(rendered.files),
+            remarks=list(rendered.remarks),
+            absent=list(told.absent),
+            idle=list(told.idle),
+            sources=vars(rendered.sources),
+            operators={
+                "gpu_operator": rendered.operators.gpu.name if rendered.operators.gpu else "",
+                "network_operator": rendered.operators.network.name,
+            },
+            resources={name: dict(one) for name, one in rendered.resources.items()},
+        )
+        return result
+
+
+def _matrix(hosts: Sequence[str], hostvars: Mapping[str, Any]) -> Matrix:
+    """The one matrix that the plans of these hosts were made with."""
+    folders = {
+        where.matrix_folders({"stack_matrix": hostvars[host].get("stack_matrix")})
+        for host in hosts
+        if host in hostvars
+    }
+    if len(folders) > 1:
+        raise KubernetesError("stack_matrix differs between hosts. Next: set it once for all")
+    return load.load(next(iter(folders), ()))
+
+
+def _diff(folder: Path, changed: Sequence[files.Change]) -> list[dict[str, str]]:
+    return [
+        {
+            "before": one.before,
+            "after": one.after,
+            "before_header": str(folder / one.path),
+            "after_header": str(folder / one.path),
+        }
+        for one in changed
+    ]

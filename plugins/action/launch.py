@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Render launch scripts for the hosts of this run, from what they told.
+
+Runs on the controller and starts nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _files
+from ansible_collections.ibready.cluster.plugins.plugin_utils._launch import make
+from ansible_collections.ibready.cluster.plugins.plugin_utils._launch.kinds import KINDS
+from ansible_collections.ibready.cluster.plugins.plugin_utils._launch.words import LaunchError
+
+_OPTIONS = ("image", "program", "arguments", "nodes", "processes", "port", "mounts")
+
+
+class ActionModule(ActionBase):
+    """The whole of the module ``launch``."""
+
+    _requires_connection = False
+    _VALID_ARGS = frozenset(("hosts", "kind", "dest", *_OPTIONS))
+    _supports_check_mode = True
+
+    def run(
+        self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        result: dict[str, Any] = super().run(tmp, task_vars)
+        _, args = self.validate_argument_spec(
+            argument_spec={
+                "hosts": {"type": "list", "elements": "str", "required": True},
+                "kind": {"type": "str", "choices": [make.ALL, *KINDS], "default": make.ALL},
+                "dest": {"type": "path"},
+                "image": {"type": "str"},
+                "program": {"type": "str"},
+                "arguments": {"type": "list", "elements": "str", "default": []},
+                "nodes": {"type": "int"},
+                "processes": {"type": "int"},
+                "port": {"type": "int"},
+                "mounts": {"type": "list", "elements": "str", "default": []},
+            }
+        )
+        hostvars = (task_vars or {})["hostvars"]
+        told = {name: hostvars[name] for name in args["hosts"] if name in hostvars}
+        try:
+            made = make.make(told, args["hosts"], args["kind"], args)
+        except LaunchError as exc:
+            raise AnsibleActionFail(f"nothing to launch: {exc}") from exc
+        changed: list[str] = []
+        if args["dest"]:
+            changed = self._write(Path(args["dest"]), made.files)
+        self._show(made, args["kind"])
+        for name, why in made.cluster.absent.items():
+            self._display.warning(f"{name} is left out of the launch scripts: {why}")
+        result.update(
+            changed=bool(changed),
+            written=changed,
+            dest=str(Path(args["dest"]).resolve()) if args["dest"] else "",
+            scripts=dict(made.scripts),
+            files=dict(made.files),
+            refused=dict(made.refused),
+            hosts=[one.name for one in made.cluster.nodes],
+            addresses={one.name: one.address for one in made.cluster.nodes},
+            processes=made.cluster.processes,
+            left_out=dict(made.cluster.absent),
+            notes=list(made.cluster.notes),
+            rails=made.cluster.rails,
+            simulated=made.cluster.simulated,
+        )
+        return result
+
+    def _write(self, folder: Path, files: Mapping[str, str]) -> list[str]:
+        """Write what differs, nothing in check mode; returns the names of it."""
+        changed = []
+        try:
+            for name, text in files.items():
+                path = folder / name
+                if path.is_file() and path.read_text() == text:
+                    continue
+                changed.append(name)
+                if not self._task.check_mode:
+                    _files.write_whole(path, text)
+                    path.chmod(0o755 if name.endswith(".sh") else 0o644)
+        except (OSError, UnicodeDecodeError) as exc:
+            raise AnsibleActionFail(
+                f"the launch scripts were not written to {folder}: {exc}; next: set launch_dir"
+            ) from exc
+        return changed
+
+    def _show(self, made: make.Made, kind: str) -> None:
+        """One script whole with what belongs to it; of all, which there are."""
+        if kind != make.ALL:
+            for name, text in made.files.items():
+                self._display.display(f"\n----- {name}\n{text}")
+            return
+        for one in KINDS.values():
+            why = made.refused.get(one.name)
+            told = f"not rendered: {why}" if why else f"{one.title}, run it {one.where}"
+            self._display.display(f"{one.file:<14}{told}")

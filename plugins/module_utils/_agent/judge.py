@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Look at the host now, bounded in time and never twice at once; or take a fresh verdict."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import sys
+import time
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.module_utils._agent import bounded, look
+from ansible_collections.ibready.cluster.plugins.module_utils._agent.look import Look
+from ansible_collections.ibready.cluster.plugins.module_utils._agent.settings import Settings
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
+from ansible_collections.ibready.cluster.plugins.module_utils._command import Unavailable, decode
+from ansible_collections.ibready.cluster.plugins.module_utils._paths import read_regular
+
+
+def current(settings: Settings, age: float, seconds: float | None = None) -> Look:
+    """The last verdict where it is younger than ``age`` seconds, else a new one."""
+    limit = settings.seconds if seconds is None else seconds
+    begun, wall = time.monotonic(), time.time()
+    known = look.last(settings)
+    if known is not None and 0 <= wall - known.looked_at < age:
+        return known
+    try:
+        with bounded.locked(os.path.join(settings.run, "look.lock"), limit):
+            known = look.last(settings)
+            if known is not None and wall <= known.looked_at <= time.time():
+                return known
+            made = _made(settings, max(1.0, limit - (time.monotonic() - begun)))
+    except bounded.Busy:
+        return Look(
+            settings.host,
+            settings.areas,
+            looked_at=time.time(),
+            seconds=time.monotonic() - begun,
+            why=f"another look has not ended for {limit:g} s",
+        )
+    return made
+
+
+def _made(settings: Settings, limit: float) -> Look:
+    """A new look, remembered."""
+    begun, own = time.monotonic(), time.process_time()
+    done = bounded.run(lambda: json.dumps(_judged(settings)).encode(), limit)
+    told: dict[str, Any] = {"error": done.why} if done.said is None else json.loads(done.said)
+    made = Look(
+        settings.host,
+        settings.areas,
+        tuple(_model.from_dict(one) for one in told.get("checks", ())),
+        time.time(),
+        time.monotonic() - begun,
+        done.cpu_seconds + time.process_time() - own,
+        done.peak_bytes,
+        told.get("simulated", ""),
+        told.get("error", ""),
+    )
+    try:
+        look.save(settings, made)
+    except OSError as exc:
+        print(f"ibready: {look.path(settings)} was not written: {exc}", file=sys.stderr)
+    return made
+
+
+def _judged(settings: Settings) -> dict[str, Any]:
+    """What is wrong, or why nobody can tell."""
+    from ansible_collections.ibready.cluster.plugins.module_utils import (
+        _expect,
+        _verify,
+        _waivers,
+    )
+    from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
+
+    try:
+        unknown = [area for area in settings.areas if area not in _verify.AREAS]
+        if unknown:
+            raise ValueError(f"there is no area {unknown[0]!r}; known are {_verify.AREAS}")
+        expect = _expect.from_inventory(_json(settings.expect, {}))
+        waivers = _waivers.parse(_json(settings.waivers, []))
+    except (Unavailable, ValueError) as exc:
+        return {"error": str(exc)}
+    judged = _verify.verify(Live(settings.root), expect, settings.areas)
+    checks = _waivers.apply(judged.checks, waivers, settings.host, datetime.date.today())
+    return {
+        "checks": [one.to_dict() for one in checks],
+        "simulated": judged.facts["machine"]["simulated"],
+    }
+
+
+def _json(path: str, otherwise: Any) -> Any:
+    if not path:
+        return otherwise
+    try:
+        return json.loads(decode(read_regular(path, path)))
+    except ValueError as exc:
+        raise ValueError(f"{path}: not JSON: {exc}") from None

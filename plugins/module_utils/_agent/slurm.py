@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Slurm's HealthCheckProgram and Prolog on this node.
+
+Slurm kills a HealthCheckProgram after 60 seconds. Until it has ended with status 0 once, a slurmd
+that starts does not register (man slurm.conf), so the status says whether the node was dealt with,
+not whether it is ready.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import syslog
+import time
+
+from ansible_collections.ibready.cluster.plugins.module_utils._agent import (
+    bounded,
+    judge,
+    memory,
+    policy,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._agent.look import GOOD
+from ansible_collections.ibready.cluster.plugins.module_utils._agent.settings import (
+    ALLOW,
+    Settings,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
+from ansible_collections.ibready.cluster.plugins.module_utils._command import (
+    Unavailable,
+    find_program,
+    run_program,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import scontrol_node
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
+    ParseError,
+    last_word,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._state import StateError
+
+# Three calls, the look and its end (bounded: 4 s) have to fit into Slurm's 60 seconds.
+_CALL_S = 6.0
+_LOOK_S = 36.0
+# Of our environment scontrol gets only where its configuration is: SLURM_TIME_FORMAT and the like
+# would change what it prints.
+_KEPT = ("PATH", "SLURM_CONF", "SLURM_CONF_SERVER", "TZ", "LD_LIBRARY_PATH")
+
+
+class SlurmError(Exception):
+    """Slurm could not be asked or told; the message says what to do next."""
+
+
+def health(settings: Settings) -> int:
+    """Drain or give back this node where that is due; 0 where the node was dealt with."""
+    name = node_name(settings)
+    try:
+        with bounded.locked(os.path.join(settings.run, "slurm.lock"), 0.0, heirs=False):
+            return _dealt_with(settings, name)
+    except bounded.Busy:
+        # It is bounded in time, and what it sees is as young as anything that we could.
+        print(f"{name}: {policy.NOTHING}: another health check deals with it")
+    except (SlurmError, StateError, OSError) as exc:
+        _log(f"{name}: slurm-health: {exc}", syslog.LOG_ERR)
+        return 1
+    return 0
+
+
+def _dealt_with(settings: Settings, name: str) -> int:
+    node = _shown(settings, name)
+    seen = judge.current(settings, settings.slurm_age, min(settings.seconds, _LOOK_S))
+    seen = seen.without(settings.slurm_never)
+    streak = memory.streak(settings).then(seen)
+    memory.keep_streak(settings, streak)
+    drained = memory.drained(settings)
+    decision = policy.decide(node, seen, streak, drained, settings)
+    if decision.action == policy.DRAIN:
+        _drain(settings, name, decision, policy.cause_of(seen))
+    elif decision.action == policy.RESUME:
+        _call(settings, "update", f"NodeName={name}", "State=RESUME")
+        memory.keep_drained(settings, policy.Drained())
+        _log(f"{name}: resumed ({decision.why}); it was drained for {drained.reason!r}")
+    elif drained.reason and not node.any_of("DRAIN", "DRAINED", "DRAINING"):
+        memory.keep_drained(settings, policy.Drained())
+    print(f"{name}: {decision.action}: {decision.why}")
+    return 0
+
+
+def prolog(settings: Settings) -> int:
+    """Whether a job may start here: 1 has Slurm drain the node and requeue the job.
+
+    Slurm itself is not asked: commands of Slurm have no place in a Prolog.
+    """
+    name, begun = node_name(settings), time.time()
+    seen = judge.current(settings, settings.prolog_age, settings.prolog_seconds)
+    if seen.without(settings.slurm_never).verdict not in GOOD and seen.looked_at < begun:
+        # An older verdict may let a job start, but not keep one from starting.
+        seen = judge.current(settings, 0.0, settings.prolog_seconds)
+    seen = seen.without(settings.slurm_never)
+    if seen.verdict in GOOD:
+        return 0
+    told = f"{name} is {seen.verdict}: {policy.summary(seen, 200)}"
+    if seen.verdict == _model.UNKNOWN_VERDICT and settings.prolog_unknown == ALLOW:
+        _log(f"prolog: {told}; the job starts all the same (prolog_unknown)")
+        return 0
+    _log(f"prolog: no job starts here: {told}", syslog.LOG_ERR)
+    return 1
+
+
+def node_name(settings: Settings) -> str:
+    """The node's name in Slurm: as set, as slurmd says, else the host's short name."""
+    said = settings.slurm_node or os.environ.get("SLURMD_NODENAME", "")
+    return said or settings.host.split(".")[0]
+
+
+def _drain(settings: Settings, name: str, decision: policy.Decision, cause: str) -> None:
+    words = ("State=DRAIN", f"Reason={decision.reason}")
+    _call(settings, "update", f"NodeName={name}", *words)
+    node = _shown(settings, name)
+    if node.reason != decision.reason:
+        raise SlurmError(f"drained, but the reason is {node.reason!r}; it is not resumed by itself")
+    memory.keep_drained(settings, policy.Drained(node.reason, node.stamp, cause))
+    _log(f"{name}: drained: {decision.reason}")
+
+
+def _shown(settings: Settings, name: str) -> scontrol_node.Node:
+    try:
+        node = scontrol_node.parse(_call(settings, "show", "node", name))
+    except ParseError as exc:
+        raise SlurmError(f"{exc}. Next: `scontrol show node {name}`") from None
+    if node.name != name:
+        raise SlurmError(f"asked for node {name}, and told of {node.name}")
+    return node
+
+
+def _call(settings: Settings, *words: str) -> str:
+    """What scontrol prints; raises SlurmError."""
+    shown = f"scontrol {' '.join(words[:2])}"
+    if any(word.startswith("-") for word in words):
+        raise SlurmError(f"{shown}: a word that begins with '-' is none for scontrol")
+    known = {key: os.environ[key] for key in _KEPT if key in os.environ}
+    try:
+        program = find_program(settings.slurm_scontrol)
+        env = {"PATH": os.defpath, **known, "LC_ALL": "C"}
+        done = run_program("scontrol", [program, *words], _CALL_S, env=env)
+    except Unavailable as exc:
+        raise SlurmError(f"{shown}: {exc.reason}. {_NEXT}") from None
+    if done.rc != 0:
+        said = last_word(done.stdout, done.stderr) or "no word"
+        raise SlurmError(f"{shown}: status {done.rc}: {said}. {_NEXT}")
+    return done.stdout
+
+
+_NEXT = "Next: see `scontrol ping`, and health_agent_slurm_node and _scontrol where names differ"
+
+
+def _log(text: str, level: int = syslog.LOG_WARNING) -> None:
+    """To the journal, for slurmd keeps what its programs print only where they fail."""
+    print(text, file=sys.stderr)
+    syslog.openlog("ibready", 0, syslog.LOG_DAEMON)
+    syslog.syslog(level, text)

@@ -1,0 +1,267 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: container_engines
+short_description: Give the containers of a host's engines the limits that training needs
+version_added: 0.2.0
+description:
+  - Merges a few keys into the configuration that a site has for docker, containerd or podman, and
+    raises the limits of the engine's service. All else in the file stays as it is, to the byte.
+  - For docker these are C(default-ulimits), C(default-shm-size), C(features.cdi) and
+    C(runtimes.nvidia) in C(/etc/docker/daemon.json); for containerd C(enable_cdi) of the CRI plugin
+    in C(/etc/containerd/config.toml); for podman a file of its own,
+    C(/etc/containers/containers.conf.d/90-ibready.conf). The service's limits are a drop-in of
+    systemd.
+  - The engine itself has to take the new file before the old one is touched. A file that is not
+    valid is refused, with line and column, and left as it was.
+  - The service is restarted only if something changed, and not while containers run, unless
+    O(restart_ok) says so or docker keeps them alive (C(live-restore)). Where a reload is enough it
+    is reloaded.
+  - An engine that does not answer afterwards gets its old files back and is started again; then the
+    module fails with what the engine said.
+  - What is taken out of the options later is put back as it was before.
+options:
+  names:
+    description: The engines. Those that are not on the host are passed by.
+    type: list
+    elements: str
+    choices: [docker, containerd, podman]
+    default: [containerd, docker, podman]
+  memlock:
+    description:
+      - The most memory that a process may lock, V(unlimited) or a number of KiB. Empty leaves it.
+    type: str
+    default: unlimited
+  nofile:
+    description: The most files that a process may open. 0 leaves it.
+    type: int
+    default: 1048576
+  shm_size:
+    description: The size of C(/dev/shm), as V(16g) (docker and podman). Empty leaves it.
+    type: str
+    default: ""
+  cdi:
+    description: Whether the engine reads CDI specifications.
+    type: bool
+    default: true
+  nvidia:
+    description:
+      - Whether docker knows NVIDIA's runtime. V(auto) is where C(nvidia-container-runtime) is on
+        the host.
+    type: str
+    choices: ["yes", "no", auto]
+    default: auto
+  restart_ok:
+    description: Whether the service may be restarted while containers run.
+    type: bool
+    default: false
+  root:
+    description: The directory that is the host's C(/) for files. Tests point it elsewhere.
+    type: path
+    default: /
+attributes:
+  check_mode:
+    description: Says what would change and changes nothing. A new file is tried out here, too.
+    support: full
+  diff_mode:
+    description: Shows the files.
+    support: full
+notes:
+  - A restart that had to wait is remembered, and made by a run that may make it.
+  - A value of the site that gives way is told as a warning, and its file is copied beforehand.
+author:
+  - ibready contributors (@ibready)
+"""
+
+EXAMPLES = r"""
+- name: Let docker's containers lock memory and see devices by CDI
+  ibready.cluster.container_engines:
+    names: [docker]
+    shm_size: 16g
+
+- name: Take back what was set
+  ibready.cluster.container_engines:
+    memlock: ""
+    nofile: 0
+    cdi: false
+    nvidia: "no"
+"""
+
+RETURN = r"""
+engines:
+  description: What was found and done, by the name of each engine that is on the host.
+  type: dict
+  returned: always
+  contains:
+    version:
+      description: The engine's version.
+      type: str
+      sample: 26.1.5
+    files:
+      description: The files that were written or removed, or would be in check mode.
+      type: list
+      elements: str
+    set:
+      description: The keys that were set, with C(key), C(before) and C(after).
+      type: list
+      elements: dict
+    overridden:
+      description: Those that had another value of the site.
+      type: list
+      elements: dict
+    left:
+      description: What is wished and not done, with the reason.
+      type: dict
+      sample: {"cdi": "docker 24.0.7 has no CDI, which came with 25.0"}
+    restarted:
+      description: Whether the service was restarted, or would be in check mode.
+      type: bool
+    reloaded:
+      description: Whether the service read its configuration again without a restart.
+      type: bool
+    running:
+      description: The containers that run while the service would have to be restarted.
+      type: list
+      elements: str
+    waits:
+      description: Why what changed is not yet in the running engine, empty where it is.
+      type: str
+"""
+
+from dataclasses import asdict
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _state
+from ansible_collections.ibready.cluster.plugins.module_utils._command import (
+    Unavailable,
+    find_program,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._container import ask
+from ansible_collections.ibready.cluster.plugins.module_utils._container.keep import Keeper, Kept
+from ansible_collections.ibready.cluster.plugins.module_utils._container.model import (
+    EngineError,
+    Wish,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data import container_engines as data
+
+
+def _wish(given: dict[str, Any]) -> Wish:
+    memlock: int | None = None
+    if given["memlock"] == "unlimited":
+        memlock = -1
+    elif given["memlock"]:
+        if not given["memlock"].isdigit():
+            raise EngineError(
+                f"memlock {given['memlock']!r} is neither unlimited nor a number of KiB",
+                "correct it in the inventory",
+            )
+        memlock = int(given["memlock"]) * 1024
+    return Wish(
+        memlock=memlock,
+        nofile=given["nofile"] or None,
+        shm_size=given["shm_size"],
+        cdi=given["cdi"],
+        nvidia=given["nvidia"] == "yes" or (given["nvidia"] == "auto" and _has_nvidia()),
+    )
+
+
+def _has_nvidia() -> bool:
+    try:
+        find_program(data.NVIDIA_RUNTIME)
+    except Unavailable:
+        return False
+    return True
+
+
+def _told(kept: Kept) -> dict[str, Any]:
+    changed = [one for one in kept.plans if one.changed]
+    return {
+        "version": kept.version,
+        "files": [one.path for one in changed],
+        "set": [asdict(change) for one in changed for change in one.changes],
+        "overridden": [asdict(change) for one in changed for change in one.overridden],
+        "left": {key: why for one in kept.plans for key, why in one.left.items()},
+        "restarted": kept.restarted,
+        "reloaded": kept.reloaded,
+        "running": kept.running,
+        "waits": kept.waits,
+    }
+
+
+def _diff(kept: Kept) -> list[dict[str, str]]:
+    return [
+        {
+            "before_header": one.path,
+            "after_header": one.path,
+            "before": _plain(one.before),
+            "after": _plain(one.after),
+        }
+        for one in kept.plans
+        if one.changed
+    ]
+
+
+def _plain(text: str | None) -> str:
+    return (text or "").encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _warn(module: AnsibleModule, name: str, kept: Kept) -> None:
+    for plan in kept.plans:
+        for one in plan.overridden:
+            module.warn(f"{name}: {one.key} was {one.before!r}, the site's, and is {one.after!r}")
+    for note in kept.notes:
+        module.warn(f"{name}: {note}")
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "names": {
+                "type": "list",
+                "elements": "str",
+                "choices": list(data.ENGINES),
+                "default": list(data.ENGINES),
+            },
+            "memlock": {"type": "str", "default": "unlimited"},
+            "nofile": {"type": "int", "default": 1048576},
+            "shm_size": {"type": "str", "default": ""},
+            "cdi": {"type": "bool", "default": True},
+            "nvidia": {"type": "str", "choices": ["yes", "no", "auto"], "default": "auto"},
+            "restart_ok": {"type": "bool", "default": False},
+            "root": {"type": "path", "default": "/"},
+        },
+        supports_check_mode=True,
+    )
+    given = module.params
+    result: dict[str, Any] = {"changed": False, "engines": {}, "diff": []}
+    name = ""
+    try:
+        wish = _wish(given)
+        for name in [one for one in data.ENGINES if one in given["names"]]:
+            engine = data.TABLE[name]
+            if not ask.there(engine):
+                continue
+            kept = Keeper(
+                engine,
+                wish,
+                root=given["root"],
+                check=module.check_mode,
+                restart_ok=given["restart_ok"],
+                backup=module.backup_local,
+            ).keep()
+            result["changed"] = result["changed"] or kept.changed
+            result["engines"][name] = _told(kept)
+            result["diff"] += _diff(kept)
+            _warn(module, name, kept)
+    except (EngineError, _state.StateError) as exc:
+        module.fail_json(msg=f"{name}: {exc}" if name else str(exc), **result)
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: launch
+short_description: Render launch scripts for a cluster from what its hosts told
+version_added: 0.2.0
+description:
+  - Runs on the controller and starts nothing. Before it, M(ibready.cluster.node_facts) and
+    M(ibready.cluster.ncclverify) have looked at the hosts, and their results are registered as
+    C(ibready_node) and C(ibready_launch_looked), as C(playbooks/launch.yml) does.
+  - The processes meet at the address of the first host that the others reach, which is the one that
+    the checks fabric.tcp.* connect to. Each is bound to the NUMA node of its GPU.
+  - NCCL's variables are set only where a host needs them and its C(/etc/nccl.conf) does not set
+    them.
+  - Every script says at its top what it was rendered from. What could not be known is a comment
+    there, or the script is refused with the reason; nothing is guessed.
+options:
+  hosts:
+    description:
+      - The names of the hosts that the job may run on, reached or not.
+      - The first that was reached is where the processes meet.
+    type: list
+    elements: str
+    required: true
+  kind:
+    description:
+      - Which launcher. C(all) renders every one that can be rendered, and names the others with the
+        reason.
+      - C(docker) and C(podman) run torchrun in a container, C(sbatch) a Slurm batch job with Pyxis
+        and Enroot.
+    type: str
+    choices: [all, torchrun, docker, podman, deepspeed, accelerate, megatron, horovod, oneflow,
+      mpirun, srun, sbatch]
+    default: all
+  dest:
+    description:
+      - A folder on the controller that the scripts are written to. Without it they are only
+        returned.
+    type: path
+  image:
+    description: The container image that C(docker), C(podman) and C(sbatch) need.
+    type: str
+  program:
+    description:
+      - What every process runs; Python runs a name that ends with C(.py).
+      - C(train.py) where it is left out, and C(pretrain_gpt.py) of C(megatron).
+    type: str
+  arguments:
+    description: The program's arguments, one by one; they are quoted for the shell.
+    type: list
+    elements: str
+    default: []
+  nodes:
+    description: How many of the hosts, the first ones. All where it is left out.
+    type: int
+  processes:
+    description: How many processes on each host. One a GPU where it is left out.
+    type: int
+  port:
+    description: The port of the first host that the processes meet at, 29500 where it is left out.
+    type: int
+  mounts:
+    description: Folders of the hosts that containers see at the same place.
+    type: list
+    elements: str
+    default: []
+attributes:
+  check_mode:
+    description: Writes nothing in check mode, and tells what it would write.
+    support: full
+  diff_mode:
+    description: Has nothing to show.
+    support: none
+author:
+  - ibready contributors (@ibready)
+"""
+
+EXAMPLES = r"""
+- name: Render every launch script for the hosts of this run
+  ibready.cluster.launch:
+    hosts: "{{ ansible_play_hosts_all }}"
+    dest: reports/launch
+
+- name: Render torchrun alone
+  ibready.cluster.launch:
+    hosts: "{{ ansible_play_hosts_all }}"
+    kind: torchrun
+    program: train.py
+    arguments: [--batch-size, "32"]
+"""
+
+RETURN = r"""
+scripts:
+  description: Each kind that was rendered, and the name of its script.
+  type: dict
+  returned: success
+  sample: {"torchrun": "torchrun.sh"}
+files:
+  description: Every file by its name, with its text.
+  type: dict
+  returned: success
+refused:
+  description: Each kind that was not rendered, and why not.
+  type: dict
+  returned: success
+  sample: {"docker": "it needs a container image, and none is named; next: set launch_image"}
+dest:
+  description: The folder that holds them; empty where they were only returned.
+  type: str
+  returned: success
+written:
+  description: The names of the files that were not there, or not so.
+  type: list
+  elements: str
+  returned: success
+hosts:
+  description: The hosts that the scripts are for; the others meet at the first.
+  type: list
+  elements: str
+  returned: success
+addresses:
+  description: Where the other hosts reach each of them.
+  type: dict
+  returned: success
+processes:
+  description: How many processes are started on each.
+  type: int
+  returned: success
+left_out:
+  description: The other hosts, and why.
+  type: dict
+  returned: success
+notes:
+  description: What could not be known.
+  type: list
+  elements: str
+  returned: success
+rails:
+  description: Whether every one of the hosts has a rail, so that a job is expected to use RDMA.
+  type: bool
+  returned: success
+simulated:
+  description: What of the hosts is simulated; empty where nothing is.
+  type: str
+  returned: success
+"""
+# The action plugin of the same name does the work: there is nothing to do on a node.

@@ -1,0 +1,225 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: mpi_smoke
+short_description: Run a small job under mpirun on several hosts, and see over what it spoke
+version_added: 0.2.0
+description:
+  - Every process adds its number to those of all others and checks the sum. The job's output tells
+    which transport the hosts used.
+  - Needs Open MPI 4 or later and Python 3 on the hosts, and no ssh between them. mpirun on the
+    first host leaves the command of each other host's daemon with O(state=started), and
+    O(state=joined) runs it there.
+  - All of it runs in the unit C(ibready-smoke.service) as an ordinary user, and below
+    C(/var/lib/ibready-smoke). O(state=absent) ends and removes both; the unit ends by itself after
+    O(timeout).
+  - C(playbooks/smoke.yml) calls it in the order of the states.
+options:
+  state:
+    description:
+      - C(prepared) lays out the scripts, on every host; C(started) starts mpirun, on the first;
+        C(joined) starts the daemon, on the others; C(finished) waits on the first, and judges;
+        C(absent) tidies up on every host.
+    type: str
+    choices: [prepared, started, joined, finished, absent]
+    required: true
+  files:
+    description: The scripts, name to text, as M(ibready.cluster.launch) returns them for C(mpirun).
+      Needed with O(state=prepared).
+    type: dict
+    default: {}
+  peers:
+    description: The addresses of the other hosts as the hostfile has them. For O(state=started).
+    type: list
+    elements: str
+    default: []
+  command:
+    description: What to run, from the answer of O(state=started). For O(state=joined).
+    type: str
+    default: ""
+  user:
+    description: The user that it runs as. Who logged in where it is left out, and C(nobody) where
+      that is root.
+    type: str
+  timeout:
+    description: Seconds after which it is ended.
+    type: int
+    default: 60
+  ranks:
+    description: How many processes there have to be. For O(state=finished).
+    type: int
+    default: 0
+  hosts:
+    description: On how many hosts. For O(state=finished).
+    type: int
+    default: 0
+  rails:
+    description: Whether RDMA is expected, because every host has a rail. For O(state=finished).
+    type: bool
+    default: false
+  simulated:
+    description: What of the hosts is simulated; no data goes through simulated HCAs. For
+      O(state=finished).
+    type: str
+    default: ""
+attributes:
+  check_mode:
+    description: Does nothing in check mode.
+    support: full
+  diff_mode:
+    description: Has nothing to show.
+    support: none
+author:
+  - ibready contributors (@ibready)
+"""
+
+EXAMPLES = r"""
+- name: Wait for the job, and judge it
+  ibready.cluster.mpi_smoke:
+    state: finished
+    ranks: 2
+    hosts: 2
+    rails: true
+
+- name: Tidy up
+  ibready.cluster.mpi_smoke:
+    state: absent
+"""
+
+RETURN = r"""
+commands:
+  description: The command that each of the other hosts has to run, by its address.
+  type: dict
+  returned: with O(state=started)
+mpirun:
+  description: The folder of mpirun.
+  type: str
+  returned: with O(state=prepared)
+result:
+  description: C(pass), C(fail) or C(unknown); the module fails on the last two.
+  type: str
+  returned: with O(state=finished)
+why:
+  description: The verdict in a sentence.
+  type: str
+  returned: with O(state=finished)
+transports:
+  description: What the hosts spoke to each other by.
+  type: list
+  elements: str
+  returned: with O(state=finished)
+  sample: [tcp (eth0) by ucx]
+log:
+  description: The output of the job.
+  type: str
+  returned: with O(state=finished)
+was_there:
+  description: Whether there was anything to tidy up.
+  type: bool
+  returned: with O(state=absent)
+"""
+
+import os
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.ibready.cluster.plugins.module_utils._command import (
+    Output,
+    Unavailable,
+    find_program,
+    run_program,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import mpi_log
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from ansible_collections.ibready.cluster.plugins.module_utils._smoke import (
+    _program,
+    job,
+    verdict,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._source import source_of
+
+_TIMEOUT_MOST = 3600
+
+
+def _run(argv: list[str], timeout: float) -> Output:
+    return run_program(argv[0], [find_program(argv[0]), *argv[1:]], timeout)
+
+
+def _act(given: dict[str, Any]) -> dict[str, Any]:
+    state, user = given["state"], given["user"] or job.default_user(os.environ)
+    if state == "prepared":
+        files = {**given["files"], "smoke.py": source_of(_program)}
+        return {"changed": True, "mpirun": job.prepare(_run, files, user)}
+    if state == "started":
+        commands = job.start(_run, user, given["peers"], given["timeout"])
+        return {"changed": True, "commands": commands}
+    if state == "joined":
+        job.join(_run, user, given["command"], given["timeout"])
+        return {"changed": True}
+    if state == "finished":
+        return {"changed": False, **_judged(given)}
+    there = job.remove(_run)
+    return {"changed": there, "was_there": there}
+
+
+def _judged(given: dict[str, Any]) -> dict[str, Any]:
+    ended = job.wait(_run, given["timeout"])
+    log = job.read_log()
+    try:
+        parsed = mpi_log.parse(log)
+    except ParseError:
+        parsed = mpi_log.MpiLog((), (), ())
+    found = verdict.judge(
+        parsed, given["ranks"], given["hosts"], rails=given["rails"], simulated=given["simulated"]
+    )
+    if ended.running or ended.result != "success":
+        how = "did not end" if ended.running else f"ended with {ended.result} {ended.status}"
+        why = f"mpirun {how}: {found.why if found.result == verdict.FAIL else job.last_line(log)}"
+        found = verdict.Verdict(verdict.FAIL, why, found.transports)
+    return {
+        "result": found.result,
+        "why": found.why,
+        "transports": list(found.transports),
+        "log": log,
+    }
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "state": {
+                "choices": ["prepared", "started", "joined", "finished", "absent"],
+                "required": True,
+            },
+            "files": {"type": "dict", "default": {}},
+            "peers": {"type": "list", "elements": "str", "default": []},
+            "command": {"type": "str", "default": ""},
+            "user": {"type": "str"},
+            "timeout": {"type": "int", "default": 60},
+            "ranks": {"type": "int", "default": 0},
+            "hosts": {"type": "int", "default": 0},
+            "rails": {"type": "bool", "default": False},
+            "simulated": {"type": "str", "default": ""},
+        },
+        required_if=[("state", "prepared", ["files"]), ("state", "finished", ["ranks", "hosts"])],
+        supports_check_mode=True,
+    )
+    if not 1 <= module.params["timeout"] <= _TIMEOUT_MOST:
+        module.fail_json(msg=f"timeout must be from 1 to {_TIMEOUT_MOST} seconds")
+    if module.check_mode:
+        module.exit_json(changed=False, skipped=True, msg="nothing is run in check mode")
+    try:
+        result = _act(module.params)
+    except (job.SmokeError, Unavailable, OSError) as exc:
+        module.fail_json(msg=f"smoke job: {exc}")
+    if result.get("result") in (verdict.FAIL, verdict.UNKNOWN):
+        module.fail_json(msg=f"smoke job: {result['why']}", **result)
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: slurm_health_conf
+short_description: Keep the health check's lines in slurm.conf
+version_added: 0.2.0
+description:
+  - Keeps lines between two marks in a file that is otherwise the site's.
+  - A file that has a line of its own with one of the names is refused and left as it is.
+options:
+  path:
+    description: The path of C(slurm.conf).
+    type: path
+    required: true
+  lines:
+    description: Names and values.
+    type: dict
+    required: true
+  state:
+    description: With V(absent) the block is taken out.
+    type: str
+    choices: [present, absent]
+    default: present
+attributes:
+  check_mode:
+    description: Says what would change and changes nothing.
+    support: full
+  diff_mode:
+    description: Shows the file.
+    support: full
+author:
+  - ibready contributors (@ibready)
+"""
+
+EXAMPLES = r"""
+- name: Have Slurm ask the health agent
+  ibready.cluster.slurm_health_conf:
+    path: /etc/slurm/slurm.conf
+    lines:
+      HealthCheckProgram: /usr/local/lib/ibready/slurm-health
+      HealthCheckInterval: "60"
+      HealthCheckNodeState: ANY
+"""
+
+RETURN = r"""
+path:
+  description: The file itself, links followed.
+  type: str
+  returned: success
+"""
+
+import os
+import socket
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _state
+from ansible_collections.ibready.cluster.plugins.module_utils._agent import slurm_conf
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "path": {"type": "path", "required": True},
+            "lines": {"type": "dict", "required": True},
+            "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+        },
+        supports_check_mode=True,
+    )
+    path = os.path.realpath(module.params["path"])
+    lines = {str(key): str(value) for key, value in module.params["lines"].items()}
+    present = module.params["state"] == "present"
+    try:
+        if present and not os.path.isfile(path):
+            raise slurm_conf.ConfError("no such file")
+        before = _state.read(path)
+        after = slurm_conf.merged(before, lines if present else {})
+        if after != before and not module.check_mode:
+            told = os.stat(path)
+            _state.write(path, after, told.st_mode & 0o7777)
+            os.chown(path, told.st_uid, told.st_gid)
+    except (slurm_conf.ConfError, OSError) as exc:
+        module.fail_json(
+            msg=f"{socket.gethostname()}: {path} was left as it is: {exc}. Next: give the path of"
+            " slurm.conf, or take the line out of it that is to be ibready's"
+        )
+    diff = {"before_header": path, "after_header": path, "before": before, "after": after}
+    module.exit_json(changed=after != before, path=path, diff=diff)
+
+
+if __name__ == "__main__":
+    main()

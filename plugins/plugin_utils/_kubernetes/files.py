@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The folder of the manifests on the controller: written whole, and cleared of what was ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _files
+from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.names import (
+    KubernetesError,
+)
+
+# Which files of the folder are ours.
+INDEX = ".ibready.json"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One file: its path below the folder, and its text before and after ("" where there is
+    none)."""
+
+    path: str
+    before: str
+    after: str
+
+
+def changes(folder: Path, files: Mapping[str, str]) -> list[Change]:
+    """What would differ; KubernetesError where the folder cannot be read."""
+    gone = [one for one in _ours(folder) if one not in files]
+    found = [Change(path, _text(folder / path), files.get(path, "")) for path in [*files, *gone]]
+    return sorted((one for one in found if one.before != one.after), key=lambda one: one.path)
+
+
+def write(folder: Path, files: Mapping[str, str], found: list[Change]) -> None:
+    """Make the folder so; raises OSError."""
+    listed = json.dumps({"files": sorted(files)}, indent=2) + "\n"
+    # Before anything else: a run that ends in the middle leaves nothing that nobody knows of.
+    known = sorted({*_ours(folder), *files})
+    _files.write_whole(folder / INDEX, json.dumps({"files": known}, indent=2) + "\n")
+    for one in found:
+        path = folder / one.path
+        if one.after:
+            _files.write_whole(path, one.after)
+        else:
+            path.unlink(missing_ok=True)
+    _files.write_whole(folder / INDEX, listed)
+
+
+def _ours(folder: Path) -> list[str]:
+    """The files of an earlier run."""
+    path = folder / INDEX
+    text = _text(path)
+    if not text:
+        return []
+    try:
+        found = [str(one) for one in json.loads(text)["files"]]
+    except (KeyError, TypeError, ValueError):
+        raise KubernetesError(
+            f"{path} is not ours. Next: name another kubernetes_rdma_dir"
+        ) from None
+    if any(Path(one).is_absolute() or ".." in Path(one).parts for one in found):
+        raise KubernetesError(f"{path} names files elsewhere. Next: see who wrote it")
+    return found
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as exc:
+        raise KubernetesError(f"{path} cannot be read: {exc}") from None

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pods with rails: what a test pod and the workers of jobs have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes import names, script
+from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.labels import CLASS
+from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.networks import Network
+from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.options import (
+    SRIOV,
+    Options,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.pools import Pool
+
+GPU = "nvidia.com/gpu"
+CONFIG = "ibready-rdma"
+FOLDER = "/ibready"
+CHECK = f"sh {FOLDER}/check.sh"
+JOB = "ibready.io/job"
+_NCCL_CONF = "/etc/nccl.conf"
+_INTERFACE = "NCCL_SOCKET_IFNAME"
+# The pod's own interface, by the convention of the kubelet's network plugins.
+_POD_INTERFACE = "=eth0"
+# Lines that name what only the host has; with virtual functions the HCAs as well.
+_HOSTS_OWN = frozenset(("NCCL_IB_GID_INDEX", "NCCL_TOPO_FILE", _INTERFACE))
+_HCA = "NCCL_IB_HCA"
+NOTES = (
+    "Locked memory comes from the container engine (LimitMEMLOCK of its service), which no "
+    "manifest can raise. IPC_LOCK lifts the limit for root; for other users it is inert.",
+    "RDMA needs no huge pages. Requests of extended resources equal their limits, as they have to.",
+    "Where Pod Security Admission is enforced, the namespace has to allow privileged pods: "
+    "IPC_LOCK, the node's network and its files are beyond its other levels.",
+)
+
+
+@dataclass(frozen=True)
+class Nccl:
+    """Where a pod's settings of NCCL come from. ``mount``: the node's nccl.conf. ``env``: what is
+    not in it, or cannot be right in it."""
+
+    mount: bool
+    env: Mapping[str, str]
+    remarks: tuple[str, ...] = ()
+
+
+def nccl(pool: Pool, network: Network, options: Options) -> Nccl:
+    """The settings of this pool's pods."""
+    by_file = bool(options.nccl_conf and not network.attached)
+    without = [one.host for one in pool.nodes if not one.nccl]
+    remarks = []
+    if by_file and without and len(without) < len(pool.nodes):
+        remarks.append(
+            f"{names.shown(without)}: no line for nccl.conf could be derived, so no pod of class "
+            f"{pool.group} gets the file"
+        )
+    mount = by_file and not without
+    env = {} if mount else _common(pool, network, options, remarks)
+    if not network.host and (mount or pool.gpus):
+        env[_INTERFACE] = _POD_INTERFACE
+    return Nccl(mount, dict(sorted(env.items())), tuple(remarks))
+
+
+def _common(pool: Pool, network: Network, options: Options, remarks: list[str]) -> dict[str, str]:
+    """The lines that all nodes of the pool have alike, and that hold in a pod."""
+    lines = [{one.name: one.value for one in node.nccl} for node in pool.nodes]
+    apart = set() if network.host else set(_HOSTS_OWN)
+    if options.plugin == SRIOV:
+        apart.add(_HCA)
+    every = sorted(set().union(*lines) - apart)
+    same = {name for name in every if len({one.get(name) for one in lines}) == 1}
+    for name in every:
+        if name not in same:
+            remarks.append(f"class {pool.group}: {name} differs between nodes, so no pod gets it")
+    return {name: lines[0][name] for name in same}
+
+
+def config_map(options: Options) -> dict[str, Any]:
+    """What runs inside of the pods."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": CONFIG, "namespace": options.namespace},
+        "data": {
+            "allreduce.py": script.ALLREDUCE,
+            "check.sh": script.CHECK,
+            "ssh_config": script.SSH_CONFIG,
+        },
+    }
+
+
+def template(
+    pool: Pool,
+    network: Network,
+    options: Options,
+    *,
+    job: str,
+    container: str,
+    command: Sequence[str],
+    gpus: int,
+    ports: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """The template of a pod on a node of the pool, alone of its job on the node."""
+    settings = nccl(pool, network, options)
+    resources = {name: str(count) for name, count in sorted(network.resources.items())}
+    if gpus:
+        resources[GPU] = str(gpus)
+    volumes, mounts = _volumes(options, mount=settings.mount)
+    env = {**settings.env, "IBREADY_GPUS": str(gpus), "IBREADY_RAILS": str(len(pool.rails))}
+    one: dict[str, Any] = {
+        "name": container,
+        "image": options.image,
+        "command": list(command),
+        "env": [{"name": name, "value": value} for name, value in env.items()],
+    }
+    if ports:
+        one["ports"] = [dict(port) for port in ports]
+    one |= {
+        "resources": {"limits": dict(resources), "requests": dict(resources)},
+        "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}},
+        "volumeMounts": mounts,
+    }
+    metadata: dict[str, Any] = {"labels": {JOB: job}}
+    if network.attached:
+        metadata["annotations"] = {"k8s.v1.cni.cncf.io/networks": ", ".join(network.attached)}
+    spec: dict[str, Any] = {}
+    if network.host:
+        spec |= {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
+    spec |= {
+        "nodeSelector": {CLASS: pool.label},
+        "affinity": _apart(job),
+        "tolerations": [{"key": GPU, "operator": "Exists", "effect": "NoSchedule"}],
+        "containers": [one],
+        "volumes": volumes,
+    }
+    return {"metadata": metadata, "spec": spec}
+
+
+def _apart(job: str) -> dict[str, Any]:
+    """No two pods of the job on one node."""
+    term = {
+        "labelSelector": {"matchLabels": {JOB: job}},
+        "topologyKey": "kubernetes.io/hostname",
+    }
+    return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+
+
+def _volumes(options: Options, *, mount: bool) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    volumes: list[dict[str, Any]] = [
+        {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": options.shm}},
+        {"name": "ibready", "configMap": {"name": CONFIG}},
+    ]
+    mounts: list[dict[str, Any]] = [
+        {"name": "shm", "mountPath": "/dev/shm"},
+        {"name": "ibready", "mountPath": FOLDER, "readOnly": True},
+    ]
+    if mount:
+        volumes.append({"name": "nccl-conf", "hostPath": {"path": _NCCL_CONF, "type": "File"}})
+        mounts.append({"name": "nccl-conf", "mountPath": _NCCL_CONF, "readOnly": True})
+    return volumes, mounts

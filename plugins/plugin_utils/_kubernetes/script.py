@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What runs inside of the pods: a look at what RDMA needs there, and a small job."""
+
+from __future__ import annotations
+
+# The one argument is a folder that stands for /, for tests.
+CHECK = r"""#!/bin/sh
+# Look at what RDMA needs in this container; status 1 where something is missing.
+root=${1:-}
+failed=0
+good() { echo "ok    $*"; }
+bad() { echo "FAIL  $1"; echo "      next: $2"; failed=1; }
+first() { for one in "$@"; do if [ -e "$one" ]; then echo "${one#"$root"}"; break; fi; done; }
+
+set -- "$root"/dev/infiniband/uverbs*
+if [ -e "$1" ]; then good "$# RDMA devices in /dev/infiniband"
+else bad "no RDMA device in /dev/infiniband" \
+  "ask for the RDMA resource in limits and requests; kubectl describe node shows what there is"
+fi
+
+usr=$root/usr
+library=$(first "$usr"/lib/libibverbs.so.1 "$usr"/lib64/libibverbs.so.1 \
+  "$usr"/lib/*/libibverbs.so.1 "$usr"/local/lib/libibverbs.so.1)
+provider=$(first "$usr"/lib/libibverbs/*.so "$usr"/lib64/libibverbs/*.so \
+  "$usr"/lib/*/libibverbs/*.so "$usr"/local/lib/libibverbs/*.so)
+if [ -n "$library" ]; then good "libibverbs: $library"
+else bad "no libibverbs.so.1 in this image" \
+  "add libibverbs1 ibverbs-providers librdmacm1 (Debian, Ubuntu) or libibverbs librdmacm (EL)"
+fi
+if [ -n "$provider" ]; then good "providers of libibverbs: ${provider%/*}"
+elif [ -n "$library" ]; then bad "no provider of libibverbs in this image" \
+  "add ibverbs-providers (Debian, Ubuntu) or libibverbs (EL)"
+fi
+
+# IPC_LOCK is bit 14 of the capabilities in force: the third bit of the fourth digit from the right.
+lock=no
+while read -r name value; do
+  if [ "$name" = CapEff: ]; then
+    digit=$(printf %s "$value" | tail -c 4 | head -c 1)
+    case $digit in [4-7c-fC-F]) lock=yes ;; esac
+  fi
+done < "$root/proc/self/status"
+memlock=$(ulimit -l)
+if [ "$memlock" = unlimited ]; then good "locked memory: unlimited"
+elif [ "$lock" = yes ]; then good "locked memory: IPC_LOCK is in force"
+else bad "locked memory ends at $memlock KiB, and IPC_LOCK is not in force (it is for root only)" \
+  "LimitMEMLOCK=infinity for the container engine on the nodes (role container_runtime)"
+fi
+
+shm=$(df -Pk "$root/dev/shm" 2>/dev/null | tail -n 1 | { read -r _ size _; echo "${size:-0}"; })
+if [ "$shm" -ge "${IBREADY_SHM_KB:-1048576}" ]; then good "/dev/shm: $((shm / 1024)) MiB"
+else bad "/dev/shm has $((shm / 1024)) MiB" \
+  "mount an emptyDir of medium Memory there (kubernetes_rdma_shm)"
+fi
+
+wanted=${IBREADY_GPUS:-0}
+if [ "$wanted" -gt 0 ]; then
+  seen=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ')
+  if [ "$seen" -eq "$wanted" ]; then good "$seen GPUs"
+  else bad "$seen GPUs of $wanted by nvidia-smi -L" \
+    "kubectl describe node shows nvidia.com/gpu; see the GPU Operator's validator pods"
+  fi
+fi
+
+active=0
+for one in "$root"/sys/class/infiniband/*/ports/*/state; do
+  if [ -e "$one" ] && grep -q ACTIVE "$one"; then active=$((active + 1)); fi
+done
+if [ "$active" -ge "${IBREADY_RAILS:-1}" ]; then good "$active active RDMA ports"
+else bad "$active active RDMA ports, and ${IBREADY_RAILS:-1} rails" \
+  "ansible-playbook playbooks/verify.yml says what is wrong with the node's ports"
+fi
+
+if [ -e "$root/etc/nccl.conf" ]; then good "the node's nccl.conf is here"; fi
+exit $failed
+"""
+
+ALLREDUCE = r'''"""All-reduces of 1 GiB over NCCL; every rank has to agree, or the job fails."""
+
+import os
+import time
+
+import torch
+import torch.distributed as dist
+
+local = int(os.environ["LOCAL_RANK"])
+torch.cuda.set_device(local)
+dist.init_process_group("nccl")
+ranks = dist.get_world_size()
+data = torch.ones(256 * 1024 * 1024, dtype=torch.float32, device="cuda")
+dist.all_reduce(data)
+if data[0].item() != ranks or data[-1].item() != ranks:
+    raise SystemExit(f"rank {dist.get_rank()}: the sum is {data[0].item()}, not {ranks}")
+torch.cuda.synchronize()
+dist.barrier()
+rounds = 20
+begun = time.perf_counter()
+for _ in range(rounds):
+    dist.all_reduce(data)
+torch.cuda.synchronize()
+seconds = (time.perf_counter() - begun) / rounds
+if dist.get_rank() == 0:
+    bus = data.numel() * 4 * 2 * (ranks - 1) / ranks / seconds / 1e9
+    print(f"{ranks} ranks: {bus:.1f} GB/s bus bandwidth of all-reduce", flush=True)
+dist.destroy_process_group()
+'''
+
+# The node's own sshd may have port 22, where workers live in its network.
+SSH_PORT = 2222
+SSH_CONFIG = f"""\
+Host *
+  Port {SSH_PORT}
+  StrictHostKeyChecking accept-new
+  UserKnownHostsFile /dev/null
+"""

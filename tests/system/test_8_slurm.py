@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A node that judges itself, in a real Slurm: slurmctld and slurmd of the distribution.
+
+The fabric is simulated; Slurm, munge, systemd and the role are real.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from sandbox import config
+from tests.system.conftest import NAME, SUBNET, Box, said
+
+NODES = ("node1", "node2", "node3")
+INTERVAL = 5
+# A look at two simulated ports, and three calls of scontrol, on a machine that others use as well.
+LOOK = 10
+CONF = f"""\
+ClusterName=ibready
+SlurmctldHost=node1({SUBNET}.11)
+SlurmUser=slurm
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+StateSaveLocation=/var/lib/slurm/ctld
+SlurmdSpoolDir=/var/lib/slurm/d
+ReturnToService=1
+NodeName=node1 NodeAddr={SUBNET}.11 CPUs=1
+NodeName=node2 NodeAddr={SUBNET}.12 CPUs=1
+NodeName=node3 NodeAddr={SUBNET}.13 CPUs=1
+PartitionName=all Nodes=ALL Default=YES State=UP
+"""
+# The configuration goes first: a slurmd without one waits 90 seconds for somebody to send it.
+PREPARE = """
+mkdir -p /etc/slurm
+echo {conf} | base64 -d > /etc/slurm/slurm.conf
+export DEBIAN_FRONTEND=noninteractive
+apt-get -qq update
+apt-get -qq install -y --no-install-recommends munge {extra} > /dev/null
+echo {key} | base64 -d > /etc/munge/munge.key
+install -d -o slurm /var/lib/slurm/ctld
+systemctl restart munge
+"""
+# What only the simulated fabric's launcher needs of the unit.
+SIMULATED = """
+d=/etc/systemd/system/ibready-health.service.d
+mkdir -p $d
+printf '[Service]\\nReadWritePaths=/run/ibready-sandbox\\nCapabilityBoundingSet=CAP_SETGID\\n' \
+  > $d/simulated.conf
+"""
+PLAY = """---
+- name: Let the nodes judge themselves
+  hosts: all
+  become: true
+  gather_facts: false
+  roles: [ibready.cluster.health_agent]
+"""
+VARIABLES = {
+    "health_agent_areas": ["ib"],
+    "health_agent_interval": 600,
+    "health_agent_textfile_dir": "/srv",
+    "health_agent_slurm": True,
+    "health_agent_slurm_conf": "/etc/slurm/slurm.conf",
+    "health_agent_slurm_interval": INTERVAL,
+    "health_agent_slurm_prolog": True,
+    "health_agent_prolog_age": 1,
+}
+
+
+@dataclass(frozen=True)
+class Slurm:
+    """The cluster of this sandbox, and the play that brings the agent."""
+
+    box: Box
+    play: Path
+
+    def state(self, node: str) -> str:
+        return self._shown(node, r"State=(\S+)")
+
+    def reason(self, node: str) -> str:
+        return self._shown(node, r"Reason=(.*)")
+
+    def _shown(self, node: str, pattern: str) -> str:
+        found = re.search(pattern, self.box.root("node1", f"scontrol show node {node}"))
+        return found.group(1) if found else ""
+
+    def until(self, seconds: float, holds: Callable[[], bool]) -> float:
+        """Wait for it; how long it took."""
+        begun = time.monotonic()
+        while not holds():
+            took = time.monotonic() - begun
+            assert took < seconds, self.box.root("node1", "sinfo -NR; scontrol show nodes")
+            time.sleep(0.3)
+        return time.monotonic() - begun
+
+    def converge(self, hosts: str = "all", **more: object) -> CompletedProcess[str]:
+        given = json.dumps({**VARIABLES, **more})
+        return self.box.playbook(str(self.play), "--limit", hosts, "-e", given)
+
+
+def prepared(box: Box) -> None:
+    conf = base64.b64encode(CONF.encode()).decode()
+    key = base64.b64encode(os.urandom(64)).decode()
+
+    def one(node: str) -> None:
+        extra = "slurmd slurm-client infiniband-diags"
+        extra += " slurmctld" if node == "node1" else ""
+        box.root(node, PREPARE.format(conf=conf, key=key, extra=extra) + SIMULATED)
+
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(one, NODES))
+    box.root("node1", "systemctl restart slurmctld")
+    for node in NODES:
+        box.root(node, "systemctl restart slurmd")
+
+
+@pytest.fixture(scope="module")
+def slurm(box: Box, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
+    if not config.sandbox(NAME, SUBNET).state.exists():
+        box.sandbox("up")
+    prepared(box)
+    play = tmp_path_factory.mktemp("play") / "play.yml"
+    play.write_text(PLAY)
+    made = Slurm(box, play)
+    made.until(30, lambda: all(made.state(node) == "IDLE" for node in NODES))
+    done = made.converge()
+    assert done.returncode == 0, done.stdout
+    yield made
+    box.sandbox("heal")
+    for node in NODES:
+        box.root(node, "rm -r /etc/systemd/system/ibready-health.service.d")
+
+
+def test_a_pulled_cable_drains_its_node_and_nothing_else_does(slurm: Slurm) -> None:
+    """Node 3 is an admin's: it is good all the time, and stays drained all the time."""
+    box = slurm.box
+    box.root("node1", "scontrol update NodeName=node3 State=DRAIN Reason='disk swap'")
+    box.sandbox("break", "cable", "node2")
+    took = slurm.until(INTERVAL + LOOK, lambda: "DRAIN" in slurm.state("node2"))
+    print(f"drained after {took:.1f} s")
+    assert slurm.reason("node2").startswith("ibready: ib.port.state ibsim1/1 Down, expected Active")
+    # The prolog itself, for a drained node gets no job.
+    told = box.root("node2", "/usr/local/lib/ibready/slurm-prolog 2>&1 || echo status $?")
+    assert "no job starts here: node2 is not_ready: ib.port.state ibsim1/1" in said(told)
+    assert told.endswith("status 1\n")
+    assert box.root("node1", "srun -w node1 hostname").strip() == "node1"
+
+    box.sandbox("heal")
+    slurm.until(3 * INTERVAL + LOOK, lambda: slurm.state("node2") == "IDLE")
+    assert "DRAIN" in slurm.state("node3")
+    assert slurm.reason("node3").startswith("disk swap [")
+    journal = box.root("node2", "journalctl -t ibready --no-pager")
+    assert "node2: drained: ibready: ib.port.state" in journal
+    assert "node2: resumed (ready for 2 looks)" in journal
+    box.root("node1", "scontrol update NodeName=node3 State=RESUME")
+    slurm.until(INTERVAL, lambda: slurm.state("node3") == "IDLE")
+    assert box.root("node1", "srun -w node2 hostname").strip() == "node2"
+
+
+def test_a_second_converge_changes_nothing_and_the_timer_has_written_metrics(slurm: Slurm) -> None:
+    done = slurm.converge()
+    assert done.returncode == 0, done.stdout
+    assert len(re.findall(r"changed=0 ", done.stdout)) == len(NODES)
+    for node in NODES:
+        text = slurm.box.root(node, "systemctl start ibready-health; cat /srv/ibready.prom")
+        assert '\nibready_verdict{verdict="ready"} 1\n' in text
+        assert '\nibready_could_not_look{source="ports"} 0\n' in text
+
+
+def test_it_goes_as_it_came(slurm: Slurm) -> None:
+    refused = slurm.converge("node1", health_agent_state="absent", health_agent_slurm_conf="")
+    assert refused.returncode != 0
+    assert "slurmctld still goes by" in said(refused.stdout)
+    done = slurm.converge(health_agent_state="absent")
+    assert done.returncode == 0, done.stdout
+    left = (
+        "ls -d /usr/local/bin/ibready /usr/local/lib/ibready/* /etc/ibready/* "
+        "/etc/systemd/system/ibready-health.service /etc/systemd/system/ibready-health.timer "
+        "/var/lib/ibready/agent /srv/*.prom "
+        "2>/dev/null || true; "
+        "systemctl list-timers --all | grep ibready-health || true"
+    )
+    for node in NODES:
+        assert slurm.box.root(node, left) in ("", "/usr/local/lib/ibready/boot-tuning\n")
+        assert slurm.box.root(node, "cat /etc/slurm/slurm.conf") == CONF

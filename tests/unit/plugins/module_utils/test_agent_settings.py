@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.ibready.cluster.plugins.module_utils._agent import settings
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import AREAS
+
+ROLE = Path(__file__).parents[4] / "roles/health_agent"
+
+
+def test_what_is_not_said_is_the_default() -> None:
+    known = settings.from_dict({"host": "node1", "areas": ["ib"], "seconds": 5})
+    assert (known.host, known.areas, known.seconds) == ("node1", ("ib",), 5.0)
+    assert known.slurm_confirm_unknown == settings.Settings().slurm_confirm_unknown
+
+
+def test_the_roles_defaults_are_the_programs_own() -> None:
+    defaults = yaml.safe_load((ROLE / "defaults/main.yml").read_text())
+    written = yaml.safe_load((ROLE / "vars/main.yml").read_text())["__health_agent_settings"]
+    own = settings.Settings()
+    for key in set(written) - {"host", "expect", "waivers", "timer_age"}:
+        value = defaults[f"health_agent_{key}"]
+        assert getattr(own, key) == (tuple(value) if isinstance(value, list) else value), key
+    spec = yaml.safe_load((ROLE / "meta/argument_specs.yml").read_text())
+    choices = spec["argument_specs"]["main"]["options"]["health_agent_areas"]["choices"]
+    assert choices == list(AREAS)
+
+
+@pytest.mark.parametrize(
+    ("raw", "why"),
+    [
+        ([], "not a JSON object"),
+        ({"slurm_confirm": 1}, "slurm_confirm is not known"),
+        ({"areas": "ib"}, "areas must be a list"),
+        ({"seconds": "5"}, "seconds must be float"),
+        ({"seconds": 0}, "seconds must be above 0"),
+        ({"slurm_confirm_fail": 0}, "slurm_confirm_fail must be above 0"),
+        ({"slurm_confirm_good": 1.5}, "slurm_confirm_good must be int"),
+        ({"slurm_confirm_unknown": True}, "slurm_confirm_unknown must be int"),
+        ({"prolog_unknown": "maybe"}, "prolog_unknown must be allow or refuse"),
+        ({"host": 1}, "host must be str"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_with_its_key(raw: Any, why: str) -> None:
+    with pytest.raises(settings.SettingsError, match=why):
+        settings.from_dict(raw)
+
+
+def test_a_file_that_was_named_has_to_be_there_and_whole(tmp_path: Path) -> None:
+    with pytest.raises(settings.SettingsError, match="no such file"):
+        settings.load(str(tmp_path / "agent.json"))
+    (tmp_path / "agent.json").write_text("{")
+    with pytest.raises(settings.SettingsError, match="not JSON"):
+        settings.load(str(tmp_path / "agent.json"))
+    (tmp_path / "agent.json").write_text(json.dumps({"host": "x"}))
+    assert settings.load(str(tmp_path / "agent.json")).host == "x"

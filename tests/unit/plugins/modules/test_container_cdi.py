@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._container import cdi_rdma
+from ansible_collections.ibready.cluster.plugins.modules import container_cdi
+from tests.unit.engine_world import Host
+
+Run = Callable[..., dict[str, Any]]
+SPEC = "etc/cdi/ibready-rdma.json"
+DRIVER = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build\n"
+YAML = "devices:\n- name: all\n  mounts: [/usr/lib/libcuda.so.{}]\n"
+
+
+class World(Host):
+    """A host with an engine, and RDMA devices that are links to the null device."""
+
+    def __init__(self, root: Path, run_module: Run) -> None:
+        super().__init__(root, run_module)
+        self.program("podman", "")
+        (root / "dev/infiniband").mkdir(parents=True)
+
+    def device(self, name: str, hca: str = "") -> None:
+        (self.root / "dev" / name).symlink_to("/dev/null")
+        if hca:
+            place = self.root / "sys/class/infiniband_verbs" / Path(name).name
+            place.mkdir(parents=True)
+            (place / "ibdev").write_text(f"{hca}\n")
+
+    def describe(self, *, check: bool = False, **wish: Any) -> dict[str, Any]:
+        return self._run(container_cdi.main, check=check, **wish, root=str(self.root))
+
+    def spec(self) -> dict[str, list[str]]:
+        spec = json.loads((self.root / SPEC).read_text())
+        return {
+            one["name"]: [node["path"] for node in one["containerEdits"]["deviceNodes"]]
+            for one in spec["devices"]
+        }
+
+    def driver(self, text: str = DRIVER) -> None:
+        (self.root / "proc/driver/nvidia").mkdir(parents=True, exist_ok=True)
+        self.write("proc/driver/nvidia/version", text)
+
+    def toolkit(self, *, units: bool, makes: str = "580.95.05") -> None:
+        self.write("makes", YAML.format(makes))
+        self.program("nvidia-ctk", 'echo "$@" >> calls; cat makes')
+        if units:
+            (self.root / "usr/lib/systemd/system").mkdir(parents=True)
+            for unit in ("path", "service"):
+                self.write(f"usr/lib/systemd/system/nvidia-cdi-refresh.{unit}", "")
+                self.write(f"state/nvidia-cdi-refresh.{unit}.enabled", "disabled\n")
+            (self.root / "var/run/cdi").mkdir(parents=True)
+            body = (self.root / "bin/systemctl").read_text()
+            asked = '[ "$*" = "restart nvidia-cdi-refresh.service" ]'
+            body = f"{asked} && cp makes var/run/cdi/nvidia.yaml\n{body}"
+            self.program("systemctl", body)
+
+
+@pytest.fixture
+def host(tmp_path: Path, run_module: Run, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
+    return World(tmp_path, run_module)
+
+
+def test_devices_are_described_as_they_are(host: World) -> None:
+    host.device("infiniband/uverbs10", "mlx5_10")
+    host.device("infiniband/uverbs2", "mlx5_2")
+    host.device("infiniband/rdma_cm")
+    (host.root / "dev/infiniband/uverbs3").write_text("no device")
+    told = host.describe(check=True)
+    assert (told["changed"], (host.root / SPEC).exists()) == (True, False)
+    first = host.describe()
+    assert first["devices"] == [
+        "ibready.io/rdma=all",
+        "ibready.io/rdma=mlx5_2",
+        "ibready.io/rdma=mlx5_10",
+    ]
+    cm = "/dev/infiniband/rdma_cm"
+    assert host.spec() == {
+        "all": ["/dev/infiniband/uverbs2", "/dev/infiniband/uverbs10", cm],
+        "mlx5_2": ["/dev/infiniband/uverbs2", cm],
+        "mlx5_10": ["/dev/infiniband/uverbs10", cm],
+    }
+    assert not host.describe()["changed"]
+
+
+def test_a_device_that_comes_or_goes_is_noticed(host: World) -> None:
+    host.device("infiniband/uverbs0", "mlx5_0")
+    host.describe()
+    host.device("gdrdrv")
+    assert host.describe()["files"] == [f"/{SPEC}"]
+    assert host.spec()["all"] == ["/dev/infiniband/uverbs0", "/dev/gdrdrv"]
+    (host.root / "dev/infiniband/uverbs0").unlink()
+    gone = host.describe()
+    assert "no /dev/infiniband/uverbs*" in gone["left"]["rdma"]
+    assert not (host.root / SPEC).exists()
+
+
+def test_the_program_at_boot_does_the_same(host: World) -> None:
+    host.device("infiniband/uverbs0", "mlx5_0")
+    host.describe()
+    before = (host.root / SPEC).read_bytes()
+    host.device("infiniband/uverbs1", "mlx5_1")
+    program = host.root / "usr/local/lib/ibready/cdi-rdma"
+    subprocess.run([sys.executable, "-I", program, host.root], check=True)
+    assert set(host.spec()) == {"all", "mlx5_0", "mlx5_1"}
+    (host.root / "dev/infiniband/uverbs1").unlink()
+    subprocess.run([sys.executable, "-I", program, host.root], check=True)
+    assert (host.root / SPEC).read_bytes() == before
+
+
+def test_all_of_it_goes(host: World) -> None:
+    before = host.tree()
+    host.device("infiniband/uverbs0", "mlx5_0")
+    host.describe()
+    link = host.root / "etc/systemd/system/multi-user.target.wants/ibready-cdi-rdma.path"
+    assert link.resolve().exists()
+    assert host.describe(rdma=False, gpus=False)["changed"]
+    assert (host.tree(), link.is_symlink()) == (before, False)
+    assert not (host.root / "usr/local/lib/ibready/cdi-rdma").exists()
+    assert not host.describe(rdma=False, gpus=False)["changed"]
+
+
+def test_without_an_engine_nobody_is_told(host: World) -> None:
+    host.device("infiniband/uverbs0", "mlx5_0")
+    host.describe()
+    for program in ("podman",):
+        (host.root / "bin" / program).unlink()
+    told = cdi_with_nobody(host)
+    assert (told["changed"], (host.root / SPEC).exists()) == (True, False)
+
+
+def cdi_with_nobody(host: World) -> dict[str, Any]:
+    """Describe on a PATH without this machine's own engines."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "ansible_collections.ibready.cluster.plugins.module_utils._container.cdi.data"
+            ".CDI_READERS",
+            ("no-such-engine",),
+        )
+        return host.describe()
+
+
+def test_a_name_that_engines_do_not_take_is_left_out(host: World) -> None:
+    host.device("infiniband/uverbs0", "odd name")
+    assert set(cdi_rdma.devices(str(host.root))) == {"all"}
+
+
+def test_gpus_are_described_by_the_tool_before_1_18(host: World) -> None:
+    host.driver()
+    host.toolkit(units=False)
+    assert host.describe(check=True)["files"][0] == "/etc/cdi/nvidia.yaml"
+    host.describe()
+    assert (host.root / "etc/cdi/nvidia.yaml").read_text() == YAML.format("580.95.05")
+    assert not host.describe()["changed"]
+    host.driver(DRIVER.replace("580.95.05", "595.91.07"))
+    host.write("makes", YAML.format("595.91.07"))
+    assert host.describe()["files"] == ["/etc/cdi/nvidia.yaml"]
+    assert not host.describe()["changed"]
+
+
+def test_gpus_are_described_by_the_toolkits_units_since(host: World) -> None:
+    host.driver()
+    host.toolkit(units=True)
+    told = host.describe(check=True)
+    assert told["units"] == [
+        "nvidia-cdi-refresh.path",
+        "nvidia-cdi-refresh.service",
+        "nvidia-cdi-refresh.service (started)",
+    ]
+    assert host.describe()["units"] == told["units"]
+    assert host.describe()["changed"] is False
+    assert not (host.root / "etc/cdi/nvidia.yaml").exists()
+    host.driver(DRIVER.replace("580.95.05", "595.91.07"))
+    late = host.describe()
+    assert late["units"] == ["nvidia-cdi-refresh.service (started)"]
+    again = host.describe()
+    assert (again["changed"], again["left"]) == (False, late["left"])
+    assert "is not of driver 595.91.07 (580.95.05)" in late["left"]["gpus"]
+    host.write("makes", YAML.format("600.1"))
+    host.driver(DRIVER.replace("580.95.05", "600.1"))
+    assert "gpus" not in host.describe()["left"]
+
+
+def test_our_own_file_goes_when_the_units_come(host: World) -> None:
+    host.driver()
+    host.toolkit(units=False)
+    host.describe()
+    host.toolkit(units=True)
+    assert "/etc/cdi/nvidia.yaml" in host.describe()["files"]
+    assert not (host.root / "etc/cdi/nvidia.yaml").exists()
+
+
+def test_a_tool_that_fails_is_told(host: World) -> None:
+    host.driver()
+    host.program("nvidia-ctk", "echo 'no devices found' >&2; exit 1")
+    failed = host.describe()
+    assert "status 1: no devices found" in failed["msg"]
+
+
+def test_without_toolkit_or_driver_it_is_told(host: World) -> None:
+    assert "nvidia-ctk: not installed" in host.describe()["left"]["gpus"]
+    host.toolkit(units=False)
+    assert host.describe()["left"]["gpus"] == "NVIDIA's driver is not loaded"

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What contradicts the plan, the hosts or itself is refused, with the next step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes import (
+    names,
+    nodes,
+    options,
+    render,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.names import (
+    KubernetesError,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load
+from tests.unit import clusters
+from tests.unit.clusters import IPAM, Like
+
+LEFT = {"driver": "none", "container_toolkit": "none"}
+ROCE = "hgx-h200-8-roce"
+
+
+def two(**like: Any) -> dict[str, Like]:
+    return {"a": Like(**like), "b": Like(**like)}
+
+
+def fewer(node: Any) -> None:
+    """One rail is gone."""
+    del node.hcas[7]
+
+
+def none(node: Any) -> None:
+    """All HCAs are gone."""
+    node.hcas.clear()
+
+
+def moved(node: Any) -> None:
+    """One rail is at another address."""
+    node.hcas[0].address = "0000:f5:00.0"
+    node.hcas[0].path[-1] = "0000:f5:00.0"
+
+
+REFUSED: dict[str, tuple[dict[str, Like], dict[str, Any], str]] = {
+    "two drivers by the plan": (two(), {"driver": "operator"}, "plan installs NVIDIA driver 580"),
+    "two drivers by what is there": (
+        two(wishes=LEFT, installed={"driver": "580.95.05 open"}),
+        {"driver": "operator"},
+        "NVIDIA driver 580.95.05 open is installed on the host: there would be two",
+    ),
+    "two toolkits": (two(), {"toolkit": "operator"}, "container toolkit 1.20.0 on the host"),
+    "two OFEDs by the plan": (
+        two(),
+        {"ofed": "operator"},
+        "RDMA stack doca .* there would be two. Next: stack_rdma_flavour: inbox",
+    ),
+    "two OFEDs by what is there": (
+        two(wishes={"rdma_flavour": "inbox"}, installed={"rdma": "mlnx_ofed 24.10-3.2.5.0"}),
+        {"ofed": "operator"},
+        "mlnx_ofed 24.10-3.2.5.0 is installed on the host",
+    ),
+    "no driver at all": (two(wishes=LEFT), {"driver": "host"}, "nor is it there"),
+    "nobody could look": (two(wishes=LEFT, installed=None), {}, "nobody could see whether"),
+    "a toolkit that finds no driver": (
+        two(wishes={"driver": "none"}, installed={"container_toolkit": "1.19.0-1"}),
+        {},
+        "/run/nvidia/driver",
+    ),
+    "drivers from here and there": (
+        {"a": Like(), "b": Like(wishes=LEFT)},
+        {},
+        "a from the host and b from the operator",
+    ),
+    "operating systems of two kinds": (
+        {
+            "a": Like(wishes=LEFT),
+            "b": Like(wishes=LEFT, facts={"os": {"id": "ubuntu", "version": "22.04"}}),
+        },
+        {},
+        "wants one operating system.*ubuntu22.04 and ubuntu24.04",
+    ),
+    "an HCA that the operator's driver dropped": (
+        two(board="dgx-1-v100", wishes={**LEFT, "rdma_flavour": "inbox"}),
+        {"ofed": "operator"},
+        "does not run a's ConnectX-4",
+    ),
+    "a GPU that the operator's driver dropped": (
+        two(board="dgx-1-v100", wishes={**LEFT, "rdma_flavour": "inbox"}),
+        {"gpu_operator": "26.7.0"},
+        "595.91.07.*does not drive Volta",
+    ),
+    "an engine too old for the operator's toolkit": (
+        two(wishes=LEFT, facts={"engines": {"containerd": "1.7.2"}}),
+        {"gpu_operator": "26.3.0"},
+        "toolkit 1.19.0, which needs containerd >=1.7.16, and a has 1.7.2",
+    ),
+    "an unknown GPU Operator": (two(), {"gpu_operator": "v24.9.0"}, "24.9.0 is not in the matrix"),
+    "an unknown Network Operator": (two(), {"network_operator": "1.0"}, "known are 26.4.1"),
+    "peer memory against no symbols": (
+        two(wishes={**LEFT, "rdma_flavour": "inbox"}),
+        {"peer_memory": "peermem"},
+        "built against MLNX_OFED or DOCA-OFED",
+    ),
+    "DMA-BUF with an old kernel": (
+        two(wishes=LEFT, facts={"kernel": "5.4.0-150-generic"}),
+        {"peer_memory": "dmabuf"},
+        "Linux >=5.12",
+    ),
+    "a node that differs": (
+        {"a": Like(), "b": Like(), "c": Like(bent=fewer)},
+        {},
+        "c has 7 InfiniBand 15b3:1021, 8 GPUs, a has 8 InfiniBand 15b3:1021",
+    ),
+    "SR-IOV in the node's network": (
+        two(),
+        {"plugin": "sriov", "network": "host"},
+        "belongs to a pod's own network",
+    ),
+    "RoCE without addresses": (two(board=ROCE), {"plugin": "sriov"}, "kubernetes_rdma_ipam"),
+    "macvlan without addresses": (two(board=ROCE), {"network": "pod"}, "nobody said whose"),
+    "SR-IOV at two addresses": (
+        {"a": Like(), "b": Like(bent=moved)},
+        {"plugin": "sriov"},
+        r"rail 0 is 0000:15:00\.0 on a and 0000:f5:00\.0 on b",
+    ),
+    "SR-IOV of virtual functions": (
+        two(board="cloud-a100-8-vm"),
+        {"plugin": "sriov"},
+        "are virtual functions themselves",
+    ),
+    "no registry": (two(), {"registry": ""}, "kubernetes_rdma_registry"),
+    "twins": (
+        {"a": Like(facts={"hostname": "x"}), "b": Like(facts={"hostname": "x"})},
+        {},
+        "a and b would both be the node x",
+    ),
+    "a name that no node has": (
+        {"a": Like(facts={"hostname": "node_1"})},
+        {},
+        r"kubernetes_rdma_node\) is 'node_1'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("hosts", "given", "said"), REFUSED.values(), ids=REFUSED)
+def test_it_is_refused_by_name(hosts: dict[str, Like], given: dict[str, Any], said: str) -> None:
+    with pytest.raises(KubernetesError, match=said) as caught:
+        clusters.rendered(hosts, **given)
+    text = str(caught.value)
+    assert "Next: " in text or "must be" in text or "RFC 1123" in text
+
+
+def test_an_operator_for_another_kubernetes_is_refused_where_that_is_sure(tmp_path: Any) -> None:
+    wanted = {"kubernetes_version": "1.30", "network_operator": "26.1.0"}
+    rendered = clusters.rendered(two(), **wanted)
+    assert any("Kubernetes >=1.31,<1.36, not on 1.30" in one for one in rendered.remarks)
+    (tmp_path / "kubernetes.yml").write_text(
+        """
+network_operators:
+  "26.1.0": {source: ours, confidence: confirmed, field_confidence: {kubernetes: confirmed}}
+"""
+    )
+    matrix = load.load([tmp_path])
+    hosts = two()
+    told = nodes.read(list(hosts), clusters.hostvars(hosts), matrix)
+    given = options.read({"registry": "r/x", **wanted})
+    with pytest.raises(KubernetesError, match=r"not on 1\.30"):
+        render.render(told, given, matrix, "0.1.0")
+    assert render.render(told, options.read({"registry": "r/x"}), matrix, "0.1.0").files
+
+
+def test_the_youngest_release_without_a_doubt_is_taken() -> None:
+    assert clusters.rendered(two()).operators.versions == (
+        "GPU Operator 26.7.0, Network Operator 26.4.1"
+    )
+    older = clusters.rendered(two(wishes={"container_toolkit": "1.18.1"})).operators
+    assert (older.versions, older.doubts) == (
+        "GPU Operator 25.10.1, Network Operator 26.4.1",
+        (),
+    )
+    volta = two(board="dgx-1-v100", wishes={**LEFT, "rdma_flavour": "mlnx_ofed"})
+    found = clusters.rendered(volta)
+    assert "GPU Operator 26.3.3" in found.operators.versions
+    assert "kernelModuleType: proprietary" in found.files["gpu-operator-values.yaml"]
+    assert "useHostMofed: true" in found.files["gpu-operator-values.yaml"]
+
+
+def test_hosts_that_told_nothing_or_have_no_rail_are_told_apart() -> None:
+    hosts = {"a": Like(), "b": Like(), "c": Like(bent=none)}
+    known = clusters.hostvars(hosts)
+    told = nodes.read(["a", "b", "c", "gone"], known, clusters.MATRIX)
+    assert [one.host for one in told.nodes] == ["a", "b"]
+    assert (told.absent, told.idle) == (("gone",), ("c",))
+    del known["b"][nodes.TOLD]
+    assert nodes.read(["a", "b"], known, clusters.MATRIX).absent == ("b",)
+    with pytest.raises(KubernetesError, match="no host with an RDMA rail"):
+        render.render(nodes.Told(), options.Options(), clusters.MATRIX, "0.1.0")
+
+
+def test_what_a_host_told_that_cannot_be_read_is_refused() -> None:
+    known = clusters.hostvars({"a": Like()})
+    known["a"][nodes.TOLD]["nccl_host"] = {"ports": 1}
+    with pytest.raises(KubernetesError, match="a: nccl_host returned what cannot be read"):
+        nodes.read(["a"], known, clusters.MATRIX)
+
+
+FOREIGN = {
+    "image": ["", "a b", "x;y", "UPPER/x:1", "x:1\n", "$(id)", "x@sha256:1", "-x", "../x"],
+    "registry": ["a b", "http://x", "x/", "x;y", "x\n"],
+    "namespace": ["", "A", "a.b", "-a", "a" * 64, "a\nb", "../x"],
+    "operator_namespace": ["", "x_y"],
+    "shm": ["", "1", "0Gi", "1.5Gi", "16 Gi", "16Gi\n"],
+    "gpu_operator": ["newest", "26", "26.7.0; x"],
+    "kubernetes_version": ["v1", "1.x"],
+    "interfaces": [["a b"], ["ib0;x"], ["x" * 16]],
+    "job_nodes": [0, -1, 10**6],
+    "vfs": [0, 128],
+    "pods_per_node": [0],
+    "torch_command": [[""], ["a\nb"]],
+    "ipam": [{"type": "x\ny"}, {"a": object()}],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [(name, value) for name, values in FOREIGN.items() for value in values if value != ""],
+)
+def test_foreign_words_are_refused(name: str, value: Any) -> None:
+    with pytest.raises(KubernetesError, match=name.split("_")[0]):
+        options.read({name: value})
+
+
+@given(st.text())
+def test_any_text_becomes_a_value_that_a_label_can_have(text: str) -> None:
+    assert names.is_value(names.value(text))
+    slug = names.slug(text)
+    assert not slug or names.label(slug, "slug")
+    assert len(slug) <= 40
+
+
+@given(st.text(min_size=80), st.text(min_size=80))
+def test_long_texts_stay_apart(one: str, other: str) -> None:
+    safe, more = (f"{'x' * 60}{each!r}" for each in (one, other))
+    assert (names.value(safe) == names.value(more)) == (safe == more)
+
+
+IMAGES = ["torch", "torch:2.9", "r.example.com:5000/a/b:1", "r/x@sha256:" + "a" * 64, "a/b__c:1-2"]
+
+
+@pytest.mark.parametrize("text", IMAGES)
+def test_an_image_is_taken_as_it_is(text: str) -> None:
+    assert names.image(text, "image") == text
+
+
+def test_ipam_is_filled_for_each_rail() -> None:
+    rendered = clusters.rendered(two(), plugin="sriov", ipam=IPAM)
+    for rail in range(8):
+        assert f'"poolName": "rail{rail}"' in rendered.files["networks.yaml"]
