@@ -113,7 +113,7 @@ def _derived(given: dict[str, Any], installed: ask.Installed) -> derive.Derived:
     if given["host"] is None:
         raise conf.ConfError("host is missing. Next: give what ibready.cluster.nccl_host returned")
     try:
-        host, wish = hosts.from_dict(given["host"]), wishes.from_dict(given["wish"] or {})
+        host, wish = hosts.from_dict(given["host"]), _wish(given["wish"])
     except (AttributeError, KeyError, TypeError, ValueError) as exc:
         raise conf.ConfError(f"host or wish is not what nccl_host returned: {exc!r}") from exc
     socket, why = derive.interface(host, wish.policy)
@@ -125,6 +125,10 @@ def _derived(given: dict[str, Any], installed: ask.Installed) -> derive.Derived:
         derive.Site(_texts(given["mca"]), _texts(given["ucx"])),
         [why] if why else [],
     )
+
+
+def _wish(given: dict[str, Any] | None) -> wishes.Wish:
+    return wishes.Wish() if given is None else wishes.from_dict(given)
 
 
 def _texts(given: dict[str, Any]) -> dict[str, str]:

@@ -5,19 +5,21 @@ from __future__ import annotations
 
 import pytest
 
-from tests.system.conftest import SUBNET, Box
+from tests.system.conftest import Box
 
 PLAYBOOK = "tests/system/mpi.yml"
 # A key of this test's own, for mpirun logs in to the other node.
 KEY = """su - ops -c '
 mkdir -p -m 700 ~/.ssh
 test -e ~/.ssh/mpi || ssh-keygen -q -t ed25519 -N "" -f ~/.ssh/mpi
-printf "Host {subnet}.*\\n  IdentityFile ~/.ssh/mpi\\n  StrictHostKeyChecking accept-new\\n" > ~/.ssh/config
+echo "Host node*" > ~/.ssh/config
+echo "  IdentityFile ~/.ssh/mpi" >> ~/.ssh/config
+echo "  StrictHostKeyChecking accept-new" >> ~/.ssh/config
 cat ~/.ssh/mpi.pub'
 """
 # Each rank tells its host and how many ranks Open MPI says that there are.
 JOB = (
-    "mpirun --host {hosts} -np 2 sh -c "
+    "mpirun --host node1,node2 -np 2 sh -c "
     "'echo \"rank $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE on $(hostname)\"'"
 )
 
@@ -29,22 +31,21 @@ def installed(bare: Box) -> Box:
     return bare
 
 
-def test_the_second_run_changes_nothing_and_check_mode_says_so(installed: Box) -> None:
-    for argv in ((), ("--check",)):
-        done = installed.playbook(PLAYBOOK, *argv)
-        assert done.returncode == 0, done.stdout
-        assert done.stdout.count("changed=0") == 2, done.stdout
+def test_the_second_run_changes_nothing(installed: Box) -> None:
+    done = installed.playbook(PLAYBOOK)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("changed=0") == 2, done.stdout
 
 
 def test_a_job_of_two_nodes_runs_over_the_interface_that_was_written(installed: Box) -> None:
     told = installed.root("node1", "ompi_info --parsable --param btl tcp --level 9")
     assert "btl_tcp_if_include:value:eth0" in told
     assert "btl_tcp_if_include:source:file (/etc/openmpi/openmpi-mca-params.conf" in told
-    key = installed.root("node1", KEY.format(subnet=SUBNET)).strip()
+    key = installed.root("node1", KEY).strip()
     installed.root("node2", f"echo '{key}' >> /home/ops/.ssh/authorized_keys")
-    hosts = f"{SUBNET}.11,{SUBNET}.12"
-    said = installed.root("node1", f"su - ops -c {quoted(JOB.format(hosts=hosts))}")
-    assert sorted(said.splitlines()) == ["rank 0 of 2 on node1", "rank 1 of 2 on node2"]
+    said = installed.root("node1", f"su - ops -c {quoted(JOB)}")
+    ranks = sorted(line for line in said.splitlines() if line.startswith("rank "))
+    assert ranks == ["rank 0 of 2 on node1", "rank 1 of 2 on node2"], said
 
 
 def quoted(script: str) -> str:

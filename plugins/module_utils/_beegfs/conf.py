@@ -46,12 +46,17 @@ def changed(text: str, values: Mapping[str, str]) -> str:
         if match is not None and match["name"] in values:
             seen.add(match["name"])
             if match["value"] != values[match["name"]]:
-                line = f"{match['head'].rstrip()} {values[match['name']]}{line[len(body) :]}"
+                line = f"{_head(match['head'])}{values[match['name']]}{line[len(body) :]}"
         lines.append(line)
     more = [f"{name} = {value}\n" for name, value in values.items() if name not in seen]
     if more and lines and not lines[-1].endswith("\n"):
         lines[-1] += "\n"
     return "".join([*lines, *more])
+
+
+def _head(head: str) -> str:
+    """With the blanks around the = as the line has them; an empty value has none behind it."""
+    return f"{head} " if head.endswith((" =", "\t=")) else head
 
 
 def argument(text: str, name: str, key: str, value: str) -> dict[str, str]:

@@ -121,7 +121,7 @@ def test_an_empty_value_is_filled_and_a_doubled_one_changed_twice() -> None:
         FILE + "connUseRDMA=false", {"connInterfacesFile": "/a", "connUseRDMA": "true"}
     )
     assert "connInterfacesFile            = /a\n" in new
-    assert new.count("= true") == 3
+    assert (new.count("= true"), new.endswith("connUseRDMA=true")) == (2, True)
     assert conf.value_of(new, "connUseRDMA") == "true"
 
 
@@ -138,5 +138,5 @@ def test_build_arguments_of_the_site_stay() -> None:
     assert new == {
         "buildArgs": f"-j8 NVFS_INCLUDE_PATH=/usr/src/nvidia-fs-2.13.5 OFED_INCLUDE_PATH={place}"
     }
-    assert conf.changed(text, new) == f"buildArgs= {new['buildArgs']}\n"
+    assert conf.changed(text, new) == f"buildArgs={new['buildArgs']}\n"
     assert conf.argument(text, "buildArgs", "OFED_INCLUDE_PATH", "")["buildArgs"].endswith("2.13.5")
