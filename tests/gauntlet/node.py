@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -118,7 +119,7 @@ class Node:
 
 def build(name: str, spec: dict[str, Any]) -> Node:
     """The node of one entry of boards.yml; raises TypeError on a key that no node has."""
-    spec = dict(spec)
+    spec = copy.deepcopy(spec)
     count = spec.pop("gpus", 0)
     generation = spec.pop("pcie_gen", 5)
     groups = spec.pop("hcas", [])

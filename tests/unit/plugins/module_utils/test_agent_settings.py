@@ -29,7 +29,8 @@ def test_the_roles_defaults_are_the_programs_own() -> None:
         assert getattr(own, key) == (tuple(value) if isinstance(value, list) else value), key
     spec = yaml.safe_load((ROLE / "meta/argument_specs.yml").read_text())
     choices = spec["argument_specs"]["main"]["options"]["health_agent_areas"]["choices"]
-    assert choices == list(AREAS)
+    # A look at containers starts some: nothing for every minute.
+    assert choices == [area for area in AREAS if area != "container"]
 
 
 @pytest.mark.parametrize(

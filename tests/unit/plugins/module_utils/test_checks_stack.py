@@ -15,6 +15,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine imp
     PciFunction,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.stack import (
+    Beegfs,
     Dkms,
     Driver,
     PeerMemory,
@@ -73,6 +74,9 @@ def facts(**bent: Any) -> StackFacts:
         driver=Reading(Driver("580.105.08", True)),
         peer=PeerMemory(Reading(("nvidia_peermem",)), Reading(("nv_mem",))),
         cuda=Reading("13.0.1"),
+        ompi=ABSENT,
+        ucx=ABSENT,
+        beegfs=Beegfs(ABSENT, ABSENT),
     )
     return replace(healthy, **bent)
 
