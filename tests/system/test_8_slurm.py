@@ -132,7 +132,8 @@ def slurm(box: Box, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]
     play = tmp_path_factory.mktemp("play") / "play.yml"
     play.write_text(PLAY)
     made = Slurm(box, play)
-    made.until(30, lambda: all(made.state(node) == "IDLE" for node in NODES))
+    # A slurmd whose first word got lost says it again after its own time.
+    made.until(120, lambda: all(made.state(node) == "IDLE" for node in NODES))
     done = made.converge()
     assert done.returncode == 0, done.stdout
     yield made

@@ -152,7 +152,8 @@ def _inspect(fd: int, path: str, layout: _elf.Layout) -> Library:
         told = None if version else _VERSION.search(text)
         if told is not None:
             version, cuda = told.group(1).decode(), told.group(2).decode()
-    if not names:
+    asked = frozenset(one for one in names if one not in NOT_READ and not _ends_a_message(one))
+    if not asked:
         raise Unavailable(path, "no NCCL library: it names no NCCL variable")
     kinds = {kind.elf: name for name, kind in MACHINES.items()}
     return Library(
@@ -161,7 +162,7 @@ def _inspect(fd: int, path: str, layout: _elf.Layout) -> Library:
         version,
         cuda,
         kinds.get(layout.machine, f"elf {layout.machine}"),
-        frozenset(one for one in names if one not in NOT_READ and not _ends_a_message(one)),
+        asked,
     )
 
 

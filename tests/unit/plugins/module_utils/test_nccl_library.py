@@ -151,6 +151,14 @@ def test_any_bytes_are_a_library_or_refused(
     assert told.names
 
 
+def test_a_file_that_holds_nothing_but_messages_about_variables_is_no_library(
+    tmp_path: Path,
+) -> None:
+    texts = b"".join(b"\0%b\0" % one.encode() for one in sorted(library.NOT_READ))
+    with pytest.raises(Unavailable, match="names no NCCL variable"):
+        library.inspect(written(tmp_path, elf(texts)))
+
+
 HEAD = "{} libs found in cache `/etc/ld.so.cache'\n"
 LINE = "\tlibnccl.so.2 (libc6,{}) => {}\n"
 DEBIAN = "/usr/lib/x86_64-linux-gnu/libnccl.so.2"
