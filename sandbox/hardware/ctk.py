@@ -43,12 +43,10 @@ def main(version: str, args: Sequence[str], root: Path = Path("/")) -> int:
         print(f"NVIDIA Container Toolkit CLI version {version}\ncommit: simulated")
         return 0
     parser = argparse.ArgumentParser(prog="nvidia-ctk (simulated)")
-    parser.add_argument("--quiet", action="store_true")
     subject = parser.add_subparsers(dest="subject", required=True)
     cdi = subject.add_parser("cdi").add_subparsers(dest="act", required=True)
     generate = cdi.add_parser("generate")
     generate.add_argument("--output", default=os.environ.get(OUTPUT_VARIABLE, ""))
-    generate.add_argument("--format", choices=("yaml", "json"), default="yaml")
     cdi.add_parser("list")
     given = parser.parse_args(list(args))
     kernel = node_kernel(root)
