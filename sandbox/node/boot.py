@@ -17,12 +17,14 @@ import resource
 import subprocess
 import sys
 import time
+from typing import NamedTuple
 
 from sandbox.hardware.mounts import show_hardware
 
 SYSFS = "/srv/simulated-sysfs/infiniband"
 HOLD = "/run/ibready-hold"
 NET_CORE = "/proc/sys/net/core"
+MOUNTINFO = "/proc/self/mountinfo"
 GROUPS = "/sys/fs/cgroup"
 ENGINES = "/srv/engines"
 MARK = "/etc/ibready-sandbox.json"
@@ -148,21 +150,38 @@ def tell_ceiling() -> None:
     os.replace(MARK + ".new", MARK)
 
 
-def groups() -> list[str]:
-    """Return the mounts of control groups that are shown read-only, outermost first."""
-    with open("/proc/self/mounts") as file:
+class Mount(NamedTuple):
+    """A mount of control groups: which of them it shows (`root`), and where."""
+
+    root: str
+    place: str
+    options: tuple[str, ...]
+
+
+def groups() -> list[Mount]:
+    """Return the mounts of control groups, outermost first."""
+    with open(MOUNTINFO) as file:
         lines = [line.split() for line in file]
     return [
-        place
-        for _what, place, _kind, options, *_ in lines
-        if (place + "/").startswith(GROUPS + "/") and "ro" in options.split(",")
+        Mount(root, place, tuple(options.split(",")))
+        for _id, _parent, _device, root, place, options, *_ in lines
+        if (place + "/").startswith(GROUPS + "/")
     ]
 
 
-def allow_engines() -> None:
-    """Let container engines work: the node's own control groups, and a disk for their layers."""
-    for place in groups():
-        mount("-o", "remount,rw,bind", place)
+def own_groups() -> None:
+    """Let the node's systemd and container engines work in the node's own control groups."""
+    for one in groups():
+        # podman shows systemd the machine's own groups where these are the node's by a namespace.
+        if one.root.startswith("/.."):
+            subprocess.run(["umount", "--lazy", one.place], check=True)
+    for one in groups():
+        if "ro" in one.options:
+            mount("-o", "remount,rw,bind", one.place)
+
+
+def own_stores() -> None:
+    """Give container engines a disk for their layers."""
     for name in _STORES:
         store, shown = os.path.join(ENGINES, name), os.path.join("/var/lib", name)
         for directory in (store, shown):
@@ -187,7 +206,8 @@ def main() -> None:
     simulate_class()
     os.rmdir(HOLD)
     show_hardware()
-    allow_engines()
+    own_groups()
+    own_stores()
     tell_ceiling()
     os.execv("/sbin/init", ["/sbin/init"])
 
