@@ -166,6 +166,20 @@ def test_a_late_restart_that_fails_puts_back_what_was_before_all(host: Host) -> 
     assert not host.dropin.exists()
 
 
+def test_a_dropin_that_systemd_has_not_read_is_read_before_a_later_restart(host: Host) -> None:
+    script = (host.root / "bin/systemctl").read_text()
+    (host.root / "bin/systemctl").write_text(
+        script.replace("case", '[ "$1" = daemon-reload ] && [ -e no-bus ] && exit 1\ncase', 1)
+    )
+    host.write("no-bus", "")
+    assert "`systemctl daemon-reload` failed" in host.keep()["msg"]
+    (host.root / "no-bus").unlink()
+    host.write("calls", "")
+    assert host.keep()["restarted"]
+    calls = (host.root / "calls").read_text().split("\n")
+    assert calls.index("daemon-reload") < calls.index("restart docker.service")
+
+
 def test_somebody_elses_restart_is_as_good(host: Host) -> None:
     host.write("containers", "train\n")
     host.keep()
