@@ -111,7 +111,10 @@ class Keeper:
         text = disk.read(self._root, f"/proc/{now.pid}/limits")
         try:
             have = proc_limits.parse(text or "")
-        except ParseError:
+        except ParseError as exc:
+            self._kept.notes.append(
+                f"nobody can tell whether {now.unit} has its limits: /proc/{now.pid}/limits: {exc}"
+            )
             return
         found = {"memlock": have.memlock_hard, "nofile": have.nofile_hard}
         for name in [name for name, number in wanted.items() if found[name] < number]:

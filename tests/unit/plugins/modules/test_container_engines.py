@@ -252,6 +252,11 @@ def test_limits_that_the_host_does_not_grant_are_told(host: Host) -> None:
     assert set(host.keep()["left"]) == {"memlock", "nofile"}
 
 
+def test_limits_that_nobody_can_see_are_told(host: Host) -> None:
+    told = "whether docker.service has its limits: /proc/2/limits"
+    assert any(told in text for text in host.keep()["warnings"])
+
+
 def test_an_engine_that_is_not_there_is_passed_by(host: Host) -> None:
     (host.root / "bin/dockerd").unlink()
     told = host.keep()
@@ -271,6 +276,11 @@ def test_the_mode_of_the_sites_file_stays_and_a_link_leads_on(host: Host) -> Non
 
 def test_a_bad_memlock_is_refused(host: Host) -> None:
     assert "neither unlimited nor a number of KiB" in host.keep(memlock="lots")["msg"]
+
+
+def test_a_bad_nofile_is_refused(host: Host) -> None:
+    assert "nofile -1 is no number of files" in host.keep(nofile=-1)["msg"]
+    assert host.starts == 1
 
 
 @pytest.mark.parametrize("size", ["lots", "8 g", "0", "-1g", "8gg"])
