@@ -88,8 +88,13 @@ class Cdi:
             self._rdma(False)
             return self._specs
         self._rdma(rdma)
-        if gpus:
+        if not gpus:
+            return self._specs
+        try:
             self._gpus()
+        except EngineError as exc:
+            exc.changed = exc.changed or (self._specs.changed and not self._check)
+            raise
         return self._specs
 
     # RDMA devices

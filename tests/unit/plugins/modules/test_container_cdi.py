@@ -204,6 +204,9 @@ def test_a_tool_that_fails_is_told(host: World) -> None:
     host.program("nvidia-ctk", "echo 'no devices found' >&2; exit 1")
     failed = host.describe()
     assert "status 1: no devices found" in failed["msg"]
+    # The program and the units for RDMA devices were written before.
+    assert "Nothing was changed" not in failed["msg"]
+    assert "Nothing was changed" in host.describe()["msg"]
 
 
 def test_without_toolkit_or_driver_it_is_told(host: World) -> None:
