@@ -68,7 +68,7 @@ files:
   elements: str
   returned: success
 units:
-  description: The units of the toolkit that were enabled or started.
+  description: The units that were enabled or started though no file of theirs changed.
   type: list
   elements: str
   returned: success

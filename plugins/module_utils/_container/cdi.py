@@ -122,12 +122,17 @@ class Cdi:
             now = os.readlink(place) if os.path.islink(place) else ""
             if now != (aim if wanted else ""):
                 specs.links[link] = (now, aim if wanted else "")
-        if not self._check:
-            self._put_rdma(wanted)
-
-    def _put_rdma(self, wanted: bool) -> None:
-        specs = self._specs
         running = service.runs(self._root)
+        fresh = bool(specs.links or {*specs.files} - {cdi_rdma.SPEC})
+        if wanted and running and not fresh and not service.active(f"{_NAME}.path"):
+            # An earlier run could not start it, or it gave up.
+            specs.units.append(f"{_NAME}.path (started)")
+            fresh = True
+        if not self._check:
+            self._put_rdma(wanted, running, fresh)
+
+    def _put_rdma(self, wanted: bool, running: bool, fresh: bool) -> None:
+        specs = self._specs
         if not wanted and running and specs.links:
             service.systemctl("stop", f"{_NAME}.path")
         try:
@@ -147,10 +152,10 @@ class Cdi:
                 "see that its folder can be written and has space",
                 changed=True,
             ) from exc
-        if running and (specs.links or {*specs.files} - {cdi_rdma.SPEC}):
+        if running and fresh:
             service.read_units()
             if wanted:
-                service.systemctl("restart", f"{_NAME}.path")
+                self._must("restart", f"{_NAME}.path")
 
     # GPUs
 

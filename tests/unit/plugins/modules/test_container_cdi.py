@@ -117,6 +117,19 @@ def test_the_program_at_boot_does_the_same(host: World) -> None:
     assert (host.root / SPEC).read_bytes() == before
 
 
+def test_a_watch_that_did_not_come_up_is_told_and_begun_again(host: World) -> None:
+    host.device("infiniband/uverbs0", "mlx5_0")
+    script = (host.root / "bin/systemctl").read_text()
+    host.program("systemctl", '[ "$1" = restart ] && { echo "no inotify" >&2; exit 1; }; exit 0')
+    failed = host.describe(gpus=False)
+    assert "`systemctl restart ibready-cdi-rdma.path` failed: no inotify" in failed["msg"]
+    (host.root / "bin/systemctl").write_text(script)
+    told = host.describe(check=True, gpus=False)
+    assert (told["changed"], told["units"]) == (True, ["ibready-cdi-rdma.path (started)"])
+    assert host.describe(gpus=False)["units"] == told["units"]
+    assert not host.describe(gpus=False)["changed"]
+
+
 def test_all_of_it_goes(host: World) -> None:
     before = host.tree()
     host.device("infiniband/uverbs0", "mlx5_0")
