@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _state
@@ -166,10 +166,10 @@ class Cdi:
         except Unavailable as exc:
             specs.left["gpus"] = str(exc)
             return
+        if not found.driver:
+            specs.left["gpus"] = found.unread or "NVIDIA's driver is not loaded"
         if found.units and service.runs(self._root):
             self._refreshing(found)
-        elif not found.driver:
-            specs.left["gpus"] = "NVIDIA's driver is not loaded"
         elif found.stale:
             self._generate(tool, found)
 
@@ -187,7 +187,7 @@ class Cdi:
         if not found.stale:
             return
         if known.get("tried") == found.driver:
-            self._specs.left["gpus"] = _not_of(found)
+            self._specs.left["gpus"] = _not_of(cdi_nvidia.UNITS[1], found)
             return
         self._specs.units.append(f"{cdi_nvidia.UNITS[1]} (started)")
         if self._check:
@@ -197,7 +197,7 @@ class Cdi:
         if after.stale:
             # Once is enough: nothing but another driver or toolkit would help.
             _state.save(SUBJECT, {"tried": found.driver}, self._root)
-            self._specs.left["gpus"] = _not_of(after)
+            self._specs.left["gpus"] = _not_of(cdi_nvidia.UNITS[1], after)
 
     def _must(self, *words: str) -> None:
         done = service.systemctl(*words)
@@ -218,6 +218,9 @@ class Cdi:
                 f"`nvidia-ctk cdi generate` ended with status {done.rc}: {_said(done)}",
                 "see that nvidia-smi works on the host",
             )
+        made = replace(found, described=cdi_nvidia.versions(done.stdout))
+        if made.stale:
+            self._specs.left["gpus"] = _not_of("`nvidia-ctk cdi generate`", made)
         if done.stdout != self._read(found.path):
             self._write(found.path, done.stdout, {"wrote": found.path})
 
@@ -248,9 +251,9 @@ def _read_by_any() -> bool:
     return False
 
 
-def _not_of(found: cdi_nvidia.Gpus) -> str:
+def _not_of(by: str, found: cdi_nvidia.Gpus) -> str:
     return (
-        f"{cdi_nvidia.UNITS[1]} ran, and {found.path} is not of driver {found.driver} "
+        f"{by} ran, and {found.path} is not of driver {found.driver} "
         f"({', '.join(found.described or ()) or 'no version in it'})"
     )
 

@@ -203,6 +203,18 @@ def test_gpus_are_described_by_the_toolkits_units_since(host: World) -> None:
     assert "gpus" not in host.describe()["left"]
 
 
+def test_a_description_of_another_driver_is_told(host: World) -> None:
+    host.driver()
+    host.toolkit(units=False, makes="570.124.06")
+    told = host.describe()
+    assert told["left"]["gpus"] == (
+        "`nvidia-ctk cdi generate` ran, and /etc/cdi/nvidia.yaml is not of driver 580.95.05 "
+        "(570.124.06)"
+    )
+    again = host.describe()
+    assert (again["changed"], again["left"]) == (False, told["left"])
+
+
 def test_our_own_file_goes_when_the_units_come(host: World) -> None:
     host.driver()
     host.toolkit(units=False)
@@ -226,3 +238,12 @@ def test_without_toolkit_or_driver_it_is_told(host: World) -> None:
     assert "nvidia-ctk: not installed" in host.describe()["left"]["gpus"]
     host.toolkit(units=False)
     assert host.describe()["left"]["gpus"] == "NVIDIA's driver is not loaded"
+    host.toolkit(units=True)
+    assert host.describe()["left"]["gpus"] == "NVIDIA's driver is not loaded"
+
+
+@pytest.mark.parametrize("units", [False, True])
+def test_a_driver_whose_version_cannot_be_read_is_told(host: World, units: bool) -> None:
+    host.toolkit(units=units)
+    host.driver("NVRM version: of tomorrow\n")
+    assert "/proc/driver/nvidia/version tells no version" in host.describe()["left"]["gpus"]
