@@ -62,13 +62,17 @@ WantedBy=multi-user.target
 
 @dataclass
 class Specs:
-    """What was written or started, or would be; ``left``: what is not, and why."""
+    """What was written or started, or would be; ``left``: what is not, and why.
+
+    ``several``: what engines make of more than one description of the GPUs.
+    """
 
     files: dict[str, tuple[str, str]] = field(default_factory=dict)
     links: dict[str, tuple[str, str]] = field(default_factory=dict)
     devices: list[str] = field(default_factory=list)
     units: list[str] = field(default_factory=list)
     left: dict[str, str] = field(default_factory=dict)
+    several: str = ""
 
     @property
     def changed(self) -> bool:
@@ -95,6 +99,7 @@ class Cdi:
         except EngineError as exc:
             exc.changed = exc.changed or (self._specs.changed and not self._check)
             raise
+        self._see_several()
         return self._specs
 
     # RDMA devices
@@ -171,7 +176,35 @@ class Cdi:
         if found.units and service.runs(self._root):
             self._refreshing(found)
         elif found.stale:
+            folder = os.path.dirname(found.path)
+            beside = [
+                path
+                for path in cdi_nvidia.files(self._root)
+                if path != found.path and os.path.dirname(path) == folder
+            ]
+            if beside:
+                specs.left["gpus"] = (
+                    f"{found.path} is not written beside {', '.join(beside)}: of a device that two "
+                    "files of one folder name, engines take neither"
+                )
+                return
             self._generate(tool, found)
+
+    def _see_several(self) -> None:
+        """Whoever wrote them: to choose is the site's."""
+        going = {path for path, (_before, after) in self._specs.files.items() if not after}
+        named = [
+            f"{path} (driver {', '.join(of) or 'unknown'})"
+            for path, of in cdi_nvidia.files(self._root).items()
+            if path not in going
+        ]
+        if len(named) > 1:
+            # Source: container-device-interface, pkg/cdi/cache.go. Confidence: confirmed.
+            self._specs.several = (
+                f"the GPUs are described by {' and '.join(named)}. Of a device that two files of "
+                "one folder name, engines take neither, else that of /var/run/cdi. Next: remove "
+                "what nobody keeps up to date"
+            )
 
     def _refreshing(self, found: cdi_nvidia.Gpus) -> None:
         """Have the toolkit's own units do it."""

@@ -17,6 +17,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._observe.stack imp
     NVIDIA,
     driver_version,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._probe import devices
 
 TOOL = "nvidia-ctk"
 WRITTEN = "/etc/cdi/nvidia.yaml"
@@ -53,6 +54,15 @@ def look(root: str = "/") -> Gpus:
     place = _state.below(root, path)
     text = _state.read(place) if os.path.exists(place) else None
     return Gpus(*_driver(root), units, path, None if text is None else versions(text))
+
+
+def files(root: str = "/") -> dict[str, tuple[str, ...]]:
+    """All that describe GPUs, whoever wrote them, with the driver versions that each names."""
+    return {
+        path: versions(text)
+        for path, text in devices.files(root).items()
+        if devices.GPU in devices.kinds_in(text)
+    }
 
 
 def versions(spec: str) -> tuple[str, ...]:

@@ -215,6 +215,36 @@ def test_a_description_of_another_driver_is_told(host: World) -> None:
     assert (again["changed"], again["left"]) == (False, told["left"])
 
 
+def several(told: dict[str, Any]) -> list[str]:
+    return [text for text in told.get("warnings", []) if "the GPUs are described by" in text]
+
+
+def test_another_file_of_the_site_beside_the_toolkits_is_told(host: World) -> None:
+    host.driver()
+    host.toolkit(units=True)
+    (host.root / "etc/cdi").mkdir()
+    host.write("etc/cdi/nvidia.yaml", "kind: nvidia.com/gpu\n" + YAML.format("570.124.06"))
+    host.write("etc/cdi/other.yaml", "kind: management.nvidia.com/gpu\n" + YAML.format("1.2"))
+    host.write("makes", "kind: nvidia.com/gpu\n" + YAML.format("580.95.05"))
+    [told] = several(host.describe())
+    assert (
+        "/etc/cdi/nvidia.yaml (driver 570.124.06) and /var/run/cdi/nvidia.yaml (driver 580.95.05)"
+        in told
+    )
+    (host.root / "etc/cdi/nvidia.yaml").unlink()
+    assert not several(host.describe())
+
+
+def test_no_second_file_is_written_beside_one_of_the_site(host: World) -> None:
+    host.driver()
+    host.toolkit(units=False)
+    (host.root / "etc/cdi").mkdir()
+    host.write("etc/cdi/gpus.json", '{"cdiVersion":"0.5.0","kind":"nvidia.com/gpu"}')
+    told = host.describe()
+    assert "/etc/cdi/nvidia.yaml is not written beside /etc/cdi/gpus.json" in told["left"]["gpus"]
+    assert not (host.root / "etc/cdi/nvidia.yaml").exists()
+
+
 def test_our_own_file_goes_when_the_units_come(host: World) -> None:
     host.driver()
     host.toolkit(units=False)
