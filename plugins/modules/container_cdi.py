@@ -17,7 +17,9 @@ description:
     no specification.
   - Has NVIDIA's toolkit describe the GPUs. From 1.18 on these are its own units
     (C(nvidia-cdi-refresh)), which are enabled, and started where the specification is not of the
-    loaded driver. Before that C(nvidia-ctk cdi generate) writes C(/etc/cdi/nvidia.yaml).
+    loaded driver. Before that C(nvidia-ctk cdi generate) writes C(/etc/cdi/nvidia.yaml), unless
+    another file of that folder describes them.
+  - Warns where more than one file describes the GPUs.
 options:
   rdma:
     description: Whether there is a specification of RDMA devices. Without, all of it is removed.
@@ -68,7 +70,7 @@ files:
   elements: str
   returned: success
 units:
-  description: The units of the toolkit that were enabled or started.
+  description: The units that were enabled or started though no file of theirs changed.
   type: list
   elements: str
   returned: success
@@ -102,6 +104,8 @@ def main() -> None:
         )
     except (EngineError, _state.StateError) as exc:
         module.fail_json(msg=f"CDI specifications: {exc}")
+    if specs.several:
+        module.warn(f"CDI specifications: {specs.several}")
     module.exit_json(
         changed=specs.changed,
         devices=specs.devices,

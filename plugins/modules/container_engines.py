@@ -161,6 +161,10 @@ def _wish(given: dict[str, Any]) -> Wish:
                 "correct it in the inventory",
             )
         memlock = int(given["memlock"]) * 1024
+    if given["nofile"] < 0:
+        raise EngineError(
+            f"nofile {given['nofile']} is no number of files", "correct it in the inventory"
+        )
     return Wish(
         memlock=memlock,
         nofile=given["nofile"] or None,

@@ -191,7 +191,10 @@ def _named(given: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The repositories, by names that tell whose they are."""
     if given["owner"] == "plan":
         return list(given["repositories"])
-    return [{**one, "name": f"{files.SITE}{one.get('name', '')}"} for one in given["repositories"]]
+    return [
+        {**one, "name": f"{files.SITE}{one['name']}"} if one.get("name") else one
+        for one in given["repositories"]
+    ]
 
 
 def report(outcome: Outcome) -> dict[str, Any]:
@@ -277,6 +280,8 @@ def main() -> None:
         )
         outcome = bringer.bring()
     except PackageError as exc:
+        if exc.kind == "input" and given["owner"] == "site":
+            exc.following = "correct the repositories or packages in the inventory"
         done = bringer.outcome if bringer is not None and exc.changed else Outcome()
         if bringer is not None and not exc.changed:
             done.repaired = bringer.outcome.repaired

@@ -32,6 +32,7 @@ restart|reload)
   printf "ActiveState=active\\nMainPID=%s\\n" "$(wc -l < starts)" > "state/$2"
   cp etc/docker/daemon.json running-with 2>/dev/null || rm -f running-with
   ;;
+is-active) grep -qs =active "state/$2" && echo active || echo inactive ;;
 is-enabled) cat "state/$2.enabled" 2>/dev/null ;;
 enable) echo enabled > "state/$3.enabled" ;;
 esac

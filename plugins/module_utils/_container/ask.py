@@ -86,7 +86,8 @@ def running(engine: data.Engine, address: str = "") -> list[str]:
     for space in _words(_asked(*ctr, "namespaces", "list", "--quiet")):
         tasks = _asked(*ctr, "--namespace", space, "tasks", "list")
         rows = [line.split() for line in tasks.splitlines()[1:]]
-        found += [f"{space}/{row[0]}" for row in rows if len(row) > 2 and row[2] == "RUNNING"]
+        # A task may also be paused, or its shim not have answered.
+        found += [f"{space}/{row[0]}" for row in rows if row and row[-1] != "STOPPED"]
     return found
 
 

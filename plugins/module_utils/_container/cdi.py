@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _state
@@ -62,13 +62,17 @@ WantedBy=multi-user.target
 
 @dataclass
 class Specs:
-    """What was written or started, or would be; ``left``: what is not, and why."""
+    """What was written or started, or would be; ``left``: what is not, and why.
+
+    ``several``: what engines make of more than one description of the GPUs.
+    """
 
     files: dict[str, tuple[str, str]] = field(default_factory=dict)
     links: dict[str, tuple[str, str]] = field(default_factory=dict)
     devices: list[str] = field(default_factory=list)
     units: list[str] = field(default_factory=list)
     left: dict[str, str] = field(default_factory=dict)
+    several: str = ""
 
     @property
     def changed(self) -> bool:
@@ -88,8 +92,14 @@ class Cdi:
             self._rdma(False)
             return self._specs
         self._rdma(rdma)
-        if gpus:
+        if not gpus:
+            return self._specs
+        try:
             self._gpus()
+        except EngineError as exc:
+            exc.changed = exc.changed or (self._specs.changed and not self._check)
+            raise
+        self._see_several()
         return self._specs
 
     # RDMA devices
@@ -117,12 +127,17 @@ class Cdi:
             now = os.readlink(place) if os.path.islink(place) else ""
             if now != (aim if wanted else ""):
                 specs.links[link] = (now, aim if wanted else "")
-        if not self._check:
-            self._put_rdma(wanted)
-
-    def _put_rdma(self, wanted: bool) -> None:
-        specs = self._specs
         running = service.runs(self._root)
+        fresh = bool(specs.links or {*specs.files} - {cdi_rdma.SPEC})
+        if wanted and running and not fresh and not service.active(f"{_NAME}.path"):
+            # An earlier run could not start it, or it gave up.
+            specs.units.append(f"{_NAME}.path (started)")
+            fresh = True
+        if not self._check:
+            self._put_rdma(wanted, running, fresh)
+
+    def _put_rdma(self, wanted: bool, running: bool, fresh: bool) -> None:
+        specs = self._specs
         if not wanted and running and specs.links:
             service.systemctl("stop", f"{_NAME}.path")
         try:
@@ -142,10 +157,10 @@ class Cdi:
                 "see that its folder can be written and has space",
                 changed=True,
             ) from exc
-        if running and (specs.links or {*specs.files} - {cdi_rdma.SPEC}):
+        if running and fresh:
             service.read_units()
             if wanted:
-                service.systemctl("restart", f"{_NAME}.path")
+                self._must("restart", f"{_NAME}.path")
 
     # GPUs
 
@@ -156,12 +171,40 @@ class Cdi:
         except Unavailable as exc:
             specs.left["gpus"] = str(exc)
             return
+        if not found.driver:
+            specs.left["gpus"] = found.unread or "NVIDIA's driver is not loaded"
         if found.units and service.runs(self._root):
             self._refreshing(found)
-        elif not found.driver:
-            specs.left["gpus"] = "NVIDIA's driver is not loaded"
         elif found.stale:
+            folder = os.path.dirname(found.path)
+            beside = [
+                path
+                for path in cdi_nvidia.files(self._root)
+                if path != found.path and os.path.dirname(path) == folder
+            ]
+            if beside:
+                specs.left["gpus"] = (
+                    f"{found.path} is not written beside {', '.join(beside)}: of a device that two "
+                    "files of one folder name, engines take neither"
+                )
+                return
             self._generate(tool, found)
+
+    def _see_several(self) -> None:
+        """Whoever wrote them: to choose is the site's."""
+        going = {path for path, (_before, after) in self._specs.files.items() if not after}
+        named = [
+            f"{path} (driver {', '.join(of) or 'unknown'})"
+            for path, of in cdi_nvidia.files(self._root).items()
+            if path not in going
+        ]
+        if len(named) > 1:
+            # Source: container-device-interface, pkg/cdi/cache.go. Confidence: confirmed.
+            self._specs.several = (
+                f"the GPUs are described by {' and '.join(named)}. Of a device that two files of "
+                "one folder name, engines take neither, else that of /var/run/cdi. Next: remove "
+                "what nobody keeps up to date"
+            )
 
     def _refreshing(self, found: cdi_nvidia.Gpus) -> None:
         """Have the toolkit's own units do it."""
@@ -177,7 +220,7 @@ class Cdi:
         if not found.stale:
             return
         if known.get("tried") == found.driver:
-            self._specs.left["gpus"] = _not_of(found)
+            self._specs.left["gpus"] = _not_of(cdi_nvidia.UNITS[1], found)
             return
         self._specs.units.append(f"{cdi_nvidia.UNITS[1]} (started)")
         if self._check:
@@ -187,7 +230,7 @@ class Cdi:
         if after.stale:
             # Once is enough: nothing but another driver or toolkit would help.
             _state.save(SUBJECT, {"tried": found.driver}, self._root)
-            self._specs.left["gpus"] = _not_of(after)
+            self._specs.left["gpus"] = _not_of(cdi_nvidia.UNITS[1], after)
 
     def _must(self, *words: str) -> None:
         done = service.systemctl(*words)
@@ -208,6 +251,9 @@ class Cdi:
                 f"`nvidia-ctk cdi generate` ended with status {done.rc}: {_said(done)}",
                 "see that nvidia-smi works on the host",
             )
+        made = replace(found, described=cdi_nvidia.versions(done.stdout))
+        if made.stale:
+            self._specs.left["gpus"] = _not_of("`nvidia-ctk cdi generate`", made)
         if done.stdout != self._read(found.path):
             self._write(found.path, done.stdout, {"wrote": found.path})
 
@@ -238,9 +284,9 @@ def _read_by_any() -> bool:
     return False
 
 
-def _not_of(found: cdi_nvidia.Gpus) -> str:
+def _not_of(by: str, found: cdi_nvidia.Gpus) -> str:
     return (
-        f"{cdi_nvidia.UNITS[1]} ran, and {found.path} is not of driver {found.driver} "
+        f"{by} ran, and {found.path} is not of driver {found.driver} "
         f"({', '.join(found.described or ()) or 'no version in it'})"
     )
 

@@ -17,6 +17,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._observe.stack imp
     NVIDIA,
     driver_version,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._probe import devices
 
 TOOL = "nvidia-ctk"
 WRITTEN = "/etc/cdi/nvidia.yaml"
@@ -29,10 +30,11 @@ _LIBRARY = re.compile(r"\.so\.([0-9]{3,4}\.[0-9]{1,3}(?:\.[0-9]{1,3})?)\b")
 
 @dataclass(frozen=True)
 class Gpus:
-    """``driver``: the loaded one's version, "" where none is. ``described``: the versions in the
-    specification at ``path``, None where there is no file."""
+    """``driver``: the loaded one's version, "" where none is, or none can be told (``unread``).
+    ``described``: the versions in the specification at ``path``, None where there is no file."""
 
     driver: str
+    unread: str
     units: bool
     path: str
     described: tuple[str, ...] | None
@@ -51,7 +53,16 @@ def look(root: str = "/") -> Gpus:
     path = REFRESHED if units else WRITTEN
     place = _state.below(root, path)
     text = _state.read(place) if os.path.exists(place) else None
-    return Gpus(_driver(root), units, path, None if text is None else versions(text))
+    return Gpus(*_driver(root), units, path, None if text is None else versions(text))
+
+
+def files(root: str = "/") -> dict[str, tuple[str, ...]]:
+    """All that describe GPUs, whoever wrote them, with the driver versions that each names."""
+    return {
+        path: versions(text)
+        for path, text in devices.files(root).items()
+        if devices.GPU in devices.kinds_in(text)
+    }
 
 
 def versions(spec: str) -> tuple[str, ...]:
@@ -59,9 +70,9 @@ def versions(spec: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_LIBRARY.findall(spec)))
 
 
-def _driver(root: str) -> str:
-    text = _state.read(_state.below(root, NVIDIA))
+def _driver(root: str) -> tuple[str, str]:
     try:
-        return driver_version(text).version if text else ""
-    except ValueError:
-        return ""
+        text = _state.read(_state.below(root, NVIDIA))
+        return (driver_version(text).version if text else ""), ""
+    except (OSError, ValueError) as exc:
+        return "", f"{NVIDIA} tells no version: {exc}"

@@ -94,6 +94,9 @@ class Keeper:
             return kept
         self._remember(memory, pending)
         self._write(memory)
+        if self._systemd and set(pending["files"]) - {self._engine.config}:
+            # Of an earlier run, too, which may have been cut off before systemd read its drop-in.
+            service.read_units()
         self._bring_in(how, pending, memory)
         if not kept.waits:
             self._remember(memory, {})
@@ -108,7 +111,10 @@ class Keeper:
         text = disk.read(self._root, f"/proc/{now.pid}/limits")
         try:
             have = proc_limits.parse(text or "")
-        except ParseError:
+        except ParseError as exc:
+            self._kept.notes.append(
+                f"nobody can tell whether {now.unit} has its limits: /proc/{now.pid}/limits: {exc}"
+            )
             return
         found = {"memlock": have.memlock_hard, "nofile": have.nofile_hard}
         for name in [name for name, number in wanted.items() if found[name] < number]:
@@ -192,8 +198,6 @@ class Keeper:
                     disk.put(self._root, other.path, other.before)
                 _state.save(self._subject, memory, self._root)
                 raise EngineError(str(exc), "mend that and run this again") from exc
-        if any(one.path != self._engine.config for one in done) and self._systemd:
-            service.read_units()
 
     @property
     def _systemd(self) -> bool:

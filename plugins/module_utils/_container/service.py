@@ -60,6 +60,11 @@ def look(unit: str, root: str = "/") -> Service:
         ) from exc
 
 
+def active(unit: str) -> bool:
+    """Whether a unit without a process of its own is up."""
+    return systemctl("is-active", unit).stdout.strip() == "active"
+
+
 def read_units() -> None:
     """Have systemd read its units again."""
     done = systemctl("daemon-reload")

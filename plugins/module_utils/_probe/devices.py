@@ -7,6 +7,7 @@ import glob
 import os
 import re
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _state
 from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_reading import SYSTEM_FILE
 from ansible_collections.ibready.cluster.plugins.module_utils._probe.wish import (
     DOCKER,
@@ -15,8 +16,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._probe.wish import
 
 _RDMA = ("/dev/infiniband/uverbs*", "/dev/infiniband/rdma_cm", "/dev/gdrdrv")
 _CDI = ("/etc/cdi", "/var/run/cdi")
-_GPU = "nvidia.com/gpu"
-_KIND = re.compile(r"""^\s*["']?kind["']?\s*:\s*["']?([a-z0-9./-]{1,120})""", re.MULTILINE)
+GPU = "nvidia.com/gpu"
+# On a line of its own, or in JSON without line breaks.
+_KIND = re.compile(r"""(?:^|[{,])\s*["']?kind["']?\s*:\s*["']?([a-z0-9./-]{1,120})""", re.MULTILINE)
 _MOST = 4 * 1024 * 1024
 
 
@@ -25,13 +27,13 @@ def devices(wish: Wish) -> tuple[str, ...]:
     if wish.devices:
         return wish.devices
     found = [path for pattern in _RDMA for path in sorted(glob.glob(pattern))]
-    return (*found, *((f"{_GPU}=all",) if _GPU in kinds() else ()))
+    return (*found, *((f"{GPU}=all",) if GPU in kinds() else ()))
 
 
 def asks_engine_for_gpus(wish: Wish, engine: str) -> bool:
     """Whether docker's own --gpus is needed: there are GPUs, and no CDI file names them."""
     has = bool(glob.glob("/dev/nvidia[0-9]*"))
-    return engine == DOCKER and has and not wish.devices and _GPU not in kinds()
+    return engine == DOCKER and has and not wish.devices and GPU not in kinds()
 
 
 def mounts() -> tuple[str, ...]:
@@ -41,12 +43,23 @@ def mounts() -> tuple[str, ...]:
 
 def kinds() -> frozenset[str]:
     """The kinds of devices that CDI files of this host describe."""
-    found: set[str] = set()
+    return frozenset(kind for text in files().values() for kind in kinds_in(text))
+
+
+def kinds_in(text: str) -> list[str]:
+    """The kinds in the text of one CDI file."""
+    return _KIND.findall(text)
+
+
+def files(root: str = "/") -> dict[str, str]:
+    """The texts of a host's CDI files by their paths, those that cannot be read left out."""
+    found = {}
     for folder in _CDI:
-        for path in glob.glob(f"{folder}/*.yaml") + glob.glob(f"{folder}/*.json"):
+        place = _state.below(root, folder)
+        for path in sorted(glob.glob(f"{place}/*.yaml") + glob.glob(f"{place}/*.json")):
             try:
                 with open(path, encoding="utf-8", errors="replace") as stream:
-                    found.update(_KIND.findall(stream.read(_MOST)))
+                    found[f"{folder}/{os.path.basename(path)}"] = stream.read(_MOST)
             except OSError:
                 continue
-    return frozenset(found)
+    return found

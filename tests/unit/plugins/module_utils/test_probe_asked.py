@@ -244,6 +244,7 @@ def test_kinds_of_cdi_are_read_as_yaml_and_as_json(
     (tmp_path / "b.json").write_text('{\n  "kind": "ibready.io/rdma",\n  "devices": []\n}\n')
     (tmp_path / "c.txt").write_text("kind: x.y/z\n")
     monkeypatch.setattr(devices, "_CDI", (str(tmp_path), str(tmp_path / "none")))
-    assert devices.kinds() == {"nvidia.com/gpu", "ibready.io/rdma"}
+    (tmp_path / "d.json").write_text('{"cdiVersion":"0.5.0","kind":"x.y/short","devices":[]}')
+    assert devices.kinds() == {"nvidia.com/gpu", "ibready.io/rdma", "x.y/short"}
     assert devices.devices(Wish())[-1] == "nvidia.com/gpu=all"
     assert devices.devices(Wish(devices=("/dev/a",))) == ("/dev/a",)

@@ -117,6 +117,19 @@ def test_the_program_at_boot_does_the_same(host: World) -> None:
     assert (host.root / SPEC).read_bytes() == before
 
 
+def test_a_watch_that_did_not_come_up_is_told_and_begun_again(host: World) -> None:
+    host.device("infiniband/uverbs0", "mlx5_0")
+    script = (host.root / "bin/systemctl").read_text()
+    host.program("systemctl", '[ "$1" = restart ] && { echo "no inotify" >&2; exit 1; }; exit 0')
+    failed = host.describe(gpus=False)
+    assert "`systemctl restart ibready-cdi-rdma.path` failed: no inotify" in failed["msg"]
+    (host.root / "bin/systemctl").write_text(script)
+    told = host.describe(check=True, gpus=False)
+    assert (told["changed"], told["units"]) == (True, ["ibready-cdi-rdma.path (started)"])
+    assert host.describe(gpus=False)["units"] == told["units"]
+    assert not host.describe(gpus=False)["changed"]
+
+
 def test_all_of_it_goes(host: World) -> None:
     before = host.tree()
     host.device("infiniband/uverbs0", "mlx5_0")
@@ -190,6 +203,48 @@ def test_gpus_are_described_by_the_toolkits_units_since(host: World) -> None:
     assert "gpus" not in host.describe()["left"]
 
 
+def test_a_description_of_another_driver_is_told(host: World) -> None:
+    host.driver()
+    host.toolkit(units=False, makes="570.124.06")
+    told = host.describe()
+    assert told["left"]["gpus"] == (
+        "`nvidia-ctk cdi generate` ran, and /etc/cdi/nvidia.yaml is not of driver 580.95.05 "
+        "(570.124.06)"
+    )
+    again = host.describe()
+    assert (again["changed"], again["left"]) == (False, told["left"])
+
+
+def several(told: dict[str, Any]) -> list[str]:
+    return [text for text in told.get("warnings", []) if "the GPUs are described by" in text]
+
+
+def test_another_file_of_the_site_beside_the_toolkits_is_told(host: World) -> None:
+    host.driver()
+    host.toolkit(units=True)
+    (host.root / "etc/cdi").mkdir()
+    host.write("etc/cdi/nvidia.yaml", "kind: nvidia.com/gpu\n" + YAML.format("570.124.06"))
+    host.write("etc/cdi/other.yaml", "kind: management.nvidia.com/gpu\n" + YAML.format("1.2"))
+    host.write("makes", "kind: nvidia.com/gpu\n" + YAML.format("580.95.05"))
+    [told] = several(host.describe())
+    assert (
+        "/etc/cdi/nvidia.yaml (driver 570.124.06) and /var/run/cdi/nvidia.yaml (driver 580.95.05)"
+        in told
+    )
+    (host.root / "etc/cdi/nvidia.yaml").unlink()
+    assert not several(host.describe())
+
+
+def test_no_second_file_is_written_beside_one_of_the_site(host: World) -> None:
+    host.driver()
+    host.toolkit(units=False)
+    (host.root / "etc/cdi").mkdir()
+    host.write("etc/cdi/gpus.json", '{"cdiVersion":"0.5.0","kind":"nvidia.com/gpu"}')
+    told = host.describe()
+    assert "/etc/cdi/nvidia.yaml is not written beside /etc/cdi/gpus.json" in told["left"]["gpus"]
+    assert not (host.root / "etc/cdi/nvidia.yaml").exists()
+
+
 def test_our_own_file_goes_when_the_units_come(host: World) -> None:
     host.driver()
     host.toolkit(units=False)
@@ -204,9 +259,21 @@ def test_a_tool_that_fails_is_told(host: World) -> None:
     host.program("nvidia-ctk", "echo 'no devices found' >&2; exit 1")
     failed = host.describe()
     assert "status 1: no devices found" in failed["msg"]
+    # The program and the units for RDMA devices were written before.
+    assert "Nothing was changed" not in failed["msg"]
+    assert "Nothing was changed" in host.describe()["msg"]
 
 
 def test_without_toolkit_or_driver_it_is_told(host: World) -> None:
     assert "nvidia-ctk: not installed" in host.describe()["left"]["gpus"]
     host.toolkit(units=False)
     assert host.describe()["left"]["gpus"] == "NVIDIA's driver is not loaded"
+    host.toolkit(units=True)
+    assert host.describe()["left"]["gpus"] == "NVIDIA's driver is not loaded"
+
+
+@pytest.mark.parametrize("units", [False, True])
+def test_a_driver_whose_version_cannot_be_read_is_told(host: World, units: bool) -> None:
+    host.toolkit(units=units)
+    host.driver("NVRM version: of tomorrow\n")
+    assert "/proc/driver/nvidia/version tells no version" in host.describe()["left"]["gpus"]

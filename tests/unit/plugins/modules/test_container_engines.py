@@ -166,6 +166,20 @@ def test_a_late_restart_that_fails_puts_back_what_was_before_all(host: Host) -> 
     assert not host.dropin.exists()
 
 
+def test_a_dropin_that_systemd_has_not_read_is_read_before_a_later_restart(host: Host) -> None:
+    script = (host.root / "bin/systemctl").read_text()
+    (host.root / "bin/systemctl").write_text(
+        script.replace("case", '[ "$1" = daemon-reload ] && [ -e no-bus ] && exit 1\ncase', 1)
+    )
+    host.write("no-bus", "")
+    assert "`systemctl daemon-reload` failed" in host.keep()["msg"]
+    (host.root / "no-bus").unlink()
+    host.write("calls", "")
+    assert host.keep()["restarted"]
+    calls = (host.root / "calls").read_text().split("\n")
+    assert calls.index("daemon-reload") < calls.index("restart docker.service")
+
+
 def test_somebody_elses_restart_is_as_good(host: Host) -> None:
     host.write("containers", "train\n")
     host.keep()
@@ -238,6 +252,11 @@ def test_limits_that_the_host_does_not_grant_are_told(host: Host) -> None:
     assert set(host.keep()["left"]) == {"memlock", "nofile"}
 
 
+def test_limits_that_nobody_can_see_are_told(host: Host) -> None:
+    told = "whether docker.service has its limits: /proc/2/limits"
+    assert any(told in text for text in host.keep()["warnings"])
+
+
 def test_an_engine_that_is_not_there_is_passed_by(host: Host) -> None:
     (host.root / "bin/dockerd").unlink()
     told = host.keep()
@@ -257,6 +276,11 @@ def test_the_mode_of_the_sites_file_stays_and_a_link_leads_on(host: Host) -> Non
 
 def test_a_bad_memlock_is_refused(host: Host) -> None:
     assert "neither unlimited nor a number of KiB" in host.keep(memlock="lots")["msg"]
+
+
+def test_a_bad_nofile_is_refused(host: Host) -> None:
+    assert "nofile -1 is no number of files" in host.keep(nofile=-1)["msg"]
+    assert host.starts == 1
 
 
 @pytest.mark.parametrize("size", ["lots", "8 g", "0", "-1g", "8gg"])

@@ -107,6 +107,13 @@ def test_containerd_waits_for_pods(host: Host, keep: Run) -> None:
     assert "container_runtime_restart_ok" in told["waits"]
 
 
+@pytest.mark.parametrize("status", ["PAUSED", "UNKNOWN", "CREATED"])
+def test_what_has_not_ended_is_waited_for(host: Host, keep: Run, status: str) -> None:
+    toml(host, SITE)
+    host.write("containers", f"abc    1    {status}\n")
+    assert keep("containerd")["running"] == ["k8s.io/abc"]
+
+
 def test_a_file_that_containerd_reads_otherwise_is_left(host: Host, keep: Run) -> None:
     place = toml(host, SITE)
     host.write("fragile", "")

@@ -95,6 +95,16 @@ def test_bad_input_is_refused(run_module: Run, world: AptWorld) -> None:
     assert (result["kind"], result["changed"]) == ("input", False)
 
 
+def test_a_repository_of_the_site_needs_a_name_as_well(
+    run_module: Run, world: AptWorld, repository: dict[str, Any]
+) -> None:
+    unnamed = {key: one for key, one in repository.items() if key != "name"}
+    result = run_module(stack_packages.main, owner="site", repositories=[unnamed], parts={})
+    assert (result.get("kind"), result["changed"]) == ("input", False)
+    assert "name of a repository" in result["msg"]
+    assert "plan" not in result["msg"]
+
+
 def test_plan_and_site_leave_each_others_repositories_alone(
     run_module: Run, world: AptWorld, repository: dict[str, Any], tmp_path: Path
 ) -> None:
