@@ -234,7 +234,11 @@ def a_container(root: Path) -> Path:
         "usr/lib/x86_64-linux-gnu/libibverbs.so.1": "",
         "usr/lib/x86_64-linux-gnu/libibverbs/libmlx5-rdmav57.so": "",
         "proc/self/status": "Name:\tsh\nCapEff:\t00000000a80465fb\n",
+        "sys/class/infiniband_verbs/uverbs0/ibdev": "mlx5_0\n",
         "sys/class/infiniband/mlx5_0/ports/1/state": "4: ACTIVE\n",
+        # Another HCA of the node, which the container was not given.
+        "sys/class/infiniband_verbs/uverbs1/ibdev": "mlx5_1\n",
+        "sys/class/infiniband/mlx5_1/ports/1/state": "4: ACTIVE\n",
         "dev/shm/x": "",
         "bin/nvidia-smi": "#!/bin/sh\necho 'GPU 0: NVIDIA H100 80GB HBM3'\n",
     }.items():
@@ -280,7 +284,8 @@ FAULTS: dict[str, tuple[str, str | None, dict[str, str], str]] = {
     "a GPU too few": ("dev/shm/x", "", {"IBREADY_GPUS": "8"}, "1 GPUs of 8"),
     "no nvidia-smi": ("bin/nvidia-smi", None, {}, "0 GPUs of 1"),
     "port down": ("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n", {}, "0 active RDMA"),
-    "a rail too few": ("dev/shm/x", "", {"IBREADY_RAILS": "2"}, "1 active RDMA ports, and 2 rails"),
+    "device of no name": ("sys/class/infiniband_verbs/uverbs0", None, {}, "0 active RDMA"),
+    "a rail too few": ("dev/shm/x", "", {"IBREADY_RAILS": "2"}, "1 active RDMA ports of these"),
 }
 
 
