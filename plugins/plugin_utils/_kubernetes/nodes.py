@@ -97,8 +97,14 @@ def read(hosts: Sequence[str], hostvars: Mapping[str, Any], matrix: Matrix) -> T
                 "or leave the host out with --limit"
             )
         remarks += [f"{host}: {text}" for text in rails.remarks]
+        remarks += [
+            f"{host}: {one.name} may be needed and is unknown: {one.why}"
+            for one in lines[host].untold
+        ]
         nodes.append(_node(host, one, told[host], rails.ports, lines[host].settings, matrix))
     _refuse_twins(nodes)
+    if idle:
+        remarks.append(f"no manifest is about {names.shown(idle)}: no RDMA rail there")
     absent = tuple(host for host in seen if host not in there)
     return Told(tuple(nodes), absent, tuple(idle), tuple(remarks))
 

@@ -197,10 +197,20 @@ def test_hosts_that_told_nothing_or_have_no_rail_are_told_apart() -> None:
     told = nodes.read(["a", "b", "c", "gone"], known, clusters.MATRIX)
     assert [one.host for one in told.nodes] == ["a", "b"]
     assert (told.absent, told.idle) == (("gone",), ("c",))
+    assert told.remarks == ("no manifest is about c: no RDMA rail there",)
     del known["b"][nodes.TOLD]
     assert nodes.read(["a", "b"], known, clusters.MATRIX).absent == ("b",)
     with pytest.raises(KubernetesError, match="no host with an RDMA rail"):
         render.render(nodes.Told(), options.Options(), clusters.MATRIX, "0.1.0")
+
+
+def test_what_nccl_may_need_and_nobody_knows_is_told() -> None:
+    rails = [f"mlx5_{number}" for number in (0, 1, 77)]
+    rendered = clusters.rendered(two(policy={"nccl_rails": rails}))
+    for host in "ab":
+        (said,) = [one for one in rendered.remarks if one.startswith(f"{host}: NCCL_IB_HCA")]
+        assert "nccl_rails names mlx5_77, which this host does not have" in said
+        assert said in rendered.files["README.md"]
 
 
 def test_what_a_host_told_that_cannot_be_read_is_refused() -> None:
@@ -211,7 +221,7 @@ def test_what_a_host_told_that_cannot_be_read_is_refused() -> None:
 
 
 FOREIGN = {
-    "image": ["", "a b", "x;y", "UPPER/x:1", "x:1\n", "$(id)", "x@sha256:1", "-x", "../x"],
+    "image": ["a b", "x;y", "UPPER/x:1", "x:1\n", "$(id)", "x@sha256:1", "-x", "../x"],
     "registry": ["a b", "http://x", "x/", "x;y", "x\n"],
     "namespace": ["", "A", "a.b", "-a", "a" * 64, "a\nb", "../x"],
     "operator_namespace": ["", "x_y"],
@@ -229,7 +239,7 @@ FOREIGN = {
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [(name, value) for name, values in FOREIGN.items() for value in values if value != ""],
+    [(name, value) for name, values in FOREIGN.items() for value in values],
 )
 def test_foreign_words_are_refused(name: str, value: Any) -> None:
     with pytest.raises(KubernetesError, match=name.split("_")[0]):
