@@ -164,6 +164,17 @@ def test_what_ports_are_given_beside_the_rails_is_told() -> None:
     assert said in rendered.files["README.md"]
 
 
+@pytest.mark.parametrize("nccl_conf", [True, False])
+def test_no_pod_is_sent_to_a_file_of_the_host(nccl_conf: bool) -> None:
+    hosts = {"node1": Like("hgx-h200-8-roce", policy={"nccl_topo_file": "/etc/nccl-topo.xml"})}
+    rendered = clusters.rendered(hosts, network="host", nccl_conf=nccl_conf)
+    (pod,) = yaml.safe_load_all(rendered.files["test-pod.yaml"])
+    told = {one["name"] for one in pod["spec"]["containers"][0]["env"]}
+    assert ("NCCL_IB_HCA" in told) != nccl_conf
+    assert "NCCL_TOPO_FILE" not in told
+    assert any("NCCL_TOPO_FILE names a file of the host" in one for one in rendered.remarks)
+
+
 def test_a_simulated_node_says_so_in_every_file() -> None:
     rendered = clusters.rendered({"node1": Like(facts={"simulated": "everything"})})
     for path, text in rendered.files.items():
