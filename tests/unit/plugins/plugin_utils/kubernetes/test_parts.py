@@ -205,6 +205,13 @@ def test_a_folder_is_written_whole_and_cleared_of_what_was_ours(tmp_path: Path) 
     assert (tmp_path / "site.yaml").read_text() == "the site's own\n"
 
 
+def test_a_file_of_the_site_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("the site's own\n")
+    with pytest.raises(KubernetesError, match=r"README\.md is there, and no earlier run wrote it"):
+        files.changes(tmp_path, {"README.md": "ours\n"})
+    assert files.changes(tmp_path, {"README.md": "the site's own\n"}) == []
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [("[]", "not ours"), ("x", "not ours"), ('{"files": ["../../etc/passwd"]}', "elsewhere")],
