@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import NVIDIA
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import derive_rails
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclPort
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.setting import Setting
@@ -23,7 +24,6 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.platform 
 
 # What tasks/look.yml of the role registers.
 TOLD, NAME = "__kubernetes_rdma_host", "__kubernetes_rdma_name"
-_NVIDIA = "10de"
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def _node(
             for one in ports
             if one.name not in names_of_rails
         ),
-        gpus=sum(1 for one in facts.get("gpus") or () if one.get("vendor") == _NVIDIA),
+        gpus=sum(1 for one in facts.get("gpus") or () if one.get("vendor") == NVIDIA),
         nccl=lines,
         simulated=str(facts.get("simulated") or told.host.simulated),
     )

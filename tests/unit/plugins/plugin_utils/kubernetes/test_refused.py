@@ -20,6 +20,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.names 
     KubernetesError,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load
+from tests.gauntlet.node import HCAS
 from tests.unit import clusters
 from tests.unit.clusters import IPAM, Like
 
@@ -88,17 +89,17 @@ REFUSED: dict[str, tuple[dict[str, Like], dict[str, Any], str]] = {
     "an HCA that the operator's driver dropped": (
         two(board="dgx-1-v100", wishes={**LEFT, "rdma_flavour": "inbox"}),
         {"ofed": "operator"},
-        "does not run a's ConnectX-4",
+        r"doca 3\.4\.1 to a: doca <2\.10 drives ConnectX-4;",
     ),
     "a GPU that the operator's driver dropped": (
         two(board="dgx-1-v100", wishes={**LEFT, "rdma_flavour": "inbox"}),
         {"gpu_operator": "26.7.0"},
-        "595.91.07.*does not drive Volta",
+        r"driver 595\.91\.07 to a: V100 SXM2 is a Volta GPU",
     ),
     "an engine too old for the operator's toolkit": (
         two(wishes=LEFT, facts={"engines": {"containerd": "1.7.2"}}),
         {"gpu_operator": "26.3.0"},
-        "toolkit 1.19.0, which needs containerd >=1.7.16, and a has 1.7.2",
+        r"toolkit 1\.19\.0 to a: containerd >=1\.7\.16 is needed.*has containerd 1\.7\.2",
     ),
     "an unknown GPU Operator": (two(), {"gpu_operator": "v24.9.0"}, "24.9.0 is not in the matrix"),
     "an unknown Network Operator": (two(), {"network_operator": "1.0"}, "known are 26.4.1"),
@@ -189,6 +190,28 @@ def test_the_youngest_release_without_a_doubt_is_taken() -> None:
     assert "GPU Operator 26.3.3" in found.operators.versions
     assert "kernelModuleType: proprietary" in found.files["gpu-operator-values.yaml"]
     assert "useHostMofed: true" in found.files["gpu-operator-values.yaml"]
+
+
+def test_what_is_not_sure_is_a_doubt(tmp_path: Path) -> None:
+    (tmp_path / "kubernetes.yml").write_text(
+        """
+network_operators:
+  "26.4.1": {gpu_operator: ">=27", source: ours, confidence: medium}
+"""
+    )
+    hosts = two()
+    told = nodes.read(list(hosts), clusters.hostvars(hosts), clusters.MATRIX)
+    given = options.read({"registry": "r/x", "network_operator": "26.4.1"})
+    found = render.render(told, given, load.load([tmp_path]), "0.1.0")
+    assert any("wants GPU Operator >=27, not 26.7.0" in one for one in found.remarks)
+
+
+def test_an_hca_that_nobody_knows_is_a_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(HCAS, "ConnectX-7", ("MT4129", "ffee", "28.47.1026", 400, 5))
+    found = clusters.rendered(two(wishes={"rdma_flavour": "inbox"}), ofed="operator")
+    (doubt,) = found.operators.doubts
+    assert "brings rdma doca 3.4.1 to class" in doubt
+    assert "the host has HCA 15b3:ffee; the matrix has no such model" in doubt
 
 
 def test_hosts_that_told_nothing_or_have_no_rail_are_told_apart() -> None:
