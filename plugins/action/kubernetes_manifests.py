@@ -53,7 +53,7 @@ class ActionModule(ActionBase):
             }
         )
         hostvars = (task_vars or {})["hostvars"]
-        folder = Path(os.environ.get("PWD", "."), args["dest"]).expanduser()
+        folder = Path(os.environ.get("PWD", "."), Path(args["dest"]).expanduser())
         try:
             wanted = options.read(args)
             matrix = _matrix(args["hosts"], hostvars)

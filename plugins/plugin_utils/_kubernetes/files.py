@@ -28,10 +28,19 @@ class Change:
 
 
 def changes(folder: Path, files: Mapping[str, str]) -> list[Change]:
-    """What would differ; KubernetesError where the folder cannot be read."""
-    gone = [one for one in _ours(folder) if one not in files]
-    found = [Change(path, _text(folder / path), files.get(path, "")) for path in [*files, *gone]]
-    return sorted((one for one in found if one.before != one.after), key=lambda one: one.path)
+    """What would differ; KubernetesError where the folder cannot be read, or has a file of that
+    name that is not ours."""
+    ours = _ours(folder)
+    listed = dict.fromkeys([*files, *ours])
+    found = [Change(path, _text(folder / path), files.get(path, "")) for path in listed]
+    differ = sorted((one for one in found if one.before != one.after), key=lambda one: one.path)
+    for one in differ:
+        if one.path not in ours and (folder / one.path).exists():
+            raise KubernetesError(
+                f"{folder / one.path} is there, and no earlier run wrote it. Next: name another "
+                "kubernetes_rdma_dir, or move the file away"
+            )
+    return differ
 
 
 def write(folder: Path, files: Mapping[str, str], found: list[Change]) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes import gpudirect, names
 from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.nodes import Node
@@ -22,14 +23,50 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.versions i
     version,
     within,
 )
+from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve import (
+    rules_driver,
+    rules_rdma,
+    rules_software,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.candidates import Candidate
+from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.collision import collision
 
 TITLES = {
     "kubernetes.gpu_operators": "GPU Operator",
     "kubernetes.network_operators": "Network Operator",
 }
+# The resolver's rules that hold for what comes in a container as for a package of the host.
+_HOLD = (
+    *("GPU_KNOWN", "GPU_BRANCH", "GPU_DRIVER_FLOOR", "CDI_ENGINE"),
+    *("RDMA_KNOWN", "HCA_KNOWN", "HCA_RDMA"),
+)
+_RULES = tuple(
+    one
+    for one in (*rules_driver.ALONE, *rules_software.ALONE, *rules_rdma.ALONE)
+    if one.rule in _HOLD
+)
+# Docker and podman are not what a kubelet runs containers with.
+_OF_KUBELETS = ("containerd", "cri-o")
 
 
-def against(
+@dataclass(frozen=True)
+class Against:
+    """``sure``: it forbids the release; otherwise it is a doubt."""
+
+    text: str
+    sure: bool = True
+
+
+@dataclass(frozen=True)
+class _Brought:
+    """A part that an operator brings, in the resolver's words, and the nodes that get it."""
+
+    by: str
+    part: Candidate
+    nodes: Sequence[Node]
+
+
+def judge(
     nodes: Sequence[Node],
     sources: Sources,
     options: Options,
@@ -37,108 +74,118 @@ def against(
     gpu: Fact | None,
     stack: Fact | None,
     network: Fact,
-) -> Iterator[str]:
-    """What forbids the pair, surely."""
+) -> Iterator[Against]:
+    """Everything that speaks against the pair."""
+    if gpu is not None and stack is None:
+        yield Against(f"GPU Operator {gpu.name}: stacks.yml has no {gpu.get('stack')}")
+        return
     if gpu is not None:
-        if stack is None:
-            yield f"GPU Operator {gpu.name}: stacks.yml has no {gpu.get('stack')}"
-            return
         wanted = network.get("gpu_operator")
-        if network.sure("gpu_operator") == CONFIRMED and not within(gpu.name, wanted):
-            yield f"Network Operator {network.name} wants GPU Operator {wanted}, not {gpu.name}"
-        if sources.driver == OPERATOR:
-            yield from _driver(nodes, gpu, stack, matrix)
-        if sources.toolkit == OPERATOR:
-            yield from _toolkit(nodes, gpu, stack, matrix)
-    yield from _cluster(options, [gpu, network], sure=True)
+        if not within(gpu.name, wanted):
+            yield Against(
+                f"Network Operator {network.name} wants GPU Operator {wanted}, not {gpu.name}",
+                network.sure("gpu_operator") == CONFIRMED,
+            )
+    if sources.driver == OPERATOR:
+        yield from _systems(nodes)
+    for one in _brought(nodes, sources, matrix, gpu, stack, network):
+        yield from _by_rules(one, matrix)
+    yield from _cluster(options, [gpu, network])
     if sources.ofed == OPERATOR:
         yield from _ofed(nodes, network, matrix)
+    if gpu is not None and stack is not None:
+        yield from (Against(one, False) for one in _doubts(nodes, sources, matrix, gpu, stack))
 
 
-def _cluster(options: Options, facts: Sequence[Fact | None], *, sure: bool) -> Iterator[str]:
-    """Operators that are not for this Kubernetes, as far as that is sure, or is not."""
+def _brought(
+    nodes: Sequence[Node],
+    sources: Sources,
+    matrix: Matrix,
+    gpu: Fact | None,
+    stack: Fact | None,
+    network: Fact,
+) -> Iterator[_Brought]:
+    if gpu is not None and stack is not None:
+        by = f"GPU Operator {gpu.name}"
+        if sources.driver == OPERATOR:
+            driver = str(stack.get("driver"))
+            branch = driver.partition(".")[0]
+            known = matrix.get("drivers.branches", branch)
+            part = Candidate("driver", driver, branch=branch, fact=known)
+            yield _Brought(by, part, [one for one in nodes if one.gpus])
+        if sources.toolkit == OPERATOR:
+            toolkit = str(stack.get("container_toolkit"))
+            yield _Brought(by, Candidate("container_toolkit", toolkit), nodes)
+    if sources.ofed == OPERATOR:
+        doca = str(network.get("doca"))
+        known = matrix.get("rdma.releases", f"doca-{doca}")
+        part = Candidate("rdma", doca, flavour="doca", fact=known)
+        yield _Brought(f"Network Operator {network.name}", part, nodes)
+
+
+def _by_rules(one: _Brought, matrix: Matrix) -> Iterator[Against]:
+    for node in one.nodes:
+        engines = {
+            name: found for name, found in node.platform.engines.items() if name in _OF_KUBELETS
+        }
+        here = replace(node.platform, engines=engines)
+        for rule in _RULES:
+            if rule.part != one.part.part:
+                continue
+            found = collision(rule.rule, rule.test(here, one.part, matrix), matrix)
+            if found is not None:
+                # A doubt is of the whole class, so that it counts once.
+                where = node.host if found.blocks else f"class {node.group}"
+                yield Against(
+                    f"{one.by} brings {one.part} to {where}: {found.one}; {found.other}",
+                    found.blocks,
+                )
+
+
+def _cluster(options: Options, facts: Sequence[Fact | None]) -> Iterator[Against]:
+    """Operators that are not for this Kubernetes."""
     for one in facts:
         wanted = one.get("kubernetes") if one else None
         if one is None or not wanted or not options.kubernetes_version:
             continue
-        known = (one.sure("kubernetes") == CONFIRMED) == sure
-        if known and not within(options.kubernetes_version, wanted):
-            yield (
+        if not within(options.kubernetes_version, wanted):
+            yield Against(
                 f"{TITLES[one.section]} {one.name} runs on Kubernetes {wanted}, "
-                f"not on {options.kubernetes_version}"
+                f"not on {options.kubernetes_version}",
+                one.sure("kubernetes") == CONFIRMED,
             )
 
 
-def _driver(nodes: Sequence[Node], gpu: Fact, stack: Fact, matrix: Matrix) -> Iterator[str]:
-    driver = str(stack.get("driver"))
-    brings = f"GPU Operator {gpu.name} brings driver {driver}"
-    mine = [one for one in nodes if one.gpus]
-    systems = sorted({one.platform.system or one.platform.distribution for one in mine})
-    if len(systems) > 1:
-        yield (
+def _systems(nodes: Sequence[Node]) -> Iterator[Against]:
+    found = {one.platform.system or one.platform.distribution for one in nodes if one.gpus}
+    if len(found) > 1:
+        yield Against(
             f"the operator's driver wants one operating system, and the nodes have "
-            f"{' and '.join(systems)} (stack_driver can bring it to each)"
+            f"{' and '.join(sorted(found))} (stack_driver can bring it to each)"
         )
-    branch = matrix.get("drivers.branches", driver.partition(".")[0])
-    for one in mine:
-        for model in one.platform.gpus:
-            fact = matrix.get("gpus.models", model)
-            if fact is None:
-                yield f"{one.host}: nothing is known of the GPU {model}"
-            elif fact.sure("driver") == CONFIRMED and not within(driver, fact.get("driver")):
-                yield f"{brings}, and {one.host}'s {model} needs {fact.get('driver')}"
-        lacks = branch.get("lacks", ()) if branch else ()
-        for architecture in one.platform.architectures:
-            if architecture in lacks:
-                yield f"{brings}, which does not drive {architecture} ({one.host})"
 
 
-def _toolkit(nodes: Sequence[Node], gpu: Fact, stack: Fact, matrix: Matrix) -> Iterator[str]:
-    toolkit = str(stack.get("container_toolkit"))
-    for one in nodes:
-        for engine, found in sorted(one.platform.engines.items()):
-            fact = matrix.get("container_toolkit.engines", engine)
-            # Docker and podman are not what a kubelet runs containers with.
-            if fact is None or engine not in ("containerd", "cri-o"):
-                continue
-            if within(toolkit, fact.get("toolkit")) and not within(found, fact.get("engine")):
-                yield (
-                    f"GPU Operator {gpu.name} brings container toolkit {toolkit}, which needs "
-                    f"{engine} {fact.get('engine')}, and {one.host} has {found}"
-                )
-
-
-def _ofed(nodes: Sequence[Node], network: Fact, matrix: Matrix) -> Iterator[str]:
+def _ofed(nodes: Sequence[Node], network: Fact, matrix: Matrix) -> Iterator[Against]:
+    """The systems that its container is made for."""
     doca = str(network.get("doca"))
-    brings = f"Network Operator {network.name} brings DOCA {doca}"
     release = matrix.get("rdma.releases", f"doca-{doca}")
     if release is None:
-        yield f"{brings}, of which rdma.yml knows nothing"
-        return
+        return  # A rule says so.
     for one in nodes:
-        if release.sure("systems") == CONFIRMED and not one.platform.is_like(
-            release.get("systems", [])
-        ):
-            yield f"{brings}, which is not made for {one.platform.system} ({one.host})"
-        for model in one.platform.hcas:
-            fact = matrix.get("hcas.models", model)
-            if fact and fact.sure() == CONFIRMED and not within(doca, fact.get("doca")):
-                yield f"{brings}, which does not run {one.host}'s {model}"
+        if not one.platform.is_like(release.get("systems", [])):
+            sure = release.sure("systems") == CONFIRMED
+            yield Against(
+                f"Network Operator {network.name} brings DOCA {doca}, which is not made for "
+                f"{one.platform.system or one.platform.distribution} "
+                f"({one.host if sure else f'class {one.group}'})",
+                sure,
+            )
 
 
-def doubts(
-    nodes: Sequence[Node],
-    sources: Sources,
-    options: Options,
-    matrix: Matrix,
-    gpu: Fact | None,
-    stack: Fact | None,
-    network: Fact,
+def _doubts(
+    nodes: Sequence[Node], sources: Sources, matrix: Matrix, gpu: Fact, stack: Fact
 ) -> Iterator[str]:
     """What nobody vouches for, and nothing forbids."""
-    yield from _cluster(options, [gpu, network], sure=False)
-    if gpu is None or stack is None:
-        return
     for one in nodes:
         kind = one.stack.get("driver", {}).get("modules")
         if (sources.driver, sources.ofed) == (HOST, OPERATOR) and kind == "proprietary":

@@ -6,18 +6,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.nodes import Node
-from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.options import OPERATOR
+from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.options import (
+    DMABUF,
+    OPERATOR,
+    PEERMEM,
+)
 from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.sources import (
     INBOX,
     Sources,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.model import Fact, Matrix
-from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.versions import within
+from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve import rules_rdma
+from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.candidates import Candidate
 
 
 def modules(nodes: Sequence[Node], stack: Fact, matrix: Matrix) -> str:
     """The flavour of kernel modules that drives all GPUs, the better first; "" where none does."""
-    branch = matrix.get("drivers.branches", str(stack.get("driver")).partition(".")[0])
+    branch = _branch(stack, matrix)
     known = [
         fact.get("modules")
         for one in nodes
@@ -38,15 +43,20 @@ def modules(nodes: Sequence[Node], stack: Fact, matrix: Matrix) -> str:
 
 def way(nodes: Sequence[Node], sources: Sources, stack: Fact, matrix: Matrix) -> str | None:
     """The way of GPUDirect RDMA with the operator's driver: dmabuf, peermem, None for neither."""
-    way = matrix.get("cuda.gpudirect", "dmabuf")
-    kind = modules(nodes, stack, matrix)
-    if (
-        way is not None
-        and kind in way.get("modules")
-        and all(within(one.platform.kernel, way.get("kernel")) for one in nodes)
-    ):
-        return "dmabuf"
-    return "peermem" if has_symbols(nodes, sources) else None
+    branch = _branch(stack, matrix)
+    driver = Candidate(
+        "driver",
+        modules=modules(nodes, stack, matrix),
+        cuda=branch.get("cuda", "") if branch else "",
+    )
+    wanted = Candidate("peer_memory", method=DMABUF)
+    if all(rules_rdma.dmabuf(one.platform, wanted, driver, matrix) is None for one in nodes):
+        return DMABUF
+    return PEERMEM if has_symbols(nodes, sources) else None
+
+
+def _branch(stack: Fact, matrix: Matrix) -> Fact | None:
+    return matrix.get("drivers.branches", str(stack.get("driver")).partition(".")[0])
 
 
 def has_symbols(nodes: Sequence[Node], sources: Sources) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import NVIDIA
 from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes import names
 from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.nodes import Node
 from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.options import (
@@ -18,7 +19,6 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.source
 
 CLASS = "ibready.io/class"
 _DIGEST = 16
-_NVIDIA = "10de"
 
 
 def manifests(
@@ -58,7 +58,7 @@ def labels(pool: Pool, node: Node, sources: Sources, options: Options) -> dict[s
         "ibready.io/gpu-driver": _by(sources.driver, driver.get("version", "")),
     }
     if options.nfd == NONE:
-        vendors = {one.vendor for one in node.rails} | ({_NVIDIA} if node.gpus else set())
+        vendors = {one.vendor for one in node.rails} | ({NVIDIA} if node.gpus else set())
         found |= {
             f"feature.node.kubernetes.io/pci-{one}.present": "true" for one in sorted(vendors)
         }

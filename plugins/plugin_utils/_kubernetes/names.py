@@ -7,8 +7,6 @@ import hashlib
 import re
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
-_KEY = re.compile(r"([a-z0-9]([-a-z0-9.]{0,250}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61})?")
 _HOST = r"[a-z0-9]+([.-][a-z0-9]+)*(:[0-9]{1,5})?"
 _PATH = r"[a-z0-9]+([._/-]{1,2}[a-z0-9]+)*"
 _TAG = r"(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(@sha256:[0-9a-f]{64})?"
@@ -35,11 +33,6 @@ def subdomain(text: str, what: str) -> str:
             f"{what} is {text!r}: Kubernetes takes lower case letters, digits, - and . (RFC 1123)"
         )
     return text
-
-
-def key(text: str, what: str) -> str:
-    """The key of a label: a prefix with a slash, or none, and a name."""
-    return _checked(_KEY, text, what, "a key such as example.com/name")
 
 
 def image(text: str, what: str) -> str:
@@ -76,11 +69,6 @@ def _cut(text: str, strange: str, edges: str, longest: int) -> str:
         return clean
     end = hashlib.sha256(text.encode()).hexdigest()[:6]
     return f"{clean[: longest - 7].strip(edges)}-{end}"
-
-
-def is_value(text: str) -> bool:
-    """Whether a label can have this value."""
-    return not text or _VALUE.fullmatch(text) is not None
 
 
 def shown(names: list[str], most: int = 8) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import NVIDIA
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import derive_rails
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclPort
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.setting import Setting
@@ -23,7 +24,6 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.platform 
 
 # What tasks/look.yml of the role registers.
 TOLD, NAME = "__kubernetes_rdma_host", "__kubernetes_rdma_name"
-_NVIDIA = "10de"
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,14 @@ def read(hosts: Sequence[str], hostvars: Mapping[str, Any], matrix: Matrix) -> T
                 "or leave the host out with --limit"
             )
         remarks += [f"{host}: {text}" for text in rails.remarks]
+        remarks += [
+            f"{host}: {one.name} may be needed and is unknown: {one.why}"
+            for one in lines[host].untold
+        ]
         nodes.append(_node(host, one, told[host], rails.ports, lines[host].settings, matrix))
     _refuse_twins(nodes)
+    if idle:
+        remarks.append(f"no manifest is about {names.shown(idle)}: no RDMA rail there")
     absent = tuple(host for host in seen if host not in there)
     return Told(tuple(nodes), absent, tuple(idle), tuple(remarks))
 
@@ -148,7 +154,7 @@ def _node(
             for one in ports
             if one.name not in names_of_rails
         ),
-        gpus=sum(1 for one in facts.get("gpus") or () if one.get("vendor") == _NVIDIA),
+        gpus=sum(1 for one in facts.get("gpus") or () if one.get("vendor") == NVIDIA),
         nccl=lines,
         simulated=str(facts.get("simulated") or told.host.simulated),
     )

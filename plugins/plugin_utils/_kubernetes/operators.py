@@ -46,12 +46,12 @@ def choose(nodes: Sequence[Node], sources: Sources, options: Options, matrix: Ma
     for network in _asked(_NETWORK, options.network_operator, matrix):
         for gpu in gpus:
             stack = matrix.get("stacks.stacks", str(gpu.get("stack"))) if gpu else None
-            why = next(fits.against(nodes, sources, options, matrix, gpu, stack, network), "")
-            if why:
-                refused.append(why)
+            against = list(fits.judge(nodes, sources, options, matrix, gpu, stack, network))
+            sure = [one.text for one in against if one.sure]
+            if sure:
+                refused.append(sure[0])
                 continue
-            told = fits.doubts(nodes, sources, options, matrix, gpu, stack, network)
-            doubts = tuple(dict.fromkeys(told))
+            doubts = tuple(dict.fromkeys(one.text for one in against))
             if best is None or len(doubts) < best[0]:
                 best = len(doubts), Operators(network, gpu, stack, doubts)
     if best is None:

@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive import TOPO
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive_roce import INDEX
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import HCA, SOCKET
 from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes import names, script
 from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.labels import CLASS
 from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.networks import Network
@@ -22,12 +25,8 @@ FOLDER = "/ibready"
 CHECK = f"sh {FOLDER}/check.sh"
 JOB = "ibready.io/job"
 _NCCL_CONF = "/etc/nccl.conf"
-_INTERFACE = "NCCL_SOCKET_IFNAME"
 # The pod's own interface, by the convention of the kubelet's network plugins.
 _POD_INTERFACE = "=eth0"
-# Lines that name what only the host has; with virtual functions the HCAs as well.
-_HOSTS_OWN = frozenset(("NCCL_IB_GID_INDEX", "NCCL_TOPO_FILE", _INTERFACE))
-_HCA = "NCCL_IB_HCA"
 NOTES = (
     "Locked memory comes from the container engine (LimitMEMLOCK of its service), which no "
     "manifest can raise. IPC_LOCK lifts the limit for root; for other users it is inert.",
@@ -57,19 +56,24 @@ def nccl(pool: Pool, network: Network, options: Options) -> Nccl:
             f"{names.shown(without)}: no line for nccl.conf could be derived, so no pod of class "
             f"{pool.group} gets the file"
         )
+    if any(line.name == TOPO for node in pool.nodes for line in node.nccl):
+        remarks.append(
+            f"class {pool.group}: {TOPO} names a file of the host, which is in no pod, so that "
+            "NCCL there goes by what it sees itself"
+        )
     mount = by_file and not without
     env = {} if mount else _common(pool, network, options, remarks)
     if not network.host and (mount or pool.gpus):
-        env[_INTERFACE] = _POD_INTERFACE
+        env[SOCKET] = _POD_INTERFACE
     return Nccl(mount, dict(sorted(env.items())), tuple(remarks))
 
 
 def _common(pool: Pool, network: Network, options: Options, remarks: list[str]) -> dict[str, str]:
     """The lines that all nodes of the pool have alike, and that hold in a pod."""
     lines = [{one.name: one.value for one in node.nccl} for node in pool.nodes]
-    apart = set() if network.host else set(_HOSTS_OWN)
+    apart = {TOPO} if network.host else {TOPO, INDEX, SOCKET}
     if options.plugin == SRIOV:
-        apart.add(_HCA)
+        apart.add(HCA)
     every = sorted(set().union(*lines) - apart)
     same = {name for name in every if len({one.get(name) for one in lines}) == 1}
     for name in every:

@@ -62,13 +62,18 @@ if [ "$wanted" -gt 0 ]; then
   fi
 fi
 
+# The kernel shows all HCAs of the node here, whichever the container was given.
 active=0
-for one in "$root"/sys/class/infiniband/*/ports/*/state; do
-  if [ -e "$one" ] && grep -q ACTIVE "$one"; then active=$((active + 1)); fi
+for one in "$@"; do
+  device=$(cat "$root/sys/class/infiniband_verbs/${one##*/}/ibdev" 2>/dev/null)
+  for port in "$root/sys/class/infiniband/${device:-unknown}"/ports/*/state; do
+    if [ -e "$port" ] && grep -q ACTIVE "$port"; then active=$((active + 1)); fi
+  done
 done
 if [ "$active" -ge "${IBREADY_RAILS:-1}" ]; then good "$active active RDMA ports"
-else bad "$active active RDMA ports, and ${IBREADY_RAILS:-1} rails" \
-  "ansible-playbook playbooks/verify.yml says what is wrong with the node's ports"
+elif [ -e "$1" ]; then
+  bad "$active active RDMA ports of these devices, and ${IBREADY_RAILS:-1} rails" \
+    "ansible-playbook playbooks/verify.yml says what is wrong with the node's ports"
 fi
 
 if [ -e "$root/etc/nccl.conf" ]; then good "the node's nccl.conf is here"; fi

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _hcas, _profiles
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import MELLANOX
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import MELLANOX, NVIDIA
 from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.model import Matrix
 from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.versions import version
 
@@ -81,10 +81,10 @@ def platform(node: Mapping[str, Any], matrix: Matrix) -> Platform:
     release = node.get("os") or {}
     given_id, given_version = str(release.get("id", "")), str(release.get("version", ""))
     system, base, family = _system(given_id, given_version, matrix)
-    functions = [one for one in node.get("gpus") or () if one.get("vendor") == "10de"]
+    functions = [one for one in node.get("gpus") or () if one.get("vendor") == NVIDIA]
     models = [_profiles.gpu_by_id(str(one["device"])) for one in functions]
     names = [
-        model.model if model else f"10de:{one['device']}"
+        model.model if model else f"{NVIDIA}:{one['device']}"
         for model, one in zip(models, functions, strict=True)
     ]
     board = _profiles.recognise(

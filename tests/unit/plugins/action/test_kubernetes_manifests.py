@@ -55,6 +55,14 @@ def test_files_are_written_once_and_absent_hosts_are_warned_of(run: Any, tmp_pat
     assert not (tmp_path / "out/node-labels/node2.yaml").exists()
 
 
+def test_a_folder_in_the_home_is_there(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    result, _warned = run({"node1": Like()}, dest="~/out")
+    assert result["dest"] == str(tmp_path / "home/out")
+
+
 def test_check_mode_shows_and_writes_nothing(run: Any, tmp_path: Path) -> None:
     result, _warned = run({"node1": Like()}, check=True, diff=True)
     assert result["changed"]

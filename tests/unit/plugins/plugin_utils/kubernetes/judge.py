@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ import yaml
 _SCHEMAS = Path(__file__).parent / "schemas"
 # The oldest and the youngest that the rendered kinds are judged by.
 KUBERNETES = ("1.31", "1.36")
+_NAME = r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+_KEY = re.compile(rf"([a-z0-9]([-a-z0-9.]{{0,251}}[a-z0-9])?/)?{_NAME}")
 _META = {
     "type": "object",
     "required": ["name"],
@@ -84,6 +87,11 @@ def values(chart: str, content: dict[str, Any]) -> None:
     """Raises where the chart knows no such value."""
     schema = strict(published(f"{chart}-values")["values"])
     jsonschema.Draft202012Validator(schema).validate(content)
+
+
+def is_label(key: str, value: str) -> bool:
+    """Whether Kubernetes takes them for a label, which no schema says."""
+    return _KEY.fullmatch(key) is not None and re.fullmatch(f"({_NAME})?", value) is not None
 
 
 def templates(content: dict[str, Any]) -> list[dict[str, Any]]:

@@ -164,6 +164,17 @@ def test_what_ports_are_given_beside_the_rails_is_told() -> None:
     assert said in rendered.files["README.md"]
 
 
+@pytest.mark.parametrize("nccl_conf", [True, False])
+def test_no_pod_is_sent_to_a_file_of_the_host(nccl_conf: bool) -> None:
+    hosts = {"node1": Like("hgx-h200-8-roce", policy={"nccl_topo_file": "/etc/nccl-topo.xml"})}
+    rendered = clusters.rendered(hosts, network="host", nccl_conf=nccl_conf)
+    (pod,) = yaml.safe_load_all(rendered.files["test-pod.yaml"])
+    told = {one["name"] for one in pod["spec"]["containers"][0]["env"]}
+    assert ("NCCL_IB_HCA" in told) != nccl_conf
+    assert "NCCL_TOPO_FILE" not in told
+    assert any("NCCL_TOPO_FILE names a file of the host" in one for one in rendered.remarks)
+
+
 def test_a_simulated_node_says_so_in_every_file() -> None:
     rendered = clusters.rendered({"node1": Like(facts={"simulated": "everything"})})
     for path, text in rendered.files.items():
@@ -192,6 +203,13 @@ def test_a_folder_is_written_whole_and_cleared_of_what_was_ours(tmp_path: Path) 
     assert (tmp_path / "a.yaml").read_text() == "b\n"
     assert not (tmp_path / "node-labels/x.yaml").exists()
     assert (tmp_path / "site.yaml").read_text() == "the site's own\n"
+
+
+def test_a_file_of_the_site_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("the site's own\n")
+    with pytest.raises(KubernetesError, match=r"README\.md is there, and no earlier run wrote it"):
+        files.changes(tmp_path, {"README.md": "ours\n"})
+    assert files.changes(tmp_path, {"README.md": "the site's own\n"}) == []
 
 
 @pytest.mark.parametrize(
@@ -234,7 +252,11 @@ def a_container(root: Path) -> Path:
         "usr/lib/x86_64-linux-gnu/libibverbs.so.1": "",
         "usr/lib/x86_64-linux-gnu/libibverbs/libmlx5-rdmav57.so": "",
         "proc/self/status": "Name:\tsh\nCapEff:\t00000000a80465fb\n",
+        "sys/class/infiniband_verbs/uverbs0/ibdev": "mlx5_0\n",
         "sys/class/infiniband/mlx5_0/ports/1/state": "4: ACTIVE\n",
+        # Another HCA of the node, which the container was not given.
+        "sys/class/infiniband_verbs/uverbs1/ibdev": "mlx5_1\n",
+        "sys/class/infiniband/mlx5_1/ports/1/state": "4: ACTIVE\n",
         "dev/shm/x": "",
         "bin/nvidia-smi": "#!/bin/sh\necho 'GPU 0: NVIDIA H100 80GB HBM3'\n",
     }.items():
@@ -280,7 +302,8 @@ FAULTS: dict[str, tuple[str, str | None, dict[str, str], str]] = {
     "a GPU too few": ("dev/shm/x", "", {"IBREADY_GPUS": "8"}, "1 GPUs of 8"),
     "no nvidia-smi": ("bin/nvidia-smi", None, {}, "0 GPUs of 1"),
     "port down": ("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n", {}, "0 active RDMA"),
-    "a rail too few": ("dev/shm/x", "", {"IBREADY_RAILS": "2"}, "1 active RDMA ports, and 2 rails"),
+    "device of no name": ("sys/class/infiniband_verbs/uverbs0", None, {}, "0 active RDMA"),
+    "a rail too few": ("dev/shm/x", "", {"IBREADY_RAILS": "2"}, "1 active RDMA ports of these"),
 }
 
 

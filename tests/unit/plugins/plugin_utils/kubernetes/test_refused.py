@@ -20,8 +20,10 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.names 
     KubernetesError,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load
+from tests.gauntlet.node import HCAS
 from tests.unit import clusters
 from tests.unit.clusters import IPAM, Like
+from tests.unit.plugins.plugin_utils.kubernetes import judge
 
 LEFT = {"driver": "none", "container_toolkit": "none"}
 ROCE = "hgx-h200-8-roce"
@@ -88,17 +90,17 @@ REFUSED: dict[str, tuple[dict[str, Like], dict[str, Any], str]] = {
     "an HCA that the operator's driver dropped": (
         two(board="dgx-1-v100", wishes={**LEFT, "rdma_flavour": "inbox"}),
         {"ofed": "operator"},
-        "does not run a's ConnectX-4",
+        r"doca 3\.4\.1 to a: doca <2\.10 drives ConnectX-4;",
     ),
     "a GPU that the operator's driver dropped": (
         two(board="dgx-1-v100", wishes={**LEFT, "rdma_flavour": "inbox"}),
         {"gpu_operator": "26.7.0"},
-        "595.91.07.*does not drive Volta",
+        r"driver 595\.91\.07 to a: V100 SXM2 is a Volta GPU",
     ),
     "an engine too old for the operator's toolkit": (
         two(wishes=LEFT, facts={"engines": {"containerd": "1.7.2"}}),
         {"gpu_operator": "26.3.0"},
-        "toolkit 1.19.0, which needs containerd >=1.7.16, and a has 1.7.2",
+        r"toolkit 1\.19\.0 to a: containerd >=1\.7\.16 is needed.*has containerd 1\.7\.2",
     ),
     "an unknown GPU Operator": (two(), {"gpu_operator": "v24.9.0"}, "24.9.0 is not in the matrix"),
     "an unknown Network Operator": (two(), {"network_operator": "1.0"}, "known are 26.4.1"),
@@ -191,16 +193,48 @@ def test_the_youngest_release_without_a_doubt_is_taken() -> None:
     assert "useHostMofed: true" in found.files["gpu-operator-values.yaml"]
 
 
+def test_what_is_not_sure_is_a_doubt(tmp_path: Path) -> None:
+    (tmp_path / "kubernetes.yml").write_text(
+        """
+network_operators:
+  "26.4.1": {gpu_operator: ">=27", source: ours, confidence: medium}
+"""
+    )
+    hosts = two()
+    told = nodes.read(list(hosts), clusters.hostvars(hosts), clusters.MATRIX)
+    given = options.read({"registry": "r/x", "network_operator": "26.4.1"})
+    found = render.render(told, given, load.load([tmp_path]), "0.1.0")
+    assert any("wants GPU Operator >=27, not 26.7.0" in one for one in found.remarks)
+
+
+def test_an_hca_that_nobody_knows_is_a_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(HCAS, "ConnectX-7", ("MT4129", "ffee", "28.47.1026", 400, 5))
+    found = clusters.rendered(two(wishes={"rdma_flavour": "inbox"}), ofed="operator")
+    (doubt,) = found.operators.doubts
+    assert "brings rdma doca 3.4.1 to class" in doubt
+    assert "the host has HCA 15b3:ffee; the matrix has no such model" in doubt
+
+
 def test_hosts_that_told_nothing_or_have_no_rail_are_told_apart() -> None:
     hosts = {"a": Like(), "b": Like(), "c": Like(bent=none)}
     known = clusters.hostvars(hosts)
     told = nodes.read(["a", "b", "c", "gone"], known, clusters.MATRIX)
     assert [one.host for one in told.nodes] == ["a", "b"]
     assert (told.absent, told.idle) == (("gone",), ("c",))
+    assert told.remarks == ("no manifest is about c: no RDMA rail there",)
     del known["b"][nodes.TOLD]
     assert nodes.read(["a", "b"], known, clusters.MATRIX).absent == ("b",)
     with pytest.raises(KubernetesError, match="no host with an RDMA rail"):
         render.render(nodes.Told(), options.Options(), clusters.MATRIX, "0.1.0")
+
+
+def test_what_nccl_may_need_and_nobody_knows_is_told() -> None:
+    rails = [f"mlx5_{number}" for number in (0, 1, 77)]
+    rendered = clusters.rendered(two(policy={"nccl_rails": rails}))
+    for host in "ab":
+        (said,) = [one for one in rendered.remarks if one.startswith(f"{host}: NCCL_IB_HCA")]
+        assert "nccl_rails names mlx5_77, which this host does not have" in said
+        assert said in rendered.files["README.md"]
 
 
 def test_what_a_host_told_that_cannot_be_read_is_refused() -> None:
@@ -211,7 +245,7 @@ def test_what_a_host_told_that_cannot_be_read_is_refused() -> None:
 
 
 FOREIGN = {
-    "image": ["", "a b", "x;y", "UPPER/x:1", "x:1\n", "$(id)", "x@sha256:1", "-x", "../x"],
+    "image": ["a b", "x;y", "UPPER/x:1", "x:1\n", "$(id)", "x@sha256:1", "-x", "../x"],
     "registry": ["a b", "http://x", "x/", "x;y", "x\n"],
     "namespace": ["", "A", "a.b", "-a", "a" * 64, "a\nb", "../x"],
     "operator_namespace": ["", "x_y"],
@@ -229,7 +263,7 @@ FOREIGN = {
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [(name, value) for name, values in FOREIGN.items() for value in values if value != ""],
+    [(name, value) for name, values in FOREIGN.items() for value in values],
 )
 def test_foreign_words_are_refused(name: str, value: Any) -> None:
     with pytest.raises(KubernetesError, match=name.split("_")[0]):
@@ -238,7 +272,7 @@ def test_foreign_words_are_refused(name: str, value: Any) -> None:
 
 @given(st.text())
 def test_any_text_becomes_a_value_that_a_label_can_have(text: str) -> None:
-    assert names.is_value(names.value(text))
+    assert judge.is_label("ibready.io/class", names.value(text))
     slug = names.slug(text)
     assert not slug or names.label(slug, "slug")
     assert len(slug) <= 40
