@@ -65,11 +65,11 @@ def health(settings: Settings) -> int:
 
 
 def _dealt_with(settings: Settings, name: str) -> int:
-    node = _shown(settings, name)
     seen = judge.current(settings, settings.slurm_age, min(settings.seconds, _LOOK_S))
     seen = seen.without(settings.slurm_never)
+    # Only now: a look takes seconds, in which somebody may have taken the node over.
+    node = _shown(settings, name)
     streak = memory.streak(settings).then(seen)
-    memory.keep_streak(settings, streak)
     drained = memory.drained(settings)
     decision = policy.decide(node, seen, streak, drained, settings)
     if decision.action == policy.DRAIN:
@@ -80,6 +80,8 @@ def _dealt_with(settings: Settings, name: str) -> int:
         _log(f"{name}: resumed ({decision.why}); it was drained for {drained.reason!r}")
     elif drained.reason and not node.any_of("DRAIN", "DRAINED", "DRAINING"):
         memory.keep_drained(settings, policy.Drained())
+    # Last: a full /run keeps no bad node in use.
+    memory.keep_streak(settings, streak)
     print(f"{name}: {decision.action}: {decision.why}")
     return 0
 

@@ -306,3 +306,35 @@ def test_a_verdict_that_is_none_is_not_taken(cluster: Cluster, text: str) -> Non
     Path(look.path(cluster.settings)).write_text(text)
     assert look.last(cluster.settings) is None
     assert memory.drained(cluster.settings).reason == ""
+
+
+def test_who_takes_the_node_over_while_it_is_looked_at_keeps_it(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look takes seconds; what Slurm said before it may no longer hold."""
+    current = judge.current
+
+    def taken_over(settings: Settings, *given: float) -> Look:
+        cluster.node("IDLE+DRAIN", "disk swap [admin@5]")
+        return current(settings, *given)
+
+    monkeypatch.setattr(judge, "current", taken_over)
+    assert cluster.health(DOWN) == 0
+    assert cluster.updates == []
+    monkeypatch.undo()
+    cluster.node("IDLE")
+    cluster.health(DOWN)
+    cluster.health(GOOD)
+    before = cluster.updates
+    monkeypatch.setattr(judge, "current", taken_over)
+    assert cluster.health(GOOD) == 0
+    assert (cluster.updates, cluster.state) == (before, "IDLE+DRAIN")
+
+
+def test_a_count_that_cannot_be_kept_keeps_no_bad_node_in_use(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(cluster.settings.run, "slurm.json").mkdir(parents=True)
+    assert cluster.health(DOWN) == 1
+    assert cluster.state == "IDLE+DRAIN"
+    assert "slurm.json cannot be written" in capsys.readouterr().err
