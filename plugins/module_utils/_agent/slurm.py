@@ -40,6 +40,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._state import Stat
 # Three calls, the look and its end (bounded: 4 s) have to fit into Slurm's 60 seconds.
 _CALL_S = 6.0
 _LOOK_S = 36.0
+# Twice what Slurm grants: a check that is there by then hangs where nobody can end it.
+_HANGS_S = 120.0
+_FIND = "see what it hangs in: `ps -eo pid,stat,wchan:30,args | grep slurm-health`"
 # Of our environment scontrol gets only where its configuration is: SLURM_TIME_FORMAT and the like
 # would change what it prints.
 _KEPT = ("PATH", "SLURM_CONF", "SLURM_CONF_SERVER", "TZ", "LD_LIBRARY_PATH")
@@ -55,7 +58,11 @@ def health(settings: Settings) -> int:
     try:
         with bounded.locked(os.path.join(settings.run, "slurm.lock"), 0.0, heirs=False):
             return _dealt_with(settings, name)
-    except bounded.Busy:
+    except bounded.Busy as exc:
+        if exc.seconds > _HANGS_S:
+            told = f"another health check has not ended for {exc.seconds:.0f} s"
+            _log(f"{name}: slurm-health: {told}. Next: {_FIND}", syslog.LOG_ERR)
+            return 1
         # It is bounded in time, and what it sees is as young as anything that we could.
         print(f"{name}: {policy.NOTHING}: another health check deals with it")
     except (SlurmError, StateError, OSError) as exc:

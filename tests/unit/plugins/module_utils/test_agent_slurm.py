@@ -338,3 +338,14 @@ def test_a_count_that_cannot_be_kept_keeps_no_bad_node_in_use(
     assert cluster.health(DOWN) == 1
     assert cluster.state == "IDLE+DRAIN"
     assert "slurm.json cannot be written" in capsys.readouterr().err
+
+
+def test_a_health_check_that_never_ends_is_told(cluster: Cluster) -> None:
+    from ansible_collections.ibready.cluster.plugins.module_utils._agent import bounded
+
+    lock = os.path.join(cluster.settings.run, "slurm.lock")
+    with bounded.locked(lock, 0, heirs=False):
+        assert bounded.run(lambda: str(cluster.health(DOWN)).encode(), 20).said == b"0"
+        long_ago = time.time() - 600
+        os.utime(lock, (long_ago, long_ago))
+        assert bounded.run(lambda: str(cluster.health(DOWN)).encode(), 20).said == b"1"
