@@ -27,7 +27,8 @@ def add(commands: Any) -> None:
 
 def _add(commands: Any, name: str, run: Callable[..., int], words: str) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = commands.add_parser(name, help=words)
-    parser.add_argument("--settings", metavar="FILE", default=agent.PATH, help="%(default)s")
+    told = f"{agent.PATH} where that is there"
+    parser.add_argument("--settings", metavar="FILE", help=f"default: {told}")
     parser.set_defaults(run=run)
     return parser
 
