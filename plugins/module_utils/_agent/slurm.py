@@ -9,6 +9,7 @@ not whether it is ready.
 from __future__ import annotations
 
 import os
+import platform
 import sys
 import syslog
 import time
@@ -117,7 +118,7 @@ def prolog(settings: Settings) -> int:
 def node_name(settings: Settings) -> str:
     """The node's name in Slurm: as set, as slurmd says, else the host's short name."""
     said = settings.slurm_node or os.environ.get("SLURMD_NODENAME", "")
-    return said or settings.host.split(".")[0]
+    return said or platform.node().split(".")[0]
 
 
 def _drain(settings: Settings, name: str, decision: policy.Decision, cause: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -102,6 +103,7 @@ class Cluster:
 @pytest.fixture
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
     monkeypatch.delenv("SLURMD_NODENAME", raising=False)
+    monkeypatch.setattr(platform, "node", lambda: "node2.example")
     return Cluster(tmp_path)
 
 
@@ -210,6 +212,8 @@ def test_words_of_the_host_reach_scontrol_as_one_plain_word(cluster: Cluster) ->
 
 def test_the_nodes_name_is_slurms(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     assert slurm.node_name(cluster.settings) == "node2"
+    # The inventory's name may be an address, or another node's.
+    assert slurm.node_name(replace(cluster.settings, host="192.0.2.11")) == "node2"
     monkeypatch.setenv("SLURMD_NODENAME", "gpu-2")
     assert slurm.node_name(cluster.settings) == "gpu-2"
     assert slurm.node_name(replace(cluster.settings, slurm_node="n2")) == "n2"
