@@ -182,6 +182,10 @@ def test_it_goes_as_it_came(slurm: Slurm) -> None:
     refused = slurm.converge("node1", health_agent_state="absent", health_agent_slurm_conf="")
     assert refused.returncode != 0
     assert "slurmctld still goes by" in said(refused.stdout)
+    mute = {"health_agent_slurm_conf": "", "health_agent_slurm_scontrol": "/bin/false"}
+    refused = slurm.converge("node1", health_agent_state="absent", **mute)
+    assert refused.returncode != 0
+    assert "slurmctld did not say whether it goes by" in said(refused.stdout)
     done = slurm.converge(health_agent_state="absent")
     assert done.returncode == 0, done.stdout
     left = (

@@ -21,7 +21,11 @@ _CHUNK = 64 * 1024
 
 
 class Busy(Exception):
-    """Somebody else holds the lock."""
+    """Somebody else holds the lock, for ``seconds`` by now."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
 
 
 class _Told(BaseException):
@@ -59,8 +63,9 @@ def locked(path: str, seconds: float, *, heirs: bool = True) -> Iterator[None]:
                 break
             except (BlockingIOError, PermissionError):
                 if time.monotonic() >= deadline:
-                    raise Busy from None
+                    raise Busy(time.time() - os.fstat(stream.fileno()).st_mtime) from None
                 time.sleep(0.1)
+        os.utime(stream.fileno())
         yield
 
 

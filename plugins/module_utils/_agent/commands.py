@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from typing import Any, Callable
 
 from ansible_collections.ibready.cluster.plugins.module_utils._agent import settings as agent
@@ -27,7 +28,8 @@ def add(commands: Any) -> None:
 
 def _add(commands: Any, name: str, run: Callable[..., int], words: str) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = commands.add_parser(name, help=words)
-    parser.add_argument("--settings", metavar="FILE", default=agent.PATH, help="%(default)s")
+    told = f"{agent.PATH} where that is there"
+    parser.add_argument("--settings", metavar="FILE", help=f"default: {told}")
     parser.set_defaults(run=run)
     return parser
 
@@ -45,12 +47,12 @@ def _look(given: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
 
     known = _settings(given, parser)
     seen = judge.current(known, known.timer_age)
-    if seen.trouble or seen.why:
-        print(f"{seen.host} is {seen.verdict}: {policy.summary(seen, 200)}")
-    else:
-        print(f"{seen.host} is {seen.verdict}: {_model.counts(seen.checks)}")
-    # The verdict was given; a unit that failed for it would hide one that could not look.
-    return 0
+    bad = seen.trouble or seen.why
+    told = policy.summary(seen, 200) if bad else _model.counts(seen.checks)
+    age = int(time.time() - seen.looked_at)
+    print(f"{seen.host} is {seen.verdict}: {told}{f', {age} s ago' if age else ''}")
+    # A unit that failed for a verdict that was given would hide one that could not look.
+    return NOT_DONE if seen.why else 0
 
 
 def _metrics(given: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
@@ -65,6 +67,9 @@ def _metrics(given: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
             print(f"ibready: could not look: {why}", file=sys.stderr)
     except (OSError, FormatError) as exc:
         print(f"ibready: {given.textfile}/{metrics.FILE} was not written: {exc}", file=sys.stderr)
+        return NOT_DONE
+    if seen.why:
+        print(f"ibready: no verdict: {seen.why}", file=sys.stderr)
         return NOT_DONE
     return 0
 

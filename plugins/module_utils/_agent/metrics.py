@@ -50,6 +50,10 @@ def write(directory: str, seen: Look, evidence: Evidence) -> list[str]:
     """Write the file at once; why some sources are missing. Raises OSError, FormatError."""
     if not os.path.isdir(directory):
         raise NotADirectoryError(f"{directory}: no such directory")
+    place = os.path.join(directory, FILE)
+    if seen.why:
+        # What kept it from looking may hang this as well, and the last verdict would stand on.
+        _state.write(place, textfile.render(of_look(seen)), 0o644)
     carried, why = traffic.families(evidence)
-    _state.write(os.path.join(directory, FILE), textfile.render([*of_look(seen), *carried]), 0o644)
+    _state.write(place, textfile.render([*of_look(seen), *carried]), 0o644)
     return why

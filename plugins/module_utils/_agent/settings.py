@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the health agent of a node is told: /etc/ibready/agent.json, which role health_agent writes.
 
-Without the file the defaults hold, and nothing is expected but what the hardware promises.
+Started by hand without the file, the defaults hold, and nothing is expected but what the hardware
+promises. What the role has started names the file, which then has to be there.
 """
 
 from __future__ import annotations
@@ -62,12 +63,13 @@ class Settings:
     state: str = "/var/lib/ibready/agent"
 
 
-def load(path: str = PATH) -> Settings:
-    """The settings of this node; raises SettingsError."""
+def load(named: str | None = None) -> Settings:
+    """The settings of this node, or those of the file that was named; raises SettingsError."""
+    path = PATH if named is None else named
     try:
         raw = json.loads(decode(read_regular(path, path)))
     except Missing:
-        if path == PATH:
+        if named is None:
             return Settings()
         raise SettingsError(f"{path}: no such file") from None
     except (Unavailable, ValueError) as exc:

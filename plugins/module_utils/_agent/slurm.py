@@ -9,6 +9,7 @@ not whether it is ready.
 from __future__ import annotations
 
 import os
+import platform
 import sys
 import syslog
 import time
@@ -40,6 +41,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._state import Stat
 # Three calls, the look and its end (bounded: 4 s) have to fit into Slurm's 60 seconds.
 _CALL_S = 6.0
 _LOOK_S = 36.0
+# Twice what Slurm grants: a check that is there by then hangs where nobody can end it.
+_HANGS_S = 120.0
+_FIND = "see what it hangs in: `ps -eo pid,stat,wchan:30,args | grep slurm-health`"
 # Of our environment scontrol gets only where its configuration is: SLURM_TIME_FORMAT and the like
 # would change what it prints.
 _KEPT = ("PATH", "SLURM_CONF", "SLURM_CONF_SERVER", "TZ", "LD_LIBRARY_PATH")
@@ -55,7 +59,11 @@ def health(settings: Settings) -> int:
     try:
         with bounded.locked(os.path.join(settings.run, "slurm.lock"), 0.0, heirs=False):
             return _dealt_with(settings, name)
-    except bounded.Busy:
+    except bounded.Busy as exc:
+        if exc.seconds > _HANGS_S:
+            told = f"another health check has not ended for {exc.seconds:.0f} s"
+            _log(f"{name}: slurm-health: {told}. Next: {_FIND}", syslog.LOG_ERR)
+            return 1
         # It is bounded in time, and what it sees is as young as anything that we could.
         print(f"{name}: {policy.NOTHING}: another health check deals with it")
     except (SlurmError, StateError, OSError) as exc:
@@ -65,11 +73,11 @@ def health(settings: Settings) -> int:
 
 
 def _dealt_with(settings: Settings, name: str) -> int:
-    node = _shown(settings, name)
     seen = judge.current(settings, settings.slurm_age, min(settings.seconds, _LOOK_S))
     seen = seen.without(settings.slurm_never)
+    # Only now: a look takes seconds, in which somebody may have taken the node over.
+    node = _shown(settings, name)
     streak = memory.streak(settings).then(seen)
-    memory.keep_streak(settings, streak)
     drained = memory.drained(settings)
     decision = policy.decide(node, seen, streak, drained, settings)
     if decision.action == policy.DRAIN:
@@ -80,6 +88,8 @@ def _dealt_with(settings: Settings, name: str) -> int:
         _log(f"{name}: resumed ({decision.why}); it was drained for {drained.reason!r}")
     elif drained.reason and not node.any_of("DRAIN", "DRAINED", "DRAINING"):
         memory.keep_drained(settings, policy.Drained())
+    # Last: a full /run keeps no bad node in use.
+    memory.keep_streak(settings, streak)
     print(f"{name}: {decision.action}: {decision.why}")
     return 0
 
@@ -108,7 +118,7 @@ def prolog(settings: Settings) -> int:
 def node_name(settings: Settings) -> str:
     """The node's name in Slurm: as set, as slurmd says, else the host's short name."""
     said = settings.slurm_node or os.environ.get("SLURMD_NODENAME", "")
-    return said or settings.host.split(".")[0]
+    return said or platform.node().split(".")[0]
 
 
 def _drain(settings: Settings, name: str, decision: policy.Decision, cause: str) -> None:

@@ -15,8 +15,9 @@ _TOOL = "gpu_use"
 # What is asked for (_evidence.COMMANDS), in this order: percent, percent, MiB, MiB.
 FIELDS = ("index", "utilization.gpu", "utilization.memory", "memory.used", "memory.total")
 _NUMBER = re.compile(r"[0-9]{1,10}")
-# What it says where a GPU has no such value: [N/A], [Not Supported], [Unknown Error].
-_NONE = re.compile(r"\[[A-Za-z/ ]{1,40}\]|N/A")
+# What it says where a GPU has no such value. Others, like [Unknown Error], say that it could not
+# look.
+_NONE = re.compile(r"\[(?:N/A|Not Supported|Not Available)\]|N/A")
 
 
 @dataclass(frozen=True)

@@ -105,3 +105,18 @@ def test_the_verdict_its_trouble_and_its_cost_are_told(tmp_path: Path, tree: Tre
         assert f"\n{line}\n" in text
     with pytest.raises(NotADirectoryError):
         metrics.write(str(tmp_path / "typo"), seen, tree)
+
+
+def test_a_look_that_failed_is_told_before_anything_else_can_hang(
+    tmp_path: Path, tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good = _model.passed("ib.port.lid", "b", 8)
+    metrics.write(str(tmp_path), Look("n", ("ib",), (good,), 17.5), tree)
+
+    def hangs(_evidence: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(traffic, "families", hangs)
+    with pytest.raises(KeyboardInterrupt):
+        metrics.write(str(tmp_path), Look("n", ("ib",), why="no answer within 40 s"), tree)
+    assert 'ibready_verdict{verdict="unknown"} 1\n' in (tmp_path / "ibready.prom").read_text()

@@ -53,6 +53,34 @@ def test_what_cannot_be_meant_is_refused_with_its_key(raw: Any, why: str) -> Non
         settings.from_dict(raw)
 
 
+def test_whatever_the_role_starts_names_its_settings() -> None:
+    """Without them it would judge by the defaults, and expect nothing of what the site does."""
+    written = yaml.safe_load((ROLE / "vars/main.yml").read_text())
+    named = written["__health_agent_settings_file"]
+    assert named == settings.PATH
+    for name in ("tasks/slurm.yml", "templates/ibready-health.service.j2"):
+        started = [
+            line
+            for line in (ROLE / name).read_text().splitlines()
+            if line.lstrip().startswith(("exec ", "ExecStart="))
+        ]
+        assert started
+        for line in started:
+            assert "--settings {{ __health_agent_settings_file }}" in line
+    for rule in written["__health_agent_npd"]["rules"]:
+        assert rule["args"][1:3] == ["--settings", "{{ __health_agent_settings_file }}"]
+
+
+def test_only_by_hand_the_defaults_hold_without_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(tmp_path / "agent.json")
+    monkeypatch.setattr(settings, "PATH", path)
+    assert settings.load() == settings.Settings()
+    with pytest.raises(settings.SettingsError, match="no such file"):
+        settings.load(path)
+
+
 def test_a_file_that_was_named_has_to_be_there_and_whole(tmp_path: Path) -> None:
     with pytest.raises(settings.SettingsError, match="no such file"):
         settings.load(str(tmp_path / "agent.json"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -102,6 +103,7 @@ class Cluster:
 @pytest.fixture
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
     monkeypatch.delenv("SLURMD_NODENAME", raising=False)
+    monkeypatch.setattr(platform, "node", lambda: "node2.example")
     return Cluster(tmp_path)
 
 
@@ -210,6 +212,8 @@ def test_words_of_the_host_reach_scontrol_as_one_plain_word(cluster: Cluster) ->
 
 def test_the_nodes_name_is_slurms(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     assert slurm.node_name(cluster.settings) == "node2"
+    # The inventory's name may be an address, or another node's.
+    assert slurm.node_name(replace(cluster.settings, host="192.0.2.11")) == "node2"
     monkeypatch.setenv("SLURMD_NODENAME", "gpu-2")
     assert slurm.node_name(cluster.settings) == "gpu-2"
     assert slurm.node_name(replace(cluster.settings, slurm_node="n2")) == "n2"
@@ -306,3 +310,46 @@ def test_a_verdict_that_is_none_is_not_taken(cluster: Cluster, text: str) -> Non
     Path(look.path(cluster.settings)).write_text(text)
     assert look.last(cluster.settings) is None
     assert memory.drained(cluster.settings).reason == ""
+
+
+def test_who_takes_the_node_over_while_it_is_looked_at_keeps_it(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look takes seconds; what Slurm said before it may no longer hold."""
+    current = judge.current
+
+    def taken_over(settings: Settings, *given: float) -> Look:
+        cluster.node("IDLE+DRAIN", "disk swap [admin@5]")
+        return current(settings, *given)
+
+    monkeypatch.setattr(judge, "current", taken_over)
+    assert cluster.health(DOWN) == 0
+    assert cluster.updates == []
+    monkeypatch.undo()
+    cluster.node("IDLE")
+    cluster.health(DOWN)
+    cluster.health(GOOD)
+    before = cluster.updates
+    monkeypatch.setattr(judge, "current", taken_over)
+    assert cluster.health(GOOD) == 0
+    assert (cluster.updates, cluster.state) == (before, "IDLE+DRAIN")
+
+
+def test_a_count_that_cannot_be_kept_keeps_no_bad_node_in_use(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(cluster.settings.run, "slurm.json").mkdir(parents=True)
+    assert cluster.health(DOWN) == 1
+    assert cluster.state == "IDLE+DRAIN"
+    assert "slurm.json cannot be written" in capsys.readouterr().err
+
+
+def test_a_health_check_that_never_ends_is_told(cluster: Cluster) -> None:
+    from ansible_collections.ibready.cluster.plugins.module_utils._agent import bounded
+
+    lock = os.path.join(cluster.settings.run, "slurm.lock")
+    with bounded.locked(lock, 0, heirs=False):
+        assert bounded.run(lambda: str(cluster.health(DOWN)).encode(), 20).said == b"0"
+        long_ago = time.time() - 600
+        os.utime(lock, (long_ago, long_ago))
+        assert bounded.run(lambda: str(cluster.health(DOWN)).encode(), 20).said == b"1"

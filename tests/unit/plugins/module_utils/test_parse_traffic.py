@@ -56,7 +56,16 @@ def test_the_fields_are_those_that_are_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "No devices were found\n", "0, 1, 2, 3\n", USE + USE, "0,a,0,0,0\n"]
+    "text",
+    [
+        "",
+        "No devices were found\n",
+        "0, 1, 2, 3\n",
+        USE + USE,
+        "0,a,0,0,0\n",
+        "0, [Unknown Error], 0, 0, 0\n",
+        "0, [GPU requires reset], 0, 0, 0\n",
+    ],
 )
 def test_other_answers_of_nvidia_smi_are_errors(text: str) -> None:
     with pytest.raises(ParseError):

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -181,3 +182,29 @@ def test_a_bundle_that_cannot_be_written_gives_3(run: Run, tmp_path: Path) -> No
     status, _out, err = run("collect", str(tmp_path / "file"))
     assert status == 3
     assert "was not written" in err
+
+
+def test_a_look_that_could_not_be_taken_fails_and_an_older_one_says_so(
+    run: Run, tmp_path: Path
+) -> None:
+    """A verdict that is there, good or bad, is what was asked for."""
+    made = {
+        "host": "node7",
+        "areas": ["ib"],
+        "root": str(tmp_path / "empty"),
+        "run": str(tmp_path / "run"),
+        "timer_age": 600,
+    }
+    settings = tmp_path / "agent.json"
+    settings.write_text(json.dumps({**made, "expect": str(tmp_path / "nowhere.json")}))
+    status, out, _err = run("look", "--settings", str(settings))
+    assert (status, "nowhere.json: no such file" in out) == (1, True)
+    status, _out, err = run("metrics", "--settings", str(settings), "--textfile", str(tmp_path))
+    assert (status, "no verdict: " in err) == (1, True)
+    settings.write_text(json.dumps({**made, "areas": ["roce"]}))
+    status, out, _err = run("look", "--settings", str(settings))
+    assert (status, "s ago" in out) == (0, False)
+    verdict = tmp_path / "run/verdict.json"
+    known = json.loads(verdict.read_text())
+    verdict.write_text(json.dumps({**known, "looked_at": known["looked_at"] - 20}))
+    assert re.search(r", 2[0-9] s ago", run("look", "--settings", str(settings))[1])
