@@ -156,11 +156,12 @@ ENTRIES: tuple[Entry, ...] = (
         "error",
         "nvidia-smi works in the container",
         "The container toolkit puts device files, libraries and nvidia-smi of the host's driver "
-        "into a container, by CDI or by its own runtime.",
+        "into a container, by CDI or by its own runtime. Tried, for root and for another user.",
         (
             "no CDI file names the GPUs, or the engine does not read it",
             "the CDI file is of another driver than the one that is loaded",
         ),
+            "the device files are for a group that the job's user is not in",
         "`nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml`, then `nvidia-ctk cdi list` "
         f"({_ROLE})",
         (_PROBE,),
