@@ -195,8 +195,42 @@ def test_a_host_without_device_files_is_not_the_containers_fault() -> None:
     described, tree = node()
     tree.remove("/dev/infiniband")
     checks = judge(tree, described)
-    assert one_of(checks, "container.device.uverbs").result == SKIP
-    assert "host.rdma.devices" in one_of(checks, "container.device.uverbs").cause
+    # Nor is it proved that a container gets any.
+    for check_id in ("container.device.uverbs", "container.device.opens"):
+        assert one_of(checks, check_id).result == UNKNOWN
+        assert "host.rdma.devices" in one_of(checks, check_id).cause
+    assert verdict(checks) == "unknown"
+
+
+def test_a_host_with_the_folder_and_without_devices_proves_nothing() -> None:
+    described, tree = node(drop=["device|"])
+    for name in tree.list("/dev/infiniband"):
+        if name.startswith("uverbs"):
+            tree.remove(f"/dev/infiniband/{name}")
+    assert one_of(judge(tree, described), "container.device.uverbs").result == UNKNOWN
+
+
+def test_hcas_that_nobody_can_tell_pass_nothing_that_depends_on_them() -> None:
+    described, tree = node()
+    tree.broken["/sys/bus/pci/devices"] = "permission denied"
+    checks = judge(tree, described)
+    for check_id in ("container.verbs.provider", "container.rdma.version"):
+        assert one_of(checks, check_id).result == UNKNOWN
+        assert "permission denied" in one_of(checks, check_id).cause
+
+
+@pytest.mark.parametrize(
+    ("drop", "checks"),
+    [
+        ("user|device|", {"container.device.opens", "container.verbs.opens"}),
+        ("user|library|", {"container.verbs.opens"}),
+    ],
+)
+def test_what_root_sees_and_the_user_does_not_is_not_skipped(drop: str, checks: set[str]) -> None:
+    described, tree = node(drop=[drop])
+    judged = judge(tree, described)
+    assert {one.id for one in judged if one.result == FAIL} == checks
+    assert {one.subject for one in judged if one.result == FAIL} == {"user 65534"}
 
 
 def test_nothing_to_ask_libibverbs_with_is_unknown_and_says_what_to_add() -> None:
