@@ -205,6 +205,13 @@ def test_an_engine_that_may_not_be_run_is_no_missing_one(
     assert "permission denied" in probe.unusable
 
 
+def test_what_was_asked_for_is_told_without_the_options_text(box: Box) -> None:
+    box.has("docker", _DOCKER)
+    probe = ask(user=7, options=["--env=TOKEN=secret"])
+    assert (probe.wish.user, len(probe.wish.options)) == (7, 1)
+    assert "secret" not in probe.wish.to_text()
+
+
 def test_podman_in_dockers_clothes_is_podman(box: Box) -> None:
     box.has("docker", _DOCKER.replace("Docker version 28.5.1, build x", "podman version 5.4.2"))
     box.has("podman", _DOCKER)
