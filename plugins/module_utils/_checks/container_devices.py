@@ -43,11 +43,12 @@ def judge(view: View) -> Iterator[Check]:
     host = view.facts.devices
     scope = view.rdma
     if not (scope.skip or scope.why) and host.value is None:
+        # With an HCA and without its devices, nobody can tell what a container would get.
         none = "the host itself has no /dev/infiniband: see host.rdma.devices"
-        scope = Scope(none) if host.missing else Scope(why=host.why or "nobody looked")
+        scope = Scope(why=none if host.missing else host.why or "nobody looked")
     yield from view.scoped(_UVERBS, scope, lambda inside: _uverbs(view, inside))
     yield from view.scoped(_CM, scope, lambda inside: _rdma_cm(view, inside))
-    yield from view.each(_OPENS, scope, _opens)
+    yield from view.each(_OPENS, scope, lambda who, inside: _opens(view, who, inside))
     yield from view.scoped(_NETWORK, Scope(), lambda inside: _network(view, inside))
 
 
@@ -66,7 +67,7 @@ def _uverbs(view: View, inside: Inside) -> Check:
     wanted, source = _wanted(view)
     if not wanted:
         none = "the host itself has no uverbs device: see host.rdma.devices"
-        return skipped(_UVERBS, CONTAINER, none)
+        return unknown(_UVERBS, CONTAINER, none)
     lost = [one for one in wanted if one not in inside.devices]
     expected = f"{len(wanted)} uverbs devices"
     if not lost:
@@ -87,8 +88,12 @@ def _rdma_cm(view: View, inside: Inside) -> Check:
     return failed(_CM, CONTAINER, "not there", "there", CAPABILITY)
 
 
-def _opens(subject: str, inside: Inside) -> Check:
-    tried = {name: said for name, said in inside.devices.items() if said != UNOPENED}
+def _opens(view: View, subject: str, inside: Inside) -> Check:
+    tried = _tried(inside)
+    there = _tried(view.first) if view.first else {}
+    if there and not tried:
+        cause = f"{_FOLDER} keeps this user out: another one sees {len(there)}"
+        return failed(_OPENS, subject, "none to be seen", "all open", CAPABILITY, cause=cause)
     if not tried:
         return skipped(_OPENS, subject, "no device to open: see container.device.uverbs")
     bad = {name: said for name, said in tried.items() if said != OK}
@@ -100,6 +105,10 @@ def _opens(subject: str, inside: Inside) -> Check:
     if "not permitted" in said:
         cause = "the engine's control group keeps the container from this device"
     return failed(_OPENS, subject, f"{name}: {said}{more}", "all open", CAPABILITY, cause=cause)
+
+
+def _tried(inside: Inside) -> dict[str, str]:
+    return {name: said for name, said in inside.devices.items() if said != UNOPENED}
 
 
 def _network(view: View, inside: Inside) -> Check:

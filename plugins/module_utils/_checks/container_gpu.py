@@ -28,27 +28,29 @@ _GPU = re.compile(r"GPU [0-9]{1,3}: .*")
 def judge(view: View) -> Iterator[Check]:
     """container.gpu.*"""
     scope = view.real.then(host_scope.with_gpu(view.machine))
-    yield from view.scoped(_VISIBLE, scope, _visible)
+    yield from view.each(_VISIBLE, scope, _visible)
     yield from view.scoped(_COUNT, scope, lambda inside: _count(view, inside))
 
 
-def _visible(inside: Inside) -> Check:
+def _visible(subject: str, inside: Inside) -> Check:
     expected = "nvidia-smi lists GPUs"
     if inside.smi is not None and not inside.smi_rc and _seen(inside):
-        return passed(_VISIBLE, CONTAINER, f"{_seen(inside)} GPUs", expected, CAPABILITY)
+        return passed(_VISIBLE, subject, f"{_seen(inside)} GPUs", expected, CAPABILITY)
     if inside.smi is None:
         cause = "neither the GPUs nor nvidia-smi were put into the container"
         if inside.gpus:
             cause = "the device files are there, the driver's programs and libraries are not"
-        return failed(_VISIBLE, CONTAINER, "no nvidia-smi", expected, CAPABILITY, cause=cause)
+        return failed(_VISIBLE, subject, "no nvidia-smi", expected, CAPABILITY, cause=cause)
     said = next((one for one in reversed(inside.smi) if one), "without a word")
     observed = f"nvidia-smi: {said} (status {inside.smi_rc})"
     cause = "the driver's libraries in the container cannot reach the driver"
     if "mismatch" in said.lower():
         cause = "the driver was upgraded, and the CDI file still names the old one's libraries"
+    elif "permission" in said.lower():
+        cause = "the permissions of the GPUs' device files keep this user out"
     elif not inside.gpus:
         cause = "nvidia-smi is there, and no device file of a GPU"
-    return failed(_VISIBLE, CONTAINER, observed, expected, CAPABILITY, cause=cause)
+    return failed(_VISIBLE, subject, observed, expected, CAPABILITY, cause=cause)
 
 
 def _seen(inside: Inside) -> int:

@@ -38,6 +38,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.version_tex
 _LIBRARY, _PROVIDER = "container.verbs.library", "container.verbs.provider"
 _OPENS, _VERSION = "container.verbs.opens", "container.rdma.version"
 _VERBS = "libibverbs.so.1"
+_WHICH = "nobody can tell which HCAs the host has"
 _NO_LIBRARY = "no libibverbs to ask: see container.verbs.library"
 _RELEASE = re.compile(r"(lib[a-z0-9]+)\.so\.[0-9]{1,3}\.[0-9]{1,3}\.([0-9]{1,5}\.[0-9]{1,5})")
 _PLUGIN = re.compile(r"lib([a-z0-9_]+)-rdmav[0-9]{1,3}\.so")
@@ -59,6 +60,10 @@ def _names(inside: Inside) -> list[str]:
 
 def _has_library(inside: Inside) -> bool:
     return any(one.startswith(_VERBS) for one in _names(inside))
+
+
+def _has_device(inside: Inside) -> bool:
+    return any(one.startswith("uverbs") for one in inside.devices)
 
 
 def _library(view: View, inside: Inside) -> Check:
@@ -86,9 +91,11 @@ def _needed(machine: Machine) -> list[str]:
 def _provider(view: View, inside: Inside) -> Check:
     if not _has_library(inside):
         return skipped(_PROVIDER, CONTAINER, _NO_LIBRARY)
+    if not view.machine.pci.known:
+        return unknown(_PROVIDER, CONTAINER, f"{_WHICH}: {view.machine.pci.why}")
     wanted = _needed(view.machine)
     if not wanted:
-        return skipped(_PROVIDER, CONTAINER, "no provider is known for this host's HCAs")
+        return unknown(_PROVIDER, CONTAINER, "no provider is known for this host's HCAs")
     plugins = {one.group(1) for name in _names(inside) if (one := _PLUGIN.fullmatch(name))}
     expected = f"{', '.join(wanted)} for this host's HCAs"
     for name in wanted:
@@ -127,14 +134,20 @@ def _releases(inside: Inside) -> dict[str, str]:
 
 
 def _opens(view: View, subject: str, inside: Inside) -> Check:
-    if not _has_library(inside):
-        return skipped(_OPENS, subject, _NO_LIBRARY)
-    if not any(one.startswith("uverbs") for one in inside.devices):
-        return skipped(_OPENS, subject, "no device to open: see container.device.uverbs")
+    expected = "every RDMA device opens"
+    for has, what, where in (
+        (_has_library, "libibverbs to ask", _LIBRARY),
+        (_has_device, "device to open", "container.device.uverbs"),
+    ):
+        if has(inside):
+            continue
+        if view.first is None or not has(view.first):
+            return skipped(_OPENS, subject, f"no {what}: see {where}")
+        cause = f"this user sees no {what}, and another one does"
+        return failed(_OPENS, subject, "none open", expected, CAPABILITY, cause=cause)
     if inside.opens_by == "nothing":
         why = "the image has neither ibv_devinfo nor python3 to ask libibverbs with"
         return unknown(_OPENS, subject, why, remedy=install(view, inside, tools=True))
-    expected = "every RDMA device opens"
     bad = {name: said for name, said in inside.opens.items() if said != OK}
     if bad:
         name, said = next(iter(bad.items()))
@@ -157,6 +170,8 @@ def _version(machine: Machine, inside: Inside) -> Check:
         return skipped(_VERSION, CONTAINER, _NO_LIBRARY)
     observed, release = _core(inside)
     limits = {one.device: TOO_OLD[one.device] for one in machine.hcas if one.device in TOO_OLD}
+    if not machine.pci.known:
+        return unknown(_VERSION, CONTAINER, f"{_WHICH}: {machine.pci.why}")
     if limits:
         return _compared(next(iter(limits.values())), observed, release)
     what = observed or "of no release that a file or package tells"

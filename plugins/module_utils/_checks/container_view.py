@@ -75,11 +75,10 @@ class View:
             make = skipped if scope.skip else unknown
             yield make(check_id, CONTAINER, scope.skip or scope.why)
             return
-        inside = next((one.inside for one in self.probe.runs if one.inside), None)
-        if inside is None:
+        if self.first is None:
             yield unknown(check_id, CONTAINER, self.why)
         else:
-            yield judge(inside)
+            yield judge(self.first)
 
     def each(
         self, check_id: str, scope: Scope, judge: Callable[[str, Inside], Check]
@@ -94,6 +93,11 @@ class View:
                 yield unknown(check_id, who(one), why(one))
             else:
                 yield judge(who(one), one.inside)
+
+    @property
+    def first(self) -> Inside | None:
+        """What root sees, or who else ran."""
+        return next((one.inside for one in self.probe.runs if one.inside), None)
 
     @property
     def why(self) -> str:

@@ -16,17 +16,7 @@ IPC_LOCK = 1 << 14
 
 # By the driver of the PCI function: the provider that libibverbs needs for it (rdma-core,
 # providers/). Confirmed.
-PROVIDERS = {
-    "mlx5_core": "mlx5",
-    "mlx4_core": "mlx4",
-    "bnxt_en": "bnxt_re",
-    "hns3": "hns",
-    "ice": "irdma",
-    "idpf": "irdma",
-    "i40e": "irdma",
-    "cxgb4": "cxgb4",
-    "efa": "efa",
-}
+PROVIDERS = {"mlx5_core": "mlx5", "mlx4_core": "mlx4"}
 
 
 @dataclass(frozen=True)

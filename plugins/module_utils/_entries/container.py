@@ -7,6 +7,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._entries._entry im
 
 _PROBE = "container_probe"
 _DEVICES = "/dev/infiniband"
+_PCI = "/sys/bus/pci/devices"
 _ROLE = "role container_runtime"
 
 ENTRIES: tuple[Entry, ...] = (
@@ -97,7 +98,7 @@ ENTRIES: tuple[Entry, ...] = (
             "library and provider come from two sources",
         ),
         "install ibverbs-providers (Debian, Ubuntu) or libibverbs (EL) from where libibverbs is",
-        (_PROBE,),
+        (_PROBE, _PCI),
     ),
     Entry(
         "container.verbs.opens",
@@ -156,10 +157,11 @@ ENTRIES: tuple[Entry, ...] = (
         "error",
         "nvidia-smi works in the container",
         "The container toolkit puts device files, libraries and nvidia-smi of the host's driver "
-        "into a container, by CDI or by its own runtime.",
+        "into a container, by CDI or by its own runtime. Tried, for root and for another user.",
         (
             "no CDI file names the GPUs, or the engine does not read it",
             "the CDI file is of another driver than the one that is loaded",
+            "the device files are for a group that the job's user is not in",
         ),
         "`nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml`, then `nvidia-ctk cdi list` "
         f"({_ROLE})",
@@ -215,6 +217,6 @@ ENTRIES: tuple[Entry, ...] = (
         "to fail is held against it.",
         ("the distribution of the image is older than the HCA",),
         "take RDMA user space from DOCA (doca-ofed-userspace), or a younger distribution",
-        (_PROBE,),
+        (_PROBE, _PCI),
     ),
 )

@@ -51,6 +51,9 @@ class Builder:
                 raise ValueError(f"no {what}")
         if "opens_by" not in self._one or "conf" not in self._named:
             raise ValueError("some of it was left out")
+        # The script sets this one itself: without it, no variable can be read as none is set.
+        if "LC_ALL" not in self._named.get("env", {}):
+            raise ValueError("its shell does not tell of its environment")
         conf = self._named["conf"]["state"]
         lines = tuple(self._many.get("conf.line", ()))
         return Inside(

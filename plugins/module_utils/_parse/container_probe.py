@@ -23,6 +23,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._text impor
     clean_lines,
     is_whole,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._probe import wish
 
 _TOOL = "container_probe"
 NOTHING: dict[str, Any] = asdict(ContainerProbe())
@@ -30,6 +31,13 @@ _HOST = "host"
 _WHO = ("root", "user")
 _HOW = (facts_of.RAN, facts_of.FAILED, facts_of.NO_SHELL)
 _ORIGINS = (facts_of.BUILT, facts_of.LOCAL, facts_of.PULLED)
+# What is told of a host: no engine, one that does not work, no image, or containers.
+_SHAPES = (
+    {"wish", "no_engine"},
+    {"wish", "engine", "unusable"},
+    {"wish", "engine", "image", "no_image"},
+    {"wish", "engine", "image", "origin"},
+)
 _NUMBER = re.compile(r"[0-9]{1,10}")
 
 
@@ -57,6 +65,8 @@ def parse(text: str) -> ContainerProbe:
         raise ParseError(_TOOL, 1, lines[0][1], "not of a known format")
     told = _host([one for one in read[1:] if one.who == _HOST])
     runs = told.pop("runs")
+    if {one["who"] for one in runs} != (set(_WHO) if "origin" in told else set()):
+        raise ParseError(_TOOL, 0, "", "it does not tell of the containers that were started")
     for who in _WHO:
         seen = [one for one in read if one.who == who]
         ran = [run for run in runs if run["who"] == who and run["how"] == facts_of.RAN]
@@ -98,9 +108,16 @@ def _host(lines: list[_Line]) -> dict[str, Any]:
                 raise line.wrong("told twice")
             else:
                 told[key] = value
-    if told.keys() == {"runs"}:
-        raise ParseError(_TOOL, 0, "", "nothing is told of an engine")
+    if told.keys() - {"runs"} not in _SHAPES:
+        raise ParseError(_TOOL, 0, "", "it does not tell what was asked for and how far it came")
     return told
+
+
+def _wish(line: _Line) -> dict[str, Any]:
+    try:
+        return {"wish": wish.from_text(line.words[0])}
+    except ValueError as exc:
+        raise line.wrong(str(exc)) from exc
 
 
 def _engine(line: _Line) -> dict[str, Any]:
@@ -131,6 +148,7 @@ def _run(line: _Line) -> dict[str, Any]:
 
 
 _KEYS: dict[str, tuple[int, int, Callable[[_Line], dict[str, Any]]]] = {
+    "wish": (1, 1, _wish),
     "engine": (3, 3, _engine),
     "no_engine": (1, 1, lambda line: {"no_engine": line.words[0]}),
     "unusable": (2, 2, _unusable),

@@ -45,6 +45,7 @@ def ask(wish: str = "{}") -> Output:
 
 def _lines(wish: Wish) -> Iterator[str]:
     yield _told(_HERE, "format", "1")
+    yield _told(_HERE, "wish", wish.kept().to_text())
     try:
         found = engine.find(wish.engine)
     except engine.NoEngine as exc:

@@ -32,6 +32,9 @@ _NAMESPACE = "ibready"
 _NAMESPACES = ("default", "k8s.io")
 _CTR = "ctr"
 _PROGRAMS = ((DOCKER, "docker"), (PODMAN, "podman"), (CONTAINERD, "nerdctl"), (CONTAINERD, _CTR))
+_NAMES = {program: name for name, program in _PROGRAMS}
+# What serves the last program that could ask it, and what brings that program.
+_SERVICES = {"docker": ("dockerd", "docker-cli"), _CTR: ("containerd", "containerd.io")}
 
 
 @dataclass(frozen=True)
@@ -144,8 +147,9 @@ def find(wanted: str = "") -> Engine:
         if wanted not in ("", name):
             continue
         path = _path(program)
-        if program == DOCKER and not path and _path("dockerd"):
-            raise Unusable(DOCKER, "dockerd is here without the program docker (docker-cli)")
+        service, package = _SERVICES.get(program, ("", ""))
+        if not path and service and _path(service):
+            raise Unusable(name, f"{service} is here without the program {program} ({package})")
         if not path:
             continue
         found = _asked(name, path)
@@ -159,8 +163,10 @@ def find(wanted: str = "") -> Engine:
 def _path(program: str) -> str:
     try:
         return find_program(program)
-    except Unavailable:
-        return ""
+    except Unavailable as exc:
+        if "not installed" in exc.reason:
+            return ""
+        raise Unusable(_NAMES.get(program, program), exc.reason) from exc
 
 
 class NoEngine(Unavailable):

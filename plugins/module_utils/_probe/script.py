@@ -131,7 +131,7 @@ if [ -e "$f" ]; then
 else say conf none; fi
 export -p | while read -r line; do
   line=${line#export }; line=${line#declare -x }
-  case $line in NCCL_*=*|LD_LIBRARY_PATH=*) say env "$line" ;; esac
+  case $line in NCCL_*=*|LD_LIBRARY_PATH=*|LC_ALL=*) say env "$line" ;; esac
 done
 if command -v ibv_devinfo >/dev/null; then
   say opens.by ibv_devinfo

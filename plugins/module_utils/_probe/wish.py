@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Callable, Mapping
 
 DOCKER, PODMAN, CONTAINERD = "docker", "podman", "containerd"
@@ -46,10 +47,20 @@ class Wish:
         """As one line of JSON, for who asks."""
         return json.dumps(asdict(self), sort_keys=True)
 
+    def kept(self) -> Wish:
+        """As it may stay beside what was seen: of ``options``, which may hold secrets, a digest."""
+        if not self.options:
+            return self
+        digest = hashlib.sha256(json.dumps(self.options).encode()).hexdigest()
+        return replace(self, options=(digest[:16],))
+
 
 def from_text(text: str) -> Wish:
     """Rebuild what `Wish.to_text` made."""
-    return read(json.loads(text))
+    raw = json.loads(text)
+    if not isinstance(raw, dict):
+        raise WishError(f"a wish must have keys, not {raw!r}")
+    return read(raw)
 
 
 def read(raw: Mapping[str, Any]) -> Wish:

@@ -25,6 +25,7 @@ def add(tree: Tree, node: Node) -> None:
     more = node.more.get("container", {})
     host = [
         "format|1",
+        "wish|{}",
         "engine|docker|28.5.1|/usr/bin/docker",
         f"image|{IMAGE}|{more.get('image', 'local')}",
     ]
@@ -71,6 +72,7 @@ def _inside(tree: Tree, node: Node, user: int) -> Iterator[str]:
         for card in node.cards:
             yield f"smi|GPU {card.index}: {node.gpu_name} (UUID: {card.uuid})"
     yield from _conf(tree)
+    yield "env|LC_ALL='C'"
     yield "env|LD_LIBRARY_PATH='/usr/local/nvidia/lib'"
     yield "opens.by|ibv_devinfo"
     yield "opens.rc|0"

@@ -20,6 +20,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._observe.machine import SANDBOX_MARK
+from ansible_collections.ibready.cluster.plugins.module_utils._probe.wish import read
 from tests.gauntlet import render
 from tests.gauntlet.node import Node
 from tests.gauntlet.tree import Tree
@@ -78,7 +79,8 @@ def test_a_bundle_that_holds_a_probe_is_judged_without_a_word() -> None:
 def test_without_an_engine_nothing_applies_unless_one_is_expected() -> None:
     described, tree = node()
     why = "container engine: not installed (no docker or podman or nerdctl or ctr in PATH)"
-    tree.command("container_probe", f"host\tformat\t1\nhost\tno_engine\t{why}\nhost\tend\t2\n")
+    told = f"format\t1\nhost\twish\t{{}}\nhost\tno_engine\t{why}\nhost\tend\t3"
+    tree.command("container_probe", f"host\t{told}\n")
     checks = judge(tree, described)
     assert {one.result for one in checks} == {SKIP}
     assert all("no container engine on this host" in one.cause for one in checks)
@@ -91,8 +93,8 @@ def test_an_image_without_a_shell_is_unknown() -> None:
     described, tree = node()
     said = 'exec: "/bin/sh": stat /bin/sh: no such file or directory'
     runs = "".join(f"host\trun\t{who}\tno_shell\t{said}\n" for who in ("root\t0", "user\t7"))
-    head = "".join(tree.commands["container_probe"].stdout.splitlines(keepends=True)[:3])
-    tree.command("container_probe", f"{head}{runs}host\tend\t5\n")
+    head = "".join(tree.commands["container_probe"].stdout.splitlines(keepends=True)[:4])
+    tree.command("container_probe", f"{head}{runs}host\tend\t6\n")
     checks = judge(tree, described)
     assert {one.result for one in checks if one.id != "container.engine.usable"} == {UNKNOWN}
     assert "no /bin/sh" in of(checks, "container.image.runs")["user 7"].cause
@@ -195,8 +197,102 @@ def test_a_host_without_device_files_is_not_the_containers_fault() -> None:
     described, tree = node()
     tree.remove("/dev/infiniband")
     checks = judge(tree, described)
-    assert one_of(checks, "container.device.uverbs").result == SKIP
-    assert "host.rdma.devices" in one_of(checks, "container.device.uverbs").cause
+    # Nor is it proved that a container gets any.
+    for check_id in ("container.device.uverbs", "container.device.opens"):
+        assert one_of(checks, check_id).result == UNKNOWN
+        assert "host.rdma.devices" in one_of(checks, check_id).cause
+    assert verdict(checks) == "unknown"
+
+
+def test_a_host_with_the_folder_and_without_devices_proves_nothing() -> None:
+    described, tree = node(drop=["device|"])
+    for name in tree.list("/dev/infiniband"):
+        if name.startswith("uverbs"):
+            tree.remove(f"/dev/infiniband/{name}")
+    assert one_of(judge(tree, described), "container.device.uverbs").result == UNKNOWN
+
+
+def test_hcas_that_nobody_can_tell_pass_nothing_that_depends_on_them() -> None:
+    described, tree = node()
+    tree.broken["/sys/bus/pci/devices"] = "permission denied"
+    checks = judge(tree, described)
+    for check_id in ("container.verbs.provider", "container.rdma.version"):
+        assert one_of(checks, check_id).result == UNKNOWN
+        assert "permission denied" in one_of(checks, check_id).cause
+
+
+@pytest.mark.parametrize(
+    ("drop", "checks"),
+    [
+        ("user|device|", {"container.device.opens", "container.verbs.opens"}),
+        ("user|library|", {"container.verbs.opens"}),
+    ],
+)
+def test_what_root_sees_and_the_user_does_not_is_not_skipped(drop: str, checks: set[str]) -> None:
+    described, tree = node(drop=[drop])
+    judged = judge(tree, described)
+    assert {one.id for one in judged if one.result == FAIL} == checks
+    assert {one.subject for one in judged if one.result == FAIL} == {"user 65534"}
+
+
+RECORDED = {
+    "engine": "docker",
+    "image": "registry.example.com/train:25.10",
+    "network": "rdma-net",
+    "devices": ["/dev/infiniband/uverbs0"],
+    "options": ["--env=TOKEN=secret"],
+    "user": 7,
+}
+
+
+def recorded() -> tuple[Node, Tree]:
+    described, tree = node()
+    kept = read(RECORDED).kept().to_text()
+    assert "secret" not in kept
+    say(tree, "host\twish\t{}", f"host\twish\t{kept}")
+    tree.recorded = True
+    return described, tree
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("engine", "podman"),
+        ("image", "registry.example.com/train:25.12"),
+        ("network", "host"),
+        ("devices", []),
+        ("options", []),
+        ("options", ["--env=TOKEN=other"]),
+        ("user", 2001),
+    ],
+)
+def test_a_bundle_of_another_container_proves_nothing_of_the_sites(key: str, value: Any) -> None:
+    described, tree = recorded()
+    checks = judge(tree, described, **{**RECORDED, key: value})
+    assert {one.result for one in checks} == {UNKNOWN}
+    assert f"asks for ({key}): collect again" in checks[0].cause
+
+
+def test_a_bundle_is_judged_by_what_was_asked_for_when_it_was_made() -> None:
+    described, tree = recorded()
+    for wish in (RECORDED, {**RECORDED, "pull": True}, {}):
+        judged = judge(tree, described, **wish)
+        assert one_of(judged, "container.network.path").expected == (
+            "network rdma-net with an interface"
+        )
+    # Found, and asked for by name now: the same engine.
+    say(tree, '"engine": "docker"', '"engine": ""')
+    assert one_of(judge(tree, described, **RECORDED), "container.engine.usable").result == PASS
+
+
+def test_a_bundle_without_the_named_engine_is_not_one_without_any() -> None:
+    described, tree = node()
+    told = "host\tformat\t1\nhost\twish\t{}\nhost\tno_engine\tnone\nhost\tend\t3\n"
+    tree.command("container_probe", told.replace("{}", '{"engine": "podman"}'))
+    tree.recorded = True
+    assert {one.result for one in judge(tree, described)} == {FAIL, UNKNOWN}
+    checks = judge(tree, described, engine="docker")
+    assert {one.result for one in checks} == {UNKNOWN}
 
 
 def test_nothing_to_ask_libibverbs_with_is_unknown_and_says_what_to_add() -> None:

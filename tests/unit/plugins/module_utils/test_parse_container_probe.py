@@ -43,7 +43,7 @@ def test_the_sample_is_told_whole() -> None:
     assert inside.own_users is False
     assert inside.devices["rdma_cm"] == "ok"
     assert inside.os == {"ID": "ubuntu", "ID_LIKE": "debian", "VERSION_ID": "24.04"}
-    assert inside.environment == {"LD_LIBRARY_PATH": "/usr/local/nvidia/lib"}
+    assert inside.environment == {"LC_ALL": "C", "LD_LIBRARY_PATH": "/usr/local/nvidia/lib"}
     assert inside.smi is not None
     assert len(inside.smi) == 8
     assert inside.conf is not None
@@ -114,7 +114,12 @@ def test_a_line_that_cannot_be_read_is_named(old: str, new: str, line: str) -> N
         ("root\tuid_map\t0          0 4294967295\n", ""),
         ("root\topens.by\tibv_devinfo\n", ""),
         ("root\tconf\treadable\n", ""),
+        ("root\tenv\tLC_ALL='C'\n", ""),
         ("host\tformat\t1\n", "host\tformat\t2\n"),
+        ("host\twish\t{", "host\tno_engine\t{"),
+        ('\t{"image":', '\t{"picture":'),
+        ('\t{"image": "registry.example.com/train:25.10"}', "\t[]"),
+        ("host\tengine\t", "host\tno_engine\tnone\nhost\tengine\t"),
         ("host\trun\troot\t0\tran", "host\trun\troot\t0\tfailed\tno"),
         ("host\trun\troot\t0\tran", "host\trun\tuser\t0\tran"),
     ],
@@ -131,3 +136,28 @@ def test_every_end_before_the_last_is_noticed() -> None:
             container_probe.parse("".join(lines[:end]))
     with pytest.raises(ParseError):
         container_probe.parse(SAMPLE[:-1])
+
+
+def test_both_containers_are_told_of_or_none_is_judged() -> None:
+    lines = [one for one in SAMPLE.splitlines() if not one.startswith("user\t")]
+    lines = [one for one in lines if "\trun\tuser\t" not in one][:-1]
+    with pytest.raises(ParseError, match="containers that were started"):
+        container_probe.parse("".join(f"{one}\n" for one in [*lines, f"host\tend\t{len(lines)}"]))
+
+
+def test_an_engine_that_started_nothing_is_not_whole() -> None:
+    head = SAMPLE.splitlines()[:3]
+    with pytest.raises(ParseError, match="how far it came"):
+        container_probe.parse("".join(f"{one}\n" for one in [*head, "host\tend\t3"]))
+
+
+@pytest.mark.parametrize("at", ["\troot\t0\tran", "root\tuid_map", "root\tend\t1"])
+def test_an_image_that_prints_our_marks_is_refused(at: str) -> None:
+    for mark in ("root\tbegin\t1", "root\tend\t1"):
+        lines = SAMPLE.splitlines()[:-1]
+        where = next(number for number, one in enumerate(lines) if at in one) + 1
+        lines.insert(where, mark)
+        with pytest.raises(ParseError):
+            container_probe.parse(
+                "".join(f"{one}\n" for one in [*lines, f"host\tend\t{len(lines)}"])
+            )

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _command
 from ansible_collections.ibready.cluster.plugins.module_utils._command import Unavailable
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import QUESTIONS, Live
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import container_probe
@@ -178,6 +179,37 @@ def test_dockerd_without_its_program_is_told(box: Box, monkeypatch: pytest.Monke
     found = {"dockerd": "/usr/sbin/dockerd", "ctr": "/usr/bin/ctr"}
     monkeypatch.setattr(engine, "_path", lambda name: found.get(name, ""))
     assert "docker-cli" in ask().unusable
+
+
+def test_containerd_without_any_program_to_ask_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {"containerd": "/usr/bin/containerd"}
+    monkeypatch.setattr(engine, "_path", lambda name: found.get(name, ""))
+    probe = ask()
+    assert probe.engine is not None
+    assert (probe.engine.name, probe.unusable) == (
+        "containerd",
+        "containerd is here without the program ctr (containerd.io)",
+    )
+
+
+def test_an_engine_that_may_not_be_run_is_no_missing_one(
+    box: Box, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box.has("podman", _DOCKER)
+    (box.folder / "podman").chmod(0o644)
+    monkeypatch.setenv("PATH", str(box.folder))
+    monkeypatch.setattr(_command, "_MORE_PATH", ())
+    probe = ask(engine="podman")
+    assert probe.engine is not None
+    assert probe.engine.name == "podman"
+    assert "permission denied" in probe.unusable
+
+
+def test_what_was_asked_for_is_told_without_the_options_text(box: Box) -> None:
+    box.has("docker", _DOCKER)
+    probe = ask(user=7, options=["--env=TOKEN=secret"])
+    assert (probe.wish.user, len(probe.wish.options)) == (7, 1)
+    assert "secret" not in probe.wish.to_text()
 
 
 def test_podman_in_dockers_clothes_is_podman(box: Box) -> None:

@@ -12,6 +12,12 @@ from typing import Any
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _collect
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
+    QUESTIONS,
+    Output,
+    Unavailable,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._probe.wish import from_text
 from ansible_collections.ibready.cluster.plugins.modules import (
     collect,
     containerverify,
@@ -125,6 +131,23 @@ def test_containers_are_judged_where_a_bundle_holds_them(
     result = run_module(containerverify.main, bundle=str(tmp_path / "node8"))
     assert result["failed"]
     assert result["verdict"] == "unknown"
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_check_mode_fetches_no_image(
+    run_module: RunModule, monkeypatch: pytest.MonkeyPatch, check: bool
+) -> None:
+    asked: list[str] = []
+
+    def ask(wish: str) -> Output:
+        asked.append(wish)
+        raise Unavailable("container_probe", "only written down")
+
+    monkeypatch.setitem(QUESTIONS, "container_probe", ask)
+    expect = {"container": {"image": "site/train:1", "pull": True}}
+    run_module(containerverify.main, check=check, expect=expect, report_only=True)
+    (wish,) = {from_text(one) for one in asked}
+    assert (wish.image, wish.pull) == ("site/train:1", not check)
 
 
 def test_a_wish_that_cannot_be_meant_is_refused(run_module: RunModule, tmp_path: Path) -> None:
