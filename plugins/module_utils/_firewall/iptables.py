@@ -7,7 +7,11 @@ import re
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _state
 from ansible_collections.ibready.cluster.plugins.module_utils._firewall import nftables
-from ansible_collections.ibready.cluster.plugins.module_utils._firewall.tool import do, there
+from ansible_collections.ibready.cluster.plugins.module_utils._firewall.tool import (
+    FirewallError,
+    do,
+    there,
+)
 
 # The tables of the old kernel part, which nft does not show.
 LEGACY = {"iptables": "/proc/net/ip_tables_names", "ip6tables": "/proc/net/ip6_tables_names"}
@@ -28,7 +32,17 @@ def _programs() -> list[str]:
     """Those to ask besides nft."""
     found = [] if there("nft") else [name for name in LEGACY if there(name)]
     for name, tables in LEGACY.items():
-        if "filter" in _state.read(tables).split():
+        if "filter" in _names(tables):
             legacy = f"{name}-legacy"
             found.append(legacy if there(legacy) else name)
     return found
+
+
+def _names(path: str) -> list[str]:
+    try:
+        return _state.read(path).split()
+    except OSError as exc:
+        raise FirewallError(
+            f"{path} cannot be read: {exc.strerror}: whether iptables closes input is not known."
+            " Next: read it on the host, or say firewall_backend: none"
+        ) from exc

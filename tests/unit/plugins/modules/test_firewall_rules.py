@@ -291,6 +291,9 @@ def test_the_old_iptables_which_nft_does_not_show_is_asked(host: Host) -> None:
     assert host.apply()["backend"] == "none"
     (host.home / "iptables.names").write_text("nat\nfilter\n")
     assert "iptables drops input" in host.apply()["msg"]
+    (host.home / "ip6tables.names").mkdir()
+    assert "whether iptables closes input is not known" in host.apply()["msg"]
+    assert host.apply(backend="none")["backend"] == "none"
 
 
 def test_a_node_that_was_not_seen_keeps_its_addresses(host: Host) -> None:
