@@ -36,5 +36,7 @@ class ActionModule(ActionBase):
             found = _firewall_nodes.nodes(hostvars, args["hosts"], args["networks"])
         except _firewall_nodes.NodesError as exc:
             raise AnsibleActionFail(str(exc)) from exc
+        for text in _firewall_nodes.unseen(found):
+            self._display.warning(text)
         result.update(changed=False, nodes=found)
         return result

@@ -207,13 +207,15 @@ def _apply(module: AnsibleModule) -> dict[str, Any]:
     for _one, _wish, planned in plans:
         for text in planned.warnings:
             module.warn(text)
+    for text in act.beside(name):
+        module.warn(text)
     return {
         "changed": bool(stirred),
         "backend": name,
         "sources": list(due.sources) if due else [],
         "tcp": wanted.words(due.tcp) if due else [],
         "udp": wanted.words(due.udp) if due else [],
-        "msg": _sentence(name, due),
+        "msg": _sentence(name, due, bool(stirred) and module.check_mode),
         "diff": [
             {
                 "before_header": one,
@@ -226,15 +228,18 @@ def _apply(module: AnsibleModule) -> dict[str, Any]:
     }
 
 
-def _sentence(name: str, due: wanted.Wanted | None) -> str:
+def _sentence(name: str, due: wanted.Wanted | None, planned: bool) -> str:
+    """``planned``: check mode changed nothing of what it tells."""
     if due is None:
-        return "nothing of ibready is open in any firewall"
+        left = "would be left" if planned else "is"
+        return f"nothing of ibready {left} open in any firewall"
     if name == act.NONE:
         return (
             "no firewall is active on this host, or firewall_backend is none: nothing was opened,"
             " and nothing was closed"
         )
-    return f"{name} lets {len(due.sources)} addresses and networks in on: " + "; ".join(
+    lets = "would let" if planned else "lets"
+    return f"{name} {lets} {len(due.sources)} addresses and networks in on: " + "; ".join(
         line for line in wanted.told(due) if not line.startswith("from ")
     )
 

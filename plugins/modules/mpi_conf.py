@@ -15,7 +15,7 @@ description:
   - C(UCX_NET_DEVICES) names the rails as role C(nccl) tells them, and the interface of TCP is the
     one with the way to the other nodes.
   - Lines of the site stay, and what they set is left out of the block.
-  - After a change both are asked what they took.
+  - Both are asked what they took, after a change and where nothing had to change.
 options:
   state:
     description: With V(absent), the blocks are taken away.
@@ -122,7 +122,7 @@ def _derived(given: dict[str, Any], installed: ask.Installed) -> derive.Derived:
         installed.ucx,
         derive_rails.rails(host, wish.policy),
         socket,
-        derive.Site(_texts(given["mca"]), _texts(given["ucx"])),
+        derive.Site(_texts(given["mca"], ("0", "1")), _texts(given["ucx"], ("n", "y"))),
         [why] if why else [],
     )
 
@@ -131,9 +131,8 @@ def _wish(given: dict[str, Any] | None) -> wishes.Wish:
     return wishes.Wish() if given is None else wishes.from_dict(given)
 
 
-def _texts(given: dict[str, Any]) -> dict[str, str]:
-    """true and false as Open MPI and UCX read them."""
-    words = {True: "1", False: "0"}
+def _texts(given: dict[str, Any], words: tuple[str, str]) -> dict[str, str]:
+    """``words``: false and true as the tool itself shows them."""
     return {name: words[one] if isinstance(one, bool) else str(one) for name, one in given.items()}
 
 
@@ -143,9 +142,13 @@ def _write(module: AnsibleModule, path: str, before: str, after: str) -> dict[st
     return {"before_header": path, "after_header": path, "before": before, "after": after}
 
 
-def _prove(given: dict[str, Any], found: derive.Derived, kept: list[str]) -> None:
-    """Have Open MPI and UCX tell what they took; AskError where it is something else."""
-    installed = ask.installed(given["home"])
+def _prove(
+    given: dict[str, Any],
+    installed: ask.Installed | None,
+    found: derive.Derived,
+    kept: list[str],
+) -> None:
+    """AskError where Open MPI and UCX took something else; ``installed``: as the files are now."""
     wanted = {line.name: line.value for line in found.mca if line.name not in kept}
     if installed is not None and wanted.get("pml") == "ucx" and not installed.ompi.takes_ucx:
         raise ask.AskError(
@@ -187,8 +190,9 @@ def _apply(module: AnsibleModule) -> dict[str, Any]:
         kept += merged.kept
         if merged.text != before:
             diffs.append(_write(module, path, before, merged.text))
-    if diffs and not module.check_mode and given["state"] == "present":
-        _prove(given, found, kept)
+    if given["state"] == "present" and not (diffs and module.check_mode):
+        # Also where nothing changed: a run that failed here before has written the files.
+        _prove(given, ask.installed(given["home"]) if diffs else installed, found, kept)
     for why in found.untold:
         module.warn(why)
     return {

@@ -15,6 +15,7 @@ from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _address
 
+_SHOWN = 8
 Resolve = Callable[[str], Sequence[str]]
 
 
@@ -32,6 +33,29 @@ def nodes(
     inside = [_network(one) for one in networks]
     look_up = resolve or lookup
     return {name: _node(name, hostvars.get(name) or {}, inside, look_up) for name in names}
+
+
+def unseen(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What to warn of: hosts that did not tell their addresses, once for all of them."""
+    missing = [name for name, one in found.items() if not one["complete"]]
+    nowhere = [name for name in missing if not found[name]["addresses"]]
+    told = []
+    if missing:
+        told.append(
+            f"{_names(missing)}: told no addresses in this run, and are let in from where the"
+            " inventory reaches them and from where an earlier run let them in"
+        )
+    if nowhere:
+        told.append(
+            f"{_names(nowhere)}: the inventory tells no address either, and nothing new is opened"
+            " for them. Next: set ibready_address of these hosts, or run again when they answer"
+        )
+    return told
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def lookup(name: str) -> list[str]:
@@ -64,7 +88,8 @@ def _node(
             f"{name}: nothing tells the address from which it reaches the others. Next: set"
             " ibready_address of this host, or firewall_networks"
         )
-    return {"addresses": sorted(found), "complete": own is not None}
+    # A host that answers has an address: where it tells none, nobody could look.
+    return {"addresses": sorted(found), "complete": bool(own)}
 
 
 def _reached(
@@ -82,14 +107,18 @@ def _reached(
 
 
 def _own(facts: Mapping[str, Any]) -> list[str] | None:
-    """The node's own addresses, None where nobody looked."""
+    """The node's own addresses, None where nobody looked, or what it tells is no address."""
     if "all_ipv4_addresses" not in facts and "all_ipv6_addresses" not in facts:
         return None
-    return [
+    told = [
         str(one).partition("%")[0]
         for family in ("all_ipv4_addresses", "all_ipv6_addresses")
         for one in facts.get(family) or ()
     ]
+    try:
+        return [str(ipaddress.ip_address(one)) for one in told]
+    except ValueError:
+        return None
 
 
 def _goes(address: str) -> bool:

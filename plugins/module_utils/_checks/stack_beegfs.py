@@ -48,7 +48,8 @@ def _judged(nodes: tuple[BeegfsNode, ...]) -> Check:
         # It connects when it is used, and closes what is idle.
         why = "no server has a connection now: read a file, and look again"
         return unknown(_ID, _SUBJECT, why, observed=f"{len(nodes)} servers, none connected")
-    return passed(_ID, _SUBJECT, f"RDMA to {len(fast)} of {len(nodes)} servers", expected)
+    told = f"RDMA to {len(fast)} of {len(nodes)} servers"
+    return passed(_ID, _SUBJECT, told, expected, CAPABILITY)
 
 
 def _shown(node: BeegfsNode) -> str:

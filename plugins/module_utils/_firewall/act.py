@@ -9,6 +9,7 @@ from typing import Any, Callable
 from ansible_collections.ibready.cluster.plugins.module_utils import _state
 from ansible_collections.ibready.cluster.plugins.module_utils._firewall import (
     firewalld,
+    iptables,
     nftables,
     ufw,
 )
@@ -45,13 +46,18 @@ def backend(given: str) -> str:
             )
         return given
     found = next((name for name in BACKENDS if actives[name]()), NONE)
-    if found == NONE and nftables.iptables_closes():
+    if found == NONE and iptables.closes():
         raise FirewallError(
             "iptables drops input here by rules of the site's own, which ibready does not change."
             " Next: open the ports there, then say firewall_backend: none; or move the rules to"
             " nftables, firewalld or ufw"
         )
     return found
+
+
+def beside(name: str) -> tuple[str, ...]:
+    """Warnings of what stops input beside the firewall that is opened, and stays."""
+    return nftables.beside(name)
 
 
 def change(name: str, wanted: Wanted | None) -> Change:
@@ -74,18 +80,22 @@ def perform(name: str, wanted: Wanted | None, planned: Change) -> None:
     """Make it so, put everything back where that fails, and read it back."""
     files = stale_files(planned)
     before = {path: _state.read(path) for path, _text in files}
-    if name == "nftables":
-        nftables.apply(planned)
-    elif name == "ufw":
-        ufw.apply(planned)
+    loaded = False
     try:
         _write(dict(files))
-        if name == "nftables" and files:
-            nftables.settle(planned)
+        if name == "nftables":
+            if files:
+                nftables.settle(planned)
+            # All or nothing, and so the last: what fails before leaves the ruleset as it is.
+            nftables.apply(planned)
         elif name == "firewalld":
-            firewalld.settle(planned)
-    except (FirewallError, OSError):
-        _write(before)
+            firewalld.check(planned)
+            loaded = True
+            firewalld.load(planned)
+        elif name == "ufw":
+            ufw.apply(planned)
+    except (FirewallError, OSError) as exc:
+        _put_back(name, before, planned if loaded else None, exc)
         raise
     if name == "firewalld":
         firewalld.read_back(wanted)
@@ -95,6 +105,21 @@ def perform(name: str, wanted: Wanted | None, planned: Change) -> None:
             f"{name} took the rules and does not show them: {'; '.join(left.script[:4])}. Next:"
             " see who else changes this firewall"
         )
+
+
+def _put_back(name: str, before: dict[str, str], loaded: Change | None, failure: Exception) -> None:
+    """The files as they were, and read again; FirewallError with both faults where that fails.
+
+    ``loaded``: what firewalld was told to load.
+    """
+    try:
+        _write(before)
+        if name == "nftables" and before:
+            nftables.back()
+        elif name == "firewalld" and loaded is not None:
+            firewalld.load(loaded)
+    except (FirewallError, OSError) as exc:
+        raise FirewallError(f"{failure}. And it could not be put back: {exc}") from failure
 
 
 def _write(files: dict[str, str]) -> None:

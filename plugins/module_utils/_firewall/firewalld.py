@@ -34,15 +34,27 @@ _IPSETS = {4: "ibready-nodes4", 6: "ibready-nodes6"}
 _KINDS = {4: ("ipv4", "inet"), 6: ("ipv6", "inet6")}
 _HEAD = '<?xml version="1.0" encoding="utf-8"?>\n'
 _SAYS = "Written by ibready.cluster.firewall_rules. The next run undoes changes made by hand."
+_LISTINGS = (("--list-all-zones",), ("--list-all-policies",), ("--direct", "--get-all-rules"))
 _PRIORITY = -100
 _LEAST = (0, 9)
+# firewall-cmd(1), exit codes.
+_NOT_RUNNING = 252
 # What firewalld knows of interfaces is NetworkManager's and Docker's, who tell it again.
 _VOLATILE = re.compile(r"^ +interfaces:.*$|(?<=\S) \([a-z, ]{1,40}\)$", re.MULTILINE)
 
 
 def active() -> bool:
-    """Whether the daemon runs."""
-    return there("firewall-cmd") and ask("firewall-cmd", "--state").rc == 0
+    """Whether the daemon runs; FirewallError where it does and cannot tell its state."""
+    if not there("firewall-cmd"):
+        return False
+    output = ask("firewall-cmd", "--state")
+    if output.rc not in (0, _NOT_RUNNING):
+        said = (output.stderr + output.stdout).strip() or "nothing"
+        raise FirewallError(
+            f"`firewall-cmd --state` ended with status {output.rc} and said {said[:200]!r}: whether"
+            " firewalld filters is not known. Next: run it on the host"
+        )
+    return output.rc == 0
 
 
 def plan(wanted: Wanted | None) -> Change:
@@ -52,7 +64,8 @@ def plan(wanted: Wanted | None) -> Change:
     running = active()
     if wanted is not None:
         _version()
-    stale = running and _runs() != (wanted is not None)
+    # What somebody took out of the running firewall is still in the files.
+    stale = running and bool(_amiss(wanted))
     script = ("firewall-cmd --reload",) if running and (stale or dict(files) != before) else ()
     return Change(
         tuple(line for path, _new in files for line in before[path].splitlines()),
@@ -64,8 +77,9 @@ def plan(wanted: Wanted | None) -> Change:
 
 def refuse_loss() -> None:
     """FirewallError where a reload would lose what somebody set without --permanent."""
-    for listing in ("--list-all-zones", "--list-all-policies"):
-        now, kept = do("firewall-cmd", listing), do("firewall-cmd", "--permanent", listing)
+    for asked in _LISTINGS:
+        listing = " ".join(asked)
+        now, kept = do("firewall-cmd", *asked), do("firewall-cmd", "--permanent", *asked)
         if _compared(now) != _compared(kept):
             raise FirewallError(
                 "firewalld holds rules that are not permanent, and a reload would lose them"
@@ -75,39 +89,50 @@ def refuse_loss() -> None:
             )
 
 
-def settle(change: Change) -> None:
-    """After the files are in place: have firewalld judge them, then load them."""
+def check(change: Change) -> None:
+    """After the files are in place: have firewalld judge them."""
     if change.script:
         do("firewall-cmd", "--check-config")
+
+
+def load(change: Change) -> None:
+    """After the files were judged, or are as they were: have the running firewall take them."""
+    if change.script:
         do("firewall-cmd", "--reload")
 
 
 def read_back(wanted: Wanted | None) -> None:
     """FirewallError where the running firewall is not as wanted."""
-    if not active():
-        return
-    if _runs() != (wanted is not None):
-        raise FirewallError("firewalld was reloaded and does not show the policy ibready as wanted")
-    if wanted is None:
-        return
-    rules = sorted(do("firewall-cmd", f"--policy={NAME}", "--list-rich-rules").splitlines())
-    if [_plain(one) for one in rules] != sorted(_rich(wanted)):
+    amiss = _amiss(wanted) if active() else ""
+    if amiss:
         raise FirewallError(
-            "firewalld shows other rules than it was given: "
-            f"{'; '.join(rules)}. Next: look at `firewall-cmd --info-policy={NAME}`"
+            f"firewalld was reloaded and {amiss}. Next: look at `firewall-cmd --info-policy={NAME}`"
         )
+
+
+def _amiss(wanted: Wanted | None) -> str:
+    """How the running firewall is not as wanted, "" where it is."""
+    if _runs() != (wanted is not None):
+        return f"does not show the policy {NAME} as wanted"
+    if wanted is None:
+        return ""
+    rules = sorted(do("firewall-cmd", f"--policy={NAME}", "--list-rich-rules").splitlines())
+    if sorted(_plain(one) for one in rules) != sorted(_rich(wanted)):
+        return f"shows other rules than it was given: {'; '.join(rules)}"
     for family in (4, 6):
-        if not wanted.of_family(family):
-            continue
-        shown = do("firewall-cmd", f"--ipset={_IPSETS[family]}", "--get-entries").split()
-        if sorted(shown) != sorted(wanted.of_family(family)):
-            raise FirewallError(f"firewalld shows other entries in {_IPSETS[family]}: {shown}")
+        own = wanted.of_family(family)
+        if own:
+            shown = do("firewall-cmd", f"--ipset={_IPSETS[family]}", "--get-entries").split()
+            if sorted(shown) != sorted(own):
+                return f"shows other entries in {_IPSETS[family]}: {shown}"
+    return ""
 
 
 def _compared(listing: str) -> str:
     """Zones and policies without ours, and without what comes and goes."""
     parts = re.split(r"\n(?=\S)", _VOLATILE.sub("", listing))
-    return "\n".join(sorted(" ".join(one.split()) for one in parts if not one.startswith(NAME)))
+    words = [one.split() for one in parts]
+    return "\n".join(sorted(" ".join(one) for one in words if one[:1] != [NAME]))
 
 
 def _version() -> None:

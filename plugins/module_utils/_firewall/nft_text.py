@@ -45,8 +45,9 @@ class Table:
 @dataclass(frozen=True)
 class Base:
     """A base chain of somebody that filters input. ``others``: how many rules are not ours.
-    ``jumps``: the handles of rules that jump into our chain. ``owner``: whose it is that is not
-    to be touched by others, "" for the site's own."""
+    ``jumps``: the handles of rules that jump into our chain, ``first``: whether one of them is the
+    first rule, for every packet. ``ends``: whether a rule stops all that reaches it. ``owner``:
+    whose it is that is not to be touched by others, "" for the site's own."""
 
     table: Table
     name: str
@@ -54,6 +55,18 @@ class Base:
     others: int = 0
     jumps: tuple[int, ...] = ()
     owner: str = ""
+    first: bool = False
+    ends: bool = False
+
+    @property
+    def reached(self) -> bool:
+        """Whether every packet comes to our chain, once, before any rule of others."""
+        return self.first and len(self.jumps) == 1
+
+    @property
+    def stops(self) -> bool:
+        """Whether what no rule accepts is stopped here."""
+        return self.policy == "drop" or self.ends
 
     @property
     def closes(self) -> bool:
@@ -118,7 +131,8 @@ def _ruleset(items: Sequence[Mapping[str, Any]]) -> Ruleset:
             mine.chain = mine.chain or one["name"] == CHAIN
             if one.get("hook") == "input" and one.get("type") == "filter":
                 found = {"policy": one.get("policy", "accept"), "owner": _owner(one, owned)}
-                bases[table, one["name"]] = {**found, "others": 0, "jumps": []}
+                begun = {"others": 0, "jumps": [], "first": False, "ends": False}
+                bases[table, one["name"]] = {**found, **begun}
         elif kind == "set" and one["name"] in SETS.values():
             mine.sets.add(one["name"])
             mine.networks += [net for elem in one.get("elem", []) for net in _networks(elem)]
@@ -127,9 +141,11 @@ def _ruleset(items: Sequence[Mapping[str, Any]]) -> Ruleset:
         elif kind == "rule" and (table, one["chain"]) in bases:
             base = bases[table, one["chain"]]
             if _jumps(one["expr"]):
+                base["first"] |= not base["others"] and "jump" in _only(one["expr"])
                 base["jumps"].append(one["handle"])
             else:
                 base["others"] += 1
+                base["ends"] |= _stops(one["expr"])
     return Ruleset(
         tuple(
             Base(table, name, **{**base, "jumps": tuple(base["jumps"])})
@@ -157,6 +173,19 @@ def _jumps(expr: Sequence[Mapping[str, Any]]) -> bool:
     return any((one.get("jump") or {}).get("target") == CHAIN for one in expr if "jump" in one)
 
 
+def _only(expr: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """What a rule does with every packet, {} where it asks something first; counting is nothing."""
+    found = [one for one in expr if "counter" not in one]
+    return found[0] if len(found) == 1 else {}
+
+
+def _stops(expr: Sequence[Mapping[str, Any]]) -> bool:
+    only = _only(expr)
+    # REJECT of iptables, which nft does not translate in every release.
+    target = (only.get("xt") or {}).get("name") == "REJECT"
+    return "drop" in only or "reject" in only or target
+
+
 def _networks(elem: Any) -> list[Network]:
     if isinstance(elem, str):
         return [ipaddress.ip_network(elem)]
@@ -173,7 +202,9 @@ def _take(mine: Ours, expr: Sequence[Mapping[str, Any]]) -> None:
     matches = [one["match"] for one in expr if "match" in one]
     plain = len(expr) == 3 and len(matches) == 2 and "accept" in expr[2]
     for family, head in _HEADS.items():
-        if not plain or matches[0]["left"] != {"payload": {"protocol": head, "field": "saddr"}}:
+        if not plain or any(one["op"] != "==" for one in matches):
+            continue
+        if matches[0]["left"] != {"payload": {"protocol": head, "field": "saddr"}}:
             continue
         if matches[0]["right"] != f"@{SETS[family]}":
             continue
@@ -206,7 +237,7 @@ def state(base: Base, mine: Ours | None) -> list[str]:
                 lines.append(f"IPv{family} {name} {', '.join(words(place[family]))}")
     lines += [f"from {text(one)}" for one in collapsed(mine.networks)]
     lines += ["something else"] if mine.strange else []
-    lines += ["reached"] * len(base.jumps)
+    lines += ["reached"] if base.reached else ["jumped to, but not at the head"] * len(base.jumps)
     return lines
 
 
@@ -238,7 +269,7 @@ def opened(base: Base, wanted: Wanted, *, fresh: bool = False) -> list[str]:
             source = f"{_HEADS[family]} saddr @{SETS[family]}"
             ports = f"{proto} dport {{ {', '.join(words(spans))} }}"
             lines.append(f"add rule {where} {CHAIN} {source} {ports} accept {_MARK}")
-    if fresh or len(base.jumps) != 1:
+    if fresh or not base.reached:
         lines += [] if fresh else _unreached(base)
         lines.append(f"insert rule {base} jump {CHAIN} {_MARK}")
     return lines

@@ -28,9 +28,22 @@ def active() -> bool:
 
 
 def iptables_closes() -> bool:
-    """Whether a chain of iptables drops what no rule accepts, which is nobody's that we know."""
+    """Whether a chain of iptables stops what no rule accepts, which is nobody's that we know."""
     bases = _look().bases if there("nft") else ()
-    return any(one.owner == "iptables" and one.policy == "drop" for one in bases)
+    return any(one.owner == "iptables" and one.stops for one in bases)
+
+
+def beside(active: str) -> tuple[str, ...]:
+    """Warnings of what else stops input where another firewall is the one that is opened."""
+    if active not in ("firewalld", "ufw") or not there("nft"):
+        return ()
+    # ufw keeps its own in iptables.
+    its = "firewalld" if active == "firewalld" else "iptables"
+    return tuple(
+        f"chain {one} filters input beside {active} and is left alone: what it drops stays closed"
+        for one in _look().bases
+        if one.stops and one.owner != its
+    )
 
 
 def plan(wanted: Wanted | None) -> Change:
@@ -73,8 +86,13 @@ def settle(change: Change) -> None:
     """After the files are in place: have them read."""
     for path, text in change.files:
         if path == SCRIPT and text:
-            # Against the ruleset as it is, in which what it makes is there already.
+            # Against the ruleset as it is, whether what it makes is there already or not.
             do("nft", "-c", "-f", SCRIPT)
+    do("systemctl", "daemon-reload")
+
+
+def back() -> None:
+    """After the files are as they were."""
     do("systemctl", "daemon-reload")
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from typing import NamedTuple
 
@@ -38,8 +37,18 @@ class Rule(NamedTuple):
 
 
 def active() -> bool:
-    """Whether ufw filters."""
-    return there("ufw") and "Status: active" in ask("ufw", "status").stdout
+    """Whether ufw filters; FirewallError where it does not tell."""
+    if not there("ufw"):
+        return False
+    output = ask("ufw", "status")
+    told = re.search(r"^Status: (active|inactive)$", output.stdout, re.MULTILINE)
+    if told is None:
+        said = (output.stderr + output.stdout).strip() or "nothing"
+        raise FirewallError(
+            f"`ufw status` said {said[:200]!r}: whether ufw filters is not known. Next: run it on"
+            " the host"
+        )
+    return told[1] == "active"
 
 
 def parse(shown: str) -> list[Rule]:
@@ -88,19 +97,31 @@ def plan(wanted: Wanted | None) -> Change:
 
 
 def apply(change: Change) -> None:
-    """First what is new, then what goes; after a failure what was new goes again."""
-    done: list[list[str]] = []
+    """First what is new, then what goes; after a failure all is as it was, or the error says so."""
+    undo: list[list[str]] = []
     try:
         for line in change.script:
             argv = line[2:].split()
+            add, delete = ["prepend", *argv, "comment", COMMENT], ["delete", *argv]
             if line.startswith("+"):
-                do("ufw", "--dry-run", "prepend", *argv, "comment", COMMENT)
-                do("ufw", "prepend", *argv, "comment", COMMENT)
-                done.append(argv)
+                do("ufw", "--dry-run", *add)
+                do("ufw", *add)
+                undo.append(delete)
             else:
-                do("ufw", "delete", *argv)
-    except FirewallError:
-        for argv in done:
-            with contextlib.suppress(FirewallError):
-                do("ufw", "delete", *argv)
+                do("ufw", *delete)
+                undo.append(add)
+    except FirewallError as exc:
+        left = [" ".join(argv) for argv in reversed(undo) if not _done(argv)]
+        if left:
+            raise FirewallError(
+                f"{exc}. And this could not be put back: ufw {'; ufw '.join(left)}"
+            ) from exc
         raise
+
+
+def _done(argv: list[str]) -> bool:
+    try:
+        do("ufw", *argv)
+    except FirewallError:
+        return False
+    return True

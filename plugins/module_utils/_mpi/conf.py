@@ -92,6 +92,11 @@ def _others(text: str) -> list[str]:
             inside = 0 if mark == END else inside
         elif mark == BEGIN:
             inside = number
+        elif mark == END:
+            raise ConfError(
+                f"line {number} ends the block that ibready writes, and no line begins it. Next:"
+                " take out the rest of the block with that line"
+            )
         else:
             found.append(line)
     if inside:

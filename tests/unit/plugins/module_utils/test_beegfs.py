@@ -63,6 +63,7 @@ def judged(*nodes: BeegfsNode, use_rdma: bool | None = None) -> tuple[str, str, 
         devices=Reading(("mlx5_0",)), beegfs=Beegfs(Reading(nodes), Reading(use_rdma))
     )
     check = stack_beegfs.judge(facts, Machine())
+    assert (check.expected_from == "") is (check.result not in ("pass", "fail"))
     return check.result, check.observed, check.cause
 
 

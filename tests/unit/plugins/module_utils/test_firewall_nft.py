@@ -21,6 +21,9 @@ WANTED = Wanted(
 )
 
 
+NOT_EQUAL = '"op": "!=", "left": {"payload": {"protocol": "ip", "field"'
+
+
 def recorded(name: str) -> nft_text.Ruleset:
     return nft_text.parse((HERE / f"{name}.json").read_text())
 
@@ -68,10 +71,20 @@ def test_what_is_there_is_read_back() -> None:
         ('"198.18.96.11"', '"198.18.96.19"'),
         ('"right": 4791', '"right": 4792'),
         ('"@ibready_nodes4"', '"10.0.0.1"'),
+        ('"op": "==", "left": {"payload": {"protocol": "ip", "field"', NOT_EQUAL),
         ('"target": "ibready_input"', '"target": "elsewhere"'),
+        ('[{"jump"', '[{"match": {}}, {"jump"'),
         ('[{"jump"', '[{"counter": null}, {"jump"'),
     ],
-    ids=["another node", "another port", "a rule of others in our chain", "not reached", "counted"],
+    ids=[
+        "another node",
+        "another port",
+        "a rule of others in our chain",
+        "all but the nodes",
+        "not reached",
+        "reached by some packets",
+        "counted",
+    ],
 )
 def test_what_differs_shows(old: str, new: str) -> None:
     ruleset = recorded("opened")
@@ -103,6 +116,44 @@ def test_a_doubled_jump_is_made_one() -> None:
         "delete rule inet filter input handle 23",
     ]
     assert sum(line.startswith("insert rule") for line in script) == 1
+
+
+def test_a_rule_that_somebody_put_before_ours_is_passed_again() -> None:
+    items = json.loads((HERE / "opened.json").read_text())["nftables"]
+    at = next(n for n, one in enumerate(items) if one.get("rule", {}).get("chain") == "input")
+    rule = {"family": "inet", "table": "filter", "chain": "input", "handle": 99}
+    items.insert(at, {"rule": {**rule, "expr": [{"drop": None}]}})
+    ruleset = nft_text.parse(json.dumps({"nftables": items}))
+    (base,) = ruleset.targets
+    assert "reached" not in nft_text.state(base, ruleset.ours[INPUT])
+    script = nft_text.opened(base, WANTED)
+    assert script[-2:] == [
+        "delete rule inet filter input handle 26",
+        'insert rule inet filter input jump ibready_input comment "ibready"',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("expr", "stops"),
+    [
+        # As nft 1.0.6 shows `iptables -A INPUT -j REJECT`, and newer ones that translate it.
+        ([{"counter": {}}, {"xt": {"type": "target", "name": "REJECT"}}], True),
+        ([{"counter": {}}, {"reject": {"type": "icmp", "expr": "host-prohibited"}}], True),
+        ([{"counter": {}}, {"drop": None}], True),
+        ([{"xt": {"type": "match", "name": "conntrack"}}, {"counter": {}}, {"drop": None}], False),
+        ([{"counter": {}}, {"jump": {"target": "KUBE-FIREWALL"}}], False),
+        ([{"xt": None}], False),
+    ],
+)
+def test_what_stops_all_that_reaches_it(expr: list[Any], stops: bool) -> None:
+    where = {"family": "ip", "table": "filter"}
+    hook = {"type": "filter", "hook": "input", "prio": 0, "policy": "accept"}
+    items = [
+        {"chain": {**where, "name": "INPUT", **hook}},
+        {"rule": {**where, "chain": "INPUT", "handle": 2, "expr": expr}},
+    ]
+    (base,) = nft_text.parse(json.dumps({"nftables": items})).bases
+    assert base.stops is stops
 
 
 def test_tables_of_other_programs_are_left_alone() -> None:

@@ -60,6 +60,9 @@ def test_what_fits_on_no_line_is_refused(line: Line) -> None:
 def test_a_block_without_its_end_is_refused() -> None:
     with pytest.raises(conf.ConfError, match="line 2 begins"):
         conf.merge(f"a=b\n{conf.BEGIN}\npml=ucx\n", [PML])
+    # What stands before it may be ours: taken for the site's, it would never go.
+    with pytest.raises(conf.ConfError, match="line 2 ends"):
+        conf.merge(f"pml=ucx\n{conf.END}\n", [])
 
 
 def ompi(release: str = "5.0.7", *components: str) -> OmpiInfo:

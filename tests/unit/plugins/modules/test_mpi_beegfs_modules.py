@@ -98,6 +98,15 @@ def test_what_open_mpi_does_not_take_fails_the_run(
     result = host.apply()
     assert result["failed"]
     assert "pml=ucx is written, and Open MPI takes '^ucx'" in result["msg"]
+    # The file is as it should be by now, and Open MPI still goes by something else.
+    assert "pml=ucx is written, and Open MPI takes '^ucx'" in host.apply()["msg"]
+
+
+def test_true_and_false_are_written_as_ucx_shows_them(host: Host) -> None:
+    host.tools()
+    result = host.apply(ucx={"UCX_MEMTYPE_CACHE": False}, mca={"mpi_show_handle_leaks": True})
+    assert result["settings"][str(host.home / "ucx.conf")]["UCX_MEMTYPE_CACHE"] == "n"
+    assert result["settings"][str(host.mca)]["mpi_show_handle_leaks"] == "1"
 
 
 def test_without_rdma_ucx_is_not_forced_and_it_is_told(host: Host) -> None:

@@ -66,3 +66,25 @@ def test_a_network_that_is_none_is_named() -> None:
 def test_a_name_that_nobody_knows_has_no_address() -> None:
     assert _firewall_nodes.lookup("no-such-host.invalid") == []
     assert _firewall_nodes.lookup("127.0.0.1") == ["127.0.0.1"]
+
+
+@pytest.mark.parametrize("told", [["0.0.0.0/0"], ["10.1.0.11", "none"], []])
+def test_what_is_no_address_is_not_taken_for_one_and_stops_no_other_host(told: list[str]) -> None:
+    facts = {"all_ipv4_addresses": told}
+    seen = found({"ansible_host": "10.1.0.11", "ansible_facts": facts}, "0.0.0.0/0")
+    assert seen == {"addresses": ["10.1.0.11"], "complete": False}
+
+
+def test_a_prefix_in_the_inventory_is_no_address() -> None:
+    assert found({"ibready_address": "10.0.0.0/8"}) == {"addresses": [], "complete": False}
+    with pytest.raises(_firewall_nodes.NodesError, match="n1: "):
+        found({"ibready_address": "0.0.0.0/0", "ansible_facts": FACTS})
+
+
+def test_hosts_that_told_nothing_are_named() -> None:
+    hosts = {f"n{n}": {"addresses": ["10.1.0.1"], "complete": n == 0} for n in range(11)}
+    hosts["n3"]["addresses"] = []
+    where, nowhere = _firewall_nodes.unseen(hosts)
+    assert where.startswith("n1, n2, n3, n4, n5, n6, n7, n8 and 2 more: told no addresses")
+    assert nowhere.startswith("n3: the inventory tells no address either")
+    assert _firewall_nodes.unseen({"n0": hosts["n0"]}) == []
