@@ -163,8 +163,9 @@ ENTRIES: tuple[Entry, ...] = (
             "the CDI file is of another driver than the one that is loaded",
             "the device files are for a group that the job's user is not in",
         ),
-        "`nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml`, then `nvidia-ctk cdi list` "
-        f"({_ROLE})",
+        "have the toolkit write its CDI file anew where its release keeps it: `systemctl restart "
+        "nvidia-cdi-refresh`, or before 1.18 `nvidia-ctk cdi generate "
+        f"--output=/etc/cdi/nvidia.yaml` ({_ROLE}); then `nvidia-ctk cdi list`",
         (_PROBE,),
     ),
     Entry(

@@ -142,7 +142,7 @@ ROWS = (
         "the container does not get the host's GPUs",
         STOPS,
         ("container.gpu.*",),
-        look("nvidia-ctk", "cdi", "list", hands="write the CDI file anew: nvidia-ctk cdi generate"),
+        look("nvidia-ctk", "cdi", "list", hands="have the toolkit write its CDI file anew"),
         fleet=True,
     ),
     Row(
