@@ -60,6 +60,11 @@ options:
     description: Whether RDMA is expected, because every host has a rail. For O(state=finished).
     type: bool
     default: false
+  rails_why:
+    description: Why it is not known whether every host has a rail; over TCP the job then proves
+      nothing. For O(state=finished).
+    type: str
+    default: ""
   simulated:
     description: What of the hosts is simulated; no data goes through simulated HCAs. For
       O(state=finished).
@@ -174,7 +179,12 @@ def _judged(given: dict[str, Any]) -> dict[str, Any]:
     except ParseError:
         parsed = mpi_log.MpiLog((), (), ())
     found = verdict.judge(
-        parsed, given["ranks"], given["hosts"], rails=given["rails"], simulated=given["simulated"]
+        parsed,
+        given["ranks"],
+        given["hosts"],
+        rails=given["rails"],
+        rails_why=given["rails_why"],
+        simulated=given["simulated"],
     )
     if ended.running or ended.result != "success":
         how = "did not end" if ended.running else f"ended with {ended.result} {ended.status}"
@@ -203,6 +213,7 @@ def main() -> None:
             "ranks": {"type": "int", "default": 0},
             "hosts": {"type": "int", "default": 0},
             "rails": {"type": "bool", "default": False},
+            "rails_why": {"type": "str", "default": ""},
             "simulated": {"type": "str", "default": ""},
         },
         required_if=[("state", "prepared", ["files"]), ("state", "finished", ["ranks", "hosts"])],

@@ -47,6 +47,16 @@ def test_tcp_passes_where_there_is_nothing_else_and_says_so() -> None:
     assert "no data goes through simulated HCAs (InfiniBand fabric)" in found.why
 
 
+def test_where_nobody_knows_the_rails_tcp_proves_nothing() -> None:
+    found = judge(log(TCP), 2, 2, rails=False, rails_why="b: permission denied")
+    assert found.result == UNKNOWN
+    assert "whether RDMA is expected is unknown (b: permission denied)" in found.why
+    assert judge(log(RC), 2, 2, rails=False, rails_why="b: permission denied").result == PASS
+    found = judge(log(TCP), 2, 2, rails=False, rails_why="b: x", simulated="InfiniBand fabric")
+    assert found.result == PASS
+    assert "no data goes through simulated HCAs (InfiniBand fabric)" in found.why
+
+
 def test_a_transport_of_no_known_kind_proves_no_rdma() -> None:
     found = judge(log(Transport("ofi", "", "a", "mtl")), 2, 2, rails=True)
     assert found.result == UNKNOWN

@@ -155,6 +155,19 @@ def test_gpus_that_nobody_could_count_are_refused_or_said_by_the_site() -> None:
     assert "--multi_gpu" not in found.files["accelerate.sh"]
 
 
+def test_rails_that_nobody_could_tell_are_no_lack_of_rails() -> None:
+    hosts = two()
+    nccl = hosts["n2"]["ibready_launch_looked"]["facts"]["nccl"]
+    nccl["host"]["ports"] = {"value": None, "why": "permission denied", "missing": False}
+    found = made(hosts).cluster
+    assert (found.rails, found.rails_why) == (False, "n2: permission denied")
+    # Without a rail on the first host, the second does not matter.
+    nccl = hosts["n1"]["ibready_launch_looked"]["facts"]["nccl"]
+    nccl["host"]["ports"] = {"value": [], "why": "", "missing": False}
+    assert (made(hosts).cluster.rails, made(hosts).cluster.rails_why) == (False, "")
+    assert (made().cluster.rails, made().cluster.rails_why) == (True, "")
+
+
 def test_other_processes_than_gpus_are_not_bound_and_it_is_said() -> None:
     found = made(processes=2)
     assert "numa=(0" not in found.files["rank.sh"]
