@@ -62,6 +62,10 @@ def judge(
             names = ", ".join(sorted({one.name for one in strange}))
             why = f"RDMA is expected, and whether {names} is RDMA is not known"
             return Verdict(UNKNOWN, why, told)
+    silent = _silent(log)
+    if silent:
+        why = f"every sum is right, and the log does not tell over what {', '.join(silent)} spoke"
+        return Verdict(UNKNOWN, why, told)
     if rails_why and (slow or strange) and not simulated:
         why = f"whether RDMA is expected is unknown ({rails_why}), and the hosts spoke"
         return Verdict(UNKNOWN, f"{why} {'; '.join(told)}", told)
@@ -87,6 +91,13 @@ def _wrong(log: MpiLog, ranks: int, hosts: int) -> str:
         return f"the processes were {' or '.join(map(str, sizes))} and not {ranks}"
     seen = {one.host for one in log.ranks}
     return "" if len(seen) == hosts else f"they ran on {len(seen)} hosts and not on {hosts}"
+
+
+def _silent(log: MpiLog) -> list[str]:
+    """The hosts whose processes told nothing of the way to others; Open MPI may cut a name at its
+    first dot."""
+    told = {one.host.partition(".")[0] for one in log.between}
+    return sorted({one.host for one in log.ranks if one.host.partition(".")[0] not in told})
 
 
 def _in_words(between: Iterable[Transport]) -> tuple[str, ...]:
