@@ -71,6 +71,7 @@ class ActionModule(ActionBase):
             left_out=dict(made.cluster.absent),
             notes=list(made.cluster.notes),
             rails=made.cluster.rails,
+            rails_why=made.cluster.rails_why,
             simulated=made.cluster.simulated,
         )
         return result

@@ -142,6 +142,10 @@ rails:
   description: Whether every one of the hosts has a rail, so that a job is expected to use RDMA.
   type: bool
   returned: success
+rails_why:
+  description: Why it is not known whether every one of the hosts has a rail; empty where it is.
+  type: str
+  returned: success
 simulated:
   description: What of the hosts is simulated; empty where nothing is.
   type: str

@@ -30,7 +30,6 @@ options:
     description: The scripts, name to text, as M(ibready.cluster.launch) returns them for C(mpirun).
       Needed with O(state=prepared).
     type: dict
-    default: {}
   peers:
     description: The addresses of the other hosts as the hostfile has them. For O(state=started).
     type: list
@@ -49,17 +48,20 @@ options:
     type: int
     default: 60
   ranks:
-    description: How many processes there have to be. For O(state=finished).
+    description: How many processes there have to be. Needed with O(state=finished).
     type: int
-    default: 0
   hosts:
-    description: On how many hosts. For O(state=finished).
+    description: On how many hosts. Needed with O(state=finished).
     type: int
-    default: 0
   rails:
     description: Whether RDMA is expected, because every host has a rail. For O(state=finished).
     type: bool
     default: false
+  rails_why:
+    description: Why it is not known whether every host has a rail; over TCP the job then proves
+      nothing. For O(state=finished).
+    type: str
+    default: ""
   simulated:
     description: What of the hosts is simulated; no data goes through simulated HCAs. For
       O(state=finished).
@@ -174,7 +176,12 @@ def _judged(given: dict[str, Any]) -> dict[str, Any]:
     except ParseError:
         parsed = mpi_log.MpiLog((), (), ())
     found = verdict.judge(
-        parsed, given["ranks"], given["hosts"], rails=given["rails"], simulated=given["simulated"]
+        parsed,
+        given["ranks"],
+        given["hosts"],
+        rails=given["rails"],
+        rails_why=given["rails_why"],
+        simulated=given["simulated"],
     )
     if ended.running or ended.result != "success":
         how = "did not end" if ended.running else f"ended with {ended.result} {ended.status}"
@@ -195,14 +202,15 @@ def main() -> None:
                 "choices": ["prepared", "started", "joined", "finished", "absent"],
                 "required": True,
             },
-            "files": {"type": "dict", "default": {}},
+            "files": {"type": "dict"},
             "peers": {"type": "list", "elements": "str", "default": []},
             "command": {"type": "str", "default": ""},
             "user": {"type": "str"},
             "timeout": {"type": "int", "default": 60},
-            "ranks": {"type": "int", "default": 0},
-            "hosts": {"type": "int", "default": 0},
+            "ranks": {"type": "int"},
+            "hosts": {"type": "int"},
             "rails": {"type": "bool", "default": False},
+            "rails_why": {"type": "str", "default": ""},
             "simulated": {"type": "str", "default": ""},
         },
         required_if=[("state", "prepared", ["files"]), ("state", "finished", ["ranks", "hosts"])],

@@ -42,7 +42,7 @@ def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     said = options.read({"program": "train.py", "arguments": PROGRAM[2:]})
     made = cluster.make(nodes, {}, said)
     for kind in KINDS.values():
-        if not render.refusal(kind, said):
+        if not render.refusal(kind, made, said):
             for name, text in render.render(kind, made, said).items():
                 (folder / name).write_text(text)
                 (folder / name).chmod(0o755)

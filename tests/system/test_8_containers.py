@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.system.conftest import Box, said
+from tests.system import launch_scripts
+from tests.system.conftest import SUBNET, Box, said
 
 PLAY = "tests/system/containers.yml"
 DAEMON = "/etc/docker/daemon.json"
@@ -21,6 +22,24 @@ SITE = r"""{ "labels": ["caf\u00e9=1","x=\"y\""],
 # A shell, and nothing else.
 IMAGE = "tar -C / -ch bin/sh lib/x86_64-linux-gnu/libc.so.6 lib64/ld-linux-x86-64.so.2"
 SEEN = "'echo /dev/infiniband/*; ulimit -l; while read a b c; do echo $b $c; done < /proc/mounts'"
+# An image for the launch scripts: its torchrun tells its arguments and starts one process.
+LAUNCHED = """
+made=$(mktemp -d); cd $made; mkdir -p bin usr/bin
+for name in sh bash env dirname uname; do
+  cp -L $(command -v $name) bin; ldd $(command -v $name) | grep -o '/lib[^ ]*' >> needed
+done
+xargs -a needed cp -L --parents -t .
+ln -s ../../bin/env usr/bin/env
+cat > bin/torchrun <<'END'
+#!/bin/sh
+echo "torchrun $*"
+while case "$1" in --*) ;; *) false ;; esac; do shift; done
+RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 exec "$@"
+END
+chmod 755 bin/torchrun
+tar -c .
+"""
+INSIDE = "echo /dev/infiniband/*; ulimit -l; ulimit -s; read line < /etc/nccl.conf; echo $line"
 DEVICES = "/dev/infiniband/rdma_cm /dev/infiniband/uverbs0 /dev/infiniband/uverbs1"
 
 
@@ -84,6 +103,27 @@ def test_a_container_gets_devices_memory_and_limits(
     # "Unlimited" is all that this machine lets a container lock: the sandbox's runc says so.
     assert f"\n{mark['memlock_ceiling'] // 1024}\n" in told
     assert re.search(r"/dev/shm tmpfs \S*size=8388608k", told), told
+
+
+@pytest.mark.parametrize(
+    ("node", "engine"), [("node1", "docker"), ("node3", "podman")], ids=["docker", "podman"]
+)
+def test_a_launch_script_starts_its_container(engines: Engines, node: str, engine: str) -> None:
+    box = engines.box
+    script = launch_scripts.put(box, engine, (node,), INSIDE)
+    box.root(node, f"({LAUNCHED}) | {engine} import - {launch_scripts.IMAGE}")
+    told = box.root(
+        node,
+        f"echo NCCL_DEBUG=WARN > /etc/nccl.conf; {script}; rm /etc/nccl.conf",
+    )
+    mark = json.loads(box.root(node, "cat /etc/ibready-sandbox.json"))
+    address = f"{SUBNET}.1{node[-1]}"
+    assert "torchrun --nnodes=1 --nproc-per-node=1 --node-rank=0 " in told
+    assert f" --local-addr={address} --no-python /ibready-launch/rank.sh /bin/sh -ec " in told
+    inside = f"rank 0 of 1 on {node} at {address}:29500\n{DEVICES}\n"
+    # "Unlimited" is all that this machine lets a container lock; the stack is what the script says.
+    limits = f"{mark['memlock_ceiling'] // 1024}\n{64 * 1024}\n"
+    assert told.endswith(f"{inside}{limits}NCCL_DEBUG=WARN\n"), told
 
 
 def test_containerd_reads_cdi_and_has_its_limits(engines: Engines) -> None:

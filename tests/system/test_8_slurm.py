@@ -20,6 +20,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from sandbox import config
+from tests.system import launch_scripts
 from tests.system.conftest import NAME, SUBNET, Box, said
 
 NODES = ("node1", "node2", "node3")
@@ -176,6 +177,24 @@ def test_a_second_converge_changes_nothing_and_the_timer_has_written_metrics(slu
         text = slurm.box.root(node, "systemctl start ibready-health; cat /srv/ibready.prom")
         assert '\nibready_verdict{verdict="ready"} 1\n' in text
         assert '\nibready_could_not_look{source="ports"} 0\n' in text
+
+
+def test_slurm_takes_the_launch_scripts(slurm: Slurm) -> None:
+    """Pyxis is not there: what sbatch.sh asks of Slurm is judged by Slurm, and srun.sh runs."""
+    box, two = slurm.box, NODES[:2]
+    batch = launch_scripts.put(box, "sbatch", two)
+    told = said(box.root("node1", f"sbatch --test-only {batch} 2>&1"))
+    assert re.search(
+        r"sbatch: Job \d+ to start at \S+ using 2 processors on nodes node\[1-2\]", told
+    )
+    box.root("node1", f"sed 's/--nodes=2/--nodes=9/' {batch} > {batch}.nine")
+    refused = box.root("node1", f"sbatch --test-only {batch}.nine 2>&1 || echo status $?")
+    assert "allocation failure: " in refused
+    assert refused.endswith("status 1\n")
+    told = box.root("node1", f"salloc --quiet --nodes=2 {launch_scripts.put(box, 'srun', two)}")
+    assert sorted(told.splitlines()) == [
+        f"rank {rank} of 2 on {node} at {SUBNET}.11:29500" for rank, node in enumerate(two)
+    ]
 
 
 def test_it_goes_as_it_came(slurm: Slurm) -> None:

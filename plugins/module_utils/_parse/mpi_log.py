@@ -90,7 +90,9 @@ def parse(text: str) -> MpiLog:
             between[one] = None
     if not (layers or between or ranks):
         raise ParseError(_TOOL, 0, "", "no line of Open MPI, UCX or the job's own")
-    return MpiLog(tuple(layers), tuple(between), tuple(ranks))
+    # An MTL is chosen before the PML, and only the PML cm uses it.
+    used = [one for one in between if one.layer != "mtl" or (one.host, "cm") in layers]
+    return MpiLog(tuple(layers), tuple(used), tuple(ranks))
 
 
 def _rank(match: re.Match[str]) -> Rank:

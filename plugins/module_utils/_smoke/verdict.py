@@ -32,9 +32,18 @@ class Verdict:
     transports: tuple[str, ...] = ()
 
 
-def judge(log: MpiLog, ranks: int, hosts: int, *, rails: bool, simulated: str = "") -> Verdict:
+def judge(
+    log: MpiLog,
+    ranks: int,
+    hosts: int,
+    *,
+    rails: bool,
+    rails_why: str = "",
+    simulated: str = "",
+) -> Verdict:
     """``ranks``, ``hosts``: how many there had to be. ``rails``: whether RDMA is expected of every
-    host; of simulated HCAs it is not, for no data goes through them."""
+    host, and ``rails_why``: why that is not known; of simulated HCAs it is not, for no data goes
+    through them."""
     told = _in_words(log.between)
     wrong = _wrong(log, ranks, hosts)
     if wrong:
@@ -53,8 +62,15 @@ def judge(log: MpiLog, ranks: int, hosts: int, *, rails: bool, simulated: str = 
             names = ", ".join(sorted({one.name for one in strange}))
             why = f"RDMA is expected, and whether {names} is RDMA is not known"
             return Verdict(UNKNOWN, why, told)
+    silent = _silent(log)
+    if silent:
+        why = f"every sum is right, and the log does not tell over what {', '.join(silent)} spoke"
+        return Verdict(UNKNOWN, why, told)
+    if rails_why and (slow or strange) and not simulated:
+        why = f"whether RDMA is expected is unknown ({rails_why}), and the hosts spoke"
+        return Verdict(UNKNOWN, f"{why} {'; '.join(told)}", told)
     why = f"{ranks} processes on {hosts} hosts, every sum is right, over {'; '.join(told)}"
-    if slow and rails:
+    if slow and (rails or rails_why):
         why += f"; TCP is all there is: no data goes through simulated HCAs ({simulated})"
     elif slow:
         why += "; RDMA is not expected: not every host has a rail"
@@ -75,6 +91,13 @@ def _wrong(log: MpiLog, ranks: int, hosts: int) -> str:
         return f"the processes were {' or '.join(map(str, sizes))} and not {ranks}"
     seen = {one.host for one in log.ranks}
     return "" if len(seen) == hosts else f"they ran on {len(seen)} hosts and not on {hosts}"
+
+
+def _silent(log: MpiLog) -> list[str]:
+    """The hosts whose processes told nothing of the way to others; Open MPI may cut a name at its
+    first dot."""
+    told = {one.host.partition(".")[0] for one in log.between}
+    return sorted({one.host for one in log.ranks if one.host.partition(".")[0] not in told})
 
 
 def _in_words(between: Iterable[Transport]) -> tuple[str, ...]:

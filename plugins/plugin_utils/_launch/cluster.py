@@ -58,6 +58,13 @@ class Cluster:
         """Whether every host has a rail, so that jobs are expected to use RDMA."""
         return all(one.rails for one in self.nodes)
 
+    @property
+    def rails_why(self) -> str:
+        """Why it is not known whether every host has a rail; "" where it is."""
+        unknown = [f"{one.name}: {one.rails_why}" for one in self.nodes if one.rails_why]
+        without = [one for one in self.nodes if not one.rails and not one.rails_why]
+        return "" if without else "; ".join(unknown)
+
     def slurm_names(self, node: Node) -> tuple[str, ...]:
         """How Slurm may call it: by its name, or by that up to the first dot where it is alone with
         it."""

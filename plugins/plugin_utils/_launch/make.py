@@ -39,7 +39,7 @@ def make(
     nodes, absent = node.gather(hostvars, list(names))
     whole = cluster.make(nodes, absent, said)
     asked = list(KINDS) if kind == ALL else [kind]
-    refused = {name: why for name in asked if (why := render.refusal(KINDS[name], said))}
+    refused = {name: why for name in asked if (why := render.refusal(KINDS[name], whole, said))}
     if refused and kind != ALL:
         raise LaunchError(f"{kind}: {refused[kind]}")
     files: dict[str, str] = {}

@@ -35,7 +35,8 @@ class Node:
     """``hostname``: as `uname -n` says. ``address``: where the other hosts reach it, and
     ``interface``: which one holds the way to them, "" where that is not known. ``gpus``: the NUMA
     node of each in the order of the PCI bus, -1 where nobody tells; None with ``gpus_why``.
-    ``rails``: name and NUMA node of each. ``nccl``: variables that the host needs and its nccl.conf
+    ``rails``: name and NUMA node of each; () with ``rails_why`` where they cannot be told.
+    ``nccl``: variables that the host needs and its nccl.conf
     does not set. ``notes``: what could not be known."""
 
     name: str
@@ -45,6 +46,7 @@ class Node:
     gpus: tuple[int, ...] | None = None
     gpus_why: str = ""
     rails: tuple[tuple[str, int], ...] = ()
+    rails_why: str = ""
     rdma: bool = False
     nccl: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
@@ -120,6 +122,7 @@ def _node(name: str, seen: Mapping[str, Any], looked: _Looked, derived: Derived)
         gpus=None if host.gpus.value is None else tuple(one.numa for one in cards),
         gpus_why=one_line(host.gpus.why),
         rails=tuple(dict.fromkeys((one.device, one.numa) for one in rails.ports)),
+        rails_why=one_line(rails.why),
         rdma=bool(raw.get("rdma_devices")),
         nccl=nccl,
         notes=tuple(one_line(one) for one in notes),

@@ -24,6 +24,10 @@ TEMPLATES = Path(__file__).parent / "templates"
 _NO_IMAGE = "it needs a container image, and none is named; next: set launch_image"
 _DIGEST = "enroot takes an image by its tag, not by a digest; next: name a tag in launch_image"
 
+# accelerate starts several processes only with --multi_gpu, which takes no single one.
+_SINGLE = "accelerate starts one process a host where there are no GPUs; next: use torchrun"
+_ALONE = "accelerate's launcher is for two processes and more; next: use torchrun"
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -37,12 +41,16 @@ class Setting:
     rails: tuple[tuple[str, int], ...]
 
 
-def refusal(kind: Kind, options: Options) -> str:
+def refusal(kind: Kind, cluster: Cluster, options: Options) -> str:
     """Why a script of this kind cannot be rendered; "" where it can."""
     if kind.image and not options.image:
         return _NO_IMAGE
     if kind.name == "sbatch" and "@" in options.image:
         return _DIGEST
+    if kind.name == "accelerate" and not cluster.gpus:
+        return _SINGLE
+    if kind.name == "accelerate" and cluster.total == 1:
+        return _ALONE
     return ""
 
 

@@ -90,6 +90,17 @@ def test_a_host_to_itself_is_no_way_to_another() -> None:
     assert [(one.name, one.host) for one in parse(text).between] == [("openib", "n1")]
 
 
+@pytest.mark.parametrize(("layer", "between"), [("ucx", []), ("cm", ["ofi"])])
+def test_an_mtl_is_the_way_only_where_the_layer_is_the_one_that_uses_it(
+    layer: str, between: list[str]
+) -> None:
+    text = (
+        "[n1:7] mca:base:select:(  mtl) Selected component [ofi]\n"
+        f"[n1:7] select: component {layer} selected\n"
+    )
+    assert [one.name for one in parse(text).between] == between
+
+
 def test_a_wrong_sum_is_told_with_what_was_said() -> None:
     line = "ibready-smoke rank=3 size=4 host=n2 wrong at 7 of 524288, first 9.0 sum of 524288\n"
     (found,) = parse(line).ranks

@@ -152,7 +152,27 @@ def test_gpus_that_nobody_could_count_are_refused_or_said_by_the_site() -> None:
     found = made(hosts, processes=4)
     assert (found.cluster.gpus, found.cluster.total) == (0, 8)
     assert "numa=(0" not in found.files["rank.sh"]
-    assert "--multi_gpu" not in found.files["accelerate.sh"]
+    assert "where there are no GPUs" in found.refused["accelerate"]
+
+
+def test_accelerate_is_not_given_a_single_process() -> None:
+    hosts = {"n1": host("10.0.0.1", "node1")}
+    found = made(hosts, processes=1)
+    assert found.refused["accelerate"].startswith("accelerate's launcher is for two processes")
+    assert "accelerate.sh" in made(hosts).files
+
+
+def test_rails_that_nobody_could_tell_are_no_lack_of_rails() -> None:
+    hosts = two()
+    nccl = hosts["n2"]["ibready_launch_looked"]["facts"]["nccl"]
+    nccl["host"]["ports"] = {"value": None, "why": "permission denied", "missing": False}
+    found = made(hosts).cluster
+    assert (found.rails, found.rails_why) == (False, "n2: permission denied")
+    # Without a rail on the first host, the second does not matter.
+    nccl = hosts["n1"]["ibready_launch_looked"]["facts"]["nccl"]
+    nccl["host"]["ports"] = {"value": [], "why": "", "missing": False}
+    assert (made(hosts).cluster.rails, made(hosts).cluster.rails_why) == (False, "")
+    assert (made().cluster.rails, made().cluster.rails_why) == (True, "")
 
 
 def test_other_processes_than_gpus_are_not_bound_and_it_is_said() -> None:

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Launch scripts for nodes of the sandbox, one process on each and no GPU, and put on them."""
+
+from __future__ import annotations
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils._launch import (
+    cluster,
+    options,
+    render,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._launch.kinds import KINDS
+from ansible_collections.ibready.cluster.plugins.plugin_utils._launch.node import Node
+from tests.system.conftest import SUBNET, Box
+
+IMAGE = "localhost/tiny"
+FOLDER = "/srv/launch"
+# What each process tells.
+_TOLD = 'echo "rank $RANK of $WORLD_SIZE on $(uname -n) at $MASTER_ADDR:$MASTER_PORT"'
+
+
+def put(box: Box, kind: str, names: tuple[str, ...], more: str = "true") -> str:
+    """Put the scripts of one kind on these nodes; returns the path of the one to run. Each process
+    tells its number and where it is, then runs ``more``, in a shell."""
+    nodes = [Node(name, name, f"{SUBNET}.1{name[-1]}", "eth0", (), rdma=True) for name in names]
+    said = options.read(
+        {
+            "image": IMAGE,
+            "program": "/bin/sh",
+            "arguments": ["-ec", f"{_TOLD}; {more}"],
+            "processes": 1,
+        }
+    )
+    files = render.render(KINDS[kind], cluster.make(nodes, {}, said), said)
+    lines = [f"mkdir -p {FOLDER}; cd {FOLDER}"]
+    for name, text in files.items():
+        lines.append(f"cat > {name} <<'END-OF-FILE'\n{text}END-OF-FILE\nchmod 755 {name}")
+    for name in names:
+        box.root(name, "\n".join(lines))
+    return f"{FOLDER}/{KINDS[kind].file}"
