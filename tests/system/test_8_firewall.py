@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from sandbox import config, podman
@@ -31,12 +33,23 @@ nft list ruleset > /root/ruleset
 LISTEN = "systemd-run -q --collect --unit=listen-{port} python3 -m http.server {port}"
 
 
+# For whatever story comes next on these nodes.
+OPEN = """
+systemctl stop 'listen-*'
+systemctl disable -q --now nftables
+rm /etc/nftables.conf
+test -z "$(nft list ruleset)"
+"""
+
+
 @pytest.fixture(scope="module")
-def walled(bare: Box) -> Box:
+def walled(bare: Box) -> Iterator[Box]:
     """node1 and node2 let nobody in but ssh."""
     for node in ("node1", "node2"):
         bare.root(node, RULESET)
-    return bare
+    yield bare
+    for node in ("node1", "node2"):
+        bare.root(node, OPEN)
 
 
 def tcp_checks(box: Box, *argv: str) -> dict[tuple[str, str], str]:
