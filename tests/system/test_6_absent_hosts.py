@@ -28,16 +28,18 @@ ABSENT = [
 
 
 @pytest.mark.parametrize(("node", "spoil", "mend", "cause"), ABSENT)
-def test_the_others_get_ready_where_one_cannot_be_administered(
+def test_the_others_are_ready_where_one_cannot_be_administered(
     ready: Box, node: str, spoil: str, mend: str, cause: str
 ) -> None:
     others = {"node1", "node2", "node3"} - {node}
-    for other in others:
-        # Something to do for those that are there.
-        ready.root(other, f"rm {OURS}")
+    # The whole way once: with something to do for those that are there.
+    site = node == "node2"
+    if site:
+        for other in others:
+            ready.root(other, f"rm {OURS}")
     ready.root(node, spoil)
     try:
-        done = ready.playbook("site.yml")
+        done = ready.playbook("site.yml" if site else "playbooks/verify.yml")
         assert done.returncode != 0
         assert ready.verdicts() == {**dict.fromkeys(others, "ready"), node: "unknown"}
         assert all(ready.root(other, f"ls {OURS}") for other in others)

@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Role mpi on bare nodes: a job of two nodes starts by ssh, and its ranks hear of each other."""
+"""Role mpi: a job of two nodes starts by ssh, and the smoke job tells over what they spoke.
+
+Real are Open MPI, from the distribution, and the network between the nodes; they have no HCAs that
+data could go through, so the job speaks TCP and has to say so.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tests.system.conftest import Box
+from tests.system import smoke
+from tests.system.conftest import Box, said
 
 PLAYBOOK = "tests/system/mpi.yml"
 # A key of this test's own, for mpirun logs in to the other node.
@@ -43,14 +50,26 @@ def test_a_job_of_two_nodes_runs_over_the_interface_that_was_written(installed: 
     assert "btl_tcp_if_include:source:file (/etc/openmpi/openmpi-mca-params.conf" in told
     key = installed.root("node1", KEY).strip()
     installed.root("node2", f"echo '{key}' >> /home/ops/.ssh/authorized_keys")
-    said = installed.root("node1", f"su - ops -c {quoted(JOB)}")
-    ranks = sorted(line for line in said.splitlines() if line.startswith("rank "))
-    assert ranks == ["rank 0 of 2 on node1", "rank 1 of 2 on node2"], said
+    told = installed.root("node1", f"su - ops -c {quoted(JOB)}")
+    ranks = sorted(line for line in told.splitlines() if line.startswith("rank "))
+    assert ranks == ["rank 0 of 2 on node1", "rank 1 of 2 on node2"], told
 
 
 def quoted(script: str) -> str:
     """The script as one word of a shell."""
     return "'" + script.replace("'", "'\\''") + "'"
+
+
+def test_the_smoke_job_tells_over_what_two_nodes_spoke(installed: Box, tmp_path: Path) -> None:
+    done = smoke.play(installed, "smoke", tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "pass: 2 processes on 2 hosts, every sum is right, over tcp" in said(done.stdout)
+    assert "TCP is all there is: no data goes through simulated HCAs" in said(done.stdout)
+    log = (tmp_path / "smoke.log").read_text()
+    assert "mca: bml: Using tcp btl for send to" in log
+    for rank, node in enumerate(smoke.NODES):
+        assert f"ibready-smoke rank={rank} size=2 host={node} right" in log
+    smoke.nothing_is_left(installed)
 
 
 def test_the_sites_line_stands_and_all_of_ours_goes_again(installed: Box) -> None:
