@@ -66,6 +66,10 @@ from dataclasses import asdict
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+
+_compiled.use()
+
 from ansible_collections.ibready.cluster.plugins.module_utils import _rdma_users
 from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     Unavailable,

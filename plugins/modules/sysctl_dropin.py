@@ -141,6 +141,10 @@ from typing import Any, Container
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+
+_compiled.use()
+
 from ansible_collections.ibready.cluster.plugins.module_utils._state import (
     StateError,
     load_file,
