@@ -43,7 +43,12 @@ class CallbackModule(CallbackBase):
             with open(os.environ["IBREADY_TASK_TIMES"], "a") as stream:
                 stream.write(json.dumps(self.now) + "\n")
         self.begun = moment
-        self.now = task and {"task": task.get_name(), "action": task.action, "ran": [], "skipped": 0}
+        self.now = task and {
+            "task": task.get_name(),
+            "action": task.action,
+            "ran": [],
+            "skipped": 0,
+        }
 
     def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:
         self._next(task)
