@@ -255,6 +255,7 @@ def _stage(path: str, text: str) -> str:
     """Write `text` beside `path`: a full or read-only disk shows before the kernel changes."""
     home = os.path.dirname(path)
     try:
+        os.makedirs(home, mode=0o755, exist_ok=True)
         fd, staged = tempfile.mkstemp(prefix=".ibready-", suffix=".tmp", dir=home)
     except OSError as exc:
         raise SysctlError(

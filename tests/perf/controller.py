@@ -67,8 +67,10 @@ def inventory(path: Path, count: int) -> None:
         "ansible_python_interpreter": "/usr/bin/python3",
         "ibready_expect": described.expect,
     }
-    hosts = {f"node{number:04}": {"ansible_host": f"10.1.{number // 250}.{number % 250 + 1}"}
-             for number in range(count)}  # fmt: skip
+    hosts = {
+        f"node{number:04}": {"ansible_host": f"10.1.{number // 250}.{number % 250 + 1}"}
+        for number in range(count)
+    }
     path.write_text(json.dumps({"all": {"hosts": hosts, "vars": said}}))
 
 
@@ -95,7 +97,7 @@ def share_mb(pid: int) -> float:
 
 
 def run(place: Path, count: int, playbook: Path) -> dict[str, float]:
-    """One playbook against so many hosts: CPU and wall seconds, and the most memory of all of it."""
+    """One playbook against so many hosts: CPU and wall seconds, and the most memory at a time."""
     hosts = place / f"hosts-{count}.json"
     inventory(hosts, count)
     environment = {
@@ -152,8 +154,10 @@ def main(words: list[str]) -> int:
     print("|---:|---:|---:|---:|---:|---:|")
     for count, one in seen.items():
         cpu, memory = ((one[key] - least[key]) / (count - 1) for key in ("cpu", "mb"))
-        print(f"| {count} | {one['wall']:.0f} | {one['cpu']:.0f} | {1000 * cpu:.0f} "
-              f"| {one['mb']:.0f} | {memory:.2f} |")  # fmt: skip
+        print(
+            f"| {count} | {one['wall']:.0f} | {one['cpu']:.0f} | {1000 * cpu:.0f} "
+            f"| {one['mb']:.0f} | {memory:.2f} |"
+        )
     pairs = list(itertools.pairwise(seen))
     for fewer, more in pairs:
         times = (seen[more]["cpu"] - least["cpu"]) / (seen[fewer]["cpu"] - least["cpu"])

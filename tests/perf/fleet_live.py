@@ -79,8 +79,14 @@ class Bench:
             environment["ANSIBLE_SSH_EXECUTABLE"] = str(self.counting)
         program = str(Path(sys.executable).with_name("ansible"))
         argv = [program, "-i", str(self.inventory), "all", "-m", module, "-f", str(FORKS)]
-        done = subprocess.run([*argv, *(["-a", words] if words else [])], cwd=ROOT, env=environment,
-                              capture_output=True, text=True, check=False)  # fmt: skip
+        done = subprocess.run(
+            [*argv, *(["-a", words] if words else [])],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         said = done.stdout + done.stderr
         if done.returncode != 0 or "UNREACHABLE" in said:
             raise SystemExit(f"{module}: {said[-2000:]}")
@@ -89,9 +95,10 @@ class Bench:
         """The raw commands on all nodes, as many at a time as Ansible's forks."""
 
         def one(node: str) -> None:
-            argv = ["ssh", *self.options, "-i", str(self.box.private_key), "-o", "ControlMaster=auto",
-                    "-o", "ControlPersist=60", "-o", f"ControlPath={self.place}/raw-%h",
-                    f"ops@{self.box.address(node)}", f"sudo sh -c '{RAW}' 2>&1"]  # fmt: skip
+            kept = ("ControlMaster=auto", "ControlPersist=60", f"ControlPath={self.place}/raw-%h")
+            argv = ["ssh", *self.options, "-i", str(self.box.private_key)]
+            argv += [word for one in kept for word in ("-o", one)]
+            argv += [f"ops@{self.box.address(node)}", f"sudo sh -c '{RAW}' 2>&1"]
             subprocess.run(argv, capture_output=True, check=True)
 
         with ThreadPoolExecutor(FORKS) as pool:
@@ -131,16 +138,22 @@ def main(words: list[str]) -> int:
         bench = Bench(box, Path(folder))
         rows = [
             ("(a) the raw commands by parallel ssh", bench.ssh, 1.0),
-            ("(b) `ansible.builtin.command: ibstat`",
-             lambda: bench.ansible("ansible.builtin.command", "ibstat"),
-             bench.round_trips("ansible.builtin.command", "ibstat")),
-            ("`ansible.builtin.setup`, gather_subset min",
-             lambda: bench.ansible("ansible.builtin.setup", "gather_subset=!all"),
-             bench.round_trips("ansible.builtin.setup", "gather_subset=!all")),
-            ("ours: ibverify, all areas",
-             lambda: bench.ansible("ibready.cluster.ibverify", whole),
-             bench.round_trips("ibready.cluster.ibverify", whole)),
-        ]  # fmt: skip
+            (
+                "(b) `ansible.builtin.command: ibstat`",
+                lambda: bench.ansible("ansible.builtin.command", "ibstat"),
+                bench.round_trips("ansible.builtin.command", "ibstat"),
+            ),
+            (
+                "`ansible.builtin.setup`, gather_subset min",
+                lambda: bench.ansible("ansible.builtin.setup", "gather_subset=!all"),
+                bench.round_trips("ansible.builtin.setup", "gather_subset=!all"),
+            ),
+            (
+                "ours: ibverify, all areas",
+                lambda: bench.ansible("ibready.cluster.ibverify", whole),
+                bench.round_trips("ibready.cluster.ibverify", whole),
+            ),
+        ]
         seen = [(title, bench.cost(act, asked.runs), trips) for title, act, trips in rows]
         some = {
             few: bench.round_trips("ibready.cluster.ibverify", f"areas={few} report_only=true")
@@ -148,14 +161,16 @@ def main(words: list[str]) -> int:
         }
     base = seen[1][1]
     print(
-        f"{asked.nodes} live nodes (containers; simulated PCI bus and HCAs, no fabric), {FORKS} forks,"
+        f"{asked.nodes} live nodes (containers; simulated PCI bus and HCAs, no fabric),"
+        f" {FORKS} forks, open connections, least of {asked.runs} runs.\n"
     )
-    print(f"open connections, least of {asked.runs} runs.\n")
     print("| what | wall s | x (b) | controller CPU s | nodes' CPU s | round trips a node |")
     print("|---|---:|---:|---:|---:|---:|")
     for title, cost, trips in seen:
-        print(f"| {title} | {cost.wall:.1f} | {cost.wall / base.wall:.1f} | {cost.controller:.1f} "
-              f"| {cost.nodes:.1f} | {trips:.0f} |")  # fmt: skip
+        print(
+            f"| {title} | {cost.wall:.1f} | {cost.wall / base.wall:.1f} | {cost.controller:.1f} "
+            f"| {cost.nodes:.1f} | {trips:.0f} |"
+        )
     print("\n| areas | round trips a node |\n|---|---:|")
     for few, trips in some.items():
         print(f"| {few.count(',') + 1}: {few if few != areas else 'all'} | {trips:.0f} |")

@@ -57,8 +57,7 @@ def up(count: int, state: Path) -> Iterator[Fleet]:
     before = int(_INOTIFY.read_text())
     if before < _ENOUGH:
         # Each systemd takes several; 20 containers exhaust the usual 128.
-        subprocess.run([*podman.prefix(), "sysctl", "-qw", f"fs.inotify.max_user_instances={_ENOUGH}"],
-                       check=True)  # fmt: skip
+        _allow(_ENOUGH)
     podman.remove(box)
     try:
         _make(box)
@@ -66,8 +65,13 @@ def up(count: int, state: Path) -> Iterator[Fleet]:
     finally:
         podman.remove(box)
         if before < _ENOUGH:
-            subprocess.run([*podman.prefix(), "sysctl", "-qw", f"fs.inotify.max_user_instances={before}"],
-                           check=False)  # fmt: skip
+            _allow(before)
+
+
+def _allow(instances: int) -> None:
+    """How many inotify instances a user may have."""
+    setting = f"fs.inotify.max_user_instances={instances}"
+    subprocess.run([*podman.prefix(), "sysctl", "-qw", setting], check=True)
 
 
 def _image() -> str:
@@ -116,10 +120,9 @@ def _show(box: Fleet, node: str, home: Path) -> None:
     for rail, hca in enumerate(config.RAILS):
         number = int(node[4:])
         guid = 0x0200_0000_0000_0000 | number << 16 | rail << 4
-        port = dump.Port(num=1, guid=guid + 1, lid=2 * number + rail, lmc=0, sm_lid=1, state="Active",
-                         physical="LinkUp", width=4, lane_gbps=100.0)  # fmt: skip
-        tree = sysfs.files(dump.Node(node, "Ca", guid, guid, (port,)),
-                           {"node": node, "hca": hca}, said, {})  # fmt: skip
+        port = dump.Port(1, guid + 1, 2 * number + rail, 0, 1, 4, 100.0, "Active", "LinkUp")
+        seen = dump.Node(node, "Ca", guid, guid, (port,))
+        tree = sysfs.files(seen, {"node": node, "hca": hca}, said, {})
         (home / hca).mkdir(parents=True)
         sysfs.write(home / hca, tree, home.parent)
         sysfs.link(home / hca / "device", places[hca])
