@@ -19,7 +19,7 @@ from typing import Dict
 PACKAGE = "ansible_collections/ibready/cluster/plugins/module_utils"
 ANY_PYTHON = "/usr/bin/env python3"
 # Only what Ansible's own modules need, which the program has no use for.
-LEFT_OUT = ("_module.py",)
+LEFT_OUT = ("_compiled.py", "_module.py")
 _MAIN = f"""\
 import sys
 

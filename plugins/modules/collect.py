@@ -82,6 +82,10 @@ import platform
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+
+_compiled.use()
+
 from ansible_collections.ibready.cluster.plugins.module_utils import _collect
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import ExpectationError

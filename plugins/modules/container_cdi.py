@@ -83,6 +83,10 @@ left:
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+
+_compiled.use()
+
 from ansible_collections.ibready.cluster.plugins.module_utils import _state
 from ansible_collections.ibready.cluster.plugins.module_utils._container.cdi import Cdi
 from ansible_collections.ibready.cluster.plugins.module_utils._container.model import EngineError

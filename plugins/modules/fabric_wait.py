@@ -69,6 +69,10 @@ import time
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+
+_compiled.use()
+
 from ansible_collections.ibready.cluster.plugins.module_utils import _fabric_wait
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
 

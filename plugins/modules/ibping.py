@@ -160,6 +160,10 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+
+_compiled.use()
+
 from ansible_collections.ibready.cluster.plugins.module_utils import _ibping
 from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     Output,

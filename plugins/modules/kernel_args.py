@@ -92,6 +92,10 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+
+_compiled.use()
+
 from ansible_collections.ibready.cluster.plugins.module_utils import _bootloader, _state
 from ansible_collections.ibready.cluster.plugins.module_utils import _kernel_args as logic
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live, Unavailable

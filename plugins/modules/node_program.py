@@ -64,6 +64,10 @@ import sys
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+
+_compiled.use()
+
 from ansible_collections.ibready.cluster.plugins.module_utils import _pack
 
 

@@ -72,6 +72,10 @@ import os
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+
+_compiled.use()
+
 from ansible_collections.ibready.cluster.plugins.module_utils import _nvidia_build
 from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     Unavailable,

@@ -72,6 +72,10 @@ facts:
   returned: always
 """
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+
+_compiled.use()
+
 from ansible_collections.ibready.cluster.plugins.module_utils._module import judge
 
 

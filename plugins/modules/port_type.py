@@ -67,6 +67,10 @@ from dataclasses import asdict, replace
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+
+_compiled.use()
+
 from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     Output,
     Unavailable,

@@ -30,6 +30,10 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+service:
+  description: Whether the stack has the service openibd.
+  type: bool
+  returned: success
 needed:
   description: Whether a module is loaded in another version than the one installed.
   type: bool
@@ -62,15 +66,26 @@ why_not:
   returned: success
 """
 
+import os
 from dataclasses import asdict
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _rdma_users
+from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+
+_compiled.use()
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _rdma_users, _state
 from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     Unavailable,
     find_program,
     run_program,
+)
+
+_SERVICE = (
+    "/etc/init.d/openibd",
+    "/usr/lib/systemd/system/openibd.service",
+    "/lib/systemd/system/openibd.service",
 )
 
 
@@ -97,6 +112,7 @@ def main() -> None:
     blockers = _rdma_users.look(root)
     module.exit_json(
         changed=False,
+        service=any(os.path.exists(_state.below(root, path)) for path in _SERVICE),
         needed=bool(differs),
         differs=[asdict(one) for one in differs],
         why=[str(one) for one in differs],

@@ -70,6 +70,10 @@ import tarfile
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+
+_compiled.use()
+
 from ansible_collections.ibready.cluster.plugins.module_utils._packages import stage
 
 HOME = "/var/lib/ibready/bundle"

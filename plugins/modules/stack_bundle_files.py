@@ -112,6 +112,10 @@ from typing import Any, Mapping
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+
+_compiled.use()
+
 from ansible_collections.ibready.cluster.plugins.module_utils._packages import (
     fetching,
     read,

@@ -141,6 +141,10 @@ from typing import Any, Container
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+
+_compiled.use()
+
 from ansible_collections.ibready.cluster.plugins.module_utils._state import (
     StateError,
     load_file,
@@ -251,6 +255,7 @@ def _stage(path: str, text: str) -> str:
     """Write `text` beside `path`: a full or read-only disk shows before the kernel changes."""
     home = os.path.dirname(path)
     try:
+        os.makedirs(home, mode=0o755, exist_ok=True)
         fd, staged = tempfile.mkstemp(prefix=".ibready-", suffix=".tmp", dir=home)
     except OSError as exc:
         raise SysctlError(

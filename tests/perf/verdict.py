@@ -94,7 +94,7 @@ def main() -> int:
     """Print the table."""
     node = render.node(BOARD)
     with tempfile.TemporaryDirectory() as place:
-        _collect.collect(render.render(node), place, "node7", "now", [PEER])
+        _collect.collect(render.render(node), place, "node7", "now", [PEER], {})
         expect = Path(place) / "expect.json"
         expect.write_text(json.dumps(node.expect))
         program = [sys.executable, str(PROGRAM)]

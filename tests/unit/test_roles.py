@@ -23,6 +23,7 @@ ROLES = sorted(path.parent.parent.name for path in ROOT.glob("roles/*/tasks/main
 # What Ansible itself defines.
 MAGIC = {
     "dict",
+    "lookup",
     "ansible_check_mode",
     "ansible_facts",
     "ansible_failed_result",

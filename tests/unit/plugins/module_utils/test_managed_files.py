@@ -37,9 +37,11 @@ WRITER = re.compile(
     r"(?:.*\n)*? +(?:dest|path): (.+)$",
     re.MULTILINE,
 )
+# One of the files of ibready.cluster.written_files.
+ONE_OF_SEVERAL = re.compile(r"^ +- path: (.+)$", re.MULTILINE)
 TEMPLATE = re.compile(r"\{\{ *(\w+) *\}\}")
 # What the variables of tasks stand for.
-VALUES = {"item": "system.conf.d", "__host_tuning_ssh_unit": "ssh.service"}
+VALUES = {"__host_tuning_ssh_unit": "ssh.service"}
 
 
 def unmanaged(paths: set[str]) -> set[str]:
@@ -61,7 +63,7 @@ def written(role: str) -> set[str]:
         # Twice, for a variable may be made of others.
         filled(filled(path.strip('"')))
         for place in home.glob("tasks/*.yml")
-        for path in WRITER.findall(place.read_text())
+        for path in WRITER.findall(place.read_text()) + ONE_OF_SEVERAL.findall(place.read_text())
     }
 
 
@@ -69,6 +71,8 @@ def test_what_roles_write_is_managed() -> None:
     roles = {path.name for path in ROOT.glob("roles/*")} - OF_NO_STACK
     found = set().union(*map(written, roles))
     assert "/etc/modprobe.d/ibready-nouveau.conf" in found
+    assert "/etc/systemd/user.conf.d/90-ibready.conf" in found
+    assert "/etc/modules-load.d/ibready-rdma.conf" in found
     assert "/etc/infiniband/openib.conf" in found
     assert unmanaged(found) == set()
 

@@ -178,11 +178,18 @@ def test_a_file_that_cannot_be_replaced_puts_the_kernel_back(
     assert list(host.dropin.parent.iterdir()) == []
 
 
-def test_a_missing_directory_stops_before_the_kernel_changes(host: Host) -> None:
+def test_a_missing_directory_is_made(host: Host) -> None:
     host.dropin.parent.rmdir()
+    assert host.apply(TUNED)["changed"]
+    assert host.dropin.exists()
+
+
+def test_what_is_no_directory_stops_before_the_kernel_changes(host: Host) -> None:
+    host.dropin.parent.rmdir()
+    host.dropin.parent.write_text("")
     result = host.apply(TUNED)
     assert result["failed"]
-    assert f"Next: see that the directory {host.dropin.parent} exists" in result["msg"]
+    assert f"{host.dropin}: Not a directory" in result["msg"]
     assert host.value("vm/zone_reclaim_mode") == "1\n"
 
 
