@@ -60,13 +60,6 @@ echo {key} | base64 -d > /etc/munge/munge.key
 install -d -o slurm /var/lib/slurm/ctld
 systemctl restart munge
 """
-# What only the simulated fabric's launcher needs of the unit.
-SIMULATED = """
-d=/etc/systemd/system/ibready-health.service.d
-mkdir -p $d
-printf '[Service]\\nReadWritePaths=/run/ibready-sandbox\\nCapabilityBoundingSet=CAP_SETGID\\n' \
-  > $d/simulated.conf
-"""
 PLAY = """---
 - name: Let the nodes judge themselves
   hosts: all
@@ -124,7 +117,7 @@ def prepared(box: Box) -> None:
     def one(node: str) -> None:
         extra = "slurmd slurm-client infiniband-diags"
         extra += " slurmctld" if node == "node1" else ""
-        box.root(node, PREPARE.format(conf=conf, key=key, extra=extra) + SIMULATED)
+        box.root(node, PREPARE.format(conf=conf, key=key, extra=extra))
 
     with ThreadPoolExecutor() as pool:
         list(pool.map(one, NODES))
@@ -147,8 +140,6 @@ def slurm(box: Box, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]
     assert done.returncode == 0, done.stdout
     yield made
     box.sandbox("heal")
-    for node in NODES:
-        box.root(node, "rm -r /etc/systemd/system/ibready-health.service.d")
 
 
 def test_a_pulled_cable_drains_its_node_and_nothing_else_does(slurm: Slurm) -> None:
