@@ -57,6 +57,14 @@ runtime = "runc"
 runc = ["/usr/local/sbin/runc"]
 """
 
+# The health agent's service may do what it needs on a real host; our launcher joins a rail's group.
+_HEALTH_UNIT = "etc/systemd/system/ibready-health.service.d/simulated.conf"
+_HEALTH = """\
+[Service]
+ReadWritePaths=/run/ibready-sandbox
+CapabilityBoundingSet=CAP_SETGID
+"""
+
 
 def pack(files: dict[str, tuple[str | bytes, int]]) -> bytes:
     """Return a tar of path -> (content, mode), owned by root."""
@@ -152,6 +160,7 @@ def for_node(
         ),
         "etc/ibready-sandbox.json": (json.dumps(node_settings(box, node), indent=2) + "\n", 0o644),
         "etc/containers/containers.conf.d/00-ibready-sandbox.conf": (_PODMAN, 0o644),
+        _HEALTH_UNIT: (_HEALTH, 0o644),
         "etc/dpkg/dpkg.cfg.d/ibready-sandbox": (f"post-invoke=/{_PROGRAMS}/link-tools\n", 0o644),
         "etc/ssh/ssh_host_ed25519_key": (host_key.private, 0o600),
         "etc/ssh/ssh_host_ed25519_key.pub": (host_key.public, 0o644),

@@ -18,6 +18,8 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._launch import mak
 from ansible_collections.ibready.cluster.plugins.plugin_utils._launch.kinds import KINDS
 from ansible_collections.ibready.cluster.plugins.plugin_utils._launch.words import LaunchError
 
+# What every script of ours says at its head, and no other file of that name.
+_MARK = "; rendered by ibready "
 _OPTIONS = ("image", "program", "arguments", "nodes", "processes", "port", "mounts")
 
 
@@ -53,14 +55,17 @@ class ActionModule(ActionBase):
         except LaunchError as exc:
             raise AnsibleActionFail(f"nothing to launch: {exc}") from exc
         changed: list[str] = []
+        removed: list[str] = []
         if args["dest"]:
             changed = self._write(Path(args["dest"]), made.files)
+            removed = self._remove(Path(args["dest"]), made.files)
         self._show(made, args["kind"])
         for name, why in made.cluster.absent.items():
             self._display.warning(f"{name} is left out of the launch scripts: {why}")
         result.update(
-            changed=bool(changed),
+            changed=bool(changed or removed),
             written=changed,
+            removed=removed,
             dest=str(Path(args["dest"]).resolve()) if args["dest"] else "",
             scripts=dict(made.scripts),
             files=dict(made.files),
@@ -93,6 +98,26 @@ class ActionModule(ActionBase):
                 f"the launch scripts were not written to {folder}: {exc}; next: set launch_dir"
             ) from exc
         return changed
+
+    def _remove(self, folder: Path, files: Mapping[str, str]) -> list[str]:
+        """Take away what an earlier run rendered and this one did not, for it would go with another
+        rank.sh than its own; nothing in check mode. Returns the names."""
+        removed = []
+        try:
+            for kind in KINDS.values():
+                path = folder / kind.file
+                if kind.file in files or not path.is_file() or _MARK not in path.read_text():
+                    continue
+                lists = [one for one in kind.files if one.endswith("-hostfile")]
+                removed += [one for one in (kind.file, *lists) if (folder / one).is_file()]
+            if not self._task.check_mode:
+                for name in removed:
+                    (folder / name).unlink()
+        except (OSError, UnicodeDecodeError) as exc:
+            raise AnsibleActionFail(
+                f"what an earlier run left in {folder} was not removed: {exc}; next: set launch_dir"
+            ) from exc
+        return removed
 
     def _show(self, made: make.Made, kind: str) -> None:
         """One script whole with what belongs to it; of all, which there are."""

@@ -87,7 +87,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
 
 _compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _state
+from ansible_collections.ibready.cluster.plugins.module_utils import _state, _warn
 from ansible_collections.ibready.cluster.plugins.module_utils._container.cdi import Cdi
 from ansible_collections.ibready.cluster.plugins.module_utils._container.model import EngineError
 
@@ -109,7 +109,7 @@ def main() -> None:
     except (EngineError, _state.StateError) as exc:
         module.fail_json(msg=f"CDI specifications: {exc}")
     if specs.several:
-        module.warn(f"CDI specifications: {specs.several}")
+        _warn.of_host(module, f"CDI specifications: {specs.several}")
     module.exit_json(
         changed=specs.changed,
         devices=specs.devices,

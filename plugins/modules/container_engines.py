@@ -140,7 +140,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
 
 _compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _state
+from ansible_collections.ibready.cluster.plugins.module_utils import _state, _warn
 from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     Unavailable,
     find_program,
@@ -218,12 +218,14 @@ def _plain(text: str | None) -> str:
     return (text or "").encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _warn(module: AnsibleModule, name: str, kept: Kept) -> None:
+def _tell(module: AnsibleModule, name: str, kept: Kept) -> None:
     for plan in kept.plans:
         for one in plan.overridden:
-            module.warn(f"{name}: {one.key} was {one.before!r}, the site's, and is {one.after!r}")
+            _warn.of_host(
+                module, f"{name}: {one.key} was {one.before!r}, the site's, and is {one.after!r}"
+            )
     for note in kept.notes:
-        module.warn(f"{name}: {note}")
+        _warn.of_host(module, f"{name}: {note}")
 
 
 def main() -> None:
@@ -265,7 +267,7 @@ def main() -> None:
             result["changed"] = result["changed"] or kept.changed
             result["engines"][name] = _told(kept)
             result["diff"] += _diff(kept)
-            _warn(module, name, kept)
+            _tell(module, name, kept)
     except (EngineError, _state.StateError) as exc:
         module.fail_json(msg=f"{name}: {exc}" if name else str(exc), **result)
     module.exit_json(**result)

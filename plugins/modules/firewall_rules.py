@@ -133,7 +133,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
 
 _compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _state
+from ansible_collections.ibready.cluster.plugins.module_utils import _state, _warn
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live, Unavailable
 from ansible_collections.ibready.cluster.plugins.module_utils._firewall import act, wanted
 from ansible_collections.ibready.cluster.plugins.module_utils._firewall.nodes import merge
@@ -210,9 +210,9 @@ def _apply(module: AnsibleModule) -> dict[str, Any]:
             _state.save("firewall", memory)
     for _one, _wish, planned in plans:
         for text in planned.warnings:
-            module.warn(text)
+            _warn.of_host(module, text)
     for text in act.beside(name):
-        module.warn(text)
+        _warn.of_host(module, text)
     return {
         "changed": bool(stirred),
         "backend": name,

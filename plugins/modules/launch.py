@@ -39,6 +39,7 @@ options:
     description:
       - A folder on the controller that the scripts are written to. Without it they are only
         returned.
+      - Scripts of an earlier run that this one does not render are taken away; others' files stay.
     type: path
   image:
     description: The container image that C(docker), C(podman) and C(sbatch) need.
@@ -113,6 +114,11 @@ dest:
   returned: success
 written:
   description: The names of the files that were not there, or not so.
+  type: list
+  elements: str
+  returned: success
+removed:
+  description: The names of an earlier run's scripts that this one did not render.
   type: list
   elements: str
   returned: success

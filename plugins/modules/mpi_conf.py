@@ -103,7 +103,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
 
 _compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _state
+from ansible_collections.ibready.cluster.plugins.module_utils import _state, _warn
 from ansible_collections.ibready.cluster.plugins.module_utils._data import mpi
 from ansible_collections.ibready.cluster.plugins.module_utils._mpi import ask, conf, derive
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import derive_rails
@@ -198,7 +198,7 @@ def _apply(module: AnsibleModule) -> dict[str, Any]:
         # Also where nothing changed: a run that failed here before has written the files.
         _prove(given, ask.installed(given["home"]) if diffs else installed, found, kept)
     for why in found.untold:
-        module.warn(why)
+        _warn.of_host(module, why)
     return {
         "changed": bool(diffs),
         "diff": diffs,

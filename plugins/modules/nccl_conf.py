@@ -196,7 +196,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
 
 _compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _paths, _state
+from ansible_collections.ibready.cluster.plugins.module_utils import _paths, _state, _warn
 from ansible_collections.ibready.cluster.plugins.module_utils._command import Missing, Unavailable
 from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_reading import SYSTEM_FILE
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import lint
@@ -294,7 +294,7 @@ def _apply(module: AnsibleModule) -> dict[str, Any]:
     for one in doubts:
         module.warn(_told(one))
     for one in new.foreign[:_MOST_TOLD]:
-        module.warn(one.told(path))
+        _warn.of_host(module, one.told(path))
     gone = module.params["exclusive"] and before is not None and not new.text
     places = {line.name: line.number for line in parse(new.text, version or NEWEST)}
     result: dict[str, Any] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Launch scripts for nodes of the sandbox, one process on each and no GPU, and put on them."""
+"""Launch scripts for nodes of the sandbox, rendered and put on them."""
 
 from __future__ import annotations
 
@@ -18,16 +18,18 @@ FOLDER = "/srv/launch"
 _TOLD = 'echo "rank $RANK of $WORLD_SIZE on $(uname -n) at $MASTER_ADDR:$MASTER_PORT"'
 
 
-def put(box: Box, kind: str, names: tuple[str, ...], more: str = "true") -> str:
+def put(box: Box, kind: str, names: tuple[str, ...], more: str = "true", *, gpus: int = 0) -> str:
     """Put the scripts of one kind on these nodes; returns the path of the one to run. Each process
-    tells its number and where it is, then runs ``more``, in a shell."""
-    nodes = [Node(name, name, f"{SUBNET}.1{name[-1]}", "eth0", (), rdma=True) for name in names]
+    tells its number and where it is, then runs ``more``, in a shell. One process for each of
+    ``gpus`` of a node, whose NUMA nodes nobody tells; one a node without."""
+    cards = (-1,) * gpus
+    nodes = [Node(name, name, f"{SUBNET}.1{name[-1]}", "eth0", cards, rdma=True) for name in names]
     said = options.read(
         {
             "image": IMAGE,
             "program": "/bin/sh",
             "arguments": ["-ec", f"{_TOLD}; {more}"],
-            "processes": 1,
+            "processes": 0 if gpus else 1,
         }
     )
     files = render.render(KINDS[kind], cluster.make(nodes, {}, said), said)

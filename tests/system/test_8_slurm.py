@@ -27,37 +27,38 @@ NODES = ("node1", "node2", "node3")
 INTERVAL = 5
 # A look at two simulated ports, and three calls of scontrol, on a machine that others use as well.
 LOOK = 10
+GPUS = 8
+# A node counts as many processors as GPUs, whatever it has, so that a job with one each fits.
 CONF = f"""\
 ClusterName=ibready
 SlurmctldHost=node1({SUBNET}.11)
 SlurmUser=slurm
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
+SlurmdParameters=config_overrides
+GresTypes=gpu
 StateSaveLocation=/var/lib/slurm/ctld
 SlurmdSpoolDir=/var/lib/slurm/d
 ReturnToService=1
-NodeName=node1 NodeAddr={SUBNET}.11 CPUs=1
-NodeName=node2 NodeAddr={SUBNET}.12 CPUs=1
-NodeName=node3 NodeAddr={SUBNET}.13 CPUs=1
+NodeName=node1 NodeAddr={SUBNET}.11 CPUs={GPUS} Gres=gpu:{GPUS}
+NodeName=node2 NodeAddr={SUBNET}.12 CPUs={GPUS} Gres=gpu:{GPUS}
+NodeName=node3 NodeAddr={SUBNET}.13 CPUs={GPUS} Gres=gpu:{GPUS}
 PartitionName=all Nodes=ALL Default=YES State=UP
 """
 # The configuration goes first: a slurmd without one waits 90 seconds for somebody to send it.
 PREPARE = """
 mkdir -p /etc/slurm
 echo {conf} | base64 -d > /etc/slurm/slurm.conf
+# Slurm passes over GPUs without device files; it opens none.
+touch /srv/simulated-gpu0 /srv/simulated-gpu1 /srv/simulated-gpu2 /srv/simulated-gpu3
+touch /srv/simulated-gpu4 /srv/simulated-gpu5 /srv/simulated-gpu6 /srv/simulated-gpu7
+echo 'Name=gpu File=/srv/simulated-gpu[0-7]' > /etc/slurm/gres.conf
 export DEBIAN_FRONTEND=noninteractive
 apt-get -qq update
 apt-get -qq install -y --no-install-recommends munge {extra} > /dev/null
 echo {key} | base64 -d > /etc/munge/munge.key
 install -d -o slurm /var/lib/slurm/ctld
 systemctl restart munge
-"""
-# What only the simulated fabric's launcher needs of the unit.
-SIMULATED = """
-d=/etc/systemd/system/ibready-health.service.d
-mkdir -p $d
-printf '[Service]\\nReadWritePaths=/run/ibready-sandbox\\nCapabilityBoundingSet=CAP_SETGID\\n' \
-  > $d/simulated.conf
 """
 PLAY = """---
 - name: Let the nodes judge themselves
@@ -116,7 +117,7 @@ def prepared(box: Box) -> None:
     def one(node: str) -> None:
         extra = "slurmd slurm-client infiniband-diags"
         extra += " slurmctld" if node == "node1" else ""
-        box.root(node, PREPARE.format(conf=conf, key=key, extra=extra) + SIMULATED)
+        box.root(node, PREPARE.format(conf=conf, key=key, extra=extra))
 
     with ThreadPoolExecutor() as pool:
         list(pool.map(one, NODES))
@@ -139,8 +140,6 @@ def slurm(box: Box, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]
     assert done.returncode == 0, done.stdout
     yield made
     box.sandbox("heal")
-    for node in NODES:
-        box.root(node, "rm -r /etc/systemd/system/ibready-health.service.d")
 
 
 def test_a_pulled_cable_drains_its_node_and_nothing_else_does(slurm: Slurm) -> None:
@@ -179,22 +178,28 @@ def test_a_second_converge_changes_nothing_and_the_timer_has_written_metrics(slu
         assert '\nibready_could_not_look{source="ports"} 0\n' in text
 
 
-def test_slurm_takes_the_launch_scripts(slurm: Slurm) -> None:
+@pytest.mark.parametrize("gpus", [0, GPUS])
+def test_slurm_takes_the_launch_scripts(slurm: Slurm, gpus: int) -> None:
     """Pyxis is not there: what sbatch.sh asks of Slurm is judged by Slurm, and srun.sh runs."""
-    box, two = slurm.box, NODES[:2]
-    batch = launch_scripts.put(box, "sbatch", two)
+    box, two, each = slurm.box, NODES[:2], gpus or 1
+    batch = launch_scripts.put(box, "sbatch", two, gpus=gpus)
     told = said(box.root("node1", f"sbatch --test-only {batch} 2>&1"))
+    # All of both nodes, for it asks for them alone.
     assert re.search(
-        r"sbatch: Job \d+ to start at \S+ using 2 processors on nodes node\[1-2\]", told
+        rf"sbatch: Job \d+ to start at \S+ using {2 * GPUS} processors on nodes node\[1-2\]", told
     )
-    box.root("node1", f"sed 's/--nodes=2/--nodes=9/' {batch} > {batch}.nine")
+    wish = f"gpus-per-node={gpus}" if gpus else "nodes=2"
+    box.root("node1", f"sed 's/--{wish}/--{wish[:-1]}9/' {batch} > {batch}.nine")
     refused = box.root("node1", f"sbatch --test-only {batch}.nine 2>&1 || echo status $?")
     assert "allocation failure: " in refused
     assert refused.endswith("status 1\n")
-    told = box.root("node1", f"salloc --quiet --nodes=2 {launch_scripts.put(box, 'srun', two)}")
-    assert sorted(told.splitlines()) == [
-        f"rank {rank} of 2 on {node} at {SUBNET}.11:29500" for rank, node in enumerate(two)
-    ]
+    wish = f"--gpus-per-node={gpus} --exclusive" if gpus else ""
+    run = launch_scripts.put(box, "srun", two, gpus=gpus)
+    told = box.root("node1", f"salloc --quiet --nodes=2 {wish} {run}")
+    assert sorted(told.splitlines()) == sorted(
+        f"rank {rank} of {2 * each} on {two[rank // each]} at {SUBNET}.11:29500"
+        for rank in range(2 * each)
+    )
 
 
 def test_it_goes_as_it_came(slurm: Slurm) -> None:

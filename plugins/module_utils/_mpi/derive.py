@@ -101,10 +101,13 @@ def _transport(ompi: OmpiInfo, reached: Sequence[str]) -> list[Line]:
 
 def _why_not(ompi: OmpiInfo, ucx: UcxInfo | None) -> str:
     if "ucx" not in ompi.components:
-        return "pml=ucx: this Open MPI was built without UCX"
+        return "pml=ucx is not written: this Open MPI was built without UCX"
     if ucx is None:
-        return "pml=ucx: ucx_info, which tells what UCX reaches, cannot be asked"
-    return "pml=ucx: UCX reaches no RDMA device on this host"
+        return "pml=ucx is not written: ucx_info, which tells what UCX reaches, cannot be asked"
+    return (
+        "pml=ucx is not written, for UCX reaches no RDMA device. Next: run again where"
+        " `ucx_info -d` lists one, say after the reboot that loads the RDMA driver"
+    )
 
 
 def _devices(rails: Rails, reached: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -60,7 +61,8 @@ def test_a_value_of_the_site_that_gives_way_is_told_and_comes_back(host: Host) -
     before = host.site('{"default-shm-size": "1g", "features": {"x": false}}')
     told = host.keep(shm_size="8g")
     assert told["overridden"] == [{"key": "default-shm-size", "before": "1g", "after": "8g"}]
-    assert any("'1g', the site's" in text for text in told["warnings"])
+    whose = f"{platform.node()}: docker: default-shm-size was '1g', the site's"
+    assert any(text.startswith(whose) for text in told["warnings"])
     assert host.config()["features"] == {"x": False, "cdi": True}
     taken = host.keep(memlock="", nofile=0, cdi=False)
     assert taken["changed"]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -226,6 +227,35 @@ def test_enroot_is_told_the_registry_in_its_own_way() -> None:
         "#SBATCH --gpus-per-node=8",
         "#SBATCH --exclusive",
     ]
+
+
+def test_sbatch_refuses_a_folder_that_pyxis_cannot_mount(tmp_path: Path) -> None:
+    text = made(kind="sbatch", **IMAGE).files["sbatch.sh"].replace("exec srun", "exec echo")
+    (tmp_path / "scontrol").write_text("#!/bin/sh\necho node1\n")
+    (tmp_path / "scontrol").chmod(0o755)
+
+    def submitted(folder: str) -> subprocess.CompletedProcess[str]:
+        env = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "SLURM_SUBMIT_DIR": folder}
+        env["SLURM_JOB_NODELIST"] = "node[1-2]"
+        argv = ["bash", "-c", text]
+        return subprocess.run(argv, env=env, capture_output=True, text=True, check=False)
+
+    taken = submitted("/data/run-1")
+    assert "--container-mounts=/data/run-1:/ibready-launch" in taken.stdout, taken.stderr
+    for odd in ("/data/run 1", "/data/a,b", "/data/a:b"):
+        refused = submitted(odd)
+        assert refused.returncode == 64
+        assert f"move '{odd}'" in refused.stderr
+
+
+def test_srun_says_which_allocation_it_takes() -> None:
+    text = made().files["srun.sh"]
+    assert "#   salloc --nodes=2 --gpus-per-node=8 --exclusive ./srun.sh" in text.splitlines()
+    hosts = two()
+    nccl = hosts["n1"]["ibready_launch_looked"]["facts"]["nccl"]
+    nccl["host"]["gpus"] = {"value": None, "why": "permission denied", "missing": False}
+    text = made(hosts, processes=1).files["srun.sh"]
+    assert "#   salloc --nodes=2 --exclusive ./srun.sh" in text.splitlines()
 
 
 def test_megatron_has_its_own_program_and_environment() -> None:
