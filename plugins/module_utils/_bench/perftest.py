@@ -98,7 +98,7 @@ def serve(
 
 
 def ask(run: unit.Run, one: End, server: str, seconds: int) -> dict[str, Any]:
-    """Measure against ``server``. ``untested`` says why there are no numbers; "" where there are."""
+    """Measure against ``server``. ``untested``: why there are no numbers, or ""."""
     limit = limit_of(one.test, seconds)
     name = f"{PREFIX}ask-{one.tcp_port}.service"
     try:

@@ -61,7 +61,8 @@ NODE_GBPS = {
 }
 
 # What stands out. A modified z-score above 3.5 is an outlier: B. Iglewicz, D. Hoaglin, "How to
-# Detect and Handle Outliers" (1993), as in NIST/SEMATECH's handbook, 1.3.5.17. Confidence: confirmed.
+# Detect and Handle Outliers" (1993), as in NIST/SEMATECH's handbook, 1.3.5.17.
+# Confidence: confirmed.
 OUTLIER_Z = 3.5
 # The median absolute deviation of a normal distribution, in standard deviations (the same).
 MAD_PER_SIGMA = 0.6745

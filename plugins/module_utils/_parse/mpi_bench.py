@@ -42,8 +42,7 @@ def parse(text: str) -> tuple[Size, ...]:
     for line in clean_lines(text):
         match = _LINE.search(line)
         if match is not None and float(match[4]) > 0:
-            numbers = (float(match[at]) for at in (4, 5, 6))
-            found.append(
-                Size(int(match[1]), int(match[2]), int(match[3]), *numbers, match[7] == "right")
-            )
+            usual, mad, least = (float(match[at]) for at in (4, 5, 6))
+            counts = (int(match[1]), int(match[2]), int(match[3]))
+            found.append(Size(*counts, usual, mad, least, match[7] == "right"))
     return tuple(found)

@@ -75,13 +75,11 @@ class NcclTests:
     @property
     def wrong(self) -> float | None:
         """How many values were wrong; None where no row was checked."""
-        told = [
-            block.wrong
-            for row in self.rows
-            for block in (row.out_of_place, row.in_place)
-            if block is not None and block.wrong is not None
-        ]
+        told = [one.wrong for one in self._blocks() if one.wrong is not None]
         return max(sum(told), float(self.bounds)) if told else (float(self.bounds) or None)
+
+    def _blocks(self) -> list[Block]:
+        return [one for row in self.rows for one in (row.out_of_place, row.in_place) if one]
 
 
 def parse(text: str) -> NcclTests:

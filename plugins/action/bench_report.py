@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge what bench.yml measured, compare it with the baseline, and write both.
+
+Runs on the controller, for no single host knows what its equals reached.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import FAIL
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.bench import TESTS
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import ExpectationError
+from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
+from ansible_collections.ibready.cluster.plugins.module_utils._waivers import WaiverError
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _files, _summary
+from ansible_collections.ibready.cluster.plugins.plugin_utils._bench import (
+    baseline,
+    judge,
+    render,
+    told,
+)
+
+_REGRESSION = ".regression"
+
+
+class ActionModule(ActionBase):
+    """The whole of the module ``bench_report``: there is nothing to do on a node."""
+
+    _requires_connection = False
+    _VALID_ARGS = frozenset(
+        ("hosts", "dest", "what", "tests", "floors", "jobs", "no_job", "baseline", "rebase")
+    )
+    _supports_check_mode = True
+
+    def run(
+        self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        result: dict[str, Any] = super().run(tmp, task_vars)
+        words = {"type": "list", "elements": "str"}
+        _, args = self.validate_argument_spec(
+            argument_spec={
+                "hosts": {**words, "required": True},
+                "dest": {"type": "path", "required": True},
+                "what": {**words, "choices": list(judge.WHAT), "default": list(judge.WHAT)},
+                "tests": {**words, "choices": list(TESTS), "default": list(TESTS)},
+                "floors": {"type": "dict", "default": {}},
+                "jobs": {**words, "default": []},
+                "no_job": {"type": "str", "default": ""},
+                "baseline": {"type": "str", "default": ""},
+                "rebase": {"type": "bool", "default": False},
+            }
+        )
+        if not args["hosts"] or not args["dest"]:
+            raise AnsibleActionFail("no host to report on, or no dest; next: name both")
+        variables = task_vars or {}
+        try:
+            hosts = told.gather(variables["hostvars"], args["hosts"])
+        except (ExpectationError, WaiverError) as exc:
+            raise AnsibleActionFail(str(exc)) from exc
+        folder = Path(args["dest"])
+        kept = baseline.where(args["baseline"], variables, folder)
+        try:
+            before = baseline.read(kept)
+        except baseline.BaselineError as exc:
+            if not args["rebase"]:
+                raise AnsibleActionFail(str(exc)) from exc
+            before = None
+        wish = judge.Wish(
+            what=args["what"],
+            tests=args["tests"],
+            floors=_floors(args["floors"]),
+            jobs=args["jobs"],
+            size=len(variables["groups"]["all"]),
+            no_job=args["no_job"],
+        )
+        report, mine = judge.report(hosts, wish, before, created=datetime.now(UTC), version=VERSION)
+        self._display.display("\n" + render.render(report) + "\n")
+        write = (before is None or args["rebase"]) and _is_sound(report) and bool(mine.values)
+        report["baseline"] |= {"path": str(kept), "written": write and not self._task.check_mode}
+        result.update(
+            changed=False,
+            verdicts={name: host["verdict"] for name, host in report["hosts"].items()},
+            bad=_summary.bad(report),
+            json=str((folder / "bench.json").resolve()),
+            baseline=str(kept),
+            baseline_written=report["baseline"]["written"],
+        )
+        if not self._task.check_mode:
+            self._write(folder / "bench.json", report, kept, mine if write else None)
+        return result
+
+    def _write(
+        self,
+        path: Path,
+        report: Mapping[str, Any],
+        kept: Path,
+        mine: baseline.Baseline | None,
+    ) -> None:
+        """Write the report, and this run as the baseline where it becomes one."""
+        try:
+            _files.write_whole(path, json.dumps(report, indent=1) + "\n")
+            if mine is not None:
+                baseline.write(kept, mine, VERSION)
+        except OSError as exc:
+            raise AnsibleActionFail(
+                f"{exc.filename or path} was not written: {exc}; next: set ibready_report_dir or "
+                "bench_baseline"
+            ) from exc
+
+
+def _is_sound(report: Mapping[str, Any]) -> bool:
+    """Whether nothing failed but what a new baseline is to change."""
+    return not any(
+        one["result"] == FAIL and not one["id"].endswith(_REGRESSION)
+        for host in report["hosts"].values()
+        for one in host["checks"]
+    )
+
+
+def _floors(given: Mapping[str, Any]) -> dict[str, float]:
+    """Numbers above 0, by their names."""
+    found = {}
+    for name, value in given.items():
+        if name not in judge.FLOORS:
+            raise AnsibleActionFail(
+                f"bench_floors: {name!r} is none of {', '.join(judge.FLOORS)}; next: leave it out"
+            )
+        try:
+            found[name] = float(value)
+        except (TypeError, ValueError):
+            found[name] = 0.0
+        if not found[name] > 0:
+            raise AnsibleActionFail(f"bench_floors: {name}: {value!r} is no number above 0")
+    return found

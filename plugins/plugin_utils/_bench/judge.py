@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge a run of bench.yml: what the hosts told in, one object out, no I/O."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.module_utils._bench.perftest import WRITE_BW_GPU
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import (
+    bench,
+    bench_baseline,
+    bench_jobs,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    Check,
+    passed,
+    skipped,
+    unknown,
+    verdict,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._robust import Usual
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.bench import Measure
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import INVENTORY
+from ansible_collections.ibready.cluster.plugins.plugin_utils._bench import baseline, values
+from ansible_collections.ibready.cluster.plugins.plugin_utils._bench.told import Told
+
+SCHEMA = "ibready/bench/1"
+PERFTEST, NCCL, MPI = "perftest", "nccl", "mpi"
+WHAT = (PERFTEST, NCCL, MPI)
+FLOORS = ("bandwidth_gbps", "latency_us", "nccl_node_gbps", "nccl_nodes_gbps")
+_AGAIN = "mend what kept it from being measured, then run playbooks/bench.yml again"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """``what``: of WHAT. ``floors``: the site's own, by FLOORS. ``jobs``: the hosts of the jobs on
+    several, the first of which tells; () where there is no such job. ``size``: hosts of the
+    inventory. ``no_job``: why there is none."""
+
+    what: Sequence[str]
+    tests: Sequence[str]
+    floors: Mapping[str, float]
+    jobs: Sequence[str]
+    size: int
+    no_job: str = ""
+
+
+def measures(hosts: Sequence[Told]) -> list[Measure]:
+    """Every answer of every host."""
+    rates = {host.name: host.rates for host in hosts}
+    found = []
+    for host in hosts:
+        for one in host.answers:
+            server, rail = str(one.get("server")), str(one.get("rail"))
+            test, why = str(one.get("test")), str(one.get("untested") or "")
+            value = one.get("gbps" if test in bench.BANDWIDTH else "usec")
+            if not why and not (isinstance(value, int | float) and value > 0):
+                why = f"the module perftest returned {value!r}"
+            both = (rates[host.name].get(rail), rates.get(server, {}).get(rail))
+            rate = min((one for one in both if one is not None), default=None)
+            if why:
+                at = server if one.get("at") == "server" else host.name
+                found.append(
+                    Measure(host.name, server, rail, test, 0.0, rate, untested=why, culprit=at)
+                )
+            else:
+                found.append(Measure(host.name, server, rail, test, float(value or 0), rate))
+    return found
+
+
+def report(
+    hosts: Sequence[Told],
+    wish: Wish,
+    before: baseline.Baseline | None,
+    *,
+    created: datetime.datetime,
+    version: str,
+) -> tuple[dict[str, Any], baseline.Baseline]:
+    """The object of docs/bench.md, and the baseline that this run would make."""
+    measured = measures(hosts)
+    now = values.of(measured, hosts)
+    simulated = ", ".join(sorted({host.simulated for host in hosts} - {""}))
+    stamp = created.isoformat(timespec="seconds")
+    old = before if before is not None and before.simulated == simulated else None
+    checks = {host.name: _access(host) for host in hosts}
+    if PERFTEST in wish.what:
+        _add(checks, _fabric(hosts, wish, measured))
+    if NCCL in wish.what:
+        _add(checks, _nccl(hosts, wish, old))
+    if MPI in wish.what:
+        _add(checks, _mpi(hosts, wish))
+    asked = {
+        name: one for name, one in (old.values if old else {}).items() if _asked(one, wish, hosts)
+    }
+    source = old.source if old else ""
+    _add(checks, bench_baseline.judge(now, asked, source))
+    judged = {
+        host.name: {
+            "verdict": verdict(checks[host.name]),
+            "checks": [one.to_dict() for one in checks[host.name]],
+            "stack": host.digest if not host.absent else "",
+            "nccl": host.nccl,
+        }
+        for host in hosts
+    }
+    return {
+        "schema": SCHEMA,
+        "created": stamp,
+        "ibready": version,
+        "simulated": simulated,
+        "what": list(wish.what),
+        "hosts": judged,
+        "stacks": {host.digest: dict(host.stack) for host in hosts if not host.absent},
+        "pairs": [_row(one) for one in measured],
+        "nccl_nodes": next((host.nodes for host in hosts if host.nodes), None),
+        "mpi": next((_without_log(host.mpi) for host in hosts if host.mpi), None),
+        "baseline": {
+            "created": old.created if old else "",
+            "changes": baseline.changes(old, hosts) if old else {},
+        },
+    }, baseline.make(now, hosts, stamp, simulated)
+
+
+def _add(checks: dict[str, list[Check]], more: Mapping[str, Sequence[Check]]) -> None:
+    for name, found in more.items():
+        if name in checks:
+            checks[name] += found
+
+
+def _access(host: Told) -> list[Check]:
+    name = "host.access.reachable"
+    if host.absent:
+        return [unknown(name, "host", host.absent, remedy=host.remedy)]
+    return [passed(name, "host", "logged in as root")]
+
+
+def _fabric(
+    hosts: Sequence[Told], wish: Wish, measured: Sequence[Measure]
+) -> dict[str, list[Check]]:
+    """What perftest told; a host without any rail to judge is never passed over."""
+    here = [host for host in hosts if not host.absent]
+    skips = {
+        (host.name, WRITE_BW_GPU): "it has no GPU"
+        for host in here
+        if host.gpus is not None and not host.gpus
+    }
+    wanted = bench.Wanted(
+        rails={host.name: sorted(host.rates) for host in here},
+        tests=wish.tests,
+        skips=skips,
+        bandwidth=wish.floors.get("bandwidth_gbps"),
+        latency=wish.floors.get("latency_us"),
+    )
+    idle = [
+        Measure(host.name, "", rail, test, untested=why, culprit=host.name)
+        for host in here
+        for rail in host.rates
+        for test in wish.tests
+        if (why := host.down.get(rail) or host.error)
+    ]
+    checks = bench.judge(wanted, [*measured, *idle], wish.size)
+    for host in here:
+        if not host.rates:
+            checks[host.name] = [unknown("fabric.bench.bandwidth", "host", host.why, remedy=_AGAIN)]
+    return checks
+
+
+def _nccl(
+    hosts: Sequence[Told], wish: Wish, old: baseline.Baseline | None
+) -> dict[str, list[Check]]:
+    checks: dict[str, list[Check]] = {}
+    for host in hosts:
+        if host.absent:
+            continue
+        if host.gpus is None:
+            checks[host.name] = [unknown("nccl.bench.node", values.NODE, host.gpus_why)]
+        elif not host.gpus:
+            checks[host.name] = [skipped("nccl.bench.node", values.NODE, "it has no GPU")]
+        else:
+            limit = _limit(wish, "nccl_node_gbps", old, values.node_name(host.name))
+            limit = limit or bench_jobs.published(host.gpus)
+            told = host.nccl or {"untested": host.error or "it did not run"}
+            checks[host.name] = bench_jobs.node(told, host.gpus, limit)
+    head = next((host for host in hosts if wish.jobs and host.name == wish.jobs[0]), None)
+    if head is None or head.absent:
+        return checks
+    ranks = sum(len(host.gpus or ()) for host in hosts if host.name in wish.jobs)
+    if not ranks:
+        more = [skipped("nccl.bench.nodes", values.NODES, "its hosts have no GPU")]
+    else:
+        told = head.nodes or {"untested": head.error or wish.no_job or "it did not run"}
+        limit = _limit(wish, "nccl_nodes_gbps", old, values.nodes_name(told))
+        more = bench_jobs.nodes(told, ranks, limit)
+    checks.setdefault(head.name, []).extend(more)
+    return checks
+
+
+def _mpi(hosts: Sequence[Told], wish: Wish) -> dict[str, list[Check]]:
+    if not wish.jobs:
+        here = [host.name for host in hosts if not host.absent][:1]
+        why = wish.no_job or "fewer than two hosts took part"
+        if wish.size == 1:
+            return {name: [skipped("fabric.bench.mpi", values.MPI, "one host")] for name in here}
+        return {name: [unknown("fabric.bench.mpi", values.MPI, why)] for name in here}
+    head = next((host for host in hosts if host.name == wish.jobs[0]), None)
+    if head is None:
+        return {}
+    return {head.name: [bench_jobs.mpi(head.mpi or {"why": head.error or wish.no_job})]}
+
+
+def _limit(
+    wish: Wish, key: str, old: baseline.Baseline | None, name: str
+) -> bench_jobs.Limit | None:
+    """The site's own floor; without one what the baseline has, less its tolerance."""
+    if key in wish.floors:
+        return wish.floors[key], INVENTORY
+    before = old.values.get(name) if old else None
+    if before is None or old is None or key == "nccl_node_gbps":
+        return None
+    return Usual(before.value, before.spread, 1).limit(more_is_better=True), old.source
+
+
+def _asked(one: bench_baseline.Value, wish: Wish, hosts: Sequence[Told]) -> bool:
+    """Whether this run was to measure that, too: what it left out is no loss."""
+    there = {host.name for host in hosts}
+    if one.host not in there:
+        return False
+    kind = one.name.partition(" ")[0]
+    if kind in (NCCL, MPI):
+        return kind in wish.what
+    words = one.name.split(" ")
+    return PERFTEST in wish.what and words[0] in wish.tests and words[-1] in there
+
+
+def _row(one: Measure) -> dict[str, Any]:
+    return {
+        "client": one.client,
+        "server": one.server,
+        "rail": one.rail,
+        "test": one.test,
+        "value": None if one.untested else one.value,
+        "unit": one.unit,
+        "rate_gbps": one.rate,
+        "untested": one.untested,
+        "culprit": one.culprit,
+    }
+
+
+def _without_log(told: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {name: value for name, value in (told or {}).items() if name != "log"}
