@@ -35,9 +35,7 @@ class ActionModule(ActionBase):
     """The whole of the module ``bench_report``: there is nothing to do on a node."""
 
     _requires_connection = False
-    _VALID_ARGS = frozenset(
-        ("hosts", "dest", "what", "tests", "floors", "jobs", "no_job", "baseline", "rebase")
-    )
+    _VALID_ARGS = frozenset(("hosts", "dest", "what", "tests", "floors", "baseline", "rebase"))
     _supports_check_mode = True
 
     def run(
@@ -52,8 +50,6 @@ class ActionModule(ActionBase):
                 "what": {**words, "choices": list(judge.WHAT), "default": list(judge.WHAT)},
                 "tests": {**words, "choices": list(TESTS), "default": list(TESTS)},
                 "floors": {"type": "dict", "default": {}},
-                "jobs": {**words, "default": []},
-                "no_job": {"type": "str", "default": ""},
                 "baseline": {"type": "str", "default": ""},
                 "rebase": {"type": "bool", "default": False},
             }
@@ -77,9 +73,7 @@ class ActionModule(ActionBase):
             what=args["what"],
             tests=args["tests"],
             floors=_floors(args["floors"]),
-            jobs=args["jobs"],
             size=len(variables["groups"]["all"]),
-            no_job=args["no_job"],
         )
         report, mine = judge.report(hosts, wish, before, created=datetime.now(UTC), version=VERSION)
         self._display.display("\n" + render.render(report) + "\n")

@@ -53,7 +53,8 @@ author:
 EXAMPLES = r"""
 - name: Plan the measurements
   ansible.builtin.set_fact:
-    ibready_bench_plan: "{{ hostvars | ibready.cluster.bench_plan(ansible_play_hosts, ['write_bw']) }}"
+    ibready_bench_plan: >-
+      {{ hostvars | ibready.cluster.bench_plan(ansible_play_hosts, ['write_bw', 'read_lat']) }}
 """
 
 RETURN = r"""

@@ -41,15 +41,6 @@ options:
         of every rail, C(nccl_node_gbps) of one host, C(nccl_nodes_gbps) of several.
     type: dict
     default: {}
-  jobs:
-    description: The hosts of the jobs on several hosts; the first tells what came of it.
-    type: list
-    elements: str
-    default: []
-  no_job:
-    description: Why there was no such job.
-    type: str
-    default: ""
   baseline:
     description: The baseline's file. C(bench.baseline.json) beside the inventory where it is empty.
     type: str

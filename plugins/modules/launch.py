@@ -40,6 +40,10 @@ options:
       - A folder on the controller that the scripts are written to. Without it they are only
         returned.
     type: path
+  show:
+    description: Show the script of one launcher whole, and of all what there is.
+    type: bool
+    default: true
   image:
     description: The container image that C(docker), C(podman) and C(sbatch) need.
     type: str

@@ -31,21 +31,18 @@ SCHEMA = "ibready/bench/1"
 PERFTEST, NCCL, MPI = "perftest", "nccl", "mpi"
 WHAT = (PERFTEST, NCCL, MPI)
 FLOORS = ("bandwidth_gbps", "latency_us", "nccl_node_gbps", "nccl_nodes_gbps")
+_SHOWN = 4
 _AGAIN = "mend what kept it from being measured, then run playbooks/bench.yml again"
 
 
 @dataclass(frozen=True)
 class Wish:
-    """``what``: of WHAT. ``floors``: the site's own, by FLOORS. ``jobs``: the hosts of the jobs on
-    several, the first of which tells; () where there is no such job. ``size``: hosts of the
-    inventory. ``no_job``: why there is none."""
+    """``what``: of WHAT. ``floors``: the site's own, by FLOORS. ``size``: the inventory's hosts."""
 
     what: Sequence[str]
     tests: Sequence[str]
     floors: Mapping[str, float]
-    jobs: Sequence[str]
     size: int
-    no_job: str = ""
 
 
 def measures(hosts: Sequence[Told]) -> list[Measure]:
@@ -92,9 +89,7 @@ def report(
         _add(checks, _nccl(hosts, wish, old))
     if MPI in wish.what:
         _add(checks, _mpi(hosts, wish))
-    asked = {
-        name: one for name, one in (old.values if old else {}).items() if _asked(one, wish, hosts)
-    }
+    asked = _asked(old, wish, measured)
     source = old.source if old else ""
     _add(checks, bench_baseline.judge(now, asked, source))
     judged = {
@@ -184,31 +179,48 @@ def _nccl(
             limit = limit or bench_jobs.published(host.gpus)
             told = host.nccl or {"untested": host.error or "it did not run"}
             checks[host.name] = bench_jobs.node(told, host.gpus, limit)
-    head = next((host for host in hosts if wish.jobs and host.name == wish.jobs[0]), None)
-    if head is None or head.absent:
-        return checks
-    ranks = sum(len(host.gpus or ()) for host in hosts if host.name in wish.jobs)
-    if not ranks:
-        more = [skipped("nccl.bench.nodes", values.NODES, "its hosts have no GPU")]
-    else:
-        told = head.nodes or {"untested": head.error or wish.no_job or "it did not run"}
-        limit = _limit(wish, "nccl_nodes_gbps", old, values.nodes_name(told))
-        more = bench_jobs.nodes(told, ranks, limit)
-    checks.setdefault(head.name, []).extend(more)
+    _add(checks, _nccl_nodes(hosts, wish, old))
     return checks
 
 
+def _nccl_nodes(
+    hosts: Sequence[Told], wish: Wish, old: baseline.Baseline | None
+) -> dict[str, list[Check]]:
+    """The job on several hosts, told by its first one."""
+    head = _head(hosts)
+    subject = values.NODES
+    if head is None or wish.size == 1:
+        return {}
+    job = [host for host in hosts if host.name in head.job_hosts] or [head]
+    ranks = sum(len(host.gpus or ()) for host in job)
+    if all(host.gpus is not None and not host.gpus for host in job):
+        return {head.name: [skipped("nccl.bench.nodes", subject, "its hosts have no GPU")]}
+    told = head.nodes or {"untested": _errors(hosts, "nccl_error") or "it did not run"}
+    limit = _limit(wish, "nccl_nodes_gbps", old, values.nodes_name(told))
+    return {head.name: bench_jobs.nodes(told, ranks, limit)}
+
+
 def _mpi(hosts: Sequence[Told], wish: Wish) -> dict[str, list[Check]]:
-    if not wish.jobs:
-        here = [host.name for host in hosts if not host.absent][:1]
-        why = wish.no_job or "fewer than two hosts took part"
-        if wish.size == 1:
-            return {name: [skipped("fabric.bench.mpi", values.MPI, "one host")] for name in here}
-        return {name: [unknown("fabric.bench.mpi", values.MPI, why)] for name in here}
-    head = next((host for host in hosts if host.name == wish.jobs[0]), None)
+    head = _head(hosts)
     if head is None:
         return {}
-    return {head.name: [bench_jobs.mpi(head.mpi or {"why": head.error or wish.no_job})]}
+    if wish.size == 1:
+        return {head.name: [skipped("fabric.bench.mpi", values.MPI, "one host")]}
+    told = head.mpi or {"why": _errors(hosts, "job_error") or "it did not run"}
+    return {head.name: [bench_jobs.mpi(told)]}
+
+
+def _head(hosts: Sequence[Told]) -> Told | None:
+    """The host that tells of the jobs on several: their first, else the first that was reached."""
+    here = [host for host in hosts if not host.absent]
+    names = next((host.job_hosts for host in here if host.job_hosts), ())
+    return next((host for host in here if host.name in names[:1]), here[0] if here else None)
+
+
+def _errors(hosts: Sequence[Told], kind: str) -> str:
+    """What the hosts said of the job's end, the host named."""
+    said = [f"{host.name}: {why}" for host in hosts if (why := getattr(host, kind))]
+    return "; ".join(said[:_SHOWN])
 
 
 def _limit(
@@ -223,16 +235,17 @@ def _limit(
     return Usual(before.value, before.spread, 1).limit(more_is_better=True), old.source
 
 
-def _asked(one: bench_baseline.Value, wish: Wish, hosts: Sequence[Told]) -> bool:
-    """Whether this run was to measure that, too: what it left out is no loss."""
-    there = {host.name for host in hosts}
-    if one.host not in there:
-        return False
-    kind = one.name.partition(" ")[0]
-    if kind in (NCCL, MPI):
-        return kind in wish.what
-    words = one.name.split(" ")
-    return PERFTEST in wish.what and words[0] in wish.tests and words[-1] in there
+def _asked(
+    old: baseline.Baseline | None, wish: Wish, measured: Sequence[Measure]
+) -> dict[str, bench_baseline.Value]:
+    """What of the baseline this run was to measure, too: what it left out is no loss."""
+    tried = {values.pair_name(one) for one in measured}
+    found = {}
+    for name, one in (old.values if old else {}).items():
+        kind = name.partition(" ")[0]
+        if name in tried if kind in bench.TESTS else kind in wish.what:
+            found[name] = one
+    return found
 
 
 def _row(one: Measure) -> dict[str, Any]:

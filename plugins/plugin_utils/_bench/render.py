@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A run of bench.yml as text: what was measured, and a block for every host with something wrong."""
+"""A run of bench.yml as text: what was measured, and what is wrong with each host."""
 
 from __future__ import annotations
 

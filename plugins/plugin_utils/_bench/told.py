@@ -2,8 +2,9 @@
 """What one host told a run of bench.yml, read from the variables that the playbook registered.
 
 ``ibready_node``, ``ibready_ibverify`` (module results), ``ibready_bench_answers`` (of the module
-perftest, each with ``failed`` of the server's side), ``ibready_bench_nccl``, ``ibready_bench_mpi``,
-``ibready_bench_nodes`` (results of nccl_perf and mpi_smoke), ``ibready_bench_error`` (a text).
+perftest), ``ibready_bench_nccl``, ``ibready_bench_nodes`` (results of nccl_perf), ``ibready_smoke``
+(of mpi_smoke), ``ibready_launch`` (of launch); ``ibready_bench_error``,
+``ibready_bench_job_error``, ``ibready_bench_nccl_error`` (texts).
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import Rai
 class Told:
     """One host. ``rates``: Gb/s of each rail, None where unknown; ``down``: why a rail cannot
     measure. ``why``: why none can, "". ``gpus``: their models; None with ``gpus_why``.
-    ``stack``: what it runs, for the baseline."""
+    ``stack``: what it runs, for the baseline. ``job_hosts``: of the jobs on several hosts;
+    ``job_error``, ``nccl_error``: what this host said of their end."""
 
     name: str
     member: Member
@@ -43,6 +45,9 @@ class Told:
     nccl: Mapping[str, Any] | None = None
     nodes: Mapping[str, Any] | None = None
     mpi: Mapping[str, Any] | None = None
+    job_hosts: Sequence[str] = ()
+    job_error: str = ""
+    nccl_error: str = ""
 
     @property
     def digest(self) -> str:
@@ -79,7 +84,10 @@ def _told(host: _hosts.Host, seen: Mapping[str, Any]) -> Told:
         answers=list(seen.get("ibready_bench_answers") or []),
         nccl=_result(seen, "ibready_bench_nccl"),
         nodes=_result(seen, "ibready_bench_nodes"),
-        mpi=_result(seen, "ibready_bench_mpi"),
+        mpi=_result(seen, "ibready_smoke"),
+        job_hosts=tuple((seen.get("ibready_launch") or {}).get("hosts") or ()),
+        job_error=str(seen.get("ibready_bench_job_error") or ""),
+        nccl_error=str(seen.get("ibready_bench_nccl_error") or ""),
     )
 
 
