@@ -200,9 +200,17 @@ def _judged(given: dict[str, Any]) -> dict[str, Any]:
         "result": found.result,
         "why": found.why,
         "transports": list(found.transports),
-        "measured": [{**asdict(one), "busbw": round(one.busbw, 4)} for one in mpi_bench.parse(log)],
+        "measured": _measured(log),
         "log": log,
     }
+
+
+def _measured(log: str) -> list[dict[str, Any]]:
+    try:
+        sizes = mpi_bench.parse(log)
+    except ParseError:
+        return []
+    return [{**asdict(one), "busbw": round(one.busbw, 4)} for one in sizes]
 
 
 def main() -> None:

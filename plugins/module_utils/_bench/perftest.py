@@ -127,9 +127,9 @@ def complaint(text: str, program: str, otherwise: str = "") -> str:
     try:
         perftest.parse(text)
     except ParseError as exc:
-        if exc.line:
+        if exc.line and exc.reason == perftest.NO_TABLE:
             return f"{program}: {exc.line}"
-        return f"{program}: {otherwise or last_word(text) or 'it ended and said nothing'}"
+        return f"{program}: {otherwise or (str(exc) if exc.line else last_word(text)) or 'it ended and said nothing'}"
     return f"{program}: it ended before it was asked"
 
 

@@ -6,7 +6,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import clean_lines
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
+    ParseError,
+    clean_lines,
+)
 
 _US = r"([0-9]{1,12}\.[0-9]{1,3})"
 _LINE = re.compile(
@@ -37,12 +40,14 @@ class Size:
 
 
 def parse(text: str) -> tuple[Size, ...]:
-    """All such lines; () where there is none, for the job may have ended before."""
+    """All such lines; ParseError where there is none."""
     found = []
     for line in clean_lines(text):
-        match = _LINE.search(line)
-        if match is not None and float(match[4]) > 0:
+        match = _LINE.search(" ".join(line.split()))
+        if match is not None and int(match[2]) and float(match[4]) > 0:
             usual, mad, least = (float(match[at]) for at in (4, 5, 6))
             counts = (int(match[1]), int(match[2]), int(match[3]))
             found.append(Size(*counts, usual, mad, least, match[7] == "right"))
+    if not found:
+        raise ParseError("mpi_bench", 0, "", "no line in which the job tells a time")
     return tuple(found)

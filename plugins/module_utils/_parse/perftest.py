@@ -16,9 +16,11 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._text impor
 )
 
 _TOOL = "perftest"
+# The reason where the line is the program's own last word.
+NO_TABLE = "no table of results"
 _NUMBER = r"[0-9]{1,18}(?:\.[0-9]{1,9})?"
 _ROW = re.compile(rf"[0-9]{{1,12}}(?: +{_NUMBER}){{3,12}}")
-_COLUMN = re.compile(r"(?:99(?:\.9)?% )?(?:BW )?\S+")
+_COLUMN = re.compile(r"(?:99(?:\.9)?% |BW |tps )?\S+")
 _FIELD = re.compile(r"(Device|Link type|Transport type|Mtu|GID index|Connection type) *: ?(\S+)")
 # MB in older releases and MiB in newer ones are both 2**20 bytes, as their own help says.
 _UNITS = {"Gb/sec": 1.0, "MB/sec": 2**20 * 8 / 1e9, "MiB/sec": 2**20 * 8 / 1e9}
@@ -120,6 +122,6 @@ def _without_table(lines: list[str], tables: int) -> ParseError:
     ]
     wrong = [one for one in said if re.search(r"(?i)unable|fail|couldn't|error|not |no ", one[1])]
     if not said:
-        return ParseError(_TOOL, 0, "", "empty output: no table of results")
+        return ParseError(_TOOL, 0, "", f"empty output: {NO_TABLE}")
     number, line = (wrong or said)[-1]
-    return ParseError(_TOOL, number, line, "no table of results", tuple(one[1] for one in wrong))
+    return ParseError(_TOOL, number, line, NO_TABLE, tuple(one[1] for one in wrong))
