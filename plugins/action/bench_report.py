@@ -68,7 +68,7 @@ class ActionModule(ActionBase):
         except baseline.BaselineError as exc:
             if not args["rebase"]:
                 raise AnsibleActionFail(str(exc)) from exc
-            before = None
+            before = {}
         wish = judge.Wish(
             what=args["what"],
             tests=args["tests"],
@@ -77,18 +77,17 @@ class ActionModule(ActionBase):
         )
         report, mine = judge.report(hosts, wish, before, created=datetime.now(UTC), version=VERSION)
         self._display.display("\n" + render.render(report) + "\n")
-        write = (before is None or args["rebase"]) and _is_sound(report) and bool(mine.values)
-        report["baseline"] |= {"path": str(kept), "written": write and not self._task.check_mode}
+        better = _kept(report, before, mine, rebase=args["rebase"])
         result.update(
             changed=False,
             verdicts={name: host["verdict"] for name, host in report["hosts"].items()},
             bad=_summary.bad(report),
             json=str((folder / "bench.json").resolve()),
             baseline=str(kept),
-            baseline_written=report["baseline"]["written"],
+            baseline_written=[] if self._task.check_mode else sorted(better),
         )
         if not self._task.check_mode:
-            self._write(folder / "bench.json", report, kept, mine if write else None)
+            self._write(folder / "bench.json", report, kept, {**before, **better} if better else {})
         return result
 
     def _write(
@@ -96,13 +95,13 @@ class ActionModule(ActionBase):
         path: Path,
         report: Mapping[str, Any],
         kept: Path,
-        mine: baseline.Baseline | None,
+        baselines: Mapping[str, baseline.Baseline],
     ) -> None:
-        """Write the report, and this run as the baseline where it becomes one."""
+        """Write the report, and the baselines where one is new."""
         try:
             _files.write_whole(path, json.dumps(report, indent=1) + "\n")
-            if mine is not None:
-                baseline.write(kept, mine, VERSION)
+            if baselines:
+                baseline.write(kept, baselines, VERSION)
         except OSError as exc:
             raise AnsibleActionFail(
                 f"{exc.filename or path} was not written: {exc}; next: set ibready_report_dir or "
@@ -110,13 +109,26 @@ class ActionModule(ActionBase):
             ) from exc
 
 
-def _is_sound(report: Mapping[str, Any]) -> bool:
-    """Whether nothing failed but what a new baseline is to change."""
-    return not any(
-        one["result"] == FAIL and not one["id"].endswith(_REGRESSION)
+def _kept(
+    report: Mapping[str, Any],
+    before: Mapping[str, baseline.Baseline],
+    mine: Mapping[str, baseline.Baseline],
+    *,
+    rebase: bool,
+) -> dict[str, baseline.Baseline]:
+    """What of this run becomes a baseline: the first of its kind, or one that was asked for.
+
+    The first must be without any failure; who asks for one accepts warnings, and no error.
+    """
+    failures = {
+        one["severity"]
         for host in report["hosts"].values()
         for one in host["checks"]
-    )
+        if one["result"] == FAIL and not one["id"].endswith(_REGRESSION)
+    }
+    if "error" in failures or (failures and not rebase):
+        return {}
+    return {kind: one for kind, one in mine.items() if rebase or kind not in before}
 
 
 def _floors(given: Mapping[str, Any]) -> dict[str, float]:

@@ -11,8 +11,8 @@ description:
   - Runs on the controller, after C(playbooks/bench.yml) has gathered what the hosts told.
   - Holds every number against a published floor or the site's own, against what equal hosts reached
     in the same run, and against the baseline.
-  - Shows a table and writes C(bench.json). Where there is no baseline and nothing failed, this run
-    becomes it.
+  - Shows a table and writes C(bench.json). Where there is no baseline of what was measured and
+    nothing failed, this run becomes it.
 options:
   hosts:
     description: The names of the hosts that the run was for, reached or not.
@@ -46,7 +46,7 @@ options:
     type: str
     default: ""
   rebase:
-    description: Make this run the baseline, whatever there is; not where something failed.
+    description: Make this run the baseline, whatever there is; not where an error was found.
     type: bool
     default: false
 attributes:
@@ -88,7 +88,9 @@ baseline:
   type: str
   returned: always
 baseline_written:
-  description: Whether this run became the baseline.
-  type: bool
+  description: Of what this run became the baseline.
+  type: list
+  elements: str
   returned: always
+  sample: [mpi, perftest]
 """

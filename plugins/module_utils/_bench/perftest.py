@@ -18,10 +18,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     find_program,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import perftest
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    last_word,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 
 WRITE_BW, WRITE_BW_GPU, READ_LAT, SEND_LAT = "write_bw", "write_bw_gpu", "read_lat", "send_lat"
 PROGRAMS = {
@@ -124,13 +121,15 @@ def limit_of(test: str, seconds: int) -> int:
 
 def complaint(text: str, program: str, otherwise: str = "") -> str:
     """What a program of perftest said of its failure, in one line."""
+    said = otherwise
     try:
         perftest.parse(text)
+        said = said or "it ended before it was asked"
     except ParseError as exc:
         if exc.line and exc.reason == perftest.NO_TABLE:
-            return f"{program}: {exc.line}"
-        return f"{program}: {otherwise or (str(exc) if exc.line else last_word(text)) or 'it ended and said nothing'}"
-    return f"{program}: it ended before it was asked"
+            said = exc.line
+        said = said or (str(exc) if exc.line else "it ended and said nothing")
+    return f"{program}: {said}"
 
 
 def _argv(run: unit.Run, one: End, seconds: int) -> tuple[list[str], dict[str, str]]:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The baseline: what was measured when all was well, on which stack, and when."""
+"""The baseline: what was measured when all was well, on which stack, and when.
+
+One file, in which perftest, nccl and mpi each have their own: they need not be of one run.
+"""
 
 from __future__ import annotations
 
@@ -44,26 +47,30 @@ def where(given: str, variables: Mapping[str, Any], reports: Path) -> Path:
     return (Path(str(home)).resolve() if home else reports) / NAME
 
 
-def read(path: Path) -> Baseline | None:
-    """The baseline; None where there is none; raises BaselineError where it cannot be read."""
+def read(path: Path) -> dict[str, Baseline]:
+    """By what it is of; {} where there is no file; raises BaselineError where it cannot be read."""
     try:
         raw = json.loads(path.read_text())
         if raw["schema"] != SCHEMA:
             raise ValueError(f"schema {raw['schema']!r}")
-        return Baseline(
-            created=str(raw["created"]),
-            simulated=str(raw["simulated"]),
-            values={name: _value(name, one) for name, one in raw["values"].items()},
-            stacks={name: dict(one) for name, one in raw["stacks"].items()},
-            hosts=dict(raw["hosts"]),
-        )
+        return {kind: _one(one) for kind, one in raw["of"].items()}
     except FileNotFoundError:
-        return None
+        return {}
     except (OSError, AttributeError, KeyError, TypeError, ValueError) as exc:
         raise BaselineError(
             f"{path} is no baseline that can be read ({exc!r}); next: restore it, or take a new "
             "one (bench_rebase: true)"
         ) from exc
+
+
+def _one(raw: Mapping[str, Any]) -> Baseline:
+    return Baseline(
+        created=str(raw["created"]),
+        simulated=str(raw["simulated"]),
+        values={name: _value(name, one) for name, one in raw["values"].items()},
+        stacks={name: dict(one) for name, one in raw["stacks"].items()},
+        hosts=dict(raw["hosts"]),
+    )
 
 
 def _value(name: str, raw: Mapping[str, Any]) -> Value:
@@ -85,21 +92,21 @@ def make(values: Sequence[Value], hosts: Sequence[Told], created: str, simulated
     )
 
 
-def write(path: Path, baseline: Baseline, version: str) -> None:
-    """Write it; raises OSError."""
-    values = {name: asdict(one) for name, one in sorted(baseline.values.items())}
-    for one in values.values():
-        del one["name"]
+def write(path: Path, baselines: Mapping[str, Baseline], version: str) -> None:
+    """Write them all; raises OSError."""
     text = {
         "schema": SCHEMA,
-        "created": baseline.created,
         "ibready": version,
-        "simulated": baseline.simulated,
-        "hosts": dict(baseline.hosts),
-        "stacks": {name: dict(one) for name, one in baseline.stacks.items()},
-        "values": values,
+        "of": {kind: _shown(one) for kind, one in sorted(baselines.items())},
     }
     _files.write_whole(path, json.dumps(text, indent=1) + "\n")
+
+
+def _shown(one: Baseline) -> dict[str, Any]:
+    shown = asdict(one)
+    for value in shown["values"].values():
+        del value["name"]
+    return shown
 
 
 def changes(before: Baseline, hosts: Sequence[Told]) -> dict[str, list[str]]:

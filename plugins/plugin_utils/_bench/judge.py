@@ -26,9 +26,13 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks.bench impo
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import INVENTORY
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bench import baseline, values
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bench.told import Told
+from ansible_collections.ibready.cluster.plugins.plugin_utils._bench.values import (
+    MPI,
+    NCCL,
+    PERFTEST,
+)
 
 SCHEMA = "ibready/bench/1"
-PERFTEST, NCCL, MPI = "perftest", "nccl", "mpi"
 WHAT = (PERFTEST, NCCL, MPI)
 FLOORS = ("bandwidth_gbps", "latency_us", "nccl_node_gbps", "nccl_nodes_gbps")
 _SHOWN = 4
@@ -71,27 +75,35 @@ def measures(hosts: Sequence[Told]) -> list[Measure]:
 def report(
     hosts: Sequence[Told],
     wish: Wish,
-    before: baseline.Baseline | None,
+    before: Mapping[str, baseline.Baseline],
     *,
     created: datetime.datetime,
     version: str,
-) -> tuple[dict[str, Any], baseline.Baseline]:
-    """The object of docs/bench.md, and the baseline that this run would make."""
+) -> tuple[dict[str, Any], dict[str, baseline.Baseline]]:
+    """The object of docs/bench.md, and the baselines that this run would make, by what they are of.
+
+    A baseline of a simulation says nothing of real hosts, and the other way round.
+    """
     measured = measures(hosts)
     now = values.of(measured, hosts)
     simulated = ", ".join(sorted({host.simulated for host in hosts} - {""}))
     stamp = created.isoformat(timespec="seconds")
-    old = before if before is not None and before.simulated == simulated else None
+    old = {
+        kind: one
+        for kind, one in before.items()
+        if kind in wish.what and one.simulated == simulated
+    }
     checks = {host.name: _access(host) for host in hosts}
     if PERFTEST in wish.what:
         _add(checks, _fabric(hosts, wish, measured))
     if NCCL in wish.what:
-        _add(checks, _nccl(hosts, wish, old))
+        _add(checks, _nccl(hosts, wish, old.get(NCCL)))
     if MPI in wish.what:
         _add(checks, _mpi(hosts, wish))
-    asked = _asked(old, wish, measured)
-    source = old.source if old else ""
-    _add(checks, bench_baseline.judge(now, asked, source))
+    for kind in wish.what:
+        then = old.get(kind)
+        asked = _asked(then, measured) if then else {}
+        _add(checks, bench_baseline.judge(now[kind], asked, then.source if then else ""))
     judged = {
         host.name: {
             "verdict": verdict(checks[host.name]),
@@ -113,10 +125,10 @@ def report(
         "nccl_nodes": next((host.nodes for host in hosts if host.nodes), None),
         "mpi": next((_without_log(host.mpi) for host in hosts if host.mpi), None),
         "baseline": {
-            "created": old.created if old else "",
-            "changes": baseline.changes(old, hosts) if old else {},
+            kind: {"created": one.created, "changes": baseline.changes(one, hosts)}
+            for kind, one in old.items()
         },
-    }, baseline.make(now, hosts, stamp, simulated)
+    }, {kind: baseline.make(now[kind], hosts, stamp, simulated) for kind in wish.what if now[kind]}
 
 
 def _add(checks: dict[str, list[Check]], more: Mapping[str, Sequence[Check]]) -> None:
@@ -205,7 +217,7 @@ def _mpi(hosts: Sequence[Told], wish: Wish) -> dict[str, list[Check]]:
     if head is None:
         return {}
     if wish.size == 1:
-        return {head.name: [skipped("fabric.bench.mpi", values.MPI, "one host")]}
+        return {head.name: [skipped("fabric.bench.mpi", values.JOB, "one host")]}
     told = head.mpi or {"why": _errors(hosts, "job_error") or "it did not run"}
     return {head.name: [bench_jobs.mpi(told)]}
 
@@ -235,17 +247,14 @@ def _limit(
     return Usual(before.value, before.spread, 1).limit(more_is_better=True), old.source
 
 
-def _asked(
-    old: baseline.Baseline | None, wish: Wish, measured: Sequence[Measure]
-) -> dict[str, bench_baseline.Value]:
-    """What of the baseline this run was to measure, too: what it left out is no loss."""
+def _asked(old: baseline.Baseline, measured: Sequence[Measure]) -> dict[str, bench_baseline.Value]:
+    """What of a baseline this run was to measure, too: a pair that it left out is no loss."""
     tried = {values.pair_name(one) for one in measured}
-    found = {}
-    for name, one in (old.values if old else {}).items():
-        kind = name.partition(" ")[0]
-        if name in tried if kind in bench.TESTS else kind in wish.what:
-            found[name] = one
-    return found
+    return {
+        name: one
+        for name, one in old.values.items()
+        if name in tried or name.partition(" ")[0] not in bench.TESTS
+    }
 
 
 def _row(one: Measure) -> dict[str, Any]:

@@ -77,7 +77,7 @@ BENCH_OPTIONS: dict[str, dict[str, Any]] = {
     },
     "bench_rebase": {
         "type": "bool",
-        "description": "Make this run the baseline, unless something failed (default false).",
+        "description": "Make this run the baseline, unless an error was found (default false).",
     },
     "bench_busy_ok": {
         "type": "bool",

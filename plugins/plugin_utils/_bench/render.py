@@ -27,10 +27,11 @@ def render(report: Mapping[str, Any]) -> str:
     lines += _table(_HEAD, pairs) if pairs else []
     lines += _nccl(report)
     lines += _mpi(report["mpi"] or {})
-    changed = report["baseline"]["changes"]
-    if changed:
-        lines += ["", f"the stack is not that of the baseline ({report['baseline']['created']}):"]
-        lines += [f"  {name}: {'; '.join(told)}" for name, told in list(changed.items())[:_SHOWN]]
+    for kind, one in report["baseline"].items():
+        if one["changes"]:
+            lines += ["", f"the stack is not that of the baseline of {kind} ({one['created']}):"]
+            told = list(one["changes"].items())[:_SHOWN]
+            lines += [f"  {name}: {'; '.join(changed)}" for name, changed in told]
     for name, host in report["hosts"].items():
         bad = trouble(from_dict(one) for one in host["checks"])
         lines += ["", f"{name} is {host['verdict']}" + (":" if bad else "")]

@@ -11,18 +11,19 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks.bench impo
 from ansible_collections.ibready.cluster.plugins.module_utils._checks.bench_baseline import Value
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bench.told import Told
 
+PERFTEST, NCCL, MPI = "perftest", "nccl", "mpi"
 _FABRIC, _NCCL = "fabric.bench.regression", "nccl.bench.regression"
 NODE, NODES = "all_reduce_perf on this host", "all_reduce_perf on several hosts"
-MPI = "all-reduce under mpirun"
+JOB = "all-reduce under mpirun"
 
 
-def of(measures: Iterable[Measure], hosts: Sequence[Told]) -> list[Value]:
-    """All numbers of a run."""
-    found = _pairs([one for one in measures if not one.untested])
-    for host in hosts:
-        found += _nccl(host)
-        found += _mpi(host)
-    return found
+def of(measures: Iterable[Measure], hosts: Sequence[Told]) -> dict[str, list[Value]]:
+    """All numbers of a run, by what they are of."""
+    return {
+        PERFTEST: _pairs([one for one in measures if not one.untested]),
+        NCCL: [one for host in hosts for one in _nccl(host)],
+        MPI: [one for host in hosts for one in _mpi(host)],
+    }
 
 
 def _pairs(measured: Sequence[Measure]) -> list[Value]:
@@ -82,7 +83,7 @@ def _mpi(host: Told) -> list[Value]:
             spread=float(one["mad"]),
             check=_FABRIC,
             host=host.name,
-            subject=MPI,
+            subject=JOB,
         )
         for one in measured
         if one["right"]

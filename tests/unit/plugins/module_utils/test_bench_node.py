@@ -116,7 +116,10 @@ def test_a_server_that_is_gone_says_why() -> None:
         (Output(1, "", RAN.format("timeout")), "it did not end within 20 s, and was ended"),
         (Output(1, SAMPLE, RAN.format("timeout")), "it did not end within 20 s"),
         (Output(1, "", "Failed to start transient service unit: x\n"), "not started"),
-        (Output(0, SAMPLE.replace("BW average", "t_avg"), RAN.format("success")), "table"),
+        (
+            Output(0, SAMPLE.replace("BW average", "t_avg"), RAN.format("success")),
+            "neither bandwidth",
+        ),
     ],
     ids=["no device", "too long", "too long after all", "systemd refuses", "another table"],
 )
