@@ -14,7 +14,7 @@ from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks.bench_baseline import Value
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _files
-from ansible_collections.ibready.cluster.plugins.plugin_utils._bench.told import Told
+from ansible_collections.ibready.cluster.plugins.plugin_utils._bench.told import HCAS, Told
 
 SCHEMA = "ibready/bench-baseline/1"
 NAME = "bench.baseline.json"
@@ -116,10 +116,12 @@ def changes(before: Baseline, hosts: Sequence[Told]) -> dict[str, list[str]]:
         then = before.stacks.get(before.hosts.get(host.name, ""))
         if host.absent or then is None:
             continue
-        names = sorted({*then, *host.stack})
+        names = {*then, *host.stack}
+        if not (HCAS in then and HCAS in host.stack):
+            names.discard(HCAS)
         told = [
             f"{name}: {then.get(name) or 'none'} before, {host.stack.get(name) or 'none'} now"
-            for name in names
+            for name in sorted(names)
             if str(then.get(name) or "") != str(host.stack.get(name) or "")
         ]
         if told:

@@ -21,6 +21,8 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils import _address, _
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bench.plan import Member
 from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import Rail
 
+HCAS = "hcas"
+
 
 @dataclass(frozen=True)
 class Told:
@@ -111,14 +113,15 @@ def _rails(
 
 
 def _stack(host: _hosts.Host) -> dict[str, Any]:
-    """What the numbers depend on: kernel, what of a stack is installed, HCAs with firmware."""
-    cas = host.ib.cas if host.ib is not None else ()
-    hcas = sorted({f"{one.type} {one.fw}" for one in cas})
-    return {
-        "kernel": str(host.node.get("kernel") or ""),
-        **{name: str(value) for name, value in (host.node.get("installed") or {}).items() if value},
-        "hcas": ", ".join(hcas),
-    }
+    """What the numbers depend on: kernel, what of a stack is installed, HCAs with firmware.
+
+    Without ``hcas`` where nobody looked at them.
+    """
+    found = {name: str(one) for name, one in (host.node.get("installed") or {}).items() if one}
+    found["kernel"] = str(host.node.get("kernel") or "")
+    if host.ib is not None:
+        found[HCAS] = ", ".join(sorted({f"{one.type} {one.fw}" for one in host.ib.cas}))
+    return found
 
 
 def _result(seen: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:

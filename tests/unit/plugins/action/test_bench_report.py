@@ -199,6 +199,16 @@ def test_each_kind_has_a_baseline_of_its_own(run: Run) -> None:
     assert run(healthy(), what=["perftest", "mpi"])["baseline_written"] == []
 
 
+def test_hcas_that_nobody_looked_at_did_not_change(run: Run) -> None:
+    run(healthy(), what=["mpi"])
+    blind = healthy()
+    for host in blind.values():
+        host["ibready_ibverify"] = {"skipped": True}
+    result = run(blind, what=["mpi"])
+    assert result["report"]["baseline"]["mpi"]["changes"] == {}
+    assert result["verdicts"]["n1"] == "ready"
+
+
 def test_a_host_that_was_not_reached_is_unknown(run: Run) -> None:
     result = run({**healthy(), "n9": DOWN})
     assert result["verdicts"]["n9"] == "unknown"
