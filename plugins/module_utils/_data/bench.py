@@ -72,10 +72,14 @@ TOLERANCE = 0.05
 # Fewer equal pairs say nothing of what is usual: with four, two bad ones move the median itself.
 EQUALS = 5
 
-# Programs that hold RDMA devices open and are no jobs. Source: rdma-core and opensm packages of
-# Debian 13, what their units start. Confidence: confirmed.
+# Programs that hold RDMA devices or GPUs open and are no jobs, as the kernel cuts their names.
+# Source: rdma-core and opensm packages of Debian 13, NVIDIA's driver and DCGM packages, what their
+# units start. Confidence: confirmed for the former, recalled for NVIDIA's.
 DAEMONS = frozenset(
-    ("opensm", "ibacm", "srp_daemon", "rdma-ndd", "iwpmd", "sharpd", "nv-hostengine", "ibping")
+    (
+        *("opensm", "ibacm", "srp_daemon", "rdma-ndd", "iwpmd", "sharpd", "ibping"),
+        *("nvidia-persiste", "nv-fabricmanage", "nv-hostengine", "nvlsm"),
+    )
 )
 
 # Where nccl-tests is looked for besides PATH; it has no package of the distributions.

@@ -246,10 +246,14 @@ def test_a_job_is_who_computes_on_a_gpu(tmp_path: Path, monkeypatch: pytest.Monk
     assert "NVIDIA-SMI has failed" in failed.unknown[0]
 
 
-def test_gpus_without_a_tool_to_ask_are_no_idle_gpus(
+def test_without_a_tool_to_ask_a_job_is_who_holds_a_gpu(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bus(tmp_path, "0x030200")
     monkeypatch.setenv("PATH", "/nonexistent")
+    process(tmp_path, 21, "nvidia-persiste", "/dev/nvidia0")
+    process(tmp_path, 22, "python3", "/dev/nvidiactl")
+    assert jobs.look(Live(tmp_path), str(tmp_path), asks("")) == jobs.Found((), ())
+    process(tmp_path, 23, "python3", "/dev/nvidia7")
     found = jobs.look(Live(tmp_path), str(tmp_path), asks(""))
-    assert found.unknown
+    assert found == jobs.Found(("python3[23] has a GPU open",), ())
