@@ -19,6 +19,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._text impor
 Run = Callable[..., Output]
 # What systemd-run itself may take beside the program.
 _GRACE_S = 15.0
+# By which the journal knows what our programs say.
+_WORD = "ibready-bench"
 _RESULT = re.compile(r"^Finished with result: (\S+)$", re.MULTILINE)
 _NOISE = re.compile(
     r"^(?:Running as unit|Finished with result|Main processes terminated|Service runtime|"
@@ -89,8 +91,9 @@ def active(run: Run, unit: str) -> bool:
 
 
 def log(run: Run, unit: str) -> str:
-    """The last lines that the unit said."""
-    output = run(["journalctl", "--no-pager", "-n", "20", "-o", "cat", "-u", unit], 10.0)
+    """The last lines that the unit's program said; systemd's own about it are left out."""
+    ask = ["journalctl", "--no-pager", "-n", "20", "-o", "cat", "-u", unit, "-t", _WORD]
+    output = run(ask, 10.0)
     return output.stdout
 
 
@@ -126,6 +129,7 @@ def _head(unit: str, seconds: int, env: Mapping[str, str] | None, user: str) -> 
         f"--property=RuntimeMaxSec={seconds}",
         "--property=TimeoutStopSec=5",
         "--property=KillMode=control-group",
+        f"--property=SyslogIdentifier={_WORD}",
         "--property=LimitMEMLOCK=infinity",
         *(f"--setenv={name}={value}" for name, value in (env or {}).items()),
     ]

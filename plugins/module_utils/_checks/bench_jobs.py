@@ -41,16 +41,16 @@ def node(told: Mapping[str, Any], gpus: Sequence[str], limit: Limit | None) -> l
     subject = "all_reduce_perf on this host"
     why = _untold(told, len(gpus))
     if why:
-        return [unknown(one, subject, why, remedy=_AGAIN) for one in (_NODE, _DATA)]
+        return [_unknown(one, subject, why) for one in (_NODE, _DATA)]
     return [_busbw(_NODE, subject, told, limit), _data(subject, told)]
 
 
 def nodes(told: Mapping[str, Any], ranks: int, limit: Limit | None) -> list[Check]:
     """The job on many hosts, as a check of its first one. ``ranks``: GPUs that there had to be."""
-    subject = f"all_reduce_perf on {told.get('hosts') or 'many'} hosts"
+    subject = f"all_reduce_perf on {told.get('hosts') or 'several'} hosts"
     why = _untold(told, ranks)
     if why:
-        return [unknown(one, subject, why, remedy=_AGAIN) for one in (_NODES, _DATA)]
+        return [_unknown(one, subject, why) for one in (_NODES, _DATA)]
     return [_busbw(_NODES, subject, told, limit), _data(subject, told)]
 
 
@@ -67,10 +67,16 @@ def mpi(told: Mapping[str, Any]) -> Check:
         )
     if result != "pass" or not measured:
         said = why if result != "pass" else "the job told no times"
-        return unknown(_MPI, subject, said, remedy=_AGAIN)
+        return _unknown(_MPI, subject, said)
     best = max(measured, key=lambda one: one["busbw"])
     seen = f"{best['busbw']:.4g} GB/s of {best['bytes']} bytes; {why}"
     return passed(_MPI, subject, seen, "right sums, over RDMA where there are rails", CAPABILITY)
+
+
+def _unknown(name: str, subject: str, why: str) -> Check:
+    """What the reason itself says to do next is the remedy."""
+    cause, _, following = why.partition("; next: ")
+    return unknown(name, subject, cause, remedy=following or _AGAIN)
 
 
 def _untold(told: Mapping[str, Any], wanted: int) -> str:

@@ -230,9 +230,18 @@ def _head(hosts: Sequence[Told]) -> Told | None:
 
 
 def _errors(hosts: Sequence[Told], kind: str) -> str:
-    """What the hosts said of the job's end, the host named."""
-    said = [f"{host.name}: {why}" for host in hosts if (why := getattr(host, kind))]
-    return "; ".join(said[:_SHOWN])
+    """What the hosts said of the job's end, each reason once with the first of its hosts."""
+    said: dict[str, list[str]] = {}
+    for host in hosts:
+        if why := getattr(host, kind):
+            said.setdefault(why, []).append(host.name)
+    told = [f"{_names(names)}: {why}" for why, names in said.items()]
+    return "; ".join(told[:_SHOWN])
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{', '.join(names[:_SHOWN])}{more}"
 
 
 def _limit(

@@ -8,6 +8,8 @@ from statistics import median
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    FAIL,
+    Check,
     from_dict,
     sentence,
     trouble,
@@ -16,6 +18,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
 _HEAD = ("TEST", "RAIL", "PAIRS", "WORST", "MEDIAN", "BEST", "UNIT", "WORST PAIR")
 _MPI_HEAD = ("BYTES", "MEDIAN us", "MAD us", "LEAST us", "BUS GB/s")
 _SHOWN = 20
+_FEW = 4
 
 
 def render(report: Mapping[str, Any]) -> str:
@@ -35,8 +38,24 @@ def render(report: Mapping[str, Any]) -> str:
     for name, host in report["hosts"].items():
         bad = trouble(from_dict(one) for one in host["checks"])
         lines += ["", f"{name} is {host['verdict']}" + (":" if bad else "")]
-        lines += [f"  {one.result.upper():8}{sentence(one)}" for one in bad]
+        lines += [f"  FAIL     {sentence(one)}" for one in bad if one.result == FAIL]
+        lines += _unknowns([one for one in bad if one.result != FAIL])
     return "\n".join(lines)
+
+
+def _unknowns(bad: Sequence[Check]) -> list[str]:
+    """What has one reason stands together: one tool that is missing leaves many checks unknown."""
+    reasons: dict[tuple[str, str], list[Check]] = {}
+    for one in bad:
+        reasons.setdefault((one.cause, one.remedy), []).append(one)
+    lines = []
+    for (cause, remedy), checks in reasons.items():
+        ids = ", ".join(dict.fromkeys(one.id for one in checks))
+        subjects = list(dict.fromkeys(one.subject for one in checks))
+        more = f" and {len(subjects) - _FEW} more" if len(subjects) > _FEW else ""
+        lines.append(f"  UNKNOWN  {ids} ({', '.join(subjects[:_FEW])}{more}):")
+        lines += [f"           {cause}", f"           next: {remedy}"]
+    return lines
 
 
 def _groups(pairs: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], list[Mapping[str, Any]]]:

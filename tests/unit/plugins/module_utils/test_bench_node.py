@@ -57,6 +57,8 @@ class Systemd:
         elif argv[:2] == ["systemctl", "stop"] and not self.stuck:
             self.units = [one for one in self.units if one not in argv]
         elif argv[0] == "journalctl":
+            # Without the identifier systemd's own words on the unit would come with it.
+            assert argv[-2:] == ["-t", "ibready-bench"]
             return Output(0, self.log, "")
         elif argv[1:] == ["--help"]:
             return Output(1, self.help, "")
