@@ -19,10 +19,10 @@ class TwoProcesses:
         self.spoils = spoils
         self.calls = 0
 
-    def MPI_Barrier(self, world: Any) -> int:  # noqa: N802 - as MPI calls it
+    def MPI_Barrier(self, world: Any) -> int:
         return 0
 
-    def MPI_Allreduce(  # noqa: N802 - as MPI calls it
+    def MPI_Allreduce(
         self, mine: Any, total: Any, count: int, kind: Any, operation: str, world: Any
     ) -> int:
         if operation == "ompi_mpi_op_max":
