@@ -15,6 +15,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks import (
     bench_jobs,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    SKIP,
     Check,
     passed,
     skipped,
@@ -35,7 +36,9 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._bench.values impo
 SCHEMA = "ibready/bench/1"
 WHAT = (PERFTEST, NCCL, MPI)
 FLOORS = ("bandwidth_gbps", "latency_us", "nccl_node_gbps", "nccl_nodes_gbps")
+_ACCESS = "host.access.reachable"
 _SHOWN = 4
+_PAIR = 2
 _AGAIN = "mend what kept it from being measured, then run playbooks/bench.yml again"
 
 
@@ -107,6 +110,7 @@ def report(
     judged = {
         host.name: {
             "verdict": verdict(checks[host.name]),
+            "measured": any(one.id != _ACCESS and one.result != SKIP for one in checks[host.name]),
             "checks": [one.to_dict() for one in checks[host.name]],
             "stack": host.digest if not host.absent else "",
             "nccl": host.nccl,
@@ -122,7 +126,7 @@ def report(
         "hosts": judged,
         "stacks": {host.digest: dict(host.stack) for host in hosts if not host.absent},
         "pairs": [_row(one) for one in measured],
-        "nccl_nodes": next((host.nodes for host in hosts if host.nodes), None),
+        "nccl_nodes": next((_without_log(host.nodes) for host in hosts if host.nodes), None),
         "mpi": next((_without_log(host.mpi) for host in hosts if host.mpi), None),
         "baseline": {
             kind: {"created": one.created, "changes": baseline.changes(one, hosts)}
@@ -138,10 +142,9 @@ def _add(checks: dict[str, list[Check]], more: Mapping[str, Sequence[Check]]) ->
 
 
 def _access(host: Told) -> list[Check]:
-    name = "host.access.reachable"
     if host.absent:
-        return [unknown(name, "host", host.absent, remedy=host.remedy)]
-    return [passed(name, "host", "logged in as root")]
+        return [unknown(_ACCESS, "host", host.absent, remedy=host.remedy)]
+    return [passed(_ACCESS, "host", "logged in as root")]
 
 
 def _fabric(
@@ -149,10 +152,11 @@ def _fabric(
 ) -> dict[str, list[Check]]:
     """What perftest told; a host without any rail to judge is never passed over."""
     here = [host for host in hosts if not host.absent]
+    lonely = sum(bool(host.gpus) for host in here) < _PAIR
     skips = {
-        (host.name, WRITE_BW_GPU): "it has no GPU"
+        (host.name, WRITE_BW_GPU): "no other host has GPUs" if host.gpus else "it has no GPU"
         for host in here
-        if host.gpus is not None and not host.gpus
+        if host.gpus is not None and (lonely or not host.gpus)
     }
     wanted = bench.Wanted(
         rails={host.name: sorted(host.rates) for host in here},

@@ -209,6 +209,13 @@ def test_hcas_that_nobody_looked_at_did_not_change(run: Run) -> None:
     assert result["verdicts"]["n1"] == "ready"
 
 
+def test_a_host_that_took_no_part_is_no_measured_one(run: Run, shown: list[str]) -> None:
+    result = run(healthy(), what=["mpi"])
+    hosts = result["report"]["hosts"]
+    assert [hosts[name]["measured"] for name in NAMES] == [True, False, False]
+    assert "n3 is reached, and was not measured" in shown[0]
+
+
 def test_a_host_that_was_not_reached_is_unknown(run: Run) -> None:
     result = run({**healthy(), "n9": DOWN})
     assert result["verdicts"]["n9"] == "unknown"
