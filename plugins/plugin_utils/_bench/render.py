@@ -37,8 +37,8 @@ def render(report: Mapping[str, Any]) -> str:
             lines += [f"  {name}: {'; '.join(changed)}" for name, changed in told]
     for name, host in report["hosts"].items():
         bad = trouble(from_dict(one) for one in host["checks"])
-        told = host["verdict"] if host["measured"] or bad else "reached, and was not measured"
-        lines += ["", f"{name} is {told}" + (":" if bad else "")]
+        word = host["verdict"] if host["measured"] or bad else "reached, and was not measured"
+        lines += ["", f"{name} is {word}" + (":" if bad else "")]
         lines += [f"  FAIL     {sentence(one)}" for one in bad if one.result == FAIL]
         lines += _unknowns([one for one in bad if one.result != FAIL])
     return "\n".join(lines)
