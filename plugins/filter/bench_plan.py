@@ -46,6 +46,10 @@ options:
     description: The first TCP port at which two hosts meet.
     type: int
     default: 18515
+  forks:
+    description: On how many hosts Ansible works at a time.
+    type: int
+    default: 5
 author:
   - ibready contributors (@ibready)
 """
@@ -75,6 +79,7 @@ def bench_plan(
     partners: int | str = 3,
     seconds: int | str = 5,
     tcp_port: int | str = plan.TCP_PORT,
+    forks: int | str = 5,
 ) -> dict[str, Any]:
     """Plan over what the named hosts told; hosts of which nothing is known stay out."""
     strange = [one for one in tests if one not in PROGRAMS]
@@ -83,7 +88,7 @@ def bench_plan(
             f"bench_tests: {strange[0]!r} is none of {', '.join(PROGRAMS)}; next: leave it out"
         )
     seen = told.gather(hostvars, list(hosts))
-    wish = plan.Wish(list(tests), int(partners), int(seconds), int(tcp_port))
+    wish = plan.Wish(list(tests), int(partners), int(seconds), int(tcp_port), int(forks))
     return plan.plan({one.name: one.member for one in seen}, wish)
 
 

@@ -31,12 +31,14 @@ class Member:
 
 @dataclass(frozen=True)
 class Wish:
-    """``tests``: of perftest.PROGRAMS. ``partners``: how many others a host measures against."""
+    """``tests``: of perftest.PROGRAMS. ``partners``: how many others a host measures against.
+    ``forks``: on how many hosts Ansible works at a time."""
 
     tests: Sequence[str]
     partners: int = 3
     seconds: int = 5
     tcp_port: int = TCP_PORT
+    forks: int = 5
 
 
 def meetings(hosts: Sequence[str], partners: int) -> list[list[tuple[str, str]]]:
@@ -98,7 +100,9 @@ def _round(
 
 
 def _longest(one: Mapping[str, Any], wish: Wish) -> int:
-    return max(
+    """Seconds until the last client of a round is through, where all use up their limits."""
+    batches = -(-len(one["ask"]) // wish.forks)
+    return batches * max(
         sum(perftest.limit_of(each["test"], wish.seconds) for each in questions)
         for questions in one["ask"].values()
     )

@@ -61,6 +61,12 @@ def test_both_ends_meet_at_one_port_with_one_test() -> None:
     assert made["seconds"] > made["lease"]
 
 
+def test_servers_wait_longer_where_ansible_works_on_fewer_hosts() -> None:
+    members = {f"n{at}": member(str(at), "a/1") for at in range(40)}
+    few, many = (plan.plan(members, plan.Wish(("write_bw",), forks=at)) for at in (5, 20))
+    assert (few["lease"], many["lease"]) == (4 * 20 + 60, 20 + 60)
+
+
 @pytest.mark.parametrize(("both", "tests"), [(True, ["write_bw_gpu"]), (False, [])])
 def test_gpu_memory_is_measured_where_both_hosts_have_gpus(both: bool, tests: list[str]) -> None:
     members = {"n1": member("1", "a/1", gpus=True), "n2": member("2", "a/1", gpus=both)}
