@@ -189,7 +189,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils._command import (
 )
 
 _SECONDS_MOST = 600
-_LEASE_MOST = 6 * 3600
 _END = {
     "device": {"type": "str", "required": True},
     "port": {"type": "int", "default": 1},
@@ -254,7 +253,7 @@ def main() -> None:
         },
         supports_check_mode=True,
     )
-    for name, most in (("seconds", _SECONDS_MOST), ("lease", _LEASE_MOST)):
+    for name, most in (("seconds", _SECONDS_MOST), ("lease", perftest.LEASE_MOST)):
         if not 1 <= module.params[name] <= most:
             module.fail_json(msg=f"perftest: {name} must be from 1 to {most}; nothing was started")
     try:

@@ -30,6 +30,8 @@ PROGRAMS = {
 PREFIX = "ibready-perftest-"
 # What meeting, registering memory and printing may take beside the measurement itself.
 OVERHEAD_S = 15
+# A forgotten server must not outlive a working day.
+LEASE_MOST = 6 * 3600
 _DEVICE = re.compile(r"\A[A-Za-z0-9_.-]{1,63}\Z")
 _HOST = re.compile(r"\A[A-Za-z0-9][A-Za-z0-9_.:-]{0,254}\Z")
 # One queue pair alone does not fill a link of 400 Gb/s on every processor.

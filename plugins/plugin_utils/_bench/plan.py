@@ -69,7 +69,7 @@ def plan(members: Mapping[str, Member], wish: Wish) -> dict[str, Any]:
     longest = max((_longest(one, wish) for one in rounds), default=0)
     return {
         "rounds": rounds,
-        "lease": longest + ROUND_OVERHEAD,
+        "lease": min(longest + ROUND_OVERHEAD, perftest.LEASE_MOST),
         "seconds": sum(_longest(one, wish) + ROUND_OVERHEAD for one in rounds),
     }
 
