@@ -243,9 +243,18 @@ def test_a_job_is_who_computes_on_a_gpu(tmp_path: Path, monkeypatch: pytest.Monk
     found = jobs.look(Live(tmp_path), str(tmp_path), asks("4711, /usr/bin/train\n"))
     assert found.jobs == ("/usr/bin/train[4711] computes on a GPU",)
     assert jobs.look(Live(tmp_path), str(tmp_path), asks("")) == jobs.Found((), ())
+    # Where the tool fails, whoever holds a GPU's device open counts.
+    process(tmp_path, 31, "train", "/dev/nvidia0")
     failed = jobs.look(Live(tmp_path), str(tmp_path), asks("NVIDIA-SMI has failed", 9))
-    assert failed.jobs == ()
-    assert "NVIDIA-SMI has failed" in failed.unknown[0]
+    assert failed.jobs == ("train[31] has a GPU open",)
+
+
+def test_who_is_not_root_cannot_tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bus(tmp_path, "0x060000")
+    monkeypatch.setattr(jobs.os, "geteuid", lambda: 1000)
+    found = jobs.look(Live(tmp_path), str(tmp_path), asks(""))
+    assert found.jobs == ()
+    assert "not root" in found.unknown[0]
 
 
 def test_without_a_tool_to_ask_a_job_is_who_holds_a_gpu(
