@@ -27,7 +27,7 @@ class ActionModule(ActionBase):
     """The whole of the module ``launch``."""
 
     _requires_connection = False
-    _VALID_ARGS = frozenset(("hosts", "kind", "dest", *_OPTIONS))
+    _VALID_ARGS = frozenset(("hosts", "kind", "dest", "show", *_OPTIONS))
     _supports_check_mode = True
 
     def run(
@@ -39,6 +39,7 @@ class ActionModule(ActionBase):
                 "hosts": {"type": "list", "elements": "str", "required": True},
                 "kind": {"type": "str", "choices": [make.ALL, *KINDS], "default": make.ALL},
                 "dest": {"type": "path"},
+                "show": {"type": "bool", "default": True},
                 "image": {"type": "str"},
                 "program": {"type": "str"},
                 "arguments": {"type": "list", "elements": "str", "default": []},
@@ -59,7 +60,8 @@ class ActionModule(ActionBase):
         if args["dest"]:
             changed = self._write(Path(args["dest"]), made.files)
             removed = self._remove(Path(args["dest"]), made.files)
-        self._show(made, args["kind"])
+        if args["show"]:
+            self._show(made, args["kind"])
         for name, why in made.cluster.absent.items():
             self._display.warning(f"{name} is left out of the launch scripts: {why}")
         result.update(

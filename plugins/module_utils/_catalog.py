@@ -8,6 +8,7 @@ docs`). Ids are stable once released.
 from __future__ import annotations
 
 from ansible_collections.ibready.cluster.plugins.module_utils._entries import (
+    bench,
     container,
     fabric,
     fleet,
@@ -24,7 +25,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._entries._entry im
 
 __all__ = ["CATALOG", "Entry", "entry"]
 
-_AREAS = (host, pci, ib, roce, fabric, gpu, nvlink, stack, nccl, container, fleet)
+_AREAS = (host, pci, ib, roce, fabric, gpu, nvlink, stack, nccl, container, fleet, bench)
 
 CATALOG: dict[str, Entry] = {one.id: one for area in _AREAS for one in area.ENTRIES}
 

@@ -89,8 +89,8 @@ def processes(links: Iterable[tuple[int, str, str]]) -> list[Blocker]:
     return [found[pid] for pid in sorted(found)]
 
 
-def open_files(root: str) -> list[tuple[int, str, str]]:
-    """Every open file of every process that may be looked at."""
+def open_files(root: str, beginning: str = _DEVICES) -> list[tuple[int, str, str]]:
+    """Every open file of every process that may be looked at, by the beginning of its path."""
     found = []
     home = os.path.join(root, "proc")
     try:
@@ -108,7 +108,7 @@ def open_files(root: str) -> list[tuple[int, str, str]]:
                 target = os.readlink(os.path.join(folder, number))
             except OSError:
                 continue
-            if target.startswith(_DEVICES):
+            if target.startswith(beginning):
                 found.append((int(pid), _name(home, pid), target))
     return found
 

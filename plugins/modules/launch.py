@@ -41,6 +41,10 @@ options:
         returned.
       - Scripts of an earlier run that this one does not render are taken away; others' files stay.
     type: path
+  show:
+    description: Show the script of one launcher whole, and of all what there is.
+    type: bool
+    default: true
   image:
     description: The container image that C(docker), C(podman) and C(sbatch) need.
     type: str

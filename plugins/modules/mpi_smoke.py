@@ -114,6 +114,14 @@ transports:
   elements: str
   returned: with O(state=finished)
   sample: [tcp (eth0) by ucx]
+measured:
+  description:
+    - What the job measured, one entry a size. Empty unless the script gives it seconds and sizes,
+      C(smoke.py 5 8 1048576).
+    - Microseconds are those of the slowest process, C(busbw) is GB/s as nccl-tests counts it.
+  type: list
+  elements: dict
+  returned: with O(state=finished)
 log:
   description: The output of the job.
   type: str
@@ -125,6 +133,7 @@ was_there:
 """
 
 import os
+from dataclasses import asdict
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
@@ -139,7 +148,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     find_program,
     run_program,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import mpi_log
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import mpi_bench, mpi_log
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._smoke import (
     _program,
@@ -195,8 +204,17 @@ def _judged(given: dict[str, Any]) -> dict[str, Any]:
         "result": found.result,
         "why": found.why,
         "transports": list(found.transports),
+        "measured": _measured(log),
         "log": log,
     }
+
+
+def _measured(log: str) -> list[dict[str, Any]]:
+    try:
+        sizes = mpi_bench.parse(log)
+    except ParseError:
+        return []
+    return [{**asdict(one), "busbw": round(one.busbw, 4)} for one in sizes]
 
 
 def main() -> None:

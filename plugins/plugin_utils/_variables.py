@@ -17,6 +17,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
     from_inventory,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import policy
+from ansible_collections.ibready.cluster.plugins.plugin_utils._bench.options import BENCH_OPTIONS
 from ansible_collections.ibready.cluster.plugins.plugin_utils._launch.kinds import KINDS
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import rollback
 
@@ -120,6 +121,7 @@ PLAYBOOK_OPTIONS: dict[str, dict[str, Any]] = {
         "description": "The user of the hosts that it runs as (default: who logs in; nobody where "
         "that is root).",
     },
+    **BENCH_OPTIONS,
     "ibready_serial": {
         "type": "raw",
         "description": "How many hosts, or how many percent, are converged at a time "
@@ -288,7 +290,7 @@ PLAYBOOK_OPTIONS.update(
         },
     }
 )
-PREFIXES = ("ibready_", "stack_", "diagnose_", "launch_", "smoke_")
+PREFIXES = ("ibready_", "stack_", "diagnose_", "launch_", "smoke_", "bench_")
 # What the playbooks register themselves, which is no misspelling.
 INTERNAL = frozenset(
     (
@@ -312,6 +314,21 @@ INTERNAL = frozenset(
         "ibready_launch",
         "ibready_launch_looked",
         "ibready_smoke",
+        "ibready_bench",
+        "ibready_bench_answers",
+        "ibready_bench_asked",
+        "ibready_bench_error",
+        "ibready_bench_found",
+        "ibready_bench_job_error",
+        "ibready_bench_jobs",
+        "ibready_bench_nccl",
+        "ibready_bench_nccl_error",
+        "ibready_bench_nodes",
+        "ibready_bench_number",
+        "ibready_bench_plan",
+        "ibready_bench_round",
+        "ibready_bench_serving",
+        "ibready_bench_started",
         "ibready_report_follows",
         "ibready_plan",
         "ibready_plan_only",

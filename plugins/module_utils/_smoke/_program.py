@@ -2,6 +2,8 @@
 """The job of playbooks/smoke.yml: every process adds its number, and checks the sum of all.
 
 Run by its source under mpirun, on hosts without a compiler: calls Open MPI's library by ctypes.
+With arguments it measures as well: SECONDS, then sizes in bytes, the all-reduce of each of which is
+repeated until so many seconds are over for all.
 """
 
 from __future__ import annotations
@@ -12,10 +14,15 @@ import os
 import platform
 import shutil
 import sys
+import time
+from statistics import median
 from typing import Any
 
 # Large enough for the way that large messages take, too: 4 MiB.
 _COUNT = 1 << 19
+# Before times are taken: connections are made, and memory is registered.
+_WARM = 5
+_LEAST, _MOST = 10, 100000
 _FOLDERS = ("lib", "lib64", "lib/*-linux-gnu", "lib64/openmpi/lib", "lib/openmpi")
 
 
@@ -41,8 +48,53 @@ def main() -> None:
         f"sum of {_COUNT} doubles, {want:g} each",
         flush=True,
     )
+    seconds, sizes = float((sys.argv[1:] or ["0"])[0]), [int(one) for one in sys.argv[2:]]
+    good = all(
+        [_measure(mpi, world, rank.value, size.value, one, seconds / len(sizes)) for one in sizes]
+    )
     _call(mpi, "MPI_Finalize")
-    sys.exit(1 if wrong else 0)
+    sys.exit(0 if good and not wrong else 1)
+
+
+def _measure(mpi: Any, world: Any, rank: int, size: int, length: int, seconds: float) -> bool:
+    """Time the all-reduce of so many bytes, and tell it; returns whether every sum was right."""
+    double, add = _address(mpi, "ompi_mpi_double"), _address(mpi, "ompi_mpi_op_sum")
+    count = max(1, length // 8)
+    mine, total = (ctypes.c_double * count)(), (ctypes.c_double * count)()
+
+    def once() -> float:
+        _call(mpi, "MPI_Barrier", world)
+        begun = time.perf_counter()
+        _call(mpi, "MPI_Allreduce", mine, total, count, double, add, world)
+        return time.perf_counter() - begun
+
+    def slowest(value: float) -> float:
+        own, most = ctypes.c_double(value), ctypes.c_double()
+        largest = _address(mpi, "ompi_mpi_op_max")
+        told = (ctypes.byref(own), ctypes.byref(most))
+        _call(mpi, "MPI_Allreduce", *told, 1, double, largest, world)
+        return most.value
+
+    right = True
+    for turn in range(_WARM):
+        mine[:] = [rank + 1.0 + turn] * count
+        took = once()
+        # Other numbers in every turn: what lies there from the last one is not right by chance.
+        want = size * (size + 1) / 2 + size * turn
+        right = right and bytes(total) == bytes((ctypes.c_double * count)(*([want] * count)))
+    turns = int(min(_MOST, max(_LEAST, seconds / max(slowest(took), 1e-7))))
+    times = [slowest(once()) * 1e6 for _ in range(turns)]
+    usual = median(times)
+    spread = median(abs(one - usual) for one in times)
+    wrong = slowest(0.0 if right else 1.0) > 0
+    if rank == 0:
+        print(
+            f"ibready-allreduce bytes={count * 8} ranks={size} iterations={turns} "
+            f"median_us={usual:.3f} mad_us={spread:.3f} min_us={min(times):.3f} "
+            f"{'wrong' if wrong else 'right'}",
+            flush=True,
+        )
+    return right
 
 
 def _library() -> Any:

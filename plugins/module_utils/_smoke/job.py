@@ -231,7 +231,7 @@ def _unit(run: Run, argv: list[str], user: str, seconds: int) -> None:
         [
             *("systemd-run", f"--unit={UNIT}", "--quiet", f"--uid={user}"),
             f"--working-directory={FOLDER}",
-            "--description=ibready: smoke job",
+            "--description=ibready: MPI job",
             *(f"--property={one}" for one in properties),
             *(f"--setenv={name}={value}" for name, value in environment.items()),
             *argv,

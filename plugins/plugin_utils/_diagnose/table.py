@@ -8,6 +8,7 @@ below it: from what is below (kernel, bus) up to what a job shows of it.
 from __future__ import annotations
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import (
+    rows_bench,
     rows_bus,
     rows_container,
     rows_fabric,
@@ -40,6 +41,7 @@ ROWS = (
     *rows_gpu.ROWS,
     *rows_rail.ROWS,
     *rows_fabric.ROWS,
+    *rows_bench.ROWS,
     *rows_settings.LATE,
     *rows_container.ROWS,
     *rows_settings.HOST_PROGRAMS,

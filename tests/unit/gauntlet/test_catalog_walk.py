@@ -37,6 +37,7 @@ CONTROLLER = {
     # Told by the controller: the node has neither lock nor matrix.
     "stack.lock.matrix",
     *(name for name in CATALOG if name.startswith("fleet.")),
+    *(name for name in CATALOG if ".bench." in name),
 }
 NODE = sorted(set(CATALOG) - CONTROLLER)
 

@@ -84,6 +84,11 @@ def test_one_kind_is_shown_whole_and_all_are_named(run: Any, shown: list[str]) -
     assert set(found["refused"]) == {"docker", "podman", "sbatch"}
 
 
+def test_a_job_that_another_playbook_starts_is_not_shown(run: Any, shown: list[str]) -> None:
+    assert "mpirun.sh" in run(kind="mpirun", show=False)["files"]
+    assert shown == []
+
+
 def test_what_a_job_needs_to_know_is_returned(run: Any) -> None:
     found = run(kind="mpirun", nodes=2)
     assert found["hosts"] == ["n1", "n2"]

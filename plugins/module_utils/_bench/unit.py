@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Programs that run for so long and no longer: transient systemd units with RuntimeMaxSec.
+
+The bound is the node's own, so it holds where the controller dies or loses the host.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Callable, Mapping
+
+from ansible_collections.ibready.cluster.plugins.module_utils._command import (
+    Output,
+    Unavailable,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import last_word
+
+Run = Callable[..., Output]
+# What systemd-run itself may take beside the program.
+_GRACE_S = 15.0
+# By which the journal knows what our programs say.
+_WORD = "ibready-bench"
+_RESULT = re.compile(r"^Finished with result: (\S+)$", re.MULTILINE)
+_NOISE = re.compile(
+    r"^(?:Running as unit|Finished with result|Main processes terminated|Service runtime|"
+    r"CPU time consumed|Memory peak|IP traffic|IO bytes)\b.*$",
+    re.MULTILINE,
+)
+
+
+class UnitError(Exception):
+    """A unit could not be started or stopped; the message names it, the cause and the next step."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """``result``: success, exit-code, timeout, signal ... as systemd calls it."""
+
+    result: str
+    rc: int
+    stdout: str
+    stderr: str
+
+    def why(self, seconds: int) -> str:
+        """Why it gave no result, in words."""
+        if self.result == "timeout":
+            return f"it did not end within {seconds} s, and was ended"
+        said = last_word(self.stdout, self.stderr)
+        return said or f"it ended with {self.result or 'status'} {self.rc} and said nothing"
+
+
+def wait(
+    run: Run,
+    unit: str,
+    argv: list[str],
+    seconds: int,
+    *,
+    env: Mapping[str, str] | None = None,
+    user: str = "",
+) -> Ended:
+    """Run argv as a unit until it ends or ``seconds`` are over; raises Unavailable or UnitError."""
+    try:
+        output = run(
+            [*_head(unit, seconds, env, user), "--wait", "--pipe", *argv], seconds + _GRACE_S
+        )
+    except Unavailable:
+        stop(run, [unit])
+        raise
+    result = _RESULT.search(output.stderr)
+    if result is None and output.rc != 0:
+        raise UnitError(f"{unit} not started: {last_word(output.stderr) or output.rc}")
+    stderr = _NOISE.sub("", output.stderr).strip()
+    return Ended(result[1] if result else "success", output.rc, output.stdout, stderr)
+
+
+def start(
+    run: Run, unit: str, argv: list[str], seconds: int, *, env: Mapping[str, str] | None = None
+) -> None:
+    """Start argv as a unit and return; raises UnitError where systemd refuses it."""
+    output = run([*_head(unit, seconds, env, ""), "--quiet", *argv], 30.0)
+    if output.rc != 0:
+        raise UnitError(
+            f"{unit} not started: {_said(output)}; next: `systemctl status {unit}` on this host"
+        )
+
+
+def active(run: Run, unit: str) -> bool:
+    """Whether the unit runs."""
+    return run(["systemctl", "is-active", "--quiet", unit], 10.0).rc == 0
+
+
+def log(run: Run, unit: str) -> str:
+    """The last lines that the unit's program said; systemd's own about it are left out."""
+    ask = ["journalctl", "--no-pager", "-n", "20", "-o", "cat", "-u", unit, "-t", _WORD]
+    output = run(ask, 10.0)
+    return output.stdout
+
+
+def running(run: Run, prefix: str) -> list[str]:
+    """The units of this prefix that exist on the node, in whatever state."""
+    output = run(["systemctl", "list-units", "--all", "--plain", "--no-legend", prefix + "*"], 10.0)
+    if output.rc != 0:
+        raise UnitError(f"cannot list units: {_said(output)}; next: is systemd running?")
+    return [line.split()[0] for line in output.stdout.splitlines() if line.strip()]
+
+
+def stop(run: Run, units: list[str]) -> None:
+    """Stop them; raises UnitError where one survives."""
+    if not units:
+        return
+    output = run(["systemctl", "stop", *units], 30.0)
+    left = [unit for unit in units if active(run, unit)]
+    if left:
+        raise UnitError(
+            f"{', '.join(left)} still runs after `systemctl stop`: {_said(output)}; "
+            "next: stop it by hand, its own limit ends it otherwise"
+        )
+    run(["systemctl", "reset-failed", *units], 10.0)
+
+
+def _head(unit: str, seconds: int, env: Mapping[str, str] | None, user: str) -> list[str]:
+    return [
+        "systemd-run",
+        f"--unit={unit}",
+        "--collect",
+        f"--description=ibready: benchmark, {seconds} s at most",
+        *([f"--uid={user}"] if user else []),
+        f"--property=RuntimeMaxSec={seconds}",
+        "--property=TimeoutStopSec=5",
+        "--property=KillMode=control-group",
+        f"--property=SyslogIdentifier={_WORD}",
+        "--property=LimitMEMLOCK=infinity",
+        *(f"--setenv={name}={value}" for name, value in (env or {}).items()),
+    ]
+
+
+def _said(output: Output) -> str:
+    return last_word(output.stdout, output.stderr) or f"exit status {output.rc}"

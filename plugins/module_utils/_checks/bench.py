@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge what perftest measured between hosts: all pairs in, checks per host out, no I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Callable, Iterable, Mapping, Sequence, Tuple
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import _robust
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._blame import blame
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    Check,
+    failed,
+    passed,
+    skipped,
+    unknown,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data.bench import (
+    BANDWIDTH_GBPS,
+    EQUALS,
+    LATENCY_FROM_GBPS,
+    LATENCY_US,
+    Floor,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import INVENTORY
+
+WRITE_BW, WRITE_BW_GPU, READ_LAT, SEND_LAT = "write_bw", "write_bw_gpu", "read_lat", "send_lat"
+TESTS = (WRITE_BW, WRITE_BW_GPU, READ_LAT, SEND_LAT)
+BANDWIDTH = (WRITE_BW, WRITE_BW_GPU)
+_IDS = {
+    WRITE_BW: "fabric.bench.bandwidth",
+    WRITE_BW_GPU: "fabric.bench.gpudirect",
+    READ_LAT: "fabric.bench.latency",
+    SEND_LAT: "fabric.bench.latency",
+}
+_OUTLIER = "fabric.bench.outlier"
+_AGAIN = "mend what kept it from being measured, then run playbooks/bench.yml again"
+_NO_FLOOR = "nobody published what {what} has to reach; set {key} in bench_floors"
+
+# Rail and test: what is judged together on one host.
+Key = Tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One measurement from ``client`` to ``server``: Gb/s or microseconds.
+
+    ``rate``: of the slower port, Gb/s, None where that is unknown. ``untested``: why there is no
+    number, and then ``culprit`` is the host that it lies at.
+    """
+
+    client: str
+    server: str
+    rail: str
+    test: str
+    value: float = 0.0
+    rate: float | None = None
+    untested: str = ""
+    culprit: str = ""
+
+    @property
+    def unit(self) -> str:
+        return "Gb/s" if self.test in BANDWIDTH else "us"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """``rails``: what each host is judged on. ``skips``: why not, by host and test.
+
+    ``bandwidth``, ``latency``: the site's own floors, None where it has none.
+    """
+
+    rails: Mapping[str, Sequence[str]]
+    tests: Sequence[str] = TESTS
+    skips: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    bandwidth: float | None = None
+    latency: float | None = None
+
+
+def judge(wanted: Wanted, measures: Iterable[Measure], size: int) -> dict[str, list[Check]]:
+    """Checks per host. ``size``: how many hosts the inventory has.
+
+    What is too slow is laid at the door of the host that takes part in most slow pairs of a rail.
+    Equal are the pairs of one test between ports of one rate.
+    """
+    by_key: dict[Key, list[Measure]] = {}
+    for one in measures:
+        by_key.setdefault((one.rail, one.test), []).append(one)
+    usual = _usual(by_key)
+    checks: dict[str, list[Check]] = {host: [] for host in wanted.rails}
+    for rail in sorted({rail for rails in wanted.rails.values() for rail in rails}):
+        for test in wanted.tests:
+            tried = by_key.get((rail, test), [])
+            slow = _blamed(one for one in tried if _is_slow(wanted, one))
+            late = _blamed(one for one in tried if _stands_out(usual, one))
+            for host, rails in wanted.rails.items():
+                if rail not in rails:
+                    continue
+                subject = f"{rail} {test}"
+                why = _skip(wanted, host, test, size)
+                if why:
+                    checks[host].append(skipped(_IDS[test], subject, why))
+                    continue
+                mine = [one for one in tried if host in (one.client, one.server)]
+                checks[host].append(_floor(wanted, subject, test, host, mine, host in slow))
+                checks[host].append(_outlier(usual, subject, host, mine, host in late))
+    return checks
+
+
+def _skip(wanted: Wanted, host: str, test: str, size: int) -> str:
+    if size == 1:
+        return "one host: there is no other to measure against"
+    return wanted.skips.get((host, test), "")
+
+
+def _blamed(bad: Iterable[Measure]) -> set[str]:
+    return blame({(one.client, one.server) for one in bad})
+
+
+def _usual(
+    by_key: Mapping[Key, Sequence[Measure]],
+) -> dict[tuple[str, float | None], _robust.Usual]:
+    """What is usual of a test between ports of one rate, where there are enough equal pairs."""
+    values: dict[tuple[str, float | None], list[float]] = {}
+    for measures in by_key.values():
+        for one in measures:
+            if not one.untested:
+                values.setdefault((one.test, one.rate), []).append(one.value)
+    return {key: _robust.usual(told) for key, told in values.items() if len(told) >= EQUALS}
+
+
+def _limit(wanted: Wanted, one: Measure) -> tuple[float, str] | None:
+    """What this measurement has to reach (or stay below), and who says so; None without anybody."""
+    if one.test in BANDWIDTH:
+        if wanted.bandwidth is not None:
+            return wanted.bandwidth, INVENTORY
+        return _sourced(BANDWIDTH_GBPS.get(one.rate) if one.rate is not None else None)
+    if wanted.latency is not None:
+        return wanted.latency, INVENTORY
+    return _sourced(LATENCY_US if (one.rate or 0.0) >= LATENCY_FROM_GBPS else None)
+
+
+def _sourced(floor: Floor | None) -> tuple[float, str] | None:
+    return None if floor is None else (floor.value, f"capability of {floor.of}")
+
+
+def _is_slow(wanted: Wanted, one: Measure) -> bool:
+    limit = _limit(wanted, one)
+    if one.untested or limit is None:
+        return False
+    return one.value < limit[0] if one.test in BANDWIDTH else one.value > limit[0]
+
+
+def _stands_out(usual: Mapping[tuple[str, float | None], _robust.Usual], one: Measure) -> bool:
+    known = usual.get((one.test, one.rate))
+    if one.untested or known is None:
+        return False
+    return known.is_worse(one.value, more_is_better=one.test in BANDWIDTH)
+
+
+def _floor(
+    wanted: Wanted, subject: str, test: str, host: str, mine: Sequence[Measure], blamed: bool
+) -> Check:
+    name = _IDS[test]
+    told = [one for one in mine if not one.untested]
+    if not told:
+        return unknown(name, subject, _why(host, mine), remedy=_AGAIN)
+    limits = [_limit(wanted, one) for one in told]
+    limit = next((one for one in limits if one is not None), None)
+    observed = _shown(told)
+    if limit is None:
+        key = "bandwidth_gbps" if test in BANDWIDTH else "latency_us"
+        rate = (
+            "a port of unknown rate" if told[0].rate is None else f"a port of {told[0].rate:g} Gb/s"
+        )
+        why = _NO_FLOOR.format(what=rate, key=key)
+        return unknown(name, subject, why, observed=observed, remedy=f"set {key} in bench_floors")
+    word = "at least" if test in BANDWIDTH else "at most"
+    expected = f"{word} {limit[0]:g} {told[0].unit}"
+    slow = [one for one in told if _is_slow(wanted, one)]
+    if blamed and slow:
+        return failed(name, subject, _in_pairs(slow, told), expected, limit[1])
+    return passed(name, subject, observed, expected, limit[1])
+
+
+def _outlier(
+    usual: Mapping[tuple[str, float | None], _robust.Usual],
+    subject: str,
+    host: str,
+    mine: Sequence[Measure],
+    blamed: bool,
+) -> Check:
+    told = [one for one in mine if not one.untested]
+    if not told:
+        return unknown(_OUTLIER, subject, _why(host, mine), remedy=_AGAIN)
+    known = usual.get((told[0].test, told[0].rate))
+    if known is None:
+        # Nobody can stand out of so few: that is no fault of this host, and a floor is judged.
+        return skipped(_OUTLIER, subject, f"fewer than {EQUALS} equal pairs were measured")
+    better = told[0].test in BANDWIDTH
+    word = "at least" if better else "at most"
+    limit = known.limit(more_is_better=better)
+    expected = f"{word} {limit:.4g} {told[0].unit} (usual: {known.center:.4g})"
+    late = [one for one in told if _stands_out(usual, one)]
+    source = f"fleet {known.count}/{known.count}"
+    if blamed and late:
+        return failed(_OUTLIER, subject, _in_pairs(late, told), expected, source)
+    return passed(_OUTLIER, subject, _shown(told), expected, source)
+
+
+def _why(host: str, mine: Sequence[Measure]) -> str:
+    """Why there is no number: what lies at this host first."""
+    own = [one.untested for one in mine if one.culprit == host]
+    others = [f"{one.culprit}: {one.untested}" for one in mine if one.culprit != host]
+    return next(iter((*own, *others)), "no pair with this host was measured")
+
+
+def _shown(told: Sequence[Measure]) -> str:
+    middle = median(one.value for one in told)
+    pairs = "1 pair" if len(told) == 1 else f"{len(told)} pairs"
+    return f"{middle:.4g} {told[0].unit} ({pairs})"
+
+
+def _in_pairs(slow: Sequence[Measure], told: Sequence[Measure]) -> str:
+    pick: Callable[..., Measure] = min if told[0].test in BANDWIDTH else max
+    worst = pick(slow, key=lambda one: one.value)
+    where = f"{worst.client} to {worst.server}"
+    return f"{worst.value:.4g} {worst.unit} from {where}, slow in {len(slow)} of {len(told)} pairs"

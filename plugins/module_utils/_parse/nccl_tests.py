@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parse what nccl-tests prints (all_reduce_perf), with the columns of every release.
+
+The line above the numbers names them: root came with release 2.11, #wrong was error before 2.13,
+and options add some at the end. A row of one block of numbers alone is in-place.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
+    ParseError,
+    clean_lines,
+)
+
+_TOOL = "nccl-tests"
+_HEAD = re.compile(r"# *size +count +type\b.*\bbusbw\b")
+_AVERAGE = re.compile(r"# Avg bus bandwidth *: *([0-9]{1,9}(?:\.[0-9]{1,9})?)")
+_BOUNDS = re.compile(r"# Out of bounds values *: *([0-9]{1,18}) *(OK|FAILED)?")
+_RANK = re.compile(
+    r"# *Rank +([0-9]{1,9})\b.*? on +(\S{1,255}) device +[0-9]{1,4} \[[^\]]*\] *(.*)"
+)
+_FAILURE = re.compile(r"Test (?:NCCL|CUDA) failure|: Test .{0,40}failure|test failure")
+_INTEGER = re.compile(r"[0-9]{1,18}")
+_NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,9})?(?:e[+-][0-9]{1,3})?|inf|nan")
+
+
+@dataclass(frozen=True)
+class Block:
+    """Microseconds, GB/s, and how many values were wrong (None: nobody checked)."""
+
+    time_us: float
+    algbw: float
+    busbw: float
+    wrong: float | None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One message size in bytes."""
+
+    size: int
+    out_of_place: Block | None
+    in_place: Block
+
+
+@dataclass(frozen=True)
+class Rank:
+    """One GPU of the job."""
+
+    rank: int
+    host: str
+    gpu: str
+
+
+@dataclass(frozen=True)
+class NcclTests:
+    """``average``: the mean bus bandwidth as printed, GB/s. ``bounds``: values out of bounds."""
+
+    rows: tuple[Row, ...]
+    average: float
+    bounds: int
+    ranks: tuple[Rank, ...]
+
+    @property
+    def peak(self) -> float:
+        """The most of any size, GB/s."""
+        found = [
+            block.busbw for row in self.rows for block in (row.out_of_place, row.in_place) if block
+        ]
+        return max(found)
+
+    @property
+    def wrong(self) -> float | None:
+        """How many values were wrong; None where no row was checked."""
+        told = [one.wrong for one in self._blocks() if one.wrong is not None]
+        return max(sum(told), float(self.bounds)) if told else (float(self.bounds) or None)
+
+    def _blocks(self) -> list[Block]:
+        return [one for row in self.rows for one in (row.out_of_place, row.in_place) if one]
+
+
+def parse(text: str) -> NcclTests:
+    """The results of one whole run; ParseError where it failed, was cut short, or is another's."""
+    lines = [" ".join(line.split()) for line in clean_lines(text)]
+    for number, line in enumerate(lines, 1):
+        if _FAILURE.search(line):
+            raise ParseError(_TOOL, number, line, "the test failed", (line,))
+    heads = [(number, line) for number, line in enumerate(lines) if _HEAD.match(line)]
+    if not heads:
+        said = next((line for line in reversed(lines) if line), "")
+        raise ParseError(_TOOL, len(lines), said, "no table of results")
+    names = heads[0][1].lstrip("#").split()
+    rows = [
+        _row(names, number + 1, line)
+        for number, line in enumerate(lines)
+        if number > heads[0][0] and _INTEGER.fullmatch(line.partition(" ")[0])
+    ]
+    average = [match for match in map(_AVERAGE.match, lines) if match]
+    bounds = [match for match in map(_BOUNDS.match, lines) if match]
+    if not rows or not average:
+        reason = "no row of results" if not rows else "it has no '# Avg bus bandwidth': cut short"
+        raise ParseError(_TOOL, heads[0][0] + 1, heads[0][1], reason)
+    ranks = [match for match in map(_RANK.match, lines) if match]
+    return NcclTests(
+        tuple(rows),
+        float(average[-1][1]),
+        int(bounds[-1][1]) if bounds else 0,
+        tuple(Rank(int(one[1]), one[2], one[3]) for one in ranks),
+    )
+
+
+def _row(names: list[str], number: int, line: str) -> Row:
+    words = line.split()
+    begin = names.index("time")
+    width = names.index("time", begin + 1) - begin if names.count("time") > 1 else 4
+    blocks = [
+        _block(names[begin : begin + width], words[at : at + width], number, line)
+        for at in range(begin, len(words) - width + 1, width)
+    ][: names.count("time")]
+    if not blocks:
+        raise ParseError(_TOOL, number, line, f"{len(words)} values for {len(names)} columns")
+    return Row(int(words[0]), blocks[0] if len(blocks) > 1 else None, blocks[-1])
+
+
+def _block(names: list[str], words: list[str], number: int, line: str) -> Block:
+    told = dict(zip(names, words))
+    wrong = told.get("#wrong", told.get("error", "N/A"))
+    values = [told.get(name, "") for name in ("time", "algbw", "busbw")]
+    checked = [*values, *([] if wrong == "N/A" else [wrong])]
+    if not all(_NUMBER.fullmatch(one) for one in checked):
+        raise ParseError(_TOOL, number, line, "not 'time algbw busbw #wrong'")
+    time, algbw, busbw = map(float, values)
+    # Before 2.13 the column was the largest difference, and only the bounds told what is wrong.
+    count = float(wrong) if "#wrong" in told and wrong != "N/A" else 0.0
+    return Block(time, algbw, busbw, None if wrong == "N/A" else count)

@@ -1,0 +1,96 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: bench_report
+short_description: Judge what a run of benchmarks measured, and compare it with the baseline
+version_added: 0.2.0
+description:
+  - Runs on the controller, after C(playbooks/bench.yml) has gathered what the hosts told.
+  - Holds every number against a published floor or the site's own, against what equal hosts reached
+    in the same run, and against the baseline.
+  - Shows a table and writes C(bench.json). Where there is no baseline of what was measured and
+    nothing failed, this run becomes it.
+options:
+  hosts:
+    description: The names of the hosts that the run was for, reached or not.
+    type: list
+    elements: str
+    required: true
+  dest:
+    description: The folder of the report on the controller.
+    type: path
+    required: true
+  what:
+    description: What was to be measured.
+    type: list
+    elements: str
+    choices: [perftest, nccl, mpi]
+    default: [perftest, nccl, mpi]
+  tests:
+    description: Which tests of perftest.
+    type: list
+    elements: str
+    choices: [write_bw, write_bw_gpu, read_lat, send_lat]
+    default: [write_bw, write_bw_gpu, read_lat, send_lat]
+  floors:
+    description:
+      - The site's own floors, in place of the published ones - C(bandwidth_gbps) and C(latency_us)
+        of every rail, C(nccl_node_gbps) of one host, C(nccl_nodes_gbps) of several.
+    type: dict
+    default: {}
+  baseline:
+    description: The baseline's file. C(bench.baseline.json) beside the inventory where it is empty.
+    type: str
+    default: ""
+  rebase:
+    description: Make this run the baseline, whatever there is; not where an error was found.
+    type: bool
+    default: false
+attributes:
+  check_mode:
+    description: Writes nothing in check mode.
+    support: full
+  diff_mode:
+    description: Has nothing to show.
+    support: none
+author:
+  - ibready contributors (@ibready)
+"""
+
+EXAMPLES = r"""
+- name: Judge what was measured
+  ibready.cluster.bench_report:
+    hosts: "{{ query('ansible.builtin.inventory_hostnames', 'all') }}"
+    dest: reports
+    floors:
+      nccl_nodes_gbps: 350
+"""
+
+RETURN = r"""
+verdicts:
+  description: The verdict of every host, of what was measured alone.
+  type: dict
+  returned: always
+  sample: {"node1": "ready", "node2": "not_ready"}
+bad:
+  description: What is wrong with each host that is neither C(ready) nor C(degraded).
+  type: dict
+  returned: always
+json:
+  description: The path of the report.
+  type: str
+  returned: always
+baseline:
+  description: The path of the baseline.
+  type: str
+  returned: always
+baseline_written:
+  description: Of what this run became the baseline.
+  type: list
+  elements: str
+  returned: always
+  sample: [mpi, perftest]
+"""

@@ -1,0 +1,273 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: perftest
+short_description: Measure bandwidth and latency between two hosts with perftest
+version_added: 0.2.0
+description:
+  - Starts C(ib_write_bw), C(ib_read_lat) and C(ib_send_lat) as servers on a host's RDMA ports, and
+    asks those of another host.
+  - Every program is a transient systemd unit with a time limit of its own, so that it ends even
+    where the controller dies. A server takes one client.
+  - A measurement loads the link. C(playbooks/bench.yml) sees to it that no job runs on the hosts
+    and that no host takes part in two measurements at once.
+  - A measurement that did not happen is an answer with its reason, not a failure of the module.
+options:
+  state:
+    description:
+      - With V(serving), a server is started for every one of O(ends), and those of an earlier run
+        are stopped.
+      - With V(asked), every one of O(questions) is measured, one after the other.
+      - With V(stopped), no program of ours runs any more.
+    type: str
+    choices: [serving, asked, stopped]
+    required: true
+  ends:
+    description: Where to serve. For O(state=serving).
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      device:
+        description: The local RDMA device.
+        type: str
+        required: true
+      port:
+        description: Its port.
+        type: int
+        default: 1
+      test:
+        description: C(write_bw_gpu) sends from the memory of the nearest GPU, the others from the
+          host's.
+        type: str
+        choices: [write_bw, write_bw_gpu, read_lat, send_lat]
+        required: true
+      tcp_port:
+        description: The TCP port at which both ends meet.
+        type: int
+        required: true
+  questions:
+    description: What to measure. For O(state=asked).
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      device:
+        description: The local RDMA device.
+        type: str
+        required: true
+      port:
+        description: Its port.
+        type: int
+        default: 1
+      test:
+        description: As in O(ends[].test); both ends have to agree.
+        type: str
+        choices: [write_bw, write_bw_gpu, read_lat, send_lat]
+        required: true
+      tcp_port:
+        description: The TCP port at which the server waits.
+        type: int
+        required: true
+      address:
+        description: The server's address, or a name that this host resolves.
+        type: str
+        required: true
+      server:
+        description: A label for the answer.
+        type: str
+        default: ""
+      rail:
+        description: A label for the answer.
+        type: str
+        default: ""
+  failed_ends:
+    description: What O(state=serving) returned on the other host as RV(failed_ends). Such a
+      question is not put, and its answer says why. For O(state=asked).
+    type: dict
+    default: {}
+  seconds:
+    description: How long a bandwidth is measured.
+    type: int
+    default: 5
+  lease:
+    description: Seconds after which a server ends by itself. For O(state=serving).
+    type: int
+    default: 300
+attributes:
+  check_mode:
+    description: Does nothing in check mode.
+    support: full
+  diff_mode:
+    description: Has nothing to show.
+    support: none
+author:
+  - ibready contributors (@ibready)
+"""
+
+EXAMPLES = r"""
+- name: Wait for one client
+  ibready.cluster.perftest:
+    state: serving
+    ends:
+      - device: mlx5_0
+        test: write_bw
+        tcp_port: 18515
+
+- name: Measure against another host
+  ibready.cluster.perftest:
+    state: asked
+    questions:
+      - device: mlx5_0
+        test: write_bw
+        tcp_port: 18515
+        address: 10.1.0.12
+        server: node2
+        rail: mlx5_0/1
+  register: measured
+
+- name: Leave nothing
+  ibready.cluster.perftest:
+    state: stopped
+"""
+
+RETURN = r"""
+failed_ends:
+  description: Why a server is not there, by its TCP port.
+  type: dict
+  returned: with O(state=serving)
+answers:
+  description: One answer per question, in the same order.
+  type: list
+  elements: dict
+  returned: with O(state=asked)
+  contains:
+    test:
+      description: The question's.
+      type: str
+    server:
+      description: The question's label.
+      type: str
+    rail:
+      description: The question's label.
+      type: str
+    untested:
+      description: Why there is no number; empty where there is one.
+      type: str
+    at:
+      description: C(server) where RV(answers[].untested) is the other end's word, C(client) else.
+      type: str
+    gbps:
+      description: Mean bandwidth in Gb/s, of the bandwidth tests.
+      type: float
+    usec:
+      description: Median latency in microseconds, of the latency tests.
+      type: float
+    p99_usec:
+      description: The 99th percentile, null where the release does not tell.
+      type: float
+units:
+  description: The units that were stopped.
+  type: list
+  elements: str
+  returned: with O(state=stopped)
+"""
+
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+
+_compiled.use()
+
+from ansible_collections.ibready.cluster.plugins.module_utils._bench import perftest, unit
+from ansible_collections.ibready.cluster.plugins.module_utils._command import (
+    Output,
+    Unavailable,
+    find_program,
+    run_program,
+)
+
+_SECONDS_MOST = 600
+_END = {
+    "device": {"type": "str", "required": True},
+    "port": {"type": "int", "default": 1},
+    "test": {"type": "str", "choices": list(perftest.PROGRAMS), "required": True},
+    "tcp_port": {"type": "int", "required": True},
+}
+
+
+def _run(argv: list[str], timeout: float) -> Output:
+    return run_program(argv[0], [find_program(argv[0]), *argv[1:]], timeout)
+
+
+def _act(given: dict[str, Any], check_mode: bool) -> dict[str, Any]:
+    ends = [perftest.end(one) for one in given["ends"]]
+    questions = [
+        (perftest.end(one), perftest.address(one["address"]), one) for one in given["questions"]
+    ]
+    if given["state"] == "stopped":
+        units = unit.running(_run, perftest.PREFIX)
+        if not check_mode:
+            unit.stop(_run, units)
+        return {"changed": bool(units), "units": units}
+    if check_mode:
+        return {"changed": False, "skipped": True, "msg": "nothing is measured in check mode"}
+    if given["state"] == "serving":
+        failed = perftest.serve(_run, ends, given["seconds"], given["lease"])
+        return {"changed": bool(ends), "failed_ends": {str(one): failed[one] for one in failed}}
+    answers = [
+        {
+            "test": one.test,
+            "server": raw["server"],
+            "rail": raw["rail"],
+            **_answer(one, address, given),
+        }
+        for one, address, raw in questions
+    ]
+    return {"changed": False, "answers": answers}
+
+
+def _answer(one: perftest.End, address: str, given: dict[str, Any]) -> dict[str, Any]:
+    why = given["failed_ends"].get(str(one.tcp_port))
+    if why:
+        return {"at": "server", "untested": str(why)}
+    return {"at": "client", **perftest.ask(_run, one, address, given["seconds"])}
+
+
+def main() -> None:
+    question = {
+        **_END,
+        "address": {"type": "str", "required": True},
+        "server": {"type": "str", "default": ""},
+        "rail": {"type": "str", "default": ""},
+    }
+    module = AnsibleModule(
+        argument_spec={
+            "state": {"choices": ["serving", "asked", "stopped"], "required": True},
+            "ends": {"type": "list", "elements": "dict", "default": [], "options": _END},
+            "questions": {"type": "list", "elements": "dict", "default": [], "options": question},
+            "failed_ends": {"type": "dict", "default": {}},
+            "seconds": {"type": "int", "default": 5},
+            "lease": {"type": "int", "default": 300},
+        },
+        supports_check_mode=True,
+    )
+    for name, most in (("seconds", _SECONDS_MOST), ("lease", perftest.LEASE_MOST)):
+        if not 1 <= module.params[name] <= most:
+            module.fail_json(msg=f"perftest: {name} must be from 1 to {most}; nothing was started")
+    try:
+        result = _act(module.params, module.check_mode)
+    except ValueError as exc:
+        module.fail_json(msg=f"perftest: {exc}; nothing was started")
+    except (Unavailable, unit.UnitError) as exc:
+        module.fail_json(msg=f"perftest: {exc}")
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()

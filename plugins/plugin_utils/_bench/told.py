@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What one host told a run of bench.yml, read from the variables that the playbook registered.
+
+``ibready_node``, ``ibready_ibverify`` (module results), ``ibready_bench_answers`` (of the module
+perftest), ``ibready_bench_nccl``, ``ibready_bench_nodes`` (results of nccl_perf), ``ibready_smoke``
+(of mpi_smoke), ``ibready_launch`` (of launch); ``ibready_bench_error``,
+``ibready_bench_job_error``, ``ibready_bench_nccl_error`` (texts).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import ib
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import port_name
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _address, _hosts
+from ansible_collections.ibready.cluster.plugins.plugin_utils._bench.plan import Member
+from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import Rail
+
+HCAS = "hcas"
+
+
+@dataclass(frozen=True)
+class Told:
+    """One host. ``rates``: Gb/s of each rail, None where unknown; ``down``: why a rail cannot
+    measure. ``why``: why none can, "". ``gpus``: their models; None with ``gpus_why``.
+    ``stack``: what it runs, for the baseline. ``job_hosts``: of the jobs on several hosts;
+    ``job_error``, ``nccl_error``: what this host said of their end."""
+
+    name: str
+    member: Member
+    absent: str = ""
+    remedy: str = ""
+    rates: Mapping[str, float | None] = field(default_factory=dict)
+    down: Mapping[str, str] = field(default_factory=dict)
+    why: str = ""
+    gpus: Sequence[str] | None = None
+    gpus_why: str = ""
+    stack: Mapping[str, Any] = field(default_factory=dict)
+    simulated: str = ""
+    error: str = ""
+    answers: Sequence[Mapping[str, Any]] = ()
+    nccl: Mapping[str, Any] | None = None
+    nodes: Mapping[str, Any] | None = None
+    mpi: Mapping[str, Any] | None = None
+    job_hosts: Sequence[str] = ()
+    job_error: str = ""
+    nccl_error: str = ""
+
+    @property
+    def digest(self) -> str:
+        """Tells one stack from another."""
+        said = json.dumps(self.stack, sort_keys=True)
+        return hashlib.sha256(said.encode()).hexdigest()[:16]
+
+
+def gather(hostvars: Mapping[str, Any], names: Sequence[str]) -> list[Told]:
+    """Every named host; raises ExpectationError or WaiverError where a variable is wrong."""
+    hosts = _hosts.gather(hostvars, names)
+    return [_told(host, hostvars.get(host.name, {})) for host in hosts]
+
+
+def _told(host: _hosts.Host, seen: Mapping[str, Any]) -> Told:
+    address = _address.of(host.name, seen)
+    if host.absent:
+        return Told(host.name, Member(address), absent=host.absent, remedy=host.remedy)
+    machine = host.facts.get("machine") or {}
+    models = machine.get("gpus")
+    gpus = None if models is None else tuple(str(one or "unknown model") for one in models)
+    rails, rates, down = _rails(host)
+    return Told(
+        name=host.name,
+        member=Member(address, rails, bool(gpus)),
+        rates=rates,
+        down=down,
+        why=host.ib_error or ("" if rates else "it has no RDMA port that could be a rail"),
+        gpus=gpus,
+        gpus_why="" if gpus is not None else host.ib_error or "nobody looked for GPUs",
+        stack=_stack(host),
+        simulated=str(host.node.get("simulated") or ""),
+        error=str(seen.get("ibready_bench_error") or ""),
+        answers=list(seen.get("ibready_bench_answers") or []),
+        nccl=_result(seen, "ibready_bench_nccl"),
+        nodes=_result(seen, "ibready_bench_nodes"),
+        mpi=_result(seen, "ibready_smoke"),
+        job_hosts=tuple((seen.get("ibready_launch") or {}).get("hosts") or ()),
+        job_error=str(seen.get("ibready_bench_job_error") or ""),
+        nccl_error=str(seen.get("ibready_bench_nccl_error") or ""),
+    )
+
+
+def _rails(
+    host: _hosts.Host,
+) -> tuple[dict[str, Rail], dict[str, float | None], dict[str, str]]:
+    """Rails that can measure, the rate of every one, and why the others cannot."""
+    rails: dict[str, Rail] = {}
+    rates: dict[str, float | None] = {}
+    down: dict[str, str] = {}
+    if host.ib is None:
+        return rails, rates, down
+    for ca, port in ib.rails(host.ib, host.expect):
+        name = port_name(ca, port)
+        rates[name] = port.rate
+        if port.state == "Active":
+            rails[name] = Rail(name, ca.name, port.num, port.lid or 0)
+        else:
+            down[name] = f"the port is {port.state or 'in no known state'}"
+    return rails, rates, down
+
+
+def _stack(host: _hosts.Host) -> dict[str, Any]:
+    """What the numbers depend on: kernel, what of a stack is installed, HCAs with firmware.
+
+    Without ``hcas`` where nobody looked at them.
+    """
+    found = {name: str(one) for name, one in (host.node.get("installed") or {}).items() if one}
+    found["kernel"] = str(host.node.get("kernel") or "")
+    if host.ib is not None:
+        found[HCAS] = ", ".join(sorted({f"{one.type} {one.fw}" for one in host.ib.cas}))
+    return found
+
+
+def _result(seen: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
+    found = seen.get(name)
+    if not isinstance(found, Mapping) or found.get("skipped"):
+        return None
+    return found

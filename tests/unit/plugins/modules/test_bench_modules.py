@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The modules perftest, nccl_perf and bench_jobs, with stand-ins for systemd and the programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._bench import nccl
+from ansible_collections.ibready.cluster.plugins.modules import (
+    bench_jobs,
+    nccl_perf,
+    perftest,
+)
+from tests.unit.parsers import SAMPLES
+
+Run = Callable[..., dict[str, Any]]
+
+# A unit is a file in the folder `units`; with --wait the program is run, and its end told.
+PROGRAMS = {
+    "systemctl": r"""
+case "$1" in
+list-units) for unit in "$HOME_OF"/units/*; do
+        [ -e "$unit" ] && echo "${unit##*/} loaded active running ibready"
+    done
+    exit 0 ;;
+stop) shift
+    for unit; do rm -f "$HOME_OF/units/$unit"; done ;;
+is-active) [ -e "$HOME_OF/units/$3" ] || exit 3 ;;
+reset-failed) ;;
+*) exit 64 ;;
+esac
+""",
+    "systemd-run": r"""
+name="${1#--unit=}" wait=
+while :; do
+    case "$1" in --wait) wait=1 ;; --*) ;; *) break ;; esac
+    shift
+done
+[ -n "$wait" ] || { : > "$HOME_OF/units/$name"; exit; }
+"$@"
+status=$?
+result=success; [ $status = 0 ] || result=exit-code
+printf 'Running as unit: %s\nFinished with result: %s\n' "$name" "$result" >&2
+exit $status
+""",
+    "journalctl": "exit 0",
+    "ib_write_bw": r"""
+[ "$*" = "-d mlx5_0 -i 1 -p 18515 -F --report_gbits -q 4 -s 1048576 -D 3 10.0.0.2" ] || exit 64
+cat "$SAMPLES/perftest.txt"
+""",
+    "ib_read_lat": r"""
+echo " Unable to find the Infiniband/RoCE device" >&2
+exit 1
+""",
+    "all_reduce_perf": 'cat "$SAMPLES/nccl_tests.txt"',
+}
+END = {"device": "mlx5_0", "test": "write_bw", "tcp_port": 18515}
+ASK = {**END, "address": "10.0.0.2", "server": "n2", "rail": "mlx5_0/1"}
+
+
+@pytest.fixture(autouse=True)
+def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A host with these programs and nothing else but a shell's own."""
+    bins = tmp_path / "bin"
+    bins.mkdir()
+    (tmp_path / "units").mkdir()
+    for name, text in PROGRAMS.items():
+        head = f"#!/bin/sh\nHOME_OF={tmp_path} SAMPLES={SAMPLES}\nPATH=/usr/bin:/bin:{bins}\n"
+        (bins / name).write_text(head + text)
+        (bins / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(bins))
+    monkeypatch.setattr(nccl, "_PATH", (str(bins),))
+    return tmp_path
+
+
+def units(host: Path) -> list[str]:
+    return sorted(one.name for one in (host / "units").iterdir())
+
+
+def test_servers_are_started_and_stopped(run_module: Run, host: Path) -> None:
+    ends = [END, {**END, "test": "read_lat", "tcp_port": 18516}]
+    result = run_module(perftest.main, state="serving", ends=ends, lease=60)
+    assert (result["changed"], result["failed_ends"]) == (True, {})
+    assert units(host) == ["ibready-perftest-18515.service", "ibready-perftest-18516.service"]
+    result = run_module(perftest.main, state="stopped")
+    assert (result["changed"], len(result["units"])) == (True, 2)
+    assert units(host) == []
+    assert run_module(perftest.main, state="stopped")["changed"] is False
+
+
+def test_questions_are_answered_in_their_order(run_module: Run) -> None:
+    questions = [ASK, {**ASK, "test": "read_lat"}, {**ASK, "tcp_port": 18517}]
+    result = run_module(
+        perftest.main,
+        state="asked",
+        questions=questions,
+        seconds=3,
+        failed_ends={"18517": "ib_write_bw: its port is in use"},
+    )
+    good, broken, absent = result["answers"]
+    assert (good["gbps"], good["untested"], good["server"]) == (396.12, "", "n2")
+    assert broken["untested"] == "ib_read_lat: Unable to find the Infiniband/RoCE device"
+    assert (broken["at"], absent["at"]) == ("client", "server")
+    assert absent["untested"] == "ib_write_bw: its port is in use"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"state": "serving", "ends": [{**END, "device": "a b"}]}, "not an RDMA device name"),
+        ({"state": "asked", "questions": [{**ASK, "address": "-x"}]}, "no address of a host"),
+        ({"state": "asked", "seconds": 0}, "seconds must be from 1"),
+        ({"state": "serving", "lease": 999999}, "lease must be from 1"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(
+    run_module: Run, given: dict[str, Any], said: str, host: Path
+) -> None:
+    result = run_module(perftest.main, **given)
+    assert result["failed"] is True
+    assert said in result["msg"]
+    assert units(host) == []
+
+
+def test_check_mode_starts_nothing(run_module: Run, host: Path) -> None:
+    assert run_module(perftest.main, check=True, state="serving", ends=[END])["skipped"]
+    assert units(host) == []
+    result = run_module(nccl_perf.main, check=True, gpus=2)
+    assert result["untested"]
+
+
+def test_all_reduce_perf_is_found_and_run(run_module: Run, host: Path) -> None:
+    found = run_module(nccl_perf.main, state="found")
+    assert found["program"] == str(host / "bin/all_reduce_perf")
+    result = run_module(nccl_perf.main, gpus=2, timeout=30)
+    assert (result["untested"], result["busbw"], result["ranks"]) == ("", 177.82, 2)
+    assert len(result["rows"]) == 3
+
+
+def test_without_nccl_tests_there_is_a_reason(run_module: Run, host: Path) -> None:
+    (host / "bin/all_reduce_perf").unlink()
+    for given in ({"gpus": 2}, {"state": "found"}):
+        result = run_module(nccl_perf.main, **given)
+        assert "build nccl-tests" in result["untested"]
+        assert "failed" not in result
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "gpus"),
+        ({"gpus": 2, "timeout": 0}, "timeout must be"),
+        ({"gpus": 0}, "gpus must be"),
+        ({"gpus": 2, "end": "8G; reboot"}, "no size"),
+    ],
+)
+def test_a_run_that_cannot_be_meant_is_refused(
+    run_module: Run, given: dict[str, Any], said: str
+) -> None:
+    result = run_module(nccl_perf.main, **given)
+    assert result["failed"] is True
+    assert said in result["msg"]
+
+
+def test_an_idle_host_has_no_job(run_module: Run, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "proc").mkdir(parents=True)
+    (root / "sys/bus/pci/devices").mkdir(parents=True)
+    result = run_module(bench_jobs.main, root=str(root))
+    assert (result["jobs"], result["unknown"]) == ([], [])
+    home = root / "proc/42"
+    (home / "fd").mkdir(parents=True)
+    (home / "comm").write_text("train\n")
+    (home / "fd/9").symlink_to("/dev/infiniband/uverbs1")
+    result = run_module(bench_jobs.main, root=str(root))
+    assert result["jobs"] == ["train[42] has an RDMA device open"]
