@@ -65,7 +65,7 @@ def fat_tree(
                     # Ports are bytes; a made-up spine may need more than there are.
                     links.append(link(leaf["guid"], port, guid(2, spine), min(far, 255)))
     return {
-        "name": "fabric 1",
+        "name": "fabric",
         "asked": "node1 mlx5_0/1",
         "verdict": "ready",
         "checks": [],

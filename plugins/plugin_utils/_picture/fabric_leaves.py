@@ -79,7 +79,9 @@ def draw(fabric: Fabric, name: str) -> str:
     y += 18 * len(told) + 10
     # Lines pass behind the squares.
     parts = [svg.legend(8, 12, entries), *lines, *parts]
-    return svg.picture(room + 20, y, parts, svg.text(f"The fabric {fabric.name} by leaf"), name)
+    return svg.picture(
+        room + 20, y, parts, svg.text(f"The fabric {fabric.name}".rstrip() + " by leaf"), name
+    )
 
 
 def _bands(fabric: Fabric) -> list[tuple[str, list[Node]]]:

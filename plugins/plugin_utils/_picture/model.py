@@ -108,8 +108,10 @@ def read(raw: Mapping[str, Any]) -> Fabric:
     nodes = (_node(as_dict(one)) for one in as_list(raw.get("nodes")))
     known = {one.guid: one for one in sorted(nodes, key=_order) if one.guid}
     links = (_link(as_dict(one)) for one in as_list(raw.get("links")))
+    # The only fabric of a cluster has no name of its own.
+    name = str(raw.get("name") or "")
     return Fabric(
-        str(raw.get("name") or ""),
+        "" if name == "fabric" else name,
         known,
         tuple(one for one in links if one.a in known and one.b in known),
     )

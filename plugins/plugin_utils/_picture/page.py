@@ -76,9 +76,8 @@ def _fabric(raw: Mapping[str, Any], number: int) -> Section:
     pictures = [draw(one, f"f{number}"), ports.draw(one, f"p{number}")] if one.nodes else []
     if not one.nodes:
         notes.append("It told of no node, so there is nothing to draw.")
-    named = one.name if one.name.lower().startswith("fabric") else f"fabric {one.name}".rstrip()
     return Section(
-        f"{named[0].upper()}{named[1:]}",
+        f"Fabric {one.name}".rstrip(),
         notes,
         pictures,
         str(raw.get("verdict") or "unknown"),

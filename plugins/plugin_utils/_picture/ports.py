@@ -57,7 +57,7 @@ def draw(fabric: Fabric, name: str) -> str:
     parts += [_cell(fabric, at, column, link, side) for at, column, link in told[:CELLS]]
     for at, said in enumerate(notes):
         parts.append(svg.word(8, height - 16 * (len(notes) - at) + 4, svg.text(said), 11, "start"))
-    label = svg.text(f"Links of the fabric {fabric.name} by switch and port")
+    label = svg.text(f"Links of the fabric {fabric.name}".rstrip() + ", by switch and port")
     return svg.picture(width, height, parts, label, name)
 
 
