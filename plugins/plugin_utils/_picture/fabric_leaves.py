@@ -172,9 +172,9 @@ def _sums(fabric: Fabric, bundles: list[list[Link]], drawn: int) -> list[str]:
         found.append(f"{strangers:,} adapters are of no host of the inventory.")
     if drawn < len(bundles):
         bad = sum(map(_is_bad, bundles))
-        worst = f"the worst {LINES} of {bad:,}" if bad > LINES else f"the {bad}"
+        worst = f"{LINES} worst of {bad:,}" if bad > LINES else str(bad or "none")
         found.append(
-            f"Lines: {worst} pairs of switches with a link that is not well; "
-            f"{len(bundles) - drawn:,} pairs more are joined."
+            f"{len(bundles):,} pairs of switches are joined. Lines: those with a link that is not "
+            f"well ({worst})."
         )
     return found
