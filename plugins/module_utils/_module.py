@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import time
 from typing import Any, Mapping, Sequence
 
 from ansible.module_utils.basic import AnsibleModule
@@ -40,6 +41,7 @@ def judge(
 
     ``asks``: what is expected where the site says nothing of it.
     """
+    began = time.time()
     module = AnsibleModule(
         argument_spec={
             "expect": {"type": "dict", "options": SPEC},
@@ -74,6 +76,8 @@ def judge(
     told = _only(judged.checks, module.params.get("only"))
     checks = _waivers.apply(told, waivers, host, datetime.date.today())
     result = verdict_object(host, checks, judged.facts)
+    if not module.params["bundle"]:
+        result["clock"] = {"began": began, "ended": time.time()}
     verdict = result["verdict"]
     if verdict in (_model.NOT_READY, _model.UNKNOWN_VERDICT) and not module.params["report_only"]:
         said = "; ".join(_model.sentence(check) for check in _model.trouble(checks))

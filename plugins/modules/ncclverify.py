@@ -87,6 +87,12 @@ facts:
   description: What was seen, by area, and under C(machine) what the host is.
   type: dict
   returned: always
+clock:
+  description:
+    - The host's clock when the look began and when it ended, in seconds since 1970; with
+      C(asked) and C(answered), seconds of a clock of the controller around the visit.
+  type: dict
+  returned: when no bundle was judged
 """
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _compiled

@@ -44,11 +44,11 @@ def report(
 
     ``size`` is how many hosts the inventory has; with --limit, more than took part. ``created`` is
     now, with its zone; waivers hold by its date. ``compare``: also hold the hosts against each
-    other in all that equal hosts have alike, as a diagnosis does.
+    other in what may differ on sound ones, as a diagnosis does.
     """
     today = created.date()
     compared = {
-        host.name: fleet.HostFacts(str(host.node.get("kernel", "")), host.ib)
+        host.name: fleet.HostFacts(str(host.node.get("kernel", "")), host.ib, _alike.kind(host))
         for host in hosts
         if host.ib is not None
     }
@@ -58,7 +58,8 @@ def report(
     pings = _pings(hosts, taking_part)
     rails = _rails(taking_part, pings)
     reached = ping.judge(rails, pings, size)
-    alike = _alike.judge(hosts, rails, pings, size) if compare else {}
+    alike = _alike.judge(hosts, size)
+    closer = _alike.compare(hosts, rails, pings, size) if compare else {}
     told = {host.name: host.tcp for host in hosts if host.tcp is not None}
     tries = _tcp_tries.tries(told)
     connected = tcp.judge({name: one.host for name, one in told.items()}, tries, size)
@@ -74,12 +75,13 @@ def report(
             if host.ib is None:
                 checks.append(unknown("ib.tool.ibstat", "ibstat", host.ib_error))
             else:
-                checks += ib.judge(host.ib, with_fleet(host.expect, usual))
+                checks += ib.judge(host.ib, with_fleet(host.expect, usual[host.name]))
                 checks += own[host.name]
                 checks += _reachability(host.ib, taking_part[host.name], reached[host.name])
             checks += connected.get(host.name, [])
             checks += agreed.get(host.name, [])
             checks += alike.get(host.name, [])
+            checks += closer.get(host.name, [])
         checks = _waivers.apply(checks, host.waivers, host.name, today)
         judged[host.name] = {
             "verdict": verdict(checks),

@@ -8,6 +8,7 @@ _tcp_told.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
     from_dict as check_from_dict,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet_time import Visit
 from ansible_collections.ibready.cluster.plugins.module_utils._data.boards import Board
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
     Expectations,
@@ -37,6 +39,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import Par
 
 # Judged with the ports, by the same code.
 _SM = "fabric.sm.answers"
+_VISIT = ("asked", "answered", "began", "ended")
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class Host:
     """One host of the run. ``absent`` says why nothing is known of it (empty: it took part).
 
     ``recorded``: of a host that is judged by its evidence bundle, when that was collected.
+    ``visit``: what ibverify's visit told of its clock.
     """
 
     name: str
@@ -62,6 +66,7 @@ class Host:
     expect: Expectations = field(default_factory=Expectations)
     answers: Sequence[Mapping[str, Any]] = ()
     tcp: _tcp_told.Told | None = None
+    visit: Visit | None = None
 
 
 def gather(hostvars: Mapping[str, Any], names: Sequence[str]) -> list[Host]:
@@ -90,6 +95,7 @@ def _host(name: str, seen: Mapping[str, Any]) -> Host:
         waivers=_waivers.parse(seen.get("ibready_waivers") or []),
         answers=list(seen.get("ibready_pings") or []),
         tcp=_tcp_told.told(name, seen),
+        visit=_visit(judged.get("clock")),
     )
 
 
@@ -128,6 +134,18 @@ def _judged(judged: Mapping[str, Any]) -> tuple[IbFacts | None, list[Check], str
         return from_dict(judged["facts"]["ib"]), mine, ""
     except (AttributeError, KeyError, TypeError, ValueError) as exc:
         return None, [], f"the module ibverify returned facts that cannot be read: {exc!r}"
+
+
+def _visit(clock: Any) -> Visit | None:
+    """What a visit told of the host's clock; None where it told nothing that can be used."""
+    if not isinstance(clock, Mapping) or not set(_VISIT) <= set(clock):
+        return None
+    told = [clock[name] for name in _VISIT]
+    # Ansible's numbers are of classes of its own.
+    if any(isinstance(one, bool) or not isinstance(one, int | float) for one in told):
+        return None
+    seconds = [float(one) for one in told]
+    return Visit(*seconds) if all(map(math.isfinite, seconds)) else None
 
 
 def _board(judged: Mapping[str, Any]) -> Board | None:

@@ -10,10 +10,11 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _summary
+from ansible_collections.ibready.cluster.plugins.plugin_utils._picture import page
 
 
 def render(report: Mapping[str, Any]) -> str:
-    """Every text is escaped: names and outputs come from the hosts."""
+    """Every text is escaped: names and outputs come from the hosts; pictures escape their own."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -32,4 +33,6 @@ def render(report: Mapping[str, Any]) -> str:
         }
         for name, host in report["hosts"].items()
     ]
-    return environment.get_template("report.html.j2").render(report=report, rows=rows)
+    return environment.get_template("report.html.j2").render(
+        report=report, rows=rows, sections=page.sections(report)
+    )

@@ -6,6 +6,7 @@ Only the controller knows the inventory; the node does the looking and judging.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -34,9 +35,13 @@ class VerifyAction(ActionBase):
         variables = task_vars or {}
         args = self.arguments(dict(self._task.args), variables)
         module = f"ibready.cluster.{type(self).__module__.rpartition('.')[2]}"
+        asked = time.monotonic()
         result.update(
             self._execute_module(module_name=module, module_args=args, task_vars=variables)
         )
+        if isinstance(result.get("clock"), dict):
+            # Between the two the host read its clock; nobody sets this one of the controller.
+            result["clock"].update(asked=asked, answered=time.monotonic())
         return result
 
     def arguments(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:

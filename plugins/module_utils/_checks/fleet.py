@@ -4,15 +4,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
-from typing import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Mapping, Sequence
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
     Check,
     failed,
     passed,
-    skipped,
     unknown,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet_class import (
+    Group,
+    Kind,
+    groups,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet_same import (
+    agreed,
+    same,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY, Expected
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
@@ -23,13 +32,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
     port_name,
 )
 
-_SILENT = "the host did not tell"
-_ASK_OTHERS = "verify without --limit, and mend what kept the others from telling"
 _ASK_FIRST = "mend what kept ibstat from telling it, then verify again"
-# Two hosts that differ have no majority; design 4.2.
-MIN_FLEET = 3
-# How the reason begins where hosts differ and nobody can tell which of them is right.
-NO_MAJORITY = "no majority: "
+_SHOWN = 4
 
 
 @dataclass(frozen=True)
@@ -38,44 +42,64 @@ class HostFacts:
 
     kernel: str
     ib: IbFacts
+    kind: Kind = field(default_factory=Kind)
 
 
 def judge(hosts: Mapping[str, HostFacts], size: int) -> dict[str, list[Check]]:
-    """Every fleet.* check, per host, over the hosts of which anything is known.
+    """Kernel, HCAs and what must be unique, per host, over the hosts of which anything is known.
 
     ``size`` is how many hosts the inventory has. Only a fleet of one has nothing to compare.
     """
     hosts = _on_fabric(hosts)
     checks: dict[str, list[Check]] = {host: [] for host in hosts}
-    kernels = {host: facts.kernel for host, facts in hosts.items()}
-    same("fleet.host.kernel", "host", kernels, checks, size)
-    models = {host: _models(one.ib) for host, one in hosts.items()}
-    same("fleet.hca.model", "host", models, checks, size)
-    for device in sorted({ca.name for one in hosts.values() for ca in one.ib.cas}):
-        versions = {host: "" for host, one in hosts.items() if not one.ib.cas}
-        shown = {
-            host: ca.fw for host, one in hosts.items() for ca in one.ib.cas if ca.name == device
-        }
-        versions.update(shown)
-        same("fleet.hca.firmware", device, versions, checks, size)
+    for group in groups({host: one.kind for host, one in hosts.items()}, size):
+        mine = {host: hosts[host] for host in group.hosts}
+        kernels = {host: facts.kernel for host, facts in mine.items()}
+        same("fleet.host.kernel", "host", kernels, checks, group, _ASK_FIRST)
+        models = {host: _models(one.ib) for host, one in mine.items()}
+        same("fleet.hca.model", "host", models, checks, group, _ASK_FIRST)
+        _firmware(mine, checks, group)
     _unique_guids(hosts, checks)
     _unique_lids(hosts, checks)
     _single_sm(hosts, checks)
     return checks
 
 
-def expectations(hosts: Mapping[str, HostFacts]) -> dict[str, Expected]:
-    """What most hosts have, for keys that nobody else expects anything of; {} below 3 hosts."""
+def _firmware(hosts: Mapping[str, HostFacts], checks: dict[str, list[Check]], group: Group) -> None:
+    """Of HCAs of one model and board id, by the device's name."""
+    told: dict[tuple[str, str, str], dict[str, str]] = {}
+    silent = {host for host, one in hosts.items() if not one.ib.cas}
+    for host, one in hosts.items():
+        for ca in one.ib.cas:
+            key = (ca.name, ca.type, one.ib.device(ca.name).board)
+            told.setdefault(key, {})[host] = ca.fw
+    for (name, _type, _board), values in sorted(told.items()):
+        values.update(dict.fromkeys(silent, ""))
+        same("fleet.hca.firmware", name, values, checks, group, _ASK_FIRST)
+
+
+def expectations(hosts: Mapping[str, HostFacts]) -> dict[str, dict[str, Expected]]:
+    """What most of its equals have, by host, for keys that nobody else expects anything of; {}
+    below 3 equals."""
+    hosts = _on_fabric(hosts)
+    found: dict[str, dict[str, Expected]] = {}
+    for group in groups({host: one.kind for host, one in hosts.items()}, len(hosts)):
+        usual = _expected({host: hosts[host] for host in group.hosts})
+        found.update((host, usual) for host in group.hosts)
+    return found
+
+
+def _expected(hosts: Mapping[str, HostFacts]) -> dict[str, Expected]:
     counted: dict[str, list[object]] = {"hcas": [], "link_layer": [], "rate_gbps": []}
-    for one in _on_fabric(hosts).values():
+    for one in hosts.values():
         layers = Counter(layer(port) for ca in one.ib.cas for port in ca.ports)
         # A whole fleet in the wrong port mode must not expect itself.
         if not layers or layers.most_common(1)[0][0] != INFINIBAND:
             continue
-        same = [(ca, p) for ca in one.ib.cas for p in ca.ports if is_infiniband(p)]
+        ports = [(ca, p) for ca in one.ib.cas for p in ca.ports if is_infiniband(p)]
         counted["link_layer"].append(INFINIBAND)
-        counted["hcas"].append(len({ca.name for ca, _ in same}))
-        rates = Counter(p.rate for _, p in same if p.rate and p.state == "Active")
+        counted["hcas"].append(len({ca.name for ca, _ in ports}))
+        rates = Counter(p.rate for _, p in ports if p.rate and p.state == "Active")
         if rates:
             counted["rate_gbps"].append(rates.most_common(1)[0][0])
     result: dict[str, Expected] = {}
@@ -92,58 +116,10 @@ def _on_fabric(hosts: Mapping[str, HostFacts]) -> dict[str, HostFacts]:
     return {name: replace(one, ib=one.ib.on_fabric()) for name, one in hosts.items()}
 
 
-def agreed(values: list[str]) -> tuple[str, int] | None:
-    """The value that more than half of at least three have, and how many have it."""
-    if len(values) < MIN_FLEET:
-        return None
-    value, times = Counter(values).most_common(1)[0]
-    return (value, times) if 2 * times > len(values) else None
-
-
 def _models(facts: IbFacts) -> str:
     """The HCA models of one host; "" where any of them is not shown."""
     types = sorted(ca.type for ca in facts.cas)
     return ", ".join(types) if all(types) else ""
-
-
-def same(
-    check_id: str,
-    subject: str,
-    values: Mapping[str, str],
-    checks: dict[str, list[Check]],
-    size: int,
-    ask_first: str = _ASK_FIRST,
-) -> None:
-    """Add to ``checks`` of every host in ``values`` whether it has what most of them have.
-
-    "" is the value of a host that did not tell; ``ask_first`` is what to do about that.
-    """
-    known = {host: value for host, value in values.items() if value}
-    majority = agreed(list(known.values()))
-    for host in values:
-        if host not in known:
-            checks[host].append(unknown(check_id, subject, _SILENT, remedy=ask_first))
-            continue
-        value = known[host]
-        if size == 1:
-            checks[host].append(skipped(check_id, subject, "one host: no other to compare with"))
-        elif len(known) == 1:
-            why = "no other host told, so there is nothing to compare with"
-            checks[host].append(unknown(check_id, subject, why, observed=value, remedy=_ASK_OTHERS))
-        elif majority is not None:
-            usual, times = majority
-            source = f"fleet {times}/{len(known)}"
-            if value == usual:
-                checks[host].append(passed(check_id, subject, value, usual, source))
-            else:
-                checks[host].append(failed(check_id, subject, value, usual, source))
-        elif len(set(known.values())) == 1:
-            source = f"fleet {len(known)}/{len(known)}"
-            checks[host].append(passed(check_id, subject, value, value, source))
-        else:
-            seen = Counter(known.values()).most_common()
-            why = NO_MAJORITY + ", ".join(f"{text} on {times}" for text, times in seen)
-            checks[host].append(unknown(check_id, subject, why, observed=value))
 
 
 def _unique_guids(hosts: Mapping[str, HostFacts], checks: dict[str, list[Check]]) -> None:
@@ -164,8 +140,10 @@ def _unique_guids(hosts: Mapping[str, HostFacts], checks: dict[str, list[Check]]
             if not guid:
                 checks[host].append(unknown("fleet.hca.guid_unique", subject, "no GUID shown"))
                 continue
-            others = [name for name in owners[guid.lower()] if name != f"{host} {subject}"]
-            checks[host].append(_unique("fleet.hca.guid_unique", subject, guid, others))
+            shared = owners[guid.lower()]
+            checks[host].append(
+                _unique("fleet.hca.guid_unique", subject, guid, shared, f"{host} {subject}")
+            )
 
 
 def _unique_lids(hosts: Mapping[str, HostFacts], checks: dict[str, list[Check]]) -> None:
@@ -190,9 +168,10 @@ def _unique_lids(hosts: Mapping[str, HostFacts], checks: dict[str, list[Check]])
             why = "the subnet is not known: its subnet manager did not answer"
             checks[host].append(unknown("fleet.port.lid_unique", name, why, observed=lids[0]))
             continue
-        claimed = {owner for lid in lids for owner in owners[(subnet, lid)]}
-        others = sorted(claimed - {f"{host} {name}"})
-        checks[host].append(_unique("fleet.port.lid_unique", name, str(lids[0]), others))
+        claimed = {one for lid in lids for one in owners[(subnet, lid)][: _SHOWN + 2]}
+        checks[host].append(
+            _unique("fleet.port.lid_unique", name, str(lids[0]), sorted(claimed), f"{host} {name}")
+        )
 
 
 def _subnet(facts: IbFacts, port: str) -> int | None:
@@ -206,9 +185,13 @@ def _subnet(facts: IbFacts, port: str) -> int | None:
         return None
 
 
-def _unique(check_id: str, subject: str, value: str, others: list[str]) -> Check:
+def _unique(check_id: str, subject: str, value: str, owners: Sequence[str], me: str) -> Check:
+    """``owners``: all that have it, ``me`` among them; the first few others are named."""
+    # Of thousands that share one GUID nobody reads all.
+    others = list(islice((one for one in owners if one != me), _SHOWN + 1))
     if others:
-        observed = f"{value}, also on {', '.join(others)}"
+        more = ", ..." if len(others) > _SHOWN else ""
+        observed = f"{value}, also on {', '.join(others[:_SHOWN])}{more}"
         return failed(check_id, subject, observed, "on no other", CAPABILITY)
     return passed(check_id, subject, value, "on no other", CAPABILITY)
 

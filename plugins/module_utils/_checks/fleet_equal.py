@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Judge what equal hosts should have alike beside their HCAs: versions, GPUs and PCIe links."""
+"""Judge what equal hosts should have alike beside their HCAs: versions, settings, PCIe links."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Mapping
+from typing import Dict, Mapping
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import fleet
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import fleet_same
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
     Check,
     failed,
@@ -14,53 +14,57 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     skipped,
     unknown,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet_class import (
+    Group,
+    Kind,
+    groups,
+)
 
 HOST = "host"
 _LINK = "fleet.pci.link"
 _ASK_FIRST = "mend what kept the host from telling it, then judge it again"
 _ASK_OTHERS = "judge at least two hosts of the same kind together"
 _SHOWN = 4
+Facts = Dict[str, Dict[str, str]]
 
 
 @dataclass(frozen=True)
 class Alike:
-    """What of one host is compared: "" where it did not tell, None where it has none of it.
+    """What of one host is compared. ``facts``: by check and subject, "" where it did not tell,
+    nothing where it has none of it. ``links``: by PCI address (``32 GT/s x16``, or the lanes alone
+    where the speed may rest)."""
 
-    ``kind``: the machine's product and board; only hosts of one kind have the same ``links``, which
-    are told by PCI address (``32 GT/s x16``, or the lanes alone where the speed may rest).
-    """
-
-    driver: str | None = None
-    rdma: str | None = None
-    nccl: str | None = None
-    gpus: str | None = None
-    kind: str = ""
+    kind: Kind = field(default_factory=Kind)
+    facts: Facts = field(default_factory=dict)
     links: Mapping[str, str] = field(default_factory=dict)
 
 
 def judge(hosts: Mapping[str, Alike], size: int) -> dict[str, list[Check]]:
-    """The checks of every host. ``size`` is how many hosts the inventory has."""
+    """The facts of every host. ``size`` is how many hosts the inventory has."""
     checks: dict[str, list[Check]] = {host: [] for host in hosts}
-    alike = {
-        "fleet.driver.version": {host: one.driver for host, one in hosts.items()},
-        "fleet.rdma.version": {host: one.rdma for host, one in hosts.items()},
-        "fleet.nccl.version": {host: one.nccl for host, one in hosts.items()},
-        "fleet.gpu.model": {host: one.gpus for host, one in hosts.items()},
-    }
-    for check_id, told in alike.items():
-        values = {host: value for host, value in told.items() if value is not None}
-        fleet.same(check_id, HOST, values, checks, size, _ASK_FIRST)
-    kinds: dict[str, dict[str, list[str]]] = {}
-    for one in hosts.values():
-        for address, link in one.links.items():
-            kinds.setdefault(one.kind, {}).setdefault(address, []).append(link)
-    usual = {
-        kind: {address: fleet.agreed(links) for address, links in told.items()}
-        for kind, told in kinds.items()
-    }
-    for host, one in hosts.items():
-        if one.links:
-            checks[host].append(_links(one, kinds[one.kind], usual[one.kind], size))
+    for group in groups({host: one.kind for host, one in hosts.items()}, size):
+        told: dict[tuple[str, str], dict[str, str]] = {}
+        for host in group.hosts:
+            for check_id, subjects in hosts[host].facts.items():
+                for subject, value in subjects.items():
+                    told.setdefault((check_id, subject), {})[host] = value
+        for (check_id, subject), values in sorted(told.items()):
+            fleet_same.same(check_id, subject, values, checks, group, _ASK_FIRST)
+    return checks
+
+
+def judge_links(hosts: Mapping[str, Alike], size: int) -> dict[str, list[Check]]:
+    """The PCIe links of every host."""
+    checks: dict[str, list[Check]] = {host: [] for host in hosts}
+    for group in groups({host: one.kind for host, one in hosts.items()}, size):
+        told: dict[str, list[str]] = {}
+        for host in group.hosts:
+            for address, link in hosts[host].links.items():
+                told.setdefault(address, []).append(link)
+        usual = {address: fleet_same.agreed(links) for address, links in told.items()}
+        for host in group.hosts:
+            if hosts[host].links:
+                checks[host].append(_links(hosts[host], told, usual, group))
     return checks
 
 
@@ -68,11 +72,11 @@ def _links(
     one: Alike,
     told: Mapping[str, list[str]],
     usual: Mapping[str, tuple[str, int] | None],
-    size: int,
+    group: Group,
 ) -> Check:
-    """``told``: of each address the links of all hosts of this kind; ``usual``: of most of them."""
-    if size == 1:
-        return skipped(_LINK, HOST, "one host: no other to compare with")
+    """``told``: of each address the links of all hosts of the group; ``usual``: of most of them."""
+    if group.alone:
+        return skipped(_LINK, HOST, group.alone)
     most = max(len(told[address]) for address in one.links)
     if most == 1:
         why = "no other host of this kind told of its links"
@@ -90,7 +94,7 @@ def _links(
     if odd:
         return failed(_LINK, HOST, _some(odd), "links as on the others", source)
     if split:
-        return unknown(_LINK, HOST, fleet.NO_MAJORITY + _some(split))
+        return unknown(_LINK, HOST, fleet_same.NO_MAJORITY + _some(split))
     return passed(_LINK, HOST, f"{len(one.links)} links", "links as on the others", source)
 
 

@@ -9,7 +9,7 @@ ENTRIES = (
     Entry(
         "fleet.host.kernel",
         "warning",
-        "The host runs the fleet's kernel",
+        "The host runs its equals' kernel",
         "Another kernel means other RDMA modules and other behaviour on one host of many.",
         ("an update or a reboot was missed",),
         "bring the host to the fleet's kernel and reboot it in a maintenance window",
@@ -17,16 +17,17 @@ ENTRIES = (
     Entry(
         "fleet.hca.model",
         "error",
-        "The host has the fleet's HCA models",
+        "The host has its equals' HCA models",
         "A rail of another generation runs at another rate and with other features.",
-        ("another HCA was fitted, or the inventory group mixes platforms",),
-        "put hosts of another platform into a group of their own, or exchange the HCA",
+        ("another HCA was fitted, or one is gone",),
+        "exchange or reseat the HCA; three hosts of another platform are compared by themselves",
     ),
     Entry(
         "fleet.hca.firmware",
         "error",
-        "The HCA runs the fleet's firmware",
-        "One HCA with another firmware is a classic reason for one slow or failing host.",
+        "The HCA runs the firmware of its equals",
+        "Compared are HCAs of one model and board id. One HCA with another firmware is a classic "
+        "reason for one slow or failing host.",
         ("the HCA was replaced, or an update was skipped on this host",),
         "update this HCA's firmware to the fleet's version in a maintenance window",
     ),
@@ -56,38 +57,145 @@ ENTRIES = (
     ),
     Entry(
         "fleet.driver.version",
-        "warning",
-        "The host runs the fleet's NVIDIA driver",
-        "Judged by playbooks/diagnose.yml. Hosts with two drivers run the same job with two sets "
-        "of kernels and defaults; whatever differs then is hard to tell from a fault.",
+        "error",
+        "The host runs its equals' NVIDIA driver",
+        "Hosts with two drivers run the same job with two sets of kernels and defaults; whatever "
+        "differs then is hard to tell from a fault. Open and proprietary modules are two drivers.",
         ("an update or a reboot was missed on this host",),
         "bring the host to the planned driver (site.yml) and reboot it in a maintenance window",
     ),
     Entry(
+        "fleet.fabric_manager.version",
+        "warning",
+        "The host has its equals' fabric manager",
+        "It goes with the driver, release by release.",
+        ("the driver was updated without it, or an update was missed on this host",),
+        "bring the host to the planned stack (site.yml)",
+    ),
+    Entry(
         "fleet.rdma.version",
         "warning",
-        "The host has the fleet's RDMA stack",
-        "Judged by playbooks/diagnose.yml. Another release brings other modules, other defaults "
-        "and another way of peer memory.",
+        "The host has its equals' RDMA stack",
+        "Another release brings other modules, other defaults and another way of peer memory.",
         ("an update was missed on this host, or a distribution upgrade replaced the vendor's",),
         "bring the host to the planned stack (site.yml)",
     ),
     Entry(
         "fleet.nccl.version",
         "warning",
-        "The host has the fleet's NCCL",
-        "Judged by playbooks/diagnose.yml. Releases of NCCL do not speak with each other. Jobs "
-        "that bring their own library do not use the host's.",
+        "The host has its equals' NCCL",
+        "Releases of NCCL do not speak with each other. Jobs that bring their own library do not "
+        "use the host's.",
         ("an update was missed on this host, or an unattended one was not",),
         "bring the host to the planned NCCL (site.yml)",
     ),
     Entry(
-        "fleet.gpu.model",
+        "fleet.nccl.settings",
         "warning",
-        "The host has the fleet's GPUs",
-        "Judged by playbooks/diagnose.yml. A collective runs at the pace of its slowest GPU.",
-        ("a GPU was replaced or is gone, or the inventory group mixes platforms",),
-        "put hosts of another platform into a group of their own, or mend the GPU",
+        "Jobs find the settings of NCCL that they find on its equals",
+        "Compared is what NCCL takes from /etc/nccl.conf, by digest and line by line, without what "
+        "names the host's own devices, interfaces and files. Ranks with other settings choose "
+        "other algorithms, and hang or fall back together.",
+        ("nccl.conf was edited by hand on this host, or not written by the last converge",),
+        "let ibready write it (site.yml), or compare /etc/nccl.conf with an equal host's",
+    ),
+    Entry(
+        "fleet.gpu.model",
+        "error",
+        "The host has its equals' GPUs",
+        "A collective runs at the pace of its slowest GPU, and a host that has lost one starts "
+        "with a rank too few.",
+        ("a GPU was replaced or is gone",),
+        "mend the GPU; three hosts of another platform are compared by themselves",
+    ),
+    Entry(
+        "fleet.gpu.vbios",
+        "warning",
+        "The GPUs have the VBIOS of its equals",
+        "Another VBIOS means other limits of clocks and power, and other faults already mended.",
+        ("a GPU or baseboard was replaced, or a firmware bundle was not applied to all hosts",),
+        "update the baseboard's firmware with the machine maker's bundle, in a maintenance window",
+    ),
+    Entry(
+        "fleet.host.bios",
+        "warning",
+        "The machine has the BIOS of its equals",
+        "Another BIOS trains PCIe links, sleeps its CPUs and sets ACS in another way.",
+        ("the mainboard was replaced, or an update was missed on this host",),
+        "update the BIOS in a maintenance window, and load the site's settings again",
+    ),
+    Entry(
+        "fleet.host.args",
+        "warning",
+        "The kernel was booted with the arguments of its equals",
+        "Without what tells where the host's own disks and addresses are. IOMMU, isolated CPUs and "
+        "huge pages are set there.",
+        ("the boot loader was changed on this host, or it was not rebooted since",),
+        "compare /proc/cmdline with an equal host's; host_tuning_kernel_args sets them on all",
+    ),
+    Entry(
+        "fleet.host.limits",
+        "warning",
+        "Jobs get the limits of its equals",
+        "How much memory may be locked and how many files opened, by systemd's default and by each "
+        "service that starts jobs.",
+        ("a drop-in of systemd is missing or differs, or a service runs since before it",),
+        "run site.yml (host_tuning), then restart the named service when the host is drained",
+    ),
+    Entry(
+        "fleet.host.sysctl",
+        "warning",
+        "The kernel has the settings of its equals",
+        "Those that matter to jobs between nodes: memory policy, buffers of sockets, ARP with "
+        "several rails.",
+        ("a file below /etc/sysctl.d differs, or somebody set it by hand",),
+        "run site.yml (host_tuning), or compare `sysctl -a` with an equal host's",
+    ),
+    Entry(
+        "fleet.port.mtu",
+        "warning",
+        "The port has the MTU of the same port of its equals",
+        "Compared on Active ports. The smaller one counts for both ends of a connection, and "
+        "larger packets than a RoCE switch takes are lost.",
+        ("the interface was set otherwise on this host, or its partition has another MTU",),
+        "set the interface's MTU as on the others (InfiniBand: the partition's, in opensm)",
+    ),
+    Entry(
+        "fleet.roce.gid",
+        "warning",
+        "RoCE v2 finds its address where it does on its equals",
+        "Index and family of the first routable entry of the port's GID table. A job that names an "
+        "index, or a family, needs it on all hosts.",
+        ("an address was added or lost, or the interface came up in another order",),
+        "compare `ip address` and the GID tables with an equal host's",
+    ),
+    Entry(
+        "fleet.roce.qos",
+        "warning",
+        "The port treats priorities as its equals do",
+        "Trust, flow control, DSCP, ECN and traffic class. One host that marks or pauses otherwise "
+        "loses packets under load, or makes others lose them.",
+        ("the settings were lost with a reboot, or changed by hand",),
+        "run site.yml with the site's RoCE settings, or compare `mlnx_qos -i` with an equal host's",
+    ),
+    Entry(
+        "fleet.container.engine",
+        "warning",
+        "The host has its equals' container engines and toolkit",
+        "Another engine starts jobs with other limits and other devices.",
+        ("an update was missed on this host, or an engine was installed beside the plan",),
+        "bring the host to the planned stack (site.yml)",
+    ),
+    Entry(
+        "fleet.time.skew",
+        "warning",
+        "The host's clock may show the time of the others",
+        "Each visit bounds how far the host's clock is off, by when it was asked and answered. A "
+        "host fails where its bounds cannot hold the time that most hosts may share, and passes "
+        "with how far it may still be off; `host.time.synchronised` tells what its own daemon "
+        "says.",
+        ("the clock is not synchronised on this host, or by another source",),
+        "compare `chronyc sources` (or timedatectl) with another host's; then `chronyc makestep`",
     ),
     Entry(
         "fleet.pci.link",

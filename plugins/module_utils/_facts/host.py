@@ -18,8 +18,8 @@ class KernelFacts:
 
     ``domains``: the IOMMU domain (``identity``, ``DMA-FQ``) of each GPU and HCA by PCI address, ""
     where it has one that cannot be told; empty without an IOMMU. ``governors``: how many CPU clocks
-    each governor has; missing where the kernel governs none. ``secure_boot`` is missing where the
-    firmware has no such thing.
+    each governor has; missing where the kernel governs none. ``sysctls``: those that are compared
+    between hosts, by name. ``secure_boot`` is missing where the firmware has no such thing.
     """
 
     cmdline: Reading[str] = field(default_factory=Reading)
@@ -27,6 +27,7 @@ class KernelFacts:
     governors: Reading[dict[str, int]] = field(default_factory=Reading)
     numa_balancing: Reading[int] = field(default_factory=Reading)
     zone_reclaim: Reading[int] = field(default_factory=Reading)
+    sysctls: dict[str, Reading[str]] = field(default_factory=dict)
     secure_boot: Reading[bool] = field(default_factory=Reading)
     log: Reading[Dmesg] = field(default_factory=Reading)
 

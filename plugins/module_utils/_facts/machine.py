@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data.boards import Board
@@ -75,7 +75,8 @@ class Machine:
     """The host as its files tell it, and the hardware profile that they amount to.
 
     ``gpus``: the model of each GPU seen on the bus (or by nvidia-smi where the bus cannot be
-    read), None for a model that is not known. ``simulated``: what of this host is simulated, "";
+    read), None for a model that is not known. ``bios``: the firmware's version.
+    ``simulated``: what of this host is simulated, "";
     ``simulates_hardware``: whether bus, kernel modules and their tools are, so that they can be
     judged like a host's.
     ``memlock_ceiling``: how many bytes a process of a simulated node may lock at most, whatever it
@@ -93,6 +94,7 @@ class Machine:
     product: Reading[str] = field(default_factory=Reading)
     kernel: Reading[str] = field(default_factory=Reading)
     vendor: Reading[str] = field(default_factory=Reading)
+    bios: Reading[str] = field(default_factory=Reading)
     virtual: Reading[bool] = field(default_factory=Reading)
     container: str = ""
     arch: str = ""
@@ -154,11 +156,14 @@ class Machine:
         return {
             "product": self.product.value,
             "vendor": self.vendor.value,
+            "bios": asdict(self.bios),
             "kernel": self.kernel.value,
             "arch": self.arch,
             "virtual": self.virtual.value,
             "container": self.container,
-            "gpus": [one.model if one else None for one in self.gpus.value or ()],
+            "gpus": None
+            if self.gpus.value is None
+            else [one.model if one else None for one in self.gpus.value],
             "hcas": [one.address for one in self.hcas],
             "switch_managers": list(self.switch_managers.value or ()),
             "profile": self.board.name if self.board else None,

@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections import Counter
 
+from ansible_collections.ibready.cluster.plugins.module_utils._data import host_sysctls
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     Evidence,
     Missing,
@@ -23,6 +24,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse import dmes
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import to_int
 
 CMDLINE = "/proc/cmdline"
+SYSCTLS = "/proc/sys"
 PCI = "/sys/bus/pci/devices"
 GROUPS = "/sys/kernel/iommu_groups"
 CPUFREQ = "/sys/devices/system/cpu/cpufreq"
@@ -45,9 +47,15 @@ def observe(evidence: Evidence, machine: Machine) -> KernelFacts:
         governors=_governors(evidence),
         numa_balancing=_ask.file(evidence, NUMA_BALANCING, to_int),
         zone_reclaim=_ask.file(evidence, ZONE_RECLAIM, to_int),
+        sysctls={name: _sysctl(evidence, name) for name in host_sysctls.NAMES},
         secure_boot=_secure_boot(evidence),
         log=_ask.command(evidence, "dmesg", dmesg.parse),
     )
+
+
+def _sysctl(evidence: Evidence, name: str) -> Reading[str]:
+    value = _ask.text(evidence, f"{SYSCTLS}/{name.replace('.', '/')}")
+    return value.map(lambda text: " ".join(text.split()))
 
 
 def _domains(evidence: Evidence, machine: Machine) -> Reading[dict[str, str]]:

@@ -58,6 +58,7 @@ def observe(evidence: Evidence, profile: str = "") -> Machine:
         product=product,
         kernel=kernel,
         vendor=vendor,
+        bios=_ask.text(evidence, "/sys/class/dmi/id/bios_version"),
         virtual=host_kind.virtual(cpu, vendor, product),
         container=host_kind.container(evidence),
         arch=host_kind.arch(evidence, cpu, kernel),

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import fleet
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import fleet_same
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
     FAIL,
     UNKNOWN,
@@ -46,7 +46,7 @@ class Finding:
         Hosts that differ without a majority are wrong, whichever of them it is.
         """
         split = self.check.id.startswith("fleet.") and self.check.cause.startswith(
-            fleet.NO_MAJORITY
+            fleet_same.NO_MAJORITY
         )
         return self.check.result == FAIL or (self.check.result == UNKNOWN and split)
 

@@ -12,6 +12,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import (
     rows_bus,
     rows_container,
     rows_fabric,
+    rows_fleet,
     rows_gpu,
     rows_host,
     rows_job,
@@ -33,7 +34,7 @@ OTHER = Row(
     confidence=POSSIBLE,
 )
 
-ROWS = (
+_ROWS = (
     *rows_settings.ROWS,
     *rows_kernel.ROWS,
     *rows_bus.ROWS,
@@ -45,9 +46,11 @@ ROWS = (
     *rows_settings.LATE,
     *rows_container.ROWS,
     *rows_settings.HOST_PROGRAMS,
+    *rows_fleet.ROWS,
     *rows_job.ROWS,
     OTHER,
 )
+ROWS = tuple(rows_fleet.with_differences(row) for row in _ROWS)
 
 # Checks that are unknown where they do not pass, and so are never a cause.
 NEVER_WRONG = frozenset(("host.access.reachable", "fabric.ping.tested"))

@@ -2,10 +2,10 @@
 """What the host area reads of a simulated node.
 
 `node.more` understands: cmdline, domain (of every GPU and HCA; "" for no IOMMU), governor,
-numa_balancing, zone_reclaim, memlock and nofile (systemd's defaults), secure_boot (on, off, none),
-log (more lines of dmesg), modules (loaded besides), missing (not loaded), units (name to active
-state), ipoib (configured interfaces), modes (of device files, "" for none), slurmd_memlock,
-synchronised.
+numa_balancing, zone_reclaim, sysctls (by name), memlock and nofile (systemd's defaults),
+secure_boot (on, off, none), log (more lines of dmesg), modules (loaded besides), missing (not
+loaded), units (name to active state), ipoib (configured interfaces), modes (of device files, "" for
+none), slurmd_memlock, synchronised.
 """
 
 from __future__ import annotations
@@ -22,6 +22,18 @@ _SECURE_BOOT = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e
 _OTHER_VARIABLE = "/sys/firmware/efi/efivars/BootCurrent-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 _CPUS = 8  # a real host has some hundred; one tells as much
 _SLURMD = 4242
+# As the role host_tuning leaves them; the memory policies are settings of their own.
+_SYSCTLS = {
+    "vm.max_map_count": 1048576,
+    "net.core.netdev_max_backlog": 250000,
+    "net.core.rmem_max": 16777216,
+    "net.core.wmem_max": 16777216,
+    **{
+        f"net.ipv4.conf.{scope}.{name}": value
+        for scope in ("all", "default")
+        for name, value in (("arp_announce", 2), ("arp_ignore", 1), ("rp_filter", 2))
+    },
+}
 # Modules with their users, as lsmod has them.
 _RDMA = {
     "rdma_ucm": (),
@@ -64,6 +76,8 @@ def _kernel(tree: Tree, node: Node) -> None:
     tree.file("/proc/cmdline", more.get("cmdline", f"{root} quiet"))
     tree.file("/proc/sys/kernel/numa_balancing", str(more.get("numa_balancing", 0)))
     tree.file("/proc/sys/vm/zone_reclaim_mode", str(more.get("zone_reclaim", 0)))
+    for name, value in {**_SYSCTLS, **more.get("sysctls", {})}.items():
+        tree.file(f"/proc/sys/{name.replace('.', '/')}", str(value))
     usual = {"gb200-nvl72-node": "none", "hgx-h200-8-roce": "on"}.get(node.name, "off")
     secure = more.get("secure_boot", usual)
     tree.file(_OTHER_VARIABLE, bytes([7, 0, 0, 0, 1, 0]))

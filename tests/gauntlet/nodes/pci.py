@@ -36,6 +36,7 @@ def add(tree: Tree, node: Node) -> None:
     """GPUs, HCAs, NVSwitches and the bridges above them; DMI and the CPU's hypervisor flag."""
     tree.file("/sys/class/dmi/id/product_name", node.product)
     tree.file("/sys/class/dmi/id/sys_vendor", node.vendor)
+    tree.file("/sys/class/dmi/id/bios_version", node.more.get("bios", "2.4a"))
     tree.file("/proc/sys/kernel/osrelease", node.kernel)
     tree.file("/proc/cpuinfo", _cpuinfo(node))
     tree.file("/proc/uptime", "864000.52 190080000.12")

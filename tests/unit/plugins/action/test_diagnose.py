@@ -26,6 +26,8 @@ NAMES = ("n1", "n2", "n3")
 Inventory = Callable[..., dict[str, Any]]
 Run = Callable[..., dict[str, Any]]
 
+CLOCK = {"asked": 10.0, "answered": 20.0, "began": 1e9 + 11, "ended": 1e9 + 19}
+
 
 def told(name: str, late: str = "", **bent: Any) -> dict[str, Any]:
     """The variables of a healthy host after judge.yml; round trips with ``late`` take long."""
@@ -45,7 +47,11 @@ def told(name: str, late: str = "", **bent: Any) -> dict[str, Any]:
     ]
     return {
         "ibready_node": {"node": {"kernel": "6.8.0", "root": True, "simulated": ""}},
-        "ibready_ibverify": {"checks": [], "facts": {"ib": node(int(name[1:])).to_dict()}},
+        "ibready_ibverify": {
+            "checks": [],
+            "facts": {"ib": node(int(name[1:])).to_dict()},
+            "clock": CLOCK,
+        },
         "ibready_expect": EXPECT,
         "ibready_pings": pings,
         "ibready_tcp": False,
@@ -127,7 +133,7 @@ def test_a_lost_rail_of_a_live_host_hides_its_pings(run: Run) -> None:
             }
         )
     del facts["sm"]["mlx5_1/1"]
-    known = fleet(n2={"ibready_ibverify": {"checks": [], "facts": {"ib": facts}}})
+    known = fleet(n2={"ibready_ibverify": {"checks": [], "facts": {"ib": facts}, "clock": CLOCK}})
     for name, host in known.items():
         host["ibready_pings"] = [
             one

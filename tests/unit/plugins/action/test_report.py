@@ -30,7 +30,11 @@ def told(index: int, *servers: str, **bent: Any) -> dict[str, Any]:
     counts = {"untested": "", "sent": 50, "received": 50, "rtt_avg": 0.02, "rtt_max": 0.1}
     return {
         "ibready_node": {"node": {"kernel": "6.8.0", "root": True, "simulated": ""}},
-        "ibready_ibverify": {"checks": [], "facts": {"ib": node(index).to_dict()}},
+        "ibready_ibverify": {
+            "checks": [],
+            "facts": {"ib": node(index).to_dict()},
+            "clock": {"asked": 10.0, "answered": 20.0, "began": 1e9 + 11, "ended": 1e9 + 19},
+        },
         "ibready_expect": EXPECT,
         "ibready_pings": [
             {"rail": rail, "server": server, **counts}

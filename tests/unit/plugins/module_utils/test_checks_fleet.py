@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet impo
     expectations,
     judge,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet_class import Kind
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expected
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
     Device,
@@ -20,6 +22,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
 from tests.unit.samples import facts, hca, master, node, port
 
 KERNEL = "6.8.0-48-generic"
+NAMES = ("n0", "n1", "n2")
 
 
 def fleet(*hosts: IbFacts, kernels: tuple[str, ...] = ()) -> dict[str, HostFacts]:
@@ -205,22 +208,53 @@ def test_a_fleet_in_the_wrong_port_mode_does_not_expect_itself() -> None:
         replace(one, cas=tuple(replace(ca, ports=(port(link_layer="Ethernet"),)) for ca in one.cas))
         for one in (node(1), node(2), node(3))
     ]
-    assert "link_layer" not in expectations(fleet(*flipped))
+    assert "link_layer" not in expectations(fleet(*flipped))["n0"]
 
 
 def test_the_fleet_expects_only_from_three_hosts_on() -> None:
-    assert expectations(fleet(node(1), node(2))) == {}
-    assert expectations(fleet(node(1), node(2), node(3))) == {
+    assert expectations(fleet(node(1), node(2))) == {"n0": {}, "n1": {}}
+    usual = {
         "hcas": Expected(2, "fleet 3/3"),
         "link_layer": Expected("InfiniBand", "fleet 3/3"),
         "rate_gbps": Expected(400.0, "fleet 3/3"),
     }
+    assert expectations(fleet(node(1), node(2), node(3))) == dict.fromkeys(NAMES, usual)
+
+
+def test_a_host_of_another_platform_is_expected_nothing_by_the_others() -> None:
+    hosts = fleet(node(1), node(2), node(3), node(4))
+    hosts["n3"] = replace(hosts["n3"], kind=Kind("a storage server"))
+    found = expectations(hosts)
+    assert found["n3"] == {}
+    assert found["n0"]["rate_gbps"] == Expected(400.0, "fleet 3/3")
+    told = {one.id: one for one in judge(hosts, 4)["n3"]}
+    assert told["fleet.hca.model"].result == "skip"
+    assert "a storage server" in told["fleet.hca.model"].cause
+    # Others of its kind may be among those that were left out.
+    limited = {one.id: one.result for one in judge(hosts, 5)["n3"]}
+    assert limited["fleet.hca.model"] == "unknown"
+
+
+def test_firmware_is_compared_among_hcas_of_one_model_and_board() -> None:
+    oem = replace(node(4, fw="28.36.1010"), devices={"mlx5_0": Device(board="DEL0000000031")})
+    found = bad(fleet(node(1), node(2), node(3), oem))
+    assert found == {"n3 fleet.hca.firmware mlx5_1": "fail"}
+
+
+def test_thousands_with_one_guid_name_a_few_others() -> None:
+    hosts = {f"n{at}": HostFacts(KERNEL, node(1)) for at in range(2000)}
+    start = time.process_time()
+    found = judge(hosts, 2000)["n7"]
+    assert time.process_time() - start < 20
+    twice = next(one for one in found if one.id == "fleet.hca.guid_unique")
+    assert twice.result == "fail"
+    assert len(twice.observed) < 200
 
 
 def test_the_rates_of_down_ports_are_nobody_s_expectation() -> None:
     down = {"state": "Down", "rate": 10.0}
     hosts = fleet(*(facts(hca("mlx5_0", port(), port(2, **down), port(3, **down))) for _ in "123"))
-    assert expectations(hosts)["rate_gbps"] == Expected(400.0, "fleet 3/3")
+    assert expectations(hosts)["n0"]["rate_gbps"] == Expected(400.0, "fleet 3/3")
 
 
 def test_ports_that_lead_to_the_nvlink_switches_are_no_part_of_the_fleet() -> None:
@@ -242,4 +276,4 @@ def test_ports_that_lead_to_the_nvlink_switches_are_no_part_of_the_fleet() -> No
     checks = [one for mine in judge(hosts, 3).values() for one in mine]
     assert [one for one in checks if one.result != "pass"] == []
     assert not any("mlx5_9" in one.subject for one in checks)
-    assert expectations(hosts)["hcas"].value == 2
+    assert expectations(hosts)["n1"]["hcas"].value == 2

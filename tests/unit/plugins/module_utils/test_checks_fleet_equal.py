@@ -2,70 +2,100 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet_class import Kind
 from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet_equal import (
     Alike,
     judge,
+    judge_links,
 )
 
 LINKS = {"0000:15:00.0": "32 GT/s x16", "0000:13:00.0": "x16", "0000:25:00.0": "32 GT/s x16"}
-ONE = Alike("580.105.08", "doca 25.10", "2.28.7", "8x H100", "SYS hgx-h100-8", LINKS)
-IDS = ("driver.version", "rdma.version", "nccl.version", "gpu.model", "pci.link")
+SETTINGS = "NCCL_IB_TC=106\nNCCL_NET_PLUGIN=none"
+FACTS = {
+    "fleet.driver.version": {"host": "580.105.08 open"},
+    "fleet.nccl.settings": {"host": SETTINGS},
+    "fleet.port.mtu": {"mlx5_0/1": "4096", "mlx5_1/1": "4096"},
+}
+ONE = Alike(Kind("SYS"), FACTS, LINKS)
+HEALTHY = {
+    "driver.version host": "pass",
+    "nccl.settings host": "pass",
+    "port.mtu mlx5_0/1": "pass",
+    "port.mtu mlx5_1/1": "pass",
+    "pci.link host": "pass",
+}
+
+
+def bent(check: str, subject: str, value: str | None) -> Alike:
+    """A host of which this fact is another; None: it has none of it."""
+    mine = {name: one for name, one in FACTS[check].items() if name != subject}
+    return replace(ONE, facts={**FACTS, check: mine if value is None else {**mine, subject: value}})
 
 
 def results(*hosts: Alike, size: int = 0) -> dict[str, dict[str, str]]:
     """By host, what became of each check."""
     named = {f"n{at}": one for at, one in enumerate(hosts)}
+    size = size or len(hosts)
+    links = judge_links(named, size)
     return {
-        host: {one.id.removeprefix("fleet."): one.result for one in checks}
-        for host, checks in judge(named, size or len(hosts)).items()
+        host: {
+            f"{one.id.removeprefix('fleet.')} {one.subject}": one.result
+            for one in (*checks, *links[host])
+        }
+        for host, checks in judge(named, size).items()
     }
 
 
 def test_equal_hosts_pass_every_comparison() -> None:
-    assert results(ONE, ONE, ONE) == {f"n{at}": dict.fromkeys(IDS, "pass") for at in range(3)}
+    assert results(ONE, ONE, ONE) == {f"n{at}": HEALTHY for at in range(3)}
 
 
 @pytest.mark.parametrize(
-    ("bent", "check"),
+    ("odd", "check"),
     [
-        ({"driver": "580.95.05"}, "driver.version"),
-        ({"rdma": "inbox 50.0"}, "rdma.version"),
-        ({"nccl": "not installed"}, "nccl.version"),
-        ({"gpus": "7x H100"}, "gpu.model"),
-        ({"links": {**LINKS, "0000:15:00.0": "16 GT/s x16"}}, "pci.link"),
-        ({"links": {**LINKS, "0000:13:00.0": "x8"}}, "pci.link"),
+        (bent("fleet.driver.version", "host", "580.95.05 open"), "driver.version host"),
+        (bent("fleet.nccl.settings", "host", "NCCL_IB_TC=0"), "nccl.settings host"),
+        (bent("fleet.port.mtu", "mlx5_1/1", "2048"), "port.mtu mlx5_1/1"),
+        (replace(ONE, links={**LINKS, "0000:15:00.0": "16 GT/s x16"}), "pci.link host"),
+        (replace(ONE, links={**LINKS, "0000:13:00.0": "x8"}), "pci.link host"),
     ],
 )
-def test_the_one_that_differs_is_named_and_the_others_are_not(
-    bent: dict[str, Any], check: str
-) -> None:
-    found = results(ONE, replace(ONE, **bent), ONE)
-    assert found["n1"] == {**dict.fromkeys(IDS, "pass"), check: "fail"}
-    assert found["n0"] == found["n2"] == dict.fromkeys(IDS, "pass")
+def test_the_one_that_differs_is_named_and_the_others_are_not(odd: Alike, check: str) -> None:
+    found = results(ONE, odd, ONE)
+    assert found["n1"] == {**HEALTHY, check: "fail"}
+    assert found["n0"] == found["n2"] == HEALTHY
 
 
 def test_two_that_differ_are_unknown_for_nobody_knows_who_is_right() -> None:
-    other = replace(ONE, driver="580.95.05", links={**LINKS, "0000:13:00.0": "x8"})
+    other = replace(
+        bent("fleet.driver.version", "host", "580.95.05"), links={**LINKS, "0000:13:00.0": "x8"}
+    )
     for one in results(ONE, other).values():
-        assert (one["driver.version"], one["pci.link"]) == ("unknown", "unknown")
-        assert one["nccl.version"] == "pass"
+        assert (one["driver.version host"], one["pci.link host"]) == ("unknown", "unknown")
+        assert one["nccl.settings host"] == "pass"
 
 
 def test_a_host_that_did_not_tell_is_unknown_and_one_that_has_none_is_left_out() -> None:
-    found = results(ONE, replace(ONE, driver=""), replace(ONE, driver=None, gpus=None, links={}))
-    assert found["n1"]["driver.version"] == "unknown"
-    assert set(found["n2"]) == {"rdma.version", "nccl.version"}
+    silent = bent("fleet.driver.version", "host", "")
+    without = replace(bent("fleet.driver.version", "host", None), links={})
+    found = results(ONE, silent, without)
+    assert found["n0"]["driver.version host"] == "unknown"
+    assert found["n1"]["driver.version host"] == "unknown"
+    assert set(found["n2"]) == set(HEALTHY) - {"driver.version host", "pci.link host"}
 
 
-def test_links_are_compared_among_hosts_of_one_kind_alone() -> None:
-    other = replace(ONE, kind="another", links={"0000:15:00.0": "16 GT/s x8"})
+def test_hosts_of_another_product_are_compared_apart() -> None:
+    other = replace(
+        bent("fleet.driver.version", "host", "535.1"),
+        kind=Kind("another"),
+        links={"0000:15:00.0": "16 GT/s x8"},
+    )
     found = results(ONE, ONE, other)
-    assert found["n2"]["pci.link"] == "unknown"
-    assert found["n0"]["pci.link"] == "pass"
+    assert set(found["n2"].values()) == {"skip"}
+    assert found["n0"] == HEALTHY
 
 
 def test_a_host_that_is_alone_has_nothing_to_be_compared_with() -> None:
@@ -75,7 +105,22 @@ def test_a_host_that_is_alone_has_nothing_to_be_compared_with() -> None:
 
 def test_what_differs_is_told_with_what_the_others_have() -> None:
     odd = replace(ONE, links={**LINKS, "0000:15:00.0": "16 GT/s x8"})
-    named = {"n0": ONE, "n1": odd, "n2": ONE}
-    check = next(one for one in judge(named, 3)["n1"] if one.id == "fleet.pci.link")
+    check = judge_links({"n0": ONE, "n1": odd, "n2": ONE}, 3)["n1"][0]
     assert check.observed == "0000:15:00.0 16 GT/s x8 instead of 32 GT/s x16"
     assert check.expected_from == "fleet 2/3"
+
+
+def test_of_many_settings_those_are_shown_that_differ() -> None:
+    odd = bent("fleet.nccl.settings", "host", "NCCL_ALGO=Ring\nNCCL_IB_TC=106")
+    found = judge({"n0": ONE, "n1": odd, "n2": ONE}, 3)
+    check = next(one for one in found["n1"] if one.id == "fleet.nccl.settings")
+    assert check.observed.startswith("2 lines, digest ")
+    assert check.observed.endswith(": NCCL_ALGO=Ring")
+    assert check.expected.endswith(": NCCL_NET_PLUGIN=none")
+    assert "NCCL_IB_TC" not in check.observed + check.expected
+
+
+def test_what_nobody_installed_is_not_compared() -> None:
+    none = bent("fleet.driver.version", "host", "not installed")
+    assert "driver.version host" not in results(none, none, none)["n0"]
+    assert results(ONE, none, ONE)["n1"]["driver.version host"] == "fail"

@@ -26,6 +26,7 @@ RAILS = ("mlx5_0/1", "mlx5_1/1")
 EXPECT = {"hcas": 2, "link_layer": "InfiniBand", "rate_gbps": 400}
 NODE = {"kernel": "6.8.0", "root": True, "simulated": ""}
 
+CLOCK = {"asked": 10.0, "answered": 20.0, "began": 1e9 + 11, "ended": 1e9 + 19}
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
 
 
@@ -48,7 +49,11 @@ def registered(index: int, ib: IbFacts | None = None, **bent: Any) -> dict[str, 
     ]
     return {
         "ibready_node": {"node": NODE},
-        "ibready_ibverify": {"checks": [], "facts": {"ib": (ib or node(index)).to_dict()}},
+        "ibready_ibverify": {
+            "checks": [],
+            "facts": {"ib": (ib or node(index)).to_dict()},
+            "clock": CLOCK,
+        },
         "ibready_expect": EXPECT,
         "ibready_pings": answers,
         **tcp(*(name for name in NAMES if name != me)),

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import Host, participant
 from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import Rail
-from tests.unit.samples import facts, hca, port
+from tests.unit.samples import facts, hca, node, port
 
 INFINIBAND = {"link_layer": "InfiniBand"}
 
@@ -56,3 +57,30 @@ def test_an_ethernet_port_is_no_rail_whoever_expects_it(expect: dict[str, Any]) 
 )
 def test_a_host_of_which_nothing_is_known_misses_every_rail(host: Host, why: str) -> None:
     assert participant(host).missing == {"*": why}
+
+
+@pytest.mark.parametrize(
+    "clock",
+    [
+        None,
+        "late",
+        {},
+        {"began": 1.0, "ended": 2.0},
+        {"asked": 1.0, "answered": 2.0, "began": "1", "ended": 2.0},
+        {"asked": 1.0, "answered": 2.0, "began": True, "ended": 2.0},
+        {"asked": 1.0, "answered": 2.0, "began": float("nan"), "ended": 2.0},
+    ],
+)
+def test_a_visit_without_a_clock_is_none(clock: object) -> None:
+    judged = {"checks": [], "facts": {"ib": node(1).to_dict()}, "clock": clock}
+    told = {"ibready_node": {"node": {}}, "ibready_ibverify": judged}
+    assert _hosts.gather({"n1": told}, ["n1"])[0].visit is None
+
+
+def test_a_visit_tells_the_clock() -> None:
+    clock = {"asked": 10, "answered": 20.0, "began": 1e9, "ended": 1e9 + 8}
+    judged = {"checks": [], "facts": {"ib": node(1).to_dict()}, "clock": clock}
+    told = {"ibready_node": {"node": {}}, "ibready_ibverify": judged}
+    visit = _hosts.gather({"n1": told}, ["n1"])[0].visit
+    assert visit is not None
+    assert visit.bounds == (1e9 + 8 - 20, 1e9 - 10)

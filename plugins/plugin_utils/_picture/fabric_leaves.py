@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A large fabric as a picture: switches in squares by level and rail, each with what hangs on it.
+
+Nothing is drawn twice, and the size is bounded: of more switches than there is room for, some
+stand for several.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils._picture import svg
+from ansible_collections.ibready.cluster.plugins.plugin_utils._picture.fabric_nodes import (
+    svg_entries,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._picture.model import (
+    CORE,
+    LEAF,
+    SPINE,
+    Fabric,
+    Link,
+    Node,
+)
+
+# Squares of one level or rail; pairs of switches of which all lines are drawn, and beyond those
+# pairs of which the bad ones are.
+SQUARES = 128
+PAIRS = 256
+LINES = 64
+_PER_ROW = 32
+_HEIGHT = 30
+# A few have room for their names.
+_NAMED = 12
+_NARROW, _WIDE = 34, 98
+_LEFT = 150
+_NAMES = {CORE: "core", SPINE: "spines", LEAF: "leaves"}
+
+
+@dataclass(frozen=True)
+class Square:
+    """One switch, or several that stand together."""
+
+    nodes: tuple[Node, ...]
+
+    @property
+    def shown(self) -> str:
+        if len(self.nodes) == 1:
+            return self.nodes[0].shown
+        return f"{self.nodes[0].shown} to {self.nodes[-1].shown}"
+
+
+def draw(fabric: Fabric, name: str) -> str:
+    """The picture; ``name`` as svg.picture has it."""
+    parts: list[str] = []
+    places: dict[str, tuple[float, float]] = {}
+    entries = svg_entries({link.state for link in fabric.links})
+    bands = [(label, nodes, _squares(nodes)) for label, nodes in _bands(fabric)]
+    longest = min(_PER_ROW, max((len(squares) for *_, squares in bands), default=0))
+    wide = _WIDE if longest <= _NAMED else _NARROW
+    y = 46.0
+    for label, nodes, squares in bands:
+        parts.append(svg.word(8, y + 18, svg.text(label), 12, "start"))
+        parts.append(svg.word(8, y + 32, f"{len(nodes):,} switches", 10, "start"))
+        for number, square in enumerate(squares):
+            x = _LEFT + number % _PER_ROW * wide
+            top = y + number // _PER_ROW * (_HEIGHT + 4)
+            parts.append(_square(fabric, square, x, top, wide - 4))
+            for one in square.nodes:
+                places[one.guid] = (x + wide / 2 - 2, top + _HEIGHT / 2)
+        y += -(-len(squares) // _PER_ROW) * (_HEIGHT + 4) + 26
+    bundles = _bundles(fabric)
+    drawn = bundles if len(bundles) <= PAIRS else [one for one in bundles if _is_bad(one)][:LINES]
+    lines = [_line(fabric, links, places) for links in reversed(drawn)]
+    told = _sums(fabric, bundles, len(drawn))
+    room = max(_LEFT + longest * wide, svg.legend_width(entries), 6.4 * max(map(len, told)))
+    for at, said in enumerate(told):
+        parts.append(svg.word(8, y + 14 + 18 * at, svg.text(said), 12, "start"))
+    y += 18 * len(told) + 10
+    # Lines pass behind the squares.
+    parts = [svg.legend(8, 12, entries), *lines, *parts]
+    return svg.picture(
+        room + 20, y, parts, svg.text(f"The fabric {fabric.name}".rstrip() + " by leaf"), name
+    )
+
+
+def _bands(fabric: Fabric) -> list[tuple[str, list[Node]]]:
+    """Rows of squares from the top down; the leaves by the rail that most of their HCAs are of."""
+    found = [(_NAMES[level], fabric.level(level)) for level in (CORE, SPINE)]
+    rails: dict[int, list[Node]] = {}
+    for leaf in fabric.level(LEAF):
+        counted = Counter(one.rail for one in fabric.by_leaf.get(leaf.guid, ()) if one.rail)
+        # A leaf of several rails is of none: all hosts of a rack hang on it.
+        rail = next(iter(counted)) if len(counted) == 1 else 0
+        rails.setdefault(rail, []).append(leaf)
+    for rail, leaves in sorted(rails.items(), key=lambda one: (one[0] == 0, one[0])):
+        found.append((f"leaves of rail {rail}" if rail else "leaves", leaves))
+    return [(label, nodes) for label, nodes in found if nodes]
+
+
+def _squares(nodes: list[Node]) -> list[Square]:
+    step = -(-len(nodes) // SQUARES)
+    return [Square(tuple(nodes[at : at + step])) for at in range(0, len(nodes), step)]
+
+
+def _square(fabric: Fabric, square: Square, x: float, y: float, width: float) -> str:
+    links = {id(link): link for one in square.nodes for link in fabric.ends.get(one.guid, ())}
+    counted = Counter(link.state for link in links.values())
+    state = svg.worst(counted)
+    adapters = sum(len(fabric.by_leaf.get(one.guid, ())) for one in square.nodes)
+    states = ", ".join(f"{counted[one]} {one}" for one in svg.ORDER if counted[one])
+    title = svg.text(f"{square.shown}: {len(links)} links ({states}), {adapters} adapters")
+    look = svg.LOOKS[state]
+    number = f"{adapters or len(links)}"
+    first, second = number, look.sign
+    if width > _NARROW:
+        first, second = svg.short(square.shown, 14), f"{number} {look.sign}".rstrip()
+    below = svg.word(x + width / 2, y + 27, second, 12) if second else ""
+    return (
+        f"<g class='node switch' data-switches='{len(square.nodes)}'>"
+        f"{svg.box(x, y, width, _HEIGHT, look.fill, title)}"
+        f"{svg.word(x + width / 2, y + (13 if below else 19), first)}{below}</g>"
+    )
+
+
+def _bundles(fabric: Fabric) -> list[list[Link]]:
+    """The links of each pair of switches, those pairs first that are worst."""
+    pairs: dict[tuple[str, str], list[Link]] = {}
+    for link in fabric.links:
+        if link.a != link.b and all(fabric.nodes[one].is_switch for one in (link.a, link.b)):
+            pairs.setdefault((min(link.a, link.b), max(link.a, link.b)), []).append(link)
+    return sorted(pairs.values(), key=lambda links: svg.ORDER.index(_state(links)))
+
+
+def _state(links: list[Link]) -> str:
+    return svg.worst(link.state for link in links)
+
+
+def _is_bad(links: list[Link]) -> bool:
+    return _state(links) != svg.OK
+
+
+def _line(fabric: Fabric, links: list[Link], places: dict[str, tuple[float, float]]) -> str:
+    """All links of one pair as one line; its words are those of the worst."""
+    one = min(links, key=lambda link: svg.ORDER.index(link.state))
+    (ax, ay), (bx, by) = places[one.a], places[one.b]
+    look = svg.LOOKS[one.state]
+    said = fabric.said(one) + (f" (one of {len(links)} links)" if len(links) > 1 else "")
+    good = one.state == svg.OK
+    paint = f"'{look.fill}' stroke-width='1'" if good else "'#1c1e21' stroke-width='1.6'"
+    dashes = f" stroke-dasharray='{look.dashes}'" if look.dashes else ""
+    return (
+        f"<g class='bundle {one.state}' data-links='{len(links)}'><title>{svg.text(said)}</title>"
+        f"<path d='M{ax:g} {ay:g}L{bx:g} {by:g}' stroke={paint}{dashes}/></g>"
+    )
+
+
+def _sums(fabric: Fabric, bundles: list[list[Link]], drawn: int) -> list[str]:
+    """What the squares cannot show: what there is, and how much of it is not well."""
+    hosts = {one.host for one in fabric.nodes.values() if one.host}
+    strangers = sum(not one.is_switch and not one.host for one in fabric.nodes.values())
+    counted = Counter(link.state for link in fabric.links)
+    states = ", ".join(
+        f"{counted[one]:,} {svg.LOOKS[one].says}" for one in svg.ORDER if counted[one]
+    )
+    found = [
+        f"{len(hosts):,} hosts, {len(fabric.links):,} links: {states or 'none'}",
+        "A number is the adapters on a leaf, or the links of another switch; the colour is the "
+        "worst link's.",
+    ]
+    if strangers:
+        found.append(f"{strangers:,} adapters are of no host of the inventory.")
+    if drawn < len(bundles):
+        bad = sum(map(_is_bad, bundles))
+        worst = f"{LINES} worst of {bad:,}" if bad > LINES else str(bad or "none")
+        found.append(
+            f"{len(bundles):,} pairs of switches are joined. Lines: those with a link that is not "
+            f"well ({worst})."
+        )
+    return found

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The state of every link as a heat map: a row for each switch, a column for each port."""
+
+from __future__ import annotations
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils._picture import svg
+from ansible_collections.ibready.cluster.plugins.plugin_utils._picture.fabric_nodes import (
+    svg_entries,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._picture.model import (
+    CORE,
+    LEAF,
+    SPINE,
+    Fabric,
+    Link,
+    Node,
+)
+
+# Rows, and cells that are told one by one.
+ROWS = 384
+CELLS = 400
+_SIDE, _LEFT, _TOP = 14, 190, 66
+_SMALL = 8
+
+
+def draw(fabric: Fabric, name: str) -> str:
+    """The picture; ``name`` as svg.picture has it."""
+    rows, left_out = _rows(fabric)
+    side = _SIDE if len(rows) <= 64 else _SMALL
+    most = max((_port(one.guid, link) for one in rows for link in _links(fabric, one)), default=0)
+    entries = [*svg_entries({link.state for link in fabric.links}), ("#ffffff", "", "no cable")]
+    good: list[tuple[int, int]] = []
+    told: list[tuple[int, int, Link]] = []
+    for at, node in enumerate(rows):
+        for link in _links(fabric, node):
+            column = _port(node.guid, link) - 1
+            if link.state == svg.OK:
+                good.append((at, column))
+            else:
+                told.append((at, column, link))
+    told.sort(key=lambda cell: svg.ORDER.index(cell[2].state))
+    width = max(_LEFT + most * side + 20, svg.legend_width(entries) + 20, 560)
+    notes = _notes(len(told), left_out)
+    height = _TOP + len(rows) * side + 16 + 16 * len(notes)
+    parts = [
+        svg.legend(8, 12, entries),
+        svg.box(_LEFT, _TOP, most * side, len(rows) * side, "#ffffff"),
+        *_heads(most, side),
+        *(_label(node, at, side) for at, node in enumerate(rows)),
+        _path(good, svg.LOOKS[svg.OK].fill, side),
+    ]
+    for state in svg.ORDER:
+        # What is not told one by one has its colour all the same.
+        rest = [(at, column) for at, column, link in told[CELLS:] if link.state == state]
+        if rest:
+            parts.append(_path(rest, svg.LOOKS[state].fill, side))
+    parts += [_cell(fabric, at, column, link, side) for at, column, link in told[:CELLS]]
+    for at, said in enumerate(notes):
+        parts.append(svg.word(8, height - 16 * (len(notes) - at) + 4, svg.text(said), 11, "start"))
+    label = svg.text(f"Links of the fabric {fabric.name}".rstrip() + ", by switch and port")
+    return svg.picture(width, height, parts, label, name)
+
+
+def _rows(fabric: Fabric) -> tuple[list[Node], int]:
+    """Leaves, spines, core; of too many those with something wrong first. How many are left out."""
+    switches = [one for level in (LEAF, SPINE, CORE) for one in fabric.level(level)]
+    if len(switches) <= ROWS:
+        return switches, 0
+    switches.sort(
+        key=lambda one: svg.ORDER.index(
+            svg.worst(link.state for link in fabric.ends.get(one.guid, ()))
+        )
+    )
+    return switches[:ROWS], len(switches) - ROWS
+
+
+def _links(fabric: Fabric, node: Node) -> list[Link]:
+    return fabric.ends.get(node.guid, [])
+
+
+def _port(guid: str, link: Link) -> int:
+    """The port at which the link is plugged in there; of a loop the first."""
+    return max(1, link.a_port if link.a == guid else link.b_port)
+
+
+def _heads(most: int, side: float) -> list[str]:
+    every = 1 if side == _SIDE and most <= 40 else 8
+    columns = [one for one in range(1, most + 1) if one == 1 or one % every == 0]
+    heads = [svg.word(_LEFT + (one - 0.5) * side, _TOP - 5, str(one), 9) for one in columns]
+    return [*heads, svg.word(_LEFT, _TOP - 17, "port", 11, "start")]
+
+
+def _label(node: Node, at: int, side: float) -> str:
+    size = 11 if side == _SIDE else 7
+    said = f"{svg.short(node.shown, 24 if size == 11 else 38)}"
+    title = f"<title>{svg.text(f'{node.level or node.type} {node.shown}, {node.guid}')}</title>"
+    y = _TOP + (at + 0.78) * side
+    return f"<g class='row'>{title}{svg.word(_LEFT - 6, y, said, size, 'end')}</g>"
+
+
+def _path(cells: list[tuple[int, int]], fill: str, side: float) -> str:
+    edge = "#ffffff" if side == _SIDE else fill
+    return (
+        f"<path class='cells' d='{svg.runs(cells, side, _LEFT, _TOP)}' fill='{fill}' "
+        f"stroke='{edge}' stroke-width='.5'/>"
+        if cells
+        else ""
+    )
+
+
+def _cell(fabric: Fabric, at: int, column: int, link: Link, side: float) -> str:
+    look = svg.LOOKS[link.state]
+    x, y = _LEFT + column * side, _TOP + at * side
+    return (
+        f"<g class='cell {link.state}'>"
+        f"{svg.box(x, y, side, side, look.fill, svg.text(fabric.said(link)))}"
+        f"{svg.word(x + side / 2, y + 0.8 * side, look.sign, 11 if side == _SIDE else 7)}</g>"
+    )
+
+
+def _notes(told: int, left_out: int) -> list[str]:
+    notes = []
+    if told > CELLS:
+        notes.append(f"{CELLS} of {told:,} cells that are not well have a sign and tell why.")
+    if left_out:
+        notes.append(f"{left_out:,} switches more are not drawn; those with bad links come first.")
+    return notes

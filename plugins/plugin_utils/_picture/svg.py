@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Write SVG: every text escaped, nothing loaded, no script; states by colour and by sign."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import groupby
+
+OK, SLOW, ERRORS, DOWN, MISCABLED = "ok", "slow", "errors", "down", "miscabled"
+UNTESTED, NOTHING, UNKNOWN = "untested", "nothing", "unknown"
+_FONT = "font-family='system-ui, sans-serif'"
+# C0 and C1 controls, and what XML 1.0 does not allow.
+_CONTROLS = dict.fromkeys([*range(32), *range(127, 160), 0xFFFE, 0xFFFF, *range(0xD800, 0xE000)])
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one state looks: colours that the colour-blind tell apart (Okabe and Ito, 2008), a sign
+    beside them, and the dashes of a line."""
+
+    fill: str
+    sign: str
+    says: str
+    dashes: str = ""
+
+
+LOOKS = {
+    OK: Look("#8ec3e6", "", "as it should be"),
+    SLOW: Look("#f0e442", "S", "slower than both ends can", "8 3"),
+    ERRORS: Look("#e69f00", "!", "errors rise", "5 3"),
+    MISCABLED: Look("#cc79a7", "M", "plugged in at the wrong place", "2 3"),
+    DOWN: Look("#d55e00", "X", "down", "1 4"),
+    UNKNOWN: Look("#ffffff", "?", "not known", "3 3"),
+}
+# The worst first.
+ORDER = (DOWN, MISCABLED, ERRORS, SLOW, UNKNOWN, OK)
+
+
+def text(value: object) -> str:
+    """A foreign text as SVG may hold it."""
+    return escape(str(value).translate(_CONTROLS), quote=True)
+
+
+def short(value: object, most: int) -> str:
+    """The text, escaped, with its middle left out where it is longer than that."""
+    said = str(value)
+    if len(said) > most:
+        half = (most - 1) // 2
+        said = f"{said[: most - 1 - half]}\N{HORIZONTAL ELLIPSIS}{said[-half:] if half else ''}"
+    return text(said)
+
+
+def worst(states: Iterable[str]) -> str:
+    """The state that is to be shown for all of these."""
+    seen = set(states)
+    return next((one for one in ORDER if one in seen), UNKNOWN)
+
+
+def word(
+    x: float, y: float, said: str, size: int = 11, anchor: str = "middle", more: str = ""
+) -> str:
+    """A text that is escaped already."""
+    return (
+        f"<text x='{x:g}' y='{y:g}' font-size='{size}' text-anchor='{anchor}' fill='#1c1e21'"
+        f"{more}>{said}</text>"
+    )
+
+
+def box(
+    x: float, y: float, width: float, height: float, fill: str, title: str = "", more: str = ""
+) -> str:
+    """A rectangle; ``title`` is escaped already."""
+    said = f"<title>{title}</title>" if title else ""
+    return (
+        f"<rect x='{x:g}' y='{y:g}' width='{width:g}' height='{height:g}' fill='{fill}' "
+        f"stroke='#5b6168' stroke-width='.7'{more}>{said}</rect>"
+    )
+
+
+def runs(cells: Iterable[tuple[int, int]], side: float, x: float, y: float) -> str:
+    """Equal cells (row, column) as one path, neighbours of a row in one stroke."""
+    found = []
+    for row, mine in groupby(sorted(cells), key=lambda cell: cell[0]):
+        columns = [column for _row, column in mine]
+        # What grows by one with its place is one run.
+        for _, run in groupby(enumerate(columns), key=lambda one: one[1] - one[0]):
+            members = [column for _at, column in run]
+            width = len(members) * side
+            left, top = x + members[0] * side, y + row * side
+            found.append(f"M{left:g} {top:g}h{width:g}v{side:g}h-{width:g}z")
+    return "".join(found)
+
+
+def legend(x: float, y: float, entries: Sequence[tuple[str, str, str]]) -> str:
+    """``entries``: fill, sign, words (escaped already); one beside the other."""
+    parts = []
+    for fill, sign, says in entries:
+        parts.append(box(x, y, 14, 14, fill))
+        if sign:
+            parts.append(word(x + 7, y + 11, sign))
+        parts.append(word(x + 20, y + 11, says, anchor="start"))
+        x += 34 + 6.2 * len(says)
+    return "".join(parts)
+
+
+def legend_width(entries: Sequence[tuple[str, str, str]]) -> float:
+    """How much room `legend` needs."""
+    return sum(34 + 6.2 * len(says) for _, _, says in entries)
+
+
+def picture(width: float, height: float, parts: Iterable[str], label: str, name: str) -> str:
+    """The whole; ``label`` (escaped already) tells what it shows to those who do not see it.
+
+    ``name`` makes its patterns its own among several pictures of one page.
+    """
+    return (
+        f"<svg xmlns='http://www.w3.org/2000/svg' role='img' width='{width:.0f}' "
+        f"height='{height:.0f}' viewBox='0 0 {width:.0f} {height:.0f}' {_FONT}>"
+        f"<title>{label}</title>"
+        f"<defs><pattern id='{name}' width='5' height='5' patternUnits='userSpaceOnUse'>"
+        "<rect width='5' height='5' fill='#ffffff'/>"
+        "<path d='M0 5L5 0' stroke='#9aa1a9' stroke-width='1'/></pattern></defs>"
+        f"<rect width='100%' height='100%' fill='#ffffff'/>{''.join(parts)}</svg>"
+    )
