@@ -65,6 +65,10 @@ MANAGED = (
     # beegfs_client
     Managed("/etc/beegfs/beegfs-client*.conf"),
     Managed("/etc/beegfs/ibready-*.conf"),
+    # subnet_manager
+    Managed("/etc/ibready/opensm/*"),
+    Managed("/etc/logrotate.d/ibready-opensm"),
+    Managed("/etc/systemd/system/opensm*.service", tell=SYSTEMD),
     # Which services start at boot.
     Managed("/etc/systemd/system/*.wants/openibd.service", tell=SYSTEMD),
     Managed("/etc/rc*.d/*openibd"),
