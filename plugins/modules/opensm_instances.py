@@ -261,6 +261,10 @@ def _bring(
     try:
         apply.act(one)
         now = apply.settle(evidence, fabric, here, ours, given["beside"], given["wait"])
+        # Without INFO messages (2) it does not say when it has swept.
+        flags = int(str(fabric.settings.get("log_flags", 3)), 0)
+        if one.act == conf.RELOAD and now.own == ask.MASTER and flags & 2:
+            apply.swept(fabric.name, begin, given["wait"])
         complaint = apply.complaint(fabric.name, begin)
         if complaint:
             raise OpensmError(f"fabric {fabric.name}: opensm says: {complaint}")

@@ -35,6 +35,8 @@ _MODE = 0o644
 _PAUSE = 2.0
 # What opensm logs where it could not use a file, and goes on with its own defaults.
 _COMPLAINTS = ("PARSE ERROR", "Partition configuration in error", "rescan_conf_file failed")
+# The end of a heavy sweep, at log_flags of INFO or ERROR.
+_SWEPT = ("SUBNET UP", "ERRORS DURING INITIALIZATION")
 
 
 @dataclass
@@ -179,6 +181,18 @@ def complaint(name: str, begin: int) -> str:
         line.partition("-> ")[2] or line for line in lines if any(c in line for c in _COMPLAINTS)
     ]
     return bad[0] if bad else ""
+
+
+def swept(name: str, begin: int, wait: float) -> None:
+    """Wait until the master has logged a sweep since then; OpensmError where it did not."""
+    deadline = time.monotonic() + wait
+    while not any(word in _state.read(f"{data.LOGS}/{name}.log")[begin:] for word in _SWEPT):
+        if time.monotonic() >= deadline:
+            raise OpensmError(
+                f"fabric {name}: {wait:g} s after SIGHUP, {data.LOGS}/{name}.log shows no sweep."
+                " What changed is not in use"
+            )
+        time.sleep(_PAUSE / 4)
 
 
 def settle(
