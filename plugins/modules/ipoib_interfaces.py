@@ -132,13 +132,11 @@ def _present(module: AnsibleModule) -> dict[str, Any]:
                 " tell apart. Next: leave out its name"
             )
     backend = keep.detect() if given["backend"] == "auto" else given["backend"]
-    version = keep.systemd()
-    keep.refuse_old(backend, links, version)
+    keep.refuse_backend(backend, links, keep.systemd())
     # What udev is to rename has its name at the next boot, and its files are for that one.
     parents = {one.port: one.wanted or owns[one.port].name for one in links if not one.pkey}
-    modern = version >= data.NETWORKD_LEAST
     wanted = {
-        **files.render(backend, links, parents, modern),
+        **files.render(backend, links, parents),
         **files.naming(links, {port: own.place for port, own in owns.items()}),
     }
     before = keep.ours()

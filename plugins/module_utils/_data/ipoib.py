@@ -23,5 +23,6 @@ BACKENDS = (NETWORKD, NETPLAN, MANAGER)
 NETWORKD_FOLDER = "/etc/systemd/network"
 NETPLAN_FILE = "/etc/netplan/90-ibready-ipoib.yaml"
 MANAGER_FOLDER = "/etc/NetworkManager/system-connections"
-# systemd 250 brought Kind=ipoib and [IPoIB] (systemd.netdev), netplan 0.105 infiniband-mode.
+# systemd 250 brought Kind=ipoib to systemd.netdev. Its [IPoIB] of systemd.network, by which netplan
+# says infiniband-mode, is an unknown section to systemd 252 and 257 (seen).
 NETWORKD_LEAST = 250

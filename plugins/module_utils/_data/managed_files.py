@@ -71,6 +71,7 @@ MANAGED = (
     Managed("/etc/systemd/system/opensm*.service", tell=SYSTEMD),
     # ipoib; the service takes up a file that went back when it starts next.
     Managed("/etc/systemd/network/60-ibready-*"),
+    Managed("/etc/systemd/network/05-ibready-*.link"),
     Managed("/etc/systemd/network/10-netplan-*.network.d/ibready.conf"),
     Managed("/etc/netplan/90-ibready-ipoib.yaml"),
     Managed("/etc/NetworkManager/system-connections/ibready-*.nmconnection"),

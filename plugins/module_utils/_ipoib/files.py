@@ -11,19 +11,17 @@ from ansible_collections.ibready.cluster.plugins.module_utils._data import ipoib
 from ansible_collections.ibready.cluster.plugins.module_utils._ipoib.wish import Link
 
 HEADER = "# Written by the role ipoib of ibready. The next run undoes changes of others.\n"
-LINKS = f"{data.NETWORKD_FOLDER}/60-ibready-*.link"
+LINKS = f"{data.NETWORKD_FOLDER}/05-ibready-*.link"
 _SPACE = uuid.UUID("5f3c1f0e-6a3b-4c53-9f0a-1b2d7a5c9e10")
 
 
-def render(
-    backend: str, links: Sequence[Link], parents: Mapping[str, str], modern: bool = True
-) -> dict[str, str]:
-    """Texts by path. ``parents``: the interface of each port. ``modern``: systemd knows IPoIB."""
+def render(backend: str, links: Sequence[Link], parents: Mapping[str, str]) -> dict[str, str]:
+    """Texts by path. ``parents``: the interface of each port."""
     if backend == data.MANAGER:
         return {_keyfile(one, parents): _profile(one, parents) for one in links}
     if backend == data.NETPLAN:
         own = [one for one in links if not one.pkey]
-        texts = {data.NETPLAN_FILE: _netplan(own, parents, modern)}
+        texts = {data.NETPLAN_FILE: _netplan(own, parents)}
         for one in own:
             children = _children(one, links, parents)
             if children:
@@ -31,8 +29,8 @@ def render(
                 name = parents[one.port]
                 path = f"{data.NETWORKD_FOLDER}/10-netplan-{name}.network.d/ibready.conf"
                 texts[path] = f"{HEADER}[Network]\n" + _named("IPoIB", children)
-        return {**texts, **_networkd([one for one in links if one.pkey], links, parents, modern)}
-    return _networkd(links, links, parents, modern)
+        return {**texts, **_networkd([one for one in links if one.pkey], links, parents)}
+    return _networkd(links, links, parents)
 
 
 def naming(links: Sequence[Link], places: Mapping[str, str]) -> dict[str, str]:
@@ -41,9 +39,9 @@ def naming(links: Sequence[Link], places: Mapping[str, str]) -> dict[str, str]:
     for one in links:
         if one.wanted:
             text = f"{HEADER}[Match]\nPath=pci-{places[one.port]}\nType=infiniband\n"
-            # Interfaces of partitions are of the same function.
+            # Interfaces of partitions are of the same function. It sorts before netplan's own.
             text += f"OriginalName=!*.*\n\n[Link]\nName={one.wanted}\n"
-            texts[f"{data.NETWORKD_FOLDER}/60-ibready-{one.wanted}.link"] = text
+            texts[f"{data.NETWORKD_FOLDER}/05-ibready-{one.wanted}.link"] = text
     return texts
 
 
@@ -82,7 +80,7 @@ def _named(key: str, values: Sequence[str]) -> str:
 
 
 def _networkd(
-    wanted: Sequence[Link], links: Sequence[Link], parents: Mapping[str, str], modern: bool
+    wanted: Sequence[Link], links: Sequence[Link], parents: Mapping[str, str]
 ) -> dict[str, str]:
     texts = {}
     for one in wanted:
@@ -94,19 +92,17 @@ def _networkd(
         text += "RequiredForOnline=no\n\n[Network]\nDHCP=no\nLinkLocalAddressing=ipv6\n"
         text += "IPv6AcceptRA=no\n"
         text += _named("Address", one.addresses) + _named("IPoIB", _children(one, links, parents))
-        text += f"\n[IPoIB]\nMode={one.mode}\n" if modern else ""
         texts[f"{stem}.network"] = text
         if one.pkey:
-            kind = f"[NetDev]\nName={name}\nKind=ipoib\n\n[IPoIB]\nPKey={one.pkey:#06x}\n"
+            kind = f"[NetDev]\nName={name}\nKind=ipoib\n\n[IPoIB]\nPartitionKey={one.pkey:#06x}\n"
             texts[f"{stem}.netdev"] = f"{HEADER}{kind}Mode={one.mode}\n"
     return texts
 
 
-def _netplan(own: Sequence[Link], parents: Mapping[str, str], modern: bool) -> str:
+def _netplan(own: Sequence[Link], parents: Mapping[str, str]) -> str:
     lines = [f"{HEADER}network:", "  version: 2", "  ethernets:"]
     for one in own:
         lines += [f"    {parents[one.port]}:"]
-        lines += [f"      infiniband-mode: {one.mode}"] if modern else []
         lines += [f"      mtu: {one.mtu}"] if one.mtu else []
         lines += ["      optional: true", "      dhcp4: false", "      accept-ra: false"]
         if one.addresses:

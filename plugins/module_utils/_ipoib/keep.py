@@ -73,15 +73,20 @@ def detect(root: str = "/") -> str:
     return data.NETWORKD
 
 
-def refuse_old(backend: str, links: Sequence[Link], version: int) -> None:
-    """IpoibError where this systemd has no words for what is wished."""
-    if backend == data.MANAGER or version >= data.NETWORKD_LEAST:
+def refuse_backend(backend: str, links: Sequence[Link], version: int) -> None:
+    """IpoibError where the service has no words for what is wished. ``version``: systemd's."""
+    if backend == data.MANAGER:
         return
-    if any(one.pkey for one in links) or any(one.mode == data.CONNECTED for one in links):
+    if any(one.mode == data.CONNECTED for one in links):
         raise IpoibError(
-            f"systemd {version} knows neither partitions nor modes of IPoIB, {data.NETWORKD_LEAST}"
-            " does. Next: leave out pkeys and mode: connected on this host, or let NetworkManager"
-            " have its interfaces"
+            "systemd-networkd leaves a port's mode as it is, whatever its files and netplan's say"
+            " (seen of systemd 252 and 257). Next: say mode: datagram, or let NetworkManager have"
+            " the host's interfaces"
+        )
+    if version < data.NETWORKD_LEAST and any(one.pkey for one in links):
+        raise IpoibError(
+            f"systemd {version} knows no partitions of IPoIB, {data.NETWORKD_LEAST} does. Next:"
+            " leave out pkeys on this host, or let NetworkManager have its interfaces"
         )
 
 

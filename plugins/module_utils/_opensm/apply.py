@@ -232,7 +232,8 @@ def put_back(one: Plan, *, was_active: bool) -> str:
     unit = data.UNIT.format(one.name)
     if was_active:
         write(one.before)
-        status, said = systemctl("restart", unit)
+        # What took no restart needs none to go back.
+        status, said = systemctl("reload" if one.act == conf.RELOAD else "restart", unit)
     else:
         status, said = systemctl("disable", "--now", unit)
         write(one.before)
