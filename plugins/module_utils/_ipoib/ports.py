@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import sys
 from dataclasses import dataclass
 from typing import Iterable, Sequence
 
@@ -101,7 +102,8 @@ def sessions(evidence: Evidence, port: int) -> set[str]:
 def _unpacked(text: str) -> str:
     """The address that the kernel shows as words of the machine's own byte order."""
     raw = bytes.fromhex(text)
-    turned = b"".join(raw[at : at + 4][::-1] for at in range(0, len(raw), 4))
+    step = -1 if sys.byteorder == "little" else 1
+    turned = b"".join(raw[at : at + 4][::step] for at in range(0, len(raw), 4))
     address = ipaddress.ip_address(turned)
     mapped = getattr(address, "ipv4_mapped", None)
     return str(mapped or address)

@@ -161,7 +161,7 @@ def test_what_is_named_for_one_port_comes_after_what_goes_for_all() -> None:
 )
 def test_what_opensm_would_take_otherwise_is_refused(more: dict[str, Any], said: str) -> None:
     one = {"name": "compute", "pkey": 1, "full": ["0x1"], **more}
-    with pytest.raises(partitions.PartitionError, match=".*") as caught:
+    with pytest.raises(partitions.PartitionError) as caught:
         partitions.read([DEFAULT, one])
     assert said in str(caught.value)
 
