@@ -151,7 +151,7 @@ PLAYBOOK_OPTIONS: dict[str, dict[str, Any]] = {
     "ibready_fabric_restart_ok": {
         "type": "bool",
         "description": "Consent: openibd and the fabric manager may be restarted when nothing uses "
-        "them (default false).",
+        "them, and the only subnet manager of a fabric (default false).",
     },
     "ibready_firmware_ok": {
         "type": "bool",

@@ -65,6 +65,16 @@ MANAGED = (
     # beegfs_client
     Managed("/etc/beegfs/beegfs-client*.conf"),
     Managed("/etc/beegfs/ibready-*.conf"),
+    # subnet_manager
+    Managed("/etc/ibready/opensm/*"),
+    Managed("/etc/logrotate.d/ibready-opensm"),
+    Managed("/etc/systemd/system/opensm*.service", tell=SYSTEMD),
+    # ipoib; the service takes up a file that went back when it starts next.
+    Managed("/etc/systemd/network/60-ibready-*"),
+    Managed("/etc/systemd/network/05-ibready-*.link"),
+    Managed("/etc/systemd/network/10-netplan-*.network.d/ibready.conf"),
+    Managed("/etc/netplan/90-ibready-ipoib.yaml"),
+    Managed("/etc/NetworkManager/system-connections/ibready-*.nmconnection"),
     # Which services start at boot.
     Managed("/etc/systemd/system/*.wants/openibd.service", tell=SYSTEMD),
     Managed("/etc/rc*.d/*openibd"),

@@ -92,7 +92,7 @@ def observe(evidence: Evidence, machine: Machine) -> IbFacts:
         ibstat_unknown=said.unknown,
         sysfs=kernel.cas,
         sysfs_unknown=kernel.unknown,
-        sm={port_name(ca, port): _ask_sm(evidence, ca.name, port.num) for ca, port in live},
+        sm={port_name(ca, port): ask_sm(evidence, ca.name, port.num) for ca, port in live},
         source=source,
         partial=said.partial,
         filled=filled,
@@ -179,9 +179,10 @@ def _ask_kernel(evidence: Evidence) -> _Kernel:
         return _Kernel((), str(exc))
 
 
-def _ask_sm(evidence: Evidence, device: str, port: int) -> SmAnswer:
+def ask_sm(evidence: Evidence, device: str, port: int, *lid: str) -> SmAnswer:
+    """Ask the subnet's manager through a port, or the one at this LID."""
     try:
-        output = evidence.run("sminfo", "-C", device, "-P", str(port))
+        output = evidence.run("sminfo", "-C", device, "-P", str(port), *lid)
     except Unavailable as exc:
         return SmAnswer(unavailable=str(exc))
     try:

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bring a host's subnet managers to what is wished: files, units, and the fabric's own word."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from dataclasses import dataclass, field
+from typing import Any, Iterable, Mapping
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _state
+from ansible_collections.ibready.cluster.plugins.module_utils._command import (
+    Unavailable,
+    find_program,
+    run_program,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data import opensm as data
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence
+from ansible_collections.ibready.cluster.plugins.module_utils._opensm import (
+    ask,
+    conf,
+    partitions,
+    units,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._opensm.ask import Seen
+from ansible_collections.ibready.cluster.plugins.module_utils._opensm.fabrics import (
+    Fabric,
+    OpensmError,
+)
+
+STARTED = "started"
+STOPPED = "stopped"
+_MODE = 0o644
+_PAUSE = 2.0
+# What opensm logs where it could not use a file, and goes on with its own defaults.
+_COMPLAINTS = ("PARSE ERROR", "Partition configuration in error", "rescan_conf_file failed")
+# The end of a heavy sweep, at log_flags of INFO or ERROR.
+_SWEPT = ("SUBNET UP", "ERRORS DURING INITIALIZATION")
+
+
+@dataclass
+class Plan:
+    """What one instance needs: the act, the keys it is for, and texts by path ("" removes)."""
+
+    name: str
+    act: str = conf.NOTHING
+    keys: tuple[str, ...] = ()
+    before: dict[str, str] = field(default_factory=dict)
+    after: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def changed(self) -> bool:
+        return self.act != conf.NOTHING or self.before != self.after
+
+
+def known_keys() -> list[str]:
+    """The settings that the installed opensm has; [] where none is installed."""
+    try:
+        program = find_program("opensm")
+    except Unavailable:
+        return []
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "opensm.conf")
+        told = run_program("opensm", [program, "--create-config", path], 20.0)
+        names = list(conf.read(_state.read(path)))
+    if not names:
+        raise OpensmError(
+            f"opensm --create-config wrote nothing (status {told.rc}):"
+            f" {(told.stderr or told.stdout).strip()[-200:]}"
+        )
+    return names
+
+
+def systemctl(*argv: str) -> tuple[int, str]:
+    """Status and words; Unavailable where it does not end."""
+    told = run_program("systemctl", [find_program("systemctl"), *argv], 120.0)
+    return told.rc, (told.stdout.strip() or told.stderr.strip())
+
+
+def _must(*argv: str) -> None:
+    status, said = systemctl(*argv)
+    if status != 0:
+        raise OpensmError(f"systemctl {' '.join(argv)} ended with status {status}: {said[-300:]}")
+
+
+def active(name: str) -> bool:
+    return systemctl("is-active", "--quiet", data.UNIT.format(name))[0] == 0
+
+
+def texts(fabric: Fabric, guid: str) -> dict[str, str]:
+    """The files of an instance."""
+    own = conf.paths(fabric.name)
+    return {
+        own["conf"]: conf.render(conf.values(fabric, guid)),
+        own["partitions"]: partitions.render(fabric.partitions),
+        own["roots"]: conf.roots(fabric),
+    }
+
+
+def plan(fabric: Fabric, here: Seen) -> Plan:
+    """Compare the files and the unit with what they should be."""
+    after = texts(fabric, here.guid)
+    before = {path: _state.read(path) for path in after}
+    own = conf.paths(fabric.name)
+    act, keys = conf.due(conf.read(before[own["conf"]]), conf.read(after[own["conf"]]))
+    if act == conf.NOTHING and before != after:
+        act, keys = conf.RELOAD, ("partitions",)
+    if not active(fabric.name):
+        act, keys = STARTED, ()
+    return Plan(fabric.name, act, keys, before, after)
+
+
+def stale(names: Iterable[str]) -> list[Plan]:
+    """Instances of ours that are no longer wished."""
+    found = []
+    listed = sorted(os.listdir(data.FOLDER)) if os.path.isdir(data.FOLDER) else []
+    for entry in listed:
+        name, dot, rest = entry.partition(".")
+        if dot and rest == "conf" and name not in names:
+            before = {path: _state.read(path) for path in conf.paths(name).values()}
+            found.append(Plan(name, STOPPED, (), before, dict.fromkeys(before, "")))
+    return found
+
+
+def refuse_stop(evidence: Evidence, one: Plan, here: Seen, lids: Iterable[int], ok: bool) -> None:
+    """OpensmError where the fabric would be left without a subnet manager, and nobody said yes."""
+    if ok or one.act not in (conf.RESTART, STOPPED) or here.own != ask.MASTER:
+        return
+    if any(ask.at(evidence, here.port, lid) == ask.STANDBY for lid in lids if lid != here.lid):
+        return
+    why = f"for {', '.join(one.keys)}" if one.keys else "to be taken away"
+    raise OpensmError(
+        f"fabric {one.name}: its only subnet manager runs here and has to be"
+        f" {'restarted' if one.act == conf.RESTART else 'stopped'} {why}. Nothing was changed."
+        " Next: bring up a second host of subnet_manager_hosts first, or set"
+        " ibready_fabric_restart_ok"
+    )
+
+
+def write(changed: Mapping[str, str]) -> None:
+    for path, text in changed.items():
+        _state.write(path, text, _MODE)
+
+
+def shared_files() -> dict[str, str]:
+    """The unit and the rotation of logs; the unit names the opensm that is installed."""
+    program = find_program("opensm")
+    return {
+        data.UNIT_FILE: units.template(program),
+        data.LOGROTATE: units.logrotate(),
+    }
+
+
+def act(one: Plan) -> None:
+    """Do it, so that it holds at the next boot, too. Raises OpensmError and OSError."""
+    unit = data.UNIT.format(one.name)
+    if one.act == STOPPED:
+        _must("disable", "--now", unit)
+        write(one.after)
+        return
+    write({path: text for path, text in one.after.items() if one.before.get(path) != text})
+    if one.act == STARTED:
+        os.makedirs(f"{data.CACHE}/{one.name}", exist_ok=True)
+    if one.act in (STARTED, conf.RESTART):
+        _must("enable", unit)
+        _must("restart", unit)
+    elif one.act == conf.RELOAD:
+        _must("reload", unit)
+
+
+def log_end(name: str) -> int:
+    path = f"{data.LOGS}/{name}.log"
+    return os.path.getsize(path) if os.path.exists(path) else 0
+
+
+def complaint(name: str, begin: int) -> str:
+    """What opensm has logged of its files since then, "" for nothing."""
+    lines = _state.read(f"{data.LOGS}/{name}.log")[begin:].splitlines()
+    bad = [
+        line.partition("-> ")[2] or line for line in lines if any(c in line for c in _COMPLAINTS)
+    ]
+    return bad[0] if bad else ""
+
+
+def swept(name: str, begin: int, wait: float) -> None:
+    """Wait until the master has logged a sweep since then; OpensmError where it did not."""
+    deadline = time.monotonic() + wait
+    while not any(word in _state.read(f"{data.LOGS}/{name}.log")[begin:] for word in _SWEPT):
+        if time.monotonic() >= deadline:
+            raise OpensmError(
+                f"fabric {name}: {wait:g} s after SIGHUP, {data.LOGS}/{name}.log shows no sweep."
+                " What changed is not in use"
+            )
+        time.sleep(_PAUSE / 4)
+
+
+def settle(
+    evidence: Evidence, fabric: Fabric, here: Seen, ours: Iterable[str], beside: bool, wait: float
+) -> Seen:
+    """Wait until the instance is master or standby, under a master of ours; OpensmError else."""
+    known = {*ours, here.guid}
+    deadline = time.monotonic() + wait
+    while True:
+        now = ask.look(evidence, {fabric.name: here.port})[fabric.name]
+        late = _late(now, known, beside)
+        if not late:
+            return now
+        if time.monotonic() >= deadline:
+            raise OpensmError(
+                f"fabric {fabric.name}: {wait:g} s after opensm was told, {late}. Next: see"
+                f" {data.LOGS}/{fabric.name}.log and `journalctl -u"
+                f" {data.UNIT.format(fabric.name)}`"
+            )
+        time.sleep(_PAUSE)
+
+
+def _late(now: Seen, known: Iterable[str], beside: bool) -> str:
+    if now.unasked:
+        return f"it cannot be told who manages it ({now.unasked})"
+    if not now.master:
+        return f"no master answers on {now.port}"
+    if now.own not in (ask.MASTER, ask.STANDBY):
+        return f"the one on {now.port} is neither master nor standby ({now.own or 'no answer'})"
+    if now.master not in known and not beside:
+        return f"{now.master} is the master, which is none of ours"
+    return ""
+
+
+def put_back(one: Plan, *, was_active: bool) -> str:
+    """The files as they were, and the instance with them; what became of it."""
+    unit = data.UNIT.format(one.name)
+    if was_active:
+        write(one.before)
+        # What took no restart needs none to go back.
+        status, said = systemctl("reload" if one.act == conf.RELOAD else "restart", unit)
+    else:
+        status, said = systemctl("disable", "--now", unit)
+        write(one.before)
+    return "The files are as before" + (f", but systemctl said: {said[-200:]}" if status else "")
+
+
+def result(plans: Iterable[Plan]) -> dict[str, Any]:
+    """What a module returns of them."""
+    listed = list(plans)
+    return {
+        "changed": any(one.changed for one in listed),
+        "acts": {one.name: one.act for one in listed if one.act != conf.NOTHING},
+        "diff": [
+            {"before_header": path, "after_header": path, "before": one.before[path], "after": text}
+            for one in listed
+            for path, text in one.after.items()
+            if one.before[path] != text
+        ],
+    }

@@ -1,0 +1,114 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: opensm_look
+short_description: See which port a subnet manager would run on, and who manages the fabric there
+version_added: 0.2.0
+description:
+  - Finds the port of each fabric, its GUID and LID, and asks with C(sminfo) for the master of the
+    fabric and for a subnet manager on the port itself.
+  - Only looks.
+options:
+  host:
+    description: This host's name, which is returned as it is.
+    type: str
+    required: true
+  fabrics:
+    description:
+      - The fabrics, each with O(fabrics[].name) and its port of this host. Other keys are left
+        aside.
+    type: list
+    elements: dict
+    required: true
+attributes:
+  check_mode:
+    description: Changes nothing in any case.
+    support: full
+  diff_mode:
+    description: There is nothing to show.
+    support: none
+author:
+  - ibready contributors (@ibready)
+"""
+
+EXAMPLES = r"""
+- name: See who manages the fabric
+  ibready.cluster.opensm_look:
+    host: "{{ inventory_hostname }}"
+    fabrics:
+      - name: compute
+        port: mlx5_0/1
+"""
+
+RETURN = r"""
+host:
+  description: The name that was given.
+  type: str
+  returned: success
+fabrics:
+  description:
+    - What each port shows, by the fabric's name. C(master) is the GUID of the fabric's master,
+      empty where none answered; C(own) is the state of a subnet manager on the port itself, as
+      C(sminfo) words it; C(unasked) says why nobody could be asked.
+  type: dict
+  returned: success
+  sample:
+    compute:
+      port: mlx5_0/1
+      guid: "0x0000000000000202"
+      lid: 1
+      state: Active
+      physical: LinkUp
+      master: "0x0000000000000202"
+      priority: 14
+      own: SMINFO_MASTER
+      unasked: ""
+others:
+  description: opensm processes that are not of ibready's units.
+  type: list
+  elements: str
+  returned: success
+  sample: ["opensm.service (process 812)"]
+"""
+
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
+from ansible_collections.ibready.cluster.plugins.module_utils._opensm import ask
+from ansible_collections.ibready.cluster.plugins.module_utils._opensm.fabrics import (
+    AUTO,
+    OpensmError,
+)
+
+
+def _wanted(fabrics: list[dict[str, Any]]) -> dict[str, str]:
+    return {str(one.get("name", "")): str(one.get("port", AUTO)) for one in fabrics}
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "host": {"type": "str", "required": True},
+            "fabrics": {"type": "list", "elements": "dict", "required": True},
+        },
+        supports_check_mode=True,
+    )
+    try:
+        seen = ask.look(Live(), _wanted(module.params["fabrics"]))
+    except OpensmError as exc:
+        module.fail_json(msg=f"Subnet manager: {exc}")
+    module.exit_json(
+        changed=False,
+        host=module.params["host"],
+        fabrics={name: one.to_dict() for name, one in seen.items()},
+        others=ask.others(),
+    )
+
+
+if __name__ == "__main__":
+    main()
