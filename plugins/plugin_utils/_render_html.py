@@ -21,13 +21,14 @@ def render(report: Mapping[str, Any]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    pings = _summary.pings_by_host(report["pings"])
     rows = [
         {
             "name": name,
             "host": host,
             "ports": _summary.ports(host),
             "sm": _summary.subnet_manager(host),
-            "pings": _summary.pings(name, report["pings"]),
+            "pings": _summary.pings(pings.get(name, [])),
             "counts": _summary.counts(host),
         }
         for name, host in report["hosts"].items()
