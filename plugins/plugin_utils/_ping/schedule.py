@@ -61,7 +61,7 @@ def schedule(
     dice.shuffle(names)
     numbers = dice.sample(range(every), min(wanted, fit))
     rounds = [_round(names, number) for number in numbers]
-    if leaves:
+    if leaves and rounds:
         spread(hosts, rounds, leaves, dice)
     rounds += _rest(hosts, rounds, fit - len(rounds))
     return Schedule(True, max(wanted, len(rounds)), _useful(hosts, rounds))
