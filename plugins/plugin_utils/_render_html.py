@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _summary
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ping import coverage
+
+# More pings than these nobody reads: the JSON report has all.
+_PINGS = 1000
 
 
 def render(report: Mapping[str, Any]) -> str:
@@ -33,4 +37,16 @@ def render(report: Mapping[str, Any]) -> str:
         }
         for name, host in report["hosts"].items()
     ]
-    return environment.get_template("report.html.j2").render(report=report, rows=rows)
+    return environment.get_template("report.html.j2").render(
+        report=report,
+        rows=rows,
+        pings=_shown(report["pings"]),
+        sample=coverage.sentence(report.get("ping_coverage")),
+    )
+
+
+def _shown(pings: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """All pings where they are few, else those in which something is wrong or missing."""
+    if len(pings) <= _PINGS:
+        return pings
+    return [one for one in pings if one["untested"] or one["received"] < one["sent"]][:_PINGS]
