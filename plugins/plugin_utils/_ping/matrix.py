@@ -8,7 +8,7 @@ from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks.ping import Ping
 
-# The most rows of a square: 64 x 64 x 8 rails are some 300 KB of JSON.
+# The most rows of a square: with 8 rails, half a MB of JSON.
 SIDE = 64
 
 Leaves = Mapping[tuple[str, str], str]
