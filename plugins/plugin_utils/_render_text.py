@@ -22,7 +22,7 @@ _HEAD = ("HOST", "VERDICT", "PORTS", "SUBNET MANAGER", "PING", "CHECKS")
 def render(report: Mapping[str, Any]) -> str:
     """Plain text, no colours, 100 columns where the names allow it."""
     pings = _summary.pings_by_host(report["pings"])
-    rows = [_HEAD]
+    rows: list[tuple[str, ...]] = [_HEAD]
     rows += [_row(name, host, pings.get(name, [])) for name, host in report["hosts"].items()]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
     lines = []

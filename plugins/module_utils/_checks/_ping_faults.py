@@ -21,7 +21,8 @@ RAIL = "rail"
 Edge = FrozenSet[str]
 # (host, rail) -> GUID of the leaf switch.
 Leaves = Mapping[Tuple[str, str], str]
-# The bad part of a claim's edges, how many it explains, and 1 where no edge speaks against it.
+# The bad part of a claim's edges, how many it explains, and of a leaf switch 1 where nothing at
+# all speaks against it.
 _Score = Tuple[float, int, int]
 
 
@@ -133,7 +134,7 @@ class _Rail:
     def _port(self, host: str) -> _Score:
         bad = len(self._bad[host] & self._left)
         good = len(self._good.get(host, ()))
-        return (bad / (bad + good), bad, int(not good))
+        return (bad / (bad + good), bad, 0)
 
     def _leaf(self, hosts: set[str]) -> _Score:
         """Credible where no pair with another leaf is good, and those within are all alike."""

@@ -177,7 +177,9 @@ def tried(bad: str, good: str = "") -> list[Tried]:
 
 
 LEAVES = {
-    (host, RAILS[0]): leaf for leaf, hosts in {"L": "abc", "M": "de"}.items() for host in hosts
+    (host, RAILS[0]): leaf
+    for leaf, hosts in {"L": "abc", "M": "de", "N": "f"}.items()
+    for host in hosts
 }
 
 
@@ -196,6 +198,13 @@ LEAVES = {
         ),
         pytest.param(
             tried("ad ae", "ab ac bc bd be cd ce de"), {(WAY, "a")}, id="nobody of another leaf"
+        ),
+        pytest.param(
+            tried("ad ae", "ab df ef"), {(WAY, "a")}, id="one of a leaf is not its uplinks"
+        ),
+        pytest.param(tried("ad bd", "ab"), {(PORT, "d")}, id="a port is likelier than uplinks"),
+        pytest.param(
+            tried("ad ae bd be", "de"), {(LEAF, "ab")}, id="a leaf of which nothing good is known"
         ),
     ],
 )
@@ -226,6 +235,18 @@ def test_the_second_pass_asks_good_partners_of_both_leaves(full: int) -> None:
     assert {rail for _, rail in asked["n5"]} == {RAILS[1]}
     near = [fabric.leaf(host, RAILS[1]) == fabric.leaf("n5", RAILS[1]) for host, _ in asked["n5"]]
     assert near == [True, True, False, False]
+
+
+def test_few_good_partners_are_not_asked_by_all_at_once() -> None:
+    fabric = Fabric(leaves=2, size=4, seed=1, full=100)
+    bad = set(fabric.hosts) - {"n6", "n7"}
+    first = [
+        Ping(client, server, RAILS[0], 50, 0 if bad & {client, server} else 50)
+        for client, server in combinations(fabric.hosts, 2)
+    ]
+    asked = again(fabric.plan, first, fabric.leaves)
+    # Two partners in each of four turns.
+    assert sum(len(mine) for mine in asked.values()) == 8
 
 
 def test_no_good_partner_is_asked_by_two_in_one_turn() -> None:

@@ -135,6 +135,13 @@ def test_every_leaf_meets_every_leaf_and_every_host_leaves_its_own(
     assert away == set(hosts)
 
 
+def test_of_many_small_leaves_no_pair_meets_twice_either() -> None:
+    hosts = even(24)
+    for seed in range(40):
+        made = schedule(hosts, Wish(full=2, rounds=6, seed=seed), below(hosts, 2))
+        assert len(set(pairs(made))) == len(pairs(made)) == 6 * 12
+
+
 def test_a_rare_rail_gets_rounds_of_its_own() -> None:
     hosts = even(200, rails=1)
     for name in ("n3", "n117", "n190"):
