@@ -12,25 +12,28 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._ping_faul
 )
 
 
-def cause(fault: Fault, host: str) -> str:
-    """One sentence: what fails, what does not, and so what it must be."""
+def cause(fault: Fault, host: str, sound: int = 0) -> str:
+    """One sentence: what fails, what does not, and so what it must be.
+
+    ``sound``: rails of the host at which nothing fails.
+    """
     if fault.kind == HOST:
         return (
-            f"pings fail on all its {len(fault.rails)} rails, in {fault.bad} of {fault.tried} "
+            f"pings get lost on all its {len(fault.rails)} rails, in {fault.bad} of {fault.tried} "
             "pairs: the host, rather than one of its cables"
         )
     if fault.kind == PORT:
         return (
-            f"pings fail with {fault.bad} of {fault.tried} partners, which are good with others: "
-            "its port, its cable or the switch port at the other end"
+            f"pings get lost with {fault.bad} of {fault.tried} partners, who do better with "
+            f"others{_others(sound)}: its port, its cable or the switch port at the other end"
         )
     if fault.kind == LEAF:
         return _leaf(fault)
     if fault.kind == WAY:
         return _way(fault, host)
     return (
-        f"pings fail in all {fault.bad} pairs of this rail: nobody is known to be good, so nobody "
-        "can be told to be bad"
+        f"pings get lost in all {fault.bad} pairs of this rail: nobody is known to be good, so "
+        "nobody can be told to be bad"
     )
 
 
@@ -43,11 +46,17 @@ def remedy(fault: Fault) -> str:
     return ""
 
 
+def _others(sound: int) -> str:
+    if not sound:
+        return ""
+    return f", and {sound} other rail{'s' * (sound > 1)} of this host lose{'s' * (sound == 1)} none"
+
+
 def _leaf(fault: Fault) -> str:
     hosts = f"all {len(fault.hosts)} hosts of leaf switch {fault.leaf} that were asked"
     if fault.tried > fault.bad:
         return f"{hosts} reach each other on this rail and nobody else: the switch's uplinks"
-    return f"pings fail for {hosts} on this rail: the leaf switch"
+    return f"pings get lost for {hosts} on this rail: the leaf switch"
 
 
 def _way(fault: Fault, host: str) -> str:
@@ -56,12 +65,12 @@ def _way(fault: Fault, host: str) -> str:
     others = [name for name in fault.hosts if name != host]
     if not others:
         return (
-            f"pings fail with {fault.bad} of {fault.tried} partners, all of one leaf switch of "
+            f"pings get lost with {fault.bad} of {fault.tried} partners, all of one leaf switch of "
             f"which no other was reached: the way between the switches{between}"
         )
     if fault.tried == 1:
-        return f"pings fail with {others[0]}, and nobody else was asked: either of the two"
+        return f"pings get lost with {others[0]}, and nobody else was asked: either of the two"
     return (
-        f"pings fail with {others[0]} alone, and both are good with others: the way between the "
-        f"two{between}"
+        f"pings get lost with {others[0]} alone, and both are good with others: the way between "
+        f"the two{between}"
     )

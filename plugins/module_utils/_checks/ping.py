@@ -92,16 +92,43 @@ def judge(
     for fault in faults([*everything, *mesh.again], mesh.leaves):
         for rail in fault.rails:
             blamed.setdefault(rail, {}).update({host: fault for host in fault.hosts})
+    asked_again: dict[tuple[str, str], list[Ping]] = {}
+    for ping in mesh.again:
+        asked_again.setdefault((ping.client, ping.rail), []).append(ping)
     checks: dict[str, list[Check]] = {}
     for host, names in rails.items():
-        checks[host] = [
-            check
-            for rail in sorted(set(names))
-            for check in _host(
-                host, rail, of.get((host, rail), []), blamed.get(rail, {}), size, mesh
-            )
+        tested = [
+            rail for rail in names if any(not one.untested for one in of.get((host, rail), ()))
         ]
+        sound = sum(host not in blamed.get(rail, {}) for rail in tested)
+        checks[host] = []
+        for rail in sorted(set(names)):
+            mine, again = of.get((host, rail), []), asked_again.get((host, rail), [])
+            port = _Port(host, rail, mine, again, blamed.get(rail, {}), sound)
+            checks[host].extend(_judge(port, size, mesh))
     return checks
+
+
+@dataclass(frozen=True)
+class _Port:
+    """One host on one rail. ``blamed``: hosts of the rail at whose door something is laid.
+
+    ``sound``: rails of the host on which nothing is.
+    """
+
+    host: str
+    rail: str
+    pings: Sequence[Ping]
+    again: Sequence[Ping]
+    blamed: Mapping[str, Fault]
+    sound: int
+
+    @property
+    def tested(self) -> list[Ping]:
+        return [ping for ping in self.pings if not ping.untested]
+
+    def peers(self, pings: Iterable[Ping]) -> list[str]:
+        return sorted({one.server if one.client == self.host else one.client for one in pings})
 
 
 def faults(pings: Iterable[Ping], leaves: Leaves) -> list[Fault]:
@@ -112,109 +139,95 @@ def faults(pings: Iterable[Ping], leaves: Leaves) -> list[Fault]:
     )
 
 
-def _host(
-    host: str, rail: str, mine: list[Ping], blamed: Mapping[str, Fault], size: int, mesh: Mesh
-) -> tuple[Check, ...]:
+def _judge(port: _Port, size: int, mesh: Mesh) -> tuple[Check, ...]:
     if size == 1:
         why = "one host: there is no other to reach"
-        return tuple(skipped(f"fabric.ping.{name}", rail, why) for name in _NAMES)
-    tested = [ping for ping in mine if not ping.untested]
-    why = _why_untested(host, mine) or mesh.missing.get(host, {}).get(rail) or _NOBODY
+        return tuple(skipped(f"fabric.ping.{name}", port.rail, why) for name in _NAMES)
+    tested = port.tested
+    why = _why_untested(port) or mesh.missing.get(port.host, {}).get(port.rail) or _NOBODY
     return (
-        _tested(host, rail, mine, tested, why, mesh),
-        _reachable(host, rail, tested, blamed) or _untold("fabric.ping.reachable", rail, why),
-        _loss(host, rail, tested, blamed) or _untold("fabric.ping.loss", rail, why),
+        _tested(port, tested, why, mesh),
+        _reachable(port, tested) or _untold("fabric.ping.reachable", port.rail, why),
+        _loss(port, tested) or _untold("fabric.ping.loss", port.rail, why),
     )
 
 
 _NAMES = ("tested", "reachable", "loss")
 
 
-def _tested(
-    host: str, rail: str, mine: list[Ping], tested: list[Ping], why: str, mesh: Mesh
-) -> Check:
-    observed = f"{len(tested)} of {len(mine)} pairs"
-    expected = f"{len(mine)} pairs"
+def _tested(port: _Port, tested: list[Ping], why: str, mesh: Mesh) -> Check:
+    planned = len(port.pings)
+    observed, expected = f"{len(tested)} of {planned} pairs", f"{planned} pairs"
     if mesh.sampled:
-        partners = len({one.server if one.client == host else one.client for one in tested})
+        partners = len(port.peers(tested))
         observed = f"sampled: {partners:,} of {mesh.others:,} other hosts, {observed}"
         expected += f" of {mesh.sampled}"
-    if not tested or any(ping.untested and ping.culprit == host for ping in mine):
-        return unknown("fabric.ping.tested", rail, why, observed=observed, remedy=_UNTESTED)
-    absent = sorted({ping.culprit for ping in mine if ping.untested})
+    if not tested or any(ping.untested and ping.culprit == port.host for ping in port.pings):
+        return unknown("fabric.ping.tested", port.rail, why, observed=observed, remedy=_UNTESTED)
+    absent = sorted({ping.culprit for ping in port.pings if ping.untested})
     if absent:
         observed += f"; not with {named(absent)}"
-    return passed("fabric.ping.tested", rail, observed, expected, CAPABILITY)
+    return passed("fabric.ping.tested", port.rail, observed, expected, CAPABILITY)
 
 
 _NOBODY = "no other host took part (was there a --limit?)"
 
 
-def _why_untested(host: str, mine: list[Ping]) -> str:
+def _why_untested(port: _Port) -> str:
     """The host's own reason where it has one, else its peers'; "" where there is none."""
-    own = [ping.untested for ping in mine if ping.untested and ping.culprit == host]
-    if own:
-        return own[0]
-    return "; ".join(sorted({f"{ping.culprit}: {ping.untested}" for ping in mine if ping.untested}))
+    left = [ping for ping in port.pings if ping.untested]
+    own = [ping.untested for ping in left if ping.culprit == port.host]
+    return own[0] if own else "; ".join(sorted({f"{one.culprit}: {one.untested}" for one in left}))
 
 
 def _untold(check_id: str, rail: str, why: str) -> Check:
     return unknown(check_id, rail, why, remedy=_UNTESTED)
 
 
-def _reachable(
-    host: str, rail: str, tested: list[Ping], blamed: Mapping[str, Fault]
-) -> Check | None:
+def _reachable(port: _Port, tested: list[Ping]) -> Check | None:
     """None where no pair was tested."""
     if not tested:
         return None
     dead = [ping for ping in tested if ping.dead]
-    if dead and host in blamed:
-        observed = f"no answer in {len(dead)} of {len(tested)} pairs ({_peers(host, dead)})"
-        return _failed("fabric.ping.reachable", host, rail, observed, "an answer", blamed[host])
-    observed = f"{len(tested) - len(dead)} of {len(tested)} pairs answered"
-    return passed(
-        "fabric.ping.reachable",
-        rail,
-        observed + _excuse(host, dead, blamed),
-        "an answer",
-        CAPABILITY,
-    )
+    if dead and port.host in port.blamed:
+        observed = f"no answer in {len(dead)} of {len(tested)} pairs ({named(port.peers(dead))})"
+        return _failed("fabric.ping.reachable", port, observed, "an answer")
+    observed = f"{len(tested) - len(dead)} of {len(tested)} pairs answered{_excuse(port, dead)}"
+    return passed("fabric.ping.reachable", port.rail, observed, "an answer", CAPABILITY)
 
 
-def _loss(host: str, rail: str, tested: list[Ping], blamed: Mapping[str, Fault]) -> Check | None:
+def _loss(port: _Port, tested: list[Ping]) -> Check | None:
     """None where no pair was tested."""
     if not tested:
         return None
     lossy = [ping for ping in tested if ping.lost and not ping.dead]
-    if lossy and host in blamed:
+    if lossy and port.host in port.blamed:
         sent, received = sum(p.sent for p in lossy), sum(p.received for p in lossy)
         observed = (
             f"{100 * (sent - received) / sent:.0f} % lost in {len(lossy)} of {len(tested)} "
-            f"pairs ({_peers(host, lossy)})"
+            f"pairs ({named(port.peers(lossy))})"
         )
-        return _failed("fabric.ping.loss", host, rail, observed, "0 %", blamed[host])
-    alive = [ping for ping in tested if not ping.dead]
-    if not alive:
-        return unknown("fabric.ping.loss", rail, "no pair answered")
-    return passed("fabric.ping.loss", rail, "0 %" + _excuse(host, lossy, blamed), "0 %", CAPABILITY)
+        return _failed("fabric.ping.loss", port, observed, "0 %")
+    if all(ping.dead for ping in tested):
+        return unknown("fabric.ping.loss", port.rail, "no pair answered")
+    return passed("fabric.ping.loss", port.rail, "0 %" + _excuse(port, lossy), "0 %", CAPABILITY)
 
 
-def _failed(
-    check_id: str, host: str, rail: str, observed: str, expected: str, fault: Fault
-) -> Check:
-    why, next_step = cause(fault, host), remedy(fault)
-    return failed(check_id, rail, observed, expected, CAPABILITY, cause=why, remedy=next_step)
+def _failed(check_id: str, port: _Port, observed: str, expected: str) -> Check:
+    fault = port.blamed[port.host]
+    again = [ping for ping in port.again if not ping.untested]
+    if again:
+        lost = sum(ping.lost for ping in again)
+        observed += f"; asked again, {lost} of {len(again)} known-good partners"
+    why = cause(fault, port.host, port.sound)
+    return failed(
+        check_id, port.rail, observed, expected, CAPABILITY, cause=why, remedy=remedy(fault)
+    )
 
 
-def _peers(host: str, pings: list[Ping]) -> str:
-    names = sorted({p.server if p.client == host else p.client for p in pings})
-    return named(names)
-
-
-def _excuse(host: str, bad: list[Ping], blamed: Mapping[str, Fault]) -> str:
+def _excuse(port: _Port, bad: list[Ping]) -> str:
     peers = {peer for ping in bad for peer in (ping.client, ping.server)}
-    others = sorted(peers & blamed.keys() - {host})
+    others = sorted(peers & port.blamed.keys() - {port.host})
     return f", apart from pairs with {named(others)} (named there)" if others else ""
 
 

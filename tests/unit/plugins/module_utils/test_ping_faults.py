@@ -167,6 +167,24 @@ def test_a_planted_way_is_laid_at_both_ends(fabric: Fabric, data: st.DataObject)
     assert told(found) == {(WAY, (on,), ends)}
 
 
+edges = st.dictionaries(
+    st.sets(st.sampled_from("abcdefg"), min_size=2, max_size=2).map(frozenset), st.booleans()
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(edges, st.dictionaries(st.sampled_from("abcdefg"), st.sampled_from(["L", "M", ""])))
+def test_whatever_happens_every_bad_pair_is_laid_at_one_end_at_least(
+    seen: dict[frozenset[str], bool], at: dict[str, str]
+) -> None:
+    leaves = {(host, RAILS[0]): leaf for host, leaf in at.items()}
+    outcomes = [Tried(*sorted(edge), RAILS[0], bad) for edge, bad in seen.items()]
+    named = {host for fault in find(outcomes, leaves) for host in fault.hosts}
+    assert all(edge & named for edge, bad in seen.items() if bad)
+    struck = {host for edge, bad in seen.items() if bad for host in edge}
+    assert named <= struck
+
+
 def tried(bad: str, good: str = "") -> list[Tried]:
     """``ab ac``: pairs that lose, and that do not."""
     return [

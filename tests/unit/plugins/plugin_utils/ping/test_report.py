@@ -127,6 +127,8 @@ def test_a_dead_port_is_named_once_with_what_the_second_pass_told(full_mesh: int
         one for one in checks(seen, "n7", "fabric.ping.reachable") if one["result"] == "fail"
     ]
     assert failed["subject"] == RAILS[1]
+    assert failed["observed"].endswith("; asked again, 4 of 4 known-good partners")
+    assert "who do better with others, and 1 other rail of this host loses none" in failed["cause"]
     assert "its port, its cable or the switch port" in failed["cause"]
 
 
