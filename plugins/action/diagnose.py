@@ -80,7 +80,10 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(str(exc)) from exc
         inventory = list(variables["groups"]["all"])
         size = len(hosts) if args["bundles"] else len(inventory)
-        report = _cluster.report(hosts, size=size, created=created, version=VERSION, compare=True)
+        plan = None if args["bundles"] else _hosts.ping_plan(variables["hostvars"], args["hosts"])
+        report = _cluster.report(
+            hosts, size=size, created=created, version=VERSION, compare=True, plan=plan
+        )
         told = diagnosis.diagnose(
             report, self._job(args["log"], hosts, created), _where(variables, inventory)
         )

@@ -62,6 +62,7 @@ class ActionModule(ActionBase):
             size=len((task_vars or {})["groups"]["all"]),
             created=datetime.now(UTC),
             version=VERSION,
+            plan=_hosts.ping_plan((task_vars or {})["hostvars"], args["hosts"]),
         )
         self._display.display("\n" + _render_text.render(report) + "\n")
         result.update(

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Callable, Protocol
+from typing import Any, Callable, Protocol, Sequence
 
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Output
+from ansible_collections.ibready.cluster.plugins.module_utils._command import (
+    Output,
+    Unavailable,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import LAST_UNICAST_LID
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibping
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
@@ -135,7 +139,10 @@ def ask(
     argv = [ibping_path, "-C", one.device, "-P", str(one.port), "-c", str(count), "-f"]
     argv += ["-t", str(timeout_ms), "-L", str(question.lid)]
     answer: dict[str, Any] = {"rail": question.rail, "server": question.server, "untested": ""}
-    output = run(argv, deadline + 5, deadline)
+    try:
+        output = run(argv, deadline + 5, deadline)
+    except Unavailable as exc:
+        return {**answer, "untested": f"ibping from {one.device}: {exc.reason}"}
     try:
         parsed = ibping.parse(output.stdout)
     except ParseError as exc:
@@ -150,6 +157,29 @@ def ask(
         "rtt_avg": parsed.rtt_ms.avg if parsed.rtt_ms and parsed.received else None,
         "rtt_max": parsed.rtt_ms.max if parsed.rtt_ms and parsed.received else None,
     }
+
+
+def ask_all(
+    ask_one: Callable[[Question], dict[str, Any]], questions: Sequence[Question], at_once: int
+) -> list[dict[str, Any]]:
+    """The answers in the questions' order; up to ``at_once`` ports ask at a time.
+
+    A port asks its questions one after the other.
+    """
+    if at_once == 1:
+        return [ask_one(one) for one in questions]
+    ports: dict[Endpoint, list[int]] = {}
+    for number, one in enumerate(questions):
+        ports.setdefault(one.endpoint, []).append(number)
+    answers: dict[int, dict[str, Any]] = {}
+
+    def ask_from(numbers: list[int]) -> None:
+        answers.update({number: ask_one(questions[number]) for number in numbers})
+
+    with ThreadPoolExecutor(max_workers=at_once) as pool:
+        # A list, so that whatever one of them raises is raised here.
+        list(pool.map(ask_from, ports.values()))
+    return [answers[number] for number in range(len(questions))]
 
 
 def _doubt(

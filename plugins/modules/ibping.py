@@ -17,7 +17,7 @@ options:
     description:
       - With V(serving), a server runs on each of O(endpoints), a stale one is replaced.
       - With V(stopped), no server of this module runs on the node.
-      - With V(asked), each of O(questions) is asked, one after the other.
+      - With V(asked), each of O(questions) is asked, O(at_once) ports at a time.
     type: str
     choices: [serving, stopped, asked]
     required: true
@@ -83,6 +83,12 @@ options:
     description: Seconds that one question may take; what was sent until then counts.
     type: int
     default: 15
+  at_once:
+    description:
+      - How many ports ask at a time. The questions of one port are asked one after the other.
+    type: int
+    default: 1
+    version_added: 0.2.0
 attributes:
   check_mode:
     description: In check mode no server is started or stopped and nothing is asked.
@@ -200,11 +206,12 @@ def main() -> None:
             "count": {"type": "int", "default": 50},
             "timeout_ms": {"type": "int", "default": 200},
             "deadline": {"type": "int", "default": _ibping.DEADLINE},
+            "at_once": {"type": "int", "default": 1},
         },
         supports_check_mode=True,
     )
     wanted = module.params
-    for name in ("lease", "count", "timeout_ms", "deadline"):
+    for name in ("lease", "count", "timeout_ms", "deadline", "at_once"):
         if wanted[name] < 1:
             module.fail_json(msg=f"{name} must be at least 1, not {wanted[name]}")
     try:
@@ -230,15 +237,12 @@ def _act(wanted: dict[str, Any], check_mode: bool) -> dict[str, Any]:
         return {"changed": bool(units), "units": units}
     if check_mode:
         return {"changed": False, "answers": []}
-    return {
-        "changed": False,
-        "answers": [
-            _ibping.ask(
-                _run, path, one, wanted["count"], wanted["timeout_ms"], float(wanted["deadline"])
-            )
-            for one in questions
-        ],
-    }
+
+    def ask(one: _ibping.Question) -> dict[str, Any]:
+        count, timeout_ms = wanted["count"], wanted["timeout_ms"]
+        return _ibping.ask(_run, path, one, count, timeout_ms, float(wanted["deadline"]))
+
+    return {"changed": False, "answers": _ibping.ask_all(ask, questions, wanted["at_once"])}
 
 
 if __name__ == "__main__":

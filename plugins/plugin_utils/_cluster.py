@@ -28,6 +28,12 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils import (
     _rounds,
     _tcp_tries,
 )
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ping import (
+    coverage,
+    matrix,
+    told,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ping import mesh as _mesh
 
 SCHEMA = "ibready/report/1"
 
@@ -39,12 +45,13 @@ def report(
     created: datetime.datetime,
     version: str,
     compare: bool = False,
+    plan: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The report object (docs/architecture.md): verdicts, checks and facts of every host.
 
     ``size`` is how many hosts the inventory has; with --limit, more than took part. ``created`` is
     now, with its zone; waivers hold by its date. ``compare``: also hold the hosts against each
-    other in what may differ on sound ones, as a diagnosis does.
+    other in what may differ on sound ones, as a diagnosis does. ``plan``: by which they pinged.
     """
     today = created.date()
     compared = {
@@ -55,14 +62,15 @@ def report(
     usual = fleet.expectations(compared)
     agreed = fleet.judge(compared, size)
     taking_part = {host.name: _hosts.participant(host) for host in hosts}
-    pings = _pings(hosts, taking_part)
+    pings = _mesh.pings(hosts, taking_part, plan)
     rails = _rails(taking_part, pings)
-    reached = ping.judge(rails, pings, size)
+    mesh = _mesh.mesh(hosts, taking_part, plan)
+    reached = ping.judge(rails, pings, size, mesh)
     alike = _alike.judge(hosts, size)
     closer = _alike.compare(hosts, rails, pings, size) if compare else {}
-    told = {host.name: host.tcp for host in hosts if host.tcp is not None}
-    tries = _tcp_tries.tries(told)
-    connected = tcp.judge({name: one.host for name, one in told.items()}, tries, size)
+    listening = {host.name: host.tcp for host in hosts if host.tcp is not None}
+    tries = _tcp_tries.tries(listening)
+    connected = tcp.judge({name: one.host for name, one in listening.items()}, tries, size)
 
     own = _nccl_fleet.judged(
         {host.name: host.facts.get("nccl") or {} for host in hosts},
@@ -99,7 +107,10 @@ def report(
         "ibready": version,
         "simulated": ", ".join(simulated),
         "hosts": judged,
-        "pings": [_ping_dict(one) for one in pings],
+        "pings": [told.row(one) for one in pings],
+        "ping_again": [told.row(one) for one in mesh.again],
+        "ping_coverage": coverage.coverage(plan, rails, pings),
+        "ping_matrix": matrix.matrix(rails, pings, mesh.leaves),
         "tcp": [_tcp_tries.row(one) for one in tries],
     }
 
@@ -151,63 +162,13 @@ def _rails(
 
 def _reachability(facts: IbFacts, who: _rounds.Participant, checks: list[Check]) -> list[Check]:
     """The ping checks of one host; a host that no ping can prove is never passed over."""
-    told = [
+    ignored = [
         skipped("fabric.ping.tested", rail, "ibready_expect.ignore names it")
         for rail in sorted(who.ignored)
     ]
     if checks:
-        return checks + told
+        return checks + ignored
     why = "no port of this host is known"
     if facts.cas:
         why = "no InfiniBand port took part, and reachability over RoCE is not judged yet"
-    return [unknown("fabric.ping.tested", "host", why), *told]
-
-
-def _pings(
-    hosts: Sequence[_hosts.Host], taking_part: Mapping[str, _rounds.Participant]
-) -> list[ping.Ping]:
-    """Every directed pair on every rail: answered, asked in vain, or untested and why."""
-    asked = [_ping(host.name, answer) for host in hosts for answer in host.answers]
-    answered = {(one.client, one.server, one.rail) for one in asked}
-    return asked + _rounds.untested(taking_part, answered)
-
-
-def _ping(client: str, answer: Mapping[str, Any]) -> ping.Ping:
-    server, rail = str(answer.get("server")), str(answer.get("rail"))
-    why = str(answer.get("untested") or "")
-    counts = _counts(answer)
-    if not why and counts is None:
-        why = f"the module ibping returned {answer.get('received')!r} of {answer.get('sent')!r}"
-    if why or counts is None:
-        return ping.Ping(client, server, rail, untested=why, culprit=client)
-    return ping.Ping(
-        client,
-        server,
-        rail,
-        sent=counts[0],
-        received=counts[1],
-        rtt_avg=answer.get("rtt_avg"),
-        rtt_max=answer.get("rtt_max"),
-    )
-
-
-def _counts(answer: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Sent and received, where they can be true."""
-    sent, received = answer.get("sent"), answer.get("received")
-    if isinstance(sent, int) and isinstance(received, int) and 0 <= received <= sent and sent > 0:
-        return sent, received
-    return None
-
-
-def _ping_dict(one: ping.Ping) -> dict[str, Any]:
-    return {
-        "client": one.client,
-        "server": one.server,
-        "rail": one.rail,
-        "sent": one.sent,
-        "received": one.received,
-        "rtt_avg_ms": one.rtt_avg,
-        "rtt_max_ms": one.rtt_max,
-        "untested": one.untested,
-        "culprit": one.culprit,
-    }
+    return [unknown("fabric.ping.tested", "host", why), *ignored]

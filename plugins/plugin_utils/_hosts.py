@@ -2,8 +2,8 @@
 """What a run learnt of each host, read from the variables that the playbooks registered.
 
 ``ibready_node``, ``ibready_ibverify`` (module results), ``ibready_converge_error``,
-``ibready_ping_error`` (texts), ``ibready_pings`` (answers of the module ibping); of TCP, see
-_tcp_told.
+``ibready_ping_error`` (texts), ``ibready_pings``, ``ibready_pings_again`` (answers of the module
+ibping), ``ibready_ping_plan`` (of the filter ping_plan); of TCP, see _tcp_told.
 """
 
 from __future__ import annotations
@@ -65,6 +65,7 @@ class Host:
     waivers: Sequence[Waiver] = ()
     expect: Expectations = field(default_factory=Expectations)
     answers: Sequence[Mapping[str, Any]] = ()
+    answers_again: Sequence[Mapping[str, Any]] = ()
     tcp: _tcp_told.Told | None = None
     visit: Visit | None = None
 
@@ -72,6 +73,15 @@ class Host:
 def gather(hostvars: Mapping[str, Any], names: Sequence[str]) -> list[Host]:
     """Read every named host; raises ExpectationError or WaiverError where a variable is wrong."""
     return [_host(name, hostvars.get(name, {})) for name in names]
+
+
+def ping_plan(hostvars: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any] | None:
+    """By which plan the hosts pinged each other, None where there was none: all have the same."""
+    for name in names:
+        made = hostvars.get(name, {}).get("ibready_ping_plan")
+        if isinstance(made, Mapping):
+            return made
+    return None
 
 
 def _host(name: str, seen: Mapping[str, Any]) -> Host:
@@ -94,6 +104,7 @@ def _host(name: str, seen: Mapping[str, Any]) -> Host:
         expect=with_profile(expect, _board(judged)),
         waivers=_waivers.parse(seen.get("ibready_waivers") or []),
         answers=list(seen.get("ibready_pings") or []),
+        answers_again=list(seen.get("ibready_pings_again") or []),
         tcp=_tcp_told.told(name, seen),
         visit=_visit(judged.get("clock")),
     )

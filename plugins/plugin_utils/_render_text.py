@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
@@ -14,13 +14,16 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     trouble,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _summary
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ping import coverage
 
 _HEAD = ("HOST", "VERDICT", "PORTS", "SUBNET MANAGER", "PING", "CHECKS")
 
 
 def render(report: Mapping[str, Any]) -> str:
     """Plain text, no colours, 100 columns where the names allow it."""
-    rows = [_HEAD, *(_row(name, host, report) for name, host in report["hosts"].items())]
+    pings = _summary.pings_by_host(report["pings"])
+    rows: list[tuple[str, ...]] = [_HEAD]
+    rows += [_row(name, host, pings.get(name, [])) for name, host in report["hosts"].items()]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
     lines = []
     if report["simulated"]:
@@ -37,7 +40,13 @@ def render(report: Mapping[str, Any]) -> str:
                 lines += _block(together)
         lines += _waived(name, host)
     lines += _untested(report)
+    lines += _sample(report)
     return "\n".join(lines)
+
+
+def _sample(report: Mapping[str, Any]) -> list[str]:
+    told = coverage.sentence(report.get("ping_coverage"))
+    return ["", told] if told else []
 
 
 def _waived(name: str, host: Mapping[str, Any]) -> list[str]:
@@ -47,13 +56,13 @@ def _waived(name: str, host: Mapping[str, Any]) -> list[str]:
     return ["", f"{name}, waived:", *(f"  {sentence(one)} (waived {one.waived})" for one in waived)]
 
 
-def _row(name: str, host: Mapping[str, Any], report: Mapping[str, Any]) -> tuple[str, ...]:
+def _row(name: str, host: Mapping[str, Any], pings: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     return (
         name,
         host["verdict"],
         _summary.ports(host),
         _summary.subnet_manager(host),
-        _summary.pings(name, report["pings"]),
+        _summary.pings(pings),
         _summary.counts(host),
     )
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who pings whom, and when: pure scheduling, so that no host is ever asked twice at one time."""
+"""Who can ping, and who meets whom: in one round every host takes part at most once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -33,27 +33,21 @@ class Participant:
     ignored: frozenset[str] = frozenset()
 
 
-def pairings(hosts: Sequence[str]) -> list[list[tuple[str, str]]]:
-    """Rounds of (client, server): every ordered pair once, every host at most once a round.
+def tournament(count: int) -> int:
+    """The rounds in which every one of ``count`` meets every other once."""
+    return max(0, count + count % 2 - 1)
 
-    The circle method of round-robin tournaments, each round played in both directions.
+
+def meetings(count: int, number: int) -> list[tuple[int, int]]:
+    """Who meets whom in one round of that tournament, as numbers; each at most once.
+
+    The circle method: all but the last sit in a ring, which turns by one seat a round. With an odd
+    number nobody is the last, and another one sits out in every round.
     """
-    seats: list[str | None] = [*hosts]
-    if len(seats) % 2:
-        seats.append(None)
-    rounds: list[list[tuple[str, str]]] = []
-    for _ in range(len(seats) - 1):
-        half = len(seats) // 2
-        met = [
-            (one, two)
-            for one, two in zip(seats[:half], reversed(seats[half:]), strict=True)
-            if one is not None and two is not None
-        ]
-        if met:
-            rounds.append(met)
-            rounds.append([(two, one) for one, two in met])
-        seats.insert(1, seats.pop())
-    return rounds
+    ring = tournament(count)
+    met = [(number % ring, ring)]
+    met += [((number + step) % ring, (number - step) % ring) for step in range(1, (ring + 1) // 2)]
+    return [pair for pair in met if max(pair) < count]
 
 
 def why_not(who: Participant, rail: str) -> str | None:
@@ -65,15 +59,22 @@ def why_not(who: Participant, rail: str) -> str | None:
     return who.missing.get(rail) or who.missing.get("*") or f"it has no port {rail}"
 
 
-def untested(hosts: Mapping[str, Participant], answered: Set[Pair]) -> list[Ping]:
-    """Every directed pair and rail without an answer, with the reason and the host that it is."""
+def untested(
+    hosts: Mapping[str, Participant],
+    answered: Set[Pair],
+    planned: Iterable[tuple[str, str]] | None = None,
+) -> list[Ping]:
+    """Every planned pair and rail without an answer, with the reason and the host that it is.
+
+    ``planned``: client and server; all pairs of hosts where it is None.
+    """
     names = sorted({rail for who in hosts.values() for rail in (*who.rails, *who.missing)} - {"*"})
     found: list[Ping] = []
-    for (client, asking), (server, asked) in permutations(hosts.items(), 2):
+    for client, server in permutations(hosts, 2) if planned is None else planned:
         for rail in names:
             if (client, server, rail) in answered:
                 continue
-            own, far = why_not(asking, rail), why_not(asked, rail)
+            own, far = why_not(hosts[client], rail), why_not(hosts[server], rail)
             if own is None and far is not None:
                 why, culprit = far, server
             else:

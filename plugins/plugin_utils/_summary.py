@@ -43,9 +43,17 @@ def subnet_manager(host: Mapping[str, Any]) -> str:
     return f"{told} of {len(answers)} ports answered"
 
 
-def pings(name: str, all_pings: Sequence[Mapping[str, Any]]) -> str:
-    """``8/8 pairs, 0 % lost``: tested and all pairs of the host, and the loss over them."""
-    mine = [ping for ping in all_pings if name in (ping["client"], ping["server"])]
+def pings_by_host(all_pings: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """The pings that each host took part in, at either end."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for ping in all_pings:
+        for name in {ping["client"], ping["server"]}:
+            found.setdefault(name, []).append(ping)
+    return found
+
+
+def pings(mine: Sequence[Mapping[str, Any]]) -> str:
+    """``8/8 pairs, 0 % lost``: tested and planned pairs of one host, and the loss over them."""
     if not mine:
         return NOTHING
     tested = [ping for ping in mine if not ping["untested"]]

@@ -203,6 +203,29 @@ PLAYBOOK_OPTIONS: dict[str, dict[str, Any]] = {
         "description": "Seconds after which a forgotten listener ends by itself (default: as long "
         "as all hosts can take).",
     },
+    "ibready_ping_full_mesh": {
+        "type": "int",
+        "description": "Up to so many hosts every one pings every other; beyond it they ping a "
+        "sample ([reachability.md](reachability.md); default 32).",
+    },
+    "ibready_ping_rounds": {
+        "type": "int",
+        "description": "How many others each host of a sample pings (default 8).",
+    },
+    "ibready_ping_seed": {
+        "type": "int",
+        "description": "What a sample follows from; the report shows it (default: the day, "
+        "YYYYMMDD).",
+    },
+    "ibready_ping_budget": {
+        "type": "int",
+        "description": "Seconds that all pings may take at the worst; only as many rounds are "
+        "asked as that holds (default 0, no limit).",
+    },
+    "ibready_ping_at_once": {
+        "type": "int",
+        "description": "How many ports of a host ping at a time (default 8).",
+    },
     "ibready_ping_count": {
         "type": "int",
         "description": "Pings per pair and rail (default 50).",
@@ -300,9 +323,10 @@ INTERNAL = frozenset(
         "ibready_pings",
         "ibready_ping_error",
         "ibready_ping_plan",
-        "ibready_ping_round",
+        "ibready_ping_visit",
         "ibready_ping_asked",
-        "ibready_ping_number",
+        "ibready_ping_again",
+        "ibready_pings_again",
         "ibready_tcp_secret",
         "ibready_tcp_listening",
         "ibready_tcp_plan",

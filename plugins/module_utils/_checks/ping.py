@@ -3,16 +3,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Iterable
+from dataclasses import dataclass, field
+from typing import Iterable, Mapping, Sequence
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._blame import blame
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
     Check,
     failed,
     passed,
     skipped,
     unknown,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._ping_faults import (
+    Fault,
+    Leaves,
+    Tried,
+    find,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._ping_words import (
+    cause,
+    remedy,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
 
@@ -45,109 +54,188 @@ class Ping:
         return not self.untested and self.received == 0
 
 
-def judge(rails: dict[str, list[str]], pings: Iterable[Ping], size: int) -> dict[str, list[Check]]:
+@dataclass(frozen=True)
+class Mesh:
+    """Which pairs there were to test. ``sampled``: "" where all, else what the sample was.
+
+    ``others``: how many others took part. ``again``: pings of the second pass. ``leaves``:
+    (host, rail) -> GUID of the leaf switch. ``missing``: host -> rail -> why it took no part.
+    """
+
+    sampled: str = ""
+    others: int = 0
+    again: Sequence[Ping] = ()
+    leaves: Leaves = field(default_factory=dict)
+    missing: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+_ALL = Mesh()
+
+
+def judge(
+    rails: Mapping[str, Sequence[str]], pings: Iterable[Ping], size: int, mesh: Mesh = _ALL
+) -> dict[str, list[Check]]:
     """Checks per host. ``rails``: host -> port names; hosts with no rail get no ping check.
 
     ``size`` is how many hosts the inventory has: only a host that is alone has no one to reach.
 
-    A bad pair is laid at the door of the host that takes part in most bad pairs of that rail, so
-    one sick link is named once and not at every host that talked to it. Where two hosts are
-    equally likely, both are named.
+    A bad pair is laid at the door of the host, port, leaf switch or way that explains most (see
+    _ping_faults), so one sick link is named once and not at every host that talked to it. Where
+    two hosts are equally likely, both are named.
     """
+    of: dict[tuple[str, str], list[Ping]] = {}
     everything = list(pings)
-    checks: dict[str, list[Check]] = {host: [] for host in rails}
-    for rail in sorted({name for names in rails.values() for name in names}):
-        mine = [ping for ping in everything if ping.rail == rail]
-        blamed = blame((ping.client, ping.server) for ping in mine if ping.lost)
-        for host, names in rails.items():
-            if rail in names:
-                checks[host].extend(_host(host, rail, mine, blamed, size))
+    for ping in everything:
+        of.setdefault((ping.client, ping.rail), []).append(ping)
+        of.setdefault((ping.server, ping.rail), []).append(ping)
+    blamed: dict[str, dict[str, Fault]] = {}
+    for fault in faults([*everything, *mesh.again], mesh.leaves):
+        for rail in fault.rails:
+            blamed.setdefault(rail, {}).update({host: fault for host in fault.hosts})
+    asked_again: dict[tuple[str, str], list[Ping]] = {}
+    for ping in mesh.again:
+        asked_again.setdefault((ping.client, ping.rail), []).append(ping)
+    checks: dict[str, list[Check]] = {}
+    for host, names in rails.items():
+        tested = [
+            rail for rail in names if any(not one.untested for one in of.get((host, rail), ()))
+        ]
+        sound = sum(host not in blamed.get(rail, {}) for rail in tested)
+        checks[host] = []
+        for rail in sorted(set(names)):
+            mine, again = of.get((host, rail), []), asked_again.get((host, rail), [])
+            port = _Port(host, rail, mine, again, blamed.get(rail, {}), sound)
+            checks[host].extend(_judge(port, size, mesh))
     return checks
 
 
-def _host(
-    host: str, rail: str, pings: list[Ping], blamed: set[str], size: int
-) -> tuple[Check, ...]:
+@dataclass(frozen=True)
+class _Port:
+    """One host on one rail. ``blamed``: hosts of the rail at whose door something is laid.
+
+    ``sound``: rails of the host on which nothing is.
+    """
+
+    host: str
+    rail: str
+    pings: Sequence[Ping]
+    again: Sequence[Ping]
+    blamed: Mapping[str, Fault]
+    sound: int
+
+    @property
+    def tested(self) -> list[Ping]:
+        return [ping for ping in self.pings if not ping.untested]
+
+    def peers(self, pings: Iterable[Ping]) -> list[str]:
+        return sorted({one.server if one.client == self.host else one.client for one in pings})
+
+
+def faults(pings: Iterable[Ping], leaves: Leaves) -> list[Fault]:
+    """Where the fault is, of all pairs that were tested."""
+    return find(
+        (Tried(one.client, one.server, one.rail, one.lost) for one in pings if not one.untested),
+        leaves,
+    )
+
+
+def _judge(port: _Port, size: int, mesh: Mesh) -> tuple[Check, ...]:
     if size == 1:
         why = "one host: there is no other to reach"
-        return tuple(skipped(f"fabric.ping.{name}", rail, why) for name in _NAMES)
-    mine = [ping for ping in pings if host in (ping.client, ping.server)]
-    tested = [ping for ping in mine if not ping.untested]
-    why = _why_untested(host, mine)
+        return tuple(skipped(f"fabric.ping.{name}", port.rail, why) for name in _NAMES)
+    tested = port.tested
+    why = _why_untested(port) or mesh.missing.get(port.host, {}).get(port.rail) or _NOBODY
     return (
-        _tested(host, rail, mine, tested),
-        _reachable(host, rail, tested, blamed) or _untold("fabric.ping.reachable", rail, why),
-        _loss(host, rail, tested, blamed) or _untold("fabric.ping.loss", rail, why),
+        _tested(port, tested, why, mesh),
+        _reachable(port, tested) or _untold("fabric.ping.reachable", port.rail, why),
+        _loss(port, tested) or _untold("fabric.ping.loss", port.rail, why),
     )
 
 
 _NAMES = ("tested", "reachable", "loss")
 
 
-def _tested(host: str, rail: str, mine: list[Ping], tested: list[Ping]) -> Check:
-    observed = f"{len(tested)} of {len(mine)} pairs"
-    if not tested or any(ping.untested and ping.culprit == host for ping in mine):
-        why = _why_untested(host, mine)
-        return unknown("fabric.ping.tested", rail, why, observed=observed, remedy=_UNTESTED)
-    absent = sorted({ping.culprit for ping in mine if ping.untested})
+def _tested(port: _Port, tested: list[Ping], why: str, mesh: Mesh) -> Check:
+    planned = len(port.pings)
+    observed, expected = f"{len(tested)} of {planned} pairs", f"{planned} pairs"
+    if mesh.sampled:
+        partners = len(port.peers(tested))
+        observed = f"sampled: {partners:,} of {mesh.others:,} other hosts, {observed}"
+        expected += f" of {mesh.sampled}"
+    if not tested or any(ping.untested and ping.culprit == port.host for ping in port.pings):
+        return unknown("fabric.ping.tested", port.rail, why, observed=observed, remedy=_UNTESTED)
+    absent = sorted({ping.culprit for ping in port.pings if ping.untested})
     if absent:
-        observed += f"; not with {', '.join(absent)}"
-    return passed("fabric.ping.tested", rail, observed, f"{len(mine)} pairs", CAPABILITY)
+        observed += f"; not with {named(absent)}"
+    return passed("fabric.ping.tested", port.rail, observed, expected, CAPABILITY)
 
 
-def _why_untested(host: str, mine: list[Ping]) -> str:
-    """The host's own reason where it has one, else its peers'."""
-    own = [ping.untested for ping in mine if ping.untested and ping.culprit == host]
-    if own:
-        return own[0]
-    others = sorted({f"{ping.culprit}: {ping.untested}" for ping in mine if ping.untested})
-    return "; ".join(others) or "no other host took part (was there a --limit?)"
+_NOBODY = "no other host took part (was there a --limit?)"
+
+
+def _why_untested(port: _Port) -> str:
+    """The host's own reason where it has one, else its peers'; "" where there is none."""
+    left = [ping for ping in port.pings if ping.untested]
+    own = [ping.untested for ping in left if ping.culprit == port.host]
+    return own[0] if own else "; ".join(sorted({f"{one.culprit}: {one.untested}" for one in left}))
 
 
 def _untold(check_id: str, rail: str, why: str) -> Check:
     return unknown(check_id, rail, why, remedy=_UNTESTED)
 
 
-def _reachable(host: str, rail: str, tested: list[Ping], blamed: set[str]) -> Check | None:
+def _reachable(port: _Port, tested: list[Ping]) -> Check | None:
     """None where no pair was tested."""
     if not tested:
         return None
     dead = [ping for ping in tested if ping.dead]
-    if dead and host in blamed:
-        observed = f"no answer in {len(dead)} of {len(tested)} pairs ({_peers(host, dead)})"
-        return failed("fabric.ping.reachable", rail, observed, "an answer", CAPABILITY)
-    observed = f"{len(tested) - len(dead)} of {len(tested)} pairs answered"
-    return passed(
-        "fabric.ping.reachable",
-        rail,
-        observed + _excuse(host, dead, blamed),
-        "an answer",
-        CAPABILITY,
-    )
+    if dead and port.host in port.blamed:
+        observed = f"no answer in {len(dead)} of {len(tested)} pairs ({named(port.peers(dead))})"
+        return _failed("fabric.ping.reachable", port, observed, "an answer")
+    observed = f"{len(tested) - len(dead)} of {len(tested)} pairs answered{_excuse(port, dead)}"
+    return passed("fabric.ping.reachable", port.rail, observed, "an answer", CAPABILITY)
 
 
-def _loss(host: str, rail: str, tested: list[Ping], blamed: set[str]) -> Check | None:
+def _loss(port: _Port, tested: list[Ping]) -> Check | None:
     """None where no pair was tested."""
     if not tested:
         return None
     lossy = [ping for ping in tested if ping.lost and not ping.dead]
-    if lossy and host in blamed:
+    if lossy and port.host in port.blamed:
         sent, received = sum(p.sent for p in lossy), sum(p.received for p in lossy)
         observed = (
             f"{100 * (sent - received) / sent:.0f} % lost in {len(lossy)} of {len(tested)} "
-            f"pairs ({_peers(host, lossy)})"
+            f"pairs ({named(port.peers(lossy))})"
         )
-        return failed("fabric.ping.loss", rail, observed, "0 %", CAPABILITY)
-    alive = [ping for ping in tested if not ping.dead]
-    if not alive:
-        return unknown("fabric.ping.loss", rail, "no pair answered")
-    return passed("fabric.ping.loss", rail, "0 %" + _excuse(host, lossy, blamed), "0 %", CAPABILITY)
+        return _failed("fabric.ping.loss", port, observed, "0 %")
+    if all(ping.dead for ping in tested):
+        return unknown("fabric.ping.loss", port.rail, "no pair answered")
+    return passed("fabric.ping.loss", port.rail, "0 %" + _excuse(port, lossy), "0 %", CAPABILITY)
 
 
-def _peers(host: str, pings: list[Ping]) -> str:
-    return ", ".join(sorted({p.server if p.client == host else p.client for p in pings}))
+def _failed(check_id: str, port: _Port, observed: str, expected: str) -> Check:
+    fault = port.blamed[port.host]
+    again = [ping for ping in port.again if not ping.untested]
+    if again:
+        lost = sum(ping.lost for ping in again)
+        observed += f"; asked again, {lost} of {len(again)} known-good partners"
+    why = cause(fault, port.host, port.sound)
+    return failed(
+        check_id, port.rail, observed, expected, CAPABILITY, cause=why, remedy=remedy(fault)
+    )
 
 
-def _excuse(host: str, bad: list[Ping], blamed: set[str]) -> str:
-    others = sorted({peer for ping in bad for peer in (ping.client, ping.server)} & blamed - {host})
-    return f", apart from pairs with {', '.join(others)} (named there)" if others else ""
+def _excuse(port: _Port, bad: list[Ping]) -> str:
+    peers = {peer for ping in bad for peer in (ping.client, ping.server)}
+    others = sorted(peers & port.blamed.keys() - {port.host})
+    return f", apart from pairs with {named(others)} (named there)" if others else ""
+
+
+def named(names: Sequence[str]) -> str:
+    """The first of many names, and how many more there are."""
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
+
+
+# Names in one sentence.
+_SHOWN = 8

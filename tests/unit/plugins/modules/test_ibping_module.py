@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _command
+from ansible_collections.ibready.cluster.plugins.module_utils import _command, _ibping
 from ansible_collections.ibready.cluster.plugins.modules import ibping
 
 Run = Callable[..., dict[str, Any]]
@@ -209,7 +210,7 @@ BAD_INPUT = [
     ),
     *(
         pytest.param({"state": "stopped", name: 0}, f"{name} must be at least 1, not 0", id=name)
-        for name in ("lease", "count", "timeout_ms", "deadline")
+        for name in ("lease", "count", "timeout_ms", "deadline", "at_once")
     ),
 ]
 
@@ -269,3 +270,38 @@ def test_a_systemd_that_refuses_fails_the_module(
     result = run_module(ibping.main, **args)
     assert result["failed"] is True
     assert said in result["msg"]
+
+
+def test_ports_ask_at_once_and_each_its_own_questions_in_turn(run_module: Run, node: Node) -> None:
+    questions = [
+        {"device": f"mlx5_{number % 2}", "lid": 20 + number, "rail": "", "server": f"n{number}"}
+        for number in range(6)
+    ]
+    result = run_module(ibping.main, state="asked", questions=questions, count=9, at_once=2)
+    assert [one["server"] for one in result["answers"]] == [f"n{number}" for number in range(6)]
+    assert {one["received"] for one in result["answers"]} == {9}
+    asked = [(call.split()[1], int(call.split()[-1])) for call in node.calls("ibping")]
+    for device, lids in {"mlx5_0": [20, 22, 24], "mlx5_1": [21, 23, 25]}.items():
+        assert [lid for name, lid in asked if name == device] == lids
+
+
+def test_two_ports_really_ask_at_the_same_time() -> None:
+    both = threading.Barrier(2, timeout=30)
+    questions = _ibping.parse_questions(
+        [{**QUESTIONS[0], "port": 1}, {**QUESTIONS[1], "port": 2}],
+    )
+
+    def ask(one: _ibping.Question) -> dict[str, Any]:
+        both.wait()
+        return {"lid": one.lid}
+
+    assert _ibping.ask_all(ask, questions, 2) == [{"lid": 7}, {"lid": 8}]
+
+
+def test_a_question_that_never_ends_leaves_the_others_their_answers() -> None:
+    def run(argv: list[str], timeout: float, interrupt: float | None = None) -> _command.Output:
+        raise _command.Unavailable("ibping", "gave no complete answer within 20 s")
+
+    (question, _) = _ibping.parse_questions([{**one, "port": 1} for one in QUESTIONS])
+    answer = _ibping.ask(run, "ibping", question, 50, 200, 15.0)
+    assert answer["untested"] == "ibping from mlx5_0: gave no complete answer within 20 s"

@@ -2,31 +2,35 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import permutations
+from itertools import combinations
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._ping_plan import plan
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ping.plan import (
+    Options,
+    of_visit,
+    plan,
+)
 from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import (
     Participant,
     Rail,
-    pairings,
+    meetings,
+    tournament,
     untested,
 )
 
 
 @settings(deadline=None, max_examples=40)
 @given(st.integers(min_value=0, max_value=40))
-def test_every_ordered_pair_meets_once_and_nobody_is_busy_twice_in_a_round(count: int) -> None:
-    hosts = [f"n{index}" for index in range(count)]
-    rounds = pairings(hosts)
+def test_every_pair_meets_once_and_nobody_is_busy_twice_in_a_round(count: int) -> None:
+    rounds = [meetings(count, number) for number in range(tournament(count))]
     for one in rounds:
         busy = Counter(name for pair in one for name in pair)
-        assert max(busy.values()) == 1
-    met = [pair for one in rounds for pair in one]
-    assert Counter(met) == Counter(permutations(hosts, 2))
+        assert max(busy.values(), default=1) == 1
+    met = [frozenset(pair) for one in rounds for pair in one]
+    assert Counter(met) == Counter(frozenset(pair) for pair in combinations(range(count), 2))
 
 
 NAMELESS = {"hostname": ""}
@@ -38,10 +42,13 @@ def who(*names: str, lid: int = 1, missing: dict[str, str] | None = None) -> Par
 
 
 def test_a_question_carries_the_lid_of_the_one_who_is_asked() -> None:
-    made = plan({"a": who("m0/1", lid=3), "b": who("m0/1", lid=4)}, 15)
-    assert made["rounds"] == [
-        {"a": [{"device": "m0", "port": 1, "lid": 4, "rail": "m0/1", "server": "b", **NAMELESS}]},
-        {"b": [{"device": "m0", "port": 1, "lid": 3, "rail": "m0/1", "server": "a", **NAMELESS}]},
+    made = plan({"a": who("m0/1", lid=3), "b": who("m0/1", lid=4)}, Options(15))
+    assert made["visits"] == 1
+    assert of_visit(made, "a", 0) == [
+        {"device": "m0", "port": 1, "lid": 4, "rail": "m0/1", "server": "b", **NAMELESS}
+    ]
+    assert of_visit(made, "b", 0) == [
+        {"device": "m0", "port": 1, "lid": 3, "rail": "m0/1", "server": "a", **NAMELESS}
     ]
     assert made["serve"] == {
         "a": [{"device": "m0", "port": 1}],
@@ -59,15 +66,24 @@ def test_a_question_carries_the_lid_of_the_one_who_is_asked() -> None:
     ],
 )
 def test_nobody_serves_where_nobody_can_ask(hosts: dict[str, Participant]) -> None:
-    made = plan(hosts, 15)
-    assert (made["serve"], made["rounds"]) == ({}, [])
+    made = plan(hosts, Options(15))
+    assert (made["serve"], made["visits"], made["ask"]) == ({}, 0, {})
 
 
-def test_the_lease_covers_the_slowest_possible_run() -> None:
+@pytest.mark.parametrize(
+    ("at_once", "turns"), [pytest.param(8, 1, id="at once"), pytest.param(1, 2, id="in turn")]
+)
+def test_the_lease_covers_the_slowest_possible_run(at_once: int, turns: int) -> None:
     hosts = {name: who("m0/1", "m1/1") for name in "abcd"}
-    made = plan(hosts, deadline=15)
-    assert len(made["rounds"]) == 6
-    assert made["lease"] > 6 * 2 * 15
+    made = plan(hosts, Options(15, at_once=at_once))
+    assert made["rounds"] == 3
+    assert made["lease"] > made["worst_s"] > 3 * turns * 15
+
+
+def test_the_lease_grows_where_ansible_works_on_few_hosts_at_a_time() -> None:
+    hosts = {name: who("m0/1") for name in "abcd"}
+    one, two = (plan(hosts, Options(15, forks=forks))["worst_s"] for forks in (4, 2))
+    assert two == 2 * one
 
 
 def test_what_is_left_out_names_the_host_that_is_the_reason() -> None:
@@ -85,6 +101,12 @@ def test_what_is_left_out_names_the_host_that_is_the_reason() -> None:
         ("c", "a", "c", "unreachable"),
         ("c", "b", "c", "unreachable"),
     }
+
+
+def test_of_a_sample_only_planned_pairs_are_left_out() -> None:
+    hosts = {name: who("m0/1") for name in "abc"}
+    (left,) = untested(hosts, {("a", "b", "m0/1")}, [("a", "b"), ("b", "a")])
+    assert (left.client, left.server) == ("b", "a")
 
 
 def test_a_pair_that_could_have_been_asked_and_was_not_is_the_client_s() -> None:

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where between pairs of ports the fault is: a host, a port, a leaf switch, or one way; no I/O.
+
+A fault is a claim about edges (two hosts that pinged each other on one rail): those that it
+explains are bad. It is the more credible the larger the part of its own edges that are bad, and
+then the more of them it explains. The most credible one is taken, what it explains is left out,
+and so on until nothing is left to explain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import FrozenSet, Iterable, Mapping, Sequence, Tuple
+
+HOST = "host"
+PORT = "port"
+LEAF = "leaf"
+WAY = "way"
+RAIL = "rail"
+
+Edge = FrozenSet[str]
+# (host, rail) -> GUID of the leaf switch.
+Leaves = Mapping[Tuple[str, str], str]
+# The bad part of a claim's edges, how many it explains, and of a leaf switch 1 where nothing at
+# all speaks against it.
+_Score = Tuple[float, int, int]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """Two hosts on one rail, and whether anything was lost between them."""
+
+    one: str
+    two: str
+    rail: str
+    bad: bool
+
+
+@dataclass(frozen=True)
+class Fault:
+    """``hosts``: at whose doors it is laid. ``bad`` of ``tried`` partners failed, of one host.
+
+    ``rails``: all that it is about. ``leaf``: the GUID of the leaf switch; of WAY the two, joined.
+    """
+
+    kind: str
+    rails: tuple[str, ...]
+    hosts: tuple[str, ...]
+    bad: int = 0
+    tried: int = 0
+    leaf: str = ""
+
+
+def find(tried: Iterable[Tried], leaves: Leaves) -> list[Fault]:
+    """Every fault that the outcomes tell of; a pair that failed once has failed."""
+    rails: dict[str, dict[Edge, bool]] = {}
+    for one in tried:
+        edges = rails.setdefault(one.rail, {})
+        edge = frozenset((one.one, one.two))
+        edges[edge] = edges.get(edge, False) or one.bad
+    found = [
+        fault
+        for rail, edges in sorted(rails.items())
+        if any(edges.values())
+        for fault in _Rail(rail, edges, leaves).faults()
+    ]
+    return _whole_hosts(found, rails)
+
+
+def _whole_hosts(found: Sequence[Fault], rails: Mapping[str, Mapping[Edge, bool]]) -> list[Fault]:
+    """The ports of one host on all its rails, of at least two, are the host."""
+    ports: dict[str, list[Fault]] = {}
+    for fault in found:
+        if fault.kind == PORT:
+            ports.setdefault(fault.hosts[0], []).append(fault)
+    whole = {}
+    for host, mine in ports.items():
+        on = {rail for rail, edges in rails.items() if any(host in edge for edge in edges)}
+        if len(mine) > 1 and len(mine) == len(on):
+            bad, tried = sum(one.bad for one in mine), sum(one.tried for one in mine)
+            names = tuple(one.rails[0] for one in mine)
+            whole[host] = Fault(HOST, names, (host,), bad, tried)
+    rest = [one for one in found if one.kind != PORT or one.hosts[0] not in whole]
+    return [*whole.values(), *rest]
+
+
+class _Rail:
+    """The edges of one rail; ``_left``: the bad ones that nothing explains yet."""
+
+    def __init__(self, rail: str, edges: Mapping[Edge, bool], leaves: Leaves) -> None:
+        self._rail = rail
+        self._left = {edge for edge, bad in edges.items() if bad}
+        self._good: dict[str, set[Edge]] = {}
+        self._bad: dict[str, set[Edge]] = {}
+        for edge, bad in edges.items():
+            for host in edge:
+                (self._bad if bad else self._good).setdefault(host, set()).add(edge)
+        members: dict[str, set[str]] = {}
+        for host in {host for edge in edges for host in edge}:
+            leaf = leaves.get((host, rail), "")
+            if leaf:
+                members.setdefault(leaf, set()).add(host)
+        self._members = {leaf: hosts for leaf, hosts in members.items() if len(hosts) > 1}
+        self._leaves = leaves
+
+    def faults(self) -> list[Fault]:
+        if not self._good and len(self._left) > 1:
+            return [Fault(RAIL, (self._rail,), tuple(sorted(self._bad)), len(self._left))]
+        found: list[Fault] = []
+        while self._left:
+            found += self._most_credible()
+        return found
+
+    def _most_credible(self) -> list[Fault]:
+        """The faults that are equally credible, with what they explain taken out."""
+        ports = {host: self._port(host) for edge in self._left for host in edge}
+        best = max(ports.values())
+        switches = {leaf: self._leaf(hosts) for leaf, hosts in self._members.items()}
+        best_switch = max(switches.values(), default=(0.0, 0, 0))
+        # One port is likelier than a switch that would explain no more.
+        if best_switch[:2] > best[:2]:
+            told = [self._of_leaf(leaf) for leaf, one in switches.items() if one == best_switch]
+        else:
+            worst = sorted(host for host, one in ports.items() if one == best)
+            if best[1] == 1 and (best[0] <= 0.5 or len(worst) > 1):
+                edges = {edge for host in worst for edge in self._bad[host] & self._left}
+                told = [self._of_way(edge) for edge in sorted(edges, key=sorted)]
+            else:
+                told = [self._of_port(host) for host in worst]
+        for _fault, explained in told:
+            self._left -= explained
+        return [fault for fault, _explained in told]
+
+    def _port(self, host: str) -> _Score:
+        bad = len(self._bad[host] & self._left)
+        good = len(self._good.get(host, ()))
+        return (bad / (bad + good), bad, 0)
+
+    def _leaf(self, hosts: set[str]) -> _Score:
+        """Credible where no pair with another leaf is good, and those within are all alike."""
+        bad = {edge for host in hosts for edge in self._bad.get(host, set()) & self._left}
+        good = {edge for host in hosts for edge in self._good.get(host, ())}
+        out = {edge for edge in bad if not edge <= hosts}
+        struck = {host for edge in out for host in edge if host in hosts}
+        if any(not edge <= hosts for edge in good) or len(struck) < 2:
+            return (0.0, 0, 0)
+        if not good:
+            return (1.0, len(bad), 1)
+        return (1.0, len(out), 0) if len(out) == len(bad) else (0.0, 0, 0)
+
+    def _of_leaf(self, leaf: str) -> tuple[Fault, set[Edge]]:
+        hosts = self._members[leaf]
+        mine = {edge for host in hosts for edge in self._bad.get(host, set()) & self._left}
+        good = {edge for host in hosts for edge in self._good.get(host, ())}
+        struck = tuple(sorted({host for edge in mine for host in edge} & hosts))
+        tried = len(mine) + len(good)
+        return Fault(LEAF, (self._rail,), struck, len(mine), tried, leaf), mine
+
+    def _of_port(self, host: str) -> tuple[Fault, set[Edge]]:
+        mine = self._bad[host] & self._left
+        good = self._good.get(host, set())
+        bad_at, good_at = self._far(host, mine), self._far(host, good)
+        tried = len(mine) + len(good)
+        one_leaf = len(bad_at) == 1 and not bad_at & good_at and "" not in bad_at | good_at
+        if one_leaf and good and len(mine) > 1:
+            ends = f"{self._leaves.get((host, self._rail), '')} and {min(bad_at)}"
+            return Fault(WAY, (self._rail,), (host,), len(mine), tried, ends), mine
+        return Fault(PORT, (self._rail,), (host,), len(mine), tried), mine
+
+    def _of_way(self, edge: Edge) -> tuple[Fault, set[Edge]]:
+        ends = " and ".join(self._leaves.get((host, self._rail), "") for host in sorted(edge))
+        others = max(len(self._good.get(host, ())) for host in edge)
+        return Fault(WAY, (self._rail,), tuple(sorted(edge)), 1, 1 + others, ends), {edge}
+
+    def _far(self, host: str, edges: Iterable[Edge]) -> set[str]:
+        """The leaf switches of the partners; "" for one that nobody knows."""
+        return {
+            self._leaves.get((other, self._rail), "") for edge in edges for other in edge - {host}
+        }

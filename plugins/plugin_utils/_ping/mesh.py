@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What there was to ping and what came of it, of the hosts of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.ping import Mesh, Ping
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _rounds
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import Host
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ping import plan, told
+
+# Of more hosts, pairs that nobody planned are counted (coverage.py) and not listed.
+_LISTED = 128
+
+Plan = Mapping[str, Any] | None
+
+
+def pings(
+    hosts: Sequence[Host], taking_part: Mapping[str, _rounds.Participant], made: Plan
+) -> list[Ping]:
+    """Every planned pair on every rail: answered, asked in vain, or untested and why.
+
+    Planned are all pairs of all hosts, where they were not a sample and the hosts are not many.
+    """
+    asked = [told.ping(host.name, answer) for host in hosts for answer in host.answers]
+    answered = {(one.client, one.server, one.rail) for one in asked}
+    pairs = None
+    if (made and made["sampled"]) or len(hosts) > max(_LISTED, _wished(made)):
+        pairs = [
+            (client, server)
+            for client, server in plan.planned(made or plan.NONE)
+            if client in taking_part and server in taking_part
+        ]
+    return asked + _rounds.untested(taking_part, answered, pairs)
+
+
+def mesh(hosts: Sequence[Host], taking_part: Mapping[str, _rounds.Participant], made: Plan) -> Mesh:
+    """The same for the checks."""
+    missing = {
+        name: {rail: _why_left_out(who, rail, made) for rail in (*who.rails, *who.missing)}
+        for name, who in taking_part.items()
+    }
+    return Mesh(
+        sampled=f"a sample (seed {made['seed']})" if made and made["sampled"] else "",
+        others=len(hosts) - 1,
+        again=[told.ping(host.name, one) for host in hosts for one in host.answers_again],
+        leaves={(host, rail): leaf for host, rail, leaf in made["leaves"]} if made else {},
+        missing=missing,
+    )
+
+
+def _wished(made: Plan) -> int:
+    """Up to how many hosts the site wants all pairs, where that was kept."""
+    return int(made["full_mesh"]) if made and not made["sampled"] else 0
+
+
+def _why_left_out(who: _rounds.Participant, rail: str, made: Plan) -> str:
+    """Why nobody was asked on this rail, should that be so; "" where nothing is known."""
+    why = _rounds.why_not(who, rail)
+    if why is None and made and made["sampled"]:
+        return f"no round has a partner for it: {made['why'] or 'no other host has this port'}"
+    return why or ""
