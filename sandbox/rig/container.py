@@ -52,6 +52,11 @@ def end_sm(host: str) -> Step:
     return {"do": "end_sm", "host": host}
 
 
+def hold_sm(host: str, *, still: bool) -> Step:
+    """Keep the opensm of a host from answering, or let it answer again."""
+    return {"do": "hold_sm", "host": host, "still": still}
+
+
 def sweep() -> Step:
     """Have every opensm look again."""
     return {"do": "sweep"}
@@ -113,10 +118,10 @@ class Rig:
 
 
 def _limits(topology: Topology) -> list[str]:
-    """ibsim's options that make room for a fabric larger than it expects."""
+    """ibsim's options: room for a fabric larger than it expects, and GUIDs as the fabric says."""
     switches = [node for node in topology.nodes if node.kind == SWITCH]
     ports = sum(node.ports + 1 for node in topology.nodes)
-    return ["-N", str(len(topology.nodes)), "-S", str(len(switches)), "-P", str(ports)]
+    return ["-I", "-N", str(len(topology.nodes)), "-S", str(len(switches)), "-P", str(ports)]
 
 
 @contextlib.contextmanager

@@ -24,6 +24,8 @@ _POLL_SECONDS = 0.01
 # What opensm writes when a sweep has ended, or when it has stepped back behind another one.
 _STANDBY = "Entering STANDBY state"
 _SWEPT = ("SUBNET UP", "Errors during initialization", _STANDBY)
+# What ibsim answers to a counter that it has taken.
+_SET = "has been set to"
 
 Json = dict[str, Any]
 
@@ -55,6 +57,10 @@ class Manager:
     def sweep(self) -> None:
         self._child.send_signal(signal.SIGHUP)
 
+    def hold(self, still: bool) -> None:
+        """Keep the process from running, or let it go on."""
+        self._child.send_signal(signal.SIGSTOP if still else signal.SIGCONT)
+
     def wait(self, deadline: float) -> None:
         """Return when the log tells the end of a sweep that was not told before."""
         while True:
@@ -72,6 +78,7 @@ class Manager:
             time.sleep(_POLL_SECONDS)
 
     def stop(self) -> None:
+        self.hold(still=False)
         self._child.terminate()
         try:
             self._child.wait(2)
@@ -111,9 +118,9 @@ class Job:
         }
 
     def _console(self, step: Json) -> None:
-        """A line for ibsim's console, which answers only when it does not understand."""
+        """A line for ibsim's console, which says little but what it does not understand."""
         said = self._ibsim.ask(step["line"]).strip()
-        if said:
+        if said and _SET not in said:
             raise JobError(f"ibsim: {step['line']}: {said}")
 
     def _sm(self, step: Json) -> None:
@@ -130,6 +137,13 @@ class Job:
             manager.sweep()
         for manager in masters:
             manager.wait(self._deadline)
+
+    def _hold_sm(self, step: Json) -> None:
+        """Keep an opensm from answering, or let it answer again."""
+        self._managers[step["host"]].hold(step["still"])
+
+    def _sweep1(self, step: Json) -> None:
+        self._managers[step["host"]].sweep()
 
     def _end_sm(self, step: Json) -> None:
         self._managers.pop(step["host"]).stop()
@@ -160,7 +174,7 @@ class Job:
 
 
 def _tail(text: str) -> str:
-    return " | ".join(text.strip().splitlines()[-3:]) or "it said nothing"
+    return " | ".join(text.strip().splitlines()[-40:]) or "it said nothing"
 
 
 @contextmanager
