@@ -9,19 +9,19 @@ import os
 import select
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sandbox import image, podman
 from sandbox.config import REPOSITORY
 from sandbox.errors import SandboxError
 from sandbox.parcel import UMAD2SIM
+from sandbox.rig.orders import Order
 from sandbox.rig.topology import SWITCH, Topology, netfile
 
 _PROGRAMS = "/opt/ibready"
-# Without timed sweeps: a job asks for those that it needs.
-_OPENSM = {"sweep_on_trap": "FALSE", "sweep_interval": "0", "force_log_flush": "TRUE"}
+# How long a container of the image takes to start, at most.
+_START_SECONDS = 30
 
 
 @dataclass(frozen=True)
@@ -34,90 +34,84 @@ class Answer:
     seconds: float
 
 
-Step = dict[str, Any]
+class Fabric:
+    """A running fabric; ended by whoever started it."""
 
+    def __init__(self, rig: Rig, name: str, deadline: float) -> None:
+        self._rig = rig
+        self._name = name
+        self._deadline = deadline
 
-def console(line: str) -> Step:
-    """A line for ibsim's console."""
-    return {"do": "console", "line": line}
+    def do(self, orders: Iterable[Order]) -> None:
+        """Carry out some orders, one after the other."""
+        for order in orders:
+            self._ask(order)
 
+    def run(self, host: str, argv: Sequence[str]) -> Answer:
+        """Run a program as a client of ibsim on one host (ibsim's id of its HCA)."""
+        return Answer(**self._ask({"do": "run", "host": host, "argv": list(argv)}))
 
-def sm(host: str, **options: str) -> Step:
-    """Start opensm on a host (ibsim's id of its HCA), with options of its configuration file."""
-    return {"do": "sm", "host": host, "options": {**_OPENSM, **options}}
-
-
-def end_sm(host: str) -> Step:
-    """End the opensm of a host."""
-    return {"do": "end_sm", "host": host}
-
-
-def hold_sm(host: str, *, still: bool) -> Step:
-    """Keep the opensm of a host from answering, or let it answer again."""
-    return {"do": "hold_sm", "host": host, "still": still}
-
-
-def sweep() -> Step:
-    """Have every opensm look again."""
-    return {"do": "sweep"}
-
-
-def pause(seconds: float) -> Step:
-    """Let time go by."""
-    return {"do": "pause", "seconds": seconds}
-
-
-def run(name: str, host: str, argv: Sequence[str]) -> Step:
-    """Run a program on a host; its output is the answer `name`."""
-    return {"do": "run", "name": name, "host": host, "argv": list(argv)}
+    def _ask(self, order: Order) -> Order:
+        try:
+            return self._rig.ask(order, self._deadline)
+        except SandboxError as exc:
+            raise SandboxError(f"the rig, {self._name}, {order['do']}: {exc}") from None
 
 
 class Rig:
-    """One container; one job at a time."""
+    """One container; one fabric at a time."""
 
     def __init__(self, child: subprocess.Popen[bytes]) -> None:
         self._child = child
         self._left = b""
 
-    def do(
-        self, topology: Topology, steps: Sequence[Step], seconds: float = 20
-    ) -> dict[str, Answer]:
-        """Start ibsim with a topology, do the steps, end everything; return the answers by name."""
-        request = {
+    @contextlib.contextmanager
+    def fabric(self, topology: Topology, seconds: float = 20) -> Iterator[Fabric]:
+        """Start ibsim with a topology; all of it ends with the block, `seconds` are for all."""
+        deadline = time.monotonic() + seconds
+        order = {
+            "do": "start",
             "netfile": netfile(topology),
-            "limits": _limits(topology),
+            "options": _options(topology),
             "umad2sim": UMAD2SIM,
             "seconds": seconds,
-            "steps": list(steps),
         }
+        self.ask(order, deadline + _START_SECONDS)
+        try:
+            yield Fabric(self, topology.name, deadline)
+        finally:
+            self.ask({"do": "stop"}, deadline)
+
+    def ask(self, order: Order, deadline: float) -> Order:
+        """Send one order and return its answer."""
         pipe = self._child.stdin
         if pipe is None:
-            raise SandboxError("the rig has no standard input")
+            raise SandboxError("the container has no standard input")
         with contextlib.suppress(BrokenPipeError):
-            pipe.write(json.dumps(request).encode() + b"\n")
+            pipe.write(json.dumps(order).encode() + b"\n")
             pipe.flush()
-        answer = json.loads(self._line(time.monotonic() + seconds + 10))
+        # The container keeps to the same limit, and can say what did not end.
+        answer: Order = json.loads(self._line(deadline + 10))
         if "error" in answer:
-            raise SandboxError(f"the rig of {topology.name}: {answer['error']}")
-        return {name: Answer(**told) for name, told in answer["answers"].items()}
+            raise SandboxError(answer["error"])
+        return answer
 
     def _line(self, deadline: float) -> bytes:
         pipe = self._child.stdout
         if pipe is None:
-            raise SandboxError("the rig has no standard output")
-        while b"\n" not in self._left:
+            raise SandboxError("the container has no standard output")
+        pieces = [self._left]
+        while b"\n" not in pieces[-1]:
             ready, _, _ = select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))
             piece = os.read(pipe.fileno(), 1 << 20) if ready else b""
             if not piece:
-                raise SandboxError(
-                    "the rig's container has ended" if ready else "the rig does not answer"
-                )
-            self._left += piece
-        line, _, self._left = self._left.partition(b"\n")
+                raise SandboxError("the container has ended" if ready else "no answer")
+            pieces.append(piece)
+        line, _, self._left = b"".join(pieces).partition(b"\n")
         return line
 
 
-def _limits(topology: Topology) -> list[str]:
+def _options(topology: Topology) -> list[str]:
     """ibsim's options: room for a fabric larger than it expects, and GUIDs as the fabric says."""
     switches = [node for node in topology.nodes if node.kind == SWITCH]
     ports = sum(node.ports + 1 for node in topology.nodes)
@@ -126,7 +120,7 @@ def _limits(topology: Topology) -> list[str]:
 
 @contextlib.contextmanager
 def rig(say: Callable[[str], None] = print, seconds: int = 900) -> Iterator[Rig]:
-    """A container for some jobs; it is gone afterwards, and after `seconds` in any case."""
+    """A container for some fabrics; it is gone afterwards, and after `seconds` in any case."""
     recipe = image.ensure(say)
     child = subprocess.Popen(
         podman.argv(

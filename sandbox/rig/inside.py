@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The rig's end in the container: one job a line on standard input, one answer a line back.
+"""The rig's end in the container: one order a line on standard input, one answer a line back.
 
-A job has an ibsim of its own, which lives as long as the job: nothing of one job is left for the
-next. Ends with its standard input. Standard library only.
+``start`` makes a fabric with an ibsim of its own, the others act on it, ``stop`` ends it: nothing
+of one fabric is left for the next. Ends with its standard input. Standard library only.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +23,14 @@ _POLL_SECONDS = 0.01
 # What opensm writes when a sweep has ended, or when it has stepped back behind another one.
 _STANDBY = "Entering STANDBY state"
 _SWEPT = ("SUBNET UP", "Errors during initialization", _STANDBY)
-# What ibsim answers to a counter that it has taken.
-_SET = "has been set to"
+# What ibsim answers to a counter or a GUID that it has taken.
+_DONE = ("has been set to",)
 
 Json = dict[str, Any]
 
 
-class JobError(Exception):
-    """A step that did not do what it should."""
+class OrderError(Exception):
+    """An order that did not do what it should."""
 
 
 class Manager:
@@ -57,10 +56,6 @@ class Manager:
     def sweep(self) -> None:
         self._child.send_signal(signal.SIGHUP)
 
-    def hold(self, still: bool) -> None:
-        """Keep the process from running, or let it go on."""
-        self._child.send_signal(signal.SIGSTOP if still else signal.SIGCONT)
-
     def wait(self, deadline: float) -> None:
         """Return when the log tells the end of a sweep that was not told before."""
         while True:
@@ -72,13 +67,12 @@ class Manager:
                 self.standby = last == _STANDBY
                 return
             if self._child.poll() is not None:
-                raise JobError(f"opensm ended: {_tail(text)}")
+                raise OrderError(f"opensm ended: {_tail(text)}")
             if time.monotonic() > deadline:
-                raise JobError(f"opensm did not end its sweep: {_tail(text)}")
+                raise OrderError(f"opensm did not end its sweep: {_tail(text)}")
             time.sleep(_POLL_SECONDS)
 
     def stop(self) -> None:
-        self.hold(still=False)
         self._child.terminate()
         try:
             self._child.wait(2)
@@ -87,27 +81,38 @@ class Manager:
             self._child.wait()
 
 
-class Job:
+class Fabric:
     """One fabric, from its start to its end."""
 
-    def __init__(self, request: Json, work: Path) -> None:
-        self._work = work
-        self._umad2sim = request["umad2sim"]
-        self._deadline = time.monotonic() + request["seconds"]
+    def __init__(self, order: Json) -> None:
+        self._deadline = time.monotonic() + order["seconds"]
+        self._umad2sim = order["umad2sim"]
         self._managers: dict[str, Manager] = {}
-        self.answers: dict[str, Json] = {}
-        netfile = work / "netfile"
-        netfile.write_text(request["netfile"])
-        self._ibsim = Ibsim(["ibsim", "-s", *request["limits"], str(netfile)], request["seconds"])
-
-    def step(self, step: Json) -> None:
-        """Do one step."""
-        getattr(self, f"_{step['do']}")(step)
+        self._scratch = tempfile.TemporaryDirectory(prefix="rig-")
+        self._work = Path(self._scratch.name)
+        netfile = self._work / "netfile"
+        netfile.write_text(order["netfile"])
+        self._ibsim = Ibsim(["ibsim", "-s", *order["options"], str(netfile)], order["seconds"])
 
     def stop(self) -> None:
+        """End all of it."""
         for manager in self._managers.values():
             manager.stop()
         self._ibsim.stop()
+        self._scratch.cleanup()
+
+    def order(self, order: Json) -> Json:
+        """Carry out one order and return its answer."""
+        orders: dict[str, Callable[[Json], Json]] = {
+            "console": self._console,
+            "sm": self._sm,
+            "end_sm": self._end_sm,
+            "sweep": self._sweep,
+            "sweep_sm": self._sweep_sm,
+            "pause": self._pause,
+            "run": self._run,
+        }
+        return orders[order["do"]](order)
 
     def _environment(self, host: str) -> dict[str, str]:
         return {
@@ -117,91 +122,93 @@ class Job:
             "SIM_HOST": host,
         }
 
-    def _console(self, step: Json) -> None:
+    def _console(self, order: Json) -> Json:
         """A line for ibsim's console, which says little but what it does not understand."""
-        said = self._ibsim.ask(step["line"]).strip()
-        if said and _SET not in said:
-            raise JobError(f"ibsim: {step['line']}: {said}")
+        said = self._ibsim.ask(order["line"]).strip()
+        if said and not any(word in said for word in _DONE):
+            raise OrderError(f"ibsim: {order['line']}: {said}")
+        return {}
 
-    def _sm(self, step: Json) -> None:
+    def _sm(self, order: Json) -> Json:
         """Start an opensm on a host, and wait for it."""
-        host = step["host"]
+        host = order["host"]
         home = self._work / f"opensm-{host}"
-        self._managers[host] = Manager(home, self._environment(host), step["options"])
+        self._managers[host] = Manager(home, self._environment(host), order["options"])
         self._managers[host].wait(self._deadline)
+        return {}
 
-    def _sweep(self, step: Json) -> None:
-        """Have every master look at the fabric again."""
+    def _end_sm(self, order: Json) -> Json:
+        self._managers.pop(order["host"]).stop()
+        return {}
+
+    def _sweep(self, order: Json) -> Json:
+        """Have every master look at the fabric again, and wait until it has."""
         masters = [manager for manager in self._managers.values() if not manager.standby]
         for manager in masters:
             manager.sweep()
         for manager in masters:
             manager.wait(self._deadline)
+        return {}
 
-    def _hold_sm(self, step: Json) -> None:
-        """Keep an opensm from answering, or let it answer again."""
-        self._managers[step["host"]].hold(step["still"])
+    def _sweep_sm(self, order: Json) -> Json:
+        """Have one opensm look at the fabric again; one that meets another master never ends."""
+        self._managers[order["host"]].sweep()
+        return {}
 
-    def _sweep1(self, step: Json) -> None:
-        self._managers[step["host"]].sweep()
+    def _pause(self, order: Json) -> Json:
+        time.sleep(order["seconds"])
+        return {}
 
-    def _end_sm(self, step: Json) -> None:
-        self._managers.pop(step["host"]).stop()
-
-    def _pause(self, step: Json) -> None:
-        time.sleep(step["seconds"])
-
-    def _run(self, step: Json) -> None:
+    def _run(self, order: Json) -> Json:
         """Run a program as a client of ibsim on one host."""
-        began = time.monotonic()
+        begun = time.monotonic()
         try:
             done = subprocess.run(
-                step["argv"],
+                order["argv"],
                 cwd=self._work,
-                env=self._environment(step["host"]),
+                env=self._environment(order["host"]),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
-                timeout=max(0.1, self._deadline - began),
+                timeout=max(0.1, self._deadline - begun),
             )
         except subprocess.TimeoutExpired:
-            raise JobError(f"{' '.join(step['argv'])}: no end in time") from None
-        self.answers[step["name"]] = {
+            raise OrderError(f"{' '.join(order['argv'])}: no end in time") from None
+        return {
             "rc": done.returncode,
             "stdout": done.stdout.decode(errors="replace"),
             "stderr": done.stderr.decode(errors="replace"),
-            "seconds": time.monotonic() - began,
+            "seconds": time.monotonic() - begun,
         }
 
 
 def _tail(text: str) -> str:
-    return " | ".join(text.strip().splitlines()[-40:]) or "it said nothing"
+    return " | ".join(text.strip().splitlines()[-3:]) or "it said nothing"
 
 
-@contextmanager
-def _job(request: Json) -> Iterator[Job]:
-    with tempfile.TemporaryDirectory(prefix="rig-") as work:
-        job = Job(request, Path(work))
-        try:
-            yield job
-        finally:
-            job.stop()
-
-
-def carry_out(request: Json) -> Json:
-    """Return the outputs by name, or why there are none."""
+def serve() -> None:
+    """Carry out one order after the other; every error is an answer."""
+    fabric: Fabric | None = None
     try:
-        with _job(request) as job:
-            for step in request["steps"]:
-                job.step(step)
-            return {"answers": job.answers}
-    except (JobError, ConsoleError, OSError) as exc:
-        return {"error": str(exc)}
-
-
-def main() -> None:
-    for line in sys.stdin:
-        print(json.dumps(carry_out(json.loads(line))), flush=True)
+        for line in sys.stdin:
+            order = json.loads(line)
+            try:
+                if order["do"] == "start":
+                    fabric = Fabric(order)
+                    answer: Json = {}
+                elif fabric is None:
+                    raise OrderError("no fabric was started")
+                elif order["do"] == "stop":
+                    fabric.stop()
+                    fabric, answer = None, {}
+                else:
+                    answer = fabric.order(order)
+            except (OrderError, ConsoleError, OSError) as exc:
+                answer = {"error": str(exc)}
+            print(json.dumps(answer), flush=True)
+    finally:
+        if fabric is not None:
+            fabric.stop()
 
 
 if __name__ == "__main__":
-    main()
+    serve()
