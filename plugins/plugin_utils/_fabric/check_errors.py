@@ -33,6 +33,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.say import
 ERRORS = "fabric.cable.errors"
 SATURATED = "fabric.counters.saturated"
 _BY_NAME: dict[str, Counter] = {name: one for one in COUNTERS for name in one.names}
+NAMES = {one.name: one.names for one in COUNTERS}
 _Values = dict[str, int]
 
 
@@ -43,7 +44,7 @@ def judge(fabric: Fabric, seen: Seen) -> list[Check]:
     if why or first is None or later is None or first.facts is None or later.facts is None:
         return [unknown(one, fabric.name, why) for one in (ERRORS, SATURATED)]
     partial = first.incomplete or later.incomplete
-    before, after = _by_port(fabric, first.facts), _by_port(fabric, later.facts)
+    before, after = by_port(fabric, first.facts), by_port(fabric, later.facts)
     total = f"{later.facts.ports_checked} ports"
     cleared = [
         end
@@ -63,7 +64,7 @@ def judge(fabric: Fabric, seen: Seen) -> list[Check]:
     ]
 
 
-def _by_port(fabric: Fabric, report: Ibqueryerrors) -> dict[End, _Values]:
+def by_port(fabric: Fabric, report: Ibqueryerrors) -> dict[End, _Values]:
     """Counters above 0 by port; a port that is not in it has none."""
     found: dict[End, _Values] = {}
     for node in report.nodes:

@@ -3,20 +3,30 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check, failed
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
     Fabric,
     Hca,
     Inventory,
+    guid,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.say import settled, some
 
 UNIQUE = "fabric.guid.unique"
+_TOLD = re.compile(r"Port with guid (0x[0-9a-fA-F]{1,16}) already exists")
 
 
-def judge(fabric: Fabric, inventory: Inventory, partial: str) -> list[Check]:
-    """Two cables that lead to one port, and one GUID on two hosts."""
+def judge(
+    fabric: Fabric, inventory: Inventory, partial: str, told: Sequence[str] = ()
+) -> list[Check]:
+    """Two cables that lead to one port, and one GUID on two hosts.
+
+    ``told``: what ibnetdiscover complains of duplicate ports.
+    """
     wrong = [
         failed(
             UNIQUE,
@@ -29,6 +39,13 @@ def judge(fabric: Fabric, inventory: Inventory, partial: str) -> list[Check]:
         for end, heads in sorted(fabric.twice.items())
     ]
     named = {one.subject for one in wrong}
+    for port_guid in _told(told):
+        owner = fabric.ports.get(port_guid, port_guid)
+        subject = f"0x{port_guid:0>16}"
+        if subject not in named and f"0x{owner:0>16}" not in named:
+            cause = f"two ports have the GUID {subject}: {_owners(port_guid, inventory)}"
+            seen = f"on {fabric.node_name(owner)} and on another"
+            wrong.append(failed(UNIQUE, subject, seen, "on one port", CAPABILITY, cause=cause))
     for node_guid, hosts in _shared(inventory.rails).items():
         subject = f"0x{node_guid:0>16}"
         if subject not in named and node_guid in fabric.nodes:
@@ -37,9 +54,14 @@ def judge(fabric: Fabric, inventory: Inventory, partial: str) -> list[Check]:
     return settled(UNIQUE, fabric.name, wrong, seen, "a GUID each", partial=partial)
 
 
+def _told(lines: Sequence[str]) -> list[str]:
+    found = (_TOLD.search(line) for line in lines)
+    return sorted({guid(match.group(1)) for match in found if match is not None})
+
+
 def _owners(node_guid: str, inventory: Inventory) -> str:
     names = [hca.named for hca in inventory.rails if node_guid in (hca.node_guid, hca.port_guid)]
-    return some(names) if names else "none of them is in the inventory"
+    return f"{some(names)} has it" if names else "it is in no inventory"
 
 
 def _shared(rails: tuple[Hca, ...]) -> dict[str, list[str]]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a fabric has exactly one master, the standbys that it should have, and clear priorities."""
+"""Whether a fabric has one master, the standbys that it should have, and clear priorities."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _one_master(fabric: Fabric, looks: Sequence[Seen], managers: dict[str, Manag
         named = _named(fabric, guid(answered[0].guid))
         cause = f"{named} is {answered[0].state_name}: no master took over"
         return failed(ONE_MASTER, fabric.name, "no master", "one", CAPABILITY, cause=cause)
-    if any(_nobody(look) for look in looks):
+    if any(nobody(look) for look in looks):
         return failed(ONE_MASTER, fabric.name, "nobody answered", "one master", CAPABILITY)
     return unknown(ONE_MASTER, fabric.name, f"sminfo: {why_not(looks[0].sm)}")
 
@@ -124,7 +124,7 @@ def _records_missing(looks: Sequence[Seen]) -> str:
     return "" if _managers(looks) else f"saquery: {why_not(looks[0].managers)}"
 
 
-def _nobody(look: Seen) -> bool:
+def nobody(look: Seen) -> bool:
     """Whether sminfo asked and nobody answered; any other complaint means that it could not."""
     told = look.sm.value
     return told is not None and any(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From findings to checks: what was found, or that nothing was; and no pass without a whole look."""
+"""From findings to checks: what is wrong, or that nothing is; no pass without a whole look."""
 
 from __future__ import annotations
 
