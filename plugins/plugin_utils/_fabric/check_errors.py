@@ -37,13 +37,13 @@ NAMES = {one.name: one.names for one in COUNTERS}
 _Values = dict[str, int]
 
 
-def judge(fabric: Fabric, seen: Seen) -> list[Check]:
-    """What rose between the looks, and what cannot rise any more."""
+def judge(fabric: Fabric, seen: Seen, cut: str) -> list[Check]:
+    """What rose between the looks, and what cannot rise any more. ``cut``: why not all was seen."""
     why = why_not(seen.counters) or why_not(seen.again)
     first, later = seen.counters.value, seen.again.value
     if why or first is None or later is None or first.facts is None or later.facts is None:
         return [unknown(one, fabric.name, why) for one in (ERRORS, SATURATED)]
-    partial = first.incomplete or later.incomplete
+    partial = cut
     before, after = by_port(fabric, first.facts), by_port(fabric, later.facts)
     total = f"{later.facts.ports_checked} ports"
     cleared = [

@@ -60,7 +60,9 @@ class Missing:
             state = f"the host says that its port is {hca.state}" if hca.state else ""
             why = _GONE if hca.host in self.hosts and self.counts[hca.host] > 1 else state
             why = why or "no cable, or the other end is off"
-        return why + (f"; by the plan it leads to {planned[hca]}" if hca in planned else "")
+        if hca in planned and hca.host not in self.hosts:
+            why += f"; by the plan it leads to {planned[hca]}"
+        return why
 
 
 def judge(

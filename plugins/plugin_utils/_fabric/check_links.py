@@ -34,8 +34,9 @@ LINK_CHECKS = (STATE, TRAINING, WIDTH, SPEED, GENERATION)
 # A link that is up in one of these has no routes, so it carries no data.
 _NOT_SET_UP = ("Initialize", "Init", "Armed")
 _NOT_TRAINED = ("PortConfigurationTraining", "LinkErrorRecovery")
-# What switch chips can do and no cable of four lanes: 12X took connectors of twelve lanes.
-_NO_CABLE = {("4X", "12X"), ("4X", "8X")}
+# What switch chips can do and no cable of today: 12X took connectors of twelve lanes (CXP).
+_MOST = "4X"
+_NO_CABLE = ("8X", "12X")
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,8 @@ def _narrow(fabric: Fabric, usual: Mapping[tuple[str, str], Usual]) -> Iterator[
         could = _could(fabric, cable, "could_be_width")
         now = cable.width.upper()
         name = fabric.cable_name(cable)
-        if could and (now, could) not in _NO_CABLE:
+        could = _MOST if could in _NO_CABLE else could
+        if could and _lanes(now) < _lanes(could):
             cause = f"both ends can do {could} and trained to {now}: lanes of this cable are dead"
             yield failed(WIDTH, name, now, could, CAPABILITY, cause=cause)
             continue

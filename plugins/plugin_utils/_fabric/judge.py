@@ -15,6 +15,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._data.ib_counters import LINK_DOWNED
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.fabric import Answer
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import (
     build,
     check_errors,
@@ -44,8 +45,8 @@ TOOL = "fabric.tool.answered"
 NEIGHBOURS = "fabric.discovery.neighbours"
 ALL = "fabric"
 _NO_PLAN = "there is no plan of the cables (ibready_fabric_plan)"
-# What libibnetdisc calls a second device of a GUID that it knows.
-_DUPLICATE = "Duplicate Port"
+# What libibnetdisc says of a second device of a GUID that it knows; it leaves that one out.
+_DUPLICATE = ("Duplicate Port", "Duplicate Node", "trying to insert new port guid")
 
 
 @dataclass(frozen=True)
@@ -123,8 +124,7 @@ def _one(group: list[Seen], inventory: Inventory, *, single: bool) -> _One:
     listed = look.links.value.facts if look.links.value else None
     fabric = build.with_lines(fabric, listed)
     alone = build.lone(told.facts, fabric)
-    other = [line for line in told.errors if _DUPLICATE not in line]
-    partial = told.incomplete if other or not told.errors else ""
+    partial = _incomplete(told)
     if alone and not partial:
         partial = f"{alone} links are listed from one end only: the output may be cut"
     group.sort(key=lambda one: one is not look)
@@ -147,9 +147,8 @@ def _tools(one: _One) -> list[Check]:
         told = reading.value
         if name == "sminfo" and why and check_sm.nobody(one.looks[0]):
             why = ""  # it asked, and fabric.sm.master says what came of it
-        if not why and told is not None and told.incomplete:
-            only = all(_DUPLICATE in line for line in told.errors) and told.errors
-            why = "" if only else told.incomplete
+        if not why and told is not None:
+            why = _incomplete(told)
         if why:
             checks.append(unknown(TOOL, _subject(one, name), why))
         else:
@@ -188,7 +187,7 @@ def _by_itself(one: _One, inventory: Inventory, wishes: Wishes) -> list[Check]:
         *check_guids.judge(fabric, inventory, one.partial, twice),
         *_sm(one, wishes),
         *check_links.judge(fabric, cut),
-        *check_errors.judge(fabric, look),
+        *check_errors.judge(fabric, look, _cut_counters(look)),
         *check_shape.judge(
             fabric,
             one.partial,
@@ -199,14 +198,21 @@ def _by_itself(one: _One, inventory: Inventory, wishes: Wishes) -> list[Check]:
     ]
 
 
-def _incomplete(told: Any) -> str:
-    only = told.errors and all(_DUPLICATE in line for line in told.errors)
-    return "" if only else str(told.incomplete)
+def _incomplete(told: Answer[Any]) -> str:
+    """Why an answer is not all; two devices of one GUID are told by fabric.guid.unique."""
+    only = told.errors and all(any(word in line for word in _DUPLICATE) for line in told.errors)
+    return "" if only else told.incomplete
+
+
+def _cut_counters(look: Seen) -> str:
+    told = (look.counters.value, look.again.value)
+    return next((why for one in told if one is not None and (why := _incomplete(one))), "")
 
 
 def _duplicates(look: Seen) -> list[str]:
     told = look.discovery.value
-    return [line for line in (told.errors if told is not None else ()) if _DUPLICATE in line]
+    lines = told.errors if told is not None else ()
+    return [line for line in lines if any(word in line for word in _DUPLICATE)]
 
 
 def _lost(fabric: Fabric, look: Seen, inventory: Inventory) -> dict[str, int]:
