@@ -10,6 +10,7 @@ from __future__ import annotations
 from ansible_collections.ibready.cluster.plugins.module_utils._entries import (
     container,
     fabric,
+    fabric_wide,
     fleet,
     gpu,
     host,
@@ -24,7 +25,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._entries._entry im
 
 __all__ = ["CATALOG", "Entry", "entry"]
 
-_AREAS = (host, pci, ib, roce, fabric, gpu, nvlink, stack, nccl, container, fleet)
+_AREAS = (
+    *(host, pci, ib, roce, fabric, fabric_wide, gpu, nvlink, stack, nccl, container),
+    fleet,
+)
 
 CATALOG: dict[str, Entry] = {one.id: one for area in _AREAS for one in area.ENTRIES}
 
