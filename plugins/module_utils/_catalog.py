@@ -11,6 +11,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._entries import (
     bench,
     container,
     fabric,
+    fabric_wide,
     fleet,
     gpu,
     host,
@@ -25,7 +26,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._entries._entry im
 
 __all__ = ["CATALOG", "Entry", "entry"]
 
-_AREAS = (host, pci, ib, roce, fabric, gpu, nvlink, stack, nccl, container, fleet, bench)
+_AREAS = (
+    *(host, pci, ib, roce, fabric, fabric_wide, gpu, nvlink, stack, nccl, container),
+    *(fleet, bench),
+)
 
 CATALOG: dict[str, Entry] = {one.id: one for area in _AREAS for one in area.ENTRIES}
 

@@ -18,7 +18,6 @@ from typing import IO, Iterator, Mapping
 # EL keeps Open MPI out of it, too: users load it as a module.
 _MORE_PATH = ("/usr/sbin", "/sbin", "/usr/local/sbin", "/usr/lib64/openmpi/bin")
 LIMIT = 8 * 1024 * 1024
-TOO_LONG = f"more than {LIMIT // (1024 * 1024)} MiB"
 _CHUNK = 64 * 1024
 # A process stuck in the kernel cannot be killed; it is left behind rather than waited for.
 _REAP_S = 2.0
@@ -80,11 +79,13 @@ def run_program(
     *,
     env: Mapping[str, str] | None = None,
     stdin: IO[bytes] | None = None,
+    most: int | None = None,
 ) -> Output:
     """Run argv for at most ``timeout`` seconds; Unavailable where it did not end by then.
 
     After ``interrupt`` seconds it gets one SIGINT, on which tools like ibping print what they have.
     ``env``: instead of our own with a full PATH and the C locale. ``stdin``: a file to read.
+    ``most``: bytes that it may print (LIMIT).
     """
     begun = time.monotonic()
     if env is None:
@@ -101,7 +102,11 @@ def run_program(
     deadline = begun + timeout
     try:
         stdout, stderr = _collect(
-            name, process, deadline, deadline if interrupt is None else begun + interrupt
+            name,
+            process,
+            deadline,
+            deadline if interrupt is None else begun + interrupt,
+            LIMIT if most is None else most,
         )
         rc = process.wait(max(0.0, deadline - time.monotonic()))
     except (subprocess.TimeoutExpired, TimeoutError):
@@ -112,7 +117,7 @@ def run_program(
 
 
 def _collect(
-    name: str, process: subprocess.Popen[bytes], deadline: float, interrupt_at: float
+    name: str, process: subprocess.Popen[bytes], deadline: float, interrupt_at: float, most: int
 ) -> tuple[bytes, bytes]:
     """Read both pipes to their end; TimeoutError at the deadline."""
     assert process.stdout is not None
@@ -135,8 +140,8 @@ def _collect(
                 if not chunk:
                     selector.unregister(key.fd)
                 taken[key.fd] += chunk
-                if len(taken[key.fd]) > LIMIT:
-                    raise Unavailable(name, f"printed {TOO_LONG}")
+                if len(taken[key.fd]) > most:
+                    raise Unavailable(name, f"printed more than {most // (1024 * 1024)} MiB")
     stdout, stderr = taken.values()
     return bytes(stdout), bytes(stderr)
 

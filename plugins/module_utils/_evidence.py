@@ -44,14 +44,17 @@ T = TypeVar("T")
 
 
 class Command(NamedTuple):
-    """How an evidence name is asked on a live host; `timeout` in seconds."""
+    """How an evidence name is asked on a live host; `timeout` in seconds, `most` in bytes."""
 
     argv: tuple[str, ...]
     timeout: float = 30.0
+    most: int | None = None
 
 
 # nvidia-smi wakes every GPU where no persistence daemon holds them: seconds per GPU.
 _SMI = 90.0
+# A fabric of 16,384 ports fills some 12 MiB.
+_FABRIC = 64 * 1024 * 1024
 # The names of a bundle (docs/bundles.md): those that every bundle may hold, and some of our own.
 COMMANDS: dict[str, Command] = {
     "dcb": Command(("dcb",)),
@@ -67,9 +70,9 @@ COMMANDS: dict[str, Command] = {
         _SMI,
     ),
     "ibhosts": Command(("ibhosts",), 60.0),
-    "iblinkinfo": Command(("iblinkinfo",), 120.0),
-    "ibnetdiscover": Command(("ibnetdiscover",), 120.0),
-    "ibqueryerrors": Command(("ibqueryerrors",), 120.0),
+    "iblinkinfo": Command(("iblinkinfo",), 120.0, _FABRIC),
+    "ibnetdiscover": Command(("ibnetdiscover",), 120.0, _FABRIC),
+    "ibqueryerrors": Command(("ibqueryerrors",), 120.0, _FABRIC),
     "ibstat": Command(("ibstat",)),
     "ibstatus": Command(("ibstatus",)),
     "ibv_devinfo": Command(("ibv_devinfo",)),
@@ -91,6 +94,7 @@ COMMANDS: dict[str, Command] = {
     "perfquery": Command(("perfquery",)),
     "rdma_link": Command(("rdma", "link")),
     "rpm_qa": Command(("rpm", "-qa", "--qf", "%{NAME} %{VERSION}-%{RELEASE} %{ARCH}\\n"), 60.0),
+    "saquery_sm": Command(("saquery", "SMInfoRecord"), 60.0),
     "sminfo": Command(("sminfo",)),
     "systemctl_show": Command(("systemctl", "show")),
     "timedatectl_show": Command(("timedatectl", "show")),
@@ -191,14 +195,15 @@ class Live:
                 raise Unavailable(name, "only the host itself can be asked")
             return QUESTIONS[name](*args)
         if name in PROGRAMS:
-            start, limit = PROGRAMS[name]
+            (start, limit), most = PROGRAMS[name], None
             argv = [*start(), *args]
         elif name in COMMANDS:
-            (program, *words), limit = COMMANDS[name]
+            (program, *words), limit, most = COMMANDS[name]
             argv = [find_program(program), *words, *args]
         else:
             raise Unavailable(name, "no command is known by this name")
-        return run_program(name, argv, limit if self._timeout is None else self._timeout)
+        seconds = limit if self._timeout is None else self._timeout
+        return run_program(name, argv, seconds, most=most)
 
     def read(self, path: str) -> str:
         """Read a regular file below the root."""
@@ -255,7 +260,8 @@ class Bundle:
         rc = decode(self._get(f"commands/{entry}/rc", entry)).strip()
         if _RC.fullmatch(rc) is None:
             raise Unavailable(entry, f"the exit status in the bundle is not a number: {rc[:20]!r}")
-        stdout = decode(self._get(f"commands/{entry}/stdout", entry))
+        most = COMMANDS[name].most if name in COMMANDS else None
+        stdout = decode(self._get(f"commands/{entry}/stdout", entry, most))
         return Output(int(rc), stdout, self._stderr(entry))
 
     def read(self, path: str) -> str:
@@ -301,10 +307,10 @@ class Bundle:
             return ""
         return decode(self._get(f"commands/{entry}/stderr", entry))
 
-    def _get(self, relative: str, what: str) -> bytes:
+    def _get(self, relative: str, what: str, most: int | None = None) -> bytes:
         place = self._inside(relative, what)
         with self._only_not_collected(what):
-            return read_regular(place, what, "not in the bundle")
+            return read_regular(place, what, "not in the bundle", most)
 
     @contextlib.contextmanager
     def _only_not_collected(self, what: str) -> Iterator[None]:

@@ -19,8 +19,9 @@ class ConsoleError(Exception):
 class Ibsim:
     """One ibsim; every command is answered before the next one is sent."""
 
-    def __init__(self, argv: list[str]) -> None:
+    def __init__(self, argv: list[str], start_seconds: float = 10) -> None:
         self._argv = argv
+        self._start_seconds = start_seconds
         self._lock = threading.Lock()
         self._child = self._start()
 
@@ -32,7 +33,7 @@ class Ibsim:
             stderr=subprocess.DEVNULL,
             bufsize=0,
         )
-        self._read(child, time.monotonic() + 10)
+        self._read(child, time.monotonic() + self._start_seconds)
         return child
 
     @property
@@ -45,6 +46,12 @@ class Ibsim:
             self._child.kill()
             self._child.wait()
             self._child = self._start()
+
+    def stop(self) -> None:
+        """End it."""
+        with self._lock:
+            self._child.kill()
+            self._child.wait()
 
     def ask(self, command: str, timeout: float = 5.0) -> str:
         """Send one console command and return what it prints."""

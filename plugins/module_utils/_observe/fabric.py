@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Callable, TypeVar
+from typing import Callable, Protocol, TypeVar
 
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     Evidence,
@@ -38,30 +38,38 @@ _FINE = {"ibqueryerrors": (0, 1)}
 _ANY = ("ibping",)
 
 
+class Asked(Protocol):
+    """What gives outputs by evidence name, or raises Unavailable."""
+
+    def run(self, name: str, *args: str) -> Output:
+        """The output of this name."""
+
+
 def observe(evidence: Evidence, machine: Machine) -> FabricFacts:
     """What a bundle holds of the fabric; thousands of nodes must not each ask all of it."""
     if not evidence.recorded:
         return FabricFacts()
     return FabricFacts(
-        links=_answer(evidence, "iblinkinfo", iblinkinfo.parse, lambda one: bool(one.ports)),
-        discovery=_answer(
+        links=answer(evidence, "iblinkinfo", iblinkinfo.parse, lambda one: bool(one.ports)),
+        discovery=answer(
             evidence, "ibnetdiscover", ibnetdiscover.parse, lambda one: bool(one.nodes)
         ),
-        counters=_answer(
+        counters=answer(
             evidence,
             "ibqueryerrors",
             ibqueryerrors.parse,
             lambda one: bool(one.nodes) or one.ports_checked is not None,
         ),
-        hosts=_answer(evidence, "ibhosts", ibhosts.parse, lambda one: bool(one.hosts)),
-        sm=_answer(evidence, "sminfo", sminfo.parse, lambda one: True),
-        ping=_answer(evidence, "ibping", ibping.parse, lambda one: True),
+        hosts=answer(evidence, "ibhosts", ibhosts.parse, lambda one: bool(one.hosts)),
+        sm=answer(evidence, "sminfo", sminfo.parse, lambda one: True),
+        ping=answer(evidence, "ibping", ibping.parse, lambda one: True),
     )
 
 
-def _answer(
-    evidence: Evidence, name: str, parse: Callable[[str], T], says_anything: Callable[[T], bool]
+def answer(
+    evidence: Asked, name: str, parse: Callable[[str], T], says_anything: Callable[[T], bool]
 ) -> Reading[Answer[T]]:
+    """What one tool said, whether it is all, and why there is nothing where there is not."""
     try:
         output = evidence.run(name)
     except Unavailable as exc:

@@ -20,7 +20,8 @@ class Link(NamedTuple):
     """One end of a link that is up. GUIDs are lower case without 0x and leading zeros.
 
     ``peer`` is the GUID of the node at the other end (with ``-p``, of its port), ``width`` "4x",
-    ``speed`` "NDR" or "???"; ``lid`` None where only the other end's was told.
+    ``speed`` "NDR" or "???"; ``lid`` None where only the other end's was told. ``port_guid``: of
+    this end, where the line shows it (adapters).
     """
 
     port: int
@@ -32,6 +33,7 @@ class Link(NamedTuple):
     peer_port: int
     peer_lid: int
     peer_name: str
+    port_guid: str = ""
 
 
 @dataclass(frozen=True)

@@ -171,7 +171,7 @@ class _Reader:
             )
         if self.node is None:
             raise ParseError(_TOOL, line_no, line, "belongs to no node: its line is missing")
-        port, _own, kind, peer, peer_port, _guid_of_port, lid, name, peer_lid, width, speed = (
+        port, own, kind, peer, peer_port, _guid_of_port, lid, name, peer_lid, width, speed = (
             match.groups()
         )
         link = Link(
@@ -184,6 +184,7 @@ class _Reader:
             int(peer_port),
             int(peer_lid),
             name,
+            _guid(own or ""),
         )
         if self.node.links.setdefault(link.port, link) != link:
             raise ParseError(_TOOL, line_no, line, "this port was already listed otherwise")

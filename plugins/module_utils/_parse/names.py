@@ -40,6 +40,7 @@ NAMES = (
     "ofed_info",
     "perfquery",
     "rdma_link",
+    "saquery_sm",
     "sminfo",
     "topo",
 )

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether no two devices of a fabric have one GUID."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check, failed
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
+    Fabric,
+    Hca,
+    Inventory,
+    guid,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.say import settled, some
+
+UNIQUE = "fabric.guid.unique"
+_TOLD = re.compile(r"Port with guid (0x[0-9a-fA-F]{1,16}) already exists")
+
+
+def judge(
+    fabric: Fabric, inventory: Inventory, partial: str, told: Sequence[str] = ()
+) -> list[Check]:
+    """Two cables that lead to one port, and one GUID on two hosts.
+
+    ``told``: what ibnetdiscover complains of duplicate ports.
+    """
+    wrong = [
+        failed(
+            UNIQUE,
+            f"0x{end.guid:0>16}",
+            f"{some(fabric.end_name(one) for one in heads)} all lead to {fabric.end_name(end)}",
+            "one cable a port",
+            CAPABILITY,
+            cause=f"two devices have the GUID 0x{end.guid:0>16}: {_owners(end.guid, inventory)}",
+        )
+        for end, heads in sorted(fabric.twice.items())
+    ]
+    named = {one.subject for one in wrong}
+    for port_guid in _told(told):
+        owner = fabric.ports.get(port_guid, port_guid)
+        subject = f"0x{port_guid:0>16}"
+        if subject not in named and f"0x{owner:0>16}" not in named:
+            cause = f"two ports have the GUID {subject}: {_owners(port_guid, inventory)}"
+            seen = f"on {fabric.node_name(owner)} and on another"
+            wrong.append(failed(UNIQUE, subject, seen, "on one port", CAPABILITY, cause=cause))
+    for node_guid, hosts in _shared(inventory.rails).items():
+        subject = f"0x{node_guid:0>16}"
+        if subject not in named and node_guid in fabric.nodes:
+            wrong.append(failed(UNIQUE, subject, f"on {some(hosts)}", "on one HCA", CAPABILITY))
+    seen = f"{len(fabric.nodes)} nodes"
+    return settled(UNIQUE, fabric.name, wrong, seen, "a GUID each", partial=partial)
+
+
+def _told(lines: Sequence[str]) -> list[str]:
+    found = (_TOLD.search(line) for line in lines)
+    return sorted({guid(match.group(1)) for match in found if match is not None})
+
+
+def _owners(node_guid: str, inventory: Inventory) -> str:
+    names = [hca.named for hca in inventory.rails if node_guid in (hca.node_guid, hca.port_guid)]
+    return f"{some(names)} has it" if names else "it is in no inventory"
+
+
+def _shared(rails: tuple[Hca, ...]) -> dict[str, list[str]]:
+    """Names of the HCAs of one GUID, where they are of different devices."""
+    found: dict[str, dict[str, str]] = {}
+    for hca in rails:
+        device = f"{hca.host} {hca.name.rpartition('/')[0]}"
+        found.setdefault(hca.node_guid, {})[device] = hca.named
+    return {one: list(names.values()) for one, names in found.items() if len(names) > 1 and one}

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether every HCA of the inventory is on a fabric, and nothing unknown is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from statistics import median
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    Check,
+    failed,
+    passed,
+    skipped,
+    unknown,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import INVENTORY
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._topology import CA
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
+    LEAF,
+    Fabric,
+    Hca,
+    Inventory,
+    Node,
+    guid,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.rails import (
+    design,
+    placements,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.say import settled, some
+
+PRESENT = "fabric.hca.present"
+KNOWN = "fabric.hca.known"
+LEAVES = "fabric.leaf.present"
+# What switches themselves put on the fabric: SHARP's engines. Source: listings of Quantum switches
+# (confirmed).
+AGGREGATION = "Mellanox Technologies Aggregation Node"
+_GONE = "the host is off, or cut off"
+
+
+class Missing:
+    """The inventory's HCAs that no fabric showed, and what they have in common."""
+
+    def __init__(self, fabrics: Sequence[Fabric], inventory: Inventory) -> None:
+        here = {hca for fabric in fabrics for hca in fabric.hcas.values()}
+        self.hcas = [hca for hca in inventory.rails if hca not in here]
+        there = {hca.host for hca in here}
+        self.hosts = sorted({hca.host for hca in self.hcas} - there)
+        self.counts = Counter(hca.host for hca in inventory.rails)
+        self.leaves = _dead_leaves(fabrics, self.hcas, self.hosts)
+        self._of_leaf = {hca: why for why, hcas in self.leaves.items() for hca in hcas}
+
+    def cause(self, hca: Hca, planned: Mapping[Hca, str]) -> str:
+        """Why it is missing, as far as others tell."""
+        why = self._of_leaf.get(hca, "")
+        if not why:
+            state = f"the host says that its port is {hca.state}" if hca.state else ""
+            why = _GONE if hca.host in self.hosts and self.counts[hca.host] > 1 else state
+            why = why or "no cable, or the other end is off"
+        if hca in planned and hca.host not in self.hosts:
+            why += f"; by the plan it leads to {planned[hca]}"
+        return why
+
+
+def judge(
+    fabrics: Sequence[Fabric],
+    inventory: Inventory,
+    partial: str,
+    planned: Mapping[Hca, str],
+) -> tuple[list[Check], dict[str, list[Check]]]:
+    """Checks of all fabrics together, and by host. ``partial``: why not all of them was seen.
+
+    ``planned``: where a plan sees the other end of an HCA's cable.
+    """
+    total = f"{len(inventory.rails)} HCAs of {len({hca.host for hca in inventory.rails})} hosts"
+    if not inventory.rails:
+        why = "no inventory HCA is known"
+        told = unknown if inventory.silent else skipped
+        return [told(PRESENT, "fabric", why), told(LEAVES, "fabric", why)], {}
+    missing = Missing(fabrics, inventory)
+    hosts: dict[str, list[Check]] = {}
+    for hca in missing.hcas:
+        whole = hca.host in missing.hosts
+        if whole and hca.host in hosts:
+            continue
+        subject = "host" if whole and missing.counts[hca.host] > 1 else hca.name
+        seen = f"none of its {missing.counts[hca.host]}" if subject == "host" else "not there"
+        check = failed(
+            *(PRESENT, subject, seen, "on the fabric", INVENTORY),
+            cause=missing.cause(hca, planned),
+        )
+        if partial:
+            check = unknown(PRESENT, subject, partial)
+        hosts.setdefault(hca.host, []).append(check)
+    wrong = [
+        replace(one, subject=host if one.subject == "host" else f"{host} {one.subject}")
+        for host, checks in hosts.items()
+        for one in checks
+        if not partial
+    ]
+    for host, count in missing.counts.items():
+        if host not in hosts:
+            hosts[host] = [passed(PRESENT, "host", f"{count} on it", str(count), INVENTORY)]
+    gone = partial if missing.hcas else ""
+    return [
+        *settled(
+            *(PRESENT, "fabric", wrong, total, "on the fabric"), partial=gone, source=INVENTORY
+        ),
+        *_leaves(fabrics, missing, partial),
+    ], hosts
+
+
+def _leaves(fabrics: Sequence[Fabric], missing: Missing, partial: str) -> list[Check]:
+    count = sum(len(fabric.switches(LEAF)) for fabric in fabrics)
+    wrong = [
+        failed(
+            *(LEAVES, some(sorted({hca.host for hca in hcas}))),
+            *(f"{len(hcas)} HCAs missing together", "on a leaf", INVENTORY),
+            cause=why,
+        )
+        for why, hcas in missing.leaves.items()
+    ]
+    seen = f"{count} leaves, and no group of HCAs is missing"
+    return settled(LEAVES, "fabric", wrong, seen, "all leaves", partial=partial, of_absence=True)
+
+
+def _dead_leaves(
+    fabrics: Sequence[Fabric], missing: Sequence[Hca], gone: Sequence[str]
+) -> dict[str, list[Hca]]:
+    """HCAs that must have been on one leaf, by what is said of it.
+
+    At least two, and half of what a leaf has. Where the leaves carry rails it is HCAs of one rail
+    whose hosts have others on the fabric; else hosts of which nothing is there.
+    """
+    placed = placements(fabrics)
+    sizes = Counter(one.leaf for one in placed)
+    if not placed or not missing:
+        return {}
+    usual = median(sizes.values())
+    known = design(fabrics, placed)
+    groups: dict[str, list[Hca]] = {}
+    absent = frozenset(gone)
+    for hca in missing:
+        if known is None and hca.host in absent:
+            groups.setdefault("", []).append(hca)
+        elif known is not None and hca.host not in absent:
+            groups.setdefault(f"rail {hca.rail + 1}", []).append(hca)
+    switches = sum(bool(node.level) for fabric in fabrics for node in fabric.nodes.values())
+    if known is None and switches < 2:
+        return {}
+    return {
+        f"{len(hcas)} HCAs{f' of {name}' if name else ''} are missing together, and a leaf has "
+        f"{usual:g}: their leaf is dead, or cut off from the rest": hcas
+        for name, hcas in groups.items()
+        if len(hcas) >= max(2, usual / 2)
+    }
+
+
+def judge_known(
+    fabric: Fabric, inventory: Inventory, managers: Set[str], partial: str
+) -> list[Check]:
+    """Adapters that are in no inventory. ``managers``: port GUIDs of subnet managers."""
+    owned = {hca.node_guid for hca in inventory.rails} | set(inventory.others)
+    owned |= {end.guid for end in fabric.hcas}
+    owned |= {fabric.ports[one] for one in managers if one in fabric.ports}
+    if not inventory.rails:
+        return [skipped(KNOWN, fabric.name, "no inventory HCA is known to compare with")]
+    wrong, count = [], 0
+    for node in fabric.nodes.values():
+        if node.type != CA:
+            continue
+        count += 1
+        if node.guid in owned or _belongs(node, inventory):
+            continue
+        subject = f"{node.name or 'unnamed'} (0x{node.guid:0>16})"
+        where = _where(fabric, node)
+        if inventory.silent:
+            why = f"at {where}; it may be of {some(sorted(inventory.silent))}, which told nothing"
+            wrong.append(unknown(KNOWN, subject, why))
+        else:
+            wrong.append(failed(KNOWN, subject, f"at {where}", "an inventory host", INVENTORY))
+    seen = f"{count} adapters"
+    return settled(
+        *(KNOWN, fabric.name, wrong, seen, "in the inventory, or known to the site"),
+        partial=partial,
+        source=INVENTORY,
+    )
+
+
+def _where(fabric: Fabric, node: Node) -> str:
+    ends = [far for end, far in fabric.far.items() if end.guid == node.guid]
+    return some(fabric.end_name(one) for one in sorted(ends)) if ends else "no cable that is up"
+
+
+def _belongs(node: Node, inventory: Inventory) -> bool:
+    if node.name.startswith(AGGREGATION):
+        return True
+    first = node.name.split(" ")[0].lower()
+    if any(first in (host.lower(), host.split(".")[0].lower()) for host in inventory.silent):
+        return True
+    return any(
+        guid(one) == node.guid or fnmatchcase(node.name.lower(), one.lower())
+        for one in inventory.known
+    )

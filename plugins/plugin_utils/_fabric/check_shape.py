@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether the switches are joined alike: uplinks, a spine that is gone, what a leaf can carry."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    Check,
+    failed,
+    skipped,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY, INVENTORY
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
+    CORE,
+    LEAF,
+    SPINE,
+    Cable,
+    End,
+    Fabric,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.say import (
+    majority,
+    settled,
+    some,
+)
+
+UPLINKS = "fabric.leaf.uplinks"
+SUBSCRIBED = "fabric.leaf.subscription"
+PATH = "fabric.path.speed"
+SPINES = "fabric.spine.present"
+SHAPE_CHECKS = (UPLINKS, SUBSCRIBED, PATH, SPINES)
+_HEIGHT = {LEAF: 1, SPINE: 2, CORE: 3}
+
+
+def judge(
+    fabric: Fabric, partial: str, *, most: float | None, lost: Mapping[str, int]
+) -> list[Check]:
+    """``most``: what the inventory lets down to up bandwidth of a leaf be. ``lost``: ports of each
+    leaf that were up once and are not, where HCAs do not account for them."""
+    leaves = fabric.switches(LEAF)
+    up = uplinks(fabric)
+    if not any(up.get(leaf.guid) for leaf in leaves):
+        why = "one level of switches: no leaf has an uplink"
+        return [skipped(one, fabric.name, why) for one in SHAPE_CHECKS]
+    total = f"{len(leaves)} leaves, {sum(map(len, up.values()))} uplinks"
+    return [
+        *settled(
+            *(UPLINKS, fabric.name, _fewer(fabric, up), total, "as many as the others"),
+            partial=partial,
+            of_absence=True,
+        ),
+        *_subscription(fabric, up, most, partial),
+        *settled(
+            *(PATH, fabric.name, _narrowing(fabric, up), total, "as fast as the HCAs below"),
+            partial=partial,
+        ),
+        *settled(
+            *(SPINES, fabric.name, _spines(fabric, lost), total, "all spines"), partial=partial
+        ),
+    ]
+
+
+def uplinks(fabric: Fabric) -> dict[str, list[Cable]]:
+    """The cables of leaves and spines that lead up; ``a`` is the lower end."""
+    found: dict[str, list[Cable]] = {}
+    for cable in fabric.cables:
+        low, high = (_HEIGHT.get(fabric.nodes[end.guid].level, 0) for end in (cable.a, cable.b))
+        if 0 < low < high:
+            found.setdefault(cable.a.guid, []).append(cable)
+    return found
+
+
+def _fewer(fabric: Fabric, up: Mapping[str, list[Cable]]) -> list[Check]:
+    """Leaves, and spines below core switches, with fewer cables up than most of their level."""
+    wrong: list[Check] = []
+    for level in (LEAF, SPINE):
+        mine = fabric.switches(level)
+        counts = {node.guid: len(up.get(node.guid, ())) for node in mine}
+        pairs = {(cable.a.guid, cable.b.guid) for node in mine for cable in up.get(node.guid, ())}
+        most = majority(counts.values()) or _of_pairs(fabric, up, [one.guid for one in mine])
+        if most is None or not most[0]:
+            continue
+        usual, times, total = most
+        for node in mine:
+            count = counts[node.guid]
+            if count < usual:
+                cause = _lacking(fabric, node.guid, up, pairs)
+                wrong.append(
+                    failed(
+                        *(UPLINKS, node.name or node.guid, f"{count} uplinks", f"{usual}"),
+                        f"fleet {times}/{total}",
+                        cause=cause,
+                    )
+                )
+    return wrong
+
+
+def _of_pairs(
+    fabric: Fabric, up: Mapping[str, list[Cable]], mine: list[str]
+) -> tuple[int, int, int] | None:
+    """Of two switches that differ, what they would have if every pair were joined like most."""
+    above = {cable.b.guid for one in mine for cable in up.get(one, ())}
+    joined = Counter((cable.a.guid, cable.b.guid) for one in mine for cable in up.get(one, ()))
+    most = majority(joined.get((low, high), 0) for low in mine for high in above)
+    return None if most is None else (most[0] * len(above), most[1], most[2])
+
+
+def _lacking(
+    fabric: Fabric, switch: str, up: Mapping[str, list[Cable]], pairs: set[tuple[str, str]]
+) -> str:
+    """Which switch above it reaches with fewer cables than its equals do."""
+    equals = {low for low, _high in pairs} - {switch}
+    mine = Counter(cable.b.guid for cable in up.get(switch, ()))
+    theirs = Counter(cable.b.guid for one in equals for cable in up.get(one, ()))
+    reach = Counter(high for low, high in pairs if low != switch)
+    near = [
+        f"{fabric.node_name(high)} ({mine[high]} of {count // reach[high]})"
+        for high, count in sorted(theirs.items())
+        if mine[high] * reach[high] < count and 2 * reach[high] > len(equals)
+    ]
+    where = f" to {some(near)}" if near else ""
+    ports = _down_like(fabric, switch, {cable.a.port for one in equals for cable in up[one]})
+    at = f"; port {some(map(str, ports))} is Down, and an uplink of others" if ports else ""
+    return f"cables{where} are missing or dead{at}"
+
+
+def _down_like(fabric: Fabric, switch: str, numbers: set[int]) -> list[int]:
+    lines = ((number, fabric.lines.get(End(switch, number))) for number in sorted(numbers))
+    return [number for number, line in lines if line is not None and line.state == "Down"]
+
+
+def _subscription(
+    fabric: Fabric, up: Mapping[str, list[Cable]], most: float | None, partial: str
+) -> list[Check]:
+    """Down to up bandwidth of every leaf."""
+    down: dict[str, float] = {}
+    for cable in fabric.cables:
+        if not fabric.nodes[cable.a.guid].level and cable.a in fabric.hcas:
+            down[cable.b.guid] = down.get(cable.b.guid, 0.0) + cable.gbps
+    ratios = {}
+    for leaf in fabric.switches(LEAF):
+        above = sum(cable.gbps for cable in up.get(leaf.guid, ()))
+        if down.get(leaf.guid) and above:
+            ratios[leaf] = (down[leaf.guid] / above, down[leaf.guid], above)
+    if not ratios:
+        why = "no leaf has inventory HCAs and uplinks of known speed"
+        return [skipped(SUBSCRIBED, fabric.name, why)]
+    worst = max(ratios.values())[0]
+    if most is None:
+        why = f"ibready_fabric_oversubscription says nothing; it is {worst:.3g}:1 at most"
+        return [skipped(SUBSCRIBED, fabric.name, why)]
+    wrong = [
+        failed(
+            *(SUBSCRIBED, leaf.name or leaf.guid),
+            f"{ratio:.3g}:1 ({below:g} Gb/s down, {above:g} Gb/s up)",
+            *(f"at most {most:g}:1", INVENTORY),
+        )
+        for leaf, (ratio, below, above) in ratios.items()
+        if ratio > most * 1.001
+    ]
+    seen = f"{worst:.3g}:1 at most"
+    return settled(
+        *(SUBSCRIBED, fabric.name, wrong, seen, f"at most {most:g}:1"),
+        partial=partial,
+        source=INVENTORY,
+    )
+
+
+def _narrowing(fabric: Fabric, up: Mapping[str, list[Cable]]) -> list[Check]:
+    """Leaves with an HCA that is faster than every one of their uplinks."""
+    fastest: dict[str, tuple[float, Cable]] = {}
+    for cable in fabric.cables:
+        if cable.a in fabric.hcas and cable.gbps > fastest.get(cable.b.guid, (0.0, cable))[0]:
+            fastest[cable.b.guid] = (cable.gbps, cable)
+    wrong = []
+    for leaf in fabric.switches(LEAF):
+        above = max((cable.gbps for cable in up.get(leaf.guid, ())), default=0.0)
+        if leaf.guid not in fastest:
+            continue
+        below, cable = fastest[leaf.guid]
+        if 0 < above < below:
+            cause = f"{fabric.end_name(cable.a)} runs at {below:g} Gb/s, and no uplink does"
+            expected = f"{below:g} Gb/s"
+            wrong.append(
+                failed(
+                    *(PATH, leaf.name or leaf.guid, f"{above:g} Gb/s up", expected, CAPABILITY),
+                    cause=cause,
+                )
+            )
+    return wrong
+
+
+def _spines(fabric: Fabric, lost: Mapping[str, int]) -> list[Check]:
+    """All leaves lost equally many ports: what they had in common is gone."""
+    leaves = fabric.switches(LEAF)
+    counts = {lost.get(leaf.guid, 0) for leaf in leaves}
+    if len(leaves) < 2 or len(counts) != 1 or counts == {0}:
+        return []
+    each = counts.pop()
+    cause = (
+        f"on each of {len(leaves)} leaves {each} ports were up once (LinkDownedCounter) and are "
+        "Down: a spine is dead, or was taken away"
+    )
+    spines = f"{len(fabric.switches(SPINE))} spines"
+    return [failed(SPINES, fabric.name, spines, "all spines", CAPABILITY, cause=cause)]

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All fabrics of a cluster: looks and inventory in, one object and checks by host out, no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    Check,
+    failed,
+    passed,
+    unknown,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data.ib_counters import LINK_DOWNED
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.fabric import Answer
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import (
+    build,
+    check_errors,
+    check_guids,
+    check_hcas,
+    check_links,
+    check_plan,
+    check_rails,
+    check_shape,
+    check_sm,
+    rows,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
+    LEAF,
+    End,
+    Fabric,
+    Inventory,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.plan import Planned
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.read import (
+    Seen,
+    whole_discovery,
+    why_not,
+)
+
+TOOL = "fabric.tool.answered"
+NEIGHBOURS = "fabric.discovery.neighbours"
+ALL = "fabric"
+_NO_PLAN = "there is no plan of the cables (ibready_fabric_plan)"
+# What libibnetdisc says of a second device of a GUID that it knows; it leaves that one out.
+_DUPLICATE = ("Duplicate Port", "Duplicate Node", "trying to insert new port guid")
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the site says of its fabrics; None where it says nothing.
+
+    ``standbys``: subnet managers in reserve. ``oversubscription``: of a leaf, at most, down to up.
+    ``plan``: the cables. ``no_plan``: why there is none.
+    """
+
+    standbys: int | None = None
+    oversubscription: float | None = None
+    plan: Sequence[Planned] | None = None
+    no_plan: str = _NO_PLAN
+
+
+@dataclass(frozen=True)
+class Judged:
+    """``fabrics``: as report["fabric"]["fabrics"]. ``hosts``: checks of single hosts."""
+
+    fabrics: list[dict[str, Any]] = field(default_factory=list)
+    hosts: dict[str, list[Check]] = field(default_factory=dict)
+
+
+@dataclass
+class _One:
+    """One fabric on its way. ``partial``: why not all nodes and cables may be known."""
+
+    name: str
+    looks: list[Seen]
+    fabric: Fabric
+    unusable: str = ""
+    partial: str = ""
+    checks: list[Check] = field(default_factory=list)
+
+
+def judge(looks: Sequence[Seen], inventory: Inventory, wishes: Wishes) -> Judged:
+    """Judge every fabric that was looked at; two looks at one fabric count as one."""
+    groups = _groups(looks)
+    ones = [_one(group, inventory, single=len(groups) == 1) for group in groups]
+    for one in ones:
+        one.checks += _tools(one)
+        if one.unusable:
+            one.checks += _sm(one, wishes)
+            continue
+        one.checks += _by_itself(one, inventory, wishes)
+    usable = [one for one in ones if not one.unusable]
+    hosts, bad = _together(ones, usable, inventory, wishes)
+    return Judged([rows.fabric(one.fabric, one.checks, bad) for one in ones], hosts)
+
+
+def _groups(looks: Sequence[Seen]) -> list[list[Seen]]:
+    """Looks at one fabric together: the asking HCA of the second is a node of the first."""
+    groups: list[tuple[set[str], list[Seen]]] = []
+    for look in sorted(looks, key=lambda one: bool(whole_discovery(one.discovery))):
+        found = look.discovery.value.facts if look.discovery.value else None
+        nodes = {node.guid for node in found.nodes} if found is not None else set()
+        home = next((one for one in groups if look.node and look.node in one[0]), None)
+        if home is None:
+            groups.append((nodes, [look]))
+        else:
+            home[1].append(look)
+            home[0].update(nodes)
+    return [group for _nodes, group in groups]
+
+
+def _one(group: list[Seen], inventory: Inventory, *, single: bool) -> _One:
+    look = max(group, key=lambda one: _size(one))
+    name = ALL if single else look.port
+    unusable = whole_discovery(look.discovery)
+    told = look.discovery.value
+    if unusable or told is None or told.facts is None:
+        return _One(name, group, Fabric(name, look.asked), unusable or "nobody asked")
+    fabric = build.build(name, look.asked, told.facts, inventory)
+    listed = look.links.value.facts if look.links.value else None
+    fabric = build.with_lines(fabric, listed)
+    alone = build.lone(told.facts, fabric)
+    partial = _incomplete(told)
+    if alone and not partial:
+        partial = f"{alone} links are listed from one end only: the output may be cut"
+    group.sort(key=lambda one: one is not look)
+    return _One(name, group, fabric, "" if fabric.cables else _alone(fabric, look), partial)
+
+
+def _size(look: Seen) -> int:
+    found = look.discovery.value.facts if look.discovery.value else None
+    return len(found.nodes) if found is not None else -1
+
+
+def _alone(fabric: Fabric, look: Seen) -> str:
+    return f"{look.asked} has no link: it sees only itself" if len(fabric.nodes) < 2 else ""
+
+
+def _tools(one: _One) -> list[Check]:
+    checks = []
+    for name, reading in one.looks[0].tools():
+        why = why_not(reading)
+        told = reading.value
+        if name == "sminfo" and why and check_sm.nobody(one.looks[0]):
+            why = ""  # it asked, and fabric.sm.master says what came of it
+        if not why and told is not None:
+            why = _incomplete(told)
+        if why:
+            checks.append(unknown(TOOL, _subject(one, name), why))
+        else:
+            seen = f"asked from {one.fabric.asked}"
+            checks.append(passed(TOOL, _subject(one, name), seen, "an answer", CAPABILITY))
+    if one.unusable and one.fabric.nodes:
+        cause = one.unusable
+        checks.append(
+            failed(
+                *(NEIGHBOURS, one.fabric.asked, "only itself", "at least 1 neighbour", CAPABILITY),
+                cause=cause,
+            )
+        )
+    return checks
+
+
+def _subject(one: _One, tool: str) -> str:
+    return tool if one.name == ALL else f"{one.name} {tool}"
+
+
+def _sm(one: _One, wishes: Wishes) -> list[Check]:
+    return check_sm.judge(one.fabric, one.looks, wishes.standbys)
+
+
+def _by_itself(one: _One, inventory: Inventory, wishes: Wishes) -> list[Check]:
+    """What one fabric shows without the others."""
+    fabric, look = one.fabric, one.looks[0]
+    links = build.cut_links(look.links, fabric)
+    told = links.value
+    cut = why_not(links) or (_incomplete(told) if told is not None else "") or one.partial
+    seen = len(fabric.nodes)
+    neighbour = passed(NEIGHBOURS, fabric.name, f"{seen} nodes", "at least 1 neighbour", CAPABILITY)
+    twice = [line for look in one.looks for line in _duplicates(look)]
+    return [
+        neighbour,
+        *check_guids.judge(fabric, inventory, one.partial, twice),
+        *_sm(one, wishes),
+        *check_links.judge(fabric, cut),
+        *check_errors.judge(fabric, look, _cut_counters(look)),
+        *check_shape.judge(
+            fabric,
+            one.partial,
+            most=wishes.oversubscription,
+            lost=_lost(fabric, look, inventory),
+        ),
+        *check_hcas.judge_known(fabric, inventory, check_sm.guids(one.looks), one.partial),
+    ]
+
+
+def _incomplete(told: Answer[Any]) -> str:
+    """Why an answer is not all; two devices of one GUID are told by fabric.guid.unique."""
+    only = told.errors and all(any(word in line for word in _DUPLICATE) for line in told.errors)
+    return "" if only else told.incomplete
+
+
+def _cut_counters(look: Seen) -> str:
+    told = (look.counters.value, look.again.value)
+    return next((why for one in told if one is not None and (why := _incomplete(one))), "")
+
+
+def _duplicates(look: Seen) -> list[str]:
+    told = look.discovery.value
+    lines = told.errors if told is not None else ()
+    return [line for line in lines if any(word in line for word in _DUPLICATE)]
+
+
+def _lost(fabric: Fabric, look: Seen, inventory: Inventory) -> dict[str, int]:
+    """Ports of leaves that were up once and are Down; none where missing HCAs account for them."""
+    told = look.again.value
+    here = set(fabric.hcas.values())
+    if told is None or told.facts is None or any(one not in here for one in inventory.rails):
+        return {}
+    counts = check_errors.by_port(fabric, told.facts)
+    downs = check_errors.NAMES[LINK_DOWNED]
+    leaves = {leaf.guid for leaf in fabric.switches(LEAF)}
+    found: dict[str, int] = {}
+    for end, values in counts.items():
+        line = fabric.lines.get(end)
+        was_up = any(values.get(name) for name in downs)
+        if end.guid in leaves and was_up and line is not None and line.state == "Down":
+            found[end.guid] = found.get(end.guid, 0) + 1
+    return found
+
+
+def _together(
+    ones: Sequence[_One], usable: Sequence[_One], inventory: Inventory, wishes: Wishes
+) -> tuple[dict[str, list[Check]], dict[End, str]]:
+    """What takes all fabrics: who is on any, rails, and the plan; and ends that are misplaced."""
+    if not ones:
+        return {}, {}
+    fabrics = [one.fabric for one in usable]
+    blind = next((one.unusable for one in ones if one.unusable), "")
+    partial = blind or next((one.partial for one in ones if one.partial), "")
+    names = check_plan.Names(fabrics, inventory)
+    compared = check_plan.Compared()
+    planned: dict[Any, str] = {}
+    if wishes.plan is not None:
+        compared = check_plan.compare(wishes.plan, names)
+        planned = check_plan.planned_ends(wishes.plan, inventory, names)
+    first = ones[0]
+    present, hosts = check_hcas.judge(fabrics, inventory, partial, planned)
+    first.checks += present
+    if fabrics:
+        by_fabric, by_host = check_rails.judge(
+            fabrics, inventory, {one.name: one.partial for one in usable}
+        )
+        for one in usable:
+            one.checks += by_fabric[one.name]
+        for host, checks in by_host.items():
+            hosts.setdefault(host, []).extend(checks)
+    first.checks += check_plan.judge(wishes.plan, compared, partial, wishes.no_plan)
+    return hosts, compared.bad
+
+
+def is_bad(fabric: Mapping[str, Any]) -> bool:
+    """Whether a fabric's verdict fails a run."""
+    return fabric["verdict"] in ("not_ready", "unknown")

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A judged fabric as JSON: its nodes and links for whoever draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    FAIL,
+    Check,
+    sentence,
+    verdict,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import (
+    check_errors,
+    check_links,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
+    LEAF,
+    End,
+    Fabric,
+)
+
+OK = "ok"
+_SLOW = (check_links.WIDTH, check_links.SPEED, check_links.GENERATION)
+_DOWN = (check_links.STATE, check_links.TRAINING)
+
+
+def fabric(one: Fabric, checks: Sequence[Check], bad: Mapping[End, str]) -> dict[str, Any]:
+    """One element of report["fabric"]["fabrics"]; ``bad``: ends of cables that are misplaced."""
+    return {
+        "name": one.name,
+        "asked": one.asked,
+        "verdict": verdict(checks),
+        "checks": [check.to_dict() for check in checks],
+        "nodes": _nodes(one),
+        "links": _links(one, checks, bad),
+    }
+
+
+def _nodes(one: Fabric) -> list[dict[str, Any]]:
+    hcas = {end.guid: hca for end, hca in one.hcas.items()}
+    leaves: dict[str, str] = {}
+    for end, far in one.far.items():
+        if one.nodes[far.guid].level == LEAF:
+            leaves.setdefault(end.guid, far.guid)
+    rows = []
+    for node in one.nodes.values():
+        hca = hcas.get(node.guid)
+        rows.append(
+            {
+                "guid": f"0x{node.guid:0>16}",
+                "name": node.name,
+                "type": node.type,
+                "host": hca.host if hca is not None else "",
+                "hca": hca.name if hca is not None else "",
+                "rail": hca.rail + 1 if hca is not None else None,
+                "level": node.level,
+                "leaf": f"0x{leaves[node.guid]:0>16}"
+                if not node.level and node.guid in leaves
+                else "",
+            }
+        )
+    return rows
+
+
+def _links(one: Fabric, checks: Sequence[Check], bad: Mapping[End, str]) -> list[dict[str, Any]]:
+    """Every cable that is up, and every port whose link does not come up."""
+    slow = {check.subject: check for check in checks if check.result == FAIL and check.id in _SLOW}
+    down = {check.subject: check for check in checks if check.result == FAIL and check.id in _DOWN}
+    errors = {
+        check.subject: check
+        for check in checks
+        if check.result == FAIL and check.id == check_errors.ERRORS
+    }
+    rows = []
+    for cable in one.cables:
+        state, why = OK, ""
+        name = one.cable_name(cable)
+        ends = [one.end_name(end) for end in (cable.a, cable.b)]
+        turned = f"{ends[1]} - {ends[0]}"
+        idle = down.get(name) or down.get(turned)
+        counted = errors.get(ends[0]) or errors.get(ends[1])
+        if idle is not None:
+            state, why = "down", sentence(idle)
+        elif cable.a in bad or cable.b in bad:
+            state, why = "miscabled", bad.get(cable.a) or bad[cable.b]
+        elif name in slow:
+            state, why = "slow", sentence(slow[name])
+        elif counted is not None:
+            state, why = "errors", sentence(counted)
+        rows.append(
+            {
+                "a": f"0x{cable.a.guid:0>16}",
+                "a_port": cable.a.port,
+                "b": f"0x{cable.b.guid:0>16}",
+                "b_port": cable.b.port,
+                "width": cable.width,
+                "speed": cable.speed,
+                "gbps": cable.gbps,
+                "state": state,
+                "why": why,
+            }
+        )
+    return rows
