@@ -2,16 +2,18 @@
 """Cables, hosts and switches that are not where they should be.
 
 What breaks in a running fabric is unplugged by ibsim's console; what was built wrong is another
-netfile.
+netfile. A real switch counts links that go down; ibsim does not, so the counter is set along.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from sandbox.rig import parts
 from sandbox.rig.faults.who import HOST, NEIGHBOUR
 from sandbox.rig.orders import console, sweep
 from sandbox.rig.plan import Plan, healthy
-from sandbox.rig.topology import End, Node, Topology
+from sandbox.rig.topology import SWITCH, Cable, End, Node, Topology
 
 
 def cable_pulled(topology: Topology) -> Plan:
@@ -41,7 +43,7 @@ def uplink_pulled(topology: Topology) -> Plan | None:
     uplinks = parts.uplinks(topology, parts.leaves(topology)[-1].id)
     if not uplinks:
         return None
-    return healthy(topology).then(console(f"Unlink {uplinks[0].a}"), sweep())
+    return _gone(topology, uplinks[:1])
 
 
 def cables_swapped(topology: Topology) -> Plan:
@@ -66,7 +68,18 @@ def wrong_rail(topology: Topology) -> Plan | None:
 
 
 def _unplugged(topology: Topology, *nodes: Node) -> Plan:
-    lines = [console(f'Unlink "{node.id}"') for node in nodes]
+    return _gone(topology, [cable for node in nodes for cable in topology.cables_of(node)])
+
+
+def _gone(topology: Topology, cables: Sequence[Cable]) -> Plan:
+    switches = {node.id for node in topology.nodes if node.kind == SWITCH}
+    lines = [console(f"Unlink {cable.a}") for cable in cables]
+    lines += [
+        console(f"PerformanceSet {end} PortCounters.LinkDownedCounter=1")
+        for cable in cables
+        for end in (cable.a, cable.b)
+        if end.node in switches
+    ]
     return healthy(topology).then(*lines, sweep())
 
 

@@ -5,5 +5,5 @@ from __future__ import annotations
 
 ASKING = "node1"
 HOST = "node3"
-# On the same leaf as HOST.
+# On the same leaf as HOST and ASKING.
 NEIGHBOUR = "node4"

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A fabric of the rig, asked and judged as a run of the playbook would."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    FAIL,
+    PASS,
+    UNKNOWN,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import fabric_look
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibstat
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import judge, plan, read
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
+    Hca,
+    Inventory,
+    guid,
+)
+from sandbox.rig.container import Fabric, Rig
+from sandbox.rig.faults.who import ASKING, HOST, NEIGHBOUR
+from sandbox.rig.plan import Plan
+from sandbox.rig.topology import Topology, members
+from tests.fabric.looking import DEVICE, Simulated
+
+# What the site expects of every one of these fabrics.
+_STANDBYS = 1
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One check that did not pass; `host` is "" where it is about the fabric."""
+
+    id: str
+    result: str
+    host: str
+    subject: str
+    observed: str
+    cause: str
+
+    def __str__(self) -> str:
+        where = f"{self.host} {self.subject}".strip()
+        return f"{self.result} {self.id} of {where}: {self.observed} ({self.cause})"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """All that was judged of a fabric."""
+
+    passed: frozenset[str]
+    bad: tuple[Finding, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.bad)) or "nothing is wrong"
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a fabric and its hosts told in one state."""
+
+    told: Mapping[str, Any]
+    inventory: Inventory
+
+    @property
+    def discovery(self) -> str:
+        """What ibnetdiscover printed: a plan of the cables for later looks."""
+        return str(self.told["answers"]["ibnetdiscover"]["stdout"])
+
+    def judge(self, cabling: str = "") -> Verdict:
+        """The checks; `cabling` is the plan of the cables, "" where the site has none."""
+        wishes = judge.Wishes(_STANDBYS, plan=plan.read(cabling) if cabling else None)
+        result = judge.judge([read.read(ASKING, self.told)], self.inventory, wishes)
+        checks = [("", check) for one in result.fabrics for check in one["checks"]]
+        checks += [(host, one.to_dict()) for host, own in result.hosts.items() for one in own]
+        return Verdict(
+            frozenset(check["id"] for _host, check in checks if check["result"] == PASS),
+            tuple(_finding(host, one) for host, one in checks if one["result"] in (FAIL, UNKNOWN)),
+        )
+
+
+def look(rig: Rig, topology: Topology, state: Plan) -> Look:
+    """Bring a fabric into a state and ask; `topology` is what the site believes to have."""
+    with rig.fabric(state.topology) as fabric:
+        fabric.do(state.before)
+        inventory = _inventory(fabric, topology)
+        return Look(fabric_look.look(Simulated(fabric, state), DEVICE, 1, pause=0), inventory)
+
+
+def _finding(host: str, check: Mapping[str, Any]) -> Finding:
+    told = (check[name] for name in ("subject", "observed", "cause"))
+    return Finding(check["id"], check["result"], host, *told)
+
+
+def _inventory(fabric: Fabric, topology: Topology) -> Inventory:
+    """Every host's HCAs; those that faults strike are asked what they say of themselves now."""
+    rails = []
+    for host, ports in members(topology).items():
+        for rail, (name, guids) in enumerate(ports.items()):
+            hca = Hca(host, name, guid(guids["node_guid"]), guid(guids["port_guid"]), rail)
+            struck = host in (HOST, NEIGHBOUR)
+            rails.append(_asked(fabric, topology, hca) if struck else hca)
+    return Inventory(tuple(rails))
+
+
+def _asked(fabric: Fabric, topology: Topology, hca: Hca) -> Hca:
+    node = topology.hca(hca.host, hca.rail)
+    (ca,) = ibstat.parse(fabric.run(node.id, ["ibstat"]).stdout).cas
+    (port,) = ca.ports
+    own = guid(ca.node_guid), guid(port.port_guid)
+    return Hca(hca.host, hca.name, *own, hca.rail, port.state)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every fault of a fabric, planted in real ibsim, is found by its id; a healthy fabric has none."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import FAIL
+from sandbox.rig import shapes
+from sandbox.rig.container import Rig
+from sandbox.rig.faults import FAULTS
+from sandbox.rig.topology import Topology
+from tests.fabric.conftest import Healthy
+from tests.fabric.expected import EXPECTED
+from tests.fabric.judging import Verdict, look
+
+TOPOLOGIES = [shape() for shape in shapes.SMALL]
+PLANTED = [
+    pytest.param(name, topology, id=f"{name} in {topology.name}")
+    for name, fault in FAULTS.items()
+    for topology in TOPOLOGIES
+    if fault(topology) is not None
+]
+# Without them nothing was looked at.
+LOOKED_AT = {
+    "fabric.cable.errors",
+    "fabric.cable.speed",
+    "fabric.cable.width",
+    "fabric.guid.unique",
+    "fabric.hca.known",
+    "fabric.hca.present",
+    "fabric.sm.master",
+    "fabric.sm.standby",
+}
+RAILS_LOOKED_AT = {"fabric.leaf.uplinks", "fabric.rail.leaf"}
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES, ids=lambda topology: topology.name)
+@pytest.mark.parametrize("planned", [False, True], ids=["without a plan", "with a plan"])
+def test_a_healthy_fabric_has_nothing(topology: Topology, planned: bool, sound: Healthy) -> None:
+    told = sound(topology)
+    verdict = told.judge(told.discovery if planned else "")
+    assert verdict.bad == (), f"{topology.name} is healthy, and yet:\n{verdict}"
+    wanted = LOOKED_AT | (RAILS_LOOKED_AT if topology.name == "rail-optimised" else set())
+    assert wanted <= verdict.passed
+
+
+@pytest.mark.parametrize(("name", "topology"), PLANTED)
+def test_a_fault_is_found_by_its_id(
+    name: str, topology: Topology, simulated: Rig, sound: Healthy
+) -> None:
+    state = FAULTS[name](topology)
+    assert state is not None
+    told = look(simulated, topology, state)
+    wanted = EXPECTED[name]
+    if not wanted.with_plan:
+        _found(name, topology, told.judge(), wanted.also)
+    verdict = told.judge(sound(topology).discovery)
+    if name == "spine-dead":
+        assert any(one.id == "fabric.switch.present" for one in verdict.bad), str(verdict)
+    else:
+        _found(name, topology, verdict, wanted.also + wanted.planned)
+
+
+def _found(name: str, topology: Topology, verdict: Verdict, also: tuple[str, ...]) -> None:
+    wanted = EXPECTED[name]
+    said = [str(one) for one in verdict.bad if one.id == wanted.check and one.result == FAIL]
+    where = f"{name} in {topology.name}"
+    assert said, f"{where}: {wanted.check} does not fail:\n{verdict}"
+    for who in wanted.names(topology):
+        assert any(who in one for one in said), f"{where}: {who} is not named:\n{verdict}"
+    beside = [str(one) for one in verdict.bad if one.id not in (wanted.check, *also)]
+    assert not beside, f"{where}: false alarms:\n" + "\n".join(beside)
+
+
+def test_every_fault_has_its_expectation() -> None:
+    assert set(EXPECTED) == set(FAULTS)
