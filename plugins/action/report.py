@@ -25,6 +25,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils import (
     _render_text,
     _summary,
 )
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import report as _fabrics
 
 
 class ActionModule(ActionBase):
@@ -63,6 +64,7 @@ class ActionModule(ActionBase):
             created=datetime.now(UTC),
             version=VERSION,
             plan=_hosts.ping_plan((task_vars or {})["hostvars"], args["hosts"]),
+            asked=_fabrics.asked((task_vars or {})["hostvars"], args["hosts"]),
         )
         self._display.display("\n" + _render_text.render(report) + "\n")
         result.update(

@@ -28,6 +28,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils import (
     _rounds,
     _tcp_tries,
 )
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import report as fabrics
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ping import (
     coverage,
     matrix,
@@ -46,12 +47,14 @@ def report(
     version: str,
     compare: bool = False,
     plan: Mapping[str, Any] | None = None,
+    asked: fabrics.Asked | None = None,
 ) -> dict[str, Any]:
     """The report object (docs/architecture.md): verdicts, checks and facts of every host.
 
     ``size`` is how many hosts the inventory has; with --limit, more than took part. ``created`` is
     now, with its zone; waivers hold by its date. ``compare``: also hold the hosts against each
     other in what may differ on sound ones, as a diagnosis does. ``plan``: by which they pinged.
+    ``asked``: what the fabrics said, None where nobody asked.
     """
     today = created.date()
     compared = {
@@ -76,6 +79,7 @@ def report(
         {host.name: host.facts.get("nccl") or {} for host in hosts},
         {host.name: host.checks for host in hosts},
     )
+    told_of, on_fabric = fabrics.judged(hosts, asked, today) if asked is not None else ({}, {})
     judged: dict[str, Any] = {}
     for host in hosts:
         checks = _access(host)
@@ -88,6 +92,7 @@ def report(
                 checks += _reachability(host.ib, taking_part[host.name], reached[host.name])
             checks += connected.get(host.name, [])
             checks += agreed.get(host.name, [])
+            checks += on_fabric.get(host.name, [])
             checks += alike.get(host.name, [])
             checks += closer.get(host.name, [])
         checks = _waivers.apply(checks, host.waivers, host.name, today)
@@ -112,13 +117,15 @@ def report(
         "ping_coverage": coverage.coverage(plan, rails, pings),
         "ping_matrix": matrix.matrix(rails, pings, mesh.leaves),
         "tcp": [_tcp_tries.row(one) for one in tries],
+        **({"fabric": told_of} if told_of else {}),
     }
 
 
 def is_good(report_object: Mapping[str, Any]) -> bool:
-    """Whether there is at least one host and every one is ready or only degraded."""
+    """Whether there is at least one host, and all hosts and fabrics are ready or only degraded."""
     verdicts = [host["verdict"] for host in report_object["hosts"].values()]
-    return bool(verdicts) and all(one in (READY, DEGRADED) for one in verdicts)
+    hosts_are = bool(verdicts) and all(one in (READY, DEGRADED) for one in verdicts)
+    return hosts_are and fabrics.is_good(report_object)
 
 
 def _access(host: _hosts.Host) -> list[Check]:

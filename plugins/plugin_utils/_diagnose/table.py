@@ -10,6 +10,7 @@ from __future__ import annotations
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import (
     rows_bench,
     rows_bus,
+    rows_cables,
     rows_container,
     rows_fabric,
     rows_fleet,
@@ -41,6 +42,7 @@ _ROWS = (
     *rows_host.ROWS,
     *rows_gpu.ROWS,
     *rows_rail.ROWS,
+    *rows_cables.ROWS,
     *rows_fabric.ROWS,
     *rows_bench.ROWS,
     *rows_settings.LATE,

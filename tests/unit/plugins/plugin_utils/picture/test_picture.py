@@ -22,7 +22,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._picture import (
     ports,
     svg,
 )
-from tests.unit import fabrics
+from tests.unit import drawn_fabrics as fabrics
 
 NS = "{http://www.w3.org/2000/svg}"
 STATES = ("slow", "errors", "down", "miscabled")
