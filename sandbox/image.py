@@ -22,6 +22,8 @@ from sandbox.errors import SandboxError
 NODE = "localhost/ibready-node"
 NODE_EL = "localhost/ibready-node-el"
 FABRIC = "localhost/ibready-fabric"
+# Of the benchmarks, which build it upon the node's (tests/perf/fleet_nodes.py).
+NODE_PERF = "localhost/ibready-node-perf"
 
 # A freshly installed server, without a single InfiniBand package.
 PACKAGES = (
@@ -134,7 +136,7 @@ def tags() -> list[str]:
     """Return the full names of the images of ours that exist."""
     listed = json.loads(podman.text(["images", "--format", "json"]) or "[]") or []
     names = [name for image in listed for name in image.get("Names") or []]
-    return [name for name in names if name.rpartition(":")[0] in (NODE, NODE_EL, FABRIC)]
+    return [name for name in names if name.rpartition(":")[0] in (NODE, NODE_EL, NODE_PERF, FABRIC)]
 
 
 def remove(names: Iterable[str], say: Callable[[str], None]) -> list[str]:

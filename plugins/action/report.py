@@ -6,7 +6,6 @@ Runs on the controller, for no single host can know what must agree between host
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils import (
     _files,
     _hosts,
     _render_html,
+    _render_json,
     _render_text,
     _summary,
 )
@@ -81,7 +81,7 @@ class ActionModule(ActionBase):
         """Write both files; a full disk on the controller must not hide the verdict."""
         paths = {"json": folder / "ibready-report.json", "html": folder / "ibready-report.html"}
         try:
-            _files.write_whole(paths["json"], json.dumps(report, indent=1) + "\n")
+            _files.write_whole(paths["json"], _render_json.render(report))
             _files.write_whole(paths["html"], _render_html.render(report))
         except OSError as exc:
             raise AnsibleActionFail(

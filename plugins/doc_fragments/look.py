@@ -13,6 +13,9 @@ attributes:
   diff_mode:
     description: Has nothing to show.
     support: none
+notes:
+  - Root keeps the compiled code of these modules in C(/run/ibready-code) until the next boot, as
+    Python itself does beside its sources.
 author:
   - ibready contributors (@ibready)
 """

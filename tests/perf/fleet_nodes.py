@@ -23,7 +23,6 @@ from sandbox.fabric import dump, sysfs
 from sandbox.hardware.board import build
 
 NAME, SUBNET = "ibready-perf-fleet", "198.18.87"
-IMAGE = "localhost/ibready-node-perf"
 _INOTIFY = Path("/proc/sys/fs/inotify/max_user_instances")
 _ENOUGH = 8192
 
@@ -76,7 +75,7 @@ def _allow(instances: int) -> None:
 
 def _image() -> str:
     recipe = image.ensure(print)
-    tag = f"{IMAGE}:{recipe.node.rpartition(':')[2]}"
+    tag = f"{image.NODE_PERF}:{recipe.node.rpartition(':')[2]}"
     if podman.run(["image", "exists", tag], check=False).returncode != 0:
         script = Path(__file__).with_name("fleet_setup.sh")
         image._build_upon(recipe.node, script, tag)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Iterable, Sequence
 
 from ansible_collections.ibready.cluster.plugins.module_utils._catalog import entry
@@ -45,7 +45,8 @@ class Check:
     waived: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        # Not asdict: a fleet's report has hundreds of these a host, all of them flat.
+        return {**self.__dict__, "evidence": dict(self.evidence)}
 
 
 def passed(
