@@ -10,7 +10,8 @@ from typing import Any
 def leaves(fabric: Any, rails: Mapping[str, Iterable[str]]) -> dict[tuple[str, str], str]:
     """(host, rail) -> GUID of its leaf switch; nothing for what the fabric does not tell.
 
-    ``fabric``: the report's, or {} where nobody looked. ``rails``: host -> names of its ports.
+    ``fabric``: the report's, or {} where nobody looked; an HCA goes by its name (``mlx5_0``) or its
+    port's (``mlx5_0/1``). ``rails``: host -> names of its ports.
     """
     at: dict[tuple[str, str], set[str]] = {}
     for one in _list(fabric, "fabrics"):
@@ -21,7 +22,7 @@ def leaves(fabric: Any, rails: Mapping[str, Iterable[str]]) -> dict[tuple[str, s
     found = {}
     for host, names in rails.items():
         for rail in names:
-            switches = at.get((host, rail.partition("/")[0]), set())
+            switches = at.get((host, rail)) or at.get((host, rail.partition("/")[0]), set())
             # An HCA on two switches: nobody told which port hangs on which.
             if len(switches) == 1:
                 found[host, rail] = min(switches)

@@ -65,10 +65,14 @@ def test_leaves_come_from_the_fabric_as_far_as_it_tells() -> None:
         {"type": "ca", "host": "a", "hca": "mlx5_1", "leaf": "0x1"},
         {"type": "ca", "host": "a", "hca": "mlx5_1", "leaf": "0x2"},
         {"type": "ca", "host": "b", "hca": "mlx5_0", "leaf": ""},
+        {"type": "ca", "host": "c", "hca": "mlx5_0/1", "leaf": "0x3"},
         {"type": "switch", "guid": "0x1"},
         "nonsense",
     ]
-    rails = {"a": [RAIL, "mlx5_1/1"], "b": [RAIL]}
-    assert leaves({"fabrics": [{"nodes": nodes}]}, rails) == {("a", RAIL): "0x1"}
+    rails = {"a": [RAIL, "mlx5_1/1"], "b": [RAIL], "c": [RAIL, "mlx5_0/2"]}
+    assert leaves({"fabrics": [{"nodes": nodes}]}, rails) == {
+        ("a", RAIL): "0x1",
+        ("c", RAIL): "0x3",
+    }
     for nothing in ({}, None, {"fabrics": None}, {"fabrics": [None]}, "text"):
         assert leaves(nothing, rails) == {}
