@@ -184,7 +184,7 @@ def _bring(
 ) -> None:
     links, parents, wait = wished
     names = [parents[one.port] for one in links if not one.pkey]
-    profiles = {files.profile_name(one, parents): parents[one.port] for one in links}
+    profiles = {files.profile_name(one, parents): files.profile_path(one, parents) for one in links}
     try:
         keep.write(changed)
         keep.apply(backend, names, profiles)
@@ -192,8 +192,9 @@ def _bring(
     except (IpoibError, Unavailable, OSError) as exc:
         keep.write({path: before.get(path, "") for path in changed})
         back = "The files are as before"
+        known = {name: path for name, path in profiles.items() if path in before}
         try:
-            keep.apply(backend, names, {})
+            keep.apply(backend, names, known)
         except (IpoibError, Unavailable, OSError) as again:
             back += f", but {again}"
         raise IpoibError(

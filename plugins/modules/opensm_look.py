@@ -18,8 +18,7 @@ options:
     required: true
   fabrics:
     description:
-      - The fabrics, each with O(fabrics[].name) and its port of this host. Other keys are left
-        aside.
+      - The fabrics, each with its C(name) and its C(port) of this host. Other keys are left aside.
     type: list
     elements: dict
     required: true

@@ -135,7 +135,7 @@ OWN = {
     "polling_retry_number": "subnet_manager_takeover_seconds",
     "log_file": "nothing: it is /var/log/ibready-opensm/NAME.log",
     "log_max_size": "subnet_manager_log_mb",
-    "dump_files_dir": "nothing: it is /var/log/ibready-opensm",
+    "dump_files_dir": "nothing: it is /var/lib/ibready-opensm/NAME",
     "daemon": "nothing: systemd runs it",
 }
 # How often a standby asks before it takes over (opensm's own number).

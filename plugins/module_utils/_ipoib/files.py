@@ -18,7 +18,7 @@ _SPACE = uuid.UUID("5f3c1f0e-6a3b-4c53-9f0a-1b2d7a5c9e10")
 def render(backend: str, links: Sequence[Link], parents: Mapping[str, str]) -> dict[str, str]:
     """Texts by path. ``parents``: the interface of each port."""
     if backend == data.MANAGER:
-        return {_keyfile(one, parents): _profile(one, parents) for one in links}
+        return {profile_path(one, parents): _profile(one, parents) for one in links}
     if backend == data.NETPLAN:
         own = [one for one in links if not one.pkey]
         texts = {data.NETPLAN_FILE: _netplan(own, parents)}
@@ -115,7 +115,8 @@ def profile_name(one: Link, parents: Mapping[str, str]) -> str:
     return f"ibready-{one.name(parents[one.port])}"
 
 
-def _keyfile(one: Link, parents: Mapping[str, str]) -> str:
+def profile_path(one: Link, parents: Mapping[str, str]) -> str:
+    """The connection's file."""
     return f"{data.MANAGER_FOLDER}/{profile_name(one, parents)}.nmconnection"
 
 

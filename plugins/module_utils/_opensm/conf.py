@@ -40,7 +40,7 @@ def values(fabric: Fabric, guid: str) -> dict[str, str]:
         "log_file": f"{data.LOGS}/{fabric.name}.log",
         "log_max_size": str(fabric.log_mb),
         "log_prefix": fabric.name,
-        "dump_files_dir": data.LOGS,
+        "dump_files_dir": f"{data.CACHE}/{fabric.name}",
     }
     if fabric.root_guids:
         found["root_guid_file"] = own["roots"]
