@@ -89,6 +89,7 @@ def _bad_fabrics(report: Mapping[str, Any]) -> dict[str, str]:
         asker = fabric["asked"].partition(" ")[0]
         at = asker if asker in report["hosts"] else first
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-        said = f"the fabric {fabric['name']} is {fabric['verdict']}: {sentence(wrong[0])}{more}"
+        named = f" {fabric['name']}" if fabric["name"] != "fabric" else ""
+        said = f"the fabric{named} is {fabric['verdict']}: {sentence(wrong[0])}{more}"
         found[at] = f"{found[at]} {said}." if at in found else f"{said}."
     return found
