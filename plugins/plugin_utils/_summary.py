@@ -72,7 +72,9 @@ def bad(report: Mapping[str, Any]) -> dict[str, str]:
             f"{name} is {host['verdict']}: {sentence(wrong[0])}{more}. "
             "The table above and the report tell all of it."
         )
-    return {**_bad_fabrics(report), **found}
+    for name, said in _bad_fabrics(report).items():
+        found[name] = f"{found[name]} And {said}" if name in found else said
+    return found
 
 
 def _bad_fabrics(report: Mapping[str, Any]) -> dict[str, str]:
