@@ -31,6 +31,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import (
     render,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.command import Where
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import report as _fabrics
 
 NO_LOG = (
     "no log of a job was given, so what a job really used was not looked at; "
@@ -80,7 +81,10 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(str(exc)) from exc
         inventory = list(variables["groups"]["all"])
         size = len(hosts) if args["bundles"] else len(inventory)
-        report = _cluster.report(hosts, size=size, created=created, version=VERSION, compare=True)
+        asked = None if args["bundles"] else _fabrics.asked(variables["hostvars"], inventory)
+        report = _cluster.report(
+            hosts, size=size, created=created, version=VERSION, compare=True, asked=asked
+        )
         told = diagnosis.diagnose(
             report, self._job(args["log"], hosts, created), _where(variables, inventory)
         )

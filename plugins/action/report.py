@@ -25,6 +25,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils import (
     _render_text,
     _summary,
 )
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import report as _fabrics
 
 
 class ActionModule(ActionBase):
@@ -62,6 +63,7 @@ class ActionModule(ActionBase):
             size=len((task_vars or {})["groups"]["all"]),
             created=datetime.now(UTC),
             version=VERSION,
+            asked=_fabrics.asked((task_vars or {})["hostvars"], args["hosts"]),
         )
         self._display.display("\n" + _render_text.render(report) + "\n")
         result.update(

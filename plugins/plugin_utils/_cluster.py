@@ -28,6 +28,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils import (
     _rounds,
     _tcp_tries,
 )
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import report as fabrics
 
 SCHEMA = "ibready/report/1"
 
@@ -39,12 +40,14 @@ def report(
     created: datetime.datetime,
     version: str,
     compare: bool = False,
+    asked: fabrics.Asked | None = None,
 ) -> dict[str, Any]:
     """The report object (docs/architecture.md): verdicts, checks and facts of every host.
 
     ``size`` is how many hosts the inventory has; with --limit, more than took part. ``created`` is
     now, with its zone; waivers hold by its date. ``compare``: also hold the hosts against each
-    other in all that equal hosts have alike, as a diagnosis does.
+    other in all that equal hosts have alike, as a diagnosis does. ``asked``: what the fabrics said,
+    None where nobody asked.
     """
     today = created.date()
     compared = {
@@ -67,6 +70,7 @@ def report(
         {host.name: host.facts.get("nccl") or {} for host in hosts},
         {host.name: host.checks for host in hosts},
     )
+    told_of, on_fabric = fabrics.judged(hosts, asked, today) if asked is not None else ({}, {})
     judged: dict[str, Any] = {}
     for host in hosts:
         checks = _access(host)
@@ -79,6 +83,7 @@ def report(
                 checks += _reachability(host.ib, taking_part[host.name], reached[host.name])
             checks += connected.get(host.name, [])
             checks += agreed.get(host.name, [])
+            checks += on_fabric.get(host.name, [])
             checks += alike.get(host.name, [])
         checks = _waivers.apply(checks, host.waivers, host.name, today)
         judged[host.name] = {
@@ -99,13 +104,15 @@ def report(
         "hosts": judged,
         "pings": [_ping_dict(one) for one in pings],
         "tcp": [_tcp_tries.row(one) for one in tries],
+        **({"fabric": told_of} if told_of else {}),
     }
 
 
 def is_good(report_object: Mapping[str, Any]) -> bool:
-    """Whether there is at least one host and every one is ready or only degraded."""
+    """Whether there is at least one host, and all hosts and fabrics are ready or only degraded."""
     verdicts = [host["verdict"] for host in report_object["hosts"].values()]
-    return bool(verdicts) and all(one in (READY, DEGRADED) for one in verdicts)
+    hosts_are = bool(verdicts) and all(one in (READY, DEGRADED) for one in verdicts)
+    return hosts_are and fabrics.is_good(report_object)
 
 
 def _access(host: _hosts.Host) -> list[Check]:

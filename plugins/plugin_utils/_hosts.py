@@ -30,6 +30,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
     is_infiniband,
     port_name,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca, Port
 from ansible_collections.ibready.cluster.plugins.module_utils._profiles import board_by_name
 from ansible_collections.ibready.cluster.plugins.module_utils._waivers import Waiver
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _tcp_told
@@ -152,6 +153,13 @@ def _why_absent(reached: Mapping[str, Any]) -> tuple[str, str]:
     if said:
         return f"the first module failed there: {said}", "run the module by hand with -vvv"
     return "it took no part in this run", "run again without --limit or --start-at-task"
+
+
+def infiniband_rails(host: Host) -> list[tuple[Ca, Port]]:
+    """The host's rails that are InfiniBand, in order: the place of a port is its rail."""
+    if host.ib is None:
+        return []
+    return [(ca, port) for ca, port in ib.rails(host.ib, host.expect) if is_infiniband(port)]
 
 
 def participant(host: Host) -> Participant:

@@ -13,7 +13,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     sentence,
     trouble,
 )
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _summary
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _render_fabric, _summary
 
 _HEAD = ("HOST", "VERDICT", "PORTS", "SUBNET MANAGER", "PING", "CHECKS")
 
@@ -36,6 +36,7 @@ def render(report: Mapping[str, Any]) -> str:
             for together in _grouped(bad):
                 lines += _block(together)
         lines += _waived(name, host)
+    lines += _render_fabric.lines(report)
     lines += _untested(report)
     return "\n".join(lines)
 

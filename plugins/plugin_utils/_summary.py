@@ -72,4 +72,26 @@ def bad(report: Mapping[str, Any]) -> dict[str, str]:
             f"{name} is {host['verdict']}: {sentence(wrong[0])}{more}. "
             "The table above and the report tell all of it."
         )
+    for name, said in _bad_fabrics(report).items():
+        found[name] = f"{found[name]} And {said}" if name in found else said
+    return found
+
+
+def _bad_fabrics(report: Mapping[str, Any]) -> dict[str, str]:
+    """What is wrong with fabrics, told at the host that asked, for a fabric is no host."""
+    told = report.get("fabric") or {"fabrics": [], "error": ""}
+    first = next(iter(report["hosts"]), "")
+    found: dict[str, str] = {}
+    if told["error"]:
+        found[first] = f"the fabric was not judged: {told['error']}"
+    for fabric in told["fabrics"]:
+        if fabric["verdict"] in (READY, DEGRADED):
+            continue
+        wrong = trouble(map(from_dict, fabric["checks"]))
+        asker = fabric["asked"].partition(" ")[0]
+        at = asker if asker in report["hosts"] else first
+        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+        named = f" {fabric['name']}" if fabric["name"] != "fabric" else ""
+        said = f"the fabric{named} is {fabric['verdict']}: {sentence(wrong[0])}{more}"
+        found[at] = f"{found[at]} {said}." if at in found else f"{said}."
     return found

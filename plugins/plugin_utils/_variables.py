@@ -201,6 +201,36 @@ PLAYBOOK_OPTIONS: dict[str, dict[str, Any]] = {
         "description": "Seconds after which a forgotten listener ends by itself (default: as long "
         "as all hosts can take).",
     },
+    "ibready_fabric": {
+        "type": "bool",
+        "description": "Whether one host asks each InfiniBand fabric and the report judges it "
+        "([fabric.md](fabric.md); default true).",
+    },
+    "ibready_fabric_plan": {
+        "type": "path",
+        "description": "Where every cable should be: a cabling.csv or a saved ibnetdiscover, on "
+        "the controller ([fabric.md](fabric.md); default: none).",
+    },
+    "ibready_fabric_known": {
+        "type": "list",
+        "elements": "str",
+        "description": "GUIDs, or patterns of node descriptions, that belong to the fabric though "
+        "they are in no inventory: storage, routers (default: none).",
+    },
+    "ibready_fabric_standbys": {
+        "type": "int",
+        "description": "How many subnet managers stand by beside the master (default: not judged).",
+    },
+    "ibready_fabric_oversubscription": {
+        "type": "float",
+        "description": "Bandwidth of a leaf's HCAs to that of its uplinks, at most: 1 is "
+        "non-blocking (default: not judged).",
+    },
+    "ibready_fabric_from": {
+        "type": "list",
+        "elements": "str",
+        "description": "The hosts that ask when fabricverify is used ad hoc (default: the first).",
+    },
     "ibready_ping_count": {
         "type": "int",
         "description": "Pings per pair and rail (default 50).",
@@ -301,6 +331,9 @@ INTERNAL = frozenset(
         "ibready_ping_round",
         "ibready_ping_asked",
         "ibready_ping_number",
+        "ibready_fabric_asks",
+        "ibready_fabric_looks",
+        "ibready_fabric_error",
         "ibready_tcp_secret",
         "ibready_tcp_listening",
         "ibready_tcp_plan",

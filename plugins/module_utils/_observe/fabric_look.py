@@ -6,9 +6,13 @@ A fabric of thousands of ports is asked by one host and never by each of them.
 
 from __future__ import annotations
 
+import base64
+import binascii
+import json
 import re
 import time
-from typing import Any, NamedTuple
+import zlib
+from typing import Any, Mapping, NamedTuple
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data.ib_counters import PAUSE_S
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
@@ -39,12 +43,19 @@ QUESTIONS = (
     Question("iblinkinfo", ("-l",)),
 )
 AGAIN = "ibqueryerrors_again"
+# Unpacked, in bytes.
+_MOST = 512 * 1024 * 1024
 # Whoever has it may take the fabric over.
 _SM_KEY = re.compile(r"(SM_Key\.+)\S+")
 
 
 def options(question: Question, device: str, port: int) -> tuple[str, ...]:
-    """What follows the command of this name (_evidence.COMMANDS)."""
+    """What follows the command of this name (_evidence.COMMANDS).
+
+    A bundle may hold what was asked of no port in particular: ``device`` is "" then.
+    """
+    if not device:
+        return ()
     return (*question.options, "-C", device, "-P", str(port))
 
 
@@ -75,6 +86,24 @@ def look(evidence: Evidence, device: str, port: int, pause: float = PAUSE_S) -> 
             seconds = after if evidence.recorded else time.monotonic() - begun
             answers[AGAIN] = _ask(later, question, device, port)
     return {"device": device, "port": port, "seconds": round(seconds, 3), "answers": answers}
+
+
+def pack(answers: Mapping[str, Any]) -> str:
+    """The answers as they travel: a fabric's text is large, and says the same again and again."""
+    return base64.b64encode(zlib.compress(json.dumps(answers).encode(), 6)).decode()
+
+
+def unpack(packed: str) -> dict[str, Any]:
+    """What `pack` was given; ValueError on what is not its work, or too large."""
+    try:
+        stream = zlib.decompressobj()
+        text = stream.decompress(base64.b64decode(packed, validate=True), _MOST)
+    except (binascii.Error, zlib.error) as exc:
+        raise ValueError(f"not what fabric_look packed: {exc}") from exc
+    if stream.unconsumed_tail or not stream.eof:
+        raise ValueError("not what fabric_look packed: cut off, or too large")
+    found: dict[str, Any] = json.loads(text)
+    return found
 
 
 def _ask(evidence: Evidence, question: Question, device: str, port: int) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.row impo
 _HCAS = ("ib.hca.count", "ib.hca.present", "ib.sources.agree", "fleet.hca.model", "fleet.pci.link")
 _PORT = (
     *("ib.port.*", "roce.*", "fabric.sm.answers", "fleet.port.lid_unique", "fleet.sm.single"),
-    "fleet.ping.rtt",
+    *("fleet.ping.rtt", "fabric.hca.present"),
 )
 _PINGS = ("fabric.ping.*", "fleet.ping.rtt", "fabric.sm.answers")
 _HUNG = "nccl.log.errors~wc_status_(12|5)(_|\\b)|modify_qp|port_event"

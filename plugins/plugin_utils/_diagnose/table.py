@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import (
     rows_bus,
+    rows_cables,
     rows_container,
     rows_fabric,
     rows_gpu,
@@ -39,6 +40,7 @@ ROWS = (
     *rows_host.ROWS,
     *rows_gpu.ROWS,
     *rows_rail.ROWS,
+    *rows_cables.ROWS,
     *rows_fabric.ROWS,
     *rows_settings.LATE,
     *rows_container.ROWS,

@@ -132,8 +132,9 @@ def _dead_leaves(
 ) -> dict[str, list[Hca]]:
     """HCAs that must have been on one leaf, by what is said of it.
 
-    At least two, and half of what a leaf has. Where the leaves carry rails it is HCAs of one rail
-    whose hosts have others on the fabric; else hosts of which nothing is there.
+    At least two, and half of what a leaf has. Where the leaves carry rails, or a rail is gone
+    altogether, it is HCAs of one rail whose hosts have others on the fabric; else hosts of which
+    nothing is there.
     """
     placed = placements(fabrics)
     sizes = Counter(one.leaf for one in placed)
@@ -143,14 +144,14 @@ def _dead_leaves(
     known = design(fabrics, placed)
     groups: dict[str, list[Hca]] = {}
     absent = frozenset(gone)
+    there = {one.hca.rail for one in placed}
     for hca in missing:
         if known is None and hca.host in absent:
             groups.setdefault("", []).append(hca)
-        elif known is not None and hca.host not in absent:
+        elif hca.host not in absent and (known is not None or hca.rail not in there):
             groups.setdefault(f"rail {hca.rail + 1}", []).append(hca)
-    switches = sum(bool(node.level) for fabric in fabrics for node in fabric.nodes.values())
-    if known is None and switches < 2:
-        return {}
+    if sum(bool(node.level) for fabric in fabrics for node in fabric.nodes.values()) < 2:
+        groups.pop("", None)
     return {
         f"{len(hcas)} HCAs{f' of {name}' if name else ''} are missing together, and a leaf has "
         f"{usual:g}: their leaf is dead, or cut off from the rest": hcas

@@ -120,8 +120,10 @@ def _priorities(fabric: Fabric, looks: Sequence[Seen], managers: dict[str, Manag
 
 
 def _records_missing(looks: Sequence[Seen]) -> str:
-    """Why the master's records are not known; a master that is not there has none."""
-    return "" if _managers(looks) else f"saquery: {why_not(looks[0].managers)}"
+    """Why the master's records, or some of them, are not known."""
+    told = looks[0].managers.value
+    why = why_not(looks[0].managers) or (told.incomplete if told is not None else "")
+    return f"saquery: {why}" if why else ""
 
 
 def nobody(look: Seen) -> bool:

@@ -19,6 +19,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     Check,
     verdict,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._entries import fabric_wide
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
 from tests.gauntlet import damage, fault, render
@@ -34,6 +35,7 @@ CONTROLLER = {
     "fabric.ping.loss",
     "fabric.tcp.rendezvous",
     "fabric.tcp.range",
+    *(one.id for one in fabric_wide.ENTRIES),
     # Told by the controller: the node has neither lock nor matrix.
     "stack.lock.matrix",
     *(name for name in CATALOG if name.startswith("fleet.")),

@@ -68,7 +68,10 @@ def test_a_topology_holds_nodes_and_links() -> None:
     )
     assert leaf.links[1].peer_type == SWITCH
     assert hca.links == (
-        Link(1, 23, "4x", "NDR", SWITCH, "200001", 12, 70, "MF0;leaf-1:MQM9700/U1"),
+        Link(
+            *(1, 23, "4x", "NDR", SWITCH, "200001", 12, 70, "MF0;leaf-1:MQM9700/U1"),
+            port_guid="200000000010001",
+        ),
     )
     assert parsed.initiated_from == hca.guid == hca.system
 

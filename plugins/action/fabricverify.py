@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge InfiniBand fabrics: of a run that has asked them, or of one host that asks now.
+
+Runs on the controller: whose HCA is whose takes what all hosts told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import ExpectationError
+from ansible_collections.ibready.cluster.plugins.module_utils._waivers import WaiverError
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts, _render_fabric
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import gather
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import report as _report
+
+_MODULE = "ibready.cluster.fabric_look"
+_SITE = (
+    "ibready_fabric_plan",
+    "ibready_fabric_known",
+    "ibready_fabric_standbys",
+    "ibready_fabric_oversubscription",
+    "ibready_fabric_from",
+    "inventory_dir",
+)
+
+
+class ActionModule(ActionBase):
+    """The whole of the module ``fabricverify``; what a node has to do is fabric_look's."""
+
+    def run(
+        self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        result: dict[str, Any] = super().run(tmp, task_vars)
+        variables = task_vars or {}
+        _, args = self.validate_argument_spec(
+            argument_spec={
+                "hosts": {"type": "list", "elements": "str"},
+                "ports": {"type": "list", "elements": "dict"},
+                "bundle": {"type": "path"},
+                "plan": {"type": "path"},
+                "report_only": {"type": "bool", "default": False},
+            }
+        )
+        site = {name: self._templar.template(variables.get(name)) for name in _SITE}
+        if args["plan"]:
+            site["ibready_fabric_plan"] = args["plan"]
+        try:
+            if args["hosts"] is not None:
+                told, hosts = self._of_run(args["hosts"], variables)
+            else:
+                me = str(variables.get("inventory_hostname"))
+                why = "" if args["bundle"] else self._asks_not(me, variables, site)
+                if why:
+                    result.update(skipped=True, changed=False, msg=why)
+                    return result
+                asked = self._execute_module(
+                    module_name=_MODULE,
+                    module_args={key: args[key] for key in ("ports", "bundle") if args[key]},
+                    task_vars=variables,
+                )
+                if asked.get("failed") or "looks" not in asked:
+                    result.update(asked)
+                    return result
+                told, hosts = self._of_one(me, asked, variables, site)
+        except (gather.FabricError, ExpectationError, WaiverError) as exc:
+            raise AnsibleActionFail(f"fabricverify: {exc}") from exc
+        result.update(self._judged(told, hosts, report_only=args["report_only"]))
+        return result
+
+    def _of_run(
+        self, names: list[str], variables: dict[str, Any]
+    ) -> tuple[_report.Asked, list[_hosts.Host]]:
+        """What the playbooks have registered."""
+        told = _report.asked(variables["hostvars"], names)
+        if told is None:
+            raise gather.FabricError(
+                "nobody has asked a fabric in this run; next: playbooks/fabric.yml, or leave "
+                "`hosts` out to ask now"
+            )
+        return told, _hosts.gather(variables["hostvars"], names)
+
+    def _of_one(
+        self,
+        me: str,
+        asked: Mapping[str, Any],
+        variables: dict[str, Any],
+        site: Mapping[str, Any],
+    ) -> tuple[_report.Asked, list[_hosts.Host]]:
+        """What this host has just heard, and what is known of others by earlier tasks."""
+        names = [
+            name
+            for name in variables.get("groups", {}).get("all", [])
+            if "ibready_ibverify" in variables.get("hostvars", {}).get(name, {})
+        ]
+        looks = gather.looks(me, asked)
+        told = _report.Asked(looks, gather.wishes(site), gather.known(site))
+        return told, _hosts.gather(variables.get("hostvars", {}), names)
+
+    def _asks_not(self, me: str, variables: Mapping[str, Any], site: Mapping[str, Any]) -> str:
+        """Why this host is not the one to ask; "" where it is."""
+        named = site["ibready_fabric_from"] or list(variables.get("ansible_play_hosts_all") or [me])
+        chosen = named if site["ibready_fabric_from"] else named[:1]
+        if me in chosen:
+            return ""
+        return f"{', '.join(chosen)} asks for all (ibready_fabric_from names others)"
+
+    def _judged(
+        self, told: _report.Asked, hosts: list[_hosts.Host], *, report_only: bool
+    ) -> dict[str, Any]:
+        found, _of_hosts = _report.judged(hosts, told, datetime.now(UTC).date())
+        if not told.looks and not hosts:
+            why = "this host has no InfiniBand port with a link"
+            return {"skipped": True, "changed": False, "msg": why, **found}
+        self._display.display("\n".join(_render_fabric.lines({"fabric": found})) + "\n")
+        checks = [_model.from_dict(one) for fabric in found["fabrics"] for one in fabric["checks"]]
+        verdict = _model.UNKNOWN_VERDICT if found["error"] else _model.verdict(checks)
+        if found["skipped"]:
+            return {"skipped": True, "changed": False, "msg": found["skipped"], **found}
+        result = {
+            "schema": "ibready/verdict/1",
+            "changed": False,
+            "verdict": verdict,
+            "checks": [one.to_dict() for one in checks],
+            **found,
+        }
+        if verdict in (_model.NOT_READY, _model.UNKNOWN_VERDICT) and not report_only:
+            said = "; ".join(_model.sentence(one) for one in _model.trouble(checks))
+            result.update(failed=True, msg=f"the fabric is {verdict}: {found['error'] or said}")
+        return result

@@ -1,0 +1,123 @@
+#!/usr/bin/python
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: fabric_look
+short_description: Ask a whole InfiniBand fabric through a port of this host
+version_added: 0.1.0
+description:
+  - Runs C(ibnetdiscover), C(iblinkinfo), C(ibqueryerrors) (twice, some seconds apart), C(sminfo)
+    and C(saquery) on each named port, each bounded in time and size.
+  - Judges nothing; M(ibready.cluster.fabricverify) and M(ibready.cluster.report) do, on the
+    controller. A fabric is asked by one host, never by all of them.
+  - Needs root, or access to C(/dev/infiniband/umad*).
+options:
+  ports:
+    description:
+      - The ports to ask. By default one for each fabric that the host's InfiniBand ports see, told
+        apart by their subnet managers.
+    type: list
+    elements: dict
+    suboptions:
+      device:
+        description: The HCA, like C(mlx5_0).
+        type: str
+        required: true
+      port:
+        description: Its port.
+        type: int
+        default: 1
+  pause:
+    description: Seconds between the two looks at the error counters, at least.
+    type: float
+    default: 5
+  bundle:
+    description: Read the outputs from this evidence bundle and ask nothing.
+    type: path
+extends_documentation_fragment:
+  - ibready.cluster.look
+"""
+
+EXAMPLES = r"""
+- name: Ask the fabric of the first rail
+  ibready.cluster.fabric_look:
+    ports:
+      - device: mlx5_0
+        port: 1
+"""
+
+RETURN = r"""
+looks:
+  description: One for each port that was asked.
+  type: list
+  elements: dict
+  returned: always
+  contains:
+    device:
+      description: The HCA.
+      type: str
+    port:
+      description: Its port.
+      type: int
+    seconds:
+      description: Between the two looks at the error counters.
+      type: float
+    packed:
+      description: The answers by tool, as JSON, compressed, in base64.
+      type: str
+"""
+
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.ibready.cluster.plugins.module_utils._data.ib_counters import PAUSE_S
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._ibping import endpoint
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import (
+    fabric_look,
+    fabric_ports,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._verdict import source_of
+
+
+def main() -> None:
+    port = {
+        "device": {"type": "str", "required": True},
+        "port": {"type": "int", "default": 1},
+    }
+    module = AnsibleModule(
+        argument_spec={
+            "ports": {"type": "list", "elements": "dict", "options": port},
+            "pause": {"type": "float", "default": PAUSE_S},
+            "bundle": {"type": "path"},
+        },
+        supports_check_mode=True,
+    )
+    wanted = module.params
+    if not 0 <= wanted["pause"] <= 600:
+        module.fail_json(msg=f"pause must be from 0 to 600 seconds, not {wanted['pause']:g}")
+    try:
+        for one in wanted["ports"] or ():
+            endpoint(one)
+        source, host = source_of(wanted["bundle"])
+        if wanted["ports"] is not None:
+            ports = [(one["device"], one["port"]) for one in wanted["ports"]]
+        elif wanted["bundle"]:
+            ports = fabric_ports.recorded(wanted["bundle"])
+        else:
+            ports = fabric_ports.live(source)
+    except (Unavailable, ValueError) as exc:
+        module.fail_json(msg=f"the fabric was not asked: {exc}")
+    looks: list[dict[str, Any]] = []
+    for device, number in ports:
+        look = fabric_look.look(source, device, number, wanted["pause"])
+        answers = look.pop("answers")
+        looks.append({**look, "packed": fabric_look.pack(answers)})
+    module.exit_json(changed=False, host=host, looks=looks)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run learnt of its fabrics, read from the variables that the playbooks registered.
+
+``ibready_fabric_looks`` (the module fabric_look's result), ``ibready_fabric_error`` (why a host
+that was to ask could not), ``ibready_fabric_plan``, ``_known``, ``_standbys`` and
+``_oversubscription`` of the site.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
+    is_infiniband,
+    port_name,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import fabric_look
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import plan, read
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.judge import Wishes
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
+    Hca,
+    Inventory,
+    guid,
+)
+
+
+class FabricError(ValueError):
+    """A variable of the site, or what a host returned, cannot be used; the message says which."""
+
+
+def inventory(hosts: Sequence[_hosts.Host], known: Sequence[str] = ()) -> Inventory:
+    """Whose HCAs are whose, by what every host told of its own."""
+    rails: list[Hca] = []
+    others: dict[str, str] = {}
+    silent: dict[str, str] = {}
+    for host in hosts:
+        if host.ib is None:
+            silent[host.name] = host.absent or host.ib_error
+            continue
+        mine = _hosts.infiniband_rails(host)
+        ports = {port_name(ca, port) for ca, port in mine}
+        for number, (ca, port) in enumerate(mine):
+            rails.append(
+                Hca(
+                    host.name,
+                    port_name(ca, port),
+                    guid(ca.node_guid),
+                    guid(port.port_guid),
+                    number,
+                    port.state,
+                )
+            )
+        for ca in host.ib.cas:
+            if not any(port_name(ca, port) in ports for port in ca.ports):
+                others[guid(ca.node_guid)] = host.name
+    return Inventory(tuple(rails), others, silent, tuple(known))
+
+
+def looks(name: str, result: Any) -> list[read.Seen]:
+    """The looks that one host returned; raises FabricError on what is none."""
+    try:
+        return [
+            read.read(name, {**one, "answers": fabric_look.unpack(one["packed"])})
+            for one in result["looks"]
+        ]
+    except (AttributeError, KeyError, TypeError, ValueError) as exc:
+        raise FabricError(f"{name}: fabric_look returned what cannot be read: {exc!r}") from exc
+
+
+def wishes(variables: Mapping[str, Any]) -> Wishes:
+    """What the site says; raises FabricError on a plan that cannot be read."""
+    file = variables.get("ibready_fabric_plan")
+    standbys = variables.get("ibready_fabric_standbys")
+    most = variables.get("ibready_fabric_oversubscription")
+    cables = None
+    if file:
+        try:
+            cables = plan.read(_place(str(file), variables).read_text(encoding="utf-8"))
+        except (OSError, UnicodeError, plan.PlanError) as exc:
+            raise FabricError(f"ibready_fabric_plan: {file}: {exc}") from exc
+    return Wishes(
+        standbys=None if standbys is None else int(standbys),
+        oversubscription=None if most is None else float(most),
+        plan=cables,
+    )
+
+
+def _place(file: str, variables: Mapping[str, Any]) -> Path:
+    """The file; one that is not in the working directory is looked for beside the inventory."""
+    path = Path(file).expanduser()
+    beside = Path(str(variables.get("inventory_dir") or ".")) / path
+    return path if path.exists() or not beside.exists() else beside
+
+
+def known(variables: Mapping[str, Any]) -> list[str]:
+    """What belongs to the fabric though it is in no inventory."""
+    said = variables.get("ibready_fabric_known") or []
+    return [str(one) for one in said]
+
+
+def ports_of(host: _hosts.Host) -> list[tuple[str, int, str, str]]:
+    """Device, number, subnet manager ("" where none answered) and state of ports with a link."""
+    if host.ib is None:
+        return []
+    found = []
+    for ca, port in _hosts.infiniband_rails(host):
+        answer = host.ib.sm.get(port_name(ca, port))
+        manager = guid(answer.sm.guid) if answer is not None and answer.sm is not None else ""
+        if is_infiniband(port) and (port.state == "Active" or port.physical_state == "LinkUp"):
+            found.append((ca.name, port.num, manager, port.state))
+    return found

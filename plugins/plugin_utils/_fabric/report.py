@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""report["fabric"]: every fabric of a run, judged, with the site's waivers; no I/O."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _waivers
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    DEGRADED,
+    READY,
+    Check,
+    from_dict,
+    verdict,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import gather, judge
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.read import Seen
+
+# The name by which a waiver means a fabric as a whole.
+FABRIC = "fabric"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a run has of its fabrics. ``error``: why somebody could not ask, or be understood."""
+
+    looks: Sequence[Seen] = ()
+    wishes: judge.Wishes = field(default_factory=judge.Wishes)
+    known: Sequence[str] = ()
+    error: str = ""
+
+
+def asked(hostvars: Mapping[str, Any], names: Sequence[str]) -> Asked | None:
+    """Read the variables of the named hosts; None where the run did not ask."""
+    told = {name: hostvars.get(name, {}) for name in names}
+    results = {name: one.get("ibready_fabric_looks") for name, one in told.items()}
+    errors = [
+        f"{name}: {one['ibready_fabric_error']}"
+        for name, one in told.items()
+        if one.get("ibready_fabric_error")
+    ]
+    planned = next((one["ibready_fabric_asks"] for one in told.values() if _plans(one)), None)
+    if planned is None and not errors:
+        return None
+    site: Mapping[str, Any] = next(iter(told.values()), {})
+    seen: list[Seen] = []
+    try:
+        wishes = gather.wishes(site)
+        for name in planned or ():
+            result = results.get(name)
+            if isinstance(result, Mapping) and "looks" in result:
+                seen += gather.looks(name, result)
+            elif not any(one.startswith(f"{name}: ") for one in errors):
+                said = result.get("msg") if isinstance(result, Mapping) else ""
+                errors.append(f"{name}: {said or 'it was to ask the fabric and did not'}")
+    except gather.FabricError as exc:
+        wishes, errors = judge.Wishes(), [*errors, str(exc)]
+    return Asked(seen, wishes, gather.known(site), "; ".join(errors))
+
+
+def _plans(seen: Mapping[str, Any]) -> bool:
+    return isinstance(seen.get("ibready_fabric_asks"), Mapping)
+
+
+def judged(
+    hosts: Sequence[_hosts.Host], told: Asked, today: datetime.date
+) -> tuple[dict[str, Any], dict[str, list[Check]]]:
+    """The object, and the checks of single hosts (without waivers)."""
+    mine = gather.inventory(hosts, told.known)
+    found = judge.judge(told.looks, mine, told.wishes)
+    error, skipped = told.error, ""
+    if not told.looks and not error:
+        if mine.rails or mine.silent:
+            error = "no InfiniBand port of any host has a link, so nobody could ask"
+        else:
+            skipped = "no host has an InfiniBand rail"
+    waivers = {host.name: host.waivers for host in hosts}
+    fabrics = [_waived(one, waivers, today) for one in found.fabrics]
+    return {"fabrics": fabrics, "error": error, "skipped": skipped}, found.hosts
+
+
+def is_good(report: Mapping[str, Any]) -> bool:
+    """Whether nothing of the fabrics speaks against the run; a run that did not ask has none."""
+    told = report.get("fabric")
+    if told is None:
+        return True
+    return not told["error"] and all(one["verdict"] in (READY, DEGRADED) for one in told["fabrics"])
+
+
+def _waived(
+    fabric: dict[str, Any],
+    waivers: Mapping[str, Sequence[_waivers.Waiver]],
+    today: datetime.date,
+) -> dict[str, Any]:
+    """The same with waivers: of a host for what is told of it, of ``fabric`` for the rest."""
+    site = list(dict.fromkeys(one for mine in waivers.values() for one in mine))
+    checks = []
+    for check in map(from_dict, fabric["checks"]):
+        host, _blank, rest = check.subject.partition(" ")
+        if host in waivers:
+            own = replace(check, subject=rest or "host")
+            marked = _waivers.apply([own], waivers[host], host, today)[0]
+            checks.append(replace(marked, subject=check.subject))
+        else:
+            checks += _waivers.apply([check], site, FABRIC, today)
+    return {
+        **fabric,
+        "verdict": verdict(checks),
+        "checks": [check.to_dict() for check in checks],
+    }
