@@ -52,7 +52,8 @@ def _all(fabrics: list[dict[str, Any]]) -> list[str]:
 def _bad(fabric: Mapping[str, Any], bad: list[Check]) -> list[str]:
     if not bad:
         return []
-    found = ["", f"fabric {fabric['name']} is {fabric['verdict']}:"]
+    named = f"fabric {fabric['name']}" if fabric["name"] != "fabric" else "the fabric"
+    found = ["", f"{named} is {fabric['verdict']}:"]
     for check in bad[:_MOST]:
         found.append(f"  {check.result.upper():7} {check.id}  {check.subject}")
         if check.observed:

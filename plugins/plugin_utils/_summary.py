@@ -80,7 +80,9 @@ def bad(report: Mapping[str, Any]) -> dict[str, str]:
             f"{name} is {host['verdict']}: {sentence(wrong[0])}{more}. "
             "The table above and the report tell all of it."
         )
-    return {**_bad_fabrics(report), **found}
+    for name, said in _bad_fabrics(report).items():
+        found[name] = f"{found[name]} And {said}" if name in found else said
+    return found
 
 
 def _bad_fabrics(report: Mapping[str, Any]) -> dict[str, str]:
@@ -97,6 +99,7 @@ def _bad_fabrics(report: Mapping[str, Any]) -> dict[str, str]:
         asker = fabric["asked"].partition(" ")[0]
         at = asker if asker in report["hosts"] else first
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-        said = f"the fabric {fabric['name']} is {fabric['verdict']}: {sentence(wrong[0])}{more}"
+        named = f" {fabric['name']}" if fabric["name"] != "fabric" else ""
+        said = f"the fabric{named} is {fabric['verdict']}: {sentence(wrong[0])}{more}"
         found[at] = f"{found[at]} {said}." if at in found else f"{said}."
     return found

@@ -14,6 +14,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY, INVENTORY
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
     CORE,
+    LANE_GBPS,
     LEAF,
     SPINE,
     Cable,
@@ -176,7 +177,7 @@ def _narrowing(fabric: Fabric, up: Mapping[str, list[Cable]]) -> list[Check]:
             fastest[cable.b.guid] = (cable.gbps, cable)
     wrong = []
     for leaf in fabric.switches(LEAF):
-        above = max((cable.gbps for cable in up.get(leaf.guid, ())), default=0.0)
+        above = max(map(_whole, up.get(leaf.guid, ())), default=0.0)
         if leaf.guid not in fastest:
             continue
         below, cable = fastest[leaf.guid]
@@ -190,6 +191,11 @@ def _narrowing(fabric: Fabric, up: Mapping[str, list[Cable]]) -> list[Check]:
                 )
             )
     return wrong
+
+
+def _whole(cable: Cable) -> float:
+    """Its data rate with four lanes: one that has lost some is told by its width."""
+    return max(cable.gbps, 4 * LANE_GBPS.get(cable.speed, 0.0))
 
 
 def _spines(fabric: Fabric, lost: Mapping[str, int]) -> list[Check]:

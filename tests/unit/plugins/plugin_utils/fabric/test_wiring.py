@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who asks, what a site says, and what comes of it in the report."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.filter.fabric_plan import fabric_plan
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import fabric_look
+from ansible_collections.ibready.cluster.plugins.plugin_utils import (
+    _cluster,
+    _hosts,
+    _render_fabric,
+    _summary,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import (
+    ask,
+    gather,
+    plan,
+    report,
+)
+from tests.unit.fabrics import Fabric
+from tests.unit.samples import node
+
+CSV = "to,to_port,from,from_port,note\n# a comment\nleaf1,1,node1 mlx5_0,1,\n0xa0,2,0x2c00,1,x\n"
+TODAY = datetime.datetime(2026, 11, 22, tzinfo=datetime.UTC)
+
+
+def host(index: int, **more: Any) -> dict[str, Any]:
+    """The variables of a host that took part."""
+    return {
+        "ibready_node": {"node": {"kernel": "6.8.0", "root": True, "simulated": ""}},
+        "ibready_ibverify": {"checks": [], "facts": {"ib": node(index).to_dict()}},
+        "ibready_expect": {"hcas": 2, "link_layer": "InfiniBand", "rate_gbps": 400},
+        **more,
+    }
+
+
+def fabric() -> Fabric:
+    """One switch a rail and a spine, with the HCAs of samples.node(1) to (3)."""
+    made = Fabric()
+    leaves = [made.switch(f"a{rail}0", f"leaf{rail + 1}") for rail in range(2)]
+    made.switch("b00", "spine1")
+    for index in (1, 2, 3):
+        for ca in node(index).cas:
+            rail = int(ca.name[-1])
+            guid = made.hca(f"{int(ca.node_guid, 16):x}", f"n{index}", ca.name, rail)
+            made.plug((guid, 1), (leaves[rail], index))
+    for rail, leaf in enumerate(leaves):
+        made.plug((leaf, 33), ("b00", rail + 1))
+    made.asks = f"{int(node(1).cas[0].node_guid, 16):x}"
+    return made
+
+
+def run(made: Fabric, **site: Any) -> dict[str, dict[str, Any]]:
+    """What the playbooks have registered of three hosts, the first of which asked."""
+    asks = {"n1": [{"device": "mlx5_0", "port": 1}]}
+    look = {"device": "mlx5_0", "port": 1, "seconds": 5.0}
+    told = {"looks": [{**look, "packed": fabric_look.pack(made.answers())}]}
+    known = {f"n{index}": host(index, ibready_fabric_asks=asks, **site) for index in (1, 2, 3)}
+    known["n1"]["ibready_fabric_looks"] = told
+    return known
+
+
+def judged(known: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    return _cluster.report(
+        _hosts.gather(known, list(known)),
+        size=len(known),
+        created=TODAY,
+        version="1",
+        asked=report.asked(known, list(known)),
+    )
+
+
+def bad(fabrics: dict[str, Any]) -> list[tuple[str, str]]:
+    checks = [one for each in fabrics["fabrics"] for one in each["checks"]]
+    return [(one["id"], one["subject"]) for one in checks if one["result"] in ("fail", "unknown")]
+
+
+def test_each_fabric_is_asked_once_and_by_as_few_as_can_be() -> None:
+    hosts = {
+        "a": [("mlx5_0", 1, "s1", "Active")],
+        "b": [("mlx5_0", 1, "s1", "Active"), ("mlx5_1", 1, "s2", "Active")],
+        "c": [("mlx5_0", 1, "s3", "Active")],
+    }
+    assert ask.askers(hosts) == {"b": [("mlx5_0", 1), ("mlx5_1", 1)], "c": [("mlx5_0", 1)]}
+
+
+def test_without_a_subnet_manager_rails_are_told_apart_by_their_name() -> None:
+    down = [("mlx5_0", 1, "", "Initializing"), ("mlx5_1", 1, "", "Initializing")]
+    assert ask.askers({"a": down, "b": down}) == {"a": [("mlx5_0", 1), ("mlx5_1", 1)]}
+
+
+def test_a_port_that_is_up_is_asked_before_one_that_is_not() -> None:
+    ports = [("mlx5_0", 1, "s", "Initializing"), ("mlx5_1", 1, "s", "Active")]
+    assert ask.askers({"a": ports}) == {"a": [("mlx5_1", 1)]}
+
+
+def test_the_filter_plans_over_what_hosts_told() -> None:
+    known = {"n1": host(1), "n2": host(2), "n3": {"ibready_node": {"unreachable": True}}}
+    found = fabric_plan(known, list(known))
+    assert list(found) == ["n1"]
+    assert found["n1"][0] == {"device": "mlx5_0", "port": 1}
+
+
+def test_a_csv_plan_has_its_columns_by_name() -> None:
+    first, second = plan.read(CSV)
+    assert (str(first.one), str(first.other), first.line) == ("node1 mlx5_0/1", "leaf1/1", 3)
+    assert (second.one.guid, second.other.guid) == ("2c00", "a0")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "no cable"),
+        ("from,to\na,b\n", "line 1: no column from_port"),
+        (CSV + "leaf1,x,node2,1,\n", "line 5: 'leaf1' port 'x'"),
+        (CSV + "leaf1,1,node2 mlx5_0,1,\n", "line 5: leaf1/1 has a cable in line 3"),
+        (CSV + "leaf1\n", "line 5: 1 columns"),
+        (fabric().discovery().rsplit("\n\n", 1)[0], "the file is cut"),
+    ],
+)
+def test_a_plan_that_cannot_be_read_names_the_line(text: str, says: str) -> None:
+    with pytest.raises(plan.PlanError, match=says):
+        plan.read(text)
+
+
+def test_a_healthy_fabric_is_in_the_report() -> None:
+    found = judged(run(fabric()))
+    assert bad(found["fabric"]) == []
+    assert (found["fabric"]["error"], found["fabric"]["skipped"]) == ("", "")
+    assert report.is_good(found)
+    rails = [one["rail"] for one in found["fabric"]["fabrics"][0]["nodes"] if one["host"]]
+    assert sorted(rails) == [1, 1, 1, 2, 2, 2]
+    lines = _render_fabric.lines(found)
+    assert lines[2].split()[:5] == ["fabric", "ready", "n1", "mlx5_0/1", "3"]
+
+
+def test_a_run_that_did_not_ask_has_no_fabric() -> None:
+    known = {"n1": host(1), "n2": host(2)}
+    assert "fabric" not in judged(known)
+    assert _render_fabric.lines(judged(known)) == []
+
+
+def test_a_bad_fabric_fails_the_run_at_the_host_that_asked() -> None:
+    made = fabric()
+    made.plug(("a00", 33), ("b00", 1), "1xNDR", "Could be 4X ")
+    found = judged(run(made))
+    assert bad(found["fabric"]) == [("fabric.cable.width", "leaf1/33 - spine1/1")]
+    assert not report.is_good(found)
+    assert "the fabric is not_ready: fabric.cable.width" in _summary.bad(found)["n1"]
+    assert "the fabric is not_ready:" in "\n".join(_render_fabric.lines(found))
+
+
+def test_what_is_wrong_with_a_host_is_told_there_too_and_waived_once() -> None:
+    made = fabric()
+    end = next(end for end in made.cables if end[0] == made.rails[3].node_guid)
+    made.pull(end)
+    name = made.rails[3].name
+    known = run(made)
+    found = judged(known)
+    assert bad(found["fabric"]) == [("fabric.hca.present", f"n2 {name}")]
+    mine = [one for one in found["hosts"]["n2"]["checks"] if one["id"] == "fabric.hca.present"]
+    assert [(one["subject"], one["result"]) for one in mine] == [(name, "fail")]
+    waiver = {"check": "fabric.hca.present", "host": "n2", "subject": name}
+    for one in known.values():
+        one["ibready_waivers"] = [{**waiver, "until": "2030-01-01", "reason": "RMA"}]
+    waived = judged(known)
+    assert waived["fabric"]["fabrics"][0]["verdict"] == "ready"
+    mine = [one for one in waived["hosts"]["n2"]["checks"] if one["id"] == "fabric.hca.present"]
+    assert mine[0]["waived"]
+
+
+def test_a_fabric_is_waived_by_its_name() -> None:
+    made = fabric()
+    made.plug(("a00", 33), ("b00", 1), "1xNDR", "Could be 4X ")
+    waiver = {
+        "check": "fabric.cable.width",
+        "host": "fabric",
+        "subject": "leaf1/33 - spine1/1",
+        "until": "2030-01-01",
+        "reason": "cable ordered",
+    }
+    found = judged(run(made, ibready_waivers=[waiver]))
+    assert found["fabric"]["fabrics"][0]["verdict"] == "ready"
+    assert "(waived until 2030-01-01: cable ordered)" in "\n".join(_render_fabric.lines(found))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        ({"ibready_fabric_looks": {"msg": "no root"}}, "n1: no root"),
+        ({"ibready_fabric_looks": None}, "n1: it was to ask the fabric and did not"),
+        ({"ibready_fabric_error": "Ask the fabric: boom"}, "n1: Ask the fabric: boom"),
+        ({"ibready_fabric_looks": {"looks": [{"packed": "%"}]}}, "cannot be read"),
+        ({"ibready_fabric_plan": "/nonexistent.csv"}, "ibready_fabric_plan: /nonexistent.csv"),
+    ],
+)
+def test_whoever_could_not_ask_fails_the_run(spoil: dict[str, Any], says: str) -> None:
+    known = run(fabric())
+    known["n1"].update(spoil)
+    found = judged(known)
+    assert says in found["fabric"]["error"]
+    assert not report.is_good(found)
+    assert says in _summary.bad(found)["n1"]
+    assert says in "\n".join(_render_fabric.lines(found))
+
+
+def test_hosts_without_a_rail_are_skipped_and_those_without_a_link_are_not() -> None:
+    known = {"n1": host(1, ibready_fabric_asks={})}
+    assert "has a link" in judged(known)["fabric"]["error"]
+    bare = node(1).to_dict()
+    bare["cas"] = []
+    known["n1"]["ibready_ibverify"] = {"checks": [], "facts": {"ib": bare}}
+    found = judged(known)["fabric"]
+    assert (found["error"], found["skipped"]) == ("", "no host has an InfiniBand rail")
+
+
+def test_a_relative_plan_lies_beside_the_inventory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir("/")
+    (tmp_path / "cabling.csv").write_text(CSV)
+    site = {"ibready_fabric_plan": "cabling.csv", "inventory_dir": str(tmp_path)}
+    cables = gather.wishes(site).plan
+    assert cables is not None
+    assert len(cables) == 2
