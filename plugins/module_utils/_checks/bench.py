@@ -36,7 +36,7 @@ _IDS = {
 }
 _OUTLIER = "fabric.bench.outlier"
 _AGAIN = "mend what kept it from being measured, then run playbooks/bench.yml again"
-_NO_FLOOR = "nobody published what {what} has to reach; set {key} in bench_floors"
+_NO_FLOOR = "nobody published what {what} has to reach"
 
 # Rail and test: what is judged together on one host.
 Key = Tuple[str, str]
@@ -174,7 +174,7 @@ def _floor(
         rate = (
             "a port of unknown rate" if told[0].rate is None else f"a port of {told[0].rate:g} Gb/s"
         )
-        why = _NO_FLOOR.format(what=rate, key=key)
+        why = _NO_FLOOR.format(what=rate)
         return unknown(name, subject, why, observed=observed, remedy=f"set {key} in bench_floors")
     word = "at least" if test in BANDWIDTH else "at most"
     expected = f"{word} {limit[0]:g} {told[0].unit}"

@@ -91,7 +91,7 @@ def _busbw(name: str, subject: str, told: Mapping[str, Any], limit: Limit | None
     if limit is None:
         key = "nccl_node_gbps" if name == _NODE else "nccl_nodes_gbps"
         what = "these GPUs have" if name == _NODE else "these hosts and rails have"
-        why = f"nobody published what {what} to reach; set {key} in bench_floors"
+        why = f"nobody published what {what} to reach"
         return unknown(name, subject, why, observed=seen, remedy=f"set {key} in bench_floors")
     expected = f"at least {limit[0]:g} GB/s"
     if told["busbw"] < limit[0]:

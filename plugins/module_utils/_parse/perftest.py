@@ -114,14 +114,14 @@ def _latency(number: int, head: str, row: dict[str, float]) -> Latency:
 def _without_table(lines: list[str], tables: int) -> ParseError:
     if tables:
         return ParseError(_TOOL, 0, "", f"{tables} tables of results, and one run has one")
-    # A hint follows what went wrong, so the first word counts; the head is no complaint.
+    # What follows from the first word that something went wrong says less.
     said = [
         (number, line)
         for number, line in enumerate(lines, 1)
         if line and not line.startswith(("---", "***", "* Waiting")) and not _FIELD.search(line)
     ]
-    wrong = [one for one in said if re.search(r"(?i)unable|fail|couldn't|error|not |no ", one[1])]
+    wrong = [one for one in said if re.search(r"(?i)unable|fail|couldn't|cannot|error", one[1])]
     if not said:
         return ParseError(_TOOL, 0, "", f"empty output: {NO_TABLE}")
-    number, line = (wrong or said)[-1]
+    number, line = wrong[0] if wrong else said[-1]
     return ParseError(_TOOL, number, line, NO_TABLE, tuple(one[1] for one in wrong))

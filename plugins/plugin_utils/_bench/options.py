@@ -23,6 +23,12 @@ BENCH_OPTIONS: dict[str, dict[str, Any]] = {
         "description": "Which tests of perftest (default: all; `write_bw_gpu` only between hosts "
         "with GPUs).",
     },
+    "bench_devices": {
+        "type": "list",
+        "elements": "str",
+        "description": "RDMA devices of a host that perftest measures in place of its rails, "
+        "software devices (rxe) as well (default: the rails).",
+    },
     "bench_partners": {
         "type": "int",
         "description": "Against how many others each host measures, both ways (default 3).",

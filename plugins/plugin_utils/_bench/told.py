@@ -22,6 +22,8 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._bench.plan import
 from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import Rail
 
 HCAS = "hcas"
+# The variable with the devices that are measured in place of the rails.
+DEVICES = "bench_devices"
 
 
 @dataclass(frozen=True)
@@ -71,13 +73,13 @@ def _told(host: _hosts.Host, seen: Mapping[str, Any]) -> Told:
     machine = host.facts.get("machine") or {}
     models = machine.get("gpus")
     gpus = None if models is None else tuple(str(one or "unknown model") for one in models)
-    rails, rates, down = _rails(host)
+    rails, rates, down = _rails(host, [str(one) for one in seen.get(DEVICES) or ()])
     return Told(
         name=host.name,
         member=Member(address, rails, bool(gpus)),
         rates=rates,
         down=down,
-        why=host.ib_error or ("" if rates else "it has no RDMA port that could be a rail"),
+        why=host.ib_error or ("" if rates else _no_port(seen)),
         gpus=gpus,
         gpus_why="" if gpus is not None else host.ib_error or "nobody looked for GPUs",
         stack=_stack(host),
@@ -93,16 +95,27 @@ def _told(host: _hosts.Host, seen: Mapping[str, Any]) -> Told:
     )
 
 
+def _no_port(seen: Mapping[str, Any]) -> str:
+    named = [str(one) for one in seen.get(DEVICES) or ()]
+    if named:
+        return f"it has no {' and no '.join(named)}, which bench_devices names"
+    return "it has no RDMA port that could be a rail (bench_devices names others)"
+
+
 def _rails(
-    host: _hosts.Host,
+    host: _hosts.Host, devices: Sequence[str]
 ) -> tuple[dict[str, Rail], dict[str, float | None], dict[str, str]]:
-    """Rails that can measure, the rate of every one, and why the others cannot."""
+    """Rails that can measure, the rate of every one, and why the others cannot.
+
+    ``devices``: those that the site names in place of the rails, software devices (rxe) as well.
+    """
     rails: dict[str, Rail] = {}
     rates: dict[str, float | None] = {}
     down: dict[str, str] = {}
     if host.ib is None:
         return rails, rates, down
-    for ca, port in ib.rails(host.ib, host.expect):
+    named = [(ca, port) for ca in host.ib.cas if ca.name in devices for port in ca.ports]
+    for ca, port in named if devices else ib.rails(host.ib, host.expect):
         name = port_name(ca, port)
         rates[name] = port.rate
         if port.state == "Active":

@@ -27,6 +27,45 @@ NO_DEVICE = """ Did not detect devices
  If device exists, check if driver is up
  Unable to find the Infiniband/RoCE device
 """
+# Recorded: perftest 25.01.0 of Debian 13, of a port where nobody waits.
+NOBODY = """Couldn't connect to 198.18.96.12:18777
+Unable to open file descriptor for socket connection
+ Unable to init the socket connection
+"""
+# Recorded: perftest 25.01.0 of Debian 13 between two virtual machines over soft-RoCE (rdma_rxe of
+# Linux 6.12, emulated processors: the numbers say nothing of hardware).
+RXE_BW = """ WARNING: BW peak won't be measured in this run.
+---------------------------------------------------------------------------------------
+                    RDMA_Write BW Test
+ Dual-port       : OFF\t\tDevice         : rxe0
+ Number of qps   : 4\t\tTransport type : IB
+ Connection type : RC\t\tUsing SRQ      : OFF
+ PCIe relax order: ON\t\tLock-free      : OFF
+ ibv_wr* API     : OFF\t\tUsing DDP      : OFF
+ TX depth        : 128
+ CQ Moderation   : 1
+ Mtu             : 1024[B]
+ Link type       : Ethernet
+ GID index       : 1
+ Max inline data : 0[B]
+ rdma_cm QPs\t : OFF
+ Data ex. method : Ethernet
+---------------------------------------------------------------------------------------
+ local address: LID 0000 QPN 0x0011 PSN 0x28fc RKey 0x00021e VAddr 0x007f166dc5a000
+ GID: 00:00:00:00:00:00:00:00:00:00:255:255:198:18:96:11
+ remote address: LID 0000 QPN 0x0011 PSN 0x793119 RKey 0x000245 VAddr 0x007f87228ec000
+ GID: 00:00:00:00:00:00:00:00:00:00:255:255:198:18:96:12
+---------------------------------------------------------------------------------------
+ #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]
+ 1048576    37               0.00               0.10   \t\t     0.000012
+---------------------------------------------------------------------------------------
+"""
+RXE_LAT = (
+    " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    "
+    "t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec] \n"
+    " 2       1000          219.24         119031.92      4619.80  \t       5756.73     "
+    "\t3736.49\t\t24871.68 \t\t119031.92\n"
+)
 SAMPLE = (SAMPLES / "perftest.txt").read_text()
 NCCL = (SAMPLES / "nccl_tests.txt").read_text()
 
@@ -52,6 +91,14 @@ def test_words_between_the_table_and_a_size_for_each_row_are_read() -> None:
     assert found.latency == ()
 
 
+def test_what_two_virtual_machines_said_is_read() -> None:
+    (one,) = perftest.parse(RXE_BW).bandwidth
+    assert (one.size, one.iterations, one.gbps) == (1048576, 37, 0.1)
+    assert dict(perftest.parse(RXE_BW).about)["Link type"] == "Ethernet"
+    (late,) = perftest.parse(RXE_LAT).latency
+    assert (late.typical, late.p99) == (4619.8, 24871.68)
+
+
 def test_latency_is_the_median() -> None:
     row = " 2       1000          1.76      6.12     1.79     1.80     \t0.06    1.88    6.12"
     (one,) = perftest.parse("\n".join((LINE, LAT, row, LINE))).latency
@@ -70,6 +117,7 @@ def test_latency_of_a_duration_is_the_mean() -> None:
     ("text", "said"),
     [
         (NO_DEVICE, "Unable to find the Infiniband/RoCE device"),
+        (NOBODY, "Couldn't connect to 198.18.96.12:18777"),
         ("", "empty output"),
         (
             SAMPLE[: SAMPLE.index(" #bytes")] + "Failed to complete run_iter_bw function",
@@ -80,7 +128,16 @@ def test_latency_of_a_duration_is_the_mean() -> None:
         (SAMPLE.replace("396.12", ""), "values for 5 columns"),
         (SAMPLE.replace("Gb/sec", "furlongs"), "no unit of ours"),
     ],
-    ids=["no device", "nothing", "failed", "cut", "two runs", "a value is gone", "another unit"],
+    ids=[
+        "no device",
+        "nobody there",
+        "nothing",
+        "failed",
+        "cut",
+        "two runs",
+        "a value is gone",
+        "another unit",
+    ],
 )
 def test_a_run_without_numbers_says_why(text: str, said: str) -> None:
     with pytest.raises(ParseError, match=said):

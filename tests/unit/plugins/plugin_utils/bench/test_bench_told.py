@@ -65,6 +65,14 @@ def test_a_host_that_was_not_looked_at_has_no_rails_and_says_so() -> None:
     assert (one.rates, one.why, one.gpus, one.gpus_why) == ({}, "it broke", None, "it broke")
 
 
+def test_the_site_may_name_other_devices() -> None:
+    named = host(1, bench_devices=["mlx5_1"])
+    gone = host(2, bench_devices=["rxe0"])
+    one, two = told.gather({"n1": named, "n2": gone}, ["n1", "n2"])
+    assert set(one.rates) == {"mlx5_1/1"}
+    assert two.why == "it has no rxe0, which bench_devices names"
+
+
 def test_the_same_stack_has_the_same_digest() -> None:
     one, two = told.gather({"n1": host(1), "n2": host(2)}, ["n1", "n2"])
     other = host(2)
