@@ -24,6 +24,17 @@ _PROGRAMS = "/opt/ibready"
 _START_SECONDS = 30
 
 
+# A program may take as long as its fabric is there.
+_NO_LIMIT = 1e6
+# What libibmad says when nothing came back for seconds; ibsim answers at once, or tells that it
+# does not, whatever is wrong with the fabric.
+_LOST = "recv failed: Connection timed out"
+
+
+class Stuck(SandboxError):
+    """The simulated wire failed, not the simulated fabric: ask a new one."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """What a program printed, its exit status and how long it took."""
@@ -47,15 +58,22 @@ class Fabric:
         for order in orders:
             self._ask(order)
 
-    def run(self, host: str, argv: Sequence[str]) -> Answer:
-        """Run a program as a client of ibsim on one host (ibsim's id of its HCA)."""
-        return Answer(**self._ask({"do": "run", "host": host, "argv": list(argv)}))
+    def run(self, host: str, argv: Sequence[str], limit: float = _NO_LIMIT) -> Answer:
+        """Run a program as a client of ibsim on one host (ibsim's id of its HCA).
+
+        Raises Stuck where it did not end within `limit` seconds, or ibsim lost what it was told.
+        """
+        order = {"do": "run", "host": host, "argv": list(argv), "limit": limit}
+        answer = Answer(**self._ask(order))
+        if _LOST in answer.stderr:
+            raise Stuck(f"the rig, {self._name}: {argv[0]}: {answer.stderr.strip()}")
+        return answer
 
     def _ask(self, order: Order) -> Order:
         try:
             return self._rig.ask(order, self._deadline)
         except SandboxError as exc:
-            raise SandboxError(f"the rig, {self._name}, {order['do']}: {exc}") from None
+            raise type(exc)(f"the rig, {self._name}, {order['do']}: {exc}") from None
 
 
 class Rig:
@@ -93,7 +111,7 @@ class Rig:
         # The container keeps to the same limit, and can say what did not end.
         answer: Order = json.loads(self._line(deadline + 10))
         if "error" in answer:
-            raise SandboxError(answer["error"])
+            raise (Stuck if answer["stuck"] else SandboxError)(answer["error"])
         return answer
 
     def _line(self, deadline: float) -> bytes:

@@ -33,6 +33,10 @@ class OrderError(Exception):
     """An order that did not do what it should."""
 
 
+class Stuck(OrderError):
+    """A program that did not end, which is nobody's doing."""
+
+
 class Manager:
     """An opensm on one HCA."""
 
@@ -160,7 +164,7 @@ class Fabric:
         return {}
 
     def _run(self, order: Json) -> Json:
-        """Run a program as a client of ibsim on one host."""
+        """Run a program as a client of ibsim on one host, for at most ``limit`` seconds."""
         begun = time.monotonic()
         try:
             done = subprocess.run(
@@ -169,10 +173,10 @@ class Fabric:
                 env=self._environment(order["host"]),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
-                timeout=max(0.1, self._deadline - begun),
+                timeout=max(0.1, min(order["limit"], self._deadline - begun)),
             )
         except subprocess.TimeoutExpired:
-            raise OrderError(f"{' '.join(order['argv'])}: no end in time") from None
+            raise Stuck(f"{' '.join(order['argv'])}: no end in time") from None
         return {
             "rc": done.returncode,
             "stdout": done.stdout.decode(errors="replace"),
@@ -203,7 +207,7 @@ def serve() -> None:
                 else:
                     answer = fabric.order(order)
             except (OrderError, ConsoleError, OSError) as exc:
-                answer = {"error": str(exc)}
+                answer = {"error": str(exc), "stuck": isinstance(exc, Stuck)}
             print(json.dumps(answer), flush=True)
     finally:
         if fabric is not None:

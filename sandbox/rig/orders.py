@@ -42,5 +42,5 @@ def pause(seconds: float) -> Order:
 
 
 def run(host: str, *argv: str) -> Order:
-    """Run a program on a host for its effect."""
-    return {"do": "run", "host": host, "argv": list(argv)}
+    """Run a program on a host for its effect, for some seconds at most."""
+    return {"do": "run", "host": host, "argv": list(argv), "limit": 10}

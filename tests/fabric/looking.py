@@ -26,14 +26,15 @@ class Simulated:
 
     recorded = False
 
-    def __init__(self, fabric: Fabric, plan: Plan) -> None:
+    def __init__(self, fabric: Fabric, plan: Plan, limit: float) -> None:
         self._fabric = fabric
+        self._limit = limit
         self._plan = plan
         self._host = plan.topology.hca(ASKING, 0).id
 
     def run(self, name: str, *args: str) -> Output:
         """Run the tool inside the rig."""
-        answer = self._fabric.run(self._host, [*COMMANDS[name].argv, *args])
+        answer = self._fabric.run(self._host, [*COMMANDS[name].argv, *args], self._limit)
         return Output(answer.rc, answer.stdout, answer.stderr)
 
     def again(self, seconds: float) -> tuple[Evidence, float]:
@@ -62,4 +63,4 @@ def look(rig: Rig, plan: Plan, seconds: float = 20) -> dict[str, Any]:
     """What fabric_look gives of a fabric in the planned state."""
     with rig.fabric(plan.topology, seconds) as fabric:
         fabric.do(plan.before)
-        return fabric_look.look(Simulated(fabric, plan), DEVICE, 1, pause=0)
+        return fabric_look.look(Simulated(fabric, plan, seconds), DEVICE, 1, pause=0)
