@@ -28,6 +28,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import (
     check_sm,
     rows,
 )
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.calm import uncollected
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
     LEAF,
     End,
@@ -83,6 +84,7 @@ class _One:
     checks: list[Check] = field(default_factory=list)
 
 
+@uncollected
 def judge(looks: Sequence[Seen], inventory: Inventory, wishes: Wishes) -> Judged:
     """Judge every fabric that was looked at; two looks at one fabric count as one."""
     groups = _groups(looks)

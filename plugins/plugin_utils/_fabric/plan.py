@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibnetdiscover
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._topology import TOPOLOGY
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.calm import uncollected
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import guid
 
 COLUMNS = ("from", "from_port", "to", "to_port")
@@ -43,6 +44,7 @@ class Planned:
     line: int = 0
 
 
+@uncollected
 def read(text: str) -> tuple[Planned, ...]:
     """The cables of a plan, in either form; raises PlanError."""
     if text.lstrip("\ufeff \r\n").startswith(("# Topology file", "#\n# Topology", "#\r\n# Topo")):

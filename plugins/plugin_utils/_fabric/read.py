@@ -23,6 +23,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._topology i
     TOPOLOGY,
     Ibnetdiscover,
 )
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.calm import uncollected
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import guid
 
 TOOLS = ("ibnetdiscover", "iblinkinfo", "ibqueryerrors", AGAIN, "sminfo", "saquery_sm")
@@ -76,6 +77,7 @@ class _Told:
         return Output(int(told["rc"]), str(told["stdout"]), str(told["stderr"]))
 
 
+@uncollected
 def read(host: str, look: Mapping[str, Any]) -> Seen:
     """The facts of one look; raises KeyError, TypeError or ValueError on what is none."""
     answers = look["answers"]
