@@ -83,7 +83,8 @@ def read(host: str, look: Mapping[str, Any]) -> Seen:
     answers = look["answers"]
     evidence = _Told(answers)
     later = _Told({_FIRST: answers.get(AGAIN)})
-    port = f"{look['device']}/{look['port']}"
+    # A bundle may hold what was asked of no port in particular.
+    port = f"{look['device']}/{look['port']}" if look["device"] else "bundle"
     return Seen(
         f"{host} {port}",
         port,
