@@ -291,6 +291,10 @@ def test_hosts_without_gpus_have_no_nccl_to_judge(run: Run) -> None:
         ({**MPI, "measured": [{**MPI["measured"][0], "right": False}]}, "fail"),
         ({**MPI, "result": "unknown", "why": "the log does not tell"}, "unknown"),
         ({**MPI, "measured": []}, "unknown"),
+        (
+            {"result": "fail", "why": "mpirun ended with timeout 1: x", "transports": []},
+            "unknown",
+        ),
         ({"msg": "smoke job: there is no mpirun on this host", "failed": True}, "unknown"),
     ],
 )
