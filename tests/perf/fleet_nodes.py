@@ -9,12 +9,15 @@ ask it end with an error at once. infiniband-diags is the distribution's, and un
 from __future__ import annotations
 
 import contextlib
+import shutil
+import signal
 import subprocess
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 import yaml
 
@@ -50,21 +53,33 @@ class Fleet(config.Sandbox):
 
 
 @contextlib.contextmanager
-def up(count: int, state: Path) -> Iterator[Fleet]:
-    """The nodes, gone when the block ends."""
+def up(count: int) -> Iterator[Fleet]:
+    """The nodes, gone when the block ends, also by SIGTERM."""
+    signal.signal(signal.SIGTERM, _ended)
+    # Always the same place, by which the next run knows what one left that was killed.
+    state = config.REPOSITORY / ".sandbox" / NAME
     box = Fleet(name=NAME, subnet=SUBNET, state=state, count=count)
     before = int(_INOTIFY.read_text())
     if before < _ENOUGH:
         # Each systemd takes several; 20 containers exhaust the usual 128.
         _allow(_ENOUGH)
-    podman.remove(box)
+    _remove(box)
     try:
         _make(box)
         yield box
     finally:
-        podman.remove(box)
+        _remove(box)
         if before < _ENOUGH:
             _allow(before)
+
+
+def _ended(number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(f"ended by {signal.Signals(number).name}")
+
+
+def _remove(box: Fleet) -> None:
+    podman.remove(box)
+    shutil.rmtree(box.state, ignore_errors=True)
 
 
 def _allow(instances: int) -> None:
