@@ -9,13 +9,13 @@ ask it end with an error at once. infiniband-diags is the distribution's, and un
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import shutil
 import signal
 import subprocess
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
@@ -28,9 +28,11 @@ from sandbox.hardware.board import build
 NAME, SUBNET = "ibready-perf-fleet", "198.18.87"
 _INOTIFY = Path("/proc/sys/fs/inotify/max_user_instances")
 _ENOUGH = 8192
+# What a /24 holds.
+_MOST = 240
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Fleet(config.Sandbox):
     """A sandbox of ``count`` nodes and without a fabric."""
 
@@ -78,7 +80,8 @@ def _ended(number: int, _frame: FrameType | None) -> None:
 
 
 def _remove(box: Fleet) -> None:
-    podman.remove(box)
+    # As many as there may be: an earlier run may have had more.
+    podman.remove(dataclasses.replace(box, count=_MOST))
     shutil.rmtree(box.state, ignore_errors=True)
 
 
