@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -87,6 +88,8 @@ def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--slowest", type=int, default=10, help="how many tasks are listed")
     asked = parser.parse_args(words)
+    # The sandbox has to go, also when time is up.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder))
         sandbox("up")

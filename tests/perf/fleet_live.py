@@ -133,7 +133,7 @@ def main(words: list[str]) -> int:
     whole = f"areas={areas} report_only=true"
     with (
         tempfile.TemporaryDirectory() as folder,
-        fleet_nodes.up(asked.nodes, Path(folder) / "box") as box,
+        fleet_nodes.up(asked.nodes) as box,
     ):
         bench = Bench(box, Path(folder))
         rows = [

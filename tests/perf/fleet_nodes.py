@@ -9,12 +9,15 @@ ask it end with an error at once. infiniband-diags is the distribution's, and un
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import shutil
+import signal
 import subprocess
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 import yaml
 
@@ -25,9 +28,11 @@ from sandbox.hardware.board import build
 NAME, SUBNET = "ibready-perf-fleet", "198.18.87"
 _INOTIFY = Path("/proc/sys/fs/inotify/max_user_instances")
 _ENOUGH = 8192
+# What a /24 holds.
+_MOST = 240
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Fleet(config.Sandbox):
     """A sandbox of ``count`` nodes and without a fabric."""
 
@@ -50,21 +55,34 @@ class Fleet(config.Sandbox):
 
 
 @contextlib.contextmanager
-def up(count: int, state: Path) -> Iterator[Fleet]:
-    """The nodes, gone when the block ends."""
+def up(count: int) -> Iterator[Fleet]:
+    """The nodes, gone when the block ends, also by SIGTERM."""
+    signal.signal(signal.SIGTERM, _ended)
+    # Always the same place, by which the next run knows what one left that was killed.
+    state = config.REPOSITORY / ".sandbox" / NAME
     box = Fleet(name=NAME, subnet=SUBNET, state=state, count=count)
     before = int(_INOTIFY.read_text())
     if before < _ENOUGH:
         # Each systemd takes several; 20 containers exhaust the usual 128.
         _allow(_ENOUGH)
-    podman.remove(box)
+    _remove(box)
     try:
         _make(box)
         yield box
     finally:
-        podman.remove(box)
+        _remove(box)
         if before < _ENOUGH:
             _allow(before)
+
+
+def _ended(number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(f"ended by {signal.Signals(number).name}")
+
+
+def _remove(box: Fleet) -> None:
+    # As many as there may be: an earlier run may have had more.
+    podman.remove(dataclasses.replace(box, count=_MOST))
+    shutil.rmtree(box.state, ignore_errors=True)
 
 
 def _allow(instances: int) -> None:
