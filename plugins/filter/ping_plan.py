@@ -11,6 +11,7 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ibping import DEADLINE
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import report as fabrics
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ping import plan, schedule
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ping.leaves import leaves
 
@@ -67,9 +68,10 @@ options:
     type: int
     default: 8
   fabric:
-    description: The report's C(fabric), from which the leaf switch of every port follows.
+    description:
+      - The report's C(fabric), from which the leaf switch of every port follows. When it is not
+        given, what M(ibready.cluster.fabric_look) found in this run.
     type: dict
-    default: {}
 author:
   - ibready contributors (@ibready)
 """
@@ -113,9 +115,20 @@ def ping_plan(
         budget=_number("ibready_ping_budget", budget, 0, 0),
         forks=_number("forks", forks, 1, 1),
         at_once=_number("ibready_ping_at_once", at_once, plan.AT_ONCE, 1),
-        leaves=leaves(fabric, {name: list(who.rails) for name, who in taking_part.items()}),
+        leaves=leaves(
+            _found(seen, hostvars, hosts) if fabric is None else fabric,
+            {name: list(who.rails) for name, who in taking_part.items()},
+        ),
     )
     return plan.plan(taking_part, options)
+
+
+def _found(
+    seen: Sequence[_hosts.Host], hostvars: Mapping[str, Any], hosts: Sequence[str]
+) -> Mapping[str, Any]:
+    """The fabrics as this run saw them; {} where it did not ask."""
+    told = fabrics.asked(hostvars, hosts)
+    return fabrics.judged(seen, told, datetime.now(UTC).date())[0] if told is not None else {}
 
 
 def _number(name: str, value: int | str, default: int, least: int) -> int:
