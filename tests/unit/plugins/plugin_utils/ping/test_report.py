@@ -25,6 +25,7 @@ from tests.unit.tcp_told import tcp
 NOW = datetime(2026, 11, 22, 10, tzinfo=UTC)
 EXPECT = {"hcas": 2, "link_layer": "InfiniBand", "rate_gbps": 400}
 RAILS = ("mlx5_0/1", "mlx5_1/1")
+CLOCK = {"asked": 10.0, "answered": 20.0, "began": 1e9 + 11, "ended": 1e9 + 19}
 Lost = frozenset[tuple[str, str]]
 
 
@@ -34,7 +35,11 @@ def hostvars(count: int) -> dict[str, dict[str, Any]]:
     return {
         name: {
             "ibready_node": {"node": {"kernel": "6.8.0", "root": True, "simulated": ""}},
-            "ibready_ibverify": {"checks": [], "facts": {"ib": node(index).to_dict()}},
+            "ibready_ibverify": {
+                "checks": [],
+                "facts": {"ib": node(index).to_dict()},
+                "clock": CLOCK,
+            },
             "ibready_expect": EXPECT,
             "ibready_tcp": False,
             **tcp(),
