@@ -93,6 +93,8 @@ def parse(text: str) -> NcclTests:
         said = next((line for line in reversed(lines) if line), "")
         raise ParseError(_TOOL, len(lines), said, "no table of results")
     names = heads[0][1].lstrip("#").split()
+    if "time" not in names:
+        raise ParseError(_TOOL, heads[0][0] + 1, heads[0][1], "no column is named time")
     rows = [
         _row(names, number + 1, line)
         for number, line in enumerate(lines)

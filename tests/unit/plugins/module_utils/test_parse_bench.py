@@ -225,8 +225,9 @@ def test_values_out_of_bounds_are_wrong_whatever_the_column_says() -> None:
             "unhandled system error",
         ),
         (NCCL.replace("177.25      0", "garbage   0"), "not 'time algbw"),
+        (NCCL.replace("time", "timf"), "no column is named time"),
     ],
-    ids=["cut", "no table", "nothing", "failed", "garbled"],
+    ids=["cut", "no table", "nothing", "failed", "garbled", "another column"],
 )
 def test_a_run_that_failed_has_no_numbers(text: str, said: str) -> None:
     with pytest.raises(ParseError, match=said):
