@@ -70,6 +70,16 @@ def read(path: str) -> str:
         return ""
 
 
+def diff(path: str, before: str, after: str) -> dict[str, str]:
+    """How a file changes, as Ansible shows it; it refuses an answer that is no UTF-8."""
+    texts = {"before": before, "after": after}
+    plain = {
+        name: text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        for name, text in texts.items()
+    }
+    return {"before_header": path, "after_header": path, **plain}
+
+
 def make_folder(path: str) -> None:
     """Make a directory, and those above it, where there is none: 0755, whatever the umask is.
 

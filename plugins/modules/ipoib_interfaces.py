@@ -113,6 +113,7 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _state
 from ansible_collections.ibready.cluster.plugins.module_utils._command import Unavailable
 from ansible_collections.ibready.cluster.plugins.module_utils._data import ipoib as data
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence, Live
@@ -203,10 +204,7 @@ def _bring(
 
 
 def _diff(changed: dict[str, str], before: dict[str, str]) -> list[dict[str, str]]:
-    return [
-        {"before_header": path, "after_header": path, "before": before.get(path, ""), "after": text}
-        for path, text in sorted(changed.items())
-    ]
+    return [_state.diff(path, before.get(path, ""), text) for path, text in sorted(changed.items())]
 
 
 def _absent(module: AnsibleModule) -> dict[str, Any]:

@@ -92,7 +92,7 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils._state import make_folder
+from ansible_collections.ibready.cluster.plugins.module_utils._state import diff, make_folder
 
 
 class Keeper:
@@ -139,8 +139,7 @@ class Keeper:
     def _note(self, differs: bool, path: str, before: str | None, after: str) -> None:
         if differs:
             self.changed.append(path)
-            names = {"before_header": path, "after_header": path}
-            self.diff.append({**names, "before": before or "", "after": after})
+            self.diff.append(diff(path, before or "", after))
 
 
 def _text(path: str) -> str | None:

@@ -247,7 +247,7 @@ def result(plans: Iterable[Plan]) -> dict[str, Any]:
         "changed": any(one.changed for one in listed),
         "acts": {one.name: one.act for one in listed if one.act != conf.NOTHING},
         "diff": [
-            {"before_header": path, "after_header": path, "before": one.before[path], "after": text}
+            _state.diff(path, one.before[path], text)
             for one in listed
             for path, text in one.after.items()
             if one.before[path] != text

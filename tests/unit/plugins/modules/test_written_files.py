@@ -191,3 +191,12 @@ def test_a_file_that_cannot_be_replaced_is_named(
     assert f"{two} cannot be kept as it is given" in told["msg"]
     assert "Operation not permitted" in told["msg"]
     assert f"Changed before: {one}" in told["msg"]
+
+
+def test_what_was_no_utf_8_can_be_shown(tmp_path: Path, keep: Run) -> None:
+    (tmp_path / "one").write_bytes(b"Z\xfcrich\n")
+
+    told = keep(files=[{"path": str(tmp_path / "one"), "content": "x\n"}])
+
+    # Ansible refuses an answer in which a lone surrogate stands for the byte.
+    assert told["diff"][0]["before"] == "Z\N{REPLACEMENT CHARACTER}rich\n"
