@@ -152,6 +152,10 @@ def _present(module: AnsibleModule) -> dict[str, Any]:
     stirred = bool(changed or keep.late(evidence, now, parents))
     if stirred:
         names = [one.name(parents[one.port]) for one in now]
+        for path in changed:
+            names += [
+                one for one in files.interfaces(path, before.get(path, "")) if one not in names
+            ]
         ports.refuse_session(evidence, names, given["ssh_port"], given["connection_ok"])
     if changed:
         untold = keep.validate(backend, wanted)

@@ -16,6 +16,7 @@ import pytest
 from ansible_collections.ibready.cluster.plugins.module_utils._data import ipoib as data
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
 from ansible_collections.ibready.cluster.plugins.module_utils._ipoib import files, keep, ports
+from ansible_collections.ibready.cluster.plugins.module_utils._ipoib.wish import Link
 from ansible_collections.ibready.cluster.plugins.modules import ipoib_interfaces
 
 Run = Callable[..., dict[str, Any]]
@@ -187,6 +188,31 @@ def test_an_interface_that_carries_a_login_is_left_alone(host: Host) -> None:
     assert host.apply(ssh_port=2222)["changed"]
     host.put(links={"ib0": {"mtu": 2044, "addresses": ["10.1.0.99/16"]}})
     assert host.apply(connection_ok=True)["changed"]
+
+
+@pytest.mark.parametrize("service", ["systemd-networkd.service", "NetworkManager.service"])
+def test_an_interface_that_is_wished_no_longer_keeps_its_login(host: Host, service: str) -> None:
+    host.put(active=[service])
+    host.apply(one={"pkeys": [{"pkey": 1, "addresses": ["10.9.0.11/16"]}]})
+    tcp = host.home / "proc/net/tcp"
+    tcp.parent.mkdir(parents=True)
+    # 10.9.0.11:22, of the partition's interface.
+    tcp.write_text("  sl  local_address rem_address   st\n   0: 0B00090A:0016 0100090A:9C40 01\n")
+    host.calls()
+    result = host.apply()
+    assert "ib0.8001 carries a login to 10.9.0.11" in result["msg"], result
+    assert host.calls() == []
+    assert host.apply(connection_ok=True)["changed"]
+
+
+def test_the_interfaces_of_a_file_are_told_from_it() -> None:
+    own = Link("mlx5_0/1", 0, "datagram", 2044, ("10.1.0.11/16",))
+    links = (own, Link("mlx5_0/1", 0x8001, "datagram", 0, ("10.9.0.11/16",)))
+    for backend in data.BACKENDS:
+        texts = files.render(backend, links, {"mlx5_0/1": "ib0"})
+        found = {name for path, text in texts.items() for name in files.interfaces(path, text)}
+        assert found == {"ib0", "ib0.8001"}, backend
+    assert files.interfaces(f"{data.NETWORKD_FOLDER}/05-ibready-rail0.link", "") == []
 
 
 def test_an_address_of_version_6_is_read_as_well(host: Host) -> None:
