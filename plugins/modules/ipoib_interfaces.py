@@ -48,7 +48,7 @@ options:
     choices: [auto, netplan, networkmanager, networkd]
     default: auto
   ssh_port:
-    description: The TCP port of logins. An interface that carries one is left alone.
+    description: The TCP port of logins besides 22. An interface that carries one is left alone.
     type: int
     default: 22
   connection_ok:
