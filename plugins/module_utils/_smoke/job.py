@@ -68,6 +68,10 @@ class SmokeError(Exception):
     """The job cannot go on; the message names the cause and the next step."""
 
 
+class Busy(SmokeError):
+    """Another job runs, which is not ours to end."""
+
+
 @dataclass(frozen=True)
 class State:
     """``running``: whether the main process is still there. ``result``: success, exit-code,
@@ -83,7 +87,7 @@ def prepare(run: Run, files: Mapping[str, str], user: str) -> str:
     owner = _user(user)
     found = mpirun_folder()
     if state(run).running:
-        raise SmokeError(f"{UNIT} still runs: another smoke job; next: wait for it to end")
+        raise Busy(f"{UNIT} still runs: another smoke job; next: wait for it to end")
     remove(run)
     _state.make_folder(FOLDER)
     for name, text in {**files, "agent.sh": _AGENT_TEXT}.items():
