@@ -6,6 +6,9 @@ zip compiles each file twice and keeps nothing, which costs a node more than all
 at. ``use`` imports from that zip without the second time, and root keeps what came out below /run,
 where nobody else can write and no reboot leaves it.
 
+The zip's own checksums tell a changed source from the one that was compiled. They need not
+withstand malice: who sends the zip has root run it anyway.
+
 Whatever cannot be kept or read back is compiled again: nothing here is a reason to fail.
 """
 
@@ -78,10 +81,11 @@ class Finder:
 
     def _code(self, inside: str) -> CodeType:
         entry = self._entries[inside]
-        kept = self._codes.get(inside)
-        if kept is not None and kept[:2] == (entry.CRC, entry.file_size):
-            with contextlib.suppress(EOFError, ValueError, TypeError):
-                known = marshal.loads(kept[2])
+        # What another release of ibready has kept may look otherwise.
+        with contextlib.suppress(EOFError, ValueError, TypeError, KeyError):
+            checksum, size, kept = self._codes[inside]
+            if (checksum, size) == (entry.CRC, entry.file_size):
+                known = marshal.loads(kept)
                 if isinstance(known, CodeType):
                     return known
         # Named by its place in the zip: the zip itself lies elsewhere each time.

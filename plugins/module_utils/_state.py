@@ -70,6 +70,35 @@ def read(path: str) -> str:
         return ""
 
 
+def diff(path: str, before: str, after: str) -> dict[str, str]:
+    """How a file changes, as Ansible shows it; it refuses an answer that is no UTF-8."""
+    texts = {"before": before, "after": after}
+    plain = {
+        name: text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        for name, text in texts.items()
+    }
+    return {"before_header": path, "after_header": path, **plain}
+
+
+def make_folder(path: str) -> None:
+    """Make a directory, and those above it, where there is none: 0755, whatever the umask is.
+
+    Services that are not root read below such directories. Raises OSError.
+    """
+    if os.path.isdir(path):
+        return
+    above = os.path.dirname(path)
+    if above != path:
+        make_folder(above)
+    try:
+        os.mkdir(path)
+    except FileExistsError:
+        if os.path.isdir(path):  # another process was first
+            return
+        raise
+    os.chmod(path, 0o755)
+
+
 def write(path: str, text: str, mode: int) -> None:
     """Put a whole file in place at once, with its directory; "" removes it. Raises OSError."""
     if not text:
@@ -77,7 +106,7 @@ def write(path: str, text: str, mode: int) -> None:
             os.unlink(path)
         return
     folder = os.path.dirname(path)
-    os.makedirs(folder, mode=0o755, exist_ok=True)
+    make_folder(folder)
     fd, staged = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", dir=folder)
     try:
         with open(fd, "w", encoding="utf-8", errors="surrogateescape") as stream:

@@ -99,7 +99,7 @@ def _apply(module: AnsibleModule) -> dict[str, Any]:
         before = _state.read(path)
         if before == text:
             continue
-        diffs.append({"before_header": path, "after_header": path, "before": before, "after": text})
+        diffs.append(_state.diff(path, before, text))
         if module.check_mode:
             continue
         mode = 0o644

@@ -201,10 +201,7 @@ def _values(settings: list[tuning.Setting]) -> list[dict[str, str]]:
 
 
 def _texts(files: dict[str, tuple[str, str]]) -> list[dict[str, str]]:
-    return [
-        {"before_header": path, "after_header": path, "before": before, "after": after}
-        for path, (before, after) in files.items()
-    ]
+    return [_state.diff(path, before, after) for path, (before, after) in files.items()]
 
 
 def main() -> None:

@@ -117,7 +117,7 @@ def main() -> None:
         units=specs.units,
         left=specs.left,
         diff=[
-            {"before_header": path, "after_header": path, "before": before, "after": after}
+            _state.diff(path, before, after)
             for path, (before, after) in {**specs.files, **specs.links}.items()
         ],
     )

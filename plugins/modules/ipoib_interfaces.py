@@ -48,7 +48,7 @@ options:
     choices: [auto, netplan, networkmanager, networkd]
     default: auto
   ssh_port:
-    description: The TCP port of logins. An interface that carries one is left alone.
+    description: The TCP port of logins besides 22. An interface that carries one is left alone.
     type: int
     default: 22
   connection_ok:
@@ -113,6 +113,7 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _state
 from ansible_collections.ibready.cluster.plugins.module_utils._command import Unavailable
 from ansible_collections.ibready.cluster.plugins.module_utils._data import ipoib as data
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence, Live
@@ -151,6 +152,10 @@ def _present(module: AnsibleModule) -> dict[str, Any]:
     stirred = bool(changed or keep.late(evidence, now, parents))
     if stirred:
         names = [one.name(parents[one.port]) for one in now]
+        for path in changed:
+            names += [
+                one for one in files.interfaces(path, before.get(path, "")) if one not in names
+            ]
         ports.refuse_session(evidence, names, given["ssh_port"], given["connection_ok"])
     if changed:
         untold = keep.validate(backend, wanted)
@@ -203,10 +208,7 @@ def _bring(
 
 
 def _diff(changed: dict[str, str], before: dict[str, str]) -> list[dict[str, str]]:
-    return [
-        {"before_header": path, "after_header": path, "before": before.get(path, ""), "after": text}
-        for path, text in sorted(changed.items())
-    ]
+    return [_state.diff(path, before.get(path, ""), text) for path, text in sorted(changed.items())]
 
 
 def _absent(module: AnsibleModule) -> dict[str, Any]:

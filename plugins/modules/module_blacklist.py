@@ -104,7 +104,7 @@ def _keep(module: AnsibleModule) -> dict[str, Any]:
         "loaded": _loaded(names, root),
         "initramfs": remake,
         "why_not": why_not if before != after else "",
-        "diff": [{"before_header": path, "after_header": path, "before": before, "after": after}],
+        "diff": [_state.diff(path, before, after)],
     }
     if module.check_mode:
         return result

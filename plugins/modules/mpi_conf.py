@@ -143,7 +143,7 @@ def _texts(given: dict[str, Any], words: tuple[str, str]) -> dict[str, str]:
 def _write(module: AnsibleModule, path: str, before: str, after: str) -> dict[str, str]:
     if not module.check_mode:
         _state.write(path, after, _MODE)
-    return {"before_header": path, "after_header": path, "before": before, "after": after}
+    return _state.diff(path, before, after)
 
 
 def _prove(

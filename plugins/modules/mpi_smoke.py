@@ -100,6 +100,10 @@ mpirun:
   description: The folder of mpirun.
   type: str
   returned: with O(state=prepared)
+busy:
+  description: Whether it failed because another job runs, which must not be tidied up then.
+  type: bool
+  returned: failure
 result:
   description: C(pass), C(fail) or C(unknown); the module fails on the last two.
   type: str
@@ -245,7 +249,7 @@ def main() -> None:
     try:
         result = _act(module.params)
     except (job.SmokeError, Unavailable, OSError) as exc:
-        module.fail_json(msg=f"smoke job: {exc}")
+        module.fail_json(msg=f"smoke job: {exc}", busy=isinstance(exc, job.Busy))
     if result.get("result") in (verdict.FAIL, verdict.UNKNOWN):
         module.fail_json(msg=f"smoke job: {result['why']}", **result)
     module.exit_json(**result)

@@ -268,10 +268,14 @@ def _bring(
         complaint = apply.complaint(fabric.name, begin)
         if complaint:
             raise OpensmError(f"fabric {fabric.name}: opensm says: {complaint}")
-    except OpensmError as exc:
+    except (OpensmError, Unavailable, OSError) as exc:
         if one.act == conf.NOTHING:
             raise
-        raise OpensmError(f"{exc}. {apply.put_back(one, was_active=was_active)}") from exc
+        try:
+            back = apply.put_back(one, was_active=was_active)
+        except (Unavailable, OSError) as again:
+            back = f"The files could not be put back: {again}"
+        raise OpensmError(f"{exc}. {back}") from exc
     return now
 
 

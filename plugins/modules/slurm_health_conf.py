@@ -91,8 +91,7 @@ def main() -> None:
             msg=f"{socket.gethostname()}: {path} was left as it is: {exc}. Next: give the path of"
             " slurm.conf, or take the line out of it that is to be ibready's"
         )
-    diff = {"before_header": path, "after_header": path, "before": before, "after": after}
-    module.exit_json(changed=after != before, path=path, diff=diff)
+    module.exit_json(changed=after != before, path=path, diff=_state.diff(path, before, after))
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ options:
     default: {}
   path:
     description:
-      - The drop-in. Its directory must exist.
+      - The drop-in. Its directory is made where there is none.
       - Its name must end in C(.conf), because nothing else is read at boot.
     type: path
     default: /etc/sysctl.d/90-ibready.conf
@@ -148,6 +148,7 @@ _compiled.use()
 from ansible_collections.ibready.cluster.plugins.module_utils._state import (
     StateError,
     load_file,
+    make_folder,
     save_file,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._sysctl import (
@@ -255,12 +256,12 @@ def _stage(path: str, text: str) -> str:
     """Write `text` beside `path`: a full or read-only disk shows before the kernel changes."""
     home = os.path.dirname(path)
     try:
-        os.makedirs(home, mode=0o755, exist_ok=True)
+        make_folder(home)
         fd, staged = tempfile.mkstemp(prefix=".ibready-", suffix=".tmp", dir=home)
     except OSError as exc:
         raise SysctlError(
-            f"cannot write {path}: {exc.strerror}. Next: see that the directory {home} exists and"
-            " can be written"
+            f"cannot write {path}: {exc.strerror}. Next: see that the directory {home} can be"
+            " written"
         ) from exc
     try:
         with os.fdopen(fd, "w", encoding="utf-8") as stream:

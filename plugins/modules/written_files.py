@@ -92,6 +92,8 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.ibready.cluster.plugins.module_utils._state import diff, make_folder
+
 
 class Keeper:
     """Does to one file after the other what is asked, and notes what it was."""
@@ -106,15 +108,24 @@ class Keeper:
         module, before = self._module, _text(path)
         differs = before != content
         if differs and not module.check_mode:
-            os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
-            with tempfile.NamedTemporaryFile("w", dir=module.tmpdir, delete=False) as stream:
-                stream.write(content)
-            module.atomic_move(stream.name, path)
+            self._replace(path, content)
         if not (differs and module.check_mode):
             differs = module.set_owner_if_different(path, module.params["owner"], differs)
             differs = module.set_group_if_different(path, module.params["group"], differs)
             differs = module.set_mode_if_different(path, mode, differs)
         self._note(differs, path, before, content)
+
+    def _replace(self, path: str, content: str) -> None:
+        make_folder(os.path.dirname(path))
+        with tempfile.NamedTemporaryFile("wb", dir=self._module.tmpdir, delete=False) as stream:
+            stream.write(content.encode("utf-8", "surrogateescape"))
+        try:
+            self._module.atomic_move(stream.name, path)
+        except OSError:
+            raise
+        except Exception as exc:
+            # It says by a bare Exception that a file is immutable or the disk read-only.
+            raise OSError(str(exc.__cause__ or exc)) from exc
 
     def remove(self, path: str) -> None:
         """See that there is no such file; raises OSError, also for a directory."""
@@ -128,8 +139,7 @@ class Keeper:
     def _note(self, differs: bool, path: str, before: str | None, after: str) -> None:
         if differs:
             self.changed.append(path)
-            names = {"before_header": path, "after_header": path}
-            self.diff.append({**names, "before": before or "", "after": after})
+            self.diff.append(diff(path, before or "", after))
 
 
 def _text(path: str) -> str | None:

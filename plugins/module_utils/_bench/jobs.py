@@ -54,10 +54,14 @@ def _computing(evidence: Evidence, root: str, run: Run) -> list[str]:
     if output.rc != 0:
         return _holders(root)
     found = []
-    for line in output.stdout.splitlines():
+    for line in filter(None, map(str.strip, output.stdout.splitlines())):
+        if line.startswith("No running"):  # older releases say so
+            continue
         pid, _, name = line.partition(",")
-        if pid.strip().isdigit():
-            found.append(f"{name.strip() or '?'}[{pid.strip()}] computes on a GPU")
+        if not pid.strip().isdigit():
+            # "[N/A], ...": something computes, and the driver does not say who.
+            return _holders(root) or [f"nvidia-smi names a program that computes: {line}"]
+        found.append(f"{name.strip() or '?'}[{pid.strip()}] computes on a GPU")
     return found
 
 

@@ -149,7 +149,7 @@ class Cdi:
                 if before:
                     os.unlink(place)
                 if after:
-                    os.makedirs(os.path.dirname(place), exist_ok=True)
+                    _state.make_folder(os.path.dirname(place))
                     os.symlink(after, place)
         except OSError as exc:
             raise EngineError(

@@ -72,9 +72,12 @@ def write(text: str, root: str = "/") -> None:
         if os.path.lexists(place):
             os.unlink(place)
         return
-    os.makedirs(os.path.dirname(place), mode=0o755, exist_ok=True)
+    folder = os.path.dirname(place)
+    if not os.path.isdir(folder):
+        os.makedirs(folder, exist_ok=True)
+        os.chmod(folder, 0o755)  # whatever the umask: not only root runs containers
     # Engines take up *.json and *.yaml of this folder.
-    fd, staged = tempfile.mkstemp(prefix=".ibready-", suffix=".new", dir=os.path.dirname(place))
+    fd, staged = tempfile.mkstemp(prefix=".ibready-", suffix=".new", dir=folder)
     with os.fdopen(fd, "w") as stream:
         stream.write(text)
         os.fchmod(stream.fileno(), 0o644)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import uuid
 from typing import Mapping, Sequence
 
@@ -12,6 +13,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._ipoib.wish import
 
 HEADER = "# Written by the role ipoib of ibready. The next run undoes changes of others.\n"
 LINKS = f"{data.NETWORKD_FOLDER}/05-ibready-*.link"
+_OF_ONE = re.compile(
+    r"/(?:60-ibready-(.+)\.network|ibready-(.+)\.nmconnection|10-netplan-(.+)\.network\.d/[^/]+)$"
+)
+_NETPLAN_NAME = re.compile(r"^ {4}(\S+):$", re.MULTILINE)
 _SPACE = uuid.UUID("5f3c1f0e-6a3b-4c53-9f0a-1b2d7a5c9e10")
 
 
@@ -61,6 +66,14 @@ def globs(backend: str) -> tuple[str, ...]:
         ),
         data.NETWORKD: networkd,
     }[backend]
+
+
+def interfaces(path: str, text: str) -> list[str]:
+    """The interfaces that a file of ours sets up: they lose that where the file goes."""
+    if path == data.NETPLAN_FILE:
+        return _NETPLAN_NAME.findall(text)
+    match = _OF_ONE.search(path)
+    return [one for one in match.groups() if one] if match else []
 
 
 def mode(path: str) -> int:

@@ -19,6 +19,7 @@ _DEVICES = "/sys/class/infiniband"
 _NET = "/sys/class/net"
 # ARPHRD_INFINIBAND, and TCP's ESTABLISHED in /proc/net/tcp.
 _INFINIBAND, _ESTABLISHED = "32", "01"
+SSH_PORT = 22
 
 
 @dataclass(frozen=True)
@@ -86,15 +87,21 @@ def addresses(evidence: Evidence) -> dict[str, ip_addr.Interface]:
     return {one.name: one for one in told.value}
 
 
-def sessions(evidence: Evidence, port: int) -> set[str]:
-    """Addresses of this host at which somebody is connected to this TCP port now (sshd's)."""
+def sessions(evidence: Evidence, numbers: Iterable[int]) -> set[str]:
+    """Addresses of this host at which somebody is connected to these TCP ports now (sshd's).
+
+    IpoibError where that cannot be told.
+    """
     found = set()
     for path in ("/proc/net/tcp", "/proc/net/tcp6"):
-        for line in (_ask.text(evidence, path).value or "").splitlines()[1:]:
+        told = _ask.text(evidence, path)
+        if told.value is None and not (told.missing and path.endswith("6")):
+            raise IpoibError(f"who is logged in cannot be told: {told.why}")
+        for line in (told.value or "").splitlines()[1:]:
             words = line.split()
             if len(words) > 3 and words[3] == _ESTABLISHED:
                 address, _colon, number = words[1].partition(":")
-                if int(number, 16) == port:
+                if int(number, 16) in numbers:
                     found.add(_unpacked(address))
     return found
 
@@ -113,14 +120,16 @@ def refuse_session(evidence: Evidence, names: Sequence[str], port: int, ok: bool
     """IpoibError where an interface that is to change carries somebody's login, such as ours."""
     if ok or not names:
         return
-    at = sessions(evidence, port)
+    # What the inventory calls the port may be one that is forwarded to the host's own.
+    numbers = sorted({SSH_PORT, port})
+    at = sessions(evidence, numbers)
     known = addresses(evidence)
     for name in names:
         held = [one.local for one in known[name].addresses] if name in known else []
         by = sorted(at.intersection(held))
         if by:
             raise IpoibError(
-                f"{name} carries a login to {by[0]} (TCP port {port}), perhaps this one. Nothing"
-                " was changed. Next: reach the host by another interface, or set"
-                " ipoib_connection_ok"
+                f"{name} carries a login to {by[0]} (TCP port"
+                f" {' or '.join(map(str, numbers))}), perhaps this one. Nothing was changed. Next:"
+                " reach the host by another interface, or set ipoib_connection_ok"
             )

@@ -12,6 +12,7 @@ from typing import Any, Iterable, Mapping
 from ansible_collections.ibready.cluster.plugins.module_utils import _state
 from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     Unavailable,
+    decode,
     find_program,
     run_program,
 )
@@ -31,7 +32,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._opensm.fabrics im
 
 STARTED = "started"
 STOPPED = "stopped"
-_MODE = 0o644
+# opensm.conf may hold keys (m_key, sm_key); the others are read by more than root.
+_MODE, _OWN_MODE = 0o644, 0o600
 _PAUSE = 2.0
 # What opensm logs where it could not use a file, and goes on with its own defaults.
 _COMPLAINTS = ("PARSE ERROR", "Partition configuration in error", "rescan_conf_file failed")
@@ -125,13 +127,18 @@ def stale(names: Iterable[str]) -> list[Plan]:
 
 def refuse_stop(evidence: Evidence, one: Plan, here: Seen, lids: Iterable[int], ok: bool) -> None:
     """OpensmError where the fabric would be left without a subnet manager, and nobody said yes."""
-    if ok or one.act not in (conf.RESTART, STOPPED) or here.own != ask.MASTER:
+    if ok or one.act not in (conf.RESTART, STOPPED) or here.physical != ask.LINK_UP:
+        return
+    if here.own != ask.MASTER and here.master != here.guid and not here.unasked:
         return
     if any(ask.at(evidence, here.port, lid) == ask.STANDBY for lid in lids if lid != here.lid):
         return
     why = f"for {', '.join(one.keys)}" if one.keys else "to be taken away"
+    which = "its only subnet manager runs here"
+    if here.unasked:
+        which = f"the subnet manager here may be its only one ({here.unasked}),"
     raise OpensmError(
-        f"fabric {one.name}: its only subnet manager runs here and has to be"
+        f"fabric {one.name}: {which} and has to be"
         f" {'restarted' if one.act == conf.RESTART else 'stopped'} {why}. Nothing was changed."
         " Next: bring up a second host of subnet_manager_hosts first, or set"
         " ibready_fabric_restart_ok"
@@ -140,7 +147,7 @@ def refuse_stop(evidence: Evidence, one: Plan, here: Seen, lids: Iterable[int], 
 
 def write(changed: Mapping[str, str]) -> None:
     for path, text in changed.items():
-        _state.write(path, text, _MODE)
+        _state.write(path, text, _OWN_MODE if path.startswith(f"{data.FOLDER}/") else _MODE)
 
 
 def shared_files() -> dict[str, str]:
@@ -176,17 +183,27 @@ def log_end(name: str) -> int:
 
 def complaint(name: str, begin: int) -> str:
     """What opensm has logged of its files since then, "" for nothing."""
-    lines = _state.read(f"{data.LOGS}/{name}.log")[begin:].splitlines()
+    lines = _since(name, begin).splitlines()
     bad = [
         line.partition("-> ")[2] or line for line in lines if any(c in line for c in _COMPLAINTS)
     ]
     return bad[0] if bad else ""
 
 
+def _since(name: str, begin: int) -> str:
+    """What the log has got since it had ``begin`` bytes; all of one that was begun anew."""
+    try:
+        with open(f"{data.LOGS}/{name}.log", "rb") as stream:
+            stream.seek(begin if os.fstat(stream.fileno()).st_size >= begin else 0)
+            return decode(stream.read())
+    except FileNotFoundError:
+        return ""
+
+
 def swept(name: str, begin: int, wait: float) -> None:
     """Wait until the master has logged a sweep since then; OpensmError where it did not."""
     deadline = time.monotonic() + wait
-    while not any(word in _state.read(f"{data.LOGS}/{name}.log")[begin:] for word in _SWEPT):
+    while not any(word in _since(name, begin) for word in _SWEPT):
         if time.monotonic() >= deadline:
             raise OpensmError(
                 f"fabric {name}: {wait:g} s after SIGHUP, {data.LOGS}/{name}.log shows no sweep."
@@ -247,7 +264,7 @@ def result(plans: Iterable[Plan]) -> dict[str, Any]:
         "changed": any(one.changed for one in listed),
         "acts": {one.name: one.act for one in listed if one.act != conf.NOTHING},
         "diff": [
-            {"before_header": path, "after_header": path, "before": one.before[path], "after": text}
+            _state.diff(path, one.before[path], text)
             for one in listed
             for path, text in one.after.items()
             if one.before[path] != text

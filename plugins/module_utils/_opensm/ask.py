@@ -25,6 +25,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._opensm.fabrics im
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca, Port
 
 MASTER, STANDBY = "SMINFO_MASTER", "SMINFO_STANDBY"
+LINK_UP = "LinkUp"
 _OWN_UNIT = "ibready-opensm@"
 
 
@@ -74,7 +75,7 @@ def choose(ib: IbFacts, wanted: str, fabric: str) -> tuple[Ca, Port]:
             " role rdma first, or take the host out of subnet_manager_hosts"
         )
     named = [one for one in ports if wanted in (AUTO, port_name(*one))]
-    up = [one for one in named if one[1].physical_state == "LinkUp"]
+    up = [one for one in named if one[1].physical_state == LINK_UP]
     if not named:
         raise OpensmError(
             f"fabric {fabric}: this host has no InfiniBand port {wanted}, but"

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Sequence
 from urllib.parse import urlsplit
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _state
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import (
     PackageError,
     Part,
@@ -164,7 +165,7 @@ def put(path: str, data: bytes | None) -> None:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(path)
             return
-        os.makedirs(home, mode=0o755, exist_ok=True)
+        _state.make_folder(home)
         fd, staged = tempfile.mkstemp(prefix=".ibready-", suffix=".tmp", dir=home)
         try:
             with os.fdopen(fd, "wb") as stream:

@@ -16,6 +16,7 @@ import time
 from dataclasses import dataclass
 from typing import Callable, Mapping
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _state
 from ansible_collections.ibready.cluster.plugins.module_utils._command import Output
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import last_word
 
@@ -67,6 +68,10 @@ class SmokeError(Exception):
     """The job cannot go on; the message names the cause and the next step."""
 
 
+class Busy(SmokeError):
+    """Another job runs, which is not ours to end."""
+
+
 @dataclass(frozen=True)
 class State:
     """``running``: whether the main process is still there. ``result``: success, exit-code,
@@ -82,9 +87,9 @@ def prepare(run: Run, files: Mapping[str, str], user: str) -> str:
     owner = _user(user)
     found = mpirun_folder()
     if state(run).running:
-        raise SmokeError(f"{UNIT} still runs: another smoke job; next: wait for it to end")
+        raise Busy(f"{UNIT} still runs: another smoke job; next: wait for it to end")
     remove(run)
-    os.mkdir(FOLDER, 0o755)
+    _state.make_folder(FOLDER)
     for name, text in {**files, "agent.sh": _AGENT_TEXT}.items():
         if not _FILE.fullmatch(name):
             raise SmokeError(f"{name!r} is no name of a launch script; next: take it from launch")

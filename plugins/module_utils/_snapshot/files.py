@@ -12,6 +12,7 @@ import tempfile
 from dataclasses import dataclass
 from typing import Iterable, Sequence
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _state
 from ansible_collections.ibready.cluster.plugins.module_utils._data.managed_files import (
     LEFT_OUT,
     MANAGED,
@@ -113,7 +114,7 @@ def put(path: str, kept: Kept | None, root: str = "/") -> None:
                 os.unlink(place)
             return
         folder = os.path.dirname(place)
-        os.makedirs(folder, mode=0o755, exist_ok=True)
+        _state.make_folder(folder)
         if kept.kind == LINK:
             staged = tempfile.mktemp(prefix=".ibready-", dir=folder)
             os.symlink(os.fsdecode(kept.data), staged)

@@ -243,6 +243,10 @@ def test_a_job_is_who_computes_on_a_gpu(tmp_path: Path, monkeypatch: pytest.Monk
     found = jobs.look(Live(tmp_path), str(tmp_path), asks("4711, /usr/bin/train\n"))
     assert found.jobs == ("/usr/bin/train[4711] computes on a GPU",)
     assert jobs.look(Live(tmp_path), str(tmp_path), asks("")) == jobs.Found((), ())
+    none = asks("No running compute processes found\n")
+    assert jobs.look(Live(tmp_path), str(tmp_path), none) == jobs.Found((), ())
+    unnamed = jobs.look(Live(tmp_path), str(tmp_path), asks("[N/A], [Not Found]\n"))
+    assert unnamed.jobs == ("nvidia-smi names a program that computes: [N/A], [Not Found]",)
     # Where the tool fails, whoever holds a GPU's device open counts.
     process(tmp_path, 31, "train", "/dev/nvidia0")
     failed = jobs.look(Live(tmp_path), str(tmp_path), asks("NVIDIA-SMI has failed", 9))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import marshal
 import subprocess
 import sys
 import zipfile
@@ -133,6 +134,18 @@ def test_what_cannot_be_read_back_is_compiled_and_kept_again(
     archive = payload(tmp_path / "one.zip")
     call(archive, folder)
     kept(folder).write_bytes(text)
+
+    assert call(archive, folder)["said"] == ["one", 3]
+    assert call(archive, folder)["compiled"] == []
+
+
+@pytest.mark.parametrize("value", [7, (7, 8), (7, 8, 9, 10), "text", None])
+def test_what_another_release_has_kept_is_compiled_again(
+    tmp_path: Path, folder: Path, value: object
+) -> None:
+    archive = payload(tmp_path / "one.zip")
+    call(archive, folder)
+    kept(folder).write_bytes(marshal.dumps({f"{PACKAGE}/_one.py": value}))
 
     assert call(archive, folder)["said"] == ["one", 3]
     assert call(archive, folder)["compiled"] == []

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import getpass
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -79,6 +80,16 @@ def test_the_folder_is_laid_out_anew_and_taken_away(folder: Path) -> None:
     assert job.remove(run) is True
     assert not folder.exists()
     assert job.remove(run) is False
+
+
+def test_the_job_s_user_reaches_its_scripts_whatever_the_umask(folder: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        job.prepare(Systemd(), {"mpirun.sh": "echo\n", "mpi-hostfile": "a\n"}, ME)
+    finally:
+        os.umask(before)
+    assert folder.stat().st_mode & 0o777 == 0o755
+    assert (folder / "mpi-hostfile").stat().st_mode & 0o777 == 0o644
 
 
 def test_a_job_that_runs_is_not_disturbed(folder: Path) -> None:

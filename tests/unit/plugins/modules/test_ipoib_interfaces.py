@@ -16,6 +16,7 @@ import pytest
 from ansible_collections.ibready.cluster.plugins.module_utils._data import ipoib as data
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
 from ansible_collections.ibready.cluster.plugins.module_utils._ipoib import files, keep, ports
+from ansible_collections.ibready.cluster.plugins.module_utils._ipoib.wish import Link
 from ansible_collections.ibready.cluster.plugins.modules import ipoib_interfaces
 
 Run = Callable[..., dict[str, Any]]
@@ -77,6 +78,8 @@ class Host:
         (function / "net/ib0").mkdir(parents=True)
         (function / "driver").symlink_to("../../bus/pci/drivers/mlx5_core")
         (home / "sys/class/infiniband/mlx5_0/device").symlink_to(function)
+        (home / "proc/net").mkdir(parents=True)
+        (home / "proc/net/tcp").write_text("  sl  local_address rem_address   st\n")
 
     def sysfs(self, path: str, text: str) -> None:
         place = self.home / "sys" / path
@@ -178,25 +181,58 @@ def test_what_does_not_become_as_wished_goes_back(host: Host) -> None:
 def test_an_interface_that_carries_a_login_is_left_alone(host: Host) -> None:
     host.put(links={"ib0": {"mtu": 2044, "addresses": ["10.1.0.99/16"]}})
     tcp = host.home / "proc/net/tcp"
-    tcp.parent.mkdir(parents=True)
     # 10.1.0.99:22 with 10.1.0.1:40000, established; a little-endian machine's words.
     tcp.write_text("  sl  local_address rem_address   st\n   0: 6300010A:0016 0100010A:9C40 01\n")
     result = host.apply()
     assert "ib0 carries a login to 10.1.0.99 (TCP port 22)" in result["msg"], result
     assert not (host.home / "networkd").exists()
-    assert host.apply(ssh_port=2222)["changed"]
+    # The port by which Ansible comes may be forwarded to the host's 22.
+    assert "(TCP port 22 or 2222)" in host.apply(ssh_port=2222)["msg"]
+    tcp.write_text(tcp.read_text().replace(":0016", ":08AE"))
+    assert "(TCP port 22 or 2222)" in host.apply(ssh_port=2222)["msg"]
+    assert host.apply()["changed"]
     host.put(links={"ib0": {"mtu": 2044, "addresses": ["10.1.0.99/16"]}})
+    assert host.apply(connection_ok=True, ssh_port=2222)["changed"]
+
+
+@pytest.mark.parametrize("service", ["systemd-networkd.service", "NetworkManager.service"])
+def test_an_interface_that_is_wished_no_longer_keeps_its_login(host: Host, service: str) -> None:
+    host.put(active=[service])
+    host.apply(one={"pkeys": [{"pkey": 1, "addresses": ["10.9.0.11/16"]}]})
+    tcp = host.home / "proc/net/tcp"
+    # 10.9.0.11:22, of the partition's interface.
+    tcp.write_text("  sl  local_address rem_address   st\n   0: 0B00090A:0016 0100090A:9C40 01\n")
+    host.calls()
+    result = host.apply()
+    assert "ib0.8001 carries a login to 10.9.0.11" in result["msg"], result
+    assert host.calls() == []
+    assert host.apply(connection_ok=True)["changed"]
+
+
+def test_the_interfaces_of_a_file_are_told_from_it() -> None:
+    own = Link("mlx5_0/1", 0, "datagram", 2044, ("10.1.0.11/16",))
+    links = (own, Link("mlx5_0/1", 0x8001, "datagram", 0, ("10.9.0.11/16",)))
+    for backend in data.BACKENDS:
+        texts = files.render(backend, links, {"mlx5_0/1": "ib0"})
+        found = {name for path, text in texts.items() for name in files.interfaces(path, text)}
+        assert found == {"ib0", "ib0.8001"}, backend
+    assert files.interfaces(f"{data.NETWORKD_FOLDER}/05-ibready-rail0.link", "") == []
+
+
+def test_who_is_logged_in_has_to_be_known(host: Host) -> None:
+    (host.home / "proc/net/tcp").unlink()
+    assert "who is logged in cannot be told" in host.apply()["msg"]
+    assert not (host.home / "networkd").exists()
     assert host.apply(connection_ok=True)["changed"]
 
 
 def test_an_address_of_version_6_is_read_as_well(host: Host) -> None:
     tcp = host.home / "proc/net/tcp6"
-    tcp.parent.mkdir(parents=True)
     local = "000000FD" + "0" * 16 + "0B000000"
     mapped = "0" * 16 + "FFFF0000" + "6300010A"
     rows = [f"   0: {one}:0016 {one}:9C40 01" for one in (local, mapped)]
     tcp.write_text("\n".join(["  sl  local_address", *rows, ""]))
-    assert ports.sessions(Live(host.home), 22) == {"fd00::b", "10.1.0.99"}
+    assert ports.sessions(Live(host.home), [22]) == {"fd00::b", "10.1.0.99"}
 
 
 @pytest.mark.parametrize(

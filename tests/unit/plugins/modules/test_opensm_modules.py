@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _state
 from ansible_collections.ibready.cluster.plugins.module_utils._data import opensm as data
 from ansible_collections.ibready.cluster.plugins.module_utils._opensm import apply, ask
 from ansible_collections.ibready.cluster.plugins.modules import opensm_instances, opensm_look
@@ -226,6 +227,56 @@ def test_one_that_does_not_come_up_is_taken_away_again(host: Host) -> None:
     assert "no master answers on mlx5_0/1" in result["msg"], result
     assert not host.conf.exists()
     assert host.calls("disable") == ["systemctl disable --now ibready-opensm@fabric.service"]
+
+
+def test_files_go_back_where_one_cannot_be_written(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host.apply()
+    before = {path.name: path.read_text() for path in (host.home / "opensm").iterdir()}
+    write = _state.write
+
+    def full(path: str, text: str, mode: int) -> None:
+        if path == str(host.partitions) and "mtu=5" in text:
+            raise OSError(28, "No space left on device", path)
+        write(path, text, mode)
+
+    monkeypatch.setattr(_state, "write", full)
+    listed = [{"name": "Default", "pkey": 0x7FFF, "ipoib": True, "mtu": 4096, "full": ["ALL"]}]
+    result = host.apply(partitions=listed, settings={"sweep_interval": 20})
+    assert "No space left on device" in result["msg"], result
+    assert "The files are as before" in result["msg"]
+    assert {path.name: path.read_text() for path in (host.home / "opensm").iterdir()} == before
+
+
+def test_nothing_is_restarted_where_it_cannot_be_told_who_stands_by(host: Host) -> None:
+    host.apply()
+    (host.home / "bin/sminfo").unlink()
+    host.calls("")
+    both = [seen("a", GUID, 7), seen("b", OTHER, 9)]
+    refused = host.apply(beside=True, routing_engine="updn", seen=both)
+    assert "may be its only one (sminfo: not installed" in refused["msg"], refused
+    assert "may be its only one" in host.apply(state="absent", hosts=["b", "c"], seen=[])["msg"]
+    assert host.calls("systemctl re") == []
+    assert "routing_engine minhop" in host.conf.read_text()
+
+
+def test_only_root_reads_what_may_hold_keys(host: Host) -> None:
+    host.apply(settings={"qos": True})
+    assert {path.stat().st_mode & 0o777 for path in (host.home / "opensm").iterdir()} == {0o600}
+    assert (host.home / "unit").stat().st_mode & 0o777 == 0o644
+    assert (host.home / "logrotate").stat().st_mode & 0o777 == 0o644
+
+
+def test_the_log_is_read_from_where_it_was(host: Host) -> None:
+    log = host.home / "logs/fabric.log"
+    log.write_text("a node is called Zürich Überlingen\n" * 20)
+    begin = apply.log_end("fabric")
+    with open(log, "a", encoding="utf-8") as stream:
+        stream.write("x -> PARSE ERROR: line 4\n")
+    assert apply.complaint("fabric", begin) == "PARSE ERROR: line 4"
+    log.write_text("begun anew -> PARSE ERROR: line 5\n")
+    assert apply.complaint("fabric", begin) == "PARSE ERROR: line 5"
 
 
 def test_a_host_that_left_the_list_runs_none(host: Host) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 import grp
 import os
 import pwd
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -125,3 +127,76 @@ def test_what_cannot_be_written_is_named_with_what_was_changed_before(
     assert told["failed"]
     assert f"{file / 'two'} cannot be kept" in told["msg"]
     assert f"Changed before: {tmp_path / 'one'}" in told["msg"]
+
+
+def test_directories_can_be_read_by_all_whatever_the_umask(tmp_path: Path, keep: Run) -> None:
+    # systemd's user managers and networkd are not root.
+    before = os.umask(0o077)
+    try:
+        assert keep(files=[{"path": str(tmp_path / "a/b/one"), "content": "x"}])["changed"]
+    finally:
+        os.umask(before)
+    assert [(tmp_path / one).stat().st_mode & 0o777 for one in ("a", "a/b")] == [0o755, 0o755]
+    assert (tmp_path / "a/b/one").stat().st_mode & 0o777 == 0o644
+
+
+IN_ASCII = """
+import os, sys
+from ansible_collections.ibready.cluster.plugins.modules.written_files import Keeper
+
+class Module:
+    check_mode, tmpdir, params = False, sys.argv[1], {"owner": "", "group": ""}
+    atomic_move = staticmethod(os.replace)
+    set_owner_if_different = set_group_if_different = set_mode_if_different = staticmethod(
+        lambda path, wanted, differs: differs
+    )
+
+for turn in range(2):
+    keeper = Keeper(Module())
+    keeper.write(sys.argv[2], "Z\\xfcrich\\n", "0644")
+    print(len(keeper.changed))
+"""
+
+
+def test_texts_are_utf_8_whatever_the_locale(tmp_path: Path) -> None:
+    plain = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", IN_ASCII, str(tmp_path), str(tmp_path / "one")],
+        env={**os.environ, **plain, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    assert done.stdout.split() == [b"1", b"0"]
+    assert (tmp_path / "one").read_bytes() == b"Z\xc3\xbcrich\n"
+
+
+def test_a_file_that_cannot_be_replaced_is_named(
+    tmp_path: Path, keep: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = str(tmp_path / "one"), str(tmp_path / "two")
+    move = written_files.AnsibleModule.atomic_move
+
+    def immutable(module: Any, source: str, aim: str) -> None:
+        if aim == two:
+            raise Exception(f"Could not replace {aim!r} with {source!r}.") from PermissionError(
+                1, "Operation not permitted"
+            )
+        move(module, source, aim)
+
+    monkeypatch.setattr(written_files.AnsibleModule, "atomic_move", immutable)
+
+    told = keep(files=[{"path": path, "content": "x"} for path in (one, two)])
+
+    assert told["failed"]
+    assert f"{two} cannot be kept as it is given" in told["msg"]
+    assert "Operation not permitted" in told["msg"]
+    assert f"Changed before: {one}" in told["msg"]
+
+
+def test_what_was_no_utf_8_can_be_shown(tmp_path: Path, keep: Run) -> None:
+    (tmp_path / "one").write_bytes(b"Z\xfcrich\n")
+
+    told = keep(files=[{"path": str(tmp_path / "one"), "content": "x\n"}])
+
+    # Ansible refuses an answer in which a lone surrogate stands for the byte.
+    assert told["diff"][0]["before"] == "Z\N{REPLACEMENT CHARACTER}rich\n"
