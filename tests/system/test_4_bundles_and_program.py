@@ -146,12 +146,15 @@ def test_a_waived_failure_does_not_stop_a_run(ready: Box) -> None:
     try:
         broken = ready.playbook("playbooks/verify.yml")
         assert broken.returncode != 0
-        found = {
-            (check["id"], check["subject"])
-            for check in ready.report()["hosts"]["node2"]["checks"]
+        report = ready.report()
+        told = {"node2": report["hosts"]["node2"], "fabric": report["fabric"]["fabrics"][0]}
+        subjects = [
+            {**waiver, "check": check["id"], "host": host, "subject": check["subject"]}
+            for host, judged in told.items()
+            for check in judged["checks"]
             if check["result"] == "fail"
-        }
-        subjects = [{**waiver, "check": name, "subject": subject} for name, subject in found]
+        ]
+        assert {one["host"] for one in subjects} == {"node2", "fabric"}
         done = ready.playbook(
             "playbooks/verify.yml", "-e", json.dumps({"ibready_waivers": subjects})
         )
