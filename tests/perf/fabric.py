@@ -35,7 +35,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model impo
 
 KEEP = ROOT / "dist/perf"
 SIZES = ((128, 8), (256, 8), (512, 8), (1024, 8), (2048, 8))
-# The aim for 16,384 ports (issue 7).
+# The aim for 16,384 ports.
 MOST_CPU_S = 5.0
 MOST_MB = 500.0
 
