@@ -108,17 +108,23 @@ def _ports(found: Ibnetdiscover) -> dict[str, str]:
 
 
 def _hcas(found: Ibnetdiscover, ports: dict[str, str], inventory: Inventory) -> dict[End, Hca]:
-    """The rails by their end: by port GUID, or by node GUID and the number in the port's name."""
+    """The rails by their end: by port GUID, or by node GUID and the number in the port's name.
+
+    The other port of an adapter is no proof that this one is there.
+    """
     numbers = {
         link.port_guid: link.port for node in found.nodes for link in node.links if link.port_guid
     }
-    adapters = {node.guid for node in found.nodes if node.type == CA}
+    linked = {
+        End(node.guid, link.port) for node in found.nodes if node.type == CA for link in node.links
+    }
     placed: dict[End, Hca] = {}
     for hca in inventory.rails:
+        named = End(hca.node_guid, int(hca.name.rpartition("/")[2]))
         if hca.port_guid in numbers:
             placed[End(ports[hca.port_guid], numbers[hca.port_guid])] = hca
-        elif hca.node_guid in adapters:
-            placed[End(hca.node_guid, int(hca.name.rpartition("/")[2]))] = hca
+        elif named in linked:
+            placed[named] = hca
     return placed
 
 
