@@ -82,8 +82,8 @@ class Fabric:
             for end in ends:
                 (far, far_port), speed, _said = self.cables[end]
                 far_kind, far_name = self.nodes[far]
-                own = f"({_port(guid)})" if kind == "H" else ""
-                its = f"({_port(far)})" if far_kind == "H" else ""
+                own = f"({_port(guid, end[1])})" if kind == "H" else ""
+                its = f"({_port(far, far_port)})" if far_kind == "H" else ""
                 lid = "lid 9 lmc 0 " if kind == "H" else ""
                 lines.append(
                     f'[{end[1]}]{own}\t"{far_kind}-{far:0>16}"[{far_port}]{its}\t\t'
@@ -98,12 +98,12 @@ class Fabric:
             gbps = {"NDR": 106.25, "HDR": 53.125, "EDR": 25.78125}[rate]
             state = self.states.get(end, "Active/  LinkUp")
             lines.append(
-                f'0x{_seen(self, end[0]):0>16} "{self.nodes[end[0]][1]}"  9  {end[1]}[  ] '
-                f"==( {width}X {gbps} Gbps {state})==>  0x{_seen(self, far[0]):0>16} 8 "
+                f'0x{_seen(self, *end):0>16} "{self.nodes[end[0]][1]}"  9  {end[1]}[  ] '
+                f"==( {width}X {gbps} Gbps {state})==>  0x{_seen(self, *far):0>16} 8 "
                 f'{far[1]}[  ] "{self.nodes[far[0]][1]}" ( {said})'
             )
         lines += [
-            f'0x{_seen(self, guid):0>16} "{self.nodes[guid][1]}"  9  {port}[  ] '
+            f'0x{_seen(self, guid, port):0>16} "{self.nodes[guid][1]}"  9  {port}[  ] '
             '==(                Down/ Polling)==>             [  ] "" ( )'
             for guid, port in sorted(self.down)
             if guid in self.nodes
@@ -116,7 +116,7 @@ class Fabric:
             shown = "".join(f" [{name} == {value}]" for name, value in values[look].items())
             if shown:
                 text += f'Errors for "{self.nodes[guid][1]}"\n'
-                text += f"   GUID 0x{_seen(self, guid):0>16} port {port}:{shown}\n"
+                text += f"   GUID 0x{_seen(self, guid, port):0>16} port {port}:{shown}\n"
         return text + _SUMMARY.format(bad=text.count("Errors"))
 
     def answers(self) -> dict[str, Any]:
@@ -137,13 +137,13 @@ class Fabric:
         return Inventory(tuple(self.rails), **more)
 
 
-def _port(guid: str) -> str:
-    return f"{int(guid, 16) + 1:x}"
+def _port(guid: str, number: int = 1) -> str:
+    return f"{int(guid, 16) + number:x}"
 
 
-def _seen(fabric: Fabric, guid: str) -> str:
+def _seen(fabric: Fabric, guid: str, number: int) -> str:
     """iblinkinfo shows the port GUID of an adapter."""
-    return guid if fabric.nodes[guid][0] == "S" else _port(guid)
+    return guid if fabric.nodes[guid][0] == "S" else _port(guid, number)
 
 
 def rails(hosts: int = 4, width: int = 2, spines: int = 2) -> Fabric:

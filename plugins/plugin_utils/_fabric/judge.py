@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
 from ansible_collections.ibready.cluster.plugins.module_utils._data.ib_counters import LINK_DOWNED
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.fabric import Answer
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._topology import SWITCH
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import (
     build,
     check_errors,
@@ -88,7 +90,9 @@ class _One:
 def judge(looks: Sequence[Seen], inventory: Inventory, wishes: Wishes) -> Judged:
     """Judge every fabric that was looked at; two looks at one fabric count as one."""
     groups = _groups(looks)
-    ones = [_one(group, inventory, single=len(groups) == 1) for group in groups]
+    ones = [
+        _one(group, inventory, name) for group, name in zip(groups, _names(groups), strict=True)
+    ]
     for one in ones:
         one.checks += _tools(one)
         if one.unusable:
@@ -101,12 +105,23 @@ def judge(looks: Sequence[Seen], inventory: Inventory, wishes: Wishes) -> Judged
 
 
 def _groups(looks: Sequence[Seen]) -> list[list[Seen]]:
-    """Looks at one fabric together: the asking HCA of the second is a node of the first."""
+    """Looks at one fabric together: the asking HCA of the second is a node of the first.
+
+    Of an HCA whose ports are on two fabrics both see the node: they have no switch in common.
+    """
     groups: list[tuple[set[str], list[Seen]]] = []
     for look in sorted(looks, key=lambda one: bool(whole_discovery(one.discovery))):
         found = look.discovery.value.facts if look.discovery.value else None
         nodes = {node.guid for node in found.nodes} if found is not None else set()
-        home = next((one for one in groups if look.node and look.node in one[0]), None)
+        switches = {node.guid for node in found.of(SWITCH)} if found is not None else set()
+        home = next(
+            (
+                one
+                for one in groups
+                if look.node and look.node in one[0] and (not switches or switches & one[0])
+            ),
+            None,
+        )
         if home is None:
             groups.append((nodes, [look]))
         else:
@@ -115,9 +130,20 @@ def _groups(looks: Sequence[Seen]) -> list[list[Seen]]:
     return [group for _nodes, group in groups]
 
 
-def _one(group: list[Seen], inventory: Inventory, *, single: bool) -> _One:
-    look = max(group, key=lambda one: _size(one))
-    name = ALL if single else look.port
+def _names(groups: Sequence[Sequence[Seen]]) -> list[str]:
+    """Of several fabrics the port that asked; with its host, where that alone is no name."""
+    if len(groups) == 1:
+        return [ALL]
+    looks = [max(group, key=_size) for group in groups]
+    ports = Counter(look.port for look in looks)
+    return [
+        look.port if ports[look.port] == 1 else f"{look.port} of {look.asked.partition(' ')[0]}"
+        for look in looks
+    ]
+
+
+def _one(group: list[Seen], inventory: Inventory, name: str) -> _One:
+    look = max(group, key=_size)
     unusable = whole_discovery(look.discovery)
     told = look.discovery.value
     if unusable or told is None or told.facts is None:
@@ -218,10 +244,13 @@ def _duplicates(look: Seen) -> list[str]:
 
 
 def _lost(fabric: Fabric, look: Seen, inventory: Inventory) -> dict[str, int]:
-    """Ports of leaves that were up once and are Down; none where missing HCAs account for them."""
+    """Ports of leaves that were up once and are Down; none where missing HCAs account for them,
+    or those of hosts that told nothing may."""
     told = look.again.value
     here = set(fabric.hcas.values())
-    if told is None or told.facts is None or any(one not in here for one in inventory.rails):
+    if told is None or told.facts is None or inventory.silent:
+        return {}
+    if any(one not in here for one in inventory.rails):
         return {}
     counts = check_errors.by_port(fabric, told.facts)
     downs = check_errors.NAMES[LINK_DOWNED]

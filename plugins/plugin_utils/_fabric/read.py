@@ -111,6 +111,8 @@ def _counted(evidence: _Told) -> Reading[Answer[ibqueryerrors.Ibqueryerrors]]:
         return reading
     if told.facts.ports_checked is None:
         return Reading(replace(told, incomplete="no summary: the output may be cut"))
+    if not told.facts.ports_checked:
+        return Reading(replace(told, incomplete="it asked no port for its counters"))
     if told.facts.query_failures:
         why = f"{told.facts.query_failures} questions for counters were not answered"
         return Reading(replace(told, incomplete=why))

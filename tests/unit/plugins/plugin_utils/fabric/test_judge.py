@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import PASS, SKIP
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import Inventory
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import Hca, Inventory
 from tests.unit import fabrics
 from tests.unit.fabrics import Fabric, found, judged, rails, sm_record, tree
 
@@ -418,3 +418,74 @@ def test_the_rows_say_who_is_who_and_where() -> None:
     assert {one["gbps"] for one in told["links"]} == {400.0}
     assert len(told["links"]) == 12
     assert fabrics.found(judged(rails())) == {}
+
+
+def _both(first: Fabric, second: Fabric, host: str = "node1", port: str = "mlx5_1/1") -> Any:
+    """Two fabrics, the second asked by ``host`` through ``port``."""
+    from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import judge, read
+
+    look = {"device": "mlx5_0", "port": 1, "seconds": 5.0, "answers": first.answers()}
+    device, _slash, number = port.partition("/")
+    other = {"device": device, "port": int(number), "seconds": 5.0, "answers": second.answers()}
+    inventory = Inventory((*first.rails, *second.rails))
+    looks = [read.read("node1", look), read.read(host, other)]
+    return judge.judge(looks, inventory, judge.Wishes())
+
+
+def _island(first: int, hosts: int) -> Fabric:
+    """One switch with hosts of one HCA."""
+    made = Fabric()
+    leaf = made.switch(f"a{first}0", f"leaf of {first}")
+    for at in range(hosts):
+        guid = made.hca(f"{first + at}c00", f"node{first + at}", "mlx5_0", 0)
+        made.plug((guid, 1), (leaf, at + 1))
+    made.asks = f"{first}c00"
+    return made
+
+
+def test_fabrics_that_are_asked_through_ports_of_one_name_have_names_of_their_own() -> None:
+    told = _both(_island(1, 3), _island(5, 3), "node5", "mlx5_0/1")
+    assert [one["name"] for one in told.fabrics] == ["mlx5_0/1 of node1", "mlx5_0/1 of node5"]
+    assert found(told) == {}
+
+
+def test_the_two_ports_of_one_adapter_may_be_on_two_fabrics() -> None:
+    first, second = _island(1, 3), Fabric()
+    leaf = second.switch("b90", "other")
+    for at in range(3):
+        # One node GUID, as ConnectX-3 has; its second port has the next port GUID.
+        guid = f"{1 + at}c00"
+        second.nodes[guid] = ("H", f"node{1 + at} mlx5_0")
+        name = f"node{1 + at}"
+        second.rails.append(Hca(name, "mlx5_0/2", guid, f"{1 + at}c02", 1, "Active"))
+        second.plug((guid, 2), (leaf, at + 1))
+    second.asks = "1c00"
+    told = _both(first, second, port="mlx5_0/2")
+    assert [one["name"] for one in told.fabrics] == ["mlx5_0/1", "mlx5_0/2"]
+    assert found(told) == {}
+    # The cable of node2's first port is gone; that its adapter is on the other fabric is no proof.
+    first.pull(("2c00", 1))
+    assert found(_both(first, second, port="mlx5_0/2")) == {
+        "fabric.hca.present": ["node2 mlx5_0/1"]
+    }
+
+
+def test_a_host_that_is_off_and_told_nothing_is_not_taken_for_a_spine() -> None:
+    fabric = rails()
+    for guid in ("3c00", "3c10"):
+        fabric.remove(guid)
+    for end in fabric.down:
+        fabric.counters[end] = ({"LinkDownedCounter": 1}, {"LinkDownedCounter": 1})
+    fabric.rails = [one for one in fabric.rails if one.host != "node3"]
+    inventory = fabric.inventory(silent={"node3": "unreachable by ssh"})
+    assert found(judged(fabric, inventory=inventory)) == {}
+
+
+def test_a_report_of_counters_that_asked_no_port_is_unknown() -> None:
+    fabric = tree()
+    answers = fabric.answers()
+    for name in ("ibqueryerrors", "ibqueryerrors_again"):
+        said = answers[name]["stdout"]
+        answers[name]["stdout"] = said.replace("99 ports", "0 ports").replace("9 nodes", "0 nodes")
+    told = found(judged(fabric, answers), "unknown")
+    assert {"fabric.cable.errors", "fabric.counters.saturated"} <= set(told)
