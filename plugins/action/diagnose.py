@@ -82,7 +82,9 @@ class ActionModule(ActionBase):
         inventory = list(variables["groups"]["all"])
         size = len(hosts) if args["bundles"] else len(inventory)
         plan = None if args["bundles"] else _hosts.ping_plan(variables["hostvars"], args["hosts"])
-        asked = None if args["bundles"] else _fabrics.asked(variables["hostvars"], inventory)
+        asked = (
+            None if args["bundles"] else _fabrics.asked(variables["hostvars"], inventory, inventory)
+        )
         report = _cluster.report(
             hosts,
             size=size,

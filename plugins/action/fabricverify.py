@@ -78,7 +78,8 @@ class ActionModule(ActionBase):
         self, names: list[str], variables: dict[str, Any]
     ) -> tuple[_report.Asked, list[_hosts.Host]]:
         """What the playbooks have registered."""
-        told = _report.asked(variables["hostvars"], names)
+        everybody = variables.get("groups", {}).get("all", ())
+        told = _report.asked(variables["hostvars"], names, everybody)
         if told is None:
             raise gather.FabricError(
                 "nobody has asked a fabric in this run; next: playbooks/fabric.yml, or leave "
@@ -94,13 +95,16 @@ class ActionModule(ActionBase):
         site: Mapping[str, Any],
     ) -> tuple[_report.Asked, list[_hosts.Host]]:
         """What this host has just heard, and what is known of others by earlier tasks."""
+        everybody = variables.get("groups", {}).get("all", [])
         names = [
             name
-            for name in variables.get("groups", {}).get("all", [])
+            for name in everybody
             if "ibready_ibverify" in variables.get("hostvars", {}).get(name, {})
         ]
         looks = gather.looks(me, asked)
-        told = _report.Asked(looks, gather.wishes(site), gather.known(site))
+        told = _report.Asked(
+            looks, gather.wishes(site), gather.known(site), inventory=tuple(everybody)
+        )
         return told, _hosts.gather(variables.get("hostvars", {}), names)
 
     def _asks_not(self, me: str, variables: Mapping[str, Any], site: Mapping[str, Any]) -> str:

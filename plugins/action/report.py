@@ -64,7 +64,9 @@ class ActionModule(ActionBase):
             created=datetime.now(UTC),
             version=VERSION,
             plan=_hosts.ping_plan((task_vars or {})["hostvars"], args["hosts"]),
-            asked=_fabrics.asked((task_vars or {})["hostvars"], args["hosts"]),
+            asked=_fabrics.asked(
+                (task_vars or {})["hostvars"], args["hosts"], (task_vars or {})["groups"]["all"]
+            ),
         )
         self._display.display("\n" + _render_text.render(report) + "\n")
         result.update(

@@ -8,6 +8,7 @@ that was to ask could not), ``ibready_fabric_plan``, ``_known``, ``_standbys`` a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,7 @@ def looks(name: str, result: Any) -> list[read.Seen]:
 
 
 def wishes(variables: Mapping[str, Any]) -> Wishes:
-    """What the site says; raises FabricError on a plan that cannot be read."""
+    """What the site says; raises FabricError on what cannot be used."""
     file = variables.get("ibready_fabric_plan")
     standbys = variables.get("ibready_fabric_standbys")
     most = variables.get("ibready_fabric_oversubscription")
@@ -82,10 +83,23 @@ def wishes(variables: Mapping[str, Any]) -> Wishes:
         except (OSError, UnicodeError, plan.PlanError) as exc:
             raise FabricError(f"ibready_fabric_plan: {file}: {exc}") from exc
     return Wishes(
-        standbys=None if standbys is None else int(standbys),
-        oversubscription=None if most is None else float(most),
+        standbys=None if standbys is None else int(_least("ibready_fabric_standbys", standbys, 0)),
+        oversubscription=None
+        if most is None
+        else _least("ibready_fabric_oversubscription", most, 0.001),
         plan=cables,
     )
+
+
+def _least(name: str, value: Any, least: float) -> float:
+    """The number; not below ``least`` and no "nan", for nothing could miss that."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not least <= number < math.inf:
+        raise FabricError(f"{name}: {value!r} is no number from {least:g} on")
+    return number
 
 
 def _place(file: str, variables: Mapping[str, Any]) -> Path:

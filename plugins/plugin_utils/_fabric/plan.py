@@ -70,6 +70,8 @@ def _from_discovery(text: str) -> tuple[Planned, ...]:
     lone = sum(ends.get(there) != here for here, there in ends.items())
     if lone:
         raise PlanError(f"{lone} links are listed from one end only: the file is cut")
+    if not ends:
+        raise PlanError("there is no cable in it")
     return tuple(
         Planned(Place(names[a], port, a), Place(names[b], peer, b))
         for (a, port), (b, peer) in ends.items()

@@ -18,23 +18,31 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import gather, judge
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import Inventory
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.read import Seen
 
 # The name by which a waiver means a fabric as a whole.
 FABRIC = "fabric"
+_LEFT_OUT = "it took no part in this run"
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a run has of its fabrics. ``error``: why somebody could not ask, or be understood."""
+    """What a run has of its fabrics. ``error``: why somebody could not ask, or be understood.
+
+    ``inventory``: all hosts that there are, those that a --limit left out as well.
+    """
 
     looks: Sequence[Seen] = ()
     wishes: judge.Wishes = field(default_factory=judge.Wishes)
     known: Sequence[str] = ()
     error: str = ""
+    inventory: Sequence[str] = ()
 
 
-def asked(hostvars: Mapping[str, Any], names: Sequence[str]) -> Asked | None:
+def asked(
+    hostvars: Mapping[str, Any], names: Sequence[str], inventory: Sequence[str] = ()
+) -> Asked | None:
     """Read the variables of the named hosts; None where the run did not ask."""
     told = {name: hostvars.get(name, {}) for name in names}
     results = {name: one.get("ibready_fabric_looks") for name, one in told.items()}
@@ -59,7 +67,7 @@ def asked(hostvars: Mapping[str, Any], names: Sequence[str]) -> Asked | None:
                 errors.append(f"{name}: {said or 'it was to ask the fabric and did not'}")
     except gather.FabricError as exc:
         wishes, errors = judge.Wishes(), [*errors, str(exc)]
-    return Asked(seen, wishes, gather.known(site), "; ".join(errors))
+    return Asked(seen, wishes, gather.known(site), "; ".join(errors), tuple(inventory))
 
 
 def _plans(seen: Mapping[str, Any]) -> bool:
@@ -71,7 +79,7 @@ def judged(
 ) -> tuple[dict[str, Any], dict[str, list[Check]]]:
     """The object, and the checks of single hosts (without waivers)."""
     mine = gather.inventory(hosts, told.known)
-    found = judge.judge(told.looks, mine, told.wishes)
+    found = judge.judge(told.looks, _with_left_out(mine, hosts, told.inventory), told.wishes)
     error, skipped = told.error, ""
     if not told.looks and not error:
         if mine.rails or mine.silent:
@@ -81,6 +89,14 @@ def judged(
     waivers = {host.name: host.waivers for host in hosts}
     fabrics = [_waived(one, waivers, today) for one in found.fabrics]
     return {"fabrics": fabrics, "error": error, "skipped": skipped}, found.hosts
+
+
+def _with_left_out(
+    mine: Inventory, hosts: Sequence[_hosts.Host], inventory: Sequence[str]
+) -> Inventory:
+    """The same; hosts that a --limit left out told nothing. Without any rail nothing is known."""
+    left = {*inventory} - {host.name for host in hosts} if mine.rails else set()
+    return replace(mine, silent={**mine.silent, **dict.fromkeys(sorted(left), _LEFT_OUT)})
 
 
 def is_good(report: Mapping[str, Any]) -> bool:

@@ -229,3 +229,62 @@ def test_a_relative_plan_lies_beside_the_inventory(
     cables = gather.wishes(site).plan
     assert cables is not None
     assert len(cables) == 2
+
+
+def test_hosts_that_a_limit_left_out_are_no_strangers() -> None:
+    known = run(fabric())
+    some = ["n1", "n2"]
+    found = _cluster.report(
+        _hosts.gather(known, some),
+        size=3,
+        created=TODAY,
+        version="1",
+        asked=report.asked(known, some, inventory=list(known)),
+    )
+    assert bad(found["fabric"]) == []
+    made = fabric()
+    made.nodes["ff0"] = ("H", "storage7 mlx5_0")
+    made.plug(("ff0", 1), ("a00", 9))
+    known = run(made)
+    found = _cluster.report(
+        _hosts.gather(known, some),
+        size=3,
+        created=TODAY,
+        version="1",
+        asked=report.asked(known, some, inventory=list(known)),
+    )
+    checks = found["fabric"]["fabrics"][0]["checks"]
+    (stranger,) = [one for one in checks if one["id"] == "fabric.hca.known"]
+    assert (stranger["result"], "n3, which told nothing" in stranger["cause"]) == ("unknown", True)
+
+
+def test_a_limit_to_hosts_without_infiniband_asks_for_no_fabric() -> None:
+    bare = node(1).to_dict()
+    bare["cas"] = []
+    known = {"n1": host(1, ibready_fabric_asks={}), "n2": host(2)}
+    known["n1"]["ibready_ibverify"] = {"checks": [], "facts": {"ib": bare}}
+    told = report.asked(known, ["n1"], inventory=list(known))
+    assert told is not None
+    found, _hosts_too = report.judged(_hosts.gather(known, ["n1"]), told, TODAY.date())
+    assert (found["error"], found["skipped"]) == ("", "no host has an InfiniBand rail")
+
+
+def test_a_plan_of_no_cable_is_none() -> None:
+    alone = Fabric(nodes={"1c00": ("H", "node1 mlx5_0")}, asks="1c00")
+    with pytest.raises(plan.PlanError, match="no cable"):
+        plan.read(alone.discovery())
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ibready_fabric_oversubscription", "nan"),
+        ("ibready_fabric_oversubscription", 0),
+        ("ibready_fabric_standbys", -1),
+        ("ibready_fabric_standbys", "two"),
+    ],
+)
+def test_a_wish_that_no_fabric_could_miss_is_refused(name: str, value: Any) -> None:
+    found = judged(run(fabric(), **{name: value}))
+    assert name in found["fabric"]["error"]
+    assert not report.is_good(found)
