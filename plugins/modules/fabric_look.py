@@ -106,7 +106,7 @@ def main() -> None:
         if wanted["ports"] is not None:
             ports = [(one["device"], one["port"]) for one in wanted["ports"]]
         elif wanted["bundle"]:
-            ports = fabric_ports.recorded(wanted["bundle"])
+            ports = fabric_ports.recorded(source, wanted["bundle"])
         else:
             ports = fabric_ports.live(source)
     except (Unavailable, ValueError) as exc:

@@ -10,7 +10,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     Evidence,
     Unavailable,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import is_infiniband
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
+    is_infiniband,
+    port_name,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._observe import _ask
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibstat, sminfo
 
@@ -21,29 +24,33 @@ _FIRST = "ibnetdiscover"
 def live(evidence: Evidence) -> Ports:
     """Ports with a link, one a fabric: two that are told of one subnet manager are on the same.
 
-    Raises Unavailable where ibstat cannot tell.
+    None on a host without InfiniBand. Raises Unavailable where ibstat cannot tell, or no port of
+    it has a link.
     """
-    told = _ask.command(evidence, "ibstat", ibstat.parse, ok=None)
-    if told.value is None:
-        raise Unavailable("ibstat", told.why.replace("ibstat: ", "", 1))
+    mine = _infiniband(evidence)
     found: Ports = []
     seen = set()
-    for ca in told.value.cas:
-        for port in ca.ports:
-            if not is_infiniband(port) or port.physical_state != "LinkUp":
-                continue
-            answer = _ask.command(
-                evidence, "sminfo", sminfo.parse, "-C", ca.name, "-P", str(port.num)
-            )
-            manager = answer.value.guid if answer.value is not None else None
-            if manager is None or manager not in seen:
-                found.append((ca.name, port.num))
-                seen.add(manager)
+    for ca, port in mine:
+        if port.physical_state != "LinkUp":
+            continue
+        answer = _ask.command(evidence, "sminfo", sminfo.parse, "-C", ca.name, "-P", str(port.num))
+        manager = answer.value.guid if answer.value is not None else None
+        if manager is None or manager not in seen:
+            found.append((ca.name, port.num))
+            seen.add(manager)
+    if mine and not found:
+        states = (
+            f"{port_name(ca, port)} is {port.physical_state or port.state}" for ca, port in mine
+        )
+        raise Unavailable("ibstat", f"no link to ask through: {', '.join(states)}")
     return found
 
 
-def recorded(directory: str) -> Ports:
-    """Ports that a bundle has a discovery of; ("", 0) for one of no port in particular."""
+def recorded(evidence: Evidence, directory: str) -> Ports:
+    """Ports that a bundle has a discovery of; ("", 0) for one of no port in particular.
+
+    Raises Unavailable where it has none, unless its host has no InfiniBand.
+    """
     try:
         names = sorted(os.listdir(os.path.join(directory, "commands")))
     except OSError as exc:
@@ -53,4 +60,13 @@ def recorded(directory: str) -> Ports:
         device, _dash, port = name.partition(f"{_FIRST}@")[2].rpartition("-")
         if device and port.isdigit():
             found.append((device, int(port)))
+    if not found and _infiniband(evidence):
+        raise Unavailable(_FIRST, "not in the bundle")
     return found
+
+
+def _infiniband(evidence: Evidence) -> list[tuple[ibstat.Ca, ibstat.Port]]:
+    told = _ask.command(evidence, "ibstat", ibstat.parse, ok=None)
+    if told.value is None:
+        raise Unavailable("ibstat", told.why.replace("ibstat: ", "", 1))
+    return [(ca, port) for ca in told.value.cas for port in ca.ports if is_infiniband(port)]

@@ -124,3 +124,32 @@ def test_a_bundle_gives_what_it_holds(run_module: RunModule, tmp_path: Path) -> 
 def test_what_nobody_packed_is_refused(packed: str) -> None:
     with pytest.raises(ValueError, match="fabric_look packed"):
         looks.unpack(packed)
+
+
+def test_a_host_whose_ports_have_no_link_could_not_ask(run_module: RunModule, path: Path) -> None:
+    down = _IBSTAT.format(n=3, state="Down", physical="Polling")
+    (path / "ibstat.txt").write_text(down)
+    tool(path, "ibstat", f"cat {path}/ibstat.txt")
+    result = run_module(fabric_look.main, pause=0)
+    assert result["failed"] is True
+    assert "mlx5_3/1" in result["msg"]
+    assert "no link" in result["msg"]
+    (path / "ibstat.txt").write_text(down.replace("InfiniBand", "Ethernet"))
+    assert run_module(fabric_look.main, pause=0)["looks"] == []
+
+
+def test_a_bundle_without_a_discovery_is_not_a_host_without_a_fabric(
+    run_module: RunModule, tmp_path: Path
+) -> None:
+    home = tmp_path / "node7/commands/ibstat"
+    home.mkdir(parents=True)
+    (home / "rc").write_text("0\n")
+    up = _IBSTAT.format(n=3, state="Active", physical="LinkUp")
+    (home / "stdout").write_text(up)
+    result = run_module(fabric_look.main, bundle=str(tmp_path / "node7"))
+    assert result["failed"] is True
+    assert "ibnetdiscover" in result["msg"]
+    (home / "stdout").write_text(up.replace("InfiniBand", "Ethernet"))
+    assert run_module(fabric_look.main, bundle=str(tmp_path / "node7"))["looks"] == []
+    (home / "stdout").unlink()
+    assert run_module(fabric_look.main, bundle=str(tmp_path / "node7"))["failed"] is True
