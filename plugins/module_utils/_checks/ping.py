@@ -153,6 +153,7 @@ def _judge(port: _Port, size: int, mesh: Mesh) -> tuple[Check, ...]:
 
 
 _NAMES = ("tested", "reachable", "loss")
+_BAD_ALONE = "no pair proves it good"
 
 
 def _tested(port: _Port, tested: list[Ping], why: str, mesh: Mesh) -> Check:
@@ -192,6 +193,8 @@ def _reachable(port: _Port, tested: list[Ping]) -> Check | None:
     if dead and port.host in port.blamed:
         observed = f"no answer in {len(dead)} of {len(tested)} pairs ({named(port.peers(dead))})"
         return _failed("fabric.ping.reachable", port, observed, "an answer")
+    if len(dead) == len(tested):
+        return _untold("fabric.ping.reachable", port.rail, _BAD_ALONE + _excuse(port, dead))
     observed = f"{len(tested) - len(dead)} of {len(tested)} pairs answered{_excuse(port, dead)}"
     return passed("fabric.ping.reachable", port.rail, observed, "an answer", CAPABILITY)
 
@@ -210,6 +213,8 @@ def _loss(port: _Port, tested: list[Ping]) -> Check | None:
         return _failed("fabric.ping.loss", port, observed, "0 %")
     if all(ping.dead for ping in tested):
         return unknown("fabric.ping.loss", port.rail, "no pair answered")
+    if all(ping.lost for ping in tested):
+        return _untold("fabric.ping.loss", port.rail, _BAD_ALONE + _excuse(port, lossy))
     return passed("fabric.ping.loss", port.rail, "0 %" + _excuse(port, lossy), "0 %", CAPABILITY)
 
 

@@ -99,3 +99,16 @@ def test_a_single_host_has_no_one_to_reach() -> None:
 def test_a_host_that_a_limit_left_alone_is_unknown() -> None:
     results = {check.result for check in judge({"a": [RAIL]}, [], 3)["a"]}
     assert results == {"unknown"}
+
+
+def test_a_port_that_met_none_but_a_bad_one_is_not_proven_good() -> None:
+    """b is bad with both that it met; a met nobody else."""
+    for received in (0, 25):
+        seen = [Ping(c, s, RAIL, 50, received) for c, s in ("ab", "ba", "bc", "cb")]
+        seen.append(Ping("c", "d", RAIL, 50, 50))
+        found = bad({host: [RAIL] for host in "abcd"}, seen)
+        assert found.pop("a fabric.ping.loss") == "unknown"
+        assert found.pop("b fabric.ping.reachable" if not received else "b fabric.ping.loss")
+        reached = found.pop("a fabric.ping.reachable", "pass")
+        assert reached == ("pass" if received else "unknown")
+        assert {name for name in found if name[0] in "acd"} == set()
