@@ -36,6 +36,7 @@ _IDS = {
 }
 _OUTLIER = "fabric.bench.outlier"
 _AGAIN = "mend what kept it from being measured, then run playbooks/bench.yml again"
+_BAD_ALONE = "all its pairs were with hosts that are named as slow"
 _NO_FLOOR = "nobody published what {what} has to reach"
 
 # Rail and test: what is judged together on one host.
@@ -94,6 +95,7 @@ def judge(wanted: Wanted, measures: Iterable[Measure], size: int) -> dict[str, l
             tried = by_key.get((rail, test), [])
             slow = _blamed(one for one in tried if _is_slow(wanted, one))
             late = _blamed(one for one in tried if _stands_out(usual, one))
+            spoilt = _spoilers(tried)
             for host, rails in wanted.rails.items():
                 if rail not in rails:
                     continue
@@ -103,6 +105,9 @@ def judge(wanted: Wanted, measures: Iterable[Measure], size: int) -> dict[str, l
                     checks[host].append(skipped(_IDS[test], subject, why))
                     continue
                 mine = [one for one in tried if host in (one.client, one.server)]
+                if host in spoilt:
+                    checks[host] += _spoilt(subject, test, host, mine)
+                    continue
                 checks[host].append(_floor(wanted, subject, test, host, mine, host in slow))
                 checks[host].append(_outlier(usual, subject, host, mine, host in late))
     return checks
@@ -116,6 +121,26 @@ def _skip(wanted: Wanted, host: str, test: str, size: int) -> str:
 
 def _blamed(bad: Iterable[Measure]) -> set[str]:
     return blame({(one.client, one.server) for one in bad})
+
+
+def _spoilers(tried: Sequence[Measure]) -> set[str]:
+    """The hosts at whose door it lies that pairs have no number.
+
+    A server that complained, or a host that never asked, is named; a client that got no answer may
+    not be the one to blame.
+    """
+    left = [one for one in tried if one.untested]
+    sure = {one.culprit for one in left if one.culprit != one.client or not one.server}
+    return sure | _blamed(one for one in left if not sure & {one.client, one.server})
+
+
+def _spoilt(subject: str, test: str, host: str, mine: Sequence[Measure]) -> list[Check]:
+    """Numbers of other pairs do not make up for those that this host has spoilt."""
+    told = [one for one in mine if not one.untested]
+    observed = _shown(told) if told else ""
+    why = _why(host, mine)
+    names = (_IDS[test], _OUTLIER)
+    return [unknown(one, subject, why, observed=observed, remedy=_AGAIN) for one in names]
 
 
 def _usual(
@@ -181,7 +206,9 @@ def _floor(
     slow = [one for one in told if _is_slow(wanted, one)]
     if blamed and slow:
         return failed(name, subject, _in_pairs(slow, told), expected, limit[1])
-    return passed(name, subject, observed, expected, limit[1])
+    if len(slow) == len(told):
+        return unknown(name, subject, _BAD_ALONE, observed=observed, remedy=_AGAIN)
+    return passed(name, subject, _apart(told, slow), expected, limit[1])
 
 
 def _outlier(
@@ -206,7 +233,9 @@ def _outlier(
     source = f"fleet {known.count}/{known.count}"
     if blamed and late:
         return failed(_OUTLIER, subject, _in_pairs(late, told), expected, source)
-    return passed(_OUTLIER, subject, _shown(told), expected, source)
+    if len(late) == len(told):
+        return unknown(_OUTLIER, subject, _BAD_ALONE, observed=_shown(told), remedy=_AGAIN)
+    return passed(_OUTLIER, subject, _apart(told, late), expected, source)
 
 
 def _why(host: str, mine: Sequence[Measure]) -> str:
@@ -220,6 +249,13 @@ def _shown(told: Sequence[Measure]) -> str:
     middle = median(one.value for one in told)
     pairs = "1 pair" if len(told) == 1 else f"{len(told)} pairs"
     return f"{middle:.4g} {told[0].unit} ({pairs})"
+
+
+def _apart(told: Sequence[Measure], slow: Sequence[Measure]) -> str:
+    """The good ones, and how many others there are that are laid at the other end."""
+    shown = _shown([one for one in told if one not in slow])
+    pairs = "1 pair" if len(slow) == 1 else f"{len(slow)} pairs"
+    return f"{shown}, apart from {pairs} with slow hosts" if slow else shown
 
 
 def _in_pairs(slow: Sequence[Measure], told: Sequence[Measure]) -> str:

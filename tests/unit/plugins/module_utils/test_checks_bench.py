@@ -165,3 +165,43 @@ def test_every_floor_has_its_source() -> None:
     floors = [*data.BANDWIDTH_GBPS.values(), data.LATENCY_US, *data.NODE_GBPS.values()]
     assert all(one.source and one.confidence in ("confirmed", "medium") for one in floors)
     assert all(floor.value < rate for rate, floor in data.BANDWIDTH_GBPS.items())
+
+
+def test_a_host_that_met_none_but_a_slow_one_is_not_proven_fast() -> None:
+    found = [
+        Measure(client, server, RAIL, BW, 200.0, 400.0)
+        for client, server in (("n1", "n3"), ("n3", "n1"), ("n3", "n2"), ("n2", "n3"))
+    ]
+    checks = judge([*found, Measure("n2", "n4", RAIL, BW, 396.0, 400.0)])
+    assert results(checks, "fabric.bench.bandwidth") == {
+        "n1": UNKNOWN,
+        "n2": PASS,
+        "n3": FAIL,
+        "n4": PASS,
+    }
+    passed = the(checks["n2"], "fabric.bench.bandwidth")
+    assert passed.observed == "396 Gb/s (1 pair), apart from 2 pairs with slow hosts"
+
+
+@pytest.mark.parametrize("culprit", ["n4", ""])
+def test_pairs_that_a_host_spoilt_are_not_made_up_for_by_others(culprit: str) -> None:
+    """n4 measured once and failed with all others; ``culprit``: "" where each client told."""
+    found = [
+        one
+        if "n4" not in (one.client, one.server) or (one.client, one.server) == ("n1", "n4")
+        else Measure(
+            *(one.client, one.server, RAIL, BW),
+            rate=400.0,
+            untested="it did not end within 20 s",
+            culprit=culprit or one.client,
+        )
+        for one in pairs(BW, 396.0)
+    ]
+    checks = judge(found)
+    assert results(checks, "fabric.bench.bandwidth") == {
+        **dict.fromkeys(HOSTS[:3], PASS),
+        "n4": UNKNOWN,
+    }
+    spoilt = the(checks["n4"], "fabric.bench.bandwidth")
+    assert "it did not end" in spoilt.cause
+    assert spoilt.observed == "396 Gb/s (1 pair)"
