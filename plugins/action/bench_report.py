@@ -26,6 +26,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._bench import (
     judge,
     render,
     told,
+    values,
 )
 
 _REGRESSION = ".regression"
@@ -56,6 +57,11 @@ class ActionModule(ActionBase):
         )
         if not args["hosts"] or not args["dest"]:
             raise AnsibleActionFail("no host to report on, or no dest; next: name both")
+        if not args["what"] or (values.PERFTEST in args["what"] and not args["tests"]):
+            raise AnsibleActionFail(
+                "nothing to measure: bench_what, or bench_tests, names nothing; "
+                "next: leave it out, or name what to measure"
+            )
         variables = task_vars or {}
         try:
             hosts = told.gather(variables["hostvars"], args["hosts"])

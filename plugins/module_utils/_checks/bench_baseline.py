@@ -68,7 +68,7 @@ def _one(
 ) -> Check:
     known = [(one, before[one.name]) for one in values if one.name in before]
     if not known:
-        why = "the baseline has nothing of this" if before else "there was no baseline"
+        why = f"the {source} has nothing of this" if source else "there was no baseline"
         return skipped(check, subject, why)
     worst, then = min(known, key=lambda pair: _ratio(*pair))
     usual = Usual(then.value, then.spread, 1)

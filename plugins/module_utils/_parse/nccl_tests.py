@@ -7,6 +7,7 @@ and options add some at the end. A row of one block of numbers alone is in-place
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -67,10 +68,7 @@ class NcclTests:
     @property
     def peak(self) -> float:
         """The most of any size, GB/s."""
-        found = [
-            block.busbw for row in self.rows for block in (row.out_of_place, row.in_place) if block
-        ]
-        return max(found)
+        return max(one.busbw for one in self._blocks() if math.isfinite(one.busbw))
 
     @property
     def wrong(self) -> float | None:
@@ -105,6 +103,9 @@ def parse(text: str) -> NcclTests:
     if not rows or not average:
         reason = "no row of results" if not rows else "it has no '# Avg bus bandwidth': cut short"
         raise ParseError(_TOOL, heads[0][0] + 1, heads[0][1], reason)
+    blocks = (one for row in rows for one in (row.out_of_place, row.in_place) if one)
+    if not any(math.isfinite(one.busbw) for one in blocks):
+        raise ParseError(_TOOL, heads[0][0] + 1, heads[0][1], "no bus bandwidth that is a number")
     ranks = [match for match in map(_RANK.match, lines) if match]
     return NcclTests(
         tuple(rows),

@@ -353,3 +353,25 @@ def test_floors_that_cannot_be_meant_are_refused(
 ) -> None:
     with pytest.raises(AnsibleActionFail, match=said):
         run(healthy(), floors=floors)
+
+
+@pytest.mark.parametrize("nothing", [{"what": []}, {"what": ["perftest"], "tests": []}])
+def test_a_run_that_was_to_measure_nothing_does_not_pass(run: Run, nothing: dict[str, Any]) -> None:
+    with pytest.raises(AnsibleActionFail, match="nothing to measure"):
+        run(healthy(), **nothing)
+    assert run(healthy(), what=["mpi"], tests=[])["verdicts"]["n1"] == "ready"
+
+
+def test_a_baseline_of_other_machines_is_told_as_such(run: Run) -> None:
+    run(healthy(), what=["perftest"])
+    others = {f"m{at}": told(at) for at in (1, 2, 3)}
+    for host in others.values():
+        host["ibready_bench_answers"] = [
+            one | {"server": one["server"].replace("n", "m")}
+            for one in host["ibready_bench_answers"]
+        ]
+    result = run(others, what=["perftest"])
+    found = checks(result, "m1", "fabric.bench.regression")
+    causes = {one["cause"] for one in found.values()}
+    assert {one["result"] for one in found.values()} == {"skip"}
+    assert all("the baseline of 20" in cause and "nothing of this" in cause for cause in causes)

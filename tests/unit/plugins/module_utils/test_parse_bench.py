@@ -248,3 +248,12 @@ def test_a_wrong_sum_and_no_line_are_told_apart() -> None:
     assert not one.right
     with pytest.raises(ParseError):
         mpi_bench.parse("ibready-smoke rank=0 size=2 host=node1 right")
+
+
+@pytest.mark.parametrize("said", ["nan", "inf"])
+def test_what_is_no_number_is_no_bandwidth(said: str) -> None:
+    rows = (" 8 2 float sum -1 {0} {0} {0} 0 {0} {0} {0} 0", " 16 4 float sum -1 9 1 2 0 9 1 3 0")
+    text = "\n".join((f"# {NEW}", *rows, "# Avg bus bandwidth : 2"))
+    assert nccl_tests.parse(text.format(said)).peak == 3.0
+    with pytest.raises(ParseError, match="no bus bandwidth"):
+        nccl_tests.parse(text.replace("9 1 2", "9 1 nan").replace("9 1 3", "9 1 inf").format(said))
