@@ -109,7 +109,8 @@ class ActionModule(ActionBase):
 
     def _asks_not(self, me: str, variables: Mapping[str, Any], site: Mapping[str, Any]) -> str:
         """Why this host is not the one to ask; "" where it is."""
-        named = site["ibready_fabric_from"] or list(variables.get("ansible_play_hosts_all") or [me])
+        # Of the hosts that are left: one that could not be reached asks for nobody.
+        named = site["ibready_fabric_from"] or list(variables.get("ansible_play_hosts") or [me])
         chosen = named if site["ibready_fabric_from"] else named[:1]
         if me in chosen:
             return ""
@@ -120,7 +121,7 @@ class ActionModule(ActionBase):
     ) -> dict[str, Any]:
         found, _of_hosts = _report.judged(hosts, told, datetime.now(UTC).date())
         if not told.looks and not hosts:
-            why = "this host has no InfiniBand port with a link"
+            why = "this host has no InfiniBand port (ibready_fabric_from names who asks)"
             return {"skipped": True, "changed": False, "msg": why, **found}
         self._display.display("\n".join(_render_fabric.lines({"fabric": found})) + "\n")
         checks = [_model.from_dict(one) for fabric in found["fabrics"] for one in fabric["checks"]]
