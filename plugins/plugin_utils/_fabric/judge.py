@@ -14,7 +14,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     passed,
     unknown,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._data.ib_counters import LINK_DOWNED
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.fabric import Answer
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._topology import SWITCH
@@ -28,11 +27,11 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import (
     check_rails,
     check_shape,
     check_sm,
+    lost,
     rows,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.calm import uncollected
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
-    LEAF,
     End,
     Fabric,
     Inventory,
@@ -220,7 +219,7 @@ def _by_itself(one: _One, inventory: Inventory, wishes: Wishes) -> list[Check]:
             fabric,
             one.partial,
             most=wishes.oversubscription,
-            lost=_lost(fabric, look, inventory),
+            lost=lost.uplinks(fabric, look, inventory),
         ),
         *check_hcas.judge_known(fabric, inventory, check_sm.guids(one.looks), one.partial),
     ]
@@ -241,27 +240,6 @@ def _duplicates(look: Seen) -> list[str]:
     told = look.discovery.value
     lines = told.errors if told is not None else ()
     return [line for line in lines if any(word in line for word in _DUPLICATE)]
-
-
-def _lost(fabric: Fabric, look: Seen, inventory: Inventory) -> dict[str, int]:
-    """Ports of leaves that were up once and are Down; none where missing HCAs account for them,
-    or those of hosts that told nothing may."""
-    told = look.again.value
-    here = set(fabric.hcas.values())
-    if told is None or told.facts is None or inventory.silent:
-        return {}
-    if any(one not in here for one in inventory.rails):
-        return {}
-    counts = check_errors.by_port(fabric, told.facts)
-    downs = check_errors.NAMES[LINK_DOWNED]
-    leaves = {leaf.guid for leaf in fabric.switches(LEAF)}
-    found: dict[str, int] = {}
-    for end, values in counts.items():
-        line = fabric.lines.get(end)
-        was_up = any(values.get(name) for name in downs)
-        if end.guid in leaves and was_up and line is not None and line.state == "Down":
-            found[end.guid] = found.get(end.guid, 0) + 1
-    return found
 
 
 def _together(

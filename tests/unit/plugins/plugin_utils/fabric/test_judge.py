@@ -489,3 +489,19 @@ def test_a_report_of_counters_that_asked_no_port_is_unknown() -> None:
         answers[name]["stdout"] = said.replace("99 ports", "0 ports").replace("9 nodes", "0 nodes")
     told = found(judged(fabric, answers), "unknown")
     assert {"fabric.cable.errors", "fabric.counters.saturated"} <= set(told)
+
+
+def test_a_host_that_was_taken_away_is_not_taken_for_a_spine() -> None:
+    """It is in no inventory any more; of a rail design every leaf has lost one port."""
+    fabric = rails(hosts=5)
+    for guid in ("5c00", "5c10"):
+        fabric.remove(guid)
+    fabric.rails = [one for one in fabric.rails if one.host != "node5"]
+    for end in fabric.down:
+        fabric.counters[end] = ({"LinkDownedCounter": 1}, {"LinkDownedCounter": 1})
+    assert found(judged(fabric)) == {}
+    # A spine beside it is still told: its ports are among the uplinks.
+    fabric.remove("b10")
+    for end in fabric.down:
+        fabric.counters[end] = ({"LinkDownedCounter": 1}, {"LinkDownedCounter": 1})
+    assert found(judged(fabric)) == {"fabric.spine.present": ["fabric"]}
