@@ -112,17 +112,17 @@ def _waived(
     waivers: Mapping[str, Sequence[_waivers.Waiver]],
     today: datetime.date,
 ) -> dict[str, Any]:
-    """The same with waivers: of a host for what is told of it, of ``fabric`` for the rest."""
+    """The same with waivers: of ``fabric`` for all, of a host for what is told of it."""
     site = list(dict.fromkeys(one for mine in waivers.values() for one in mine))
     checks = []
-    for check in map(from_dict, fabric["checks"]):
+    for check in _waivers.apply(map(from_dict, fabric["checks"]), site, FABRIC, today):
         host, _blank, rest = check.subject.partition(" ")
-        if host in waivers:
+        if host in waivers and not check.waived:
             own = replace(check, subject=rest or "host")
             marked = _waivers.apply([own], waivers[host], host, today)[0]
             checks.append(replace(marked, subject=check.subject))
         else:
-            checks += _waivers.apply([check], site, FABRIC, today)
+            checks.append(check)
     return {
         **fabric,
         "verdict": verdict(checks),

@@ -288,3 +288,22 @@ def test_a_wish_that_no_fabric_could_miss_is_refused(name: str, value: Any) -> N
     found = judged(run(fabric(), **{name: value}))
     assert name in found["fabric"]["error"]
     assert not report.is_good(found)
+
+
+@pytest.mark.parametrize(("who", "rest"), [("fabric", "n2 "), ("n2", "")])
+def test_a_host_s_cable_is_waived_by_either_name(who: str, rest: str) -> None:
+    made = fabric()
+    hca = next(one for one in made.rails if one.host == "n2")
+    far = made.cables[hca.node_guid, 1][0]
+    made.plug((hca.node_guid, 1), far, "1xNDR", "Could be 4X ")
+    ((id_, subject),) = bad(judged(run(made))["fabric"])
+    assert (id_, subject.split(" ")[0]) == ("fabric.cable.width", "n2")
+    waiver = {
+        "check": id_,
+        "host": who,
+        "subject": rest + subject.partition(" ")[2],
+        "until": "2030-01-01",
+        "reason": "cable ordered",
+    }
+    found = judged(run(made, ibready_waivers=[waiver]))
+    assert found["fabric"]["fabrics"][0]["verdict"] == "ready"
