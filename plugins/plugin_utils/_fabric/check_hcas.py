@@ -38,6 +38,8 @@ LEAVES = "fabric.leaf.present"
 # What switches themselves put on the fabric: SHARP's engines. Source: listings of Quantum switches
 # (confirmed).
 AGGREGATION = "Mellanox Technologies Aggregation Node"
+# More adapters that may be of silent hosts are told together.
+_EACH = 8
 _GONE = "the host is off, or cut off"
 
 
@@ -169,20 +171,26 @@ def judge_known(
     owned |= {fabric.ports[one] for one in managers if one in fabric.ports}
     if not inventory.rails:
         return [skipped(KNOWN, fabric.name, "no inventory HCA is known to compare with")]
+    silent = {name for host in inventory.silent for name in (host.lower(), _short(host))}
+    whose = some(sorted(inventory.silent))
     wrong, count = [], 0
     for node in fabric.nodes.values():
         if node.type != CA:
             continue
         count += 1
-        if node.guid in owned or _belongs(node, inventory):
+        if node.guid in owned or _belongs(node, silent, inventory.known):
             continue
         subject = f"{node.name or 'unnamed'} (0x{node.guid:0>16})"
         where = _where(fabric, node)
         if inventory.silent:
-            why = f"at {where}; it may be of {some(sorted(inventory.silent))}, which told nothing"
+            why = f"at {where}; it may be of {whose}, which told nothing"
             wrong.append(unknown(KNOWN, subject, why))
         else:
             wrong.append(failed(KNOWN, subject, f"at {where}", "an inventory host", INVENTORY))
+    if inventory.silent and len(wrong) > _EACH:
+        names = some(one.subject for one in wrong)
+        why = f"{len(wrong)} adapters may be of {whose}, which told nothing: {names}"
+        wrong = [unknown(KNOWN, fabric.name, why)]
     seen = f"{count} adapters"
     return settled(
         *(KNOWN, fabric.name, wrong, seen, "in the inventory, or known to the site"),
@@ -196,13 +204,14 @@ def _where(fabric: Fabric, node: Node) -> str:
     return some(fabric.end_name(one) for one in sorted(ends)) if ends else "no cable that is up"
 
 
-def _belongs(node: Node, inventory: Inventory) -> bool:
-    if node.name.startswith(AGGREGATION):
-        return True
-    first = node.name.split(" ")[0].lower()
-    if any(first in (host.lower(), host.split(".")[0].lower()) for host in inventory.silent):
+def _belongs(node: Node, silent: Set[str], known: Sequence[str]) -> bool:
+    """``silent``: names of hosts that told nothing, long and short."""
+    if node.name.startswith(AGGREGATION) or node.name.split(" ")[0].lower() in silent:
         return True
     return any(
-        guid(one) == node.guid or fnmatchcase(node.name.lower(), one.lower())
-        for one in inventory.known
+        guid(one) == node.guid or fnmatchcase(node.name.lower(), one.lower()) for one in known
     )
+
+
+def _short(host: str) -> str:
+    return host.split(".")[0].lower()

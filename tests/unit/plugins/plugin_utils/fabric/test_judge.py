@@ -505,3 +505,13 @@ def test_a_host_that_was_taken_away_is_not_taken_for_a_spine() -> None:
     for end in fabric.down:
         fabric.counters[end] = ({"LinkDownedCounter": 1}, {"LinkDownedCounter": 1})
     assert found(judged(fabric)) == {"fabric.spine.present": ["fabric"]}
+
+
+def test_many_adapters_that_may_be_of_silent_hosts_are_told_together() -> None:
+    fabric = tree(leaves=3, each=4)
+    fabric.rails = fabric.rails[:2]
+    inventory = fabric.inventory(silent={"gpu7": "it took no part in this run"})
+    told = judged(fabric, inventory=inventory)
+    (one,) = [each for each in told.fabrics[0]["checks"] if each["id"] == "fabric.hca.known"]
+    assert one["result"] == "unknown"
+    assert one["cause"].startswith("10 adapters may be of gpu7, which told nothing: node3 mlx5_0")
