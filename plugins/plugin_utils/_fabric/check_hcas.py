@@ -20,6 +20,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect import INV
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._topology import CA
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
     LEAF,
+    End,
     Fabric,
     Hca,
     Inventory,
@@ -173,6 +174,7 @@ def judge_known(
         return [skipped(KNOWN, fabric.name, "no inventory HCA is known to compare with")]
     silent = {name for host in inventory.silent for name in (host.lower(), _short(host))}
     whose = some(sorted(inventory.silent))
+    plugged = _where(fabric)
     wrong, count = [], 0
     for node in fabric.nodes.values():
         if node.type != CA:
@@ -181,7 +183,7 @@ def judge_known(
         if node.guid in owned or _belongs(node, silent, inventory.known):
             continue
         subject = f"{node.name or 'unnamed'} (0x{node.guid:0>16})"
-        where = _where(fabric, node)
+        where = plugged.get(node.guid, "no cable that is up")
         if inventory.silent:
             why = f"at {where}; it may be of {whose}, which told nothing"
             wrong.append(unknown(KNOWN, subject, why))
@@ -199,9 +201,13 @@ def judge_known(
     )
 
 
-def _where(fabric: Fabric, node: Node) -> str:
-    ends = [far for end, far in fabric.far.items() if end.guid == node.guid]
-    return some(fabric.end_name(one) for one in sorted(ends)) if ends else "no cable that is up"
+def _where(fabric: Fabric) -> dict[str, str]:
+    """Where every adapter is plugged in; nothing of those without a cable that is up."""
+    ends: dict[str, list[End]] = {}
+    for end, far in fabric.far.items():
+        if fabric.nodes[end.guid].type == CA:
+            ends.setdefault(end.guid, []).append(far)
+    return {one: some(fabric.end_name(far) for far in sorted(fars)) for one, fars in ends.items()}
 
 
 def _belongs(node: Node, silent: Set[str], known: Sequence[str]) -> bool:
