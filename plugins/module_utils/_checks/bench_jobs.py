@@ -9,6 +9,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     Check,
     failed,
     passed,
+    skipped,
     unknown,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._data.bench import (
@@ -42,6 +43,8 @@ def node(told: Mapping[str, Any], gpus: Sequence[str], limit: Limit | None) -> l
     why = _untold(told, len(gpus))
     if why:
         return [_unknown(one, subject, why) for one in (_NODE, _DATA)]
+    if len(gpus) == 1:
+        return [skipped(_NODE, subject, "it has one GPU: no bus to measure"), _data(subject, told)]
     return [_busbw(_NODE, subject, told, limit), _data(subject, told)]
 
 

@@ -69,7 +69,9 @@ def _nccl(host: Told) -> list[Value]:
     ):
         if told and not told.get("untested") and "busbw" in told:
             busbw = float(told["busbw"])
-            found.append(Value(name, busbw, "GB/s", 0.0, _NCCL, host.name, subject))
+            # One GPU alone has none, and there is nothing to compare with.
+            if busbw > 0:
+                found.append(Value(name, busbw, "GB/s", 0.0, _NCCL, host.name, subject))
     return found
 
 
@@ -86,5 +88,5 @@ def _mpi(host: Told) -> list[Value]:
             subject=JOB,
         )
         for one in measured
-        if one["right"]
+        if one["right"] and one["median"] > 0
     ]

@@ -375,3 +375,20 @@ def test_a_baseline_of_other_machines_is_told_as_such(run: Run) -> None:
     causes = {one["cause"] for one in found.values()}
     assert {one["result"] for one in found.values()} == {"skip"}
     assert all("the baseline of 20" in cause and "nothing of this" in cause for cause in causes)
+
+
+def test_one_gpu_has_no_bus_to_measure_and_spoils_no_baseline(run: Run) -> None:
+    """all_reduce_perf counts 0 GB/s of bus bandwidth for one rank."""
+    known = {
+        f"n{at}": told(at, gpus=GPUS[:1], ibready_bench_nccl={**NCCL, "busbw": 0.0, "ranks": 1})
+        for at in (1, 2, 3)
+    }
+    known["n1"]["ibready_bench_nodes"] = {**NCCL, "ranks": 2, "hosts": 2, "busbw": 40.0}
+    floors = {"nccl_node_gbps": 400, "nccl_nodes_gbps": 30}
+    result = run(known, what=["nccl"], floors=floors)
+    (one,) = checks(result, "n2", "nccl.bench.node").values()
+    assert (one["result"], "one GPU" in one["cause"]) == ("skip", True)
+    (data,) = checks(result, "n2", "nccl.bench.data").values()
+    assert data["result"] == "pass"
+    assert result["baseline_written"] == ["nccl"]
+    assert run(known, what=["nccl"], floors=floors)["verdicts"] == dict.fromkeys(NAMES, "ready")
