@@ -133,7 +133,7 @@ ENTRIES = (
         "fabric.leaf.subscription",
         "warning",
         "No leaf is oversubscribed by more than the site wants",
-        "Bandwidth of the inventory's HCAs on a leaf to that of its uplinks; "
+        "Bandwidth of the HCAs on a leaf to that of its uplinks; "
         "ibready_fabric_oversubscription says how much may be.",
         ("uplinks are missing or slow, or more HCAs were plugged in than planned",),
         "add uplinks, or move HCAs to another leaf",

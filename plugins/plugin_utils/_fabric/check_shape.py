@@ -12,6 +12,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     skipped,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY, INVENTORY
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._topology import CA
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.check_hcas import AGGREGATION
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
     CORE,
     LANE_GBPS,
@@ -135,10 +137,11 @@ def _down_like(fabric: Fabric, switch: str, numbers: set[int]) -> list[int]:
 def _subscription(
     fabric: Fabric, up: Mapping[str, list[Cable]], most: float | None, partial: str
 ) -> list[Check]:
-    """Down to up bandwidth of every leaf."""
+    """Down to up bandwidth of every leaf; all adapters count, whoever told of them."""
     down: dict[str, float] = {}
     for cable in fabric.cables:
-        if not fabric.nodes[cable.a.guid].level and cable.a in fabric.hcas:
+        node = fabric.nodes[cable.a.guid]
+        if node.type == CA and not node.name.startswith(AGGREGATION):
             down[cable.b.guid] = down.get(cable.b.guid, 0.0) + cable.gbps
     ratios = {}
     for leaf in fabric.switches(LEAF):
@@ -146,7 +149,7 @@ def _subscription(
         if down.get(leaf.guid) and above:
             ratios[leaf] = (down[leaf.guid] / above, down[leaf.guid], above)
     if not ratios:
-        why = "no leaf has inventory HCAs and uplinks of known speed"
+        why = "no leaf has HCAs and uplinks of known speed"
         return [skipped(SUBSCRIBED, fabric.name, why)]
     worst = max(ratios.values())[0]
     if most is None:

@@ -515,3 +515,16 @@ def test_many_adapters_that_may_be_of_silent_hosts_are_told_together() -> None:
     (one,) = [each for each in told.fabrics[0]["checks"] if each["id"] == "fabric.hca.known"]
     assert one["result"] == "unknown"
     assert one["cause"].startswith("10 adapters may be of gpu7, which told nothing: node3 mlx5_0")
+
+
+def test_every_adapter_of_a_leaf_counts_whoever_told_of_it() -> None:
+    fabric = tree(each=6, cables=1)
+    fabric.rails = fabric.rails[:2]
+    inventory = fabric.inventory(silent={f"node{at}": "unreachable" for at in range(3, 19)})
+    told = found(judged(fabric, inventory=inventory, oversubscription=2.0))
+    assert told == {"fabric.leaf.subscription": ["leaf1", "leaf2", "leaf3"]}
+    # What switches themselves put on the fabric uses no uplink.
+    fabric = tree(each=4, cables=1)
+    fabric.nodes["ff0"] = ("H", "Mellanox Technologies Aggregation Node")
+    fabric.plug(("ff0", 1), ("a10", 41))
+    assert found(judged(fabric, oversubscription=2.0)) == {}
