@@ -10,6 +10,7 @@ from typing import Callable, Iterable, Mapping, Sequence, Tuple
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import _robust
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._blame import blame
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    FAIL,
     Check,
     failed,
     passed,
@@ -105,11 +106,13 @@ def judge(wanted: Wanted, measures: Iterable[Measure], size: int) -> dict[str, l
                     checks[host].append(skipped(_IDS[test], subject, why))
                     continue
                 mine = [one for one in tried if host in (one.client, one.server)]
-                if host in spoilt:
-                    checks[host] += _spoilt(subject, test, host, mine)
-                    continue
-                checks[host].append(_floor(wanted, subject, test, host, mine, host in slow))
-                checks[host].append(_outlier(usual, subject, host, mine, host in late))
+                found = (
+                    _floor(wanted, subject, test, host, mine, host in slow),
+                    _outlier(usual, subject, host, mine, host in late),
+                )
+                checks[host] += (
+                    [_spoilt(one, host, mine) for one in found] if host in spoilt else found
+                )
     return checks
 
 
@@ -134,13 +137,13 @@ def _spoilers(tried: Sequence[Measure]) -> set[str]:
     return sure | _blamed(one for one in left if not sure & {one.client, one.server})
 
 
-def _spoilt(subject: str, test: str, host: str, mine: Sequence[Measure]) -> list[Check]:
+def _spoilt(check: Check, host: str, mine: Sequence[Measure]) -> Check:
     """Numbers of other pairs do not make up for those that this host has spoilt."""
+    if check.result == FAIL:
+        return check
     told = [one for one in mine if not one.untested]
     observed = _shown(told) if told else ""
-    why = _why(host, mine)
-    names = (_IDS[test], _OUTLIER)
-    return [unknown(one, subject, why, observed=observed, remedy=_AGAIN) for one in names]
+    return unknown(check.id, check.subject, _why(host, mine), observed=observed, remedy=_AGAIN)
 
 
 def _usual(

@@ -205,3 +205,13 @@ def test_pairs_that_a_host_spoilt_are_not_made_up_for_by_others(culprit: str) ->
     spoilt = the(checks["n4"], "fabric.bench.bandwidth")
     assert "it did not end" in spoilt.cause
     assert spoilt.observed == "396 Gb/s (1 pair)"
+
+
+def test_a_slow_host_that_spoilt_a_pair_is_slow() -> None:
+    found = [
+        Measure(one.client, one.server, RAIL, BW, rate=400.0, untested="it ended", culprit="n3")
+        if (one.client, one.server) == ("n1", "n3")
+        else one
+        for one in pairs(BW, 396.0, n3=200.0)
+    ]
+    assert results(judge(found), "fabric.bench.bandwidth")["n3"] == FAIL
