@@ -11,6 +11,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks import _ro
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._blame import blame
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
     FAIL,
+    SKIP,
     Check,
     failed,
     passed,
@@ -139,7 +140,7 @@ def _spoilers(tried: Sequence[Measure]) -> set[str]:
 
 def _spoilt(check: Check, host: str, mine: Sequence[Measure]) -> Check:
     """Numbers of other pairs do not make up for those that this host has spoilt."""
-    if check.result == FAIL:
+    if check.result in (FAIL, SKIP):
         return check
     told = [one for one in mine if not one.untested]
     observed = _shown(told) if told else ""
