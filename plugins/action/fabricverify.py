@@ -19,6 +19,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._waivers import Wa
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts, _render_fabric
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import gather
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import report as _report
+from ansible_collections.ibready.cluster.plugins.plugin_utils._verify_action import PAUSE
 
 _MODULE = "ibready.cluster.fabric_look"
 _SITE = (
@@ -62,7 +63,7 @@ class ActionModule(ActionBase):
                     return result
                 asked = self._execute_module(
                     module_name=_MODULE,
-                    module_args={key: args[key] for key in ("ports", "bundle") if args[key]},
+                    module_args=self._question(args, variables),
                     task_vars=variables,
                 )
                 if asked.get("failed") or "looks" not in asked:
@@ -73,6 +74,12 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(f"fabricverify: {exc}") from exc
         result.update(self._judged(told, hosts, report_only=args["report_only"]))
         return result
+
+    def _question(self, args: dict[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of fabric_look."""
+        given = {key: args[key] for key in ("ports", "bundle") if args[key]}
+        pause = self._templar.template(variables.get(PAUSE))
+        return given if pause is None else {**given, "pause": pause}
 
     def _of_run(
         self, names: list[str], variables: dict[str, Any]

@@ -144,6 +144,11 @@ options:
     description:
       - Judge the evidence bundle in this directory of the host instead of the live host.
     type: path
+  pause:
+    description:
+      - Seconds between the two looks at the error counters of ports.
+      - When left out, the inventory's variable C(ibready_counter_pause), else 5.
+    type: float
   report_only:
     description: Return the same result without failing on it.
     type: bool

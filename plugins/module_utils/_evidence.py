@@ -179,14 +179,21 @@ class Evidence(Protocol):
 class Live:
     """The host itself; `root` takes the place of / for files.
 
-    `timeout` (seconds) takes the place of every command's own limit.
+    `timeout` (seconds) takes the place of every command's own limit, `pause` of every wait between
+    two looks.
     """
 
     recorded = False
 
-    def __init__(self, root: str | os.PathLike[str] = "/", timeout: float | None = None) -> None:
+    def __init__(
+        self,
+        root: str | os.PathLike[str] = "/",
+        timeout: float | None = None,
+        pause: float | None = None,
+    ) -> None:
         self._root = os.fspath(root)
         self._timeout = timeout
+        self._pause = pause
 
     def run(self, name: str, *args: str) -> Output:
         """Run the command in the C locale, without a shell, for at most its time limit."""
@@ -225,7 +232,7 @@ class Live:
     def again(self, seconds: float) -> tuple[Evidence, float]:
         """Wait, and look at the same host anew."""
         begun = time.monotonic()
-        time.sleep(seconds)
+        time.sleep(seconds if self._pause is None else self._pause)
         return self, time.monotonic() - begun
 
     def list(self, path: str) -> Names:

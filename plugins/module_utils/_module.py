@@ -12,6 +12,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.ibready.cluster.plugins.module_utils import _verify, _waivers
 from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
+from ansible_collections.ibready.cluster.plugins.module_utils._data.ib_counters import MOST_PAUSE_S
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Unavailable
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence_given import Given
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
@@ -48,6 +49,7 @@ def judge(
             "waivers": {"type": "list", "elements": "dict", "options": _waivers.SPEC},
             "host": {"type": "str"},
             "bundle": {"type": "path"},
+            "pause": {"type": "float"},
             "report_only": {"type": "bool", "default": False},
             **(more or {}),
         },
@@ -56,6 +58,9 @@ def judge(
     strange = sorted(set(module.params.get("only") or ()) - set(CATALOG))
     if strange:
         module.fail_json(msg=f"only: there is no check {strange[0]!r}. Next: see docs/checks.md")
+    pause = module.params["pause"]
+    if pause is not None and not 0.1 <= pause <= MOST_PAUSE_S:
+        module.fail_json(msg=f"pause must be from 0.1 to {MOST_PAUSE_S:g} seconds, not {pause:g}")
     given = module.params["expect"] or {}
     wanted = {key: one for key, one in given.items() if one is not None}
     wanted = {**(asks or {}), **wanted}
@@ -65,7 +70,7 @@ def judge(
     try:
         expect = from_inventory(wanted)
         waivers = _waivers.parse(module.params["waivers"] or [])
-        source, name = source_of(module.params["bundle"])
+        source, name = source_of(module.params["bundle"], pause)
         given = {evidence: module.params.get(option) for option, evidence in _FILES.items()}
         files = {evidence: path for evidence, path in given.items() if path}
         source = Given(source, files) if files else source

@@ -27,9 +27,12 @@ def verdict_object(host: str, checks: Sequence[Check], facts: dict[str, Any]) ->
     }
 
 
-def source_of(bundle: str | None) -> tuple[Evidence, str]:
-    """Where to look, and the host's own name; raises Unavailable where there is no bundle."""
+def source_of(bundle: str | None, pause: float | None = None) -> tuple[Evidence, str]:
+    """Where to look, and the host's own name; raises Unavailable where there is no bundle.
+
+    ``pause``: seconds between two looks at the live host, in place of the default.
+    """
     if not bundle:
-        return Live(), platform.node()
+        return Live(pause=pause), platform.node()
     recorded = Bundle(bundle)
     return recorded, recorded.manifest.host

@@ -73,7 +73,10 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data.ib_counters import PAUSE_S
+from ansible_collections.ibready.cluster.plugins.module_utils._data.ib_counters import (
+    MOST_PAUSE_S,
+    PAUSE_S,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Unavailable
 from ansible_collections.ibready.cluster.plugins.module_utils._ibping import endpoint
 from ansible_collections.ibready.cluster.plugins.module_utils._observe import (
@@ -97,8 +100,10 @@ def main() -> None:
         supports_check_mode=True,
     )
     wanted = module.params
-    if not 0 <= wanted["pause"] <= 600:
-        module.fail_json(msg=f"pause must be from 0 to 600 seconds, not {wanted['pause']:g}")
+    if not 0 <= wanted["pause"] <= MOST_PAUSE_S:
+        module.fail_json(
+            msg=f"pause must be from 0 to {MOST_PAUSE_S:g} seconds, not {wanted['pause']:g}"
+        )
     try:
         for one in wanted["ports"] or ():
             endpoint(one)

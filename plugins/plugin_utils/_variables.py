@@ -226,6 +226,11 @@ PLAYBOOK_OPTIONS: dict[str, dict[str, Any]] = {
         "type": "int",
         "description": "How many ports of a host ping at a time (default 8).",
     },
+    "ibready_counter_pause": {
+        "type": "float",
+        "description": "Seconds between the two looks at error counters, from which their rates "
+        "follow (default 5).",
+    },
     "ibready_fabric": {
         "type": "bool",
         "description": "Whether one host asks each InfiniBand fabric and the report judges it "

@@ -23,6 +23,8 @@ _FROM_INVENTORY = (
     ("expect", "ibready_expect", dict, "dictionary"),
     ("waivers", "ibready_waivers", list, "list"),
 )
+# Seconds between two looks at error counters.
+PAUSE = "ibready_counter_pause"
 
 
 class VerifyAction(ActionBase):
@@ -49,6 +51,8 @@ class VerifyAction(ActionBase):
         for option, name, kind, word in _FROM_INVENTORY:
             if args.get(option) is None:
                 args[option] = self.variable(name, kind, word, variables)
+        if args.get("pause") is None and variables.get(PAUSE) is not None:
+            args["pause"] = self._templar.template(variables[PAUSE])
         if not args.get("bundle"):
             args["expect"] = self.with_nccl(args["expect"], variables)
             args["expect"] = self._with_lock(args["expect"], variables)

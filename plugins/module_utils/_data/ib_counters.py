@@ -37,6 +37,7 @@ class Counter:
 LINK_DOWNED = "link_downed"
 # The pause between the two looks, in seconds.
 PAUSE_S = 5.0
+MOST_PAUSE_S = 600.0
 
 COUNTERS = (
     Counter(

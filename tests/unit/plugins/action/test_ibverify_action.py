@@ -53,6 +53,18 @@ EXPECT = {"hcas": 8, "rate_gbps": 400}
             id="a template is resolved and other arguments stay",
         ),
         pytest.param(
+            {"ibready_expect": EXPECT, "ibready_counter_pause": 30},
+            {},
+            {"expect": EXPECT, "pause": 30},
+            id="the site's pause",
+        ),
+        pytest.param(
+            {"ibready_expect": EXPECT, "ibready_counter_pause": 30},
+            {"pause": 2},
+            {"expect": EXPECT, "pause": 2},
+            id="the task's own pause wins",
+        ),
+        pytest.param(
             {"ibready_expect": EXPECT},
             {"expect": {"hcas": 1}},
             {"expect": {"hcas": 1}},

@@ -431,3 +431,8 @@ class TestBundleManifest:
 
     def test_without_a_manifest_the_directory_names_the_host(self, tmp_path: Path) -> None:
         assert bundle_with(tmp_path / "node7", {}).manifest.host == "node7"
+
+
+def test_a_pause_takes_the_place_of_every_wait() -> None:
+    _same, seconds = Live(pause=0.01).again(3600)
+    assert 0.01 <= seconds < 60

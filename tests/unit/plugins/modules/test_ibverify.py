@@ -102,3 +102,12 @@ def test_a_bad_expectation_is_refused_before_looking(run_module: RunModule, bund
 def test_the_result_is_plain_json(run_module: RunModule, bundle: Path) -> None:
     result = run_module(ibverify.main, bundle=str(bundle), expect=EXPECT)
     assert json.loads(json.dumps(result)) == result
+
+
+@pytest.mark.parametrize("pause", [0, -1, 601])
+def test_a_pause_that_shows_no_rate_is_refused(
+    run_module: RunModule, bundle: Path, pause: float
+) -> None:
+    result = run_module(ibverify.main, bundle=str(bundle), expect=EXPECT, pause=pause)
+    assert result["failed"] is True
+    assert f"pause must be from 0.1 to 600 seconds, not {pause}" in result["msg"]
