@@ -26,8 +26,9 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 import time
-from typing import Any, NamedTuple, NoReturn
+from typing import IO, Any, NamedTuple, NoReturn
 
 CONFIG = "/etc/ibready-sandbox.json"
 LIBRARY = "/usr/local/lib/ibready-sandbox/libumad2sim.so"
@@ -38,6 +39,9 @@ RUN = "/run/ibready-sandbox"
 _SERVER_PORT = 7070
 _SLOTS = 10
 _SLOT_WAIT = 20.0
+# What the library panics with when another node's tool took the place between our look and its
+# connection; nothing was sent to the fabric by then.
+_NO_PLACE = b"sim_init: connect failed"
 _DEVICE = "ibsim0"
 _FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1)
 _PR_SET_PDEATHSIG = 1
@@ -93,7 +97,8 @@ class Server:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.bind(("", 0))
         self._socket.connect((address, _SERVER_PORT))
-        self._socket.settimeout(1.0)
+        # Long: a connection that is asked for twice takes two places.
+        self._socket.settimeout(4.0)
 
     def connect(self, host: str) -> int | None:
         """Take a slot as an ordinary client of ``host``; None when there is none free."""
@@ -110,7 +115,7 @@ class Server:
 
     def _ask(self, kind: int, slot: int, data: bytes) -> tuple[int, bytes]:
         message = self._CTL.pack(self._MAGIC, slot, kind, len(data), data)
-        for _ in range(5):
+        for _ in range(3):
             try:
                 self._socket.send(message)
                 answer = self._CTL.unpack(self._socket.recv(self._CTL.size))
@@ -156,9 +161,8 @@ def slot_of(pid: int) -> int | None:
     return None
 
 
-def wait_for_slot(server: Server, host: str) -> None:
+def wait_for_slot(server: Server, host: str, deadline: float) -> None:
     """Wait until ibsim, which serves ten processes at a time, has room for one more."""
-    deadline = time.monotonic() + _SLOT_WAIT
     while True:
         slot = server.connect(host)
         if slot is not None:
@@ -167,6 +171,53 @@ def wait_for_slot(server: Server, host: str) -> None:
         if time.monotonic() > deadline:
             raise OSError(f"all {_SLOTS} places are taken")
         time.sleep(random.uniform(0.05, 0.2))
+
+
+class Held:
+    """A tool's standard error, held back until it is known whether the tool got its place."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._lock = threading.Lock()
+        self._kept = b""
+        self._passed = False
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def text(self) -> bytes:
+        """All that an ended tool said, if it was not passed on."""
+        self._reader.join(1.0)
+        with self._lock:
+            return self._kept
+
+    def pass_on(self) -> None:
+        """Give our own standard error what was kept, and all that comes from now on."""
+        with self._lock:
+            self._passed = True
+            self._write(self._kept)
+            self._kept = b""
+
+    def end(self) -> None:
+        """Wait for the last words of an ended tool."""
+        self._reader.join(1.0)
+
+    def _read(self) -> None:
+        with self._stream:
+            while True:
+                said = os.read(self._stream.fileno(), 65536)
+                if not said:
+                    return
+                with self._lock:
+                    if self._passed:
+                        self._write(said)
+                    else:
+                        self._kept += said
+
+    @staticmethod
+    def _write(said: bytes) -> None:
+        with contextlib.suppress(OSError):
+            while said:
+                said = said[os.write(2, said) :]
 
 
 class Keeper:
@@ -235,6 +286,18 @@ def watch_for_deadlock(pid: int) -> None:
     signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
 
 
+def wait_for_start(child: subprocess.Popen[bytes]) -> int | None:
+    """Return ibsim's number of a tool once it has one; None where it ended, or has none in 1 s."""
+    for _ in range(250):
+        if child.poll() is not None:
+            return None
+        slot = slot_of(child.pid)
+        if slot is not None:
+            return slot
+        time.sleep(0.004)
+    return None
+
+
 def run(tool: str, real: str, choice: Choice, config: dict[str, Any]) -> int:
     """Run the real tool to its end and return what waitpid says of it."""
     hca = config["hcas"][choice.rail]
@@ -253,13 +316,12 @@ def run(tool: str, real: str, choice: Choice, config: dict[str, Any]) -> int:
         os.setpgid(0, 0)
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
-    with open(RUN + "/start.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        wait_for_slot(server, hca["host"])
+    def start() -> subprocess.Popen[bytes]:
         child = subprocess.Popen(
             [tool, *choice.argv],
             executable=real,
             cwd=scratch,
+            stderr=subprocess.PIPE,
             env={
                 **os.environ,
                 "LD_PRELOAD": LIBRARY,
@@ -271,21 +333,31 @@ def run(tool: str, real: str, choice: Choice, config: dict[str, Any]) -> int:
         keeper.tell("child", child.pid)
         for number in _FORWARDED:
             signal.signal(number, lambda number, _: child.send_signal(number))
-        slot = None
-        for _ in range(250):
-            if child.poll() is not None:
+        return child
+
+    deadline = time.monotonic() + _SLOT_WAIT
+    with open(RUN + "/start.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        while True:
+            wait_for_slot(server, hca["host"], deadline)
+            child = start()
+            assert child.stderr is not None
+            held = Held(child.stderr)
+            slot = wait_for_start(child)
+            if slot is not None or child.poll() is None or _NO_PLACE not in held.text():
                 break
-            slot = slot_of(child.pid)
-            if slot is not None:
-                keeper.tell("slot", slot)
+            if child.returncode < 0 or time.monotonic() > deadline:
                 break
-            time.sleep(0.004)
+    if slot is not None:
+        keeper.tell("slot", slot)
+    held.pass_on()
     if slot is not None and choice.server:
         time.sleep(0.1)  # a request before the tool has registered for it kills the library
         become_server(server, slot, hca["host"])
     watch_for_deadlock(child.pid)
     status = child.wait()
     signal.setitimer(signal.ITIMER_REAL, 0)
+    held.end()
     if slot is not None and status < 0:
         # Only a tool that ends by itself tells ibsim.
         server.disconnect(slot)
