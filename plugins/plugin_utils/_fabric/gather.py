@@ -71,9 +71,12 @@ def looks(name: str, result: Any) -> list[read.Seen]:
         raise FabricError(f"{name}: fabric_look returned what cannot be read: {exc!r}") from exc
 
 
-def wishes(variables: Mapping[str, Any]) -> Wishes:
-    """What the site says; raises FabricError on what cannot be used."""
-    file = variables.get("ibready_fabric_plan")
+def wishes(variables: Mapping[str, Any], cabling: str | None = None) -> Wishes:
+    """What the site says; raises FabricError on what cannot be used.
+
+    ``cabling``: the file of a plan that takes the place of the site's.
+    """
+    file = cabling or variables.get("ibready_fabric_plan")
     standbys = variables.get("ibready_fabric_standbys")
     most = variables.get("ibready_fabric_oversubscription")
     cables = None

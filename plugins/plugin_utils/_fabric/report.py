@@ -41,9 +41,15 @@ class Asked:
 
 
 def asked(
-    hostvars: Mapping[str, Any], names: Sequence[str], inventory: Sequence[str] = ()
+    hostvars: Mapping[str, Any],
+    names: Sequence[str],
+    inventory: Sequence[str] = (),
+    cabling: str | None = None,
 ) -> Asked | None:
-    """Read the variables of the named hosts; None where the run did not ask."""
+    """Read the variables of the named hosts; None where the run did not ask.
+
+    ``cabling``: the file of a plan that takes the place of the site's.
+    """
     told = {name: hostvars.get(name, {}) for name in names}
     results = {name: one.get("ibready_fabric_looks") for name, one in told.items()}
     errors = [
@@ -57,7 +63,7 @@ def asked(
     site: Mapping[str, Any] = next(iter(told.values()), {})
     seen: list[Seen] = []
     try:
-        wishes = gather.wishes(site)
+        wishes = gather.wishes(site, cabling)
         for name in planned or ():
             result = results.get(name)
             if isinstance(result, Mapping) and "looks" in result:
