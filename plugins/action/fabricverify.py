@@ -48,7 +48,8 @@ class ActionModule(ActionBase):
                 "bundle": {"type": "path"},
                 "plan": {"type": "path"},
                 "report_only": {"type": "bool", "default": False},
-            }
+            },
+            mutually_exclusive=[("hosts", "ports"), ("hosts", "bundle")],
         )
         site = {name: self._templar.template(variables.get(name)) for name in _SITE}
         try:

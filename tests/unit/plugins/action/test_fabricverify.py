@@ -94,3 +94,11 @@ def test_a_plan_that_is_given_counts_of_a_run_as_well(run: Run, tmp_path: Path) 
     assert ("fabric.cabling.missing", "fail") in [
         (one["id"], one["result"]) for one in result["checks"]
     ]
+
+
+@pytest.mark.parametrize("other", [{"bundle": "/srv/bundles/node7"}, {"ports": []}])
+def test_what_has_been_asked_and_what_is_to_be_asked_are_not_judged_at_once(
+    run: Run, other: dict[str, Any]
+) -> None:
+    with pytest.raises(AnsibleActionFail, match="mutually exclusive"):
+        run("node1", heard(), args={"hosts": ["node1"], **other})
