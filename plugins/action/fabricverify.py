@@ -111,8 +111,14 @@ class ActionModule(ActionBase):
     def _asks_not(self, me: str, variables: Mapping[str, Any], site: Mapping[str, Any]) -> str:
         """Why this host is not the one to ask; "" where it is."""
         # Of the hosts that are left: one that could not be reached asks for nobody.
-        named = site["ibready_fabric_from"] or list(variables.get("ansible_play_hosts") or [me])
-        chosen = named if site["ibready_fabric_from"] else named[:1]
+        left = list(variables.get("ansible_play_hosts") or [me])
+        named = gather.listed(site, "ibready_fabric_from")
+        chosen = [one for one in named if one in left] if named else left[:1]
+        if not chosen:
+            raise gather.FabricError(
+                f"nobody asks: ibready_fabric_from names {', '.join(named)}, and none of them "
+                "takes part in this run"
+            )
         if me in chosen:
             return ""
         return f"{', '.join(chosen)} asks for all (ibready_fabric_from names others)"

@@ -112,10 +112,17 @@ def _place(file: str, variables: Mapping[str, Any]) -> Path:
     return path if path.exists() or not beside.exists() else beside
 
 
+def listed(variables: Mapping[str, Any], name: str) -> list[str]:
+    """The list of this name; raises FabricError on a text, whose characters are no names."""
+    said = variables.get(name) or []
+    if isinstance(said, str) or not isinstance(said, Sequence):
+        raise FabricError(f"{name}: {said!r} is no list; next: -e '{{\"{name}\": [...]}}'")
+    return [str(one) for one in said]
+
+
 def known(variables: Mapping[str, Any]) -> list[str]:
     """What belongs to the fabric though it is in no inventory."""
-    said = variables.get("ibready_fabric_known") or []
-    return [str(one) for one in said]
+    return listed(variables, "ibready_fabric_known")
 
 
 def ports_of(host: _hosts.Host) -> list[tuple[str, int, str, str]]:

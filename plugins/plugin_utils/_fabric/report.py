@@ -62,8 +62,10 @@ def asked(
         return None
     site: Mapping[str, Any] = next(iter(told.values()), {})
     seen: list[Seen] = []
+    wishes = judge.Wishes()
+    known: Sequence[str] = ()
     try:
-        wishes = gather.wishes(site, cabling)
+        wishes, known = gather.wishes(site, cabling), gather.known(site)
         for name in planned or ():
             result = results.get(name)
             if isinstance(result, Mapping) and "looks" in result:
@@ -72,8 +74,8 @@ def asked(
                 said = result.get("msg") if isinstance(result, Mapping) else ""
                 errors.append(f"{name}: {said or 'it was to ask the fabric and did not'}")
     except gather.FabricError as exc:
-        wishes, errors = judge.Wishes(), [*errors, str(exc)]
-    return Asked(seen, wishes, gather.known(site), "; ".join(errors), tuple(inventory))
+        errors.append(str(exc))
+    return Asked(seen, wishes, known, "; ".join(errors), tuple(inventory))
 
 
 def _plans(seen: Mapping[str, Any]) -> bool:

@@ -66,6 +66,27 @@ def test_the_first_host_that_is_still_there_asks(run: Run) -> None:
     assert "node2 asks for all" in run("node3", heard(), **left)["msg"]
 
 
+def test_hosts_that_the_site_names_ask(run: Run) -> None:
+    named = {"ibready_fabric_from": ["node9", "node2"]}
+    assert run("node2", heard(), **named)["verdict"] == "ready"
+    assert "node2 asks for all" in run("node1", heard(), **named)["msg"]
+
+
+@pytest.mark.parametrize(
+    ("site", "says"),
+    [
+        ({"ibready_fabric_from": ["node9"]}, "names node9, and none of them takes part"),
+        ({"ibready_fabric_from": "node12"}, "ibready_fabric_from: 'node12' is no list"),
+        ({"ibready_fabric_known": "storage*"}, "ibready_fabric_known: 'storage\\*' is no list"),
+    ],
+)
+def test_names_that_would_leave_the_fabric_unseen_are_refused(
+    run: Run, site: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(AnsibleActionFail, match=says):
+        run("node1", heard(), **site)
+
+
 def test_a_host_that_could_not_ask_fails(run: Run) -> None:
     result = run("node1", {"failed": True, "msg": "the fabric was not asked: no link"})
     assert (result["failed"], "verdict" in result) == (True, False)
