@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     unknown,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.fabric import Answer
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._topology import SWITCH
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import (
     build,
@@ -39,6 +38,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model impo
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.plan import Planned
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.read import (
     Seen,
+    duplicates,
     whole_discovery,
     why_not,
 )
@@ -47,8 +47,6 @@ TOOL = "fabric.tool.answered"
 NEIGHBOURS = "fabric.discovery.neighbours"
 ALL = "fabric"
 _NO_PLAN = "there is no plan of the cables (ibready_fabric_plan)"
-# What libibnetdisc says of a second device of a GUID that it knows; it leaves that one out.
-_DUPLICATE = ("Duplicate Port", "Duplicate Node", "trying to insert new port guid")
 
 
 @dataclass(frozen=True)
@@ -151,7 +149,7 @@ def _one(group: list[Seen], inventory: Inventory, name: str) -> _One:
     listed = look.links.value.facts if look.links.value else None
     fabric = build.with_lines(fabric, listed)
     alone = build.lone(told.facts, fabric)
-    partial = _incomplete(told)
+    partial = told.incomplete
     if alone and not partial:
         partial = f"{alone} links are listed from one end only: the output may be cut"
     group.sort(key=lambda one: one is not look)
@@ -175,7 +173,7 @@ def _tools(one: _One) -> list[Check]:
         if name == "sminfo" and why and check_sm.nobody(one.looks[0]):
             why = ""  # it asked, and fabric.sm.master says what came of it
         if not why and told is not None:
-            why = _incomplete(told)
+            why = told.incomplete
         if why:
             checks.append(unknown(TOOL, _subject(one, name), why))
         else:
@@ -205,10 +203,10 @@ def _by_itself(one: _One, inventory: Inventory, wishes: Wishes) -> list[Check]:
     fabric, look = one.fabric, one.looks[0]
     links = build.cut_links(look.links, fabric)
     told = links.value
-    cut = why_not(links) or (_incomplete(told) if told is not None else "") or one.partial
+    cut = why_not(links) or (told.incomplete if told is not None else "") or one.partial
     seen = len(fabric.nodes)
     neighbour = passed(NEIGHBOURS, fabric.name, f"{seen} nodes", "at least 1 neighbour", CAPABILITY)
-    twice = [line for look in one.looks for line in _duplicates(look)]
+    twice = [line for look in one.looks for line in duplicates(look.discovery.value)]
     return [
         neighbour,
         *check_guids.judge(fabric, inventory, one.partial, twice),
@@ -225,21 +223,9 @@ def _by_itself(one: _One, inventory: Inventory, wishes: Wishes) -> list[Check]:
     ]
 
 
-def _incomplete(told: Answer[Any]) -> str:
-    """Why an answer is not all; two devices of one GUID are told by fabric.guid.unique."""
-    only = told.errors and all(any(word in line for word in _DUPLICATE) for line in told.errors)
-    return "" if only else told.incomplete
-
-
 def _cut_counters(look: Seen) -> str:
     told = (look.counters.value, look.again.value)
-    return next((why for one in told if one is not None and (why := _incomplete(one))), "")
-
-
-def _duplicates(look: Seen) -> list[str]:
-    told = look.discovery.value
-    lines = told.errors if told is not None else ()
-    return [line for line in lines if any(word in line for word in _DUPLICATE)]
+    return next((one.incomplete for one in told if one is not None and one.incomplete), "")
 
 
 def _together(
@@ -270,8 +256,3 @@ def _together(
             hosts.setdefault(host, []).extend(checks)
     first.checks += check_plan.judge(wishes.plan, compared, partial, wishes.no_plan)
     return hosts, compared.bad
-
-
-def is_bad(fabric: Mapping[str, Any]) -> bool:
-    """Whether a fabric's verdict fails a run."""
-    return fabric["verdict"] in ("not_ready", "unknown")
