@@ -33,6 +33,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.calm impor
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
     End,
     Fabric,
+    Hca,
     Inventory,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.plan import Planned
@@ -102,8 +103,9 @@ def judge(looks: Sequence[Seen], inventory: Inventory, wishes: Wishes) -> Judged
 
 
 def _groups(looks: Sequence[Seen]) -> list[list[Seen]]:
-    """Looks at one fabric together: the asking HCA of the second is a node of the first.
+    """Looks at one fabric together, the one that saw most first.
 
+    The asking HCA of the second is a node of the first.
     Of an HCA whose ports are on two fabrics both see the node: they have no switch in common.
     """
     groups: list[tuple[set[str], list[Seen]]] = []
@@ -124,14 +126,14 @@ def _groups(looks: Sequence[Seen]) -> list[list[Seen]]:
         else:
             home[1].append(look)
             home[0].update(nodes)
-    return [group for _nodes, group in groups]
+    return [sorted(group, key=_size, reverse=True) for _nodes, group in groups]
 
 
 def _names(groups: Sequence[Sequence[Seen]]) -> list[str]:
     """Of several fabrics the port that asked; with its host, where that alone is no name."""
     if len(groups) == 1:
         return [ALL]
-    looks = [max(group, key=_size) for group in groups]
+    looks = [group[0] for group in groups]
     ports = Counter(look.port for look in looks)
     return [
         look.port if ports[look.port] == 1 else f"{look.port} of {look.asked.partition(' ')[0]}"
@@ -140,7 +142,7 @@ def _names(groups: Sequence[Sequence[Seen]]) -> list[str]:
 
 
 def _one(group: list[Seen], inventory: Inventory, name: str) -> _One:
-    look = max(group, key=_size)
+    look = group[0]
     unusable = whole_discovery(look.discovery)
     told = look.discovery.value
     if unusable or told is None or told.facts is None:
@@ -152,7 +154,6 @@ def _one(group: list[Seen], inventory: Inventory, name: str) -> _One:
     partial = told.incomplete
     if alone and not partial:
         partial = f"{alone} links are listed from one end only: the output may be cut"
-    group.sort(key=lambda one: one is not look)
     return _One(name, group, fabric, "" if fabric.cables else _alone(fabric, look), partial)
 
 
@@ -237,10 +238,10 @@ def _together(
     fabrics = [one.fabric for one in usable]
     blind = next((one.unusable for one in ones if one.unusable), "")
     partial = blind or next((one.partial for one in ones if one.partial), "")
-    names = check_plan.Names(fabrics, inventory)
     compared = check_plan.Compared()
-    planned: dict[Any, str] = {}
+    planned: dict[Hca, str] = {}
     if wishes.plan is not None:
+        names = check_plan.Names(fabrics, inventory)
         compared = check_plan.compare(wishes.plan, names)
         planned = check_plan.planned_ends(wishes.plan, inventory, names)
     first = ones[0]
