@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -54,9 +55,7 @@ def judge(
         check = _outlier(one, list(wrong.values()), placed, known, source)
         hosts.setdefault(one.hca.host, []).append(check)
         told[one.leaf.fabric].append(replace(check, subject=one.hca.named))
-    per_host: dict[str, int] = {}
-    for one in placed:
-        per_host[one.hca.host] = per_host.get(one.hca.host, 0) + 1
+    per_host = Counter(one.hca.host for one in placed)
     for host in sorted(set(per_host) - set(hosts)):
         seen = f"{per_host[host]} HCAs on the leaves of their rails"
         hosts[host] = [passed(RAIL, "host", seen, "the leaves of the rail", source)]

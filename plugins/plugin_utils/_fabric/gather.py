@@ -13,10 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
-    is_infiniband,
-    port_name,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import port_name
 from ansible_collections.ibready.cluster.plugins.module_utils._observe import fabric_look
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import plan, read
@@ -133,6 +130,6 @@ def ports_of(host: _hosts.Host) -> list[tuple[str, int, str, str]]:
     for ca, port in _hosts.infiniband_rails(host):
         answer = host.ib.sm.get(port_name(ca, port))
         manager = guid(answer.sm.guid) if answer is not None and answer.sm is not None else ""
-        if is_infiniband(port) and (port.state == "Active" or port.physical_state == "LinkUp"):
+        if port.state == "Active" or port.physical_state == "LinkUp":
             found.append((ca.name, port.num, manager, port.state))
     return found
