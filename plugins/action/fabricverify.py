@@ -6,7 +6,8 @@ Runs on the controller: whose HCA is whose takes what all hosts told.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -47,20 +48,25 @@ class ActionModule(ActionBase):
                 "bundle": {"type": "path"},
                 "plan": {"type": "path"},
                 "report_only": {"type": "bool", "default": False},
-            }
+            },
+            mutually_exclusive=[("hosts", "ports"), ("hosts", "bundle")],
         )
         site = {name: self._templar.template(variables.get(name)) for name in _SITE}
-        if args["plan"]:
-            site["ibready_fabric_plan"] = args["plan"]
         try:
             if args["hosts"] is not None:
-                told, hosts = self._of_run(args["hosts"], variables)
+                told, hosts = self._of_run(args["hosts"], args["plan"], variables)
             else:
                 me = str(variables.get("inventory_hostname"))
                 why = "" if args["bundle"] else self._asks_not(me, variables, site)
                 if why:
                     result.update(skipped=True, changed=False, msg=why)
                     return result
+                # Before minutes of asking: a plan that cannot be read stops here.
+                told = _report.Asked(
+                    wishes=gather.wishes(site, args["plan"]),
+                    known=gather.known(site),
+                    inventory=tuple(variables.get("groups", {}).get("all", ())),
+                )
                 asked = self._execute_module(
                     module_name=_MODULE,
                     module_args=self._question(args, variables),
@@ -69,7 +75,8 @@ class ActionModule(ActionBase):
                 if asked.get("failed") or "looks" not in asked:
                     result.update(asked)
                     return result
-                told, hosts = self._of_one(me, asked, variables, site)
+                told = replace(told, looks=gather.looks(me, asked))
+                hosts = self._of_earlier(told.inventory, variables.get("hostvars", {}))
         except (gather.FabricError, ExpectationError, WaiverError) as exc:
             raise AnsibleActionFail(f"fabricverify: {exc}") from exc
         result.update(self._judged(told, hosts, report_only=args["report_only"]))
@@ -82,11 +89,11 @@ class ActionModule(ActionBase):
         return given if pause is None else {**given, "pause": pause}
 
     def _of_run(
-        self, names: list[str], variables: dict[str, Any]
+        self, names: list[str], plan: str | None, variables: dict[str, Any]
     ) -> tuple[_report.Asked, list[_hosts.Host]]:
         """What the playbooks have registered."""
         everybody = variables.get("groups", {}).get("all", ())
-        told = _report.asked(variables["hostvars"], names, everybody)
+        told = _report.asked(variables["hostvars"], names, everybody, plan)
         if told is None:
             raise gather.FabricError(
                 "nobody has asked a fabric in this run; next: playbooks/fabric.yml, or leave "
@@ -94,31 +101,24 @@ class ActionModule(ActionBase):
             )
         return told, _hosts.gather(variables["hostvars"], names)
 
-    def _of_one(
-        self,
-        me: str,
-        asked: Mapping[str, Any],
-        variables: dict[str, Any],
-        site: Mapping[str, Any],
-    ) -> tuple[_report.Asked, list[_hosts.Host]]:
-        """What this host has just heard, and what is known of others by earlier tasks."""
-        everybody = variables.get("groups", {}).get("all", [])
-        names = [
-            name
-            for name in everybody
-            if "ibready_ibverify" in variables.get("hostvars", {}).get(name, {})
-        ]
-        looks = gather.looks(me, asked)
-        told = _report.Asked(
-            looks, gather.wishes(site), gather.known(site), inventory=tuple(everybody)
-        )
-        return told, _hosts.gather(variables.get("hostvars", {}), names)
+    def _of_earlier(
+        self, everybody: Sequence[str], hostvars: Mapping[str, Any]
+    ) -> list[_hosts.Host]:
+        """Hosts of which earlier tasks have told."""
+        names = [name for name in everybody if "ibready_ibverify" in hostvars.get(name, {})]
+        return _hosts.gather(hostvars, names)
 
     def _asks_not(self, me: str, variables: Mapping[str, Any], site: Mapping[str, Any]) -> str:
         """Why this host is not the one to ask; "" where it is."""
         # Of the hosts that are left: one that could not be reached asks for nobody.
-        named = site["ibready_fabric_from"] or list(variables.get("ansible_play_hosts") or [me])
-        chosen = named if site["ibready_fabric_from"] else named[:1]
+        left = list(variables.get("ansible_play_hosts") or [me])
+        named = gather.listed(site, "ibready_fabric_from")
+        chosen = [one for one in named if one in left] if named else left[:1]
+        if not chosen:
+            raise gather.FabricError(
+                f"nobody asks: ibready_fabric_from names {', '.join(named)}, and none of them "
+                "takes part in this run"
+            )
         if me in chosen:
             return ""
         return f"{', '.join(chosen)} asks for all (ibready_fabric_from names others)"

@@ -22,7 +22,9 @@ description:
     C(ibready_fabric_oversubscription) of the inventory, and its waivers.
 options:
   hosts:
-    description: The names of the hosts that the run was for, reached or not.
+    description:
+      - The names of the hosts that the run was for, reached or not.
+      - Nobody is asked then, so neither O(ports) nor O(bundle) can be given.
     type: list
     elements: str
   ports:

@@ -32,9 +32,9 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model impo
     Inventory,
     guid,
 )
+from sandbox.rig import shapes
 
 KEEP = ROOT / "dist/perf"
-SIZES = ((128, 8), (256, 8), (512, 8), (1024, 8), (2048, 8))
 # The aim for 16,384 ports.
 MOST_CPU_S = 5.0
 MOST_MB = 500.0
@@ -49,7 +49,7 @@ def record(keep: Path, sizes: tuple[tuple[int, int], ...]) -> None:
     lacking = [size for size in sizes if not place(keep, *size).exists()]
     if not lacking:
         return
-    from sandbox.rig import container, shapes, topology
+    from sandbox.rig import container, topology
     from sandbox.rig.plan import healthy
     from tests.fabric.looking import look
 
@@ -121,7 +121,7 @@ def main() -> int:
     if args.one:
         print(json.dumps(measure(args.one)))
         return 0
-    sizes = tuple(one for one in SIZES if one[0] * one[1] <= args.most)
+    sizes = tuple(one for one in shapes.SIZES if one[0] * one[1] <= args.most)
     record(args.keep, sizes)
     rows = []
     for hosts, rails in sizes:

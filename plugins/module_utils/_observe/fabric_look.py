@@ -16,32 +16,30 @@ from typing import Any, Mapping, NamedTuple
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data.ib_counters import PAUSE_S
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
-    COMMANDS,
     Evidence,
     Unavailable,
 )
 
 
 class Question(NamedTuple):
-    """One tool, by its evidence name, with options beside those of the port.
-
-    ``twice``: it is asked again at the end; what it says then has the name AGAIN.
-    """
+    """One tool, by its evidence name, with options beside those of the port."""
 
     name: str
     options: tuple[str, ...] = ()
-    twice: bool = False
 
 
-# Counters first, so that the pause before their second look is spent on the others. Every counter
-# above 0 is wanted, whatever thresholds the host's own file has: what counts is how fast they rise.
+# Every counter above 0 is wanted, whatever thresholds the host's own file has: what counts is how
+# fast they rise.
+_COUNTERS = Question("ibqueryerrors", ("--threshold-file=/dev/null",))
+# Counters first, so that the pause before their second look is spent on the others.
 QUESTIONS = (
-    Question("ibqueryerrors", ("--threshold-file=/dev/null",), twice=True),
+    _COUNTERS,
     Question("sminfo"),
     Question("saquery_sm"),
     Question("ibnetdiscover"),
     Question("iblinkinfo", ("-l",)),
 )
+# The second look at the counters.
 AGAIN = "ibqueryerrors_again"
 # Unpacked, in bytes.
 _MOST = 512 * 1024 * 1024
@@ -49,7 +47,7 @@ _MOST = 512 * 1024 * 1024
 _SM_KEY = re.compile(r"(SM_Key\.+)\S+")
 
 
-def options(question: Question, device: str, port: int) -> tuple[str, ...]:
+def _options(question: Question, device: str, port: int) -> tuple[str, ...]:
     """What follows the command of this name (_evidence.COMMANDS).
 
     A bundle may hold what was asked of no port in particular: ``device`` is "" then.
@@ -57,11 +55,6 @@ def options(question: Question, device: str, port: int) -> tuple[str, ...]:
     if not device:
         return ()
     return (*question.options, "-C", device, "-P", str(port))
-
-
-def argv(question: Question, device: str, port: int) -> tuple[str, ...]:
-    """The whole command line, as it runs on a live host."""
-    return (*COMMANDS[question.name].argv, *options(question, device, port))
 
 
 def look(evidence: Evidence, device: str, port: int, pause: float = PAUSE_S) -> dict[str, Any]:
@@ -75,16 +68,13 @@ def look(evidence: Evidence, device: str, port: int, pause: float = PAUSE_S) -> 
     for question in QUESTIONS:
         answers[question.name] = _ask(evidence, question, device, port)
     seconds = 0.0
-    for question in QUESTIONS:
-        if not question.twice:
-            continue
-        try:
-            later, after = evidence.again(max(0.0, pause - (time.monotonic() - begun)))
-        except Unavailable as exc:
-            answers[AGAIN] = {"unavailable": str(exc)}
-        else:
-            seconds = after if evidence.recorded else time.monotonic() - begun
-            answers[AGAIN] = _ask(later, question, device, port)
+    try:
+        later, after = evidence.again(max(0.0, pause - (time.monotonic() - begun)))
+    except Unavailable as exc:
+        answers[AGAIN] = {"unavailable": str(exc)}
+    else:
+        seconds = after if evidence.recorded else time.monotonic() - begun
+        answers[AGAIN] = _ask(later, _COUNTERS, device, port)
     return {"device": device, "port": port, "seconds": round(seconds, 3), "answers": answers}
 
 
@@ -108,7 +98,7 @@ def unpack(packed: str) -> dict[str, Any]:
 
 def _ask(evidence: Evidence, question: Question, device: str, port: int) -> dict[str, Any]:
     try:
-        output = evidence.run(question.name, *options(question, device, port))
+        output = evidence.run(question.name, *_options(question, device, port))
     except Unavailable as exc:
         return {"unavailable": str(exc)}
     said = output.stdout

@@ -18,9 +18,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.iblinkinfo 
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import levels
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
-    CORE,
-    LEAF,
-    SPINE,
+    HEIGHT,
     Cable,
     End,
     Fabric,
@@ -29,8 +27,6 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model impo
     Node,
     guid,
 )
-
-_HEIGHT = {LEAF: 1, SPINE: 2, CORE: 3}
 
 
 def build(name: str, asked: str, found: Ibnetdiscover, inventory: Inventory) -> Fabric:
@@ -130,7 +126,7 @@ def _hcas(found: Ibnetdiscover, ports: dict[str, str], inventory: Inventory) -> 
 
 def _order(nodes: dict[str, Node], end: End) -> tuple[int, End]:
     node = nodes.get(end.guid)
-    height = 9 if node is None else 0 if node.type != SWITCH else _HEIGHT.get(node.level, 3)
+    height = 9 if node is None else 0 if node.type != SWITCH else HEIGHT[node.level]
     return height, end
 
 

@@ -51,7 +51,7 @@ class Missing:
         here = {hca for fabric in fabrics for hca in fabric.hcas.values()}
         self.hcas = [hca for hca in inventory.rails if hca not in here]
         there = {hca.host for hca in here}
-        self.hosts = sorted({hca.host for hca in self.hcas} - there)
+        self.hosts = {hca.host for hca in self.hcas} - there
         self.counts = Counter(hca.host for hca in inventory.rails)
         self.leaves = _dead_leaves(fabrics, self.hcas, self.hosts)
         self._of_leaf = {hca: why for why, hcas in self.leaves.items() for hca in hcas}
@@ -131,7 +131,7 @@ def _leaves(fabrics: Sequence[Fabric], missing: Missing, partial: str) -> list[C
 
 
 def _dead_leaves(
-    fabrics: Sequence[Fabric], missing: Sequence[Hca], gone: Sequence[str]
+    fabrics: Sequence[Fabric], missing: Sequence[Hca], gone: Set[str]
 ) -> dict[str, list[Hca]]:
     """HCAs that must have been on one leaf, by what is said of it.
 
@@ -146,12 +146,11 @@ def _dead_leaves(
     usual = median(sizes.values())
     known = design(fabrics, placed)
     groups: dict[str, list[Hca]] = {}
-    absent = frozenset(gone)
     there = {one.hca.rail for one in placed}
     for hca in missing:
-        if known is None and hca.host in absent:
+        if known is None and hca.host in gone:
             groups.setdefault("", []).append(hca)
-        elif hca.host not in absent and (known is not None or hca.rail not in there):
+        elif hca.host not in gone and (known is not None or hca.rail not in there):
             groups.setdefault(f"rail {hca.rail + 1}", []).append(hca)
     if sum(bool(node.level) for fabric in fabrics for node in fabric.nodes.values()) < 2:
         groups.pop("", None)

@@ -10,7 +10,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     Check,
     failed,
     skipped,
-    unknown,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import INVENTORY
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
@@ -166,10 +165,6 @@ def judge(plan: Sequence[Planned] | None, found: Compared, partial: str, why: st
     subject = "cabling"
     if plan is None:
         return [skipped(one, subject, why) for one in PLAN_CHECKS]
-    if partial:
-        # What is plugged wrongly was seen; what seems to be missing may only be out of sight.
-        lost = [unknown(one, subject, partial) for one in (MISSING, SWITCH)]
-        return [*lost, *_places(plan, found, partial)]
     missing = [
         failed(MISSING, f"{cable.one} - {cable.other}", "no link", _said(cable), INVENTORY)
         for cable in found.missing
@@ -181,19 +176,8 @@ def judge(plan: Sequence[Planned] | None, found: Compared, partial: str, why: st
         )
         for name, cables in found.gone.items()
     ]
-    total = f"{len(plan)} cables"
-    return [
-        *settled(MISSING, subject, missing, total, "as planned", source=INVENTORY),
-        *settled(SWITCH, subject, switches, total, "as planned", source=INVENTORY),
-        *_places(plan, found, partial),
-    ]
-
-
-def _places(plan: Sequence[Planned], found: Compared, partial: str) -> list[Check]:
     wrong = [
-        failed(
-            *(WRONG, f"{cable.one} - {cable.other}", instead, _said(cable), INVENTORY),
-        )
+        failed(WRONG, f"{cable.one} - {cable.other}", instead, _said(cable), INVENTORY)
         for cable, instead in found.wrong
     ]
     swapped = [
@@ -207,12 +191,22 @@ def _places(plan: Sequence[Planned], found: Compared, partial: str) -> list[Chec
         failed(EXTRA, name, "plugged in", "not in the plan", INVENTORY) for name in found.extra
     ]
     total = f"{len(plan)} cables"
-    checks = []
-    for check_id, bad in ((WRONG, wrong), (SWAPPED, swapped), (EXTRA, extra)):
-        checks += settled(
-            check_id, "cabling", bad, total, "as planned", partial=partial, source=INVENTORY
+    return [
+        check
+        for check_id, bad, of_absence in (
+            (MISSING, missing, True),
+            (SWITCH, switches, True),
+            (WRONG, wrong, False),
+            (SWAPPED, swapped, False),
+            (EXTRA, extra, False),
         )
-    return checks
+        for check in settled(
+            *(check_id, subject, bad, total, "as planned"),
+            partial=partial,
+            of_absence=of_absence,
+            source=INVENTORY,
+        )
+    ]
 
 
 def _said(cable: Planned) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -20,9 +21,9 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model impo
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.rails import (
     Design,
     Leaf,
+    Neighbours,
     Placed,
     design,
-    expected_leaf,
     placements,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.say import settled, some
@@ -46,17 +47,20 @@ def judge(
             one.name: [unknown(RAIL, one.name, cut) if cut else skipped(RAIL, one.name, why)]
             for one in fabrics
         }, {}
-    wrong = {one.hca: one for one in placed if known.wrong(one)}
+    wrong = list({one.hca: one for one in placed if known.wrong(one)}.values())
+    of_host: dict[str, list[Placed]] = {}
+    for one in wrong:
+        of_host.setdefault(one.hca.host, []).append(one)
+    neighbours = Neighbours(placed, known)
     source = f"fleet {len(placed) - len(wrong)}/{len(placed)}"
     hosts: dict[str, list[Check]] = {}
     told: dict[str, list[Check]] = {one.name: [] for one in fabrics}
-    for one in wrong.values():
-        check = _outlier(one, list(wrong.values()), placed, known, source)
+    for one in wrong:
+        where = some(neighbours.expected(one.hca))
+        check = _outlier(one, of_host[one.hca.host], where, known, source)
         hosts.setdefault(one.hca.host, []).append(check)
         told[one.leaf.fabric].append(replace(check, subject=one.hca.named))
-    per_host: dict[str, int] = {}
-    for one in placed:
-        per_host[one.hca.host] = per_host.get(one.hca.host, 0) + 1
+    per_host = Counter(one.hca.host for one in placed)
     for host in sorted(set(per_host) - set(hosts)):
         seen = f"{per_host[host]} HCAs on the leaves of their rails"
         hosts[host] = [passed(RAIL, "host", seen, "the leaves of the rail", source)]
@@ -82,13 +86,13 @@ def _does_not_apply(fabrics: Sequence[Fabric], inventory: Inventory) -> str:
 
 
 def _outlier(
-    one: Placed, wrong: Sequence[Placed], placed: Sequence[Placed], known: Design, source: str
+    one: Placed, beside: Sequence[Placed], where: str, known: Design, source: str
 ) -> Check:
+    """``beside``: the outliers of its host."""
     here = known.names[one.leaf]
-    where = some(expected_leaf(one, placed, known))
     of = _rails(known, one.leaf)
     cause = f"its cable leads to {here}, a leaf of {of}"
-    other = next((two for two in wrong if _crossed(one, two, known)), None)
+    other = next((two for two in beside if _crossed(one, two, known)), None)
     if other is not None:
         cause = f"the cables of {one.hca.name} and {other.hca.name} are swapped: {cause}"
     return failed(
@@ -102,8 +106,9 @@ def _outlier(
 
 
 def _crossed(one: Placed, two: Placed, known: Design) -> bool:
-    same = one.hca.host == two.hca.host and one.hca != two.hca
-    return same and one.hca.rail in known.rails[two.leaf] and two.hca.rail in known.rails[one.leaf]
+    if one.hca == two.hca:
+        return False
+    return one.hca.rail in known.rails[two.leaf] and two.hca.rail in known.rails[one.leaf]
 
 
 def _rails(known: Design, leaf: Leaf) -> str:

@@ -15,7 +15,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAP
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._topology import CA
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.check_hcas import AGGREGATION
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
-    CORE,
+    HEIGHT,
     LANE_GBPS,
     LEAF,
     SPINE,
@@ -34,7 +34,6 @@ SUBSCRIBED = "fabric.leaf.subscription"
 PATH = "fabric.path.speed"
 SPINES = "fabric.spine.present"
 SHAPE_CHECKS = (UPLINKS, SUBSCRIBED, PATH, SPINES)
-_HEIGHT = {LEAF: 1, SPINE: 2, CORE: 3}
 
 
 def judge(
@@ -69,7 +68,7 @@ def uplinks(fabric: Fabric) -> dict[str, list[Cable]]:
     """The cables of leaves and spines that lead up; ``a`` is the lower end."""
     found: dict[str, list[Cable]] = {}
     for cable in fabric.cables:
-        low, high = (_HEIGHT.get(fabric.nodes[end.guid].level, 0) for end in (cable.a, cable.b))
+        low, high = (HEIGHT.get(fabric.nodes[end.guid].level, 0) for end in (cable.a, cable.b))
         if 0 < low < high:
             found.setdefault(cable.a.guid, []).append(cable)
     return found

@@ -13,10 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
-    is_infiniband,
-    port_name,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import port_name
 from ansible_collections.ibready.cluster.plugins.module_utils._observe import fabric_look
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import plan, read
@@ -71,9 +68,12 @@ def looks(name: str, result: Any) -> list[read.Seen]:
         raise FabricError(f"{name}: fabric_look returned what cannot be read: {exc!r}") from exc
 
 
-def wishes(variables: Mapping[str, Any]) -> Wishes:
-    """What the site says; raises FabricError on what cannot be used."""
-    file = variables.get("ibready_fabric_plan")
+def wishes(variables: Mapping[str, Any], cabling: str | None = None) -> Wishes:
+    """What the site says; raises FabricError on what cannot be used.
+
+    ``cabling``: the file of a plan that takes the place of the site's.
+    """
+    file = cabling or variables.get("ibready_fabric_plan")
     standbys = variables.get("ibready_fabric_standbys")
     most = variables.get("ibready_fabric_oversubscription")
     cables = None
@@ -109,10 +109,17 @@ def _place(file: str, variables: Mapping[str, Any]) -> Path:
     return path if path.exists() or not beside.exists() else beside
 
 
+def listed(variables: Mapping[str, Any], name: str) -> list[str]:
+    """The list of this name; raises FabricError on a text, whose characters are no names."""
+    said = variables.get(name) or []
+    if isinstance(said, str) or not isinstance(said, Sequence):
+        raise FabricError(f"{name}: {said!r} is no list; next: -e '{{\"{name}\": [...]}}'")
+    return [str(one) for one in said]
+
+
 def known(variables: Mapping[str, Any]) -> list[str]:
     """What belongs to the fabric though it is in no inventory."""
-    said = variables.get("ibready_fabric_known") or []
-    return [str(one) for one in said]
+    return listed(variables, "ibready_fabric_known")
 
 
 def ports_of(host: _hosts.Host) -> list[tuple[str, int, str, str]]:
@@ -123,6 +130,6 @@ def ports_of(host: _hosts.Host) -> list[tuple[str, int, str, str]]:
     for ca, port in _hosts.infiniband_rails(host):
         answer = host.ib.sm.get(port_name(ca, port))
         manager = guid(answer.sm.guid) if answer is not None and answer.sm is not None else ""
-        if is_infiniband(port) and (port.state == "Active" or port.physical_state == "LinkUp"):
+        if port.state == "Active" or port.physical_state == "LinkUp":
             found.append((ca.name, port.num, manager, port.state))
     return found

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     unknown,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.fabric import Answer
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._topology import SWITCH
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import (
     build,
@@ -34,11 +33,13 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.calm impor
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
     End,
     Fabric,
+    Hca,
     Inventory,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.plan import Planned
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.read import (
     Seen,
+    duplicates,
     whole_discovery,
     why_not,
 )
@@ -47,8 +48,6 @@ TOOL = "fabric.tool.answered"
 NEIGHBOURS = "fabric.discovery.neighbours"
 ALL = "fabric"
 _NO_PLAN = "there is no plan of the cables (ibready_fabric_plan)"
-# What libibnetdisc says of a second device of a GUID that it knows; it leaves that one out.
-_DUPLICATE = ("Duplicate Port", "Duplicate Node", "trying to insert new port guid")
 
 
 @dataclass(frozen=True)
@@ -104,8 +103,9 @@ def judge(looks: Sequence[Seen], inventory: Inventory, wishes: Wishes) -> Judged
 
 
 def _groups(looks: Sequence[Seen]) -> list[list[Seen]]:
-    """Looks at one fabric together: the asking HCA of the second is a node of the first.
+    """Looks at one fabric together, the one that saw most first.
 
+    The asking HCA of the second is a node of the first.
     Of an HCA whose ports are on two fabrics both see the node: they have no switch in common.
     """
     groups: list[tuple[set[str], list[Seen]]] = []
@@ -126,14 +126,14 @@ def _groups(looks: Sequence[Seen]) -> list[list[Seen]]:
         else:
             home[1].append(look)
             home[0].update(nodes)
-    return [group for _nodes, group in groups]
+    return [sorted(group, key=_size, reverse=True) for _nodes, group in groups]
 
 
 def _names(groups: Sequence[Sequence[Seen]]) -> list[str]:
     """Of several fabrics the port that asked; with its host, where that alone is no name."""
     if len(groups) == 1:
         return [ALL]
-    looks = [max(group, key=_size) for group in groups]
+    looks = [group[0] for group in groups]
     ports = Counter(look.port for look in looks)
     return [
         look.port if ports[look.port] == 1 else f"{look.port} of {look.asked.partition(' ')[0]}"
@@ -142,7 +142,7 @@ def _names(groups: Sequence[Sequence[Seen]]) -> list[str]:
 
 
 def _one(group: list[Seen], inventory: Inventory, name: str) -> _One:
-    look = max(group, key=_size)
+    look = group[0]
     unusable = whole_discovery(look.discovery)
     told = look.discovery.value
     if unusable or told is None or told.facts is None:
@@ -151,10 +151,9 @@ def _one(group: list[Seen], inventory: Inventory, name: str) -> _One:
     listed = look.links.value.facts if look.links.value else None
     fabric = build.with_lines(fabric, listed)
     alone = build.lone(told.facts, fabric)
-    partial = _incomplete(told)
+    partial = told.incomplete
     if alone and not partial:
         partial = f"{alone} links are listed from one end only: the output may be cut"
-    group.sort(key=lambda one: one is not look)
     return _One(name, group, fabric, "" if fabric.cables else _alone(fabric, look), partial)
 
 
@@ -175,7 +174,7 @@ def _tools(one: _One) -> list[Check]:
         if name == "sminfo" and why and check_sm.nobody(one.looks[0]):
             why = ""  # it asked, and fabric.sm.master says what came of it
         if not why and told is not None:
-            why = _incomplete(told)
+            why = told.incomplete
         if why:
             checks.append(unknown(TOOL, _subject(one, name), why))
         else:
@@ -205,10 +204,10 @@ def _by_itself(one: _One, inventory: Inventory, wishes: Wishes) -> list[Check]:
     fabric, look = one.fabric, one.looks[0]
     links = build.cut_links(look.links, fabric)
     told = links.value
-    cut = why_not(links) or (_incomplete(told) if told is not None else "") or one.partial
+    cut = why_not(links) or (told.incomplete if told is not None else "") or one.partial
     seen = len(fabric.nodes)
     neighbour = passed(NEIGHBOURS, fabric.name, f"{seen} nodes", "at least 1 neighbour", CAPABILITY)
-    twice = [line for look in one.looks for line in _duplicates(look)]
+    twice = [line for look in one.looks for line in duplicates(look.discovery.value)]
     return [
         neighbour,
         *check_guids.judge(fabric, inventory, one.partial, twice),
@@ -225,21 +224,9 @@ def _by_itself(one: _One, inventory: Inventory, wishes: Wishes) -> list[Check]:
     ]
 
 
-def _incomplete(told: Answer[Any]) -> str:
-    """Why an answer is not all; two devices of one GUID are told by fabric.guid.unique."""
-    only = told.errors and all(any(word in line for word in _DUPLICATE) for line in told.errors)
-    return "" if only else told.incomplete
-
-
 def _cut_counters(look: Seen) -> str:
     told = (look.counters.value, look.again.value)
-    return next((why for one in told if one is not None and (why := _incomplete(one))), "")
-
-
-def _duplicates(look: Seen) -> list[str]:
-    told = look.discovery.value
-    lines = told.errors if told is not None else ()
-    return [line for line in lines if any(word in line for word in _DUPLICATE)]
+    return next((one.incomplete for one in told if one is not None and one.incomplete), "")
 
 
 def _together(
@@ -251,10 +238,10 @@ def _together(
     fabrics = [one.fabric for one in usable]
     blind = next((one.unusable for one in ones if one.unusable), "")
     partial = blind or next((one.partial for one in ones if one.partial), "")
-    names = check_plan.Names(fabrics, inventory)
     compared = check_plan.Compared()
-    planned: dict[Any, str] = {}
+    planned: dict[Hca, str] = {}
     if wishes.plan is not None:
+        names = check_plan.Names(fabrics, inventory)
         compared = check_plan.compare(wishes.plan, names)
         planned = check_plan.planned_ends(wishes.plan, inventory, names)
     first = ones[0]
@@ -270,8 +257,3 @@ def _together(
             hosts.setdefault(host, []).extend(checks)
     first.checks += check_plan.judge(wishes.plan, compared, partial, wishes.no_plan)
     return hosts, compared.bad
-
-
-def is_bad(fabric: Mapping[str, Any]) -> bool:
-    """Whether a fabric's verdict fails a run."""
-    return fabric["verdict"] in ("not_ready", "unknown")

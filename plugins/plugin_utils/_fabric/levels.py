@@ -33,7 +33,7 @@ def of(nodes: Iterable[Node], hcas: Set[str]) -> dict[str, str]:
     }
     ours = {node.guid: sum(link.peer in hcas for link in node.links) for node in found}
     adapters = {node.guid: sum(link.peer_type != SWITCH for link in node.links) for node in found}
-    leaves = {node.guid for node in found if ours[node.guid] or adapters[node.guid]}
+    leaves = {node.guid for node in found if adapters[node.guid]}
     guests = {one for one in leaves if _is_spine(adapters, ours, peers[one], one)}
     leaves -= guests
     return {

@@ -15,6 +15,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.iblinkinfo 
 LEAF = "leaf"
 SPINE = "spine"
 CORE = "core"
+HEIGHT = {LEAF: 1, SPINE: 2, CORE: 3}
 # Gb/s of one lane, as ibnetdiscover names the speeds (InfiniBand architecture specification;
 # of NDR and XDR the data rate, for iblinkinfo prints their signalling rate).
 LANE_GBPS = {

@@ -74,16 +74,27 @@ def design(fabrics: Sequence[Fabric], placed: Sequence[Placed]) -> Design | None
     return Design(carried, names)
 
 
-def expected_leaf(one: Placed, placed: Sequence[Placed], known: Design) -> list[str]:
-    """The leaves that an outlier should be on: those of its rail where the host's neighbours are.
+class Neighbours:
+    """Hosts that share a leaf, by the HCAs that are where they should be."""
 
-    Neighbours are hosts that share a leaf with it on other rails.
-    """
-    mine = {p.leaf for p in placed if p.hca.host == one.hca.host and not known.wrong(p)}
-    near = {p.hca.host for p in placed if p.leaf in mine and not known.wrong(p)}
-    right = [p for p in placed if p.hca.rail == one.hca.rail and not known.wrong(p)]
-    beside = Counter(p.leaf for p in right if p.hca.host in near)
-    if beside:
-        return [known.names[beside.most_common(1)[0][0]]]
-    leaves = {leaf for leaf, rails in known.rails.items() if one.hca.rail in rails}
-    return sorted(known.names[leaf] for leaf in leaves)
+    def __init__(self, placed: Sequence[Placed], known: Design) -> None:
+        self._known = known
+        # The leaves of a host by rail, and the hosts of a leaf.
+        self._leaves: dict[str, dict[int, Leaf]] = {}
+        self._hosts: dict[Leaf, list[str]] = {}
+        for one in placed:
+            if not known.wrong(one):
+                self._leaves.setdefault(one.hca.host, {})[one.hca.rail] = one.leaf
+                self._hosts.setdefault(one.leaf, []).append(one.hca.host)
+
+    def expected(self, hca: Hca) -> list[str]:
+        """The leaves that an outlier should be on: of its rail, that of the host's neighbours."""
+        mine = self._leaves.get(hca.host, {}).values()
+        near = dict.fromkeys(host for leaf in mine for host in self._hosts[leaf])
+        beside = Counter(
+            self._leaves[host][hca.rail] for host in near if hca.rail in self._leaves[host]
+        )
+        if beside:
+            return [self._known.names[beside.most_common(1)[0][0]]]
+        leaves = [leaf for leaf, rails in self._known.rails.items() if hca.rail in rails]
+        return sorted(self._known.names[leaf] for leaf in leaves)

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from ansible_collections.ibready.cluster.plugins.module_utils._command import Output, Unavailable
 from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
@@ -26,8 +26,12 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._topology i
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.calm import uncollected
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import guid
 
+T = TypeVar("T")
+
 TOOLS = ("ibnetdiscover", "iblinkinfo", "ibqueryerrors", AGAIN, "sminfo", "saquery_sm")
 _FIRST = "ibqueryerrors"
+# What libibnetdisc says of a second device of a GUID that it knows; it leaves that one out.
+_DUPLICATE = ("Duplicate Port", "trying to insert new port guid")
 
 
 @dataclass(frozen=True)
@@ -89,18 +93,35 @@ def read(host: str, look: Mapping[str, Any]) -> Seen:
         f"{host} {port}",
         port,
         float(look["seconds"]),
-        answer(evidence, "ibnetdiscover", ibnetdiscover.parse, lambda one: bool(one.nodes)),
-        answer(evidence, "iblinkinfo", iblinkinfo.parse, lambda one: bool(one.ports)),
+        _ask(evidence, "ibnetdiscover", ibnetdiscover.parse, lambda one: bool(one.nodes)),
+        _ask(evidence, "iblinkinfo", iblinkinfo.parse, lambda one: bool(one.ports)),
         _counted(evidence),
         _counted(later),
-        answer(evidence, "sminfo", sminfo.parse, lambda one: True),
-        answer(evidence, "saquery_sm", saquery_sm.parse, lambda one: bool(one.managers)),
+        _ask(evidence, "sminfo", sminfo.parse, lambda one: True),
+        _ask(evidence, "saquery_sm", saquery_sm.parse, lambda one: bool(one.managers)),
     )
+
+
+def _ask(
+    evidence: _Told, name: str, parse: Callable[[str], T], says_anything: Callable[[T], bool]
+) -> Reading[Answer[T]]:
+    """An answer is whole though it tells of two devices of one GUID: fabric.guid.unique does."""
+    reading = answer(evidence, name, parse, says_anything)
+    told = reading.value
+    if told is None or not told.errors or duplicates(told) != list(told.errors):
+        return reading
+    return Reading(replace(told, incomplete=""))
+
+
+def duplicates(told: Answer[Any] | None) -> list[str]:
+    """What a tool complained of two devices of one GUID."""
+    lines = told.errors if told is not None else ()
+    return [line for line in lines if any(word in line for word in _DUPLICATE)]
 
 
 def _counted(evidence: _Told) -> Reading[Answer[ibqueryerrors.Ibqueryerrors]]:
     """A report without its summary, or with questions that nobody answered, is not all of it."""
-    reading = answer(
+    reading = _ask(
         evidence,
         _FIRST,
         ibqueryerrors.parse,

@@ -41,9 +41,15 @@ class Asked:
 
 
 def asked(
-    hostvars: Mapping[str, Any], names: Sequence[str], inventory: Sequence[str] = ()
+    hostvars: Mapping[str, Any],
+    names: Sequence[str],
+    inventory: Sequence[str] = (),
+    cabling: str | None = None,
 ) -> Asked | None:
-    """Read the variables of the named hosts; None where the run did not ask."""
+    """Read the variables of the named hosts; None where the run did not ask.
+
+    ``cabling``: the file of a plan that takes the place of the site's.
+    """
     told = {name: hostvars.get(name, {}) for name in names}
     results = {name: one.get("ibready_fabric_looks") for name, one in told.items()}
     errors = [
@@ -56,8 +62,10 @@ def asked(
         return None
     site: Mapping[str, Any] = next(iter(told.values()), {})
     seen: list[Seen] = []
+    wishes = judge.Wishes()
+    known: Sequence[str] = ()
     try:
-        wishes = gather.wishes(site)
+        wishes, known = gather.wishes(site, cabling), gather.known(site)
         for name in planned or ():
             result = results.get(name)
             if isinstance(result, Mapping) and "looks" in result:
@@ -66,8 +74,8 @@ def asked(
                 said = result.get("msg") if isinstance(result, Mapping) else ""
                 errors.append(f"{name}: {said or 'it was to ask the fabric and did not'}")
     except gather.FabricError as exc:
-        wishes, errors = judge.Wishes(), [*errors, str(exc)]
-    return Asked(seen, wishes, gather.known(site), "; ".join(errors), tuple(inventory))
+        errors.append(str(exc))
+    return Asked(seen, wishes, known, "; ".join(errors), tuple(inventory))
 
 
 def _plans(seen: Mapping[str, Any]) -> bool:

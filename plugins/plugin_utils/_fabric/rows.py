@@ -66,7 +66,7 @@ def _nodes(one: Fabric) -> list[dict[str, Any]]:
 
 
 def _links(one: Fabric, checks: Sequence[Check], bad: Mapping[End, str]) -> list[dict[str, Any]]:
-    """Every cable that is up, and every port whose link does not come up."""
+    """Every cable that both ends see, and what is wrong with it; a port without one has no row."""
     slow = {check.subject: check for check in checks if check.result == FAIL and check.id in _SLOW}
     down = {check.subject: check for check in checks if check.result == FAIL and check.id in _DOWN}
     errors = {

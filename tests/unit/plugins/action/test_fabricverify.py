@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.ibready.cluster.plugins.action.fabricverify import ActionModule
 from ansible_collections.ibready.cluster.plugins.module_utils._observe import fabric_look
-from tests.unit.fabrics import tree
+from tests.unit.fabrics import Fabric, tree
 
 Run = Callable[..., dict[str, Any]]
 
@@ -23,22 +25,34 @@ def run(
     shown: list[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> Run:
-    """Run it on ``me``, of three hosts; ``asked``: what fabric_look returns there."""
+    """Run it on ``me``, of three hosts; ``asked``: what fabric_look returns there.
 
-    def over(me: str, asked: dict[str, Any], **more: Any) -> dict[str, Any]:
+    ``known``: what earlier tasks have registered of hosts.
+    """
+
+    def over(
+        me: str,
+        asked: dict[str, Any],
+        args: dict[str, Any] | None = None,
+        known: dict[str, Any] | None = None,
+        **more: Any,
+    ) -> dict[str, Any]:
         hosts = ("node1", "node2", "node3")
-        variables = {**inventory(**{name: {} for name in hosts}), "inventory_hostname": me}
+        told = {name: (known or {}).get(name, {}) for name in hosts}
+        variables = {**inventory(**told), "inventory_hostname": me}
         variables |= {"ansible_play_hosts_all": hosts, "ansible_play_hosts": hosts, **more}
         monkeypatch.setattr(ActionModule, "_execute_module", lambda *_, **__: asked)
-        result: dict[str, Any] = action(ActionModule, variables, {}).run(task_vars=variables)
+        result: dict[str, Any] = action(ActionModule, variables, args or {}).run(
+            task_vars=variables
+        )
         return result
 
     return over
 
 
-def heard() -> dict[str, Any]:
+def heard(fabric: Fabric | None = None) -> dict[str, Any]:
     look = {"device": "mlx5_0", "port": 1, "seconds": 5.0}
-    return {"looks": [{**look, "packed": fabric_look.pack(tree().answers())}]}
+    return {"looks": [{**look, "packed": fabric_look.pack((fabric or tree()).answers())}]}
 
 
 def test_the_first_host_asks_for_all(run: Run) -> None:
@@ -52,6 +66,27 @@ def test_the_first_host_that_is_still_there_asks(run: Run) -> None:
     assert "node2 asks for all" in run("node3", heard(), **left)["msg"]
 
 
+def test_hosts_that_the_site_names_ask(run: Run) -> None:
+    named = {"ibready_fabric_from": ["node9", "node2"]}
+    assert run("node2", heard(), **named)["verdict"] == "ready"
+    assert "node2 asks for all" in run("node1", heard(), **named)["msg"]
+
+
+@pytest.mark.parametrize(
+    ("site", "says"),
+    [
+        ({"ibready_fabric_from": ["node9"]}, "names node9, and none of them takes part"),
+        ({"ibready_fabric_from": "node12"}, "ibready_fabric_from: 'node12' is no list"),
+        ({"ibready_fabric_known": "storage*"}, "ibready_fabric_known: 'storage\\*' is no list"),
+    ],
+)
+def test_names_that_would_leave_the_fabric_unseen_are_refused(
+    run: Run, site: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(AnsibleActionFail, match=says):
+        run("node1", heard(), **site)
+
+
 def test_a_host_that_could_not_ask_fails(run: Run) -> None:
     result = run("node1", {"failed": True, "msg": "the fabric was not asked: no link"})
     assert (result["failed"], "verdict" in result) == (True, False)
@@ -61,3 +96,30 @@ def test_a_host_without_infiniband_says_who_else_may_ask(run: Run) -> None:
     result = run("node1", {"looks": []})
     assert result["skipped"]
     assert "ibready_fabric_from" in result["msg"]
+
+
+def test_a_plan_that_cannot_be_read_stops_before_anybody_is_asked(run: Run) -> None:
+    never = {"failed": True, "msg": "asked"}
+    with pytest.raises(AnsibleActionFail, match=r"nonexistent\.csv"):
+        run("node1", never, args={"plan": "/nonexistent.csv"})
+
+
+def test_a_plan_that_is_given_counts_of_a_run_as_well(run: Run, tmp_path: Path) -> None:
+    fabric = tree()
+    cabling = tmp_path / "ibnetdiscover.txt"
+    cabling.write_text(fabric.discovery())
+    fabric.pull(("a10", 36))
+    looked = {"ibready_fabric_asks": {"node1": []}, "ibready_fabric_looks": heard(fabric)}
+    args = {"hosts": ["node1"], "plan": str(cabling), "report_only": True}
+    result = run("node1", {}, args=args, known={"node1": looked})
+    assert ("fabric.cabling.missing", "fail") in [
+        (one["id"], one["result"]) for one in result["checks"]
+    ]
+
+
+@pytest.mark.parametrize("other", [{"bundle": "/srv/bundles/node7"}, {"ports": []}])
+def test_what_has_been_asked_and_what_is_to_be_asked_are_not_judged_at_once(
+    run: Run, other: dict[str, Any]
+) -> None:
+    with pytest.raises(AnsibleActionFail, match="mutually exclusive"):
+        run("node1", heard(), args={"hosts": ["node1"], **other})

@@ -293,6 +293,25 @@ def test_two_devices_of_one_guid_are_told_from_a_list_that_was_cut() -> None:
     assert found(told, "unknown") == {}
 
 
+def test_a_report_of_counters_that_was_cut_is_unknown_whatever_it_says_of_guids() -> None:
+    fabric = tree()
+    answers = fabric.answers()
+    said = "libibnetdisc/ibnetdisc.c:660; Duplicate Port: Port with guid 0x3c01 already exists\n"
+    for name in ("ibqueryerrors", "ibqueryerrors_again"):
+        answers[name] = {**answers[name], "stderr": said}
+    assert found(judged(fabric, answers)) == found(judged(fabric, answers), "unknown") == {}
+    answers["ibqueryerrors"]["stdout"] = answers["ibqueryerrors"]["stdout"].replace("99 p", "0 p")
+    assert "fabric.cable.errors" in found(judged(fabric, answers), "unknown")
+
+
+def test_a_complaint_of_which_no_check_tells_leaves_the_discovery_in_doubt() -> None:
+    fabric = tree()
+    answers = fabric.answers()
+    said = "libibnetdisc/ibnetdisc.c:660; Duplicate Node: Node with guid 0x3c00 already exists\n"
+    answers["ibnetdiscover"]["stderr"] = said
+    assert "fabric.guid.unique" in found(judged(fabric, answers), "unknown")
+
+
 def test_a_guid_on_two_hosts() -> None:
     fabric = tree()
     fabric.rails[4] = replace(fabric.rails[4], node_guid="3c00", port_guid="3c01")

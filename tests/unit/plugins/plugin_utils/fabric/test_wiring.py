@@ -282,6 +282,7 @@ def test_a_plan_of_no_cable_is_none() -> None:
         ("ibready_fabric_oversubscription", 0),
         ("ibready_fabric_standbys", -1),
         ("ibready_fabric_standbys", "two"),
+        ("ibready_fabric_known", "storage*"),
     ],
 )
 def test_a_wish_that_no_fabric_could_miss_is_refused(name: str, value: Any) -> None:
