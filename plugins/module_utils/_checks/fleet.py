@@ -55,7 +55,7 @@ def judge(hosts: Mapping[str, HostFacts], size: int) -> dict[str, list[Check]]:
     for group in groups({host: one.kind for host, one in hosts.items()}, size):
         mine = {host: hosts[host] for host in group.hosts}
         kernels = {host: facts.kernel for host, facts in mine.items()}
-        same("fleet.host.kernel", "host", kernels, checks, group, _ASK_FIRST)
+        same("fleet.host.kernel", "host", kernels, checks, group)
         models = {host: _models(one.ib) for host, one in mine.items()}
         same("fleet.hca.model", "host", models, checks, group, _ASK_FIRST)
         _firmware(mine, checks, group)
