@@ -188,7 +188,7 @@ def _write(files: dict[str, tuple[str, str]], root: str) -> None:
         if before:
             os.unlink(place)
         if after:
-            os.makedirs(os.path.dirname(place), exist_ok=True)
+            _state.make_folder(os.path.dirname(place))
             os.symlink(after, place)
 
 

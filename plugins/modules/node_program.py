@@ -68,7 +68,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
 
 _compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _pack
+from ansible_collections.ibready.cluster.plugins.module_utils import _pack, _state
 
 
 def sha256(path: str) -> str:
@@ -110,7 +110,7 @@ def write(path: str, placed: str, sources: str) -> None:
     if _pack.digest(files) != sources:
         raise _pack.PackError("the archive did not come whole")
     data = _pack.program(files, sys.executable)
-    os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
+    _state.make_folder(os.path.dirname(path))
     for place, content, mode in (
         # The sum first: a program without its own sum is written again.
         (f"{path}.sha256", sums(path, hashlib.sha256(data).hexdigest()).encode(), 0o644),

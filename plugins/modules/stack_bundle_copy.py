@@ -74,6 +74,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
 
 _compiled.use()
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _state
 from ansible_collections.ibready.cluster.plugins.module_utils._packages import stage
 
 HOME = "/var/lib/ibready/bundle"
@@ -90,7 +91,7 @@ def place(home: str, came: str, sums: dict[str, str]) -> list[str]:
     damaged = []
     for name in missing(home, sums):
         target = os.path.join(home, name)
-        os.makedirs(os.path.dirname(target), mode=0o755, exist_ok=True)
+        _state.make_folder(os.path.dirname(target))
         staged = os.path.join(os.path.dirname(target), ".ibready-part")
         source = os.path.join(came, name.replace("/", "!"))
         if not os.path.isfile(source):
@@ -153,7 +154,7 @@ def main() -> None:
         gone = missing(HOME, sums)
         changed = bool(gone)
         if given["placed"] and not module.check_mode:
-            os.makedirs(HOME, mode=0o755, exist_ok=True)
+            _state.make_folder(HOME)
             unpack(given["placed"])
             damaged = place(HOME, given["placed"], sums)
             if damaged:

@@ -8,7 +8,7 @@ module: written_files
 short_description: Keep several small files as they are given, in one visit
 version_added: 0.1.0
 description:
-  - Writes files that differ from what is given, each whole or not at all, and removes others.
+  - Writes files that differ from what is given, each whole or not at all.
   - Makes the directories of the files where there are none, with mode C(0755).
   - Tells when files were last written, for whoever has to make something of them again.
 options:
@@ -16,7 +16,7 @@ options:
     description: The files, in the order in which they are written.
     type: list
     elements: dict
-    default: []
+    required: true
     suboptions:
       path:
         description: Where it lies. A link in its place is replaced by the file.
@@ -30,11 +30,6 @@ options:
         description: Its permissions, in octal.
         type: str
         default: "0644"
-  absent:
-    description: Files that are removed where they are.
-    type: list
-    elements: path
-    default: []
   look:
     description: Other files whose time is told in RV(written).
     type: list
@@ -60,19 +55,18 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Write two settings of systemd, and remove an older one
+- name: Write two settings of systemd
   ibready.cluster.written_files:
     files:
       - path: /etc/systemd/system.conf.d/50-site.conf
         content: "[Manager]\nDefaultLimitMEMLOCK=infinity\n"
       - path: /etc/systemd/user.conf.d/50-site.conf
         content: "[Manager]\nDefaultLimitMEMLOCK=infinity\n"
-    absent: [/etc/systemd/system.conf.d/10-site.conf]
 """
 
 RETURN = r"""
 files:
-  description: The files that were written or removed, or would be in check mode.
+  description: The files that were written, or would be in check mode.
   type: list
   elements: str
   returned: success
@@ -113,7 +107,9 @@ class Keeper:
             differs = module.set_owner_if_different(path, module.params["owner"], differs)
             differs = module.set_group_if_different(path, module.params["group"], differs)
             differs = module.set_mode_if_different(path, mode, differs)
-        self._note(differs, path, before, content)
+        if differs:
+            self.changed.append(path)
+            self.diff.append(diff(path, before or "", content))
 
     def _replace(self, path: str, content: str) -> None:
         make_folder(os.path.dirname(path))
@@ -126,20 +122,6 @@ class Keeper:
         except Exception as exc:
             # It says by a bare Exception that a file is immutable or the disk read-only.
             raise OSError(str(exc.__cause__ or exc)) from exc
-
-    def remove(self, path: str) -> None:
-        """See that there is no such file; raises OSError, also for a directory."""
-        if not os.path.lexists(path):
-            return
-        before = _text(path)
-        if not self._module.check_mode:
-            os.unlink(path)
-        self._note(True, path, before, "")
-
-    def _note(self, differs: bool, path: str, before: str | None, after: str) -> None:
-        if differs:
-            self.changed.append(path)
-            self.diff.append(diff(path, before or "", after))
 
 
 def _text(path: str) -> str | None:
@@ -163,12 +145,10 @@ def main() -> None:
         "content": {"type": "str", "required": True},
         "mode": {"type": "str", "default": "0644"},
     }
-    paths = {"type": "list", "elements": "path", "default": []}
     module = AnsibleModule(
         argument_spec={
-            "files": {"type": "list", "elements": "dict", "options": file, "default": []},
-            "absent": paths,
-            "look": paths,
+            "files": {"type": "list", "elements": "dict", "options": file, "required": True},
+            "look": {"type": "list", "elements": "path", "default": []},
             "owner": {"type": "str", "default": "root"},
             "group": {"type": "str", "default": "root"},
         },
@@ -180,8 +160,6 @@ def main() -> None:
         for one in files:
             path = one["path"]
             keeper.write(path, one["content"], one["mode"])
-        for path in module.params["absent"]:
-            keeper.remove(path)
     except OSError as exc:
         done = ", ".join(keeper.changed) or "nothing"
         module.fail_json(

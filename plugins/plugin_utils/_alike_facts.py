@@ -64,7 +64,12 @@ def _driver(host: Host, machine: Mapping[str, Any]) -> str | None:
     version = module.get("version") or gpu.get("driver")
     if version:
         return f"{version}{_KINDS.get(str(module.get('open')), '')}"
-    return "" if gpu and machine.get("gpus") else None
+    return "" if gpu and _may_have_gpus(machine) else None
+
+
+def _may_have_gpus(machine: Mapping[str, Any]) -> bool:
+    """None of ``gpus``: nobody could look for them."""
+    return machine.get("gpus", []) != []
 
 
 def _rdma(checks: Sequence[Check]) -> str | None:
@@ -119,7 +124,7 @@ def _gpus(machine: Mapping[str, Any]) -> str | None:
 def _vbios(host: Host, machine: Mapping[str, Any]) -> str | None:
     """However many GPUs have each: how many there are is another check's."""
     told = as_dict(host.facts.get("gpu")).get("gpus")
-    if not machine.get("gpus") or told == []:
+    if not _may_have_gpus(machine) or told == []:
         return None
     pairs = {(one.get("name"), one.get("vbios")) for one in map(as_dict, as_list(told))}
     if not pairs or not all(vbios and vbios != "N/A" for _, vbios in pairs):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import ib
@@ -66,7 +66,9 @@ def _roce(host: Host) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield name, one
 
 
-def _told(ports: Mapping[str, Mapping[str, Any]], ask: Any) -> dict[str, str]:
+def _told(
+    ports: Mapping[str, Mapping[str, Any]], ask: Callable[[Mapping[str, Any]], str | None]
+) -> dict[str, str]:
     found = {name: ask(one) for name, one in ports.items()}
     return {name: value for name, value in found.items() if value is not None}
 

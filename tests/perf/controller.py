@@ -140,8 +140,8 @@ def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--tasks", action="store_true", help="seconds by action as well")
-    sizes = sorted(parser.parse_args(words).sizes)
-    asked = "--tasks" in words
+    asked = parser.parse_args(words)
+    sizes = sorted(asked.sizes)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         size = record(place)
@@ -158,14 +158,13 @@ def main(words: list[str]) -> int:
             f"| {count} | {one['wall']:.0f} | {one['cpu']:.0f} | {1000 * cpu:.0f} "
             f"| {one['mb']:.0f} | {memory:.2f} |"
         )
-    pairs = list(itertools.pairwise(seen))
-    for fewer, more in pairs:
+    for fewer, more in itertools.pairwise(seen):
         times = (seen[more]["cpu"] - least["cpu"]) / (seen[fewer]["cpu"] - least["cpu"])
         print(
             f"\n{more / fewer:.1f} x the hosts ({fewer} to {more}): {times:.1f} x the CPU", end=""
         )
     print()
-    if asked:
+    if asked.tasks:
         for count, by_action in split.items():
             print(f"\n{count} hosts, seconds by action:")
             for action, seconds in sorted(by_action.items(), key=lambda one: -one[1])[:8]:

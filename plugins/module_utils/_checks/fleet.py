@@ -55,7 +55,7 @@ def judge(hosts: Mapping[str, HostFacts], size: int) -> dict[str, list[Check]]:
     for group in groups({host: one.kind for host, one in hosts.items()}, size):
         mine = {host: hosts[host] for host in group.hosts}
         kernels = {host: facts.kernel for host, facts in mine.items()}
-        same("fleet.host.kernel", "host", kernels, checks, group, _ASK_FIRST)
+        same("fleet.host.kernel", "host", kernels, checks, group)
         models = {host: _models(one.ib) for host, one in mine.items()}
         same("fleet.hca.model", "host", models, checks, group, _ASK_FIRST)
         _firmware(mine, checks, group)
@@ -73,7 +73,11 @@ def _firmware(hosts: Mapping[str, HostFacts], checks: dict[str, list[Check]], gr
         for ca in one.ib.cas:
             key = (ca.name, ca.type, one.ib.device(ca.name).board)
             told.setdefault(key, {})[host] = ca.fw
-    for (name, _type, _board), values in sorted(told.items()):
+    with_board = {key[:2] for key in told if key[2]}
+    for (name, model, board), values in sorted(told.items()):
+        if not board and len(values) == 1 and (name, model) in with_board:
+            # It may be of its equals' board or of another: nothing can be said of its firmware.
+            values = dict.fromkeys(values, "")
         values.update(dict.fromkeys(silent, ""))
         same("fleet.hca.firmware", name, values, checks, group, _ASK_FIRST)
 

@@ -9,7 +9,7 @@ from typing import Mapping
 
 # Two hosts that differ have no majority; design 4.2.
 MIN_FLEET = 3
-_ONE_HOST = "one host: no other to compare with"
+ONE_HOST = "one host: no other to compare with"
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def groups(kinds: Mapping[str, Kind], size: int) -> list[Group]:
 
 def _alone(hosts: list[str], kinds: Mapping[str, Kind], size: int, whole: bool) -> str:
     if size == 1:
-        return _ONE_HOST
+        return ONE_HOST
     kind = kinds[hosts[0]]
     # A host that did not say what it is may have equals.
     if len(hosts) > 1 or not whole or not kind.product:

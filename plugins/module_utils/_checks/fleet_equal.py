@@ -22,7 +22,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet_clas
 
 HOST = "host"
 _LINK = "fleet.pci.link"
-_ASK_FIRST = "mend what kept the host from telling it, then judge it again"
 _ASK_OTHERS = "judge at least two hosts of the same kind together"
 _SHOWN = 4
 Facts = Dict[str, Dict[str, str]]
@@ -49,7 +48,7 @@ def judge(hosts: Mapping[str, Alike], size: int) -> dict[str, list[Check]]:
                 for subject, value in subjects.items():
                     told.setdefault((check_id, subject), {})[host] = value
         for (check_id, subject), values in sorted(told.items()):
-            fleet_same.same(check_id, subject, values, checks, group, _ASK_FIRST)
+            fleet_same.same(check_id, subject, values, checks, group)
     return checks
 
 

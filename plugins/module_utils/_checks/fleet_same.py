@@ -21,12 +21,14 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet_clas
 
 # How the reason begins where hosts differ and nobody can tell which of them is right.
 NO_MAJORITY = "no majority: "
+# Of a host that is the only one to tell.
+NO_OTHER = "no other host told, so there is nothing to compare with"
+ASK_OTHERS = "verify without --limit, and mend what kept the others from telling"
 # Of hosts that all have none of it nothing is compared.
 NOT_INSTALLED = "not installed"
 NONE = "none"
 _SILENT = "the host did not tell"
 _ASK_FIRST = "mend what kept the host from telling it, then verify again"
-_ASK_OTHERS = "verify without --limit, and mend what kept the others from telling"
 _SHOWN = 4
 
 
@@ -88,8 +90,7 @@ def _single(
         return skipped(check_id, subject, group.alone)
     if len(values) == 1 and len(group.hosts) > 1:
         return skipped(check_id, subject, "none of its equals has it")
-    why = "no other host told, so there is nothing to compare with"
-    return unknown(check_id, subject, why, observed=shown(value), remedy=_ASK_OTHERS)
+    return unknown(check_id, subject, NO_OTHER, observed=shown(value), remedy=ASK_OTHERS)
 
 
 def shown(value: str, other: str = "") -> str:

@@ -17,8 +17,15 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     skipped,
     unknown,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet_class import MIN_FLEET
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet_same import NO_MAJORITY
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet_class import (
+    MIN_FLEET,
+    ONE_HOST,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet_same import (
+    ASK_OTHERS,
+    NO_MAJORITY,
+    NO_OTHER,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._data.fleet_clocks import (
     DRIFT,
     VAGUE_S,
@@ -26,7 +33,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils._data.fleet_clocks
 
 _SKEW = "fleet.time.skew"
 _CLOCK = "clock"
-_ASK_OTHERS = "verify without --limit, and mend what kept the others from telling"
 _STEPPED = "the clock was set while it was looked at"
 
 
@@ -60,8 +66,7 @@ def judge(
     live = {host: one for host, one in visits.items() if host not in recorded}
     told = {host: one for host, one in live.items() if one is not None}
     if size == 1:
-        why = "one host: no other to compare with"
-        return {**checks, **{host: [skipped(_SKEW, _CLOCK, why)] for host in live}}
+        return {**checks, **{host: [skipped(_SKEW, _CLOCK, ONE_HOST)] for host in live}}
     known = _bounds(told)
     agree = _most(known)
     for host in live:
@@ -109,8 +114,7 @@ def _host(
         why = f"{_STEPPED}, or the visit took longer than {VAGUE_S:g} s"
         return unknown(_SKEW, _CLOCK, why)
     if len(bounds) == 1:
-        why = "no other host told, so there is nothing to compare with"
-        return unknown(_SKEW, _CLOCK, why, remedy=_ASK_OTHERS)
+        return unknown(_SKEW, _CLOCK, NO_OTHER, remedy=ASK_OTHERS)
     low, high, times = agree
     source = f"fleet {times}/{len(bounds)}"
     expected = "the time of the others"

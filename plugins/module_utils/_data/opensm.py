@@ -14,10 +14,6 @@ UNIT_FILE = "/etc/systemd/system/ibready-opensm@.service"
 LOGROTATE = "/etc/logrotate.d/ibready-opensm"
 LOGS = "/var/log/ibready-opensm"
 CACHE = "/var/lib/ibready-opensm"
-# The units of Debian and Ubuntu (one opensm for each port, at once when installed), of EL, and of
-# MLNX_OFED and DOCA (the last: reported).
-PACKAGED_UNITS = ("opensm.service", "opensmd.service")
-PACKAGED_TEMPLATE = "opensm@"
 
 # osm_opensm.c, static_routing_modules. opensm tries them in order, then minhop.
 ROUTING_ENGINES = (

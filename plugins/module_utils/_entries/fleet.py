@@ -192,7 +192,7 @@ ENTRIES = (
         "The host's clock may show the time of the others",
         "Each visit bounds how far the host's clock is off, by when it was asked and answered. A "
         "host fails where its bounds cannot hold the time that most hosts may share, and passes "
-        "with how far it may still be off; `host.time.synchronised` tells what its own daemon "
+        "with how far it may still be off; `host.clock.synchronised` tells what its own daemon "
         "says.",
         ("the clock is not synchronised on this host, or by another source",),
         "compare `chronyc sources` (or timedatectl) with another host's; then `chronyc makestep`",

@@ -7,6 +7,7 @@ import os
 import re
 from typing import Collection, Sequence
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _state
 from ansible_collections.ibready.cluster.plugins.module_utils._packages import apt_text, failures
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.apt import Apt, named
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.apt_host import YES
@@ -51,7 +52,7 @@ class AptFiles(Apt):
             text = reduced(stream.read(), self._without)
         with open(os.path.join(home, "status"), "w", encoding="utf-8") as stream:
             stream.write(text)
-        os.makedirs(os.path.join(home, "archives/partial"))
+        _state.make_folder(os.path.join(home, "archives/partial"))
         # An archive folder of its own: what lies in the host's would not be listed.
         self._more += [f"Dir::State::status={home}/status", f"Dir::Cache::archives={home}/archives"]
         return warnings

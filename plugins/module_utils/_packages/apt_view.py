@@ -9,6 +9,7 @@ import tempfile
 import time
 from typing import Sequence
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _state
 from ansible_collections.ibready.cluster.plugins.module_utils._packages import files
 from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import (
     PackageError,
@@ -49,7 +50,7 @@ class View:
     ) -> None:
         """Copy what the host has, without the files in ``mine``, and add what is to be there."""
         for folder in ("lists/partial", "sources.list.d", "preferences.d", "keyrings"):
-            os.makedirs(os.path.join(self.home, folder))
+            _state.make_folder(os.path.join(self.home, folder))
         self._alone = any(one.alone for one in repositories)
         if not self._alone:
             self._copy(files.APT_SOURCES, "sources.list.d", mine)

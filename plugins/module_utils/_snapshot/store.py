@@ -69,6 +69,7 @@ def save(snapshot: Snapshot, keep: int, root: str = "/", *, needed: str = "") ->
     """
     home = _state.below(root, HOME)
     try:
+        _state.make_folder(os.path.dirname(home))
         os.makedirs(home, mode=0o700, exist_ok=True)
         for name in os.listdir(home):
             if name.startswith(".new-"):

@@ -240,6 +240,13 @@ def test_firmware_is_compared_among_hcas_of_one_model_and_board() -> None:
     assert found == {"n3 fleet.hca.firmware mlx5_1": "fail"}
 
 
+def test_the_only_hca_whose_board_was_not_told_is_unknown() -> None:
+    boards = {f"mlx5_{rail}": Device(board="MT_0000000838") for rail in (0, 1)}
+    told = [replace(node(index), devices=boards) for index in (1, 2, 3)]
+    mute = replace(node(4), devices={"mlx5_0": boards["mlx5_0"]})
+    assert bad(fleet(*told, mute)) == {"n3 fleet.hca.firmware mlx5_1": "unknown"}
+
+
 def test_thousands_with_one_guid_name_a_few_others() -> None:
     hosts = {f"n{at}": HostFacts(KERNEL, node(1)) for at in range(2000)}
     found = judge(hosts, 2000)["n7"]

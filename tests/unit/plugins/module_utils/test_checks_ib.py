@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -322,3 +323,11 @@ def test_the_catalog_is_whole() -> None:
         assert entry.meaning
         assert entry.causes
         assert entry.remedy
+
+
+def test_a_check_that_another_one_s_entry_names_is_in_the_catalog() -> None:
+    areas = {check_id.partition(".")[0] for check_id in CATALOG}
+    named = re.findall(r"`([a-z_0-9.]+)`", " ".join(map(str, CATALOG.values())))
+    checks = {one for one in named if one.count(".") == 2 and one.partition(".")[0] in areas}
+    assert checks
+    assert checks <= CATALOG.keys()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import tarfile
 from pathlib import Path
 
@@ -57,6 +58,19 @@ def test_a_file_that_came_damaged_is_named_and_not_put_in_place(came: Path, tmp_
     (came / "key.asc").unlink()
     assert place(str(home), str(came), SUMS) == ["c/a.deb", "key.asc"]
     assert missing(str(home), SUMS) == ["c/a.deb", "key.asc"]
+
+
+def test_apt_s_own_user_reads_what_was_put_in_place_whatever_the_umask(
+    came: Path, tmp_path: Path
+) -> None:
+    before = os.umask(0o077)
+    try:
+        unpack(str(came))
+        assert place(str(tmp_path / "bundle"), str(came), SUMS) == []
+    finally:
+        os.umask(before)
+    for folder in ("bundle", "bundle/c"):
+        assert (tmp_path / folder).stat().st_mode & 0o777 == 0o755
 
 
 def test_what_is_of_another_bundle_goes(tmp_path: Path) -> None:

@@ -71,17 +71,16 @@ def test_wrong_permissions_are_a_change(tmp_path: Path, keep: Run) -> None:
 
 
 def test_check_mode_tells_the_same_and_changes_nothing(tmp_path: Path, keep: Run) -> None:
-    new, gone = tmp_path / "a/new", tmp_path / "gone"
-    gone.write_text("text\n")
-    words = {"files": [{"path": str(new), "content": "x\n"}], "absent": [str(gone)]}
+    new, old = tmp_path / "a/new", tmp_path / "old"
+    old.write_text("text\n")
+    words = {"files": [{"path": str(path), "content": "x\n"} for path in (new, old)]}
 
     told = keep(check=True, **words)
 
-    assert gone.exists()
+    assert old.read_text() == "text\n"
     assert not new.parent.exists()
-    assert told["files"] == keep(**words)["files"] == [str(new), str(gone)]
-    assert new.exists()
-    assert not gone.exists()
+    assert told["files"] == keep(**words)["files"] == [str(new), str(old)]
+    assert new.read_text() == old.read_text() == "x\n"
 
 
 def test_a_link_gives_way_and_what_it_leads_to_stays(tmp_path: Path, keep: Run) -> None:

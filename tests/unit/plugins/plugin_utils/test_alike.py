@@ -132,6 +132,15 @@ def test_settings_of_nccl_differ_by_their_digest_and_devices_do_not_count() -> N
     assert check["expected"].endswith(": NCCL_IB_TC=106")
 
 
+def test_a_host_whose_gpus_nobody_could_look_for_did_not_tell_of_them() -> None:
+    odd = changed(healthy(H100, 7, fleets.ODD), "machine", {"gpus": None})
+    odd = changed(odd, "gpu", {"module": {}, "driver": "", "gpus": None})
+    assert wrong(verified(*fleets.equals(H100), odd)) == {
+        (fleets.ODD, check, "unknown")
+        for check in ("fleet.gpu.model", "fleet.gpu.vbios", "fleet.driver.version")
+    }
+
+
 def test_every_check_of_the_fleet_has_an_outlier_here_or_a_test_elsewhere() -> None:
     mine = {one for one, _, _ in OUTLIERS} | ELSEWHERE
     mine |= {"fleet.roce.gid", "fleet.roce.qos", "fleet.nccl.settings"}
