@@ -82,6 +82,7 @@ def serve(
 ) -> dict[int, str]:
     """Start a server for each; returns why those that are gone already are, by TCP port."""
     unit.stop(run, unit.running(run, PREFIX))
+    begun = time.time()
     failed: dict[int, str] = {}
     for one in ends:
         try:
@@ -92,7 +93,7 @@ def serve(
     sleep(_FIRST_S)
     for one in ends:
         if one.tcp_port not in failed and not unit.active(run, one.unit):
-            failed[one.tcp_port] = complaint(unit.log(run, one.unit), PROGRAMS[one.test])
+            failed[one.tcp_port] = complaint(unit.log(run, one.unit, begun), PROGRAMS[one.test])
     return failed
 
 

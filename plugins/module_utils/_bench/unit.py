@@ -90,11 +90,13 @@ def active(run: Run, unit: str) -> bool:
     return run(["systemctl", "is-active", "--quiet", unit], 10.0).rc == 0
 
 
-def log(run: Run, unit: str) -> str:
-    """The last lines that the unit's program said; systemd's own about it are left out."""
-    ask = ["journalctl", "--no-pager", "-n", "20", "-o", "cat", "-u", unit, "-t", _WORD]
-    output = run(ask, 10.0)
-    return output.stdout
+def log(run: Run, unit: str, since: float) -> str:
+    """The last lines that the unit's program said; systemd's own about it are left out.
+
+    ``since``: seconds of the epoch. A unit of an earlier round had the same name.
+    """
+    ask = ["journalctl", "--no-pager", "-n", "20", "-o", "cat", f"--since=@{since:.6f}"]
+    return run([*ask, "-u", unit, "-t", _WORD], 10.0).stdout
 
 
 def running(run: Run, prefix: str) -> list[str]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,9 +38,10 @@ class Systemd:
 
     ends: Output = field(default_factory=lambda: Output(0, SAMPLE, RAN.format("success")))
     dies: bool = False
+    silent: bool = False
     stuck: bool = False
     help: str = "--use_cuda=<cuda device id>"
-    log: str = NO_DEVICE
+    log: list[tuple[float, str]] = field(default_factory=list)
     units: list[str] = field(default_factory=list)
     started: list[list[str]] = field(default_factory=list)
 
@@ -48,7 +50,9 @@ class Systemd:
             self.started.append(argv)
             if "--wait" in argv:
                 return self.ends
-            if not self.dies:
+            if self.dies and not self.silent:
+                self.log.append((time.time(), NO_DEVICE))
+            elif not self.dies:
                 self.units.append(argv[1].partition("=")[2])
         elif argv[:2] == ["systemctl", "list-units"]:
             return Output(0, "".join(f"{one} loaded active running x\n" for one in self.units), "")
@@ -59,7 +63,9 @@ class Systemd:
         elif argv[0] == "journalctl":
             # Without the identifier systemd's own words on the unit would come with it.
             assert argv[-2:] == ["-t", "ibready-bench"]
-            return Output(0, self.log, "")
+            (since,) = [one for one in argv if one.startswith("--since=@")]
+            said = [text for at, text in self.log if at >= float(since.partition("@")[2])]
+            return Output(0, "".join(said), "")
         elif argv[1:] == ["--help"]:
             return Output(1, self.help, "")
         return Output(0, "", "")
@@ -106,6 +112,13 @@ def test_a_server_that_is_gone_says_why() -> None:
     run = Systemd(dies=True)
     failed = perftest.serve(run, [END], 5, 240, sleep=lambda _: None)
     assert failed == {18515: "ib_write_bw: Unable to find the Infiniband/RoCE device"}
+
+
+def test_what_a_server_of_an_earlier_round_said_is_no_reason() -> None:
+    said = [(time.time() - 3, "Couldn't listen to port 18515\n")]
+    run = Systemd(dies=True, silent=True, log=said)
+    failed = perftest.serve(run, [END], 5, 240, sleep=lambda _: None)
+    assert failed == {18515: "ib_write_bw: it ended and said nothing"}
 
 
 @pytest.mark.parametrize(
