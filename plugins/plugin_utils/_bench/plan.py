@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._bench import perftest
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _rounds
 from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import Rail
 
 # Where perftest's own numbers begin; one for every measurement of a round.
@@ -43,20 +44,13 @@ class Wish:
 
 def meetings(hosts: Sequence[str], partners: int) -> list[list[tuple[str, str]]]:
     """Rounds of (client, server): so many turns of a round-robin tournament, each both ways."""
-    seats: list[str | None] = [*hosts, *([None] if len(hosts) % 2 else [])]
     # With an odd number one host sits out each turn.
-    turns = min(partners + len(hosts) % 2, max(len(seats) - 1, 0))
+    turns = min(partners + len(hosts) % 2, _rounds.tournament(len(hosts)))
     rounds: list[list[tuple[str, str]]] = []
-    for _ in range(turns):
-        half = len(seats) // 2
-        met = [
-            (one, two)
-            for one, two in zip(seats[:half], reversed(seats[half:]), strict=True)
-            if one is not None and two is not None
-        ]
+    for turn in range(turns):
+        met = [(hosts[one], hosts[two]) for one, two in _rounds.meetings(len(hosts), turn)]
         if met:
             rounds += [met, [(two, one) for one, two in met]]
-        seats.insert(1, seats.pop())
     return rounds
 
 
