@@ -67,7 +67,7 @@ _value:
     - C(rounds), each with C(serve) and C(ask), which map hosts to what
       M(ibready.cluster.perftest) takes as O(ibready.cluster.perftest#module:ends) and
       O(ibready.cluster.perftest#module:questions).
-    - C(lease) is how long a server may be needed, C(seconds) how long all may take at the worst.
+    - C(lease) is how long a server may be needed, in seconds.
   type: dict
 """
 

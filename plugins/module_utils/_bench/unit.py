@@ -57,13 +57,10 @@ def wait(
     seconds: int,
     *,
     env: Mapping[str, str] | None = None,
-    user: str = "",
 ) -> Ended:
     """Run argv as a unit until it ends or ``seconds`` are over; raises Unavailable or UnitError."""
     try:
-        output = run(
-            [*_head(unit, seconds, env, user), "--wait", "--pipe", *argv], seconds + _GRACE_S
-        )
+        output = run([*_head(unit, seconds, env), "--wait", "--pipe", *argv], seconds + _GRACE_S)
     except Unavailable:
         stop(run, [unit])
         raise
@@ -78,7 +75,7 @@ def start(
     run: Run, unit: str, argv: list[str], seconds: int, *, env: Mapping[str, str] | None = None
 ) -> None:
     """Start argv as a unit and return; raises UnitError where systemd refuses it."""
-    output = run([*_head(unit, seconds, env, ""), "--quiet", *argv], 30.0)
+    output = run([*_head(unit, seconds, env), "--quiet", *argv], 30.0)
     if output.rc != 0:
         raise UnitError(
             f"{unit} not started: {_said(output)}; next: `systemctl status {unit}` on this host"
@@ -121,13 +118,12 @@ def stop(run: Run, units: list[str]) -> None:
     run(["systemctl", "reset-failed", *units], 10.0)
 
 
-def _head(unit: str, seconds: int, env: Mapping[str, str] | None, user: str) -> list[str]:
+def _head(unit: str, seconds: int, env: Mapping[str, str] | None) -> list[str]:
     return [
         "systemd-run",
         f"--unit={unit}",
         "--collect",
         f"--description=ibready: benchmark, {seconds} s at most",
-        *([f"--uid={user}"] if user else []),
         f"--property=RuntimeMaxSec={seconds}",
         "--property=TimeoutStopSec=5",
         "--property=KillMode=control-group",

@@ -56,7 +56,7 @@ def meetings(hosts: Sequence[str], partners: int) -> list[list[tuple[str, str]]]
 
 def plan(members: Mapping[str, Member], wish: Wish) -> dict[str, Any]:
     """``rounds``: a list of {serve: host -> ends, ask: client -> questions}; ``lease``: how long a
-    server may be needed; ``seconds``: how long the whole may take at the worst."""
+    server may be needed, in seconds."""
     able = sorted(name for name, one in members.items() if one.rails)
     rounds = [_round(members, met, wish) for met in meetings(able, wish.partners)]
     rounds = [one for one in rounds if one["ask"]]
@@ -64,7 +64,6 @@ def plan(members: Mapping[str, Member], wish: Wish) -> dict[str, Any]:
     return {
         "rounds": rounds,
         "lease": min(longest + ROUND_OVERHEAD, perftest.LEASE_MOST),
-        "seconds": sum(_longest(one, wish) + ROUND_OVERHEAD for one in rounds),
     }
 
 

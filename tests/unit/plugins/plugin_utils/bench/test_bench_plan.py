@@ -58,7 +58,6 @@ def test_both_ends_meet_at_one_port_with_one_test() -> None:
     assert [one["tcp_port"] for one in first["serve"]["n2"]] == [18515, 18516]
     # A server outlives all that is measured before its turn comes.
     assert made["lease"] >= (15 + 5) + 15
-    assert made["seconds"] > made["lease"]
 
 
 def test_servers_wait_longer_where_ansible_works_on_fewer_hosts() -> None:
