@@ -98,6 +98,7 @@ def judge(wanted: Wanted, measures: Iterable[Measure], size: int) -> dict[str, l
             slow = _blamed(one for one in tried if _is_slow(wanted, one))
             late = _blamed(one for one in tried if _stands_out(usual, one))
             spoilt = _spoilers(tried)
+            by_host = _by_host(tried)
             for host, rails in wanted.rails.items():
                 if rail not in rails:
                     continue
@@ -106,7 +107,7 @@ def judge(wanted: Wanted, measures: Iterable[Measure], size: int) -> dict[str, l
                 if why:
                     checks[host].append(skipped(_IDS[test], subject, why))
                     continue
-                mine = [one for one in tried if host in (one.client, one.server)]
+                mine = by_host.get(host, [])
                 found = (
                     _floor(wanted, subject, test, host, mine, host in slow),
                     _outlier(usual, subject, host, mine, host in late),
@@ -115,6 +116,15 @@ def judge(wanted: Wanted, measures: Iterable[Measure], size: int) -> dict[str, l
                     [_spoilt(one, host, mine) for one in found] if host in spoilt else found
                 )
     return checks
+
+
+def _by_host(tried: Iterable[Measure]) -> dict[str, list[Measure]]:
+    """What each host took part in: with thousands of hosts nobody looks through all for each."""
+    found: dict[str, list[Measure]] = {}
+    for one in tried:
+        for host in {one.client, one.server}:
+            found.setdefault(host, []).append(one)
+    return found
 
 
 def _skip(wanted: Wanted, host: str, test: str, size: int) -> str:
