@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import Any, Callable
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _unit
 from ansible_collections.ibready.cluster.plugins.module_utils._bench import gpudirect, unit
 from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     Unavailable,
@@ -74,37 +75,37 @@ def address(text: str) -> str:
 
 
 def serve(
-    run: unit.Run,
+    run: _unit.Run,
     ends: list[End],
     seconds: int,
     lease: int,
     sleep: Callable[[float], None] = time.sleep,
 ) -> dict[int, str]:
     """Start a server for each; returns why those that are gone already are, by TCP port."""
-    unit.stop(run, unit.running(run, PREFIX))
+    _unit.stop(run, _unit.running(run, PREFIX))
     begun = time.time()
     failed: dict[int, str] = {}
     for one in ends:
         try:
             argv, env = _argv(run, one, seconds)
             unit.start(run, one.unit, argv, lease, env=env)
-        except (Unavailable, unit.UnitError) as exc:
+        except (Unavailable, _unit.UnitError) as exc:
             failed[one.tcp_port] = str(exc)
     sleep(_FIRST_S)
     for one in ends:
-        if one.tcp_port not in failed and not unit.active(run, one.unit):
+        if one.tcp_port not in failed and not _unit.active(run, one.unit):
             failed[one.tcp_port] = complaint(unit.log(run, one.unit, begun), PROGRAMS[one.test])
     return failed
 
 
-def ask(run: unit.Run, one: End, server: str, seconds: int) -> dict[str, Any]:
+def ask(run: _unit.Run, one: End, server: str, seconds: int) -> dict[str, Any]:
     """Measure against ``server``. ``untested``: why there are no numbers, or ""."""
     limit = limit_of(one.test, seconds)
     name = f"{PREFIX}ask-{one.tcp_port}.service"
     try:
         argv, env = _argv(run, one, seconds)
         ended = unit.wait(run, name, [*argv, server], limit, env=env)
-    except (Unavailable, unit.UnitError) as exc:
+    except (Unavailable, _unit.UnitError) as exc:
         return {"untested": str(exc)}
     try:
         parsed = perftest.parse(ended.stdout)
@@ -135,7 +136,7 @@ def complaint(text: str, program: str, otherwise: str = "") -> str:
     return f"{program}: {said}"
 
 
-def _argv(run: unit.Run, one: End, seconds: int) -> tuple[list[str], dict[str, str]]:
+def _argv(run: _unit.Run, one: End, seconds: int) -> tuple[list[str], dict[str, str]]:
     path = find_program(PROGRAMS[one.test])
     argv = [path, "-d", one.device, "-i", str(one.port), "-p", str(one.tcp_port), "-F"]
     argv += [*_BANDWIDTH, "-D", str(seconds)] if _is_bandwidth(one.test) else [*_LATENCY]

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _unit
 from ansible_collections.ibready.cluster.plugins.module_utils._bench import (
     gpudirect,
     jobs,
     nccl,
     perftest,
-    unit,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     Output,
@@ -151,8 +151,8 @@ def test_a_program_that_is_missing_is_a_reason(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_unit_that_does_not_go_is_an_error() -> None:
-    with pytest.raises(unit.UnitError, match="still runs after"):
-        unit.stop(Systemd(units=["a.service"], stuck=True), ["a.service"])
+    with pytest.raises(_unit.UnitError, match="still runs after"):
+        _unit.stop(Systemd(units=["a.service"], stuck=True), ["a.service"])
 
 
 @pytest.mark.parametrize(
