@@ -192,12 +192,13 @@ from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     find_program,
     run_program,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._data.bench import TESTS
 
 _SECONDS_MOST = 600
 _END = {
     "device": {"type": "str", "required": True},
     "port": {"type": "int", "default": 1},
-    "test": {"type": "str", "choices": list(perftest.PROGRAMS), "required": True},
+    "test": {"type": "str", "choices": list(TESTS), "required": True},
     "tcp_port": {"type": "int", "required": True},
 }
 

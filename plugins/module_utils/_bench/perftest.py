@@ -18,16 +18,14 @@ from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     Unavailable,
     find_program,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._data.bench import (
+    BANDWIDTH,
+    PROGRAMS,
+    WRITE_BW_GPU,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import perftest
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 
-WRITE_BW, WRITE_BW_GPU, READ_LAT, SEND_LAT = "write_bw", "write_bw_gpu", "read_lat", "send_lat"
-PROGRAMS = {
-    WRITE_BW: "ib_write_bw",
-    WRITE_BW_GPU: "ib_write_bw",
-    READ_LAT: "ib_read_lat",
-    SEND_LAT: "ib_send_lat",
-}
 PREFIX = "ibready-perftest-"
 # What meeting, registering memory and printing may take beside the measurement itself.
 OVERHEAD_S = 15
@@ -120,7 +118,7 @@ def ask(run: _unit.Run, one: End, server: str, seconds: int) -> dict[str, Any]:
 
 def limit_of(test: str, seconds: int) -> int:
     """Seconds after which one measurement is ended."""
-    return OVERHEAD_S + (seconds if test in (WRITE_BW, WRITE_BW_GPU) else 0)
+    return OVERHEAD_S + (seconds if test in BANDWIDTH else 0)
 
 
 def complaint(text: str, program: str, otherwise: str = "") -> str:
@@ -139,21 +137,17 @@ def complaint(text: str, program: str, otherwise: str = "") -> str:
 def _argv(run: _unit.Run, one: End, seconds: int) -> tuple[list[str], dict[str, str]]:
     path = find_program(PROGRAMS[one.test])
     argv = [path, "-d", one.device, "-i", str(one.port), "-p", str(one.tcp_port), "-F"]
-    argv += [*_BANDWIDTH, "-D", str(seconds)] if _is_bandwidth(one.test) else [*_LATENCY]
+    argv += [*_BANDWIDTH, "-D", str(seconds)] if one.test in BANDWIDTH else [*_LATENCY]
     if one.test != WRITE_BW_GPU:
         return argv, {}
     more, env = gpudirect.options(run, path, one.device)
     return [*argv, *more], env
 
 
-def _is_bandwidth(test: str) -> bool:
-    return test in (WRITE_BW, WRITE_BW_GPU)
-
-
 def _numbers(test: str, parsed: perftest.Perftest) -> dict[str, Any]:
-    if _is_bandwidth(test) and parsed.bandwidth:
+    if test in BANDWIDTH and parsed.bandwidth:
         return {"untested": "", "gbps": round(parsed.bandwidth[-1].gbps, 3)}
-    if not _is_bandwidth(test) and parsed.latency:
+    if test not in BANDWIDTH and parsed.latency:
         one = parsed.latency[-1]
         return {"untested": "", "usec": one.typical, "p99_usec": one.p99}
     return {"untested": f"{PROGRAMS[test]} printed the table of another test"}

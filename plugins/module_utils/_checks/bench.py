@@ -19,17 +19,20 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     unknown,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._data.bench import (
+    BANDWIDTH,
     BANDWIDTH_GBPS,
     EQUALS,
     LATENCY_FROM_GBPS,
     LATENCY_US,
+    READ_LAT,
+    SEND_LAT,
+    TESTS,
+    WRITE_BW,
+    WRITE_BW_GPU,
     Floor,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import INVENTORY
 
-WRITE_BW, WRITE_BW_GPU, READ_LAT, SEND_LAT = "write_bw", "write_bw_gpu", "read_lat", "send_lat"
-TESTS = (WRITE_BW, WRITE_BW_GPU, READ_LAT, SEND_LAT)
-BANDWIDTH = (WRITE_BW, WRITE_BW_GPU)
 _IDS = {
     WRITE_BW: "fabric.bench.bandwidth",
     WRITE_BW_GPU: "fabric.bench.gpudirect",

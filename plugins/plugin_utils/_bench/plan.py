@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._bench import perftest
+from ansible_collections.ibready.cluster.plugins.module_utils._data.bench import WRITE_BW_GPU
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _rounds
 from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import Rail
 
@@ -32,7 +33,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Wish:
-    """``tests``: of perftest.PROGRAMS. ``partners``: how many others a host measures against.
+    """``tests``: of those of perftest. ``partners``: how many others a host measures against.
     ``forks``: on how many hosts Ansible works at a time."""
 
     tests: Sequence[str]
@@ -79,7 +80,7 @@ def _round(
             (name, test)
             for name in shared
             for test in wish.tests
-            if test != perftest.WRITE_BW_GPU or (own.gpus and far.gpus)
+            if test != WRITE_BW_GPU or (own.gpus and far.gpus)
         ]
         if not pairs:
             continue

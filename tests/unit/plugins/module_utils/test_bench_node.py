@@ -22,6 +22,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     Output,
     Unavailable,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._data import bench as data
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
 from tests.unit.parsers import SAMPLES
 
@@ -29,7 +30,7 @@ SAMPLE = (SAMPLES / "perftest.txt").read_text()
 NCCL = (SAMPLES / "nccl_tests.txt").read_text()
 NO_DEVICE = " Did not detect devices \n Unable to find the Infiniband/RoCE device\n"
 RAN = "Running as unit: x.service\nFinished with result: {}\nMain processes terminated with: y\n"
-END = perftest.End("mlx5_0", 1, perftest.WRITE_BW, 18515)
+END = perftest.End("mlx5_0", 1, data.WRITE_BW, 18515)
 
 
 @dataclass
@@ -76,7 +77,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A host with perftest and nccl-tests."""
     bins = tmp_path / "bin"
     bins.mkdir()
-    for name in (*perftest.PROGRAMS.values(), "all_reduce_perf"):
+    for name in (*data.PROGRAMS.values(), "all_reduce_perf"):
         (bins / name).write_text("#!/bin/sh\n")
         (bins / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{bins}:{os.environ['PATH']}")
@@ -102,7 +103,7 @@ def test_a_measurement_is_a_unit_that_ends_by_itself() -> None:
 
 def test_servers_have_a_lease_and_take_the_place_of_older_ones() -> None:
     run = Systemd(units=["ibready-perftest-18999.service"])
-    ends = [END, perftest.End("mlx5_1", 1, perftest.READ_LAT, 18516)]
+    ends = [END, perftest.End("mlx5_1", 1, data.READ_LAT, 18516)]
     assert perftest.serve(run, ends, 5, 240, sleep=lambda _: None) == {}
     assert run.units == ["ibready-perftest-18515.service", "ibready-perftest-18516.service"]
     assert {limits(argv) for argv in run.started} == {"240"}
@@ -172,7 +173,7 @@ def test_foreign_words_get_into_no_command(bad: dict[str, object], said: str) ->
 
 
 def test_gpu_memory_needs_a_perftest_with_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
-    end = perftest.End("mlx5_0", 1, perftest.WRITE_BW_GPU, 18515)
+    end = perftest.End("mlx5_0", 1, data.WRITE_BW_GPU, 18515)
     answer = perftest.ask(Systemd(help="-d, --ib-dev"), end, "10.0.0.2", 5)
     assert "built without CUDA" in answer["untested"]
     monkeypatch.setattr(gpudirect, "nearest", lambda evidence, device: 3)

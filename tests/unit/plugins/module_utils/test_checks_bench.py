@@ -22,7 +22,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._data import bench
 
 HOSTS = ("n1", "n2", "n3", "n4")
 RAIL = "mlx5_0/1"
-BW, GPU, LAT = bench.WRITE_BW, bench.WRITE_BW_GPU, bench.SEND_LAT
+BW, GPU, LAT = data.WRITE_BW, data.WRITE_BW_GPU, data.SEND_LAT
 
 
 def pairs(test: str, usual: float, *, rate: float | None = 400.0, **slow: float) -> list[Measure]:
