@@ -258,8 +258,9 @@ def _outlier(
 
 def _why(host: str, mine: Sequence[Measure]) -> str:
     """Why there is no number: what lies at this host first."""
-    own = [one.untested for one in mine if one.culprit == host]
-    others = [f"{one.culprit}: {one.untested}" for one in mine if one.culprit != host]
+    left = [one for one in mine if one.untested]
+    own = [one.untested for one in left if one.culprit == host]
+    others = [f"{one.culprit}: {one.untested}" for one in left if one.culprit != host]
     return next(iter((*own, *others)), "no pair with this host was measured")
 
 

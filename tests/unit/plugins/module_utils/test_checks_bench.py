@@ -230,3 +230,16 @@ def test_a_slow_pair_is_held_against_what_its_own_ports_reach() -> None:
     assert (outlier.result, outlier.expected_from) == (FAIL, "fleet 16/16")
     floor = the(judged["old1"], "fabric.bench.bandwidth")
     assert (floor.result, floor.expected) == (PASS, "at least 180 Gb/s")
+
+
+def test_a_host_that_answers_nobody_is_unknown_with_the_words_of_those_who_asked() -> None:
+    asked = [
+        Measure(
+            one.client, one.server, RAIL, BW, rate=400.0, untested="no reply", culprit=one.client
+        )
+        if one.server == "n4"
+        else one
+        for one in reversed(pairs(BW, 396.0))
+    ]
+    found = the(judge(asked)["n4"], "fabric.bench.bandwidth")
+    assert (found.result, found.cause) == (UNKNOWN, "n3: no reply")
