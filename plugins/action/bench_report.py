@@ -16,7 +16,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import FAIL
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.bench import TESTS
+from ansible_collections.ibready.cluster.plugins.module_utils._data.bench import TESTS
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import ExpectationError
 from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
 from ansible_collections.ibready.cluster.plugins.module_utils._waivers import WaiverError

@@ -8,7 +8,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.ibready.cluster.plugins.module_utils._bench.perftest import PROGRAMS
+from ansible_collections.ibready.cluster.plugins.module_utils._data.bench import TESTS
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bench import plan, told
 
 DOCUMENTATION = r"""
@@ -67,7 +67,7 @@ _value:
     - C(rounds), each with C(serve) and C(ask), which map hosts to what
       M(ibready.cluster.perftest) takes as O(ibready.cluster.perftest#module:ends) and
       O(ibready.cluster.perftest#module:questions).
-    - C(lease) is how long a server may be needed, C(seconds) how long all may take at the worst.
+    - C(lease) is how long a server may be needed, in seconds.
   type: dict
 """
 
@@ -82,10 +82,10 @@ def bench_plan(
     forks: int | str = 5,
 ) -> dict[str, Any]:
     """Plan over what the named hosts told; hosts of which nothing is known stay out."""
-    strange = [one for one in tests if one not in PROGRAMS]
+    strange = [one for one in tests if one not in TESTS]
     if strange:
         raise AnsibleFilterError(
-            f"bench_tests: {strange[0]!r} is none of {', '.join(PROGRAMS)}; next: leave it out"
+            f"bench_tests: {strange[0]!r} is none of {', '.join(TESTS)}; next: leave it out"
         )
     seen = told.gather(hostvars, list(hosts))
     wish = plan.Wish(list(tests), int(partners), int(seconds), int(tcp_port), int(forks))

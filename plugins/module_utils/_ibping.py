@@ -13,16 +13,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Callable, Protocol, Sequence
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _unit
 from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     Output,
     Unavailable,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import LAST_UNICAST_LID
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibping
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    last_word,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from ansible_collections.ibready.cluster.plugins.module_utils._unit import UnitError, said
 
 # Seconds that one question may take, where nobody says otherwise.
 DEADLINE = 15
@@ -36,10 +35,6 @@ class Runner(Protocol):
     def __call__(
         self, argv: list[str], timeout: float, interrupt: float | None = None
     ) -> Output: ...
-
-
-class IbpingError(Exception):
-    """A server could not be started or stopped; the message names unit, cause and next step."""
 
 
 @dataclass(frozen=True)
@@ -89,17 +84,17 @@ def start(
     for one in ends:
         output = run(_server_argv(ibping_path, one, lease), 30.0)
         if output.rc != 0:
-            raise IbpingError(
-                f"{one.unit} not started: {_said(output)}; next: `systemctl status {one.unit}`"
+            raise UnitError(
+                f"{one.unit} not started: {said(output)}; next: `systemctl status {one.unit}`"
             )
     sleep(0.3)
     for one in ends:
-        if not _active(run, one.unit):
+        if not _unit.active(run, one.unit):
             sleep(1.5)  # Restart= gives a server that died at start one more second.
-        if not _active(run, one.unit):
+        if not _unit.active(run, one.unit):
             log = run(["journalctl", "--no-pager", "-n", "5", "-o", "cat", "-u", one.unit], 10.0)
-            raise IbpingError(
-                f"{one.unit} did not stay up: {_said(log)}; next: run `ibping -S -C {one.device} "
+            raise UnitError(
+                f"{one.unit} did not stay up: {said(log)}; next: run `ibping -S -C {one.device} "
                 f"-P {one.port}` by hand on this host"
             )
     return [one.unit for one in ends]
@@ -107,27 +102,13 @@ def start(
 
 def running(run: Runner) -> list[str]:
     """The server units of ours that exist on this node, in whatever state."""
-    output = run(
-        ["systemctl", "list-units", "--all", "--plain", "--no-legend", UNIT_PREFIX + "*"], 10.0
-    )
-    if output.rc != 0:
-        raise IbpingError(f"cannot list units: {_said(output)}; next: is systemd running?")
-    return [line.split()[0] for line in output.stdout.splitlines() if line.strip()]
+    return _unit.running(run, UNIT_PREFIX)
 
 
 def stop(run: Runner, units: list[str]) -> list[str]:
-    """Stop those of ``units`` that exist; returns them. Raises IbpingError if one survives."""
+    """Stop those of ``units`` that exist; returns them. Raises UnitError if one survives."""
     found = [unit for unit in running(run) if unit in units]
-    if not found:
-        return []
-    output = run(["systemctl", "stop", *found], 30.0)
-    left = [unit for unit in found if _active(run, unit)]
-    if left:
-        raise IbpingError(
-            f"{', '.join(left)} still runs after `systemctl stop`: {_said(output)}; "
-            "next: stop it by hand, its lease ends it otherwise"
-        )
-    run(["systemctl", "reset-failed", *found], 10.0)
+    _unit.stop(run, found)
     return found
 
 
@@ -146,7 +127,7 @@ def ask(
     try:
         parsed = ibping.parse(output.stdout)
     except ParseError as exc:
-        return {**answer, "untested": f"ibping from {one.device}: {_said(output) or exc}"}
+        return {**answer, "untested": f"ibping from {one.device}: {said(output) or exc}"}
     doubt = _doubt(output, parsed, question, count, deadline)
     if doubt:
         return {**answer, "untested": f"ibping from {one.device}: {doubt}"}
@@ -187,7 +168,7 @@ def _doubt(
 ) -> str:
     """Why these statistics do not answer this question; "" where they do."""
     if output.rc != 0:
-        return f"it ended with status {output.rc}: {_said(output)}"
+        return f"it ended with status {output.rc}: {said(output)}"
     if parsed.target_path != f"Lid {question.lid}":
         return f"it pinged {parsed.target_path!r} instead of LID {question.lid}"
     name = parsed.target_host.split(".")[0]
@@ -218,14 +199,6 @@ def _server_argv(ibping_path: str, one: Endpoint, lease: int) -> list[str]:
         "-P",
         str(one.port),
     ]
-
-
-def _active(run: Runner, unit: str) -> bool:
-    return run(["systemctl", "is-active", "--quiet", unit], 10.0).rc == 0
-
-
-def _said(output: Output) -> str:
-    return last_word(output.stdout, output.stderr) or f"exit status {output.rc}"
 
 
 def parse_questions(raw: list[dict[str, Any]]) -> tuple[Question, ...]:

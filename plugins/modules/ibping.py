@@ -170,7 +170,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
 
 _compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _ibping
+from ansible_collections.ibready.cluster.plugins.module_utils import _ibping, _unit
 from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     Output,
     Unavailable,
@@ -218,7 +218,7 @@ def main() -> None:
         result = _act(wanted, module.check_mode)
     except ValueError as exc:
         module.fail_json(msg=f"ibping: {exc}; nothing was started")
-    except (Unavailable, _ibping.IbpingError) as exc:
+    except (Unavailable, _unit.UnitError) as exc:
         module.fail_json(msg=f"ibping: {exc}")
     module.exit_json(**result)
 

@@ -110,7 +110,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
 
 _compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils._bench import nccl, unit
+from ansible_collections.ibready.cluster.plugins.module_utils import _unit
+from ansible_collections.ibready.cluster.plugins.module_utils._bench import nccl
 from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     Output,
     Unavailable,
@@ -172,7 +173,7 @@ def main() -> None:
         module.exit_json(changed=False, skipped=True, untested="nothing is run in check mode")
     try:
         result = _act(given)
-    except (job.SmokeError, unit.UnitError, Unavailable, OSError) as exc:
+    except (job.SmokeError, _unit.UnitError, Unavailable, OSError) as exc:
         module.fail_json(msg=f"nccl_perf: {exc}")
     module.exit_json(changed=False, **result)
 

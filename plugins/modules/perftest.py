@@ -184,19 +184,21 @@ from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
 
 _compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils._bench import perftest, unit
+from ansible_collections.ibready.cluster.plugins.module_utils import _unit
+from ansible_collections.ibready.cluster.plugins.module_utils._bench import perftest
 from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     Output,
     Unavailable,
     find_program,
     run_program,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._data.bench import TESTS
 
 _SECONDS_MOST = 600
 _END = {
     "device": {"type": "str", "required": True},
     "port": {"type": "int", "default": 1},
-    "test": {"type": "str", "choices": list(perftest.PROGRAMS), "required": True},
+    "test": {"type": "str", "choices": list(TESTS), "required": True},
     "tcp_port": {"type": "int", "required": True},
 }
 
@@ -211,9 +213,9 @@ def _act(given: dict[str, Any], check_mode: bool) -> dict[str, Any]:
         (perftest.end(one), perftest.address(one["address"]), one) for one in given["questions"]
     ]
     if given["state"] == "stopped":
-        units = unit.running(_run, perftest.PREFIX)
+        units = _unit.running(_run, perftest.PREFIX)
         if not check_mode:
-            unit.stop(_run, units)
+            _unit.stop(_run, units)
         return {"changed": bool(units), "units": units}
     if check_mode:
         return {"changed": False, "skipped": True, "msg": "nothing is measured in check mode"}
@@ -264,7 +266,7 @@ def main() -> None:
         result = _act(module.params, module.check_mode)
     except ValueError as exc:
         module.fail_json(msg=f"perftest: {exc}; nothing was started")
-    except (Unavailable, unit.UnitError) as exc:
+    except (Unavailable, _unit.UnitError) as exc:
         module.fail_json(msg=f"perftest: {exc}")
     module.exit_json(**result)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import os
 
-from ansible_collections.ibready.cluster.plugins.module_utils._bench.unit import Run
 from ansible_collections.ibready.cluster.plugins.module_utils._command import Unavailable
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence, Live
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import PciFunction
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import near
 from ansible_collections.ibready.cluster.plugins.module_utils._observe import machine
+from ansible_collections.ibready.cluster.plugins.module_utils._unit import Run
 
 _WHAT = "GPUDirect"
 _DEVICES = "/sys/class/infiniband"

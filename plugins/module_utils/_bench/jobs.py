@@ -8,7 +8,6 @@ import re
 from dataclasses import dataclass
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _rdma_users
-from ansible_collections.ibready.cluster.plugins.module_utils._bench.unit import Run
 from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     Unavailable,
     find_program,
@@ -16,6 +15,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._command import (
 from ansible_collections.ibready.cluster.plugins.module_utils._data.bench import DAEMONS
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence
 from ansible_collections.ibready.cluster.plugins.module_utils._observe import machine
+from ansible_collections.ibready.cluster.plugins.module_utils._unit import Run
 
 _VERBS = ("/dev/infiniband/uverbs", "/dev/infiniband/rdma_cm")
 _GPU = re.compile(r"/dev/nvidia[0-9]{1,4}")

@@ -8,6 +8,7 @@ import shutil
 from dataclasses import asdict
 from typing import Any
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _unit
 from ansible_collections.ibready.cluster.plugins.module_utils._bench import unit
 from ansible_collections.ibready.cluster.plugins.module_utils._command import Unavailable
 from ansible_collections.ibready.cluster.plugins.module_utils._data.bench import (
@@ -35,16 +36,16 @@ def program(given: str = "") -> str:
 
 
 def alone(
-    run: unit.Run, path: str, gpus: int, sizes: tuple[str, str], seconds: int
+    run: _unit.Run, path: str, gpus: int, sizes: tuple[str, str], seconds: int
 ) -> dict[str, Any]:
     """All-reduce between this node's GPUs; see ``told``."""
     argv = [path, "-b", sizes[0], "-e", sizes[1], "-f", "2", "-g", str(gpus)]
     try:
         ended = unit.wait(run, UNIT, argv, seconds)
-    except (Unavailable, unit.UnitError) as exc:
+    except (Unavailable, _unit.UnitError) as exc:
         return {"untested": str(exc)}
     finally:
-        unit.stop(run, unit.running(run, UNIT))
+        _unit.stop(run, _unit.running(run, UNIT))
     if ended.result != "success":
         answer = told("\n".join((ended.stdout, ended.stderr)))
         # A wrong sum ends it with an error, too, and has its numbers; else the end is the reason.

@@ -12,21 +12,20 @@ import time
 from dataclasses import dataclass
 from typing import Any, Callable
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _unit
 from ansible_collections.ibready.cluster.plugins.module_utils._bench import gpudirect, unit
 from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     Unavailable,
     find_program,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._data.bench import (
+    BANDWIDTH,
+    PROGRAMS,
+    WRITE_BW_GPU,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import perftest
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 
-WRITE_BW, WRITE_BW_GPU, READ_LAT, SEND_LAT = "write_bw", "write_bw_gpu", "read_lat", "send_lat"
-PROGRAMS = {
-    WRITE_BW: "ib_write_bw",
-    WRITE_BW_GPU: "ib_write_bw",
-    READ_LAT: "ib_read_lat",
-    SEND_LAT: "ib_send_lat",
-}
 PREFIX = "ibready-perftest-"
 # What meeting, registering memory and printing may take beside the measurement itself.
 OVERHEAD_S = 15
@@ -74,36 +73,37 @@ def address(text: str) -> str:
 
 
 def serve(
-    run: unit.Run,
+    run: _unit.Run,
     ends: list[End],
     seconds: int,
     lease: int,
     sleep: Callable[[float], None] = time.sleep,
 ) -> dict[int, str]:
     """Start a server for each; returns why those that are gone already are, by TCP port."""
-    unit.stop(run, unit.running(run, PREFIX))
+    _unit.stop(run, _unit.running(run, PREFIX))
+    begun = time.time()
     failed: dict[int, str] = {}
     for one in ends:
         try:
             argv, env = _argv(run, one, seconds)
             unit.start(run, one.unit, argv, lease, env=env)
-        except (Unavailable, unit.UnitError) as exc:
+        except (Unavailable, _unit.UnitError) as exc:
             failed[one.tcp_port] = str(exc)
     sleep(_FIRST_S)
     for one in ends:
-        if one.tcp_port not in failed and not unit.active(run, one.unit):
-            failed[one.tcp_port] = complaint(unit.log(run, one.unit), PROGRAMS[one.test])
+        if one.tcp_port not in failed and not _unit.active(run, one.unit):
+            failed[one.tcp_port] = complaint(unit.log(run, one.unit, begun), PROGRAMS[one.test])
     return failed
 
 
-def ask(run: unit.Run, one: End, server: str, seconds: int) -> dict[str, Any]:
+def ask(run: _unit.Run, one: End, server: str, seconds: int) -> dict[str, Any]:
     """Measure against ``server``. ``untested``: why there are no numbers, or ""."""
     limit = limit_of(one.test, seconds)
     name = f"{PREFIX}ask-{one.tcp_port}.service"
     try:
         argv, env = _argv(run, one, seconds)
         ended = unit.wait(run, name, [*argv, server], limit, env=env)
-    except (Unavailable, unit.UnitError) as exc:
+    except (Unavailable, _unit.UnitError) as exc:
         return {"untested": str(exc)}
     try:
         parsed = perftest.parse(ended.stdout)
@@ -118,7 +118,7 @@ def ask(run: unit.Run, one: End, server: str, seconds: int) -> dict[str, Any]:
 
 def limit_of(test: str, seconds: int) -> int:
     """Seconds after which one measurement is ended."""
-    return OVERHEAD_S + (seconds if test in (WRITE_BW, WRITE_BW_GPU) else 0)
+    return OVERHEAD_S + (seconds if test in BANDWIDTH else 0)
 
 
 def complaint(text: str, program: str, otherwise: str = "") -> str:
@@ -134,24 +134,20 @@ def complaint(text: str, program: str, otherwise: str = "") -> str:
     return f"{program}: {said}"
 
 
-def _argv(run: unit.Run, one: End, seconds: int) -> tuple[list[str], dict[str, str]]:
+def _argv(run: _unit.Run, one: End, seconds: int) -> tuple[list[str], dict[str, str]]:
     path = find_program(PROGRAMS[one.test])
     argv = [path, "-d", one.device, "-i", str(one.port), "-p", str(one.tcp_port), "-F"]
-    argv += [*_BANDWIDTH, "-D", str(seconds)] if _is_bandwidth(one.test) else [*_LATENCY]
+    argv += [*_BANDWIDTH, "-D", str(seconds)] if one.test in BANDWIDTH else [*_LATENCY]
     if one.test != WRITE_BW_GPU:
         return argv, {}
     more, env = gpudirect.options(run, path, one.device)
     return [*argv, *more], env
 
 
-def _is_bandwidth(test: str) -> bool:
-    return test in (WRITE_BW, WRITE_BW_GPU)
-
-
 def _numbers(test: str, parsed: perftest.Perftest) -> dict[str, Any]:
-    if _is_bandwidth(test) and parsed.bandwidth:
+    if test in BANDWIDTH and parsed.bandwidth:
         return {"untested": "", "gbps": round(parsed.bandwidth[-1].gbps, 3)}
-    if not _is_bandwidth(test) and parsed.latency:
+    if test not in BANDWIDTH and parsed.latency:
         one = parsed.latency[-1]
         return {"untested": "", "usec": one.typical, "p99_usec": one.p99}
     return {"untested": f"{PROGRAMS[test]} printed the table of another test"}

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Callable, Mapping
+from typing import Mapping
 
-from ansible_collections.ibready.cluster.plugins.module_utils._command import (
-    Output,
-    Unavailable,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._command import Unavailable
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import last_word
+from ansible_collections.ibready.cluster.plugins.module_utils._unit import (
+    Run,
+    UnitError,
+    said,
+    stop,
+)
 
-Run = Callable[..., Output]
 # What systemd-run itself may take beside the program.
 _GRACE_S = 15.0
 # By which the journal knows what our programs say.
@@ -27,10 +29,6 @@ _NOISE = re.compile(
     r"CPU time consumed|Memory peak|IP traffic|IO bytes)\b.*$",
     re.MULTILINE,
 )
-
-
-class UnitError(Exception):
-    """A unit could not be started or stopped; the message names it, the cause and the next step."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +55,10 @@ def wait(
     seconds: int,
     *,
     env: Mapping[str, str] | None = None,
-    user: str = "",
 ) -> Ended:
     """Run argv as a unit until it ends or ``seconds`` are over; raises Unavailable or UnitError."""
     try:
-        output = run(
-            [*_head(unit, seconds, env, user), "--wait", "--pipe", *argv], seconds + _GRACE_S
-        )
+        output = run([*_head(unit, seconds, env), "--wait", "--pipe", *argv], seconds + _GRACE_S)
     except Unavailable:
         stop(run, [unit])
         raise
@@ -78,54 +73,28 @@ def start(
     run: Run, unit: str, argv: list[str], seconds: int, *, env: Mapping[str, str] | None = None
 ) -> None:
     """Start argv as a unit and return; raises UnitError where systemd refuses it."""
-    output = run([*_head(unit, seconds, env, ""), "--quiet", *argv], 30.0)
+    output = run([*_head(unit, seconds, env), "--quiet", *argv], 30.0)
     if output.rc != 0:
         raise UnitError(
-            f"{unit} not started: {_said(output)}; next: `systemctl status {unit}` on this host"
+            f"{unit} not started: {said(output)}; next: `systemctl status {unit}` on this host"
         )
 
 
-def active(run: Run, unit: str) -> bool:
-    """Whether the unit runs."""
-    return run(["systemctl", "is-active", "--quiet", unit], 10.0).rc == 0
+def log(run: Run, unit: str, since: float) -> str:
+    """The last lines that the unit's program said; systemd's own about it are left out.
+
+    ``since``: seconds of the epoch. A unit of an earlier round had the same name.
+    """
+    ask = ["journalctl", "--no-pager", "-n", "20", "-o", "cat", f"--since=@{since:.6f}"]
+    return run([*ask, "-u", unit, "-t", _WORD], 10.0).stdout
 
 
-def log(run: Run, unit: str) -> str:
-    """The last lines that the unit's program said; systemd's own about it are left out."""
-    ask = ["journalctl", "--no-pager", "-n", "20", "-o", "cat", "-u", unit, "-t", _WORD]
-    output = run(ask, 10.0)
-    return output.stdout
-
-
-def running(run: Run, prefix: str) -> list[str]:
-    """The units of this prefix that exist on the node, in whatever state."""
-    output = run(["systemctl", "list-units", "--all", "--plain", "--no-legend", prefix + "*"], 10.0)
-    if output.rc != 0:
-        raise UnitError(f"cannot list units: {_said(output)}; next: is systemd running?")
-    return [line.split()[0] for line in output.stdout.splitlines() if line.strip()]
-
-
-def stop(run: Run, units: list[str]) -> None:
-    """Stop them; raises UnitError where one survives."""
-    if not units:
-        return
-    output = run(["systemctl", "stop", *units], 30.0)
-    left = [unit for unit in units if active(run, unit)]
-    if left:
-        raise UnitError(
-            f"{', '.join(left)} still runs after `systemctl stop`: {_said(output)}; "
-            "next: stop it by hand, its own limit ends it otherwise"
-        )
-    run(["systemctl", "reset-failed", *units], 10.0)
-
-
-def _head(unit: str, seconds: int, env: Mapping[str, str] | None, user: str) -> list[str]:
+def _head(unit: str, seconds: int, env: Mapping[str, str] | None) -> list[str]:
     return [
         "systemd-run",
         f"--unit={unit}",
         "--collect",
         f"--description=ibready: benchmark, {seconds} s at most",
-        *([f"--uid={user}"] if user else []),
         f"--property=RuntimeMaxSec={seconds}",
         "--property=TimeoutStopSec=5",
         "--property=KillMode=control-group",
@@ -133,7 +102,3 @@ def _head(unit: str, seconds: int, env: Mapping[str, str] | None, user: str) -> 
         "--property=LimitMEMLOCK=infinity",
         *(f"--setenv={name}={value}" for name, value in (env or {}).items()),
     ]
-
-
-def _said(output: Output) -> str:
-    return last_word(output.stdout, output.stderr) or f"exit status {output.rc}"

@@ -19,17 +19,20 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     unknown,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._data.bench import (
+    BANDWIDTH,
     BANDWIDTH_GBPS,
     EQUALS,
     LATENCY_FROM_GBPS,
     LATENCY_US,
+    READ_LAT,
+    SEND_LAT,
+    TESTS,
+    WRITE_BW,
+    WRITE_BW_GPU,
     Floor,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import INVENTORY
 
-WRITE_BW, WRITE_BW_GPU, READ_LAT, SEND_LAT = "write_bw", "write_bw_gpu", "read_lat", "send_lat"
-TESTS = (WRITE_BW, WRITE_BW_GPU, READ_LAT, SEND_LAT)
-BANDWIDTH = (WRITE_BW, WRITE_BW_GPU)
 _IDS = {
     WRITE_BW: "fabric.bench.bandwidth",
     WRITE_BW_GPU: "fabric.bench.gpudirect",
@@ -98,6 +101,7 @@ def judge(wanted: Wanted, measures: Iterable[Measure], size: int) -> dict[str, l
             slow = _blamed(one for one in tried if _is_slow(wanted, one))
             late = _blamed(one for one in tried if _stands_out(usual, one))
             spoilt = _spoilers(tried)
+            by_host = _by_host(tried)
             for host, rails in wanted.rails.items():
                 if rail not in rails:
                     continue
@@ -106,7 +110,7 @@ def judge(wanted: Wanted, measures: Iterable[Measure], size: int) -> dict[str, l
                 if why:
                     checks[host].append(skipped(_IDS[test], subject, why))
                     continue
-                mine = [one for one in tried if host in (one.client, one.server)]
+                mine = by_host.get(host, [])
                 found = (
                     _floor(wanted, subject, test, host, mine, host in slow),
                     _outlier(usual, subject, host, mine, host in late),
@@ -115,6 +119,15 @@ def judge(wanted: Wanted, measures: Iterable[Measure], size: int) -> dict[str, l
                     [_spoilt(one, host, mine) for one in found] if host in spoilt else found
                 )
     return checks
+
+
+def _by_host(tried: Iterable[Measure]) -> dict[str, list[Measure]]:
+    """What each host took part in: with thousands of hosts nobody looks through all for each."""
+    found: dict[str, list[Measure]] = {}
+    for one in tried:
+        for host in {one.client, one.server}:
+            found.setdefault(host, []).append(one)
+    return found
 
 
 def _skip(wanted: Wanted, host: str, test: str, size: int) -> str:
@@ -195,19 +208,19 @@ def _floor(
     told = [one for one in mine if not one.untested]
     if not told:
         return unknown(name, subject, _why(host, mine), remedy=_AGAIN)
-    limits = [_limit(wanted, one) for one in told]
+    slow = [one for one in told if _is_slow(wanted, one)]
+    shown = _told_of(told, slow, blamed)
+    limits = [_limit(wanted, one) for one in shown]
     limit = next((one for one in limits if one is not None), None)
     observed = _shown(told)
     if limit is None:
         key = "bandwidth_gbps" if test in BANDWIDTH else "latency_us"
-        rate = (
-            "a port of unknown rate" if told[0].rate is None else f"a port of {told[0].rate:g} Gb/s"
-        )
-        why = _NO_FLOOR.format(what=rate)
+        rate = shown[0].rate
+        what = "a port of unknown rate" if rate is None else f"a port of {rate:g} Gb/s"
+        why = _NO_FLOOR.format(what=what)
         return unknown(name, subject, why, observed=observed, remedy=f"set {key} in bench_floors")
     word = "at least" if test in BANDWIDTH else "at most"
     expected = f"{word} {limit[0]:g} {told[0].unit}"
-    slow = [one for one in told if _is_slow(wanted, one)]
     if blamed and slow:
         return failed(name, subject, _in_pairs(slow, told), expected, limit[1])
     if len(slow) == len(told):
@@ -225,7 +238,9 @@ def _outlier(
     told = [one for one in mine if not one.untested]
     if not told:
         return unknown(_OUTLIER, subject, _why(host, mine), remedy=_AGAIN)
-    known = usual.get((told[0].test, told[0].rate))
+    late = [one for one in told if _stands_out(usual, one)]
+    keys = [(one.test, one.rate) for one in _told_of(told, late, blamed)]
+    known = next((usual[key] for key in keys if key in usual), None)
     if known is None:
         # Nobody can stand out of so few: that is no fault of this host, and a floor is judged.
         return skipped(_OUTLIER, subject, f"fewer than {EQUALS} equal pairs were measured")
@@ -233,7 +248,6 @@ def _outlier(
     word = "at least" if better else "at most"
     limit = known.limit(more_is_better=better)
     expected = f"{word} {limit:.4g} {told[0].unit} (usual: {known.center:.4g})"
-    late = [one for one in told if _stands_out(usual, one)]
     source = f"fleet {known.count}/{known.count}"
     if blamed and late:
         return failed(_OUTLIER, subject, _in_pairs(late, told), expected, source)
@@ -244,8 +258,9 @@ def _outlier(
 
 def _why(host: str, mine: Sequence[Measure]) -> str:
     """Why there is no number: what lies at this host first."""
-    own = [one.untested for one in mine if one.culprit == host]
-    others = [f"{one.culprit}: {one.untested}" for one in mine if one.culprit != host]
+    left = [one for one in mine if one.untested]
+    own = [one.untested for one in left if one.culprit == host]
+    others = [f"{one.culprit}: {one.untested}" for one in left if one.culprit != host]
     return next(iter((*own, *others)), "no pair with this host was measured")
 
 
@@ -263,7 +278,19 @@ def _apart(told: Sequence[Measure], slow: Sequence[Measure]) -> str:
 
 
 def _in_pairs(slow: Sequence[Measure], told: Sequence[Measure]) -> str:
-    pick: Callable[..., Measure] = min if told[0].test in BANDWIDTH else max
-    worst = pick(slow, key=lambda one: one.value)
+    worst = _worst(slow)
     where = f"{worst.client} to {worst.server}"
     return f"{worst.value:.4g} {worst.unit} from {where}, slow in {len(slow)} of {len(told)} pairs"
+
+
+def _told_of(told: Sequence[Measure], bad: Sequence[Measure], blamed: bool) -> Sequence[Measure]:
+    """What the limit that is shown is for: the worst where it fails, else what is good."""
+    if blamed and bad:
+        return [_worst(bad)]
+    return [one for one in told if one not in bad] or told
+
+
+def _worst(measures: Sequence[Measure]) -> Measure:
+    """Of one test."""
+    pick: Callable[..., Measure] = min if measures[0].test in BANDWIDTH else max
+    return pick(measures, key=lambda one: one.value)

@@ -10,6 +10,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# The tests of perftest by our names, with the program of each.
+WRITE_BW, WRITE_BW_GPU, READ_LAT, SEND_LAT = "write_bw", "write_bw_gpu", "read_lat", "send_lat"
+PROGRAMS = {
+    WRITE_BW: "ib_write_bw",
+    WRITE_BW_GPU: "ib_write_bw",
+    READ_LAT: "ib_read_lat",
+    SEND_LAT: "ib_send_lat",
+}
+TESTS = tuple(PROGRAMS)
+BANDWIDTH = (WRITE_BW, WRITE_BW_GPU)
+
 
 @dataclass(frozen=True)
 class Floor:

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Callable, Mapping
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _state
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Output
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import last_word
+from ansible_collections.ibready.cluster.plugins.module_utils._unit import Run, said
 
 UNIT = "ibready-smoke.service"
 # Not below /run or /tmp, which may be mounted noexec.
@@ -60,8 +60,6 @@ _FILE = re.compile(r"[a-z][a-z0-9.-]{0,63}")
 _AGAIN_S = 0.1
 # A daemon that cannot be started or loaded is gone by then.
 _FIRST_S = 0.5
-
-Run = Callable[..., Output]
 
 
 class SmokeError(Exception):
@@ -154,7 +152,7 @@ def state(run: Run) -> State:
     wanted = ("SubState", "Result", "ExecMainStatus")
     output = run(["systemctl", "show", UNIT, *(f"--property={one}" for one in wanted)], 10.0)
     if output.rc != 0:
-        raise SmokeError(f"cannot ask for {UNIT}: {_said(output)}; next: is systemd running?")
+        raise SmokeError(f"cannot ask for {UNIT}: {said(output)}; next: is systemd running?")
     told = dict(line.split("=", 1) for line in output.stdout.splitlines() if "=" in line)
     running = told.get("SubState") in ("running", "start", "stop-sigterm", "stop-sigkill", "stop")
     return State(running, told.get("Result", ""), told.get("ExecMainStatus", ""))
@@ -244,8 +242,4 @@ def _unit(run: Run, argv: list[str], user: str, seconds: int) -> None:
         30.0,
     )
     if output.rc != 0:
-        raise SmokeError(f"{UNIT} not started: {_said(output)}; next: `systemctl status {UNIT}`")
-
-
-def _said(output: Output) -> str:
-    return last_word(output.stdout, output.stderr) or f"exit status {output.rc}"
+        raise SmokeError(f"{UNIT} not started: {said(output)}; next: `systemctl status {UNIT}`")

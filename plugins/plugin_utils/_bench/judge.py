@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._bench.perftest import WRITE_BW_GPU
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import (
     bench,
     bench_baseline,
@@ -24,6 +23,11 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._robust import Usual
 from ansible_collections.ibready.cluster.plugins.module_utils._checks.bench import Measure
+from ansible_collections.ibready.cluster.plugins.module_utils._data.bench import (
+    BANDWIDTH,
+    TESTS,
+    WRITE_BW_GPU,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import INVENTORY
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bench import baseline, values
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bench.told import Told
@@ -60,7 +64,7 @@ def measures(hosts: Sequence[Told]) -> list[Measure]:
         for one in host.answers:
             server, rail = str(one.get("server")), str(one.get("rail"))
             test, why = str(one.get("test")), str(one.get("untested") or "")
-            value = one.get("gbps" if test in bench.BANDWIDTH else "usec")
+            value = one.get("gbps" if test in BANDWIDTH else "usec")
             if not why and not (isinstance(value, int | float) and value > 0):
                 why = f"the module perftest returned {value!r}"
             both = (rates[host.name].get(rail), rates.get(server, {}).get(rail))
@@ -266,7 +270,7 @@ def _asked(old: baseline.Baseline, measured: Sequence[Measure]) -> dict[str, ben
     return {
         name: one
         for name, one in old.values.items()
-        if name in tried or name.partition(" ")[0] not in bench.TESTS
+        if name in tried or name.partition(" ")[0] not in TESTS
     }
 
 

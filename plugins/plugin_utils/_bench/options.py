@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.bench import TESTS
+from ansible_collections.ibready.cluster.plugins.module_utils._data.bench import TESTS
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bench.judge import FLOORS, WHAT
 
 BENCH_OPTIONS: dict[str, dict[str, Any]] = {

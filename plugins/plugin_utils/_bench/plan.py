@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._bench import perftest
+from ansible_collections.ibready.cluster.plugins.module_utils._data.bench import WRITE_BW_GPU
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _rounds
 from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import Rail
 
 # Where perftest's own numbers begin; one for every measurement of a round.
@@ -31,7 +33,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Wish:
-    """``tests``: of perftest.PROGRAMS. ``partners``: how many others a host measures against.
+    """``tests``: of those of perftest. ``partners``: how many others a host measures against.
     ``forks``: on how many hosts Ansible works at a time."""
 
     tests: Sequence[str]
@@ -43,26 +45,19 @@ class Wish:
 
 def meetings(hosts: Sequence[str], partners: int) -> list[list[tuple[str, str]]]:
     """Rounds of (client, server): so many turns of a round-robin tournament, each both ways."""
-    seats: list[str | None] = [*hosts, *([None] if len(hosts) % 2 else [])]
     # With an odd number one host sits out each turn.
-    turns = min(partners + len(hosts) % 2, max(len(seats) - 1, 0))
+    turns = min(partners + len(hosts) % 2, _rounds.tournament(len(hosts)))
     rounds: list[list[tuple[str, str]]] = []
-    for _ in range(turns):
-        half = len(seats) // 2
-        met = [
-            (one, two)
-            for one, two in zip(seats[:half], reversed(seats[half:]), strict=True)
-            if one is not None and two is not None
-        ]
+    for turn in range(turns):
+        met = [(hosts[one], hosts[two]) for one, two in _rounds.meetings(len(hosts), turn)]
         if met:
             rounds += [met, [(two, one) for one, two in met]]
-        seats.insert(1, seats.pop())
     return rounds
 
 
 def plan(members: Mapping[str, Member], wish: Wish) -> dict[str, Any]:
     """``rounds``: a list of {serve: host -> ends, ask: client -> questions}; ``lease``: how long a
-    server may be needed; ``seconds``: how long the whole may take at the worst."""
+    server may be needed, in seconds."""
     able = sorted(name for name, one in members.items() if one.rails)
     rounds = [_round(members, met, wish) for met in meetings(able, wish.partners)]
     rounds = [one for one in rounds if one["ask"]]
@@ -70,7 +65,6 @@ def plan(members: Mapping[str, Member], wish: Wish) -> dict[str, Any]:
     return {
         "rounds": rounds,
         "lease": min(longest + ROUND_OVERHEAD, perftest.LEASE_MOST),
-        "seconds": sum(_longest(one, wish) + ROUND_OVERHEAD for one in rounds),
     }
 
 
@@ -86,7 +80,7 @@ def _round(
             (name, test)
             for name in shared
             for test in wish.tests
-            if test != perftest.WRITE_BW_GPU or (own.gpus and far.gpus)
+            if test != WRITE_BW_GPU or (own.gpus and far.gpus)
         ]
         if not pairs:
             continue

@@ -4,23 +4,25 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _unit
 from ansible_collections.ibready.cluster.plugins.module_utils._bench import (
     gpudirect,
     jobs,
     nccl,
     perftest,
-    unit,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     Output,
     Unavailable,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._data import bench as data
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
 from tests.unit.parsers import SAMPLES
 
@@ -28,7 +30,7 @@ SAMPLE = (SAMPLES / "perftest.txt").read_text()
 NCCL = (SAMPLES / "nccl_tests.txt").read_text()
 NO_DEVICE = " Did not detect devices \n Unable to find the Infiniband/RoCE device\n"
 RAN = "Running as unit: x.service\nFinished with result: {}\nMain processes terminated with: y\n"
-END = perftest.End("mlx5_0", 1, perftest.WRITE_BW, 18515)
+END = perftest.End("mlx5_0", 1, data.WRITE_BW, 18515)
 
 
 @dataclass
@@ -37,9 +39,10 @@ class Systemd:
 
     ends: Output = field(default_factory=lambda: Output(0, SAMPLE, RAN.format("success")))
     dies: bool = False
+    silent: bool = False
     stuck: bool = False
     help: str = "--use_cuda=<cuda device id>"
-    log: str = NO_DEVICE
+    log: list[tuple[float, str]] = field(default_factory=list)
     units: list[str] = field(default_factory=list)
     started: list[list[str]] = field(default_factory=list)
 
@@ -48,7 +51,9 @@ class Systemd:
             self.started.append(argv)
             if "--wait" in argv:
                 return self.ends
-            if not self.dies:
+            if self.dies and not self.silent:
+                self.log.append((time.time(), NO_DEVICE))
+            elif not self.dies:
                 self.units.append(argv[1].partition("=")[2])
         elif argv[:2] == ["systemctl", "list-units"]:
             return Output(0, "".join(f"{one} loaded active running x\n" for one in self.units), "")
@@ -59,7 +64,9 @@ class Systemd:
         elif argv[0] == "journalctl":
             # Without the identifier systemd's own words on the unit would come with it.
             assert argv[-2:] == ["-t", "ibready-bench"]
-            return Output(0, self.log, "")
+            (since,) = [one for one in argv if one.startswith("--since=@")]
+            said = [text for at, text in self.log if at >= float(since.partition("@")[2])]
+            return Output(0, "".join(said), "")
         elif argv[1:] == ["--help"]:
             return Output(1, self.help, "")
         return Output(0, "", "")
@@ -70,7 +77,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A host with perftest and nccl-tests."""
     bins = tmp_path / "bin"
     bins.mkdir()
-    for name in (*perftest.PROGRAMS.values(), "all_reduce_perf"):
+    for name in (*data.PROGRAMS.values(), "all_reduce_perf"):
         (bins / name).write_text("#!/bin/sh\n")
         (bins / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{bins}:{os.environ['PATH']}")
@@ -96,7 +103,7 @@ def test_a_measurement_is_a_unit_that_ends_by_itself() -> None:
 
 def test_servers_have_a_lease_and_take_the_place_of_older_ones() -> None:
     run = Systemd(units=["ibready-perftest-18999.service"])
-    ends = [END, perftest.End("mlx5_1", 1, perftest.READ_LAT, 18516)]
+    ends = [END, perftest.End("mlx5_1", 1, data.READ_LAT, 18516)]
     assert perftest.serve(run, ends, 5, 240, sleep=lambda _: None) == {}
     assert run.units == ["ibready-perftest-18515.service", "ibready-perftest-18516.service"]
     assert {limits(argv) for argv in run.started} == {"240"}
@@ -106,6 +113,13 @@ def test_a_server_that_is_gone_says_why() -> None:
     run = Systemd(dies=True)
     failed = perftest.serve(run, [END], 5, 240, sleep=lambda _: None)
     assert failed == {18515: "ib_write_bw: Unable to find the Infiniband/RoCE device"}
+
+
+def test_what_a_server_of_an_earlier_round_said_is_no_reason() -> None:
+    said = [(time.time() - 3, "Couldn't listen to port 18515\n")]
+    run = Systemd(dies=True, silent=True, log=said)
+    failed = perftest.serve(run, [END], 5, 240, sleep=lambda _: None)
+    assert failed == {18515: "ib_write_bw: it ended and said nothing"}
 
 
 @pytest.mark.parametrize(
@@ -138,8 +152,8 @@ def test_a_program_that_is_missing_is_a_reason(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_unit_that_does_not_go_is_an_error() -> None:
-    with pytest.raises(unit.UnitError, match="still runs after"):
-        unit.stop(Systemd(units=["a.service"], stuck=True), ["a.service"])
+    with pytest.raises(_unit.UnitError, match="still runs after"):
+        _unit.stop(Systemd(units=["a.service"], stuck=True), ["a.service"])
 
 
 @pytest.mark.parametrize(
@@ -159,7 +173,7 @@ def test_foreign_words_get_into_no_command(bad: dict[str, object], said: str) ->
 
 
 def test_gpu_memory_needs_a_perftest_with_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
-    end = perftest.End("mlx5_0", 1, perftest.WRITE_BW_GPU, 18515)
+    end = perftest.End("mlx5_0", 1, data.WRITE_BW_GPU, 18515)
     answer = perftest.ask(Systemd(help="-d, --ib-dev"), end, "10.0.0.2", 5)
     assert "built without CUDA" in answer["untested"]
     monkeypatch.setattr(gpudirect, "nearest", lambda evidence, device: 3)

@@ -22,7 +22,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._data import bench
 
 HOSTS = ("n1", "n2", "n3", "n4")
 RAIL = "mlx5_0/1"
-BW, GPU, LAT = bench.WRITE_BW, bench.WRITE_BW_GPU, bench.SEND_LAT
+BW, GPU, LAT = data.WRITE_BW, data.WRITE_BW_GPU, data.SEND_LAT
 
 
 def pairs(test: str, usual: float, *, rate: float | None = 400.0, **slow: float) -> list[Measure]:
@@ -215,3 +215,31 @@ def test_a_slow_host_that_spoilt_a_pair_is_slow() -> None:
         for one in pairs(BW, 396.0, n3=200.0)
     ]
     assert results(judge(found), "fabric.bench.bandwidth")["n3"] == FAIL
+
+
+def test_a_slow_pair_is_held_against_what_its_own_ports_reach() -> None:
+    """n1 meets the older hosts, whose ports have half the rate, before the other new ones."""
+    old, new = [f"old{at}" for at in range(3)], [f"new{at}" for at in range(4)]
+    found = [Measure("n1", one, RAIL, BW, 190.0, 200.0) for one in old]
+    found += [Measure("n1", one, RAIL, BW, 300.0, 400.0) for one in new]
+    found += [Measure(one, two, RAIL, BW, 396.0, 400.0) for one, two in permutations(new, 2)]
+    wanted = Wanted(rails={host: [RAIL] for host in ("n1", *old, *new)}, tests=(BW,))
+    judged = bench.judge(wanted, found, 8)
+    floor, outlier = (the(judged["n1"], f"fabric.bench.{one}") for one in ("bandwidth", "outlier"))
+    assert (floor.result, floor.expected) == (FAIL, "at least 360 Gb/s")
+    assert (outlier.result, outlier.expected_from) == (FAIL, "fleet 16/16")
+    floor = the(judged["old1"], "fabric.bench.bandwidth")
+    assert (floor.result, floor.expected) == (PASS, "at least 180 Gb/s")
+
+
+def test_a_host_that_answers_nobody_is_unknown_with_the_words_of_those_who_asked() -> None:
+    asked = [
+        Measure(
+            one.client, one.server, RAIL, BW, rate=400.0, untested="no reply", culprit=one.client
+        )
+        if one.server == "n4"
+        else one
+        for one in reversed(pairs(BW, 396.0))
+    ]
+    found = the(judge(asked)["n4"], "fabric.bench.bandwidth")
+    assert (found.result, found.cause) == (UNKNOWN, "n3: no reply")

@@ -8,6 +8,7 @@ import pytest
 from ansible_collections.ibready.cluster.plugins.module_utils import _ibping
 from ansible_collections.ibready.cluster.plugins.module_utils._command import Output
 from ansible_collections.ibready.cluster.plugins.module_utils._ibping import Endpoint, Question
+from ansible_collections.ibready.cluster.plugins.module_utils._unit import UnitError
 
 IBPING = "/usr/sbin/ibping"
 RAIL = Endpoint("mlx5_0", 1)
@@ -76,12 +77,12 @@ def test_a_server_that_needs_its_restart_is_waited_for() -> None:
 
 
 def test_a_server_that_does_not_stay_up_is_an_error_with_its_own_words() -> None:
-    with pytest.raises(_ibping.IbpingError, match="can't serve class 50"):
+    with pytest.raises(UnitError, match="can't serve class 50"):
         start(Systemd(dies=9))
 
 
 def test_no_systemd_is_an_error_that_says_so() -> None:
-    with pytest.raises(_ibping.IbpingError, match="Failed to connect to bus"):
+    with pytest.raises(UnitError, match="Failed to connect to bus"):
         start(Systemd(refuses=True))
 
 
@@ -93,7 +94,7 @@ def test_stop_leaves_other_units_alone_and_returns_what_it_stopped() -> None:
 
 
 def test_a_server_that_survives_stop_is_an_error() -> None:
-    with pytest.raises(_ibping.IbpingError, match="still runs"):
+    with pytest.raises(UnitError, match="still runs"):
         _ibping.stop(Systemd(units={UNIT}, stuck=True), [UNIT])
 
 

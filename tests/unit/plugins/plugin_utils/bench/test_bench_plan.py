@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.ibready.cluster.plugins.module_utils._bench import perftest
+from ansible_collections.ibready.cluster.plugins.module_utils._data import bench as data
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bench import plan
 from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import Rail
 
@@ -47,7 +48,7 @@ def test_both_ends_meet_at_one_port_with_one_test() -> None:
         "n2": member("2", "mlx5_0/1", "mlx5_9/1"),
         "n3": member("3"),
     }
-    made = plan.plan(members, plan.Wish((perftest.WRITE_BW, perftest.READ_LAT), seconds=5))
+    made = plan.plan(members, plan.Wish((data.WRITE_BW, data.READ_LAT), seconds=5))
     first, second = made["rounds"]
     assert set(first["serve"]) == {"n2"}
     assert set(second["serve"]) == {"n1"}
@@ -58,7 +59,6 @@ def test_both_ends_meet_at_one_port_with_one_test() -> None:
     assert [one["tcp_port"] for one in first["serve"]["n2"]] == [18515, 18516]
     # A server outlives all that is measured before its turn comes.
     assert made["lease"] >= (15 + 5) + 15
-    assert made["seconds"] > made["lease"]
 
 
 def test_servers_wait_longer_where_ansible_works_on_fewer_hosts() -> None:
@@ -70,7 +70,7 @@ def test_servers_wait_longer_where_ansible_works_on_fewer_hosts() -> None:
 @pytest.mark.parametrize(("both", "tests"), [(True, ["write_bw_gpu"]), (False, [])])
 def test_gpu_memory_is_measured_where_both_hosts_have_gpus(both: bool, tests: list[str]) -> None:
     members = {"n1": member("1", "a/1", gpus=True), "n2": member("2", "a/1", gpus=both)}
-    made = plan.plan(members, plan.Wish((perftest.WRITE_BW_GPU,)))
+    made = plan.plan(members, plan.Wish((data.WRITE_BW_GPU,)))
     asked = [one["test"] for each in made["rounds"][:1] for one in each["ask"]["n1"]]
     assert asked == tests
 
