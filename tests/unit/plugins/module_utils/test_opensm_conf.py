@@ -28,6 +28,7 @@ def test_what_is_written_is_what_is_read() -> None:
     assert wanted["routing_engine"] == "ftree,updn"
     assert wanted["root_guid_file"] == "/etc/ibready/opensm/compute.roots"
     assert wanted["sweep_interval"] == "30"
+    assert wanted["force_log_flush"] == "TRUE", "a sweep's end is looked for in the log"
 
 
 def test_a_standby_takes_over_within_the_seconds_that_were_said() -> None:
