@@ -256,14 +256,14 @@ def _bring(
     here: ask.Seen,
     ours: list[str],
 ) -> ask.Seen:
-    was_active, begin = apply.active(fabric.name), apply.log_end(fabric.name)
+    was_active = apply.active(fabric.name)
     given = module.params
     try:
+        apply.put(one)
+        begin = apply.log_end(fabric.name)
         apply.act(one)
         now = apply.settle(evidence, fabric, here, ours, given["beside"], given["wait"])
-        # Without INFO messages (2) it does not say when it has swept.
-        flags = int(str(fabric.settings.get("log_flags", 3)), 0)
-        if one.act == conf.RELOAD and now.own == ask.MASTER and flags & 2:
+        if one.act == conf.RELOAD and now.own == ask.MASTER:
             apply.swept(fabric.name, begin, given["wait"])
         complaint = apply.complaint(fabric.name, begin)
         if complaint:

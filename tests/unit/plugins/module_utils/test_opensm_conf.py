@@ -121,6 +121,8 @@ def test_priorities_that_decide_nothing_are_refused(
         ({"root_guids": ["0x1", "0x01"]}, "named twice in root_guids"),
         ({"root_guids": ["spine1"]}, "is not a GUID"),
         ({"settings": {"sm_priority": 1}}, "but by subnet_manager_hosts"),
+        ({"settings": {"log_flags": "0x01"}}, "does not log both"),
+        ({"settings": {"log_flags": "all"}}, "does not log both"),
         ({"ports": []}, "'ports' is not one of"),
         ({"partitions": [{"name": "a", "pkey": 1, "full": ["ALL"]}]}, "no partition has pkey"),
     ],
