@@ -158,3 +158,7 @@ def test_instances_share_neither_lids_nor_logs() -> None:
     assert f"ExecStart=/usr/sbin/opensm --config {data.FOLDER}/%i.conf" in unit
     assert conf.values(fabric(), GUID)["log_file"].startswith(f"{data.LOGS}/")
     assert data.LOGS in units.logrotate()
+
+
+def test_logrotate_hears_of_a_log_that_could_not_be_opened_again() -> None:
+    assert "    systemctl kill --signal=USR1 'ibready-opensm@*.service'\n" in units.logrotate()
