@@ -244,7 +244,7 @@ def _shared(module: AnsibleModule, installed: bool) -> apply.Plan:
         raise OpensmError("opensm is not installed. Next: see subnet_manager_packages")
     if one.changed and not module.check_mode:
         apply.write(one.after)
-        apply.systemctl("daemon-reload")
+        apply.must("daemon-reload")
     return one
 
 
@@ -289,7 +289,7 @@ def _absent(module: AnsibleModule, gone: list[apply.Plan]) -> dict[str, Any]:
             apply.act(one)
         if common.changed:
             apply.write(common.after)
-            apply.systemctl("daemon-reload")
+            apply.must("daemon-reload")
     return {
         **apply.result([*gone, common]),
         "fabrics": {},

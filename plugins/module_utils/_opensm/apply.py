@@ -80,7 +80,8 @@ def systemctl(*argv: str) -> tuple[int, str]:
     return told.rc, (told.stdout.strip() or told.stderr.strip())
 
 
-def _must(*argv: str) -> None:
+def must(*argv: str) -> None:
+    """The same; OpensmError where it did not end well."""
     status, said = systemctl(*argv)
     if status != 0:
         raise OpensmError(f"systemctl {' '.join(argv)} ended with status {status}: {said[-300:]}")
@@ -168,13 +169,13 @@ def act(one: Plan) -> None:
     """Do it, so that it holds at the next boot, too. Raises OpensmError and OSError."""
     unit = data.UNIT.format(one.name)
     if one.act == STOPPED:
-        _must("disable", "--now", unit)
+        must("disable", "--now", unit)
         write(one.after)
     elif one.act in (STARTED, conf.RESTART):
-        _must("enable", unit)
-        _must("restart", unit)
+        must("enable", unit)
+        must("restart", unit)
     elif one.act == conf.RELOAD:
-        _must("reload", unit)
+        must("reload", unit)
 
 
 def log_end(name: str) -> int:
@@ -209,7 +210,7 @@ def swept(name: str, begin: int, wait: float) -> None:
     _wait_for_sweep(name, begin, wait)
     # That one may have read the files before they changed; one that follows it has not.
     begin = log_end(name)
-    _must("reload", data.UNIT.format(name))
+    must("reload", data.UNIT.format(name))
     _wait_for_sweep(name, begin, wait)
 
 
