@@ -244,7 +244,7 @@ def _shared(module: AnsibleModule, installed: bool) -> apply.Plan:
         raise OpensmError("opensm is not installed. Next: see subnet_manager_packages")
     if one.changed and not module.check_mode:
         apply.write(one.after)
-        apply.systemctl("daemon-reload")
+        apply.must("daemon-reload")
     return one
 
 
@@ -256,14 +256,14 @@ def _bring(
     here: ask.Seen,
     ours: list[str],
 ) -> ask.Seen:
-    was_active, begin = apply.active(fabric.name), apply.log_end(fabric.name)
+    was_active = apply.active(fabric.name)
     given = module.params
     try:
+        apply.put(one)
+        begin = apply.log_end(fabric.name)
         apply.act(one)
         now = apply.settle(evidence, fabric, here, ours, given["beside"], given["wait"])
-        # Without INFO messages (2) it does not say when it has swept.
-        flags = int(str(fabric.settings.get("log_flags", 3)), 0)
-        if one.act == conf.RELOAD and now.own == ask.MASTER and flags & 2:
+        if one.act == conf.RELOAD and now.own == ask.MASTER:
             apply.swept(fabric.name, begin, given["wait"])
         complaint = apply.complaint(fabric.name, begin)
         if complaint:
@@ -289,7 +289,7 @@ def _absent(module: AnsibleModule, gone: list[apply.Plan]) -> dict[str, Any]:
             apply.act(one)
         if common.changed:
             apply.write(common.after)
-            apply.systemctl("daemon-reload")
+            apply.must("daemon-reload")
     return {
         **apply.result([*gone, common]),
         "fabrics": {},

@@ -99,6 +99,7 @@ LIVE = frozenset(
         "connect_roots",
         "log_max_size",
         "log_flags",
+        "force_log_flush",
         "part_enforce",
         "keep_pkey_indexes",
         "qos",
@@ -131,6 +132,7 @@ OWN = {
     "polling_retry_number": "subnet_manager_takeover_seconds",
     "log_file": "nothing: it is /var/log/ibready-opensm/NAME.log",
     "log_max_size": "subnet_manager_log_mb",
+    "force_log_flush": "nothing: it is TRUE, for the run reads the log",
     "dump_files_dir": "nothing: it is /var/lib/ibready-opensm/NAME",
     "daemon": "nothing: systemd runs it",
 }

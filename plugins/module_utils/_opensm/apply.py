@@ -80,7 +80,8 @@ def systemctl(*argv: str) -> tuple[int, str]:
     return told.rc, (told.stdout.strip() or told.stderr.strip())
 
 
-def _must(*argv: str) -> None:
+def must(*argv: str) -> None:
+    """The same; OpensmError where it did not end well."""
     status, said = systemctl(*argv)
     if status != 0:
         raise OpensmError(f"systemctl {' '.join(argv)} ended with status {status}: {said[-300:]}")
@@ -159,21 +160,22 @@ def shared_files() -> dict[str, str]:
     }
 
 
+def put(one: Plan) -> None:
+    """Write the files of an instance that is wished."""
+    write({path: text for path, text in one.after.items() if one.before.get(path) != text})
+
+
 def act(one: Plan) -> None:
     """Do it, so that it holds at the next boot, too. Raises OpensmError and OSError."""
     unit = data.UNIT.format(one.name)
     if one.act == STOPPED:
-        _must("disable", "--now", unit)
+        must("disable", "--now", unit)
         write(one.after)
-        return
-    write({path: text for path, text in one.after.items() if one.before.get(path) != text})
-    if one.act == STARTED:
-        os.makedirs(f"{data.CACHE}/{one.name}", exist_ok=True)
-    if one.act in (STARTED, conf.RESTART):
-        _must("enable", unit)
-        _must("restart", unit)
+    elif one.act in (STARTED, conf.RESTART):
+        must("enable", unit)
+        must("restart", unit)
     elif one.act == conf.RELOAD:
-        _must("reload", unit)
+        must("reload", unit)
 
 
 def log_end(name: str) -> int:
@@ -201,7 +203,18 @@ def _since(name: str, begin: int) -> str:
 
 
 def swept(name: str, begin: int, wait: float) -> None:
-    """Wait until the master has logged a sweep since then; OpensmError where it did not."""
+    """Wait until the master has swept with its files; OpensmError where it did not.
+
+    ``begin``: the log's bytes when they were written, before SIGHUP.
+    """
+    _wait_for_sweep(name, begin, wait)
+    # That one may have read the files before they changed; one that follows it has not.
+    begin = log_end(name)
+    must("reload", data.UNIT.format(name))
+    _wait_for_sweep(name, begin, wait)
+
+
+def _wait_for_sweep(name: str, begin: int, wait: float) -> None:
     deadline = time.monotonic() + wait
     while not any(word in _since(name, begin) for word in _SWEPT):
         if time.monotonic() >= deadline:

@@ -40,6 +40,8 @@ def values(fabric: Fabric, guid: str) -> dict[str, str]:
         "log_file": f"{data.LOGS}/{fabric.name}.log",
         "log_max_size": str(fabric.log_mb),
         "log_prefix": fabric.name,
+        # Else the end of a sweep stays in opensm's memory until 4 KiB of log have come together.
+        "force_log_flush": "TRUE",
         "dump_files_dir": f"{data.CACHE}/{fabric.name}",
     }
     if fabric.root_guids:

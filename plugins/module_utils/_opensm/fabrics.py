@@ -13,6 +13,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._opensm import par
 AUTO = "auto"
 # 15 is left for one that goes before all of ours.
 _FIRST, _HIGHEST = 14, 15
+# Of log_flags: errors, and what it does.
+_LOGGED = 0x03
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,15}")
 _PORT = re.compile(r"auto|[A-Za-z0-9_.-]{1,63}/[0-9]{1,3}")
 _SHARED = ("routing_engine", "root_guids", "partitions", "settings")
@@ -148,6 +150,16 @@ def _settings(what: str, given: Mapping[str, Any]) -> dict[str, Any]:
             raise OpensmError(
                 f"{what}: {key} is not said in subnet_manager_settings but by {data.OWN[key]}"
             )
+    try:
+        flags = int(str(given.get("log_flags", _LOGGED)), 0)
+    except ValueError:
+        flags = 0
+    if flags & _LOGGED != _LOGGED:
+        raise OpensmError(
+            f"{what}: with log_flags {given['log_flags']!r} opensm does not log both its errors (1)"
+            " and its sweeps (2), by which it is seen to have read its files. Next: add"
+            f" {_LOGGED:#04x}"
+        )
     return dict(given)
 
 

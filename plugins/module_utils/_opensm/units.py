@@ -37,7 +37,10 @@ WantedBy=multi-user.target
 
 
 def logrotate() -> str:
-    """Rotation; opensm itself begins a log anew that has reached its limit."""
+    """Rotation; opensm itself begins a log anew that has reached its limit.
+
+    At SIGUSR1 it opens its log again. Where none runs, systemctl ends well without a word.
+    """
     return f"""{HEADER}{data.LOGS}/*.log {{
     weekly
     rotate 8
@@ -47,7 +50,7 @@ def logrotate() -> str:
     delaycompress
     sharedscripts
     postrotate
-        systemctl kill --kill-who=main --signal=USR1 'ibready-opensm@*.service' 2>/dev/null || true
+        systemctl kill --signal=USR1 'ibready-opensm@*.service'
     endscript
 }}
 """

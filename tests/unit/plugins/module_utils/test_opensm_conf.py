@@ -28,6 +28,7 @@ def test_what_is_written_is_what_is_read() -> None:
     assert wanted["routing_engine"] == "ftree,updn"
     assert wanted["root_guid_file"] == "/etc/ibready/opensm/compute.roots"
     assert wanted["sweep_interval"] == "30"
+    assert wanted["force_log_flush"] == "TRUE", "a sweep's end is looked for in the log"
 
 
 def test_a_standby_takes_over_within_the_seconds_that_were_said() -> None:
@@ -120,6 +121,8 @@ def test_priorities_that_decide_nothing_are_refused(
         ({"root_guids": ["0x1", "0x01"]}, "named twice in root_guids"),
         ({"root_guids": ["spine1"]}, "is not a GUID"),
         ({"settings": {"sm_priority": 1}}, "but by subnet_manager_hosts"),
+        ({"settings": {"log_flags": "0x01"}}, "does not log both"),
+        ({"settings": {"log_flags": "all"}}, "does not log both"),
         ({"ports": []}, "'ports' is not one of"),
         ({"partitions": [{"name": "a", "pkey": 1, "full": ["ALL"]}]}, "no partition has pkey"),
     ],
@@ -155,3 +158,7 @@ def test_instances_share_neither_lids_nor_logs() -> None:
     assert f"ExecStart=/usr/sbin/opensm --config {data.FOLDER}/%i.conf" in unit
     assert conf.values(fabric(), GUID)["log_file"].startswith(f"{data.LOGS}/")
     assert data.LOGS in units.logrotate()
+
+
+def test_logrotate_hears_of_a_log_that_could_not_be_opened_again() -> None:
+    assert "    systemctl kill --signal=USR1 'ibready-opensm@*.service'\n" in units.logrotate()

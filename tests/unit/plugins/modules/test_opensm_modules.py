@@ -35,7 +35,9 @@ IBSTAT = """CA 'mlx5_0'
 		Port GUID: 0x0000000000000202
 		Link layer: InfiniBand
 """
-# `sms` in fabric.json: the state and GUID of the subnet manager at each LID.
+UP, BAD = "SUBNET UP", "osm: 0x01 -> PARSE ERROR: line 4: bad PortGUID\nSUBNET UP"
+# In fabric.json, `sms`: the state and GUID of the subnet manager at each LID; `says`: what it logs
+# at one SIGHUP after the other.
 TOOL = """#!/usr/bin/python3
 import json, pathlib, re, sys
 home = pathlib.Path({home!r})
@@ -71,7 +73,7 @@ elif tool == "systemctl":
         sms.pop("7", None)
     if argv[0] == "reload":
         with open(log, "a") as stream:
-            stream.write(world["says"] + "\\n")
+            stream.write(world["says"].pop(0) + "\\n")
     save()
 """
 
@@ -81,7 +83,7 @@ class Host:
         self.home, self._run = home, run
         self.conf = home / "opensm/fabric.conf"
         self.partitions = home / "opensm/fabric.partitions.conf"
-        self.world: dict[str, Any] = {"sms": {}, "broken": False, "says": "SUBNET UP"}
+        self.world: dict[str, Any] = {"sms": {}, "broken": False, "says": [UP] * 9}
         self.ibstat()
         self.put()
 
@@ -187,7 +189,7 @@ def test_partitions_are_reloaded_and_routing_is_not(host: Host) -> None:
     listed = [{"name": "Default", "pkey": 0x7FFF, "ipoib": True, "mtu": 4096, "full": ["ALL"]}]
     host.calls("")
     assert host.apply(partitions=listed, seen=both)["acts"] == {"fabric": "reload"}
-    assert host.calls("systemctl re") == ["systemctl reload ibready-opensm@fabric.service"]
+    assert host.calls("systemctl re") == ["systemctl reload ibready-opensm@fabric.service"] * 2
 
     given = {"partitions": listed, "routing_engine": "ftree"}
     refused = host.apply(**given)
@@ -209,13 +211,14 @@ def test_a_file_that_opensm_does_not_take_goes_back(host: Host) -> None:
     host.apply()
     before = host.partitions.read_text()
     listed = [{"name": "All", "pkey": 0x7FFF, "full": ["ALL"]}]
-    host.put(sms=host.sms(), says="osm: 0x01 -> PARSE ERROR: line 4: bad PortGUID\nSUBNET UP")
+    # At the first SIGHUP a sweep ended that had begun before the files changed.
+    host.put(sms=host.sms(), says=[UP, BAD, UP])
     result = host.apply(partitions=listed)
     assert "opensm says: PARSE ERROR: line 4" in result["msg"], result
     assert "The files are as before" in result["msg"]
     assert host.partitions.read_text() == before
 
-    host.put(says="")
+    host.put(sms=host.sms(), says=[UP, "", UP])
     assert "shows no sweep" in host.apply(partitions=listed)["msg"]
     assert host.partitions.read_text() == before
     assert host.sms()["7"] == [3, GUID], "the master was not restarted for it"
