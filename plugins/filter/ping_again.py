@@ -8,7 +8,7 @@ from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ping import again, told
-from ansible_collections.ibready.cluster.plugins.plugin_utils._ping.plan import questions
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ping.walk import questions
 
 DOCUMENTATION = r"""
 name: ping_again
