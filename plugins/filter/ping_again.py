@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ping import again, told
-from ansible_collections.ibready.cluster.plugins.plugin_utils._ping.plan import questions
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ping.walk import questions
 
 DOCUMENTATION = r"""
 name: ping_again
@@ -47,7 +48,7 @@ def ping_again(hostvars: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str
     pings = [
         told.ping(name, answer)
         for name in plan["hosts"]
-        for answer in hostvars[name].get("ibready_pings") or []
+        for answer in _hosts.variables(hostvars, name).get("ibready_pings") or []
     ]
     leaves = {(host, rail): leaf for host, rail, leaf in plan["leaves"]}
     asked = again.again(plan, pings, leaves)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._ping import plan
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ping import walk
 
 DOCUMENTATION = r"""
 name: ping_questions
@@ -48,7 +48,7 @@ _value:
 
 def ping_questions(made: Mapping[str, Any], host: str, visit: int) -> list[dict[str, Any]]:
     """The questions of one host in one visit."""
-    return plan.of_visit(made, host, visit)
+    return walk.of_visit(made, host, visit)
 
 
 class FilterModule:

@@ -19,8 +19,10 @@ sys.path.insert(0, str(ROOT / "collections"))
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ping.plan import (
     Options,
-    of_visit,
     plan,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ping.walk import (
+    of_visit,
     planned,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import (

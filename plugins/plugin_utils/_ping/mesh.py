@@ -9,7 +9,7 @@ from typing import Any
 from ansible_collections.ibready.cluster.plugins.module_utils._checks.ping import Mesh, Ping
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _rounds
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import Host
-from ansible_collections.ibready.cluster.plugins.plugin_utils._ping import plan, told
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ping import told, walk
 
 # Of more hosts, pairs that nobody planned are counted (coverage.py) and not listed.
 _LISTED = 128
@@ -30,7 +30,7 @@ def pings(
     if (made and made["sampled"]) or len(hosts) > max(_LISTED, _wished(made)):
         pairs = [
             (client, server)
-            for client, server in plan.planned(made or plan.NONE)
+            for client, server in (walk.planned(made) if made else ())
             if client in taking_part and server in taking_part
         ]
     return asked + _rounds.untested(taking_part, answered, pairs)

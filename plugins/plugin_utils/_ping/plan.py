@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plan of one ibping run, as playbooks/tasks/ping.yml walks through it and the report reads it.
+"""The plan of one ibping run, as playbooks/tasks/ping.yml walks through it (walk.py) and the report
+reads it.
 
 It holds names, and every port once: with 2,000 hosts, questions written out would be 128,000.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,8 +23,6 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import Par
 
 # How many rails of a host ask at a time: the ports of a usual node.
 AT_ONCE = 8
-# A plan in which nobody asks.
-NONE: Mapping[str, Any] = {"ask": {}}
 # The servers' lease beyond the worst case, in seconds.
 _SPARE = 60
 
@@ -83,43 +82,6 @@ def plan(hosts: Mapping[str, Participant], options: Options) -> dict[str, Any]:
         "hostnames": {name: able[name].hostname for name in ask},
         "leaves": [[*at, leaf] for at, leaf in options.leaves.items()],
     }
-
-
-def questions(
-    made: Mapping[str, Any], client: str, asked: Iterable[tuple[str, str | None]]
-) -> list[dict[str, Any]]:
-    """Questions to (server, rail), or on all common rails, as the module ibping takes them."""
-    ports = made["ports"]
-    return [
-        {
-            "device": device,
-            "port": port,
-            "lid": ports[server][rail][2],
-            "rail": rail,
-            "server": server,
-            "hostname": made["hostnames"][server],
-        }
-        for server, only in asked
-        for rail, (device, port, _lid) in ports[client].items()
-        if rail in ports[server] and only in (None, rail)
-    ]
-
-
-def of_visit(made: Mapping[str, Any], client: str, visit: int) -> list[dict[str, Any]]:
-    """The questions of a client in one visit, round after round."""
-    rounds = made["ask"].get(client, [])
-    servers = rounds[visit] if visit < len(rounds) else []
-    return questions(made, client, [(server, None) for server in servers])
-
-
-def planned(made: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Client and server of every planned pair."""
-    return [
-        (client, server)
-        for client, visits in made["ask"].items()
-        for servers in visits
-        for server in servers
-    ]
 
 
 def _ask(names: Sequence[str], made: Schedule) -> dict[str, list[list[str]]]:

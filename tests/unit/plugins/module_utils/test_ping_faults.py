@@ -25,8 +25,8 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._ping.again import
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ping.plan import (
     Options,
     plan,
-    planned,
 )
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ping.walk import planned
 from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import Participant, Rail
 
 RAILS = tuple(f"mlx5_{number}/1" for number in range(3))

@@ -4,6 +4,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible.inventory.manager import InventoryManager
+from ansible.parsing.dataloader import DataLoader
+from ansible.template import trust_as_template
+from ansible.vars.hostvars import HostVars
+from ansible.vars.manager import VariableManager
 
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts
@@ -84,3 +89,16 @@ def test_a_visit_tells_the_clock() -> None:
     visit = _hosts.gather({"n1": told}, ["n1"])[0].visit
     assert visit is not None
     assert visit.bounds == (1e9 + 8 - 20, 1e9 - 10)
+
+
+def test_ansible_templates_what_the_site_says_and_not_what_hosts_returned() -> None:
+    loader = DataLoader()
+    inventory = InventoryManager(loader, ["n1,"])
+    manager = VariableManager(loader, inventory)
+    judged = {"checks": [], "facts": {"ib": node(1).to_dict(), "told": ["{{ 6 * 7 }}"]}}
+    said = {"hcas": trust_as_template("{{ 6 * 7 }}")}
+    registered = {"ibready_node": {"node": {}}, "ibready_ibverify": judged, "ibready_expect": said}
+    manager.set_nonpersistent_facts("n1", registered)
+    (host,) = _hosts.gather(HostVars(inventory, manager, loader), ["n1"])
+    assert host.facts is judged["facts"]
+    assert host.expect.values["hcas"].value == 42

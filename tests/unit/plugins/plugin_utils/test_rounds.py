@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ping.plan import (
     Options,
-    of_visit,
     plan,
 )
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ping.walk import of_visit
 from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import (
     Participant,
     Rail,
