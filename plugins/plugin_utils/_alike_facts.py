@@ -69,7 +69,8 @@ def _driver(host: Host, machine: Mapping[str, Any]) -> str | None:
 
 def _may_have_gpus(machine: Mapping[str, Any]) -> bool:
     """None of ``gpus``: nobody could look for them."""
-    return machine.get("gpus", []) != []
+    gpus = machine.get("gpus", [])
+    return gpus is None or bool(gpus)
 
 
 def _rdma(checks: Sequence[Check]) -> str | None:
