@@ -348,6 +348,7 @@ def run(tool: str, real: str, choice: Choice, config: dict[str, Any]) -> int:
                 break
             if child.returncode < 0 or time.monotonic() > deadline:
                 break
+            time.sleep(random.uniform(0.05, 0.2))
     if slot is not None:
         keeper.tell("slot", slot)
     held.pass_on()

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
 
+from sandbox.node import simulated_umad
 from sandbox.node.link_tools import link, needs_umad, wanted
-from sandbox.node.simulated_umad import Choice, choose
+from sandbox.node.simulated_umad import _FORWARDED as FORWARDED
+from sandbox.node.simulated_umad import Choice, choose, run
 
 HCAS = ["ibsim0", "ibsim1"]
 
@@ -81,3 +85,65 @@ def test_links_follow_the_installed_tools_and_nothing_else_is_touched(tmp_path: 
     assert names == ["ibping", "own-script", "saquery"]
     assert str((tmp_path / "ibping").readlink()) == "/opt/other/ibping"
     assert str((tmp_path / "saquery").readlink()) == launcher
+
+
+class Fabric:
+    """Stands in for ibsim's control port: there is always a place when somebody looks."""
+
+    _ERROR = 0
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+    def connect(self, host: str) -> int | None:
+        return 3
+
+    def disconnect(self, slot: int) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("lost", "status", "said"),
+    [
+        pytest.param(2, 0, "no route\n", id="a place lost is asked for again"),
+        pytest.param(
+            99,
+            255,
+            "ibpanic: [1] sim_init: connect failed: Success\n",
+            id="and again, but not forever",
+        ),
+    ],
+)
+def test_a_tool_that_lost_its_place_is_started_again(
+    lost: int,
+    status: int,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    tool = tmp_path / "ibstat"
+    tool.write_text(
+        "#!/bin/sh\n"
+        f"echo x >>{tmp_path}/runs\n"
+        f'if [ "$(wc -l <{tmp_path}/runs)" -le {lost} ]; then\n'
+        "  echo 'ibpanic: [1] sim_init: connect failed: Success' >&2; exit 255\n"
+        "fi\n"
+        "echo 'CA type'; echo 'no route' >&2\n"
+    )
+    tool.chmod(0o755)
+    monkeypatch.setattr(simulated_umad, "Server", Fabric)
+    monkeypatch.setattr(simulated_umad, "LIBRARY", "")
+    monkeypatch.setattr(simulated_umad, "RUN", str(tmp_path / "run"))
+    monkeypatch.setattr(simulated_umad, "_SLOT_WAIT", 1.0)
+    kept = {number: signal.getsignal(number) for number in (*FORWARDED, signal.SIGALRM)}
+    config = {"server": "127.0.0.1", "hcas": [{"host": "node1", "gid": os.getgid()}]}
+    try:
+        ended = run("ibstat", str(tool), Choice(0, [], False), config)
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+    told = capfd.readouterr()
+    assert (ended, told.err) == (status, said)
+    runs = len((tmp_path / "runs").read_text().split())
+    assert runs == 3 if lost == 2 else runs > 1
