@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Cables in the wrong place, slow or counting errors, each by its id and its ends."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.fabrics import found, judged, rails, tree
+
+
+def test_a_wrong_rail_names_both_leaves() -> None:
+    fabric = rails()
+    fabric.pull(("3c10", 1))
+    fabric.plug(("3c10", 1), ("a00", 9))
+    told = judged(fabric)
+    assert found(told) == {"fabric.rail.leaf": ["node3 mlx5_1/1"]}
+    check = next(one for one in told.hosts["node3"] if one.result == "fail")
+    assert (check.observed, check.expected) == ("rail 2 on leaf1", "leaf2")
+    assert check.expected_from == "fleet 7/8"
+
+
+def test_swapped_rails_are_told_as_such() -> None:
+    fabric = rails()
+    fabric.pull(("3c00", 1))
+    fabric.pull(("3c10", 1))
+    fabric.plug(("3c10", 1), ("a00", 3))
+    fabric.plug(("3c00", 1), ("a10", 3))
+    causes = [one.cause for one in judged(fabric).hosts["node3"] if one.result == "fail"]
+    assert len(causes) == 2
+    assert all("are swapped" in one for one in causes)
+
+
+def test_swapped_cables_are_one_pair() -> None:
+    fabric = tree()
+    cabling = fabric.discovery()
+    fabric.pull(("3c00", 1))
+    fabric.pull(("4c00", 1))
+    fabric.plug(("3c00", 1), ("a10", 2))
+    fabric.plug(("4c00", 1), ("a10", 1))
+    told = judged(fabric, plan=cabling)
+    assert list(found(told)) == ["fabric.cabling.swapped"]
+    (subject,) = found(told)["fabric.cabling.swapped"]
+    assert "node3 mlx5_0/1" in subject
+    assert "node4 mlx5_0/1" in subject
+    assert [one["state"] for one in told.fabrics[0]["links"]].count("miscabled") == 2
+
+
+def test_a_cable_at_another_port_and_one_that_nobody_planned() -> None:
+    fabric = tree()
+    cabling = fabric.discovery()
+    fabric.pull(("3c00", 1))
+    fabric.plug(("3c00", 1), ("a10", 9))
+    fabric.plug(("a00", 20), ("a20", 20))
+    told = found(judged(fabric, plan=cabling))
+    assert list(told) == ["fabric.cabling.place", "fabric.cabling.extra"]
+    assert told["fabric.cabling.extra"] == ["leaf1/20 - leaf3/20"]
+
+
+@pytest.mark.parametrize(
+    ("speed", "said", "id_", "source"),
+    [
+        ("1xNDR", "Could be 12X ", "fabric.cable.width", "capability"),
+        ("1xNDR", "", "fabric.cable.width", "fleet 5/6"),
+        ("4xHDR", "Could be 106.25 Gbps ", "fabric.cable.speed", "capability"),
+        ("4xHDR", "", "fabric.cable.generation", "fleet 5/6"),
+    ],
+)
+def test_a_slow_cable_is_told_with_both_ends(speed: str, said: str, id_: str, source: str) -> None:
+    fabric = tree()
+    fabric.plug(("3c00", 1), ("a10", 1), speed, said)
+    told = judged(fabric)
+    assert found(told) == {id_: ["node3 mlx5_0/1 - leaf2/1"]}
+    check = next(one for one in told.fabrics[0]["checks"] if one["result"] == "fail")
+    assert check["expected_from"] == source
+    assert [one["state"] for one in told.fabrics[0]["links"]].count("slow") == 1
+
+
+def test_twelve_lanes_are_asked_of_no_cable_that_has_four() -> None:
+    fabric = tree()
+    for end, (far, speed, _said) in list(fabric.cables.items()):
+        fabric.cables[end] = (far, speed, "Could be 12X ")
+    assert found(judged(fabric)) == {}
+
+
+def test_slow_uplinks_narrow_the_way_of_fast_hcas() -> None:
+    fabric = tree()
+    for end, (far, _speed, said) in list(fabric.cables.items()):
+        if end[0][0] in "ab" and far[0][0] in "ab":
+            fabric.cables[end] = (far, "4xHDR", said)
+    assert found(judged(fabric)) == {"fabric.path.speed": ["leaf1", "leaf2", "leaf3"]}
+
+
+def test_oversubscription_is_judged_where_the_site_says_how_much_may_be() -> None:
+    fabric = tree(each=6, cables=1)
+    assert "fabric.leaf.subscription" in found(judged(fabric), "skip")
+    assert found(judged(fabric, oversubscription=3.0)) == {}
+    told = found(judged(fabric, oversubscription=2.0))
+    assert told == {"fabric.leaf.subscription": ["leaf1", "leaf2", "leaf3"]}
+
+
+def test_a_link_that_nobody_set_up() -> None:
+    fabric = tree()
+    fabric.states[("a00", 33)] = "Initialize/  LinkUp"
+    fabric.states[("b00", 1)] = "Initialize/  LinkUp"
+    assert found(judged(fabric)) == {"fabric.link.state": ["leaf1/33 - spine1/1"]}
+
+
+def test_errors_count_where_they_rise() -> None:
+    fabric = tree()
+    fabric.counters[("a10", 1)] = ({"SymbolErrorCounter": 100}, {"SymbolErrorCounter": 600})
+    fabric.counters[("a20", 1)] = ({"SymbolErrorCounter": 900}, {"SymbolErrorCounter": 900})
+    told = judged(fabric)
+    assert found(told) == {"fabric.cable.errors": ["leaf2/1"]}
+    check = next(one for one in told.fabrics[0]["checks"] if one["result"] == "fail")
+    assert check["observed"] == "SymbolErrorCounter +500 in 5.0 s"
+    assert "the other end is node3 mlx5_0/1" in check["cause"]
+
+
+def test_counters_that_somebody_cleared_are_unknown() -> None:
+    fabric = tree()
+    fabric.counters[("a10", 1)] = ({"SymbolErrorCounter": 100}, {})
+    assert "fabric.cable.errors" in found(judged(fabric), "unknown")
+
+
+def test_a_full_counter_hides_what_comes() -> None:
+    fabric = tree()
+    fabric.counters[("a10", 1)] = ({"LinkDownedCounter": 255}, {"LinkDownedCounter": 255})
+    assert found(judged(fabric)) == {"fabric.counters.saturated": ["leaf2/1"]}

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""More than one fabric, and one fabric asked twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import Hca, Inventory
+from tests.unit.fabrics import Fabric, found, rails
+
+
+def test_fabrics_of_their_own_for_each_rail_are_judged_together() -> None:
+    from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import judge, read
+
+    first, second = rails(width=1, spines=0), Fabric()
+    leaf = second.switch("a90", "other1")
+    for host in range(4):
+        guid = second.hca(f"{host + 1}d00", f"node{host + 1}", "mlx5_1", 1)
+        second.plug((guid, 1), (leaf, host + 1))
+    second.asks = "1d00"
+    inventory = Inventory((*first.rails, *second.rails))
+
+    def both() -> judge.Judged:
+        looks = [
+            read.read(
+                "node1",
+                {"device": f"mlx5_{n}", "port": 1, "seconds": 5.0, "answers": one.answers()},
+            )
+            for n, one in enumerate((first, second))
+        ]
+        return judge.judge(looks, inventory, judge.Wishes())
+
+    told = both()
+    assert found(told) == {}
+    assert [one["name"] for one in told.fabrics] == ["mlx5_0/1", "mlx5_1/1"]
+    # node3's second HCA is plugged into the first rail's fabric.
+    second.remove("3d00")
+    first.nodes["3d00"] = ("H", "node3 mlx5_1")
+    first.plug(("3d00", 1), ("a00", 9))
+    assert found(both()) == {"fabric.rail.leaf": ["node3 mlx5_1/1"]}
+
+
+def test_two_looks_at_one_fabric_count_once() -> None:
+    from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import judge, read
+
+    fabric = rails()
+    look = {"port": 1, "seconds": 5.0, "answers": fabric.answers()}
+    looks = [read.read("node1", {"device": f"mlx5_{rail}", **look}) for rail in range(2)]
+    told = judge.judge(looks, fabric.inventory(), judge.Wishes())
+    assert len(told.fabrics) == 1
+    assert found(told) == {}
+
+
+def _both(first: Fabric, second: Fabric, host: str = "node1", port: str = "mlx5_1/1") -> Any:
+    """Two fabrics, the second asked by ``host`` through ``port``."""
+    from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import judge, read
+
+    look = {"device": "mlx5_0", "port": 1, "seconds": 5.0, "answers": first.answers()}
+    device, _slash, number = port.partition("/")
+    other = {"device": device, "port": int(number), "seconds": 5.0, "answers": second.answers()}
+    inventory = Inventory((*first.rails, *second.rails))
+    looks = [read.read("node1", look), read.read(host, other)]
+    return judge.judge(looks, inventory, judge.Wishes())
+
+
+def _island(first: int, hosts: int) -> Fabric:
+    """One switch with hosts of one HCA."""
+    made = Fabric()
+    leaf = made.switch(f"a{first}0", f"leaf of {first}")
+    for at in range(hosts):
+        guid = made.hca(f"{first + at}c00", f"node{first + at}", "mlx5_0", 0)
+        made.plug((guid, 1), (leaf, at + 1))
+    made.asks = f"{first}c00"
+    return made
+
+
+def test_fabrics_that_are_asked_through_ports_of_one_name_have_names_of_their_own() -> None:
+    told = _both(_island(1, 3), _island(5, 3), "node5", "mlx5_0/1")
+    assert [one["name"] for one in told.fabrics] == ["mlx5_0/1 of node1", "mlx5_0/1 of node5"]
+    assert found(told) == {}
+
+
+def test_the_two_ports_of_one_adapter_may_be_on_two_fabrics() -> None:
+    first, second = _island(1, 3), Fabric()
+    leaf = second.switch("b90", "other")
+    for at in range(3):
+        # One node GUID, as ConnectX-3 has; its second port has the next port GUID.
+        guid = f"{1 + at}c00"
+        second.nodes[guid] = ("H", f"node{1 + at} mlx5_0")
+        name = f"node{1 + at}"
+        second.rails.append(Hca(name, "mlx5_0/2", guid, f"{1 + at}c02", 1, "Active"))
+        second.plug((guid, 2), (leaf, at + 1))
+    second.asks = "1c00"
+    told = _both(first, second, port="mlx5_0/2")
+    assert [one["name"] for one in told.fabrics] == ["mlx5_0/1", "mlx5_0/2"]
+    assert found(told) == {}
+    # The cable of node2's first port is gone; that its adapter is on the other fabric is no proof.
+    first.pull(("2c00", 1))
+    assert found(_both(first, second, port="mlx5_0/2")) == {
+        "fabric.hca.present": ["node2 mlx5_0/1"]
+    }
