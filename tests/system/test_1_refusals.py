@@ -21,7 +21,7 @@ STATE = (
 )
 
 
-QUERY = "dpkg-query -W -f '${db:Status-Status}' doca-ofed || true"
+QUERY = "dpkg-query -W -f '${db:Status-Status}' doca-ofed || test $? -eq 1"
 
 
 def converge(box: Box, *argv: str) -> tuple[int, str]:

@@ -213,11 +213,11 @@ def test_it_goes_as_it_came(slurm: Slurm) -> None:
     done = slurm.converge(health_agent_state="absent")
     assert done.returncode == 0, done.stdout
     left = (
-        "ls -d /usr/local/bin/ibready /usr/local/lib/ibready/* /etc/ibready/* "
+        "for f in /usr/local/bin/ibready /usr/local/lib/ibready/* /etc/ibready/* "
         "/etc/systemd/system/ibready-health.service /etc/systemd/system/ibready-health.timer "
-        "/var/lib/ibready/agent /srv/*.prom "
-        "2>/dev/null || true; "
-        "systemctl list-timers --all | grep ibready-health || true"
+        "/var/lib/ibready/agent /srv/*.prom"
+        '; do ! [ -e "$f" ] || echo "$f"; done; '
+        "systemctl list-timers --all --no-legend 'ibready-health*'"
     )
     for node in NODES:
         assert slurm.box.root(node, left) in ("", "/usr/local/lib/ibready/boot-tuning\n")
