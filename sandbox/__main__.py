@@ -8,10 +8,10 @@ import json
 import signal
 import sys
 from collections.abc import Sequence
-from types import FrameType
 
 from sandbox import config, faults, image, lifecycle
 from sandbox.errors import SandboxError
+from sandbox.signals import interrupted
 
 
 def say(line: str) -> None:
@@ -105,16 +105,9 @@ def _status(report: dict[str, object], *, as_json: bool) -> int:
     return 0 if report["healthy"] else 1
 
 
-def _interrupted(number: int, _: FrameType | None) -> None:
-    # Once is enough: what follows is cleaning up.
-    for each in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(each, signal.SIG_IGN)
-    raise SandboxError(f"interrupted by {signal.Signals(number).name}")
-
-
 if __name__ == "__main__":
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, _interrupted)
+        signal.signal(number, interrupted)
     try:
         sys.exit(main(sys.argv[1:]))
     except SandboxError as exc:

@@ -12,6 +12,9 @@ from sandbox.errors import SandboxError
 
 # Debian's simulator knows NDR from this release on.
 DEBIAN_SUITE = "trixie"
+# Where a host that is not Debian finds it.
+_DEBIAN = "http://deb.debian.org/debian"
+_DEBIAN_SECURITY = "http://deb.debian.org/debian-security"
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,15 @@ class Distribution:
     mirror: str
     suite: str
     components: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Debian:
+    """What a virtual machine is made of; `security` is the archive of its suite's updates."""
+
+    mirror: str
+    suite: str
+    security: str
 
 
 def parse(path: str, text: str) -> list[Archive]:
@@ -93,14 +105,28 @@ def choose(archives: Iterable[Archive], os_release: Mapping[str, str]) -> Distri
 
 def host(root: Path = Path("/")) -> Distribution:
     """Read the host's sources."""
+    chosen = choose(_archives(root), os_release(root))
+    return Distribution(_through_mirror_list(chosen.mirror), chosen.suite, chosen.components)
+
+
+def debian(root: Path = Path("/")) -> Debian:
+    """Return where Debian is had: as the host's sources say, if it is Debian itself."""
+    if os_release(root).get("ID") != "debian":
+        return Debian(_DEBIAN, DEBIAN_SUITE, _DEBIAN_SECURITY)
+    codename = os_release(root).get("VERSION_CODENAME", "")
+    secured = [one for one in _archives(root) if one.suite == f"{codename}-security"]
+    security = _through_mirror_list(secured[0].uri) if secured else _DEBIAN_SECURITY
+    return Debian(host(root).mirror, DEBIAN_SUITE, security)
+
+
+def _archives(root: Path) -> list[Archive]:
     apt = root / "etc/apt"
     files = [apt / "sources.list", *sorted((apt / "sources.list.d").glob("*"))]
-    archives: list[Archive] = []
+    found: list[Archive] = []
     for file in files:
         if file.suffix in (".list", ".sources") and file.is_file():
-            archives += parse(file.name, file.read_text(errors="replace"))
-    chosen = choose(archives, os_release(root))
-    return Distribution(_through_mirror_list(chosen.mirror), chosen.suite, chosen.components)
+            found += parse(file.name, file.read_text(errors="replace"))
+    return found
 
 
 def os_release(root: Path = Path("/")) -> dict[str, str]:

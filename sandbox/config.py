@@ -25,8 +25,26 @@ SYSTEMS = ("ubuntu", "el")
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 
 
+class Kept:
+    """What has a directory of state: the files there that every kind of sandbox has."""
+
+    state: Path
+
+    @property
+    def lock(self) -> Path:
+        return self.state.with_name(self.state.name + ".lock")
+
+    @property
+    def private_key(self) -> Path:
+        return self.state / "id_ed25519"
+
+    @property
+    def known_hosts(self) -> Path:
+        return self.state / "known_hosts"
+
+
 @dataclass(frozen=True)
-class Sandbox:
+class Sandbox(Kept):
     """One sandbox: name, /24 (first three octets), directory of its state, what its nodes play."""
 
     name: str
@@ -55,18 +73,6 @@ class Sandbox:
     @property
     def fabric_address(self) -> str:
         return f"{self.subnet}.2"
-
-    @property
-    def lock(self) -> Path:
-        return self.state.with_name(self.state.name + ".lock")
-
-    @property
-    def private_key(self) -> Path:
-        return self.state / "id_ed25519"
-
-    @property
-    def known_hosts(self) -> Path:
-        return self.state / "known_hosts"
 
     @property
     def vendor(self) -> Path:
@@ -108,11 +114,21 @@ class Sandbox:
 
 def sandbox(name: str, subnet: str, state: str | None = None, system: str | None = None) -> Sandbox:
     """Check the operator's choices and fill in the state directory."""
+    home = state_of(checked_name(name), state)
+    subnet = checked_subnet(subnet)
+    return Sandbox(name=name, subnet=subnet, state=home, system=system or _recorded(home))
+
+
+def checked_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise SandboxError(
             f"--name {name!r} cannot be a container name: "
             "use lower-case letters, digits and dashes, at most 40"
         )
+    return name
+
+
+def checked_subnet(subnet: str) -> str:
     try:
         ipaddress.IPv4Network(f"{subnet}.0/24")
     except ValueError:
@@ -120,8 +136,12 @@ def sandbox(name: str, subnet: str, state: str | None = None, system: str | None
             f"--subnet {subnet!r} is not the first three octets of a network: "
             f"write it like {DEFAULT_SUBNET}"
         ) from None
-    home = Path(state).absolute() if state else REPOSITORY / ".sandbox" / name
-    return Sandbox(name=name, subnet=subnet, state=home, system=system or _recorded(home))
+    return subnet
+
+
+def state_of(name: str, state: str | None) -> Path:
+    """Return the state directory: the given one, or that of the name in this checkout."""
+    return Path(state).absolute() if state else REPOSITORY / ".sandbox" / name
 
 
 def _recorded(home: Path) -> str:

@@ -19,6 +19,7 @@ from sandbox.errors import SandboxError
 from sandbox.fabric.sysfs import guid
 from sandbox.netfile import leaf_of, leaf_port
 from sandbox.parcel import FIRST_RAIL_GROUP
+from sandbox.steps import locked
 from sandbox.vendor import sandboxed, spoil
 
 FILE = Path(__file__).parent / "faults.yml"
@@ -208,7 +209,7 @@ def _netfilter(box: Sandbox, node: str, rules: str) -> None:
 def strike(box: Sandbox, name: str, node: str | None, say: Callable[[str], None]) -> None:
     """Break something, and record it so that it can be healed."""
     fault, node = choose(known(), name, node)
-    with lifecycle.locked(box):
+    with locked(box):
         _must_be_up(box)
         mine = record.Active(fault.name, node)
         broken = record.active(box)
@@ -230,7 +231,7 @@ def heal(box: Sandbox, name: str | None, node: str | None, say: Callable[[str], 
         choose(faults, name, node)
     elif node is not None and node not in NODES:
         raise SandboxError(f"there is no node {node!r}: {suggest(node, NODES)}")
-    with lifecycle.locked(box):
+    with locked(box):
         _must_be_up(box)
         broken = record.active(box)
         chosen = [

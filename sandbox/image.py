@@ -74,12 +74,13 @@ class Recipe:
 
 
 def recipe() -> Recipe:
-    return Recipe(apt.host(), carried_options(_apt_config()))
+    return Recipe(apt.host(), carried_apt_options())
 
 
-def _apt_config() -> str:
+def carried_apt_options() -> tuple[str, ...]:
+    """Ask the host's apt for what others need too to reach the same archive."""
     done = subprocess.run(["apt-config", "dump"], capture_output=True, text=True, check=False)
-    return done.stdout
+    return carried_options(done.stdout)
 
 
 def carried_options(dump: str) -> tuple[str, ...]:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import shutil
@@ -12,7 +11,6 @@ import socket
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
@@ -21,9 +19,8 @@ from typing import Any
 from sandbox import fabric_client, image, keys, parcel, podman, record
 from sandbox.config import NODES, REPOSITORY, Sandbox, sandbox
 from sandbox.errors import SandboxError
+from sandbox.steps import Say, locked, step
 from sandbox.vendor import sandboxed as vendor
-
-Say = Callable[[str], None]
 
 # What systemd, sshd, sudo and apt need. Not --privileged: the host's devices stay out of reach,
 # /sys stays read-only, and no module can be loaded.
@@ -33,28 +30,6 @@ _CAPABILITIES = (
 )
 # boot.py puts its folders where the engines store images and containers.
 ENGINES = "/srv/engines"
-
-
-@contextlib.contextmanager
-def locked(box: Sandbox) -> Iterator[None]:
-    """Hold the sandbox against a second one who would change it."""
-    box.lock.parent.mkdir(parents=True, exist_ok=True)
-    with box.lock.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise SandboxError(
-                f"another command is working on {box.name}: wait for it to end"
-            ) from None
-        yield
-
-
-@contextlib.contextmanager
-def step(say: Say, title: str) -> Iterator[None]:
-    """Tell how long a step took."""
-    begun = time.monotonic()
-    yield
-    say(f"{title:<46} {time.monotonic() - begun:5.1f} s")
 
 
 def up(box: Sandbox, say: Say, *, keep: bool) -> None:
