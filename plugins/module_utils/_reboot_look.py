@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from typing import Callable, List
 
 from ansible_collections.ibready.cluster.plugins.module_utils import (
@@ -28,6 +27,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._evidence import E
 from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._observe import (
     _ask,
+    boot,
     host_kernel,
     kind,
     machine,
@@ -36,11 +36,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._observe import (
 Ask = Callable[[List[str]], Output]
 
 RUNNING = "/proc/sys/kernel/osrelease"
-BOOT = "/boot"
-MODULES = "/lib/modules"
-GRUB = "/etc/default/grub"
 ASKED = "/var/run/reboot-required"
-_IMAGE = "vmlinuz-"
 _LIMIT_S = 60.0
 
 
@@ -104,7 +100,7 @@ def _installed(name: str, kernel: str, run: Ask) -> Reading[_reboot.ModuleVersio
 
 
 def _own_modules(evidence: Evidence, running: str) -> Reading[bool]:
-    names = _ask.names(evidence, f"{MODULES}/{running}") if running else Reading()
+    names = _ask.names(evidence, f"{boot.MODULES}/{running}") if running else Reading()
     if names.known:
         return Reading(True)
     return Reading(False) if names.missing else Reading(None, names.why)
@@ -118,29 +114,11 @@ def _default(evidence: Evidence, run: Ask) -> Reading[str]:
     try:
         told = run(["grubby", "--default-kernel"])
     except Unavailable:
-        return _newest(evidence)
-    image = posixpath.basename(told.stdout.strip())
-    if told.rc != 0 or not image.startswith(_IMAGE):
-        return Reading(None, f"grubby --default-kernel said {(told.stderr or image)[:80]!r}")
-    return Reading(image[len(_IMAGE) :])
-
-
-def _newest(evidence: Evidence) -> Reading[str]:
-    chosen = [
-        line.partition("=")[2].strip().strip("\"'")
-        for line in (_ask.text(evidence, GRUB).value or "").split("\n")
-        if line.startswith("GRUB_DEFAULT=")
-    ]
-    if chosen and chosen[-1] != "0":
-        return Reading(None, f"{GRUB} chooses {chosen[-1]}", missing=True)
-    images = _ask.names(evidence, BOOT)
-    if images.value is None:
-        return Reading(None, images.why)
-    releases = [one[len(_IMAGE) :] for one in images.value if one.startswith(_IMAGE)]
-    known = [one for one in releases if _ask.names(evidence, f"{MODULES}/{one}").known]
-    if not known:
-        return Reading(None, f"{BOOT}: no kernel with modules below {MODULES}")
-    return Reading(_reboot.newest(known))
+        return boot.newest(evidence)
+    if told.rc != 0:
+        said = (told.stderr or told.stdout).strip()[:80]
+        return Reading(None, f"grubby --default-kernel said {said!r}")
+    return Reading(told.stdout).map(boot.default_kernel)
 
 
 def _late(evidence: Evidence, root: str) -> tuple[str, ...]:

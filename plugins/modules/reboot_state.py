@@ -32,6 +32,12 @@ options:
     type: bool
     default: false
     version_added: 0.2.0
+  before:
+    description:
+      - RV(kept) as it was before a reboot. What of it is no longer there is in RV(lost).
+    type: dict
+    default: {}
+    version_added: 0.2.0
   root:
     description: The directory that is the host's C(/) for files. Tests point it elsewhere.
     type: path
@@ -103,6 +109,19 @@ fabric_manager:
   description: Whether the fabric manager is to run on this host.
   type: bool
   returned: success
+kept:
+  description:
+    - What a reboot must not take away - the loaded C(modules) of RDMA and of the GPU driver that
+      every boot loads, the RDMA C(devices) with their node C(guids), for a boot may name them anew,
+      and the C(limits) that systemd gives to what it starts.
+  type: dict
+  returned: success
+  sample: {"modules": ["ib_core"], "devices": ["mlx5_0"], "limits": {"nofile": 1048576}}
+lost:
+  description: What was in O(before) and is not there, a sentence each.
+  type: list
+  elements: str
+  returned: success
 """
 
 from dataclasses import asdict
@@ -117,14 +136,16 @@ _compiled.use()
 from ansible_collections.ibready.cluster.plugins.module_utils import (
     _fabric_wait,
     _reboot,
+    _reboot_kept,
     _reboot_look,
     _state,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Cached, Live
 
 
-def _look(reasons: list[str], root: str, removed: bool) -> dict[str, Any]:
+def _look(reasons: list[str], root: str, removed: bool, before: dict[str, Any]) -> dict[str, Any]:
     evidence = Cached(Live(root))
+    kept = _reboot_kept.look(evidence)
     need = _reboot.judge(_reboot_look.look(evidence, root), removed=removed)
     counts = [one for one in need.reasons if one.kind in reasons]
     return {
@@ -137,6 +158,8 @@ def _look(reasons: list[str], root: str, removed: bool) -> dict[str, Any]:
         "unknown": list(need.unknown),
         "ports": _fabric_wait.active_ports(evidence),
         "fabric_manager": _fabric_wait.manager_wanted(evidence),
+        "kept": kept,
+        "lost": _reboot_kept.lost(before, kept),
     }
 
 
@@ -150,12 +173,14 @@ def main() -> None:
                 "default": ["kernel", "module", "argument", "blacklist"],
             },
             "removed": {"type": "bool", "default": False},
+            "before": {"type": "dict", "default": {}},
             "root": {"type": "path", "default": "/"},
         },
         supports_check_mode=True,
     )
     try:
-        result = _look(module.params["reasons"], module.params["root"], module.params["removed"])
+        given = module.params
+        result = _look(given["reasons"], given["root"], given["removed"], given["before"])
     except _state.StateError as exc:
         module.fail_json(msg=f"What waits for a reboot: {exc}")
     module.exit_json(**result)

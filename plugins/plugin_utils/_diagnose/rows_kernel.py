@@ -64,6 +64,18 @@ ROWS = (
         loss=0.05,
     ),
     Row(
+        "kmod.next",
+        "a newer kernel waits for the next boot, and modules were not built for it",
+        RISK,
+        ("stack.kmod.next",),
+        look(
+            *("dkms", "status"),
+            hands="install the headers of that kernel before anybody reboots; site.yml with "
+            "ibready_reboot_ok then builds the modules, and reboots",
+        ),
+        fleet=True,
+    ),
+    Row(
         "stack.half_installed",
         "the package manager did not finish installing the stack",
         SKEW,

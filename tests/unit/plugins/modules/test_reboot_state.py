@@ -47,3 +47,13 @@ def test_what_counts_is_a_reason_and_the_rest_is_a_hint(root: Path, run_module: 
 def test_a_memory_that_cannot_be_read_is_an_error(root: Path, run_module: Run) -> None:
     (root / "var/lib/ibready/kernel_args.json").write_text("[")
     assert "cannot be read" in run_module(reboot_state.main, root=str(root))["msg"]
+
+
+def test_what_a_reboot_took_away_is_told(root: Path, run_module: Run) -> None:
+    before = run_module(reboot_state.main, root=str(root))["kept"]
+    assert (before["devices"], before["limits"]) == (["mlx5_0"], {})
+    again = run_module(reboot_state.main, root=str(root), before=before)
+    assert again["lost"] == []
+    more = {**before, "devices": ["mlx5_0", "rxe0"]}
+    told = run_module(reboot_state.main, root=str(root), before=more)
+    assert told["lost"] == ["RDMA device rxe0 was there before, and is not"]

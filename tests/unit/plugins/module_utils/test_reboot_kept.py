@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _reboot_kept
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
+    Live,
+    Output,
+    Unavailable,
+)
+
+LIMITS = "DefaultLimitMEMLOCK={0}\nDefaultLimitMEMLOCKSoft={0}\nDefaultLimitNOFILE=1048576\n"
+
+
+class Host(Live):
+    def __init__(self, root: Path, memlock: str = "infinity") -> None:
+        super().__init__(root)
+        self.memlock = memlock
+
+    def run(self, name: str, *args: str) -> Output:
+        if name != "systemctl_show" or not self.memlock:
+            raise Unavailable(name, "not installed")
+        return Output(0, LIMITS.format(self.memlock), "")
+
+
+def a_host(root: Path, *modules: str, device: str = "rxe0") -> Path:
+    for name in modules:
+        (root / "sys/module" / name).mkdir(parents=True)
+    (root / "sys/class/infiniband" / device).mkdir(parents=True)
+    return root
+
+
+def test_what_is_back_is_not_lost(tmp_path: Path) -> None:
+    root = a_host(tmp_path, "ib_core", "ib_uverbs", "rdma_rxe", "ext4")
+    kept = _reboot_kept.look(Host(root))
+    assert kept == {
+        "modules": ["ib_core", "ib_uverbs", "rdma_rxe"],
+        "devices": ["rxe0"],
+        "guids": {"rxe0": ""},
+        "limits": {"memlock": 2**64 - 1, "nofile": 1048576},
+    }
+    assert _reboot_kept.lost(kept, kept) == []
+    assert _reboot_kept.lost({}, kept) == []
+
+
+@pytest.mark.parametrize(
+    ("now", "says"),
+    [
+        ({"modules": ["ib_core"]}, "module rdma_rxe was loaded before, and is not"),
+        ({"devices": []}, "RDMA device rxe0 was there before, and is not"),
+        ({"limits": {"memlock": 65536}}, "DefaultLimitMEMLOCK is 65536 instead of infinity"),
+        ({"limits": {}}, "systemd no longer tells its DefaultLimitMEMLOCK"),
+    ],
+)
+def test_what_is_gone_is_named(now: dict[str, Any], says: str) -> None:
+    before = {
+        "modules": ["ib_core", "rdma_rxe"],
+        "devices": ["rxe0"],
+        "limits": {"memlock": 2**64 - 1},
+    }
+    assert _reboot_kept.lost(before, {**before, **now}) == [says]
+
+
+def test_a_device_that_has_another_name_now_is_not_lost(tmp_path: Path) -> None:
+    root = a_host(tmp_path, "ib_core", device="mlx5_0")
+    old = root / "sys/class/infiniband/mlx5_0"
+    (old / "node_guid").write_text("0002:c903:00a1:b2c3\n")
+    kept = _reboot_kept.look(Host(root))
+    now = _reboot_kept.look(Host(a_host(tmp_path / "later", "ib_core", device="rocep1s0")))
+    assert _reboot_kept.lost(kept, now) == ["RDMA device mlx5_0 was there before, and is not"]
+    old.rename(old.with_name("rocep1s0"))
+    assert _reboot_kept.lost(kept, _reboot_kept.look(Host(root))) == []
+
+
+def test_soft_roce_that_was_taken_away_is_not_missed(tmp_path: Path) -> None:
+    root = a_host(tmp_path, "ib_core", "rdma_rxe", device="mlx5_0")
+    (root / "sys/class/infiniband/mlx5_0/device").mkdir()
+    assert _reboot_kept.look(Host(root))["modules"] == ["ib_core"]
+    (root / "sys/class/infiniband/rxe0").mkdir()
+    assert _reboot_kept.look(Host(root))["modules"] == ["ib_core", "rdma_rxe"]
+
+
+def test_a_module_that_is_to_be_kept_out_may_go(tmp_path: Path) -> None:
+    root = a_host(tmp_path, "siw")
+    path = root / "etc/modprobe.d/ibready-blacklist.conf"
+    path.parent.mkdir(parents=True)
+    path.write_text("blacklist siw\ninstall siw /bin/false\n")
+    assert _reboot_kept.look(Host(root))["modules"] == []
+
+
+def test_in_a_container_the_modules_are_the_machines(tmp_path: Path) -> None:
+    root = a_host(tmp_path, "ib_core")
+    (root / "run").mkdir()
+    (root / "run/.containerenv").write_text("")
+    found = _reboot_kept.look(Host(root, memlock=""))
+    assert (found["modules"], found["limits"], found["devices"]) == ([], {}, ["rxe0"])
