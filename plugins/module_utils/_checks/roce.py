@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Iterator
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import (
     roce_gid,
@@ -19,12 +20,16 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     skipped,
     unknown,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.roce_rails import split
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.roce_rails import (
+    asked_soft,
+    split,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._data import rdma_drivers
 from ansible_collections.ibready.cluster.plugins.module_utils._entries import roce as entries
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
     CAPABILITY,
     Expectations,
+    Expected,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.roce import (
@@ -34,13 +39,16 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts.roce import
 
 ETHERNET = "Ethernet"
 _KIND = "roce.rail.kind"
+_SOFT = "soft RoCE (RDMA in software)"
 _NOBODY = "nobody expects RoCE rails (ibready_expect.link_layer is not Ethernet)"
 
 
 def judge(facts: RoceFacts, machine: Machine, expect: Expectations) -> list[Check]:
     """Every roce.* check of one host."""
-    layer = expect.get("link_layer")
-    if layer is None or layer.value != ETHERNET:
+    layer, soft = expect.get("link_layer"), expect.get("soft_roce")
+    if layer is not None and layer.value != ETHERNET and soft is not None:
+        return _beside(facts, expect)
+    if (layer is None and soft is None) or (layer is not None and layer.value != ETHERNET):
         checks = _all_skipped(_NOBODY)
         if layer is None and facts.ports.value is None and not facts.devices.missing:
             # Nobody says what the fabric is, and nobody could see it either.
@@ -49,10 +57,12 @@ def judge(facts: RoceFacts, machine: Machine, expect: Expectations) -> list[Chec
     if facts.ports.value is None and not facts.devices.missing:
         return [unknown(one.id, "host", facts.ports.why) for one in entries.ENTRIES]
     rails, others = split(facts.ports.value or (), expect)
-    if not rails and not facts.devices.value and machine.pci.known and not machine.hcas:
+    none = not rails and not facts.devices.value and soft is None
+    if none and machine.pci.known and not machine.hcas:
         return _all_skipped("no HCA on the PCI bus and no RDMA device")
-    checks = [_present(facts, rails)]
-    checks += [skipped(_KIND, port.name, why) for port, why in others]
+    lost = list(_lost(facts, expect))
+    checks = lost if lost and not rails else [*lost, _present(facts, rails)]
+    checks += [_apart(port, why, expect) for port, why in others]
     if not rails:
         mine = ("roce.rail.present", _KIND) if others else ("roce.rail.present",)
         why = "no RoCE rail: see roce.rail.present"
@@ -61,7 +71,7 @@ def judge(facts: RoceFacts, machine: Machine, expect: Expectations) -> list[Chec
         ]
     judged: list[Check] = []
     for port in rails:
-        judged.append(_kind(port, machine))
+        judged.append(_kind(port, machine, expect))
         judged += roce_port.judge(port, expect)
         judged += roce_gid.judge(port, rails, expect)
         judged += roce_qos.judge(port, facts.nccl_tc, expect)
@@ -112,8 +122,60 @@ def _present(facts: RoceFacts, rails: list[RocePort]) -> Check:
     return failed(check_id, "host", "none", "at least 1", CAPABILITY, cause=cause)
 
 
-def _kind(port: RocePort, machine: Machine) -> Check:
+def _beside(facts: RoceFacts, expect: Expectations) -> list[Check]:
+    """Soft RoCE on a host whose rails are InfiniBand: whether it is there, and where."""
+    if facts.ports.value is None and not facts.devices.missing:
+        return [unknown(one.id, "host", facts.ports.why) for one in entries.ENTRIES]
+    checks = list(_lost(facts, expect))
+    for port in facts.ports.value or ():
+        asked = asked_soft(port, expect)
+        checks += [] if asked is None else [_soft(port, asked)]
+    mine = {one.id for one in checks}
+    return checks + [one for one in _all_skipped(_NOBODY) if one.id not in mine]
+
+
+def _apart(port: RocePort, why: str, expect: Expectations) -> Check:
+    """A port that is no rail; soft RoCE that is asked for has to be in its place all the same."""
+    asked = asked_soft(port, expect)
+    return skipped(_KIND, port.name, why) if asked is None else _soft(port, asked)
+
+
+def _lost(facts: RoceFacts, expect: Expectations) -> Iterator[Check]:
+    """The soft RoCE devices that the site asks for and the host does not have."""
+    wanted = expect.get("soft_roce")
+    there = [port.device for port in facts.ports.value or ()]
+    for name, netdev in (wanted.value if wanted is not None else {}).items():
+        if wanted is None or name in there:
+            continue
+        cause = f"rdma_rxe is not loaded, or {name} was deleted or never added on {netdev}"
+        remedy = (
+            "look at `journalctl -b -u 'ibready-soft-roce@*'` and `lsmod | grep rdma_rxe`; run role"
+            f" rdma again, which adds {name}"
+        )
+        expected = f"soft RoCE on {netdev}"
+        yield failed(
+            "roce.rail.present", name, "none", expected, wanted.source, cause=cause, remedy=remedy
+        )
+
+
+def _soft(port: RocePort, wanted: Expected) -> Check:
+    """Soft RoCE that the site asks for is right where it is meant to be, and is no HCA."""
+    expected = f"{_SOFT} on {wanted.value}"
+    if port.netdev.value is None:
+        return unknown(_KIND, port.name, port.netdev.why)
+    observed = f"{_SOFT} on {port.netdev.value}"
+    if port.netdev.value == wanted.value:
+        return passed(_KIND, port.name, observed, expected, wanted.source)
+    cause = f"it sits on {port.netdev.value}: its traffic takes another network"
+    remedy = f"`rdma link delete {port.device}`, and run role rdma again (rdma_soft_roce)"
+    return failed(_KIND, port.name, observed, expected, wanted.source, cause=cause, remedy=remedy)
+
+
+def _kind(port: RocePort, machine: Machine, expect: Expectations) -> Check:
     expected = "RoCE done by an HCA"
+    asked = asked_soft(port, expect)
+    if asked is not None:
+        return _soft(port, asked)
     if port.protocol == rdma_drivers.ROCE:
         return passed(_KIND, port.name, f"{port.model} {port.driver}", expected, CAPABILITY)
     if port.protocol == rdma_drivers.SOFTWARE:

@@ -10,6 +10,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     Check,
     failed,
     passed,
+    skipped,
     unknown,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._checks.ib_port import set_key
@@ -17,7 +18,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks.ib_rails i
     fast_enough,
     wanted_rate,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.roce_rails import ACTIVE
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.roce_rails import (
+    ACTIVE,
+    asked_soft,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._data import roce
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
     CAPABILITY,
@@ -71,6 +75,9 @@ def _rate(port: RocePort, expect: Expectations) -> Check:
         return unknown(check_id, port.name, "the kernel told no rate")
     observed = f"{port.rate:g} Gb/s"
     wanted_by = wanted_rate(expect)
+    if wanted_by is None and asked_soft(port, expect) is not None:
+        why = f"soft RoCE: the kernel shows {observed} whatever the interface gives"
+        return skipped(check_id, port.name, why)
     if wanted_by is None:
         why = "nobody expects a rate of this port"
         return unknown(check_id, port.name, why, observed=observed, remedy=set_key("rate_gbps"))
@@ -105,6 +112,9 @@ def _carrier(port: RocePort) -> Check:
 def _mtu(port: RocePort, expect: Expectations) -> Check:
     check_id = "roce.netdev.mtu"
     wanted = expect.get("roce_mtu")
+
+    if wanted is None and asked_soft(port, expect) is not None:
+        return skipped(check_id, port.name, "soft RoCE: no HCA's packets are expected of it")
 
     def judged(mtu: int) -> Check:
         carried = next((one for one in roce.RDMA_MTUS if mtu - roce.HEADERS >= one), 0)

@@ -14,26 +14,42 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     unknown,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._checks.ib_port import set_key
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.roce_rails import asked_soft
 from ansible_collections.ibready.cluster.plugins.module_utils._data import roce
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
     Expectations,
     Expected,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.roce import UNSET, RocePort
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.roce import (
+    ROCE_V1,
+    ROCE_V2,
+    UNSET,
+    RocePort,
+)
 
 _TOS = "roce.qos.tos"
 _ECN = "roce.qos.ecn"
 _PRIORITY = "roce.qos.priority"
+_MODE = "roce.cm.mode"
+# Why soft RoCE goes without.
+_SOFT = {
+    "roce.qos.trust": "soft RoCE: no priorities of its own",
+    "roce.qos.pfc": "soft RoCE: no flow control of its own",
+    _TOS: "soft RoCE: no mark of its own",
+    _ECN: "soft RoCE: no congestion control",
+}
 
 
 def judge(port: RocePort, nccl_tc: Reading[int], expect: Expectations) -> Iterator[Check]:
-    """roce.qos.*"""
+    """roce.qos.*, roce.cm.mode"""
     yield _expected("roce.qos.trust", "roce_trust", port, expect, lambda one: _trust(port, one))
     yield _expected("roce.qos.pfc", "roce_pfc", port, expect, lambda one: _pfc(port, one))
-    yield _expected(_TOS, "roce_tos", port, expect, lambda one: _tos(port, nccl_tc, one))
+    soft = asked_soft(port, expect) is not None
+    yield _expected(_TOS, "roce_tos", port, expect, lambda one: _tos(port, nccl_tc, one, soft))
     yield _priority(port, expect)
     yield _ecn(port, expect)
+    yield _mode(port, expect)
 
 
 def _expected(
@@ -44,10 +60,28 @@ def _expected(
     judged: Callable[[Expected], Check],
 ) -> Check:
     wanted = expect.get(key)
+    if wanted is None and asked_soft(port, expect) is not None:
+        return skipped(check_id, port.name, f"{_SOFT[check_id]}, and nobody expects any")
     if wanted is None:
         why = f"nobody expects a value: the inventory has no ibready_expect.{key}"
         return unknown(check_id, port.name, why, remedy=set_key(key))
     return judged(wanted)
+
+
+def _mode(port: RocePort, expect: Expectations) -> Check:
+    """What RDMA CM connects with where a program does not say it."""
+    wanted = expect.get("roce_mode")
+    if wanted is None:
+        why = "nobody expects a RoCE mode of RDMA CM (roce_mode)"
+        return skipped(_MODE, port.name, why)
+    source, expected = wanted.source, {"v1": ROCE_V1, "v2": ROCE_V2}[wanted.value]
+
+    def compare(found: str) -> Check:
+        if found == expected:
+            return passed(_MODE, port.name, found, expected, source)
+        return failed(_MODE, port.name, found or "none", expected, source)
+
+    return look(_MODE, port.name, port.cm_mode, compare)
 
 
 def _trust(port: RocePort, wanted: Expected) -> Check:
@@ -85,8 +119,9 @@ def _pfc(port: RocePort, wanted: Expected) -> Check:
     return look(check_id, port.name, port.qos.pfc, compare)
 
 
-def _tos(port: RocePort, nccl_tc: Reading[int], wanted: Expected) -> Check:
-    """The driver's own setting is above everything; else what NCCL is told; else RDMA CM's."""
+def _tos(port: RocePort, nccl_tc: Reading[int], wanted: Expected, soft: bool) -> Check:
+    """The driver's own setting is above everything; else what NCCL is told; else RDMA CM's, which
+    is all that soft RoCE has."""
     driver = port.traffic_class
 
     def compare(found: int, where: str) -> Check:
@@ -103,6 +138,8 @@ def _tos(port: RocePort, nccl_tc: Reading[int], wanted: Expected) -> Check:
         return compare(nccl_tc.value, "NCCL_IB_TC")
     if nccl_tc.value is None and not nccl_tc.missing:
         return unknown(_TOS, port.name, nccl_tc.why)
+    if soft and port.cm_tos.value is not None:
+        return compare(port.cm_tos.value, "RDMA CM; soft RoCE has no other")
     if wanted.value == 0:
         return passed(_TOS, port.name, "not set", 0, wanted.source)
     observed, cause = "not set", "neither the driver nor nccl.conf marks RoCE traffic"
@@ -141,6 +178,8 @@ def _priority(port: RocePort, expect: Expectations) -> Check:
 def _ecn(port: RocePort, expect: Expectations) -> Check:
     """Whether congestion is told and heard of in the priorities that RoCE runs in."""
     tos, pfc = expect.get("roce_tos"), expect.get("roce_pfc")
+    if asked_soft(port, expect) is not None:
+        return skipped(_ECN, port.name, _SOFT[_ECN])
     if tos is None or not int(tos.value) & roce.ECN_BITS:
         return skipped(_ECN, port.name, "nobody expects ECN (the lowest two bits of roce_tos)")
     named = tuple(sorted(set(pfc.value))) if pfc is not None else ()

@@ -10,7 +10,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks.ib_rails i
     wanted_rate,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._data import rdma_drivers
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expectations
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+    Expectations,
+    Expected,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.roce import RocePort
 from ansible_collections.ibready.cluster.plugins.module_utils._hcas import most_gbps
 
@@ -43,6 +46,14 @@ def split(
         rails, left = rule(rails, count)
         others += left
     return rails, others
+
+
+def asked_soft(port: RocePort, expect: Expectations) -> Expected | None:
+    """The interface that the site asks this device of soft RoCE to be on; None of any other."""
+    wanted = expect.get("soft_roce")
+    if wanted is None or port.protocol != rdma_drivers.SOFTWARE or port.device not in wanted.value:
+        return None
+    return Expected(wanted.value[port.device], wanted.source)
 
 
 def _never(port: RocePort, ports: tuple[RocePort, ...], expect: Expectations) -> str:

@@ -15,7 +15,8 @@ ENTRIES: tuple[Entry, ...] = (
         "roce.rail.present",
         "error",
         "The host has Ethernet RDMA ports to make rails of",
-        "The inventory expects RoCE (link_layer Ethernet) of this host.",
+        "The inventory expects RoCE (link_layer Ethernet) of this host, or soft RoCE devices "
+        "(rdma_soft_roce).",
         ("the HCA's ports are in InfiniBand mode", "no RDMA driver is bound to the HCA"),
         "compare `lspci -d 15b3:` with `rdma link`; load mlx5_ib; set LINK_TYPE_P1 with mstconfig "
         "where the port is in the other mode",
@@ -24,9 +25,10 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "roce.rail.kind",
         "error",
-        "The rail is an HCA that speaks RoCE",
+        "The rail is an HCA that speaks RoCE, or the soft RoCE that was asked for",
         "Software RDMA (rxe, siw) looks like an HCA and moves a hundredth of what one does; iWARP "
-        "and others are no RoCE.",
+        "and others are no RoCE. Where the site asks for soft RoCE (rdma_soft_roce), it has to sit "
+        "on the interface that is named.",
         ("software RDMA was set up on an interface", "the HCA is of a kind that is not known here"),
         "look at `rdma link` and `ls -l /sys/class/infiniband/*/device/driver`; remove software "
         "devices with `rdma link delete NAME`",
@@ -110,7 +112,7 @@ ENTRIES: tuple[Entry, ...] = (
         "With the wrong trust RoCE packets fall into the default priority, where they are dropped "
         "under load.",
         ("trust was never set: it does not outlive a reboot",),
-        "`mlnx_qos -i IF --trust dscp`, and set it at every boot (a systemd unit)",
+        "`mlnx_qos -i IF --trust dscp`, and at every boot: role roce (roce_trust) does both",
         (*_RAILS, _QOS),
     ),
     Entry(
@@ -120,8 +122,8 @@ ENTRIES: tuple[Entry, ...] = (
         "Without it RoCE loses packets under load and resends whole windows; with it on too many "
         "priorities, pauses spread to all traffic.",
         ("flow control was never set: it does not outlive a reboot",),
-        "`mlnx_qos -i IF --pfc 0,0,0,1,0,0,0,0` (priority 3), and set it at every boot (a "
-        "systemd unit); the switches must have the same",
+        "`mlnx_qos -i IF --pfc 0,0,0,1,0,0,0,0` (priority 3), and at every boot: role roce "
+        "(roce_pfc) does both; the switches must have the same",
         (*_RAILS, _QOS),
     ),
     Entry(
@@ -131,8 +133,8 @@ ENTRIES: tuple[Entry, ...] = (
         "Switches sort by this mark. The driver's traffic class is above everything, NCCL_IB_TC of "
         "nccl.conf is what NCCL sets; RDMA CM's default does not reach NCCL.",
         ("another traffic class was set, or none after a reboot",),
-        "`echo N > /sys/class/infiniband/DEVICE/tc/1/traffic_class`, or NCCL_IB_TC=N in "
-        "/etc/nccl.conf; and at every boot",
+        "`echo N > /sys/class/infiniband/DEVICE/tc/1/traffic_class` at every boot (role roce: "
+        "roce_tos), or NCCL_IB_TC=N in /etc/nccl.conf",
         (*_RAILS, "/sys/class/infiniband/*/tc/*/traffic_class|/etc/nccl.conf"),
     ),
     Entry(
@@ -154,5 +156,16 @@ ENTRIES: tuple[Entry, ...] = (
         ("ECN was switched off for this priority",),
         "`echo 1 > /sys/class/net/IF/ecn/roce_np/enable/3` and the same for roce_rp",
         (*_RAILS, "/sys/class/net/*/ecn/roce_np/enable/*", "/sys/class/net/*/ecn/roce_rp/enable/*"),
+    ),
+    Entry(
+        "roce.cm.mode",
+        "error",
+        "RDMA CM connects by the expected RoCE mode",
+        "Programs that connect by RDMA CM (rping, storage, UCX) take this port's default. Two "
+        "hosts of different modes do not reach each other, and RoCE v1 leaves no subnet.",
+        ("the mode was set by hand, or is the driver's own again after a reboot",),
+        "run role roce with roce_mode, or `cma_roce_mode -d DEVICE -p PORT -m 2` (RoCE v2; "
+        "mlnx-tools of NVIDIA's stack), and again at every boot",
+        (*_RAILS, "/sys/kernel/config/rdma_cm/*/ports/*/default_roce_mode"),
     ),
 )

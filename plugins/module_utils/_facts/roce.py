@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Mapping
 
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import (
+    Reading,
+    rebuilt,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.gid import ROUTABLE
 
 ROCE_V2 = "RoCE v2"
+ROCE_V1 = "IB/RoCE v1"
 # A number that was looked for and is not set.
 UNSET = -1
 
@@ -49,8 +53,9 @@ class RocePort:
     """One RDMA port with an Ethernet link layer.
 
     ``protocol``: one of _data/rdma_drivers, "" for a driver that is not in it. ``netdev``: the
-    interface that carries its addresses. ``gids_read``: how many entries of the table were read.
-    ``traffic_class`` and ``cm_tos``: UNSET where nothing is set.
+    interface that carries its addresses; ``uplink``: the one that keeps the priorities, "" where
+    that cannot be told. ``gids_read``: how many entries of the table were read.
+    ``traffic_class`` and ``cm_tos``: UNSET where nothing is set. ``cm_mode``: RDMA CM's default.
     """
 
     device: str
@@ -64,6 +69,7 @@ class RocePort:
     physical_state: str = ""
     rate: float | None = None
     netdev: Reading[str] = field(default_factory=Reading)
+    uplink: str = ""
     operstate: Reading[str] = field(default_factory=Reading)
     carrier: Reading[bool] = field(default_factory=Reading)
     mtu: Reading[int] = field(default_factory=Reading)
@@ -72,6 +78,7 @@ class RocePort:
     qos: Qos = field(default_factory=Qos)
     traffic_class: Reading[int] = field(default_factory=Reading)
     cm_tos: Reading[int] = field(default_factory=Reading)
+    cm_mode: Reading[str] = field(default_factory=Reading)
 
     @property
     def name(self) -> str:
@@ -100,3 +107,19 @@ class RoceFacts:
         found = asdict(self)
         found["gid_index"] = {one.name: one.gid_index for one in self.ports.value or ()}
         return found
+
+
+def ports_of(raw: Mapping[str, Any]) -> Reading[tuple[RocePort, ...]]:
+    """The ports of what `RoceFacts.to_dict` made; KeyError or TypeError on what is not ours. What
+    the interface does with priorities is left out."""
+    return rebuilt(raw["ports"], lambda some: tuple(_port(one) for one in some))
+
+
+def _port(raw: Mapping[str, Any]) -> RocePort:
+    readings = {
+        name: rebuilt(one, lambda value: value)
+        for name, one in raw.items()
+        if isinstance(one, Mapping) and name != "qos"
+    }
+    gids = rebuilt(raw["gids"], lambda some: tuple(GidEntry(**one) for one in some))
+    return RocePort(**{**raw, **readings, "gids": gids, "qos": Qos()})

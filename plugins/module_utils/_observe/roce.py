@@ -79,6 +79,7 @@ def _port(evidence: Evidence, machine: Machine, ca: Ca, port: Port) -> RocePort:
     address, driver, virtual = _function(evidence, machine, base)
     gids, gids_read = _gids(evidence, f"{base}/ports/{port.num}")
     netdev = _netdev(evidence, base, port.num, gids)
+    uplink = _uplink(evidence, base, netdev)
     shown = f"{roce_qos.NET}/{netdev.value}" if netdev.value else ""
     return RocePort(
         device=ca.name,
@@ -92,14 +93,16 @@ def _port(evidence: Evidence, machine: Machine, ca: Ca, port: Port) -> RocePort:
         physical_state=port.physical_state,
         rate=port.rate,
         netdev=netdev,
+        uplink=uplink.value or "",
         operstate=_ask.text(evidence, f"{shown}/operstate") if shown else _same(netdev),
         carrier=_carrier(evidence, shown) if shown else _same(netdev),
         mtu=_ask.file(evidence, f"{shown}/mtu", to_int) if shown else _same(netdev),
         gids=gids,
         gids_read=gids_read,
-        qos=roce_qos.observe(evidence, _uplink(evidence, base, netdev)),
+        qos=roce_qos.observe(evidence, uplink),
         traffic_class=_ask.file(evidence, f"{base}/tc/{port.num}/traffic_class", _tclass),
         cm_tos=_ask.file(evidence, f"{CM}/{ca.name}/ports/{port.num}/default_roce_tos", to_int),
+        cm_mode=_ask.text(evidence, f"{CM}/{ca.name}/ports/{port.num}/default_roce_mode"),
     )
 
 
@@ -159,15 +162,19 @@ def _gids(evidence: Evidence, base: str) -> tuple[Reading[tuple[GidEntry, ...]],
 def _netdev(
     evidence: Evidence, base: str, num: int, gids: Reading[tuple[GidEntry, ...]]
 ) -> Reading[str]:
-    """The interface that the port's addresses are on: a bond's, where there is one."""
+    """The interface that the port's addresses are on: a bond's, where there is one.
+
+    Soft RoCE says itself which one it sits on.
+    """
+    parent = _ask.text(evidence, f"{base}/parent").value or ""
+    if _INTERFACE.fullmatch(parent):
+        return Reading(parent)
     for one in gids.value or ():
         if _INTERFACE.fullmatch(one.netdev):
             return Reading(one.netdev)
     own = _own_netdevs(evidence, base)
     if own.value is None:
-        parent = _ask.text(evidence, f"{base}/parent")  # what a software device sits on
-        named = parent.value or ""
-        return Reading(named) if _INTERFACE.fullmatch(named) else Reading(None, own.why)
+        return Reading(None, own.why)
     for name in own.value:
         if _ask.text(evidence, f"{roce_qos.NET}/{name}/dev_port").value == str(num - 1):
             return Reading(name)

@@ -20,6 +20,8 @@ def add(tree: Tree, node: Node) -> None:
         _interface(tree, hca)
         _gids(tree, hca, index)
         tree.command(f"mlnx_qos@{hca.netdev}", _qos("dscp" if rail else "pcp", 3 if rail else -1))
+        cm = f"/sys/kernel/config/rdma_cm/{hca.name}/ports/1"
+        tree.file(f"{cm}/default_roce_mode", "RoCE v2")
         if node.rdma != "inbox":
             base = f"{place(hca.path)}/infiniband/{hca.name}"
             tree.file(f"{base}/tc/1/traffic_class", "Global tclass=106" if rail else "")

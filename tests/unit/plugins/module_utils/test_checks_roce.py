@@ -34,6 +34,7 @@ DENIED: Reading[Any] = Reading(None, "permission denied")
 EXPECT = {
     "link_layer": "Ethernet",
     "rate_gbps": 400,
+    "roce_mode": "v2",
     "roce_trust": "dscp",
     "roce_pfc": [3],
     "roce_tos": 106,
@@ -75,6 +76,7 @@ def port(name: str = "mlx5_0", **bent: Any) -> RocePort:
         qos=QOS,
         traffic_class=Reading(106),
         cm_tos=ABSENT,
+        cm_mode=Reading("RoCE v2"),
     )
     return replace(healthy, **bent)
 
