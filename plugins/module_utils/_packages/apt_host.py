@@ -159,8 +159,10 @@ class AptHost:
         )
         if self._check() is None and not self.damage():
             return done
-        fix = [*YES, "--fix-broken", "install"]
-        planned = self._apt("apt-get", ["--simulate", *fix])
+        # apt mends what is missing or not configured; what was torn it leaves unless it is named.
+        torn = sorted(one.name for one in self.installed().values() if one.torn)
+        fix = ["--fix-broken", *(["--reinstall"] if torn else []), "install", *torn]
+        planned = self._apt("apt-get", ["--simulate", *YES, *fix])
         changes = self._changes(planned, "looking how the packages could be repaired")
         foreign = [
             one.name
@@ -176,7 +178,7 @@ class AptHost:
                 failures.said(configured.stdout, configured.stderr),
                 changed=True,
             )
-        fixed = self._apt("apt-get", fix)
+        fixed = self._apt("apt-get", [*YES, *fix])
         if fixed.rc != 0 or self.damage():
             raise failures.explain(
                 fixed.stdout,
@@ -186,7 +188,7 @@ class AptHost:
                 doing=f"repairing the package database ({'; '.join(self.damage())})",
                 changed=True,
             )
-        return [*done, "apt-get --fix-broken install"]
+        return [*done, " ".join(["apt-get", *fix])]
 
     def _check(self) -> str | None:
         done = self._apt("apt-get", ["check"])

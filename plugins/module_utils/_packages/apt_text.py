@@ -41,7 +41,8 @@ def installed(text: str) -> tuple[Installed, ...]:
         if status in _GONE:
             continue
         whole = status in _WHOLE and flag == "ok"
-        found.append(Installed(name, version, arch, whole, held=want == "hold"))
+        torn = status == "half-installed" or flag != "ok"
+        found.append(Installed(name, version, arch, whole, held=want == "hold", torn=torn))
     return tuple(found)
 
 

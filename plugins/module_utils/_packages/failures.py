@@ -150,8 +150,10 @@ def said(*texts: str) -> str:
     lines = [line.strip() for text in texts for line in text.splitlines() if line.strip()]
     telling = [
         line
-        for line in lines
+        for above, line in zip(["", *lines], lines)
         if line.startswith(("E: ", "W: ", "Err:", "Error", "dpkg: error", "error:", "Problem"))
+        # dpkg names the package, and says in the next line why.
+        or (above.startswith("dpkg: error") and above.endswith(":"))
     ]
     # The package manager repeats itself.
     chosen = list(dict.fromkeys(telling or lines[-8:]))

@@ -91,13 +91,17 @@ class Part:
 
 @dataclass(frozen=True)
 class Installed:
-    """A package of the host: ``whole`` is False where its installation never ended."""
+    """A package of the host: ``whole`` is False where its installation never ended.
+
+    ``torn``: it ended among the files; nothing but unpacking them again makes it whole.
+    """
 
     name: str
     version: str
     arch: str = ""
     whole: bool = True
     held: bool = False
+    torn: bool = False
 
 
 @dataclass(frozen=True)

@@ -381,6 +381,23 @@ def test_power_lost_before_dependencies_came(world: AptWorld, repository: DebRep
     assert set(world.packages().values()) == {f"{OLD}-1ubuntu1"}
 
 
+def test_power_lost_among_the_files_is_repaired(world: AptWorld, repository: DebRepository) -> None:
+    entry, parts = repository.entry(), {"nvidia_driver": part()}
+    bring(world, [entry], parts)
+    status = world.file("/var/lib/dpkg/status")
+    before, mine, after = status.read_text().partition("Package: nvidia-utils-580\n")
+    torn = after.replace(" ok installed", " reinstreq half-installed", 1)
+    status.write_text(f"{before}{mine}{torn}")
+    outcome = bring(world, [entry], parts)
+    assert outcome.repaired == [
+        "nvidia-utils-580 is not installed to the end",
+        "ran dpkg --configure -a",
+        "ran apt-get --fix-broken --reinstall install nvidia-utils-580",
+    ]
+    assert set(world.packages().values()) == {f"{OLD}-1ubuntu1"}
+    assert not bring(world, [entry], parts).changed
+
+
 def test_a_part_that_is_no_longer_planned_goes_with_what_it_brought(
     world: AptWorld, repository: DebRepository
 ) -> None:

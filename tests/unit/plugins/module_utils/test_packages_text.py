@@ -96,11 +96,23 @@ def test_the_sizes_that_apt_tells(text: str, expected: tuple[int, int]) -> None:
 def test_the_packages_of_dpkg() -> None:
     text = "hold ok installed a amd64 1\ninstall ok half-configured b all 2\n"
     text += "deinstall ok config-files c amd64 3\ninstall ok triggers-pending d amd64 4\n"
+    text += "install reinstreq half-installed e amd64 5\ninstall ok half-installed f amd64 6\n"
     assert apt_text.installed(text) == (
         Installed("a", "1", "amd64", held=True),
         Installed("b", "2", "all", whole=False),
         Installed("d", "4", "amd64"),
+        Installed("e", "5", "amd64", whole=False, torn=True),
+        Installed("f", "6", "amd64", whole=False, torn=True),
     )
+
+
+def test_what_dpkg_gives_as_the_reason_is_told() -> None:
+    text = "Setting up a (1) ...\ndpkg: error processing package a (--configure):\n"
+    text += (
+        " installed a package post-installation script subprocess returned error exit status 7\n"
+    )
+    text += "Errors were encountered while processing:\n a\nE: Sub-process failed\n"
+    assert "exit status 7" in failures.said(text)
 
 
 # dnf 4.23.
