@@ -22,9 +22,12 @@ from ansible_collections.ibready.cluster.plugins.module_utils._data import host_
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
 from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.host import (
+    MANAGER,
     HostFacts,
+    LoginLimit,
     ServiceFacts,
     Unit,
+    UnitLimit,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.proc_limits import (
@@ -32,6 +35,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.proc_limits
     Limits,
 )
 
+_MACHINES = "simulated node: the machine that runs it gives nobody more than"
+_LOGIN = "host.limit.memlock_login"
 _SYSTEMD = "systemd's default"
 _WELL = "running or not enabled"
 _RESTART = "auto-restart"
@@ -46,10 +51,14 @@ def judge(facts: HostFacts, machine: Machine) -> list[Check]:
     hca = whole.then(host_scope.with_hca(machine))
     host = real.then(host_scope.outside_container(machine))
     # A sandbox has real limits, even where its HCAs are on no bus.
-    pins = Scope() if machine.without_hardware else host_scope.with_hca(machine)
+    pins = Scope()
+    # Soft RoCE is on no bus either.
+    if not machine.without_hardware and not facts.modules.devices.value:
+        pins = host_scope.with_hca(machine)
     systemd = _with_systemd(services, machine)
     return [
         *pins.then(systemd).judge("host.limit.memlock", lambda: _memlock(services, machine)),
+        *pins.then(systemd).judge(_LOGIN, lambda: [_login(services, machine)]),
         *systemd.judge("host.limit.nofile", lambda: _nofile(services)),
         *hca.then(systemd).judge("host.service.openibd", lambda: [_openibd(services)]),
         *hca.then(systemd).judge("host.service.ibacm", lambda: [_ibacm(services)]),
@@ -74,14 +83,33 @@ def _memlock(services: ServiceFacts, machine: Machine) -> list[Check]:
             return ""
         if not limits.memlock_soft == limits.memlock_hard == ceiling:
             return ""
-        return f"simulated node: the machine that runs it gives nobody more than {_bytes(ceiling)}"
+        return f"{_MACHINES} {_bytes(ceiling)}"
 
     def wrong(limits: Limits) -> str:
         if limits.memlock_soft >= UNLIMITED and limits.memlock_hard >= UNLIMITED:
             return ""
         return f"{_bytes(limits.memlock_soft)} (hard {_bytes(limits.memlock_hard)})"
 
-    return _limit("host.limit.memlock", services, wrong, "unlimited", capped)
+    return _limit("host.limit.memlock", "MEMLOCK", services, wrong, "unlimited", capped)
+
+
+def _login(services: ServiceFacts, machine: Machine) -> Check:
+    subject, expected = "logins by ssh", "unlimited"
+
+    def judge(limit: LoginLimit) -> Check:
+        if limit.memlock >= UNLIMITED:
+            return passed(_LOGIN, subject, expected, expected, CAPABILITY)
+        ceiling = machine.memlock_ceiling
+        if ceiling is not None and limit.memlock == ceiling:
+            why = f"{_MACHINES} {_bytes(ceiling)}"
+            return skipped(_LOGIN, subject, why)
+        cause = f"{limit.path} says `{limit.line}`" if limit.path else ""
+        return failed(_LOGIN, subject, _bytes(limit.memlock), expected, CAPABILITY, cause=cause)
+
+    def missing() -> Check:
+        return skipped(_LOGIN, subject, services.login.why)
+
+    return look(_LOGIN, subject, services.login, judge, missing=missing)
 
 
 def _nofile(services: ServiceFacts) -> list[Check]:
@@ -90,11 +118,12 @@ def _nofile(services: ServiceFacts) -> list[Check]:
     def wrong(limits: Limits) -> str:
         return "" if limits.nofile_hard >= least else f"hard limit {limits.nofile_hard}"
 
-    return _limit("host.limit.nofile", services, wrong, f"at least {least} (hard)")
+    return _limit("host.limit.nofile", "NOFILE", services, wrong, f"at least {least} (hard)")
 
 
 def _limit(
     check: str,
+    key: str,
     services: ServiceFacts,
     wrong: Callable[[Limits], str],
     expected: str,
@@ -118,17 +147,34 @@ def _limit(
         elif capped(name, reading.value):
             checks.append(skipped(check, name, capped(name, reading.value)))
         elif wrong(reading.value):
-            cause = "" if name == _SYSTEMD else _cause(name, services, wrong)
-            observed = wrong(reading.value)
-            checks.append(failed(check, name, observed, expected, CAPABILITY, cause=cause))
+            cause, remedy = _cause(name, key, services, wrong)
+            words = {"cause": cause, "remedy": remedy}
+            checks.append(failed(check, name, wrong(reading.value), expected, CAPABILITY, **words))
     return checks or [passed(check, HOST, f"{', '.join(asked)}: {expected}", expected, CAPABILITY)]
 
 
-def _cause(name: str, services: ServiceFacts, wrong: Callable[[Limits], str]) -> str:
-    default = services.defaults.value
-    if default is not None and not wrong(default):
-        return f"{name} was started before systemd's default was raised, or its unit lowers it"
-    return f"{name} has systemd's default, and so has every job that it starts"
+def _cause(
+    name: str, key: str, services: ServiceFacts, wrong: Callable[[Limits], str]
+) -> tuple[str, str]:
+    """Who keeps the limit low, and what to do there; "" for what the catalog says."""
+    asked = services.asked.get(name, {}).get(key, UnitLimit())
+    if asked.line:
+        # The kernel shows what the process has; its file says why it will not get more either.
+        remedy = (
+            f"take {asked.line} out of {asked.path}, or give it what is expected; `systemctl"
+            f" daemon-reload`, then restart {name} when no job runs"
+        )
+        return f"{asked.path} sets {asked.line} for {name}", remedy
+    default = services.asked.get(MANAGER, {}).get(key, UnitLimit())
+    low = services.defaults.value is None or bool(wrong(services.defaults.value))
+    by = f", which {default.path} sets ({default.line})" if low and default.line else ""
+    if name == _SYSTEMD:
+        return (f"{default.path} sets {default.line}" if default.line else ""), ""
+    if low:
+        return f"{name} has systemd's default{by}, and so has every job that it starts", ""
+    if asked.value is None:
+        return f"{name} was started before systemd's default was raised, or its unit lowers it", ""
+    return f"{name} was started before its limit was raised: its unit now asks for enough", ""
 
 
 def _bytes(limit: int) -> str:

@@ -7,6 +7,8 @@ containerd, Docker, CRI-O, Kubernetes, k3s, OpenPBS, chrony, ntp and linuxptp sh
 
 from __future__ import annotations
 
+# One of these, by the distribution; Ubuntu's is started by a socket.
+SSH = ("ssh", "sshd")
 RDMA = ("openibd", "ibacm", "rdma-ndd")
 # What these start is the job: it has their limits.
 JOBS = (
@@ -26,3 +28,5 @@ UPDATES = (APT_TIMER, *DNF_TIMERS)
 
 # What a unit is asked for. MainPID is 0 for what is no service.
 PROPERTIES = "Id,LoadState,ActiveState,SubState,UnitFileState,MainPID"
+# Of what starts jobs, also the limits that its files ask for, and where these files are.
+JOB_PROPERTIES = f"{PROPERTIES},FragmentPath,DropInPaths,LimitMEMLOCKSoft,LimitNOFILE"

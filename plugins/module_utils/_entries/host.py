@@ -186,6 +186,21 @@ ENTRIES = (
         ("systemctl_show", "/proc/*/limits"),
     ),
     Entry(
+        "host.limit.memlock_login",
+        "warning",
+        "Logins by ssh may lock as much memory as they want",
+        "mpirun starts its daemons by ssh, and people try things out: both have the limit of the "
+        "login, which pam_limits sets, or sshd's own where it does not.",
+        (
+            "no file of pam_limits raises the limit, and sshd has systemd's default",
+            "a later file of /etc/security/limits.d lowers it again, or only its hard limit",
+            "sshd goes without PAM (no line UsePAM yes), and has systemd's default",
+        ),
+        "run role ibready.cluster.host_tuning, restart sshd and log in anew; `ulimit -l` shows "
+        "what a login has",
+        ("systemctl_show", "/proc/*/limits", "/etc/pam.d/sshd", "/etc/ssh/sshd_config"),
+    ),
+    Entry(
         "host.limit.nofile",
         "warning",
         "Jobs may open enough files",

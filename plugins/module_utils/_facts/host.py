@@ -67,16 +67,45 @@ class Unit:
     sub: str = ""
 
 
+MANAGER = "systemd"
+
+
+@dataclass(frozen=True)
+class UnitLimit:
+    """What a unit's files ask for: ``value`` as systemd understood it (None: it did not say), and
+    the last line that sets it, with its file; "" where no file does."""
+
+    value: int | None = None
+    line: str = ""
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class LoginLimit:
+    """What a login by ssh may lock, in bytes; the file and the line of pam_limits that say so, ""
+    where it is sshd's own limit."""
+
+    memlock: int
+    path: str = ""
+    line: str = ""
+
+
 @dataclass(frozen=True)
 class ServiceFacts:
     """What systemd runs, by subject, and the limits it gives: by default, and to each service that
-    starts jobs, as the kernel shows them for its main process."""
+    starts jobs, as the kernel shows them for its main process.
+
+    ``asked``: by service and limit (MEMLOCK, NOFILE), what its unit asks for, and for the manager
+    (``MANAGER``) what sets its default. ``login``: missing where no sshd runs.
+    """
 
     rdma: Reading[tuple[Unit, ...]] = field(default_factory=Reading)
     jobs: Reading[tuple[Unit, ...]] = field(default_factory=Reading)
     time: Reading[tuple[Unit, ...]] = field(default_factory=Reading)
     defaults: Reading[Limits] = field(default_factory=Reading)
     limits: dict[str, Reading[Limits]] = field(default_factory=dict)
+    asked: dict[str, dict[str, UnitLimit]] = field(default_factory=dict)
+    login: Reading[LoginLimit] = field(default_factory=Reading)
     synchronised: Reading[bool] = field(default_factory=Reading)
 
 

@@ -10,8 +10,16 @@ from typing import Sequence
 from ansible_collections.ibready.cluster.plugins.module_utils._data import host_units
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence
 from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.host import ServiceFacts, Unit
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import _ask
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.host import (
+    LoginLimit,
+    ServiceFacts,
+    Unit,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import (
+    _ask,
+    login_limits,
+    unit_limits,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
     proc_limits,
     systemctl_show,
@@ -40,15 +48,34 @@ def show(text: str) -> Show:
 
 def observe(evidence: Evidence) -> ServiceFacts:
     """Units by subject; the limits of those that run and start jobs, from /proc."""
-    jobs = units(evidence, host_units.JOBS)
+    shown = _shown(evidence, host_units.JOBS, host_units.JOB_PROPERTIES)
+    jobs = shown.map(lambda found: _units(found, len(host_units.JOBS)))
+    default, limits = defaults(evidence), _limits(evidence, jobs.value or ())
     return ServiceFacts(
         rdma=units(evidence, host_units.RDMA),
         jobs=jobs,
         time=units(evidence, host_units.TIME),
-        defaults=_ask.command(evidence, "systemctl_show", show).map(_defaults),
-        limits=_limits(evidence, jobs.value or ()),
+        defaults=default,
+        limits=limits,
+        asked=unit_limits.asked(evidence, shown.value, limits, default.value),
+        login=_login(evidence),
         synchronised=_ask.command(evidence, "timedatectl_show", show).map(_clock),
     )
+
+
+def _login(evidence: Evidence) -> Reading[LoginLimit]:
+    told = units(evidence, host_units.SSH)
+    if told.value is None:
+        return Reading(None, told.why)
+    pids = [one.pid for one in told.value if one.active in _RUNNING and one.pid]
+    if not pids:
+        return Reading(None, "no sshd runs", missing=True)
+    return login_limits.observe(evidence, pids[0])
+
+
+def defaults(evidence: Evidence) -> Reading[Limits]:
+    """What systemd gives to what it starts."""
+    return _ask.command(evidence, "systemctl_show", show).map(_defaults)
 
 
 def _limits(evidence: Evidence, jobs: tuple[Unit, ...]) -> dict[str, Reading[Limits]]:
@@ -102,9 +129,12 @@ def _grants_memlock(text: str) -> bool:
 
 def units(evidence: Evidence, names: Sequence[str]) -> Reading[tuple[Unit, ...]]:
     """These units as systemd sees them; one that it does not know has ``load`` not-found."""
-    option = f"--property={host_units.PROPERTIES}"
-    told = _ask.command(evidence, "systemctl_show", show, option, *names)
+    told = _shown(evidence, names, host_units.PROPERTIES)
     return told.map(lambda found: _units(found, len(names)))
+
+
+def _shown(evidence: Evidence, names: Sequence[str], properties: str) -> Reading[Show]:
+    return _ask.command(evidence, "systemctl_show", show, f"--property={properties}", *names)
 
 
 def _units(found: Show, asked: int) -> tuple[Unit, ...]:

@@ -5,12 +5,14 @@
 numa_balancing, zone_reclaim, sysctls (by name), memlock and nofile (systemd's defaults),
 secure_boot (on, off, none), log (more lines of dmesg), modules (loaded besides), missing (not
 loaded), units (name to active state), ipoib (configured interfaces), modes (of device files, "" for
-none), slurmd_memlock, synchronised.
+none), slurmd_memlock, slurmd_asks (its unit's LimitMEMLOCK), slurmd_dropin (a file that says so),
+synchronised.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data import host_units
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import entry_name
@@ -21,7 +23,8 @@ from tests.gauntlet.tree import Tree
 _SECURE_BOOT = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 _OTHER_VARIABLE = "/sys/firmware/efi/efivars/BootCurrent-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 _CPUS = 8  # a real host has some hundred; one tells as much
-_SLURMD = 4242
+_SLURMD, _SSHD = 4242, 871
+_PIDS = {"slurmd": _SLURMD, "ssh": _SSHD}
 # As the role host_tuning leaves them; the memory policies are settings of their own.
 _SYSCTLS = {
     "vm.max_map_count": 1048576,
@@ -196,8 +199,17 @@ def _services(tree: Tree, node: Node) -> None:
         active["openibd"] = "active"
         active["ibacm"] = "inactive"
     active.update(more.get("units", {}))
-    for names in (host_units.RDMA, host_units.JOBS, host_units.TIME, host_units.UPDATES):
-        _units(tree, names, active)
+    active["ssh"] = "active"
+    tree.file(f"/proc/{_SSHD}/limits", _limits("8388608"))
+    tree.file("/etc/pam.d/sshd", "@include common-account\nsession required pam_limits.so\n")
+    tree.file("/etc/ssh/sshd_config", "Include /etc/ssh/sshd_config.d/*.conf\nUsePAM yes\n")
+    tree.file("/etc/pam.d/common-account", "account required pam_unix.so\n")
+    lines = "* soft memlock unlimited\n* hard memlock unlimited\n"
+    tree.file("/etc/security/limits.d/90-ibready.conf", lines)
+    tree.file("/etc/security/limits.conf", "#* soft memlock 64\n")
+    subjects = (host_units.SSH, host_units.RDMA, host_units.JOBS, host_units.TIME)
+    for names in (*subjects, host_units.UPDATES):
+        _units(tree, names, active, more)
     if active.get("slurmd") == "active":
         tree.file(f"/proc/{_SLURMD}/limits", _limits(more.get("slurmd_memlock", "unlimited")))
     synchronised = more.get("synchronised", "yes")
@@ -207,18 +219,26 @@ def _services(tree: Tree, node: Node) -> None:
     tree.command("timedatectl_show", told)
 
 
-def _units(tree: Tree, names: Sequence[str], active: dict[str, str]) -> None:
+def _units(
+    tree: Tree, names: Sequence[str], active: dict[str, str], more: Mapping[str, Any]
+) -> None:
     blocks = []
     for name in names:
         state = active.get(name)
         unit = name if "." in name else f"{name}.service"
         loaded = "loaded" if state else "not-found"
-        pid = _SLURMD if name == "slurmd" and state == "active" else 0
+        pid = _PIDS.get(name, 0) if state == "active" else 0
         enabled = "enabled" if state in ("active", "failed") else "disabled" if state else ""
         blocks.append(
             f"MainPID={pid}\nId={unit}\nLoadState={loaded}\n"
             f"ActiveState={state or 'inactive'}\nUnitFileState={enabled}\n"
         )
+        if name == "slurmd" and pid:
+            asks, dropin = more.get("slurmd_asks", "infinity"), more.get("slurmd_dropin", "")
+            blocks[-1] += (
+                f"LimitMEMLOCKSoft={asks}\nLimitNOFILE=131072\n"
+                f"FragmentPath=/lib/systemd/system/slurmd.service\nDropInPaths={dropin}\n"
+            )
     option = f"--property={host_units.PROPERTIES}"
     tree.command(entry_name("systemctl_show", option, *names), "\n".join(blocks))
 

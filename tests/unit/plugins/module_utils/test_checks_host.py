@@ -270,6 +270,7 @@ def test_every_check_of_the_catalog_is_made_once_on_a_healthy_node() -> None:
             {},
             {
                 "host.limit.memlock": "unknown",
+                "host.limit.memlock_login": "unknown",
                 "host.limit.nofile": "unknown",
                 "host.service.openibd": "unknown",
                 "host.service.ibacm": "unknown",
@@ -490,6 +491,7 @@ def test_a_sandbox_node_is_judged_by_what_is_real_of_it() -> None:
         "host.memory.numa_balancing",
         "host.memory.zone_reclaim",
         "host.limit.memlock",
+        "host.limit.memlock_login",
         "host.limit.nofile",
     }
     assert "simulated node: InfiniBand fabric" in one(checks, "host.dmesg.mlx5").cause
