@@ -67,6 +67,17 @@ options:
       O(state=finished).
     type: str
     default: ""
+  settings:
+    description: RV(settings) of every host, by its name. For O(state=finished).
+    type: dict
+    default: {}
+    version_added: 0.2.0
+  environment:
+    description: More of the job's environment, name to value. For O(state=prepared),
+      O(state=started) and O(state=joined).
+    type: dict
+    default: {}
+    version_added: 0.2.0
 attributes:
   check_mode:
     description: Does nothing in check mode.
@@ -100,6 +111,12 @@ mpirun:
   description: The folder of mpirun.
   type: str
   returned: with O(state=prepared)
+settings:
+  description: What the host's files and O(environment) tell UCX (C(ucx)) and Open MPI (C(mca)),
+    each with where that is said, and its RDMA C(devices).
+  type: dict
+  returned: with O(state=prepared)
+  version_added: 0.2.0
 busy:
   description: Whether it failed because another job runs, which must not be tidied up then.
   type: bool
@@ -112,6 +129,16 @@ why:
   description: The verdict in a sentence.
   type: str
   returned: with O(state=finished)
+cause:
+  description:
+    - Why the job did not go over RDMA though that is expected, as one word; empty where it did, or
+      where nothing tells.
+    - V(mpi.ucx_tls), V(mpi.ucx_net_devices), V(mpi.pml) and V(mpi.btl) are settings of that name;
+      V(mpi.without_ucx) is an Open MPI without UCX, and V(mpi.no_rdma_transport) a UCX that finds
+      no RDMA device. V(mpi.ud_unanswered) is a job over RDMA whose datagrams got no answer.
+  type: str
+  returned: with O(state=finished)
+  version_added: 0.2.0
 transports:
   description: What the hosts spoke to each other by.
   type: list
@@ -152,11 +179,14 @@ from ansible_collections.ibready.cluster.plugins.module_utils._command import (
     find_program,
     run_program,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import mpi_bench, mpi_log
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._smoke import (
     _program,
+    fallback,
     job,
+    settings,
     verdict,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._source import source_of
@@ -170,14 +200,17 @@ def _run(argv: list[str], timeout: float) -> Output:
 
 def _act(given: dict[str, Any]) -> dict[str, Any]:
     state, user = given["state"], given["user"] or job.default_user(os.environ)
+    more = job.checked(given["environment"])
     if state == "prepared":
         files = {**given["files"], "smoke.py": source_of(_program)}
-        return {"changed": True, "mpirun": job.prepare(_run, files, user)}
+        folder = job.prepare(_run, files, user)
+        told = settings.look(_run, Live("/"), folder, user, job.home_of(user), more)
+        return {"changed": True, "mpirun": folder, "settings": told}
     if state == "started":
-        commands = job.start(_run, user, given["peers"], given["timeout"])
+        commands = job.start(_run, user, given["peers"], given["timeout"], more)
         return {"changed": True, "commands": commands}
     if state == "joined":
-        job.join(_run, user, given["command"], given["timeout"])
+        job.join(_run, user, given["command"], given["timeout"], more)
         return {"changed": True}
     if state == "finished":
         return {"changed": False, **_judged(given)}
@@ -192,6 +225,7 @@ def _judged(given: dict[str, Any]) -> dict[str, Any]:
         parsed = mpi_log.parse(log)
     except ParseError:
         parsed = mpi_log.MpiLog((), (), ())
+    why_not = fallback.find(parsed, given["settings"])
     found = verdict.judge(
         parsed,
         given["ranks"],
@@ -199,14 +233,22 @@ def _judged(given: dict[str, Any]) -> dict[str, Any]:
         rails=given["rails"],
         rails_why=given["rails_why"],
         simulated=given["simulated"],
+        fallback=why_not,
     )
     if ended.running or ended.result != "success":
         how = "did not end" if ended.running else f"ended with {ended.result} {ended.status}"
         why = f"mpirun {how}: {found.why if found.result == verdict.FAIL else job.last_line(log)}"
-        found = verdict.Verdict(verdict.FAIL, why, found.transports)
+        cause = found.cause
+        wanted = given["rails"] and not given["simulated"] and not parsed.between
+        if why_not is not None and (parsed.unanswered or wanted):
+            # Open MPI that may take UCX only does not start without a transport that it likes.
+            why += f"; {why_not.cause}; next: {why_not.remedy}"
+            cause = why_not.id
+        found = verdict.Verdict(verdict.FAIL, why, found.transports, cause)
     return {
         "result": found.result,
         "why": found.why,
+        "cause": found.cause,
         "transports": list(found.transports),
         "measured": _measured(log),
         "log": log,
@@ -238,6 +280,8 @@ def main() -> None:
             "rails": {"type": "bool", "default": False},
             "rails_why": {"type": "str", "default": ""},
             "simulated": {"type": "str", "default": ""},
+            "settings": {"type": "dict", "default": {}},
+            "environment": {"type": "dict", "default": {}},
         },
         required_if=[("state", "prepared", ["files"]), ("state", "finished", ["ranks", "hosts"])],
         supports_check_mode=True,

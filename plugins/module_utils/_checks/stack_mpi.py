@@ -11,19 +11,27 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     failed,
     passed,
     skipped,
+    unknown,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._checks.stack_installed import (
     NO_RDMA,
     has_rdma,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._data.mpi import RDMA_TRANSPORTS
+from ansible_collections.ibready.cluster.plugins.module_utils._data.mpi import (
+    RDMA_TRANSPORTS,
+    UCX_FILE,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.stack import StackFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._mpi.limits import (
+    devices_without_rdma,
+    tls_without_rdma,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ompi_info import OmpiInfo
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ucx_info import UcxInfo
 
-_PML, _UCX = "stack.mpi.pml", "stack.mpi.transports"
+_PML, _UCX, _CONF = "stack.mpi.pml", "stack.mpi.transports", "stack.mpi.ucx_conf"
 
 
 def judge(facts: StackFacts, machine: Machine) -> Iterator[Check]:
@@ -32,10 +40,35 @@ def judge(facts: StackFacts, machine: Machine) -> Iterator[Check]:
     if why:
         yield skipped(_PML, "openmpi", why)
         yield skipped(_UCX, "ucx", why)
+        yield skipped(_CONF, UCX_FILE, why)
         return
     yield look(_PML, "openmpi", facts.ompi, _pml)
     # Of a host without Open MPI nobody knows whether its jobs use UCX.
     yield look(_UCX, "ucx", facts.ucx, _transports)
+    yield from _conf(facts)
+
+
+def _conf(facts: StackFacts) -> Iterator[Check]:
+    """What every job of the host reads before its own environment."""
+    if facts.ucx_conf.value is None and not facts.ucx_conf.missing:
+        yield unknown(_CONF, UCX_FILE, facts.ucx_conf.why)
+        return
+    if facts.ucx.value is None:
+        yield unknown(_CONF, UCX_FILE, facts.ucx.why)
+        return
+    found = facts.ucx_conf.value or {}
+    reached = [one for one in facts.ucx.value.transports if one.name.startswith(RDMA_TRANSPORTS)]
+    devices = [one.device.partition(":")[0] for one in reached]
+    tls, names = found.get("UCX_TLS", ""), found.get("UCX_NET_DEVICES", "")
+    wrong = [f"UCX_TLS={tls}"] if tls and tls_without_rdma(tls) else []
+    wrong += [f"UCX_NET_DEVICES={names}"] if names and devices_without_rdma(names, devices) else []
+    expected = "nothing that keeps UCX from RDMA"
+    if wrong:
+        remedy = f"take {' and '.join(wrong)} out of {UCX_FILE}; role mpi writes the rails there"
+        yield failed(_CONF, UCX_FILE, ", ".join(wrong), expected, CAPABILITY, remedy=remedy)
+        return
+    shown = [f"{name}={found[name]}" for name in ("UCX_TLS", "UCX_NET_DEVICES") if name in found]
+    yield passed(_CONF, UCX_FILE, ", ".join(shown) or "no limit", expected, CAPABILITY)
 
 
 def _why_not(facts: StackFacts, machine: Machine) -> str:

@@ -28,6 +28,17 @@ _UCX = re.compile(
     r"(?:(?:\S{1,64} )?(self|intra-node|inter-node) cfg#[0-9]{1,9}|"
     r"ep_cfg\[[0-9]{1,9}\]:) (.{1,4000})"
 )
+_VARIABLES = re.compile(rf"{_WHO} \S{{1,64}} UCX INFO UCX_\* env variables?: (.{{1,4000}})")
+_SET = re.compile(r"(UCX_[A-Z0-9_]{1,60})=(\S{0,400})")
+# With nothing but pml_base_verbose, a component of this name is the PML's.
+_OFFERED = re.compile(rf"{_WHO} mca: base: components_open: found loaded component ucx$")
+_REFUSED = re.compile(rf"{_WHO} select: init returned failure for component ucx$")
+# UCX ends the process whose datagrams nobody acknowledged.
+_SILENT = re.compile(
+    r"\[([A-Za-z0-9_.-]{1,255}):[0-9]{1,10}[ :0-9a-z]{0,30}\] ud_ep\.c:[0-9]{1,6} "
+    r"Fatal: UD endpoint .{1,200}: unhandled timeout error"
+)
+OFFERED, REFUSED = "offered", "refused"
 _LANES = re.compile(r"\b(?:tag|am|rma|amo|stream)\(([^()]{1,1000})\)")
 _RANK = re.compile(
     r"ibready-smoke rank=([0-9]{1,9}) size=([0-9]{1,9}) host=(\S{1,255}) "
@@ -65,11 +76,19 @@ class Rank:
 
 @dataclass(frozen=True)
 class MpiLog:
-    """``layers``: the PML that each host chose. ``between``: what hosts spoke to each other by."""
+    """``layers``: the PML that each host chose. ``between``: what hosts spoke to each other by.
+
+    ``variables``: host, name and value of what UCX took from the environment. ``ucx``: what became
+    of Open MPI's component ucx on a host, OFFERED or REFUSED; a host without one left it out.
+    ``unanswered``: hosts whose datagrams (UD) to another one were never acknowledged.
+    """
 
     layers: tuple[tuple[str, str], ...]
     between: tuple[Transport, ...]
     ranks: tuple[Rank, ...]
+    variables: tuple[tuple[str, str, str], ...] = ()
+    ucx: tuple[tuple[str, str], ...] = ()
+    unanswered: tuple[str, ...] = ()
 
 
 def parse(text: str) -> MpiLog:
@@ -77,6 +96,9 @@ def parse(text: str) -> MpiLog:
     layers: dict[tuple[str, str], None] = {}
     between: dict[Transport, None] = {}
     ranks: dict[Rank, None] = {}
+    variables: dict[tuple[str, str, str], None] = {}
+    ucx: dict[tuple[str, str], None] = {}
+    unanswered: dict[str, None] = {}
     for shown in clean_lines(text):
         line = " ".join(shown.split())
         rank = _RANK.search(line)
@@ -88,11 +110,22 @@ def parse(text: str) -> MpiLog:
             layers[(layer[1], layer[2])] = None
         for one in _transports(line):
             between[one] = None
-    if not (layers or between or ranks):
+        given = _VARIABLES.search(line)
+        if given is not None:
+            variables.update({(given[1], *pair): None for pair in _SET.findall(given[2])})
+        silent = _SILENT.search(line)
+        if silent is not None:
+            unanswered[silent[1]] = None
+        for pattern, what in ((_OFFERED, OFFERED), (_REFUSED, REFUSED)):
+            met = pattern.search(line)
+            if met is not None:
+                ucx[(met[1], what)] = None
+    if not (layers or between or ranks or ucx):
         raise ParseError(_TOOL, 0, "", "no line of Open MPI, UCX or the job's own")
     # An MTL is chosen before the PML, and only the PML cm uses it.
     used = [one for one in between if one.layer != "mtl" or (one.host, "cm") in layers]
-    return MpiLog(tuple(layers), tuple(used), tuple(ranks))
+    more = (tuple(variables), tuple(ucx), tuple(unanswered))
+    return MpiLog(tuple(layers), tuple(used), tuple(ranks), *more)
 
 
 def _rank(match: re.Match[str]) -> Rank:

@@ -14,7 +14,7 @@ import re
 import shutil
 import time
 from dataclasses import dataclass
-from typing import Callable, Mapping
+from typing import Any, Callable, Mapping
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _state
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import last_word
@@ -54,6 +54,7 @@ _NO_MPIRUN = (
 _DAEMON = re.compile(r"(?:^|[/;\s])(?:prted|orted)\s")
 _DETACH = re.compile(r" --?daemonize\b")
 _COMMAND_MOST = 65536
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
 # The names of files that we write.
 _FILE = re.compile(r"[a-z][a-z0-9.-]{0,63}")
@@ -101,10 +102,18 @@ def prepare(run: Run, files: Mapping[str, str], user: str) -> str:
 
 
 def start(
-    run: Run, user: str, hosts: list[str], seconds: int, sleep: Callable[[float], None] = time.sleep
+    run: Run,
+    user: str,
+    hosts: list[str],
+    seconds: int,
+    given: Mapping[str, str],
+    sleep: Callable[[float], None] = time.sleep,
 ) -> dict[str, str]:
-    """Start the script on the first host; returns the command that each of the others is to run."""
-    _unit(run, ["/bin/bash", f"{FOLDER}/mpirun.sh"], user, seconds)
+    """Start the script on the first host; returns the command that each of the others is to run.
+
+    ``given``: more of the job's environment.
+    """
+    _unit(run, ["/bin/bash", f"{FOLDER}/mpirun.sh"], user, seconds, given)
     deadline = time.monotonic() + seconds
     while True:
         found = {host: _asked(host) for host in hosts}
@@ -119,7 +128,12 @@ def start(
 
 
 def join(
-    run: Run, user: str, command: str, seconds: int, sleep: Callable[[float], None] = time.sleep
+    run: Run,
+    user: str,
+    command: str,
+    seconds: int,
+    given: Mapping[str, str],
+    sleep: Callable[[float], None] = time.sleep,
 ) -> None:
     """Start the daemon that mpirun on the first host wants here, and see that it does not fail at
     once."""
@@ -127,7 +141,7 @@ def join(
     if len(text) > _COMMAND_MOST or not text.isprintable() or not _DAEMON.search(text):
         raise SmokeError("what mpirun wants to have run here is no daemon of Open MPI")
     # In the foreground: systemd sees when it ends.
-    _unit(run, ["/bin/sh", "-c", _DETACH.sub("", text)], user, seconds)
+    _unit(run, ["/bin/sh", "-c", _DETACH.sub("", text)], user, seconds, given)
     sleep(_FIRST_S)
     now = state(run)
     if not now.running and now.result != "success":
@@ -198,6 +212,21 @@ def mpirun_folder() -> str:
     return os.path.dirname(found)
 
 
+def home_of(user: str) -> str:
+    """The user's home, whose files Open MPI and UCX read."""
+    return _user(user).pw_dir
+
+
+def checked(given: Mapping[str, Any]) -> dict[str, str]:
+    """Variables for the job; SmokeError for what is none, or is ours to set."""
+    for name, value in given.items():
+        if not _VARIABLE.fullmatch(name) or name in _ENVIRONMENT or name == "PATH":
+            raise SmokeError(f"{name!r} cannot be set for the job; next: see smoke_environment")
+        if not isinstance(value, (str, int)) or not str(value).isprintable():
+            raise SmokeError(f"{name}: {value!r} is no value; next: see smoke_environment")
+    return {name: str(value) for name, value in given.items()}
+
+
 def _user(name: str) -> pwd.struct_passwd:
     if not _NAME.fullmatch(name):
         raise SmokeError(f"{name!r} is no user name; next: set smoke_user")
@@ -217,7 +246,7 @@ def _asked(host: str) -> str:
         return ""
 
 
-def _unit(run: Run, argv: list[str], user: str, seconds: int) -> None:
+def _unit(run: Run, argv: list[str], user: str, seconds: int, given: Mapping[str, str]) -> None:
     _user(user)
     properties = [
         f"RuntimeMaxSec={seconds}",
@@ -229,7 +258,7 @@ def _unit(run: Run, argv: list[str], user: str, seconds: int) -> None:
         f"StandardError=file:{LOG}",
     ]
     path = os.pathsep.join(dict.fromkeys((mpirun_folder(), *_PATH)))
-    environment = {**_ENVIRONMENT, "PATH": path}
+    environment = {**given, **_ENVIRONMENT, "PATH": path}
     output = run(
         [
             *("systemd-run", f"--unit={UNIT}", "--quiet", f"--uid={user}"),

@@ -10,6 +10,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.mpi_log imp
     MpiLog,
     Transport,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._smoke.fallback import Fallback
 
 PASS, FAIL, UNKNOWN = "pass", "fail", "unknown"
 TCP = frozenset(("tcp",))
@@ -25,11 +26,13 @@ RDMA = frozenset(
 @dataclass(frozen=True)
 class Verdict:
     """``result``: PASS, FAIL or UNKNOWN, with ``why`` in a sentence. ``transports``: in words, what
-    hosts spoke to each other by; empty where the log does not tell."""
+    hosts spoke to each other by; empty where the log does not tell. ``cause``: the id of what keeps
+    the job from RDMA (_smoke/fallback), "" where that is not known."""
 
     result: str
     why: str
     transports: tuple[str, ...] = ()
+    cause: str = ""
 
 
 def judge(
@@ -40,10 +43,11 @@ def judge(
     rails: bool,
     rails_why: str = "",
     simulated: str = "",
+    fallback: Fallback | None = None,
 ) -> Verdict:
     """``ranks``, ``hosts``: how many there had to be. ``rails``: whether RDMA is expected of every
     host, and ``rails_why``: why that is not known; of simulated HCAs it is not, for no data goes
-    through them."""
+    through them. ``fallback``: why RDMA was not taken, if it was not."""
     told = _in_words(log.between)
     wrong = _wrong(log, ranks, hosts)
     if wrong:
@@ -56,8 +60,12 @@ def judge(
     if rails and not simulated:
         if slow:
             who = ", ".join(sorted({one.host for one in slow}))
-            why = f"RDMA is expected, and {who} fell back to TCP; next: `ucx_info -d` there, as the"
-            return Verdict(FAIL, f"{why} same user, shows why UCX finds no RDMA transport", told)
+            why = f"RDMA is expected, and {who} fell back to TCP"
+            if fallback is not None:
+                why += f": {fallback.cause}; next: {fallback.remedy}"
+                return Verdict(FAIL, why, told, fallback.id)
+            why += "; next: `ucx_info -d` there, as the same user, shows why UCX finds no RDMA"
+            return Verdict(FAIL, f"{why} transport", told)
         if strange:
             names = ", ".join(sorted({one.name for one in strange}))
             why = f"RDMA is expected, and whether {names} is RDMA is not known"

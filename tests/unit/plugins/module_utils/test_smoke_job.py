@@ -120,7 +120,7 @@ def test_mpirun_leaves_the_commands_of_the_others(folder: Path) -> None:
     run = Systemd()
     job.prepare(run, {}, ME)
     run.on_start = lambda: (folder / "asked/10.0.0.2").write_text(DAEMON + "\n") and None
-    assert job.start(run, ME, ["10.0.0.2"], 9, sleep) == {"10.0.0.2": DAEMON + "\n"}
+    assert job.start(run, ME, ["10.0.0.2"], 9, {}, sleep) == {"10.0.0.2": DAEMON + "\n"}
     (argv,) = run.started
     assert argv[-2:] == ["/bin/bash", f"{folder}/mpirun.sh"]
     assert f"--uid={ME}" in argv
@@ -139,19 +139,19 @@ def test_an_mpirun_that_ends_before_it_asks_is_told_with_its_last_words(folder: 
     run.on_start = fail
     said = r"mpirun ended \(exit-code\) without asking for b: mpirun: no such option"
     with pytest.raises(job.SmokeError, match=said):
-        job.start(run, ME, ["b"], 9, sleep)
+        job.start(run, ME, ["b"], 9, {}, sleep)
 
 
 def test_an_mpirun_that_asks_for_nobody_is_given_up(folder: Path) -> None:
     run = Systemd()
     job.prepare(run, {}, ME)
     with pytest.raises(job.SmokeError, match="mpirun did not ask for b, c: it said nothing"):
-        job.start(run, ME, ["b", "c"], 0, sleep)
+        job.start(run, ME, ["b", "c"], 0, {}, sleep)
 
 
 def test_a_daemon_stays_in_the_foreground(folder: Path) -> None:
     run = Systemd()
-    job.join(run, ME, f"X=1; export X; {DAEMON}\n", 9, sleep)
+    job.join(run, ME, f"X=1; export X; {DAEMON}\n", 9, {}, sleep)
     (argv,) = run.started
     assert argv[-3:] == [
         "/bin/sh",
@@ -170,7 +170,7 @@ def test_a_daemon_that_ends_at_once_is_told(folder: Path) -> None:
 
     run.on_start = fail
     with pytest.raises(job.SmokeError, match=r"ended at once \(exit-code 0\): sh: prted"):
-        job.join(run, ME, DAEMON, 9, sleep)
+        job.join(run, ME, DAEMON, 9, {}, sleep)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_a_daemon_that_ends_at_once_is_told(folder: Path) -> None:
 def test_what_is_no_daemon_of_open_mpi_is_not_run(folder: Path, command: str) -> None:
     run = Systemd()
     with pytest.raises(job.SmokeError, match="is no daemon of Open MPI"):
-        job.join(run, ME, command, 9, sleep)
+        job.join(run, ME, command, 9, {}, sleep)
     assert run.started == []
 
 

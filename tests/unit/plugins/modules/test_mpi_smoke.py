@@ -46,3 +46,17 @@ def test_another_job_is_told_from_other_failures(
     monkeypatch.setattr(job, "remove", lambda run: False)
     monkeypatch.setattr(job, "FOLDER", "/proc/ibready/none")
     assert run_module(mpi_smoke.main, state="prepared", files={})["busy"] is False
+
+
+@pytest.mark.parametrize(("rails", "cause"), [(True, "mpi.pml"), (False, "")])
+def test_a_job_that_broke_off_is_laid_at_a_setting_only_where_rdma_was_wanted(
+    run_module: RunModule, monkeypatch: pytest.MonkeyPatch, rails: bool, cause: str
+) -> None:
+    ended = job.State(running=False, result="exit-code", status="1")
+    monkeypatch.setattr(job, "wait", lambda run, seconds: ended)
+    monkeypatch.setattr(job, "read_log", lambda: "no slots\n")
+    known = {"mca": {"pml": {"value": "ob1", "source": "file (/etc/openmpi/mca.conf)"}}}
+    given = {"ranks": 2, "hosts": 2, "rails": rails, "settings": {"node1": known}}
+    result = run_module(mpi_smoke.main, state="finished", **given)
+    assert (result["result"], result["cause"]) == ("fail", cause)
+    assert ("pml=ob1" in result["why"]) is rails
