@@ -17,6 +17,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils import _files
 from ansible_collections.ibready.cluster.plugins.plugin_utils._launch import make
 from ansible_collections.ibready.cluster.plugins.plugin_utils._launch.kinds import KINDS
 from ansible_collections.ibready.cluster.plugins.plugin_utils._launch.words import LaunchError
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plain import plain
 
 # What every script of ours says at its head, and no other file of that name.
 _MARK = "; rendered by ibready "
@@ -63,7 +64,7 @@ class ActionModule(ActionBase):
         if args["show"]:
             self._show(made, args["kind"])
         for name, why in made.cluster.absent.items():
-            self._display.warning(f"{name} is left out of the launch scripts: {why}")
+            self._display.warning(plain(f"{name} is left out of the launch scripts: {why}"))
         result.update(
             changed=bool(changed or removed),
             written=changed,

@@ -45,6 +45,15 @@ class Loaded:
         return f"{self.module} {self.loaded} is loaded, {self.installed} is installed"
 
 
+def not_back(
+    wanted: Iterable[str], differ: Iterable[Loaded], there: Iterable[str], unknown: Iterable[str]
+) -> list[str]:
+    """Modules that are not loaded as installed: what is not loaded at all differs from nothing."""
+    good = set(there) - set(unknown)
+    names = [one.module for one in differ] + [name for name in wanted if name not in good]
+    return list(dict.fromkeys(names))
+
+
 def mounts(text: str) -> list[Blocker]:
     """File systems over RDMA, of /proc/mounts."""
     found = []
@@ -125,6 +134,11 @@ def _text(path: str) -> str:
         return ""
 
 
+def loaded(root: str) -> list[str]:
+    """Those of TELLING that are loaded."""
+    return [one for one in TELLING if os.path.isdir(os.path.join(root, "sys/module", one))]
+
+
 def differs(
     root: str, installed: Callable[[str], Mapping[str, str] | None]
 ) -> tuple[list[Loaded], list[str]]:
@@ -133,10 +147,8 @@ def differs(
     ``installed``: what modinfo says of a module (srcversion and version), None where it cannot.
     """
     found, unknown = [], []
-    for module in TELLING:
+    for module in loaded(root):
         home = os.path.join(root, "sys/module", module)
-        if not os.path.isdir(home):
-            continue
         there = installed(module)
         if there is None:
             unknown.append(module)

@@ -15,6 +15,13 @@ description:
     open.
   - Changes nothing.
 options:
+  wanted:
+    description:
+      - Modules that have to be loaded as they are installed, as those that differed before a
+        restart.
+    type: list
+    elements: str
+    default: []
   root:
     description: The directory that is the host's C(/) for files. Tests point it elsewhere.
     type: path
@@ -27,6 +34,10 @@ EXAMPLES = r"""
 - name: See whether openibd may be restarted
   ibready.cluster.rdma_users:
   register: users
+
+- name: See after the restart what is not as installed
+  ibready.cluster.rdma_users:
+    wanted: "{{ users.differs | map(attribute='module') | list }}"
 """
 
 RETURN = r"""
@@ -49,11 +60,26 @@ why:
   elements: str
   returned: success
   sample: ["mlx5_core 24.10-1.1.4 is loaded, 25.10-3.1.8 is installed"]
+loaded:
+  description: The modules of the stack that were looked for and are loaded.
+  type: list
+  elements: str
+  returned: success
+  version_added: 0.2.0
+  sample: [mlx5_core, ib_core]
 unknown:
   description: Loaded modules of which C(modinfo) knows nothing for the running kernel.
   type: list
   elements: str
   returned: success
+not_back:
+  description:
+    - Modules that differ, and those of O(wanted) that are not loaded or of which nobody can tell
+      whether they are the installed ones.
+  type: list
+  elements: str
+  returned: success
+  version_added: 0.2.0
 blockers:
   description: What a restart would break, with C(kind), C(name), C(what) and C(following).
   type: list
@@ -105,10 +131,15 @@ def modinfo(name: str) -> dict[str, str] | None:
 
 def main() -> None:
     module = AnsibleModule(
-        argument_spec={"root": {"type": "path", "default": "/"}}, supports_check_mode=True
+        argument_spec={
+            "wanted": {"type": "list", "elements": "str", "default": []},
+            "root": {"type": "path", "default": "/"},
+        },
+        supports_check_mode=True,
     )
     root = module.params["root"]
     differs, unknown = _rdma_users.differs(root, modinfo)
+    loaded = _rdma_users.loaded(root)
     blockers = _rdma_users.look(root)
     module.exit_json(
         changed=False,
@@ -116,7 +147,9 @@ def main() -> None:
         needed=bool(differs),
         differs=[asdict(one) for one in differs],
         why=[str(one) for one in differs],
+        loaded=loaded,
         unknown=unknown,
+        not_back=_rdma_users.not_back(module.params["wanted"], differs, loaded, unknown),
         blockers=[asdict(one) for one in blockers],
         why_not=[str(one) for one in blockers],
     )

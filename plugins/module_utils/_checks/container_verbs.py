@@ -21,6 +21,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks.container_
 from ansible_collections.ibready.cluster.plugins.module_utils._data import rdma_packages
 from ansible_collections.ibready.cluster.plugins.module_utils._data.container import (
     PROVIDERS,
+    SOFT_PROVIDER,
     TOO_OLD,
     TooOld,
 )
@@ -77,10 +78,10 @@ def _library(view: View, inside: Inside) -> Check:
     return failed(_LIBRARY, CONTAINER, "none", _VERBS, CAPABILITY, cause=cause, remedy=remedy)
 
 
-def _needed(machine: Machine) -> list[str]:
-    """The providers for the host's HCAs."""
-    found = []
-    for one in machine.hcas:
+def _needed(view: View) -> list[str]:
+    """The providers for the host's HCAs, and for the soft RoCE that the site asks for."""
+    found = [SOFT_PROVIDER] if view.expect.get("soft_roce") is not None else []
+    for one in view.machine.hcas:
         default = "mlx5" if one.vendor == MELLANOX else ""
         name = PROVIDERS.get(one.driver or "", default)
         if name and (one.vendor == MELLANOX or one.class_code[:4] in ("0207", "0c06")):
@@ -93,11 +94,11 @@ def _provider(view: View, inside: Inside) -> Check:
         return skipped(_PROVIDER, CONTAINER, _NO_LIBRARY)
     if not view.machine.pci.known:
         return unknown(_PROVIDER, CONTAINER, f"{_WHICH}: {view.machine.pci.why}")
-    wanted = _needed(view.machine)
+    wanted = _needed(view)
     if not wanted:
         return unknown(_PROVIDER, CONTAINER, "no provider is known for this host's HCAs")
     plugins = {one.group(1) for name in _names(inside) if (one := _PLUGIN.fullmatch(name))}
-    expected = f"{', '.join(wanted)} for this host's HCAs"
+    expected = f"{', '.join(wanted)} for this host's RDMA devices"
     for name in wanted:
         lost = [
             what

@@ -24,6 +24,8 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.row impo
 
 _TCP = ("nccl.log.network", "nccl.log.gdr", "nccl.log.hcas", "nccl.log.mixed")
 _VERBS = ("container.verbs.opens",)
+# What does not move between containers that lack devices, a provider or memory.
+_MOVED = tuple(f"container.rdma.{one}" for one in ("verbs", "cm", "bandwidth", "latency"))
 _ENGINES = ("systemctl", "--no-pager", "status", "docker", "containerd", "podman")
 
 ROWS = (
@@ -52,7 +54,7 @@ ROWS = (
             *("ls", "-l", "/dev/infiniband"),
             hands="give jobs every uverbs device with --device or by CDI, not as a volume",
         ),
-        here=(*_VERBS, "container.device.rdma_cm"),
+        here=(*_VERBS, *_MOVED, "container.device.rdma_cm"),
         far=_TCP,
         fleet=True,
     ),
@@ -70,7 +72,7 @@ ROWS = (
         TCP,
         ("container.verbs.library", "container.verbs.provider"),
         look("ibv_devinfo", hands="add to the image what the finding's next step names"),
-        here=_VERBS,
+        here=(*_VERBS, *_MOVED),
         far=_TCP,
         fleet=True,
     ),
@@ -80,7 +82,7 @@ ROWS = (
         RAIL_LOST,
         ("container.rdma.version",),
         look("ibv_devinfo", hands="take RDMA user space from DOCA, or a younger distribution"),
-        here=_VERBS,
+        here=(*_VERBS, *_MOVED),
         far=_TCP,
         fleet=True,
         confidence=LIKELY,
@@ -104,6 +106,7 @@ ROWS = (
             *("grep", "locked", "/proc/1/limits"),
             hands="raise the engine's own default for containers, then restart it when drained",
         ),
+        here=_MOVED,
         far=("nccl.log.errors~create_(cq|qp)_failed|reg_mr_failed",),
         fleet=True,
     ),

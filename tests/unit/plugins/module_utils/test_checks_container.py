@@ -346,3 +346,18 @@ def test_comments_make_no_other_nccl_conf() -> None:
     described, tree = node(add=["root|conf.line|", "root|conf.line|# a note"])
     found = of(judge(tree, described), "container.nccl.conf")
     assert {one.result for one in found.values()} == {PASS}
+
+
+def test_soft_roce_that_the_site_asks_for_is_judged_without_an_hca() -> None:
+    described, tree = node()
+    for path in [path for path in tree.links if path.startswith("/sys/bus/pci/devices/")]:
+        if tree.read(f"{path}/vendor").strip() == "0x15b3":
+            del tree.links[path]
+    ids = ("container.device.uverbs", "container.verbs.provider", "container.limit.memlock")
+    checks = judge(tree, described)
+    assert {one.result for one in checks if one.id in ids} == {SKIP}
+    described.expect["soft_roce"] = {"rxe0": "eth1"}
+    checks = judge(tree, described)
+    assert SKIP not in {one.result for one in checks if one.id in ids}
+    found = one_of(checks, "container.verbs.provider")
+    assert (found.result, found.expected) == (FAIL, "rxe for this host's RDMA devices")

@@ -92,8 +92,24 @@ def test_what_is_loaded_is_compared_with_what_is_installed(
         (home / name).write_text(f"{value}\n")
     found, unknown = _rdma_users.differs(str(tmp_path), lambda name: installed)
     assert ([str(one) for one in found], unknown) == (expected, [])
+    assert _rdma_users.loaded(str(tmp_path)) == ["mlx5_core"]
+
+
+def test_a_stack_that_is_not_loaded_is_none_that_is_as_installed(tmp_path: Path) -> None:
+    """Nothing differs then: whoever restarts it has to see that it is there."""
+    assert _rdma_users.differs(str(tmp_path), lambda name: {}) == ([], [])
+    assert _rdma_users.loaded(str(tmp_path)) == []
 
 
 def test_a_module_that_modinfo_does_not_know_is_unknown(tmp_path: Path) -> None:
     (tmp_path / "sys/module/ib_core").mkdir(parents=True)
     assert _rdma_users.differs(str(tmp_path), lambda name: None) == ([], ["ib_core"])
+
+
+def test_what_has_to_be_back_is_loaded_and_as_installed() -> None:
+    old = _rdma_users.Loaded("mlx5_core", "A", "B")
+    wanted = ["mlx5_core", "ib_core", "ib_uverbs"]
+    assert _rdma_users.not_back(wanted, [], wanted, []) == []
+    assert _rdma_users.not_back(wanted, [], [], []) == wanted
+    assert _rdma_users.not_back(wanted, [old], wanted, ["ib_core"]) == ["mlx5_core", "ib_core"]
+    assert _rdma_users.not_back([], [old], ["mlx5_core"], []) == ["mlx5_core"]

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The module rdma_data with stand-ins for systemd, docker and the programs that move data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._data import rdma_tests as data
+from ansible_collections.ibready.cluster.plugins.module_utils._rdma import node
+from ansible_collections.ibready.cluster.plugins.modules import rdma_data
+from tests.unit import rdma_world
+from tests.unit.rdma_world import World
+
+Run = Callable[..., dict[str, Any]]
+# Runs of pytest side by side must not meet.
+_PORTS = count(21000 + os.getpid() % 400 * 40, 12)
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_module: Run) -> Iterator[World]:
+    yield rdma_world.make(tmp_path, monkeypatch)
+    run_module(rdma_data.main, state="stopped")
+
+
+def ends(*places: str, tests: tuple[str, ...] = data.TESTS) -> list[dict[str, Any]]:
+    first = next(_PORTS)
+    wanted = [(where, test) for where in places or (data.HOST,) for test in tests]
+    return [
+        {
+            "where": where,
+            "test": test,
+            "device": "rxe0",
+            "gid_index": 1,
+            "mtu": 1024,
+            "tcp_port": first + at,
+            "address": "127.0.0.1",
+            "soft": True,
+            "rail": "rxe0/1",
+            "client": "node1",
+            "server": "node2",
+            "run": "r1",
+        }
+        for at, (where, test) in enumerate(wanted)
+    ]
+
+
+def serve(run: Run, wanted: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+    return run(rdma_data.main, state="serving", ends=wanted, lease=60, **more)
+
+
+def ask(run: Run, wanted: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+    questions = [{**one, "to": "127.0.0.1"} for one in wanted]
+    # Both ends are on this host here: the client leaves the servers alone until it is through.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(node.Node, "collect", lambda self: [])
+        return run(rdma_data.main, state="asked", questions=questions, **more)
+
+
+def states(answers: list[dict[str, Any]]) -> dict[str, str]:
+    return {f"{one['where']} {one['test']}": one["state"] for one in answers}
+
+
+def test_data_moves_and_nothing_is_left(world: World, run_module: Run) -> None:
+    wanted = ends()
+    assert serve(run_module, wanted)["gone"] == []
+    told = ask(run_module, wanted)
+    assert set(states(told["answers"]).values()) == {data.MOVED}
+    assert [one["test"] for one in told["answers"]] == list(data.TESTS)
+    assert told["inside"]["host"]["memlock"]
+    stopped = run_module(rdma_data.main, state="stopped")
+    assert [one["test"] for one in stopped["served"]] == list(data.TESTS)
+    assert {one["said"] for one in stopped["served"]} == {""}
+    assert {one["run"] for one in stopped["served"]} == {"r1"}
+    assert not (world.folder / "run").exists()
+    again = run_module(rdma_data.main, state="stopped")
+    assert (again["changed"], again["units"], again["served"]) == (False, [], [])
+
+
+def test_every_program_has_a_limit_and_its_words(world: World, run_module: Run) -> None:
+    wanted = ends()
+    serve(run_module, wanted)
+    ask(run_module, wanted)
+    served, asked = world.told("started").splitlines()
+    assert "--unit=ibready-rdma-serve-host.service" in served
+    assert "--property=RuntimeMaxSec=75" in served
+    assert "--property=RuntimeMaxSec=90" in asked
+    assert "--wait --pipe" in asked
+
+
+def test_in_containers_as_root_and_as_another_user(world: World, run_module: Run) -> None:
+    wanted = ends(data.ROOT, data.USER)
+    assert serve(run_module, wanted)["gone"] == []
+    told = ask(run_module, wanted)
+    assert set(states(told["answers"]).values()) == {data.MOVED}
+    assert set(told["inside"]) == {"root", "user"}
+    stopped = run_module(rdma_data.main, state="stopped")
+    assert len(stopped["served"]) == 8
+    said = world.told("docker")
+    assert "rm --force ibready-rdma-serve-root" in said
+    assert "load --input" in said
+    assert world.told("images").strip() == ""
+    started = world.told("started")
+    # What a login has, and not what the engine would not give.
+    assert "LimitMEMLOCK=infinity --property=LimitMEMLOCK=" in started
+    assert "ExecStopPost=-" in started
+
+
+def test_what_a_user_of_a_container_may_not_do_is_told(world: World, run_module: Run) -> None:
+    world.fault("ibv_rc_pingpong", "user-client", "Couldn't register MR")
+    wanted = ends(data.ROOT, data.USER, tests=(data.VERBS,))
+    serve(run_module, wanted)
+    told = ask(run_module, wanted)
+    assert states(told["answers"]) == {"root verbs": data.MOVED, "user verbs": data.FAILED}
+    assert told["answers"][1]["kind"] == data.MEMLOCK
+
+
+def test_a_server_that_is_gone_is_told_before_anybody_asks(world: World, run_module: Run) -> None:
+    world.fault("ibv_rc_pingpong", "server", "Couldn't register MR")
+    wanted = ends(tests=(data.VERBS, data.LATENCY))
+    result = serve(run_module, wanted)
+    # Ansible takes whatever is true by that name for a task that failed, and drops the rest.
+    assert not result.get("failed")
+    (gone,) = result["gone"]
+    assert (gone["state"], gone["kind"]) == (data.FAILED, data.MEMLOCK)
+    told = ask(run_module, wanted, gone=[gone])
+    assert states(told["answers"]) == {"host verbs": data.FAILED, "host latency": data.MOVED}
+    assert told["answers"][0]["at"] == "server"
+
+
+def test_both_ends_words_are_kept(world: World, run_module: Run) -> None:
+    world.fault("ib_send_lat", "client", "Failed status 12: wr_id 0 syndrom 0x81")
+    wanted = ends(tests=(data.LATENCY,))
+    serve(run_module, wanted)
+    (answer,) = ask(run_module, wanted)["answers"]
+    assert (answer["state"], answer["kind"]) == (data.FAILED, data.LOST)
+    assert run_module(rdma_data.main, state="stopped")["served"][0]["rc"] is None
+
+
+def test_a_program_that_hangs_is_ended(
+    world: World, run_module: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(data.LIMITS, data.CM, 1)
+    world.fault("rping", "client", "hang")
+    wanted = ends(tests=(data.CM, data.VERBS))
+    serve(run_module, wanted)
+    told = ask(run_module, wanted)
+    assert states(told["answers"]) == {"host cm": data.FAILED, "host verbs": data.MOVED}
+    assert told["answers"][0]["kind"] == data.LOST
+
+
+def test_where_two_tests_wait_in_vain_the_others_of_the_rail_are_left(
+    world: World, run_module: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for test, program in ((data.VERBS, "ibv_rc_pingpong"), (data.LATENCY, "ib_send_lat")):
+        monkeypatch.setitem(data.LIMITS, test, 1)
+        world.fault(program, "client", "hang")
+    wanted = ends()
+    other = [{**one, "rail": "rxe1/1"} for one in ends(tests=(data.BANDWIDTH,))]
+    serve(run_module, [*wanted, *other])
+    told = ask(run_module, [*wanted, *other])["answers"]
+    assert [(one["rail"], one["test"], one["state"]) for one in told] == [
+        ("rxe0/1", data.VERBS, data.FAILED),
+        ("rxe0/1", data.LATENCY, data.FAILED),
+        ("rxe0/1", data.BANDWIDTH, data.UNTESTED),
+        ("rxe0/1", data.CM, data.UNTESTED),
+        ("rxe1/1", data.BANDWIDTH, data.MOVED),
+    ]
+    assert "two tests before it waited in vain" in told[2]["said"]
+
+
+def test_a_server_to_which_nobody_came_is_told(
+    world: World, run_module: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(data.LIMITS, data.VERBS, 1)
+    world.fault("ibv_rc_pingpong", "client", "hang")
+    wanted = ends(tests=(data.VERBS, data.LATENCY))
+    serve(run_module, wanted)
+    assert ask(run_module, wanted)["answers"][0]["kind"] == data.LOST
+    served = run_module(rdma_data.main, state="stopped")["served"]
+    assert [(one["test"], one["waits"]) for one in served] == [
+        (data.VERBS, True),
+        (data.LATENCY, False),
+    ]
+
+
+def test_a_missing_program_is_untested_with_its_package(
+    world: World, run_module: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nowhere = data.Program("rping-that-is-nowhere", "rdmacm-utils", "librdmacm-utils")
+    monkeypatch.setitem(data.PROGRAMS, data.CM, nowhere)
+    wanted = ends(tests=(data.CM, data.VERBS))
+    gone = serve(run_module, wanted)["gone"]
+    assert [one["kind"] for one in gone] == ["missing"]
+    told = ask(run_module, wanted, gone=gone)
+    assert states(told["answers"]) == {"host cm": data.UNTESTED, "host verbs": data.MOVED}
+    assert "rdmacm-utils" in told["answers"][0]["said"]
+
+
+def test_nobody_waits(world: World, run_module: Run) -> None:
+    told = ask(run_module, ends(tests=(data.VERBS,)))
+    assert told["answers"][0]["state"] == data.UNTESTED
+    assert told["answers"][0]["kind"] == data.NO_SERVER
+
+
+def test_without_an_engine_containers_are_untested(world: World, run_module: Run) -> None:
+    world.program("docker", "import sys; sys.exit('no daemon')")
+    wanted = ends(data.HOST, data.ROOT, tests=(data.VERBS,))
+    (gone,) = serve(run_module, wanted)["gone"]
+    assert (gone["where"], gone["state"]) == (data.ROOT, data.UNTESTED)
+    assert "no daemon" in gone["said"]
+
+
+@pytest.mark.parametrize(
+    ("bent", "said"),
+    [
+        ({"device": "rxe0; reboot"}, "not an RDMA device name"),
+        ({"port": 0}, "port 0"),
+        ({"tcp_port": 80}, "tcp_port 80"),
+        ({"gid_index": -7}, "gid_index -7"),
+        ({"mtu": 9000}, "no MTU"),
+        ({"address": "$(reboot)"}, "no address of a rail"),
+        ({"rail": "a\tb"}, "no name"),
+    ],
+)
+def test_foreign_words_get_into_no_command(
+    world: World, run_module: Run, bent: dict[str, Any], said: str
+) -> None:
+    (one,) = ends(tests=(data.VERBS,))
+    told = serve(run_module, [{**one, **bent}])
+    assert told["failed"] is True
+    assert said in told["msg"]
+    assert world.told("started") == ""
+
+
+def test_an_address_that_is_none_gets_into_no_command(world: World, run_module: Run) -> None:
+    (one,) = ends(tests=(data.VERBS,))
+    told = run_module(rdma_data.main, state="asked", questions=[{**one, "to": "-R"}])
+    assert "no address of a host" in told["msg"]
+
+
+def test_check_mode_does_nothing(world: World, run_module: Run) -> None:
+    wanted = ends(tests=(data.VERBS,))
+    assert run_module(rdma_data.main, check=True, state="serving", ends=wanted)["skipped"]
+    assert run_module(rdma_data.main, check=True, state="stopped")["served"] == []
+    assert world.told("started") == ""
+
+
+def test_a_lease_has_bounds(world: World, run_module: Run) -> None:
+    told = run_module(rdma_data.main, state="serving", ends=[], lease=0)
+    assert "lease must be from 1" in told["msg"]
