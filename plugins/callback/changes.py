@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Remember for the report what a run changed, and when it began. Shows nothing."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: changes
+type: aggregate
+short_description: Remember for the report which tasks changed which host
+version_added: 0.1.0
+description:
+  - Shows nothing; M(ibready.cluster.report) writes what it remembers into the run object.
+  - Without it the run object says that nobody looked (V(null)), not that nothing changed.
+requirements:
+  - C(callbacks_enabled = ibready.cluster.changes) in ansible.cfg, as this collection's own has it.
+author:
+  - ibready contributors (@ibready)
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from ansible.plugins.callback import CallbackBase
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run.changed import TOLD
+
+
+class CallbackModule(CallbackBase):
+    """Every changed result, under the name of its task."""
+
+    CALLBACK_VERSION = 2.0
+    CALLBACK_TYPE = "aggregate"
+    CALLBACK_NAME = "ibready.cluster.changes"
+    CALLBACK_NEEDS_ENABLED = True
+
+    def v2_playbook_on_start(self, playbook: Any) -> None:
+        TOLD.begin(datetime.now(UTC))
+
+    def v2_runner_on_ok(self, result: Any) -> None:
+        self._remember(result)
+
+    def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
+        # Of a loop the items before the failed one were done.
+        self._remember(result)
+
+    def _remember(self, result: Any) -> None:
+        if result.is_changed():
+            TOLD.changed(result.host.get_name(), str(result.task.get_name()))
