@@ -4,21 +4,29 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from pathlib import Path
 
+# For what others read, whatever the umask is: repositories that a web server hands out.
+PUBLIC = 0o644
 
-def write_whole(path: Path, text: str | bytes) -> None:
-    """Replace ``path`` by ``text`` in one step; raises OSError and leaves no half file behind."""
+
+def write_whole(path: Path, text: str | bytes, mode: int | None = None) -> None:
+    """Replace ``path`` by ``text`` in one step; raises OSError and leaves no half file behind.
+
+    Who may read it is what the umask leaves, as with any program's files, or what ``mode`` says.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    begun = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    handle = os.open(begun, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(text.encode() if isinstance(text, str) else text)
             stream.flush()
+            if mode is not None:
+                os.fchmod(stream.fileno(), mode)
             os.fsync(stream.fileno())
-        os.chmod(name, 0o644)
-        os.replace(name, path)
+        os.replace(begun, path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        begun.unlink(missing_ok=True)
         raise

@@ -14,9 +14,13 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     trouble,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _render_fabric, _summary
+from ansible_collections.ibready.cluster.plugins.plugin_utils._html import causes
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ping import coverage
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plain import plain
 
 _HEAD = ("HOST", "VERDICT", "PORTS", "SUBNET MANAGER", "PING", "CHECKS")
+# Only in the table of a run that moved data over RDMA, before the last column.
+_RDMA = "RDMA"
 
 
 def render(report: Mapping[str, Any]) -> str:
@@ -24,10 +28,16 @@ def render(report: Mapping[str, Any]) -> str:
     pings = _summary.pings_by_host(report["pings"])
     rows: list[tuple[str, ...]] = [_HEAD]
     rows += [_row(name, host, pings.get(name, [])) for name, host in report["hosts"].items()]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
+    if report.get("rdma"):
+        told = _summary.moved_by_host(report)
+        moved = (told.get(name, _summary.NOTHING) for name in report["hosts"])
+        rows = [(*row[:-1], cell, row[-1]) for row, cell in zip(rows, (_RDMA, *moved), strict=True)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = []
     if report["simulated"]:
         lines += [f"SIMULATED: {report['simulated']}", ""]
+    soft = _summary.soft_roce(report)
+    lines += [f"SOFT ROCE: {soft}", ""] if soft else []
     lines += [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
@@ -42,7 +52,7 @@ def render(report: Mapping[str, Any]) -> str:
     lines += _render_fabric.lines(report)
     lines += _untested(report)
     lines += _sample(report)
-    return "\n".join(lines)
+    return "\n".join(map(plain, lines))
 
 
 def _sample(report: Mapping[str, Any]) -> list[str]:
@@ -69,12 +79,10 @@ def _row(name: str, host: Mapping[str, Any], pings: Sequence[Mapping[str, Any]])
 
 
 def _grouped(bad: list[Check]) -> list[list[Check]]:
-    """Unknowns of one subject, cause and remedy belong together; every failure is its own."""
+    """What has one cause, and one subject."""
     groups: dict[tuple[str, ...], list[Check]] = {}
     for check in bad:
-        own = (check.id,) if check.result == FAIL else ()
-        key = (check.result, check.subject, check.cause, check.remedy, *own)
-        groups.setdefault(key, []).append(check)
+        groups.setdefault((check.subject, *causes.together(check)), []).append(check)
     return list(groups.values())
 
 

@@ -3,19 +3,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
     DEGRADED,
+    NOT_READY,
     READY,
+    UNKNOWN_VERDICT,
     from_dict,
     sentence,
     trouble,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._data import rdma_drivers
+from ansible_collections.ibready.cluster.plugins.module_utils._data.rdma_tests import MOVED
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plain import plain
 
 NOTHING = "-"
+GOOD = (READY, DEGRADED)
+# Which verdicts a run ends well with, by report_fail_on.
+ACCEPTED: Mapping[str, Collection[str]] = {
+    "degraded": (READY,),
+    "not_ready": GOOD,
+    "never": (READY, DEGRADED, UNKNOWN_VERDICT, NOT_READY),
+}
+# Hosts that a sentence names.
+_MOST = 8
 
 
 def ports(host: Mapping[str, Any]) -> str:
@@ -25,9 +39,33 @@ def ports(host: Mapping[str, Any]) -> str:
         return NOTHING
     found = [port for ca in facts["cas"] for port in ca["ports"]]
     active = [port for port in found if port["state"] == "Active"]
-    rates = sorted({port["rate"] for port in active if port["rate"] is not None})
     text = f"{len(active)}/{len(found)} Active"
-    return f"{text}, {' and '.join(f'{rate:g}' for rate in rates)} Gb/s" if rates else text
+    soft = _soft(host)
+    # What the kernel shows as the rate of soft RoCE is none of the interface.
+    hard = [port for ca in facts["cas"] for port in ca["ports"] if ca["name"] not in soft]
+    rates = sorted(
+        {port["rate"] for port in hard if port["state"] == "Active" and port["rate"] is not None}
+    )
+    text += f", {' and '.join(f'{rate:g}' for rate in rates)} Gb/s" if rates else ""
+    return f"{text}, soft RoCE" if soft else text
+
+
+def soft_roce(report: Mapping[str, Any]) -> str:
+    """What of the cluster is RDMA in software, in a sentence; "" where nothing is."""
+    seen = {name: _soft(host) for name, host in report["hosts"].items()}
+    found = [f"{name} ({', '.join(soft)})" for name, soft in seen.items() if soft]
+    if not found:
+        return ""
+    more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
+    return f"RDMA in software on {', '.join(found[:_MOST])}{more}: no number of theirs is an HCA's"
+
+
+def _soft(host: Mapping[str, Any]) -> list[str]:
+    """The devices of a host that do RDMA in software."""
+    seen = host["facts"].get("roce") or {}
+    ports = (seen.get("ports") or {}).get("value") or ()
+    soft = (one["device"] for one in ports if one["protocol"] == rdma_drivers.SOFTWARE)
+    return list(dict.fromkeys(soft))
 
 
 def subnet_manager(host: Mapping[str, Any]) -> str:
@@ -63,43 +101,61 @@ def pings(mine: Sequence[Mapping[str, Any]]) -> str:
     return f"{text}, {100 * lost / sent:.3g} % lost" if sent else text
 
 
+def moved(name: str, report: Mapping[str, Any]) -> str:
+    """``8/8 moved data``: tests over RDMA that moved data, of those in which the host took part."""
+    return moved_by_host(report).get(name, NOTHING)
+
+
+def moved_by_host(report: Mapping[str, Any]) -> dict[str, str]:
+    """The same of every host that took part in one."""
+    found: dict[str, list[bool]] = {}
+    for one in report.get("rdma") or ():
+        for name in {one["client"], one["server"]}:
+            found.setdefault(name, []).append(one["state"] == MOVED)
+    return {name: f"{sum(mine)}/{len(mine)} moved data" for name, mine in found.items()}
+
+
 def counts(host: Mapping[str, Any]) -> str:
     """``34 pass, 1 fail``: how many checks ended how; what did not occur is left out."""
     return _model.counts(map(from_dict, host["checks"]))
 
 
-def bad(report: Mapping[str, Any]) -> dict[str, str]:
-    """Every host that is neither ready nor degraded, with the worst of what is wrong."""
+def bad(report: Mapping[str, Any], accepted: Collection[str] = GOOD) -> dict[str, str]:
+    """Every host (and fabric) of another verdict than those, with the worst of what is wrong."""
     found: dict[str, str] = {}
     for name, host in report["hosts"].items():
-        if host["verdict"] in (READY, DEGRADED):
+        if host["verdict"] in accepted:
             continue
-        wrong = trouble(map(from_dict, host["checks"]))
-        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         found[name] = (
-            f"{name} is {host['verdict']}: {sentence(wrong[0])}{more}. "
+            f"{name} is {host['verdict']}: {_worst(host)}. "
             "The table above and the report tell all of it."
         )
-    for name, said in _bad_fabrics(report).items():
+    for name, said in _bad_fabrics(report, accepted).items():
         found[name] = f"{found[name]} And {said}" if name in found else said
-    return found
+    return {name: plain(said) for name, said in found.items()}
 
 
-def _bad_fabrics(report: Mapping[str, Any]) -> dict[str, str]:
+def _worst(judged: Mapping[str, Any]) -> str:
+    wrong = trouble(map(from_dict, judged["checks"]))
+    if not wrong:
+        return "no check was made"
+    more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+    return f"{sentence(wrong[0])}{more}"
+
+
+def _bad_fabrics(report: Mapping[str, Any], accepted: Collection[str]) -> dict[str, str]:
     """What is wrong with fabrics, told at the host that asked, for a fabric is no host."""
     told = report.get("fabric") or {"fabrics": [], "error": ""}
     first = next(iter(report["hosts"]), "")
     found: dict[str, str] = {}
-    if told["error"]:
+    if told["error"] and UNKNOWN_VERDICT not in accepted:
         found[first] = f"the fabric was not judged: {told['error']}"
     for fabric in told["fabrics"]:
-        if fabric["verdict"] in (READY, DEGRADED):
+        if fabric["verdict"] in accepted:
             continue
-        wrong = trouble(map(from_dict, fabric["checks"]))
         asker = fabric["asked"].partition(" ")[0]
         at = asker if asker in report["hosts"] else first
-        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         named = f" {fabric['name']}" if fabric["name"] != "fabric" else ""
-        said = f"the fabric{named} is {fabric['verdict']}: {sentence(wrong[0])}{more}"
+        said = f"the fabric{named} is {fabric['verdict']}: {_worst(fabric)}"
         found[at] = f"{found[at]} {said}." if at in found else f"{said}."
     return found

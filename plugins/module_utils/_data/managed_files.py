@@ -48,7 +48,13 @@ MANAGED = (
     Managed("/etc/modules-load.d/ibready-*"),
     Managed("/etc/udev/rules.d/60-rdma-persistent-naming.rules", tell=UDEV),
     Managed("/etc/infiniband/openib.conf"),
+    Managed("/usr/local/lib/ibready/soft-roce"),
     Managed("/etc/dkms/framework.conf.d/ibready.conf"),
+    # roce
+    Managed("/usr/local/lib/ibready/roce"),
+    Managed("/etc/udev/rules.d/85-ibready-roce.rules", tell=UDEV),
+    Managed("/etc/systemd/network/*.network.d/ibready-roce.conf"),
+    Managed("/etc/NetworkManager/conf.d/90-ibready-roce.conf"),
     # nccl
     Managed("/etc/nccl.conf"),
     # container_runtime; an engine takes up a file that went back when it starts next.

@@ -20,13 +20,21 @@ from ansible_collections.ibready.cluster.plugins.module_utils._container import 
     cdi_rdma,
     limits,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._data import container_engines
+from ansible_collections.ibready.cluster.plugins.module_utils._data import (
+    container_engines,
+    roce_files,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._data.managed_files import (
     LEFT_OUT,
     MANAGED,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_reading import SYSTEM_FILE
 from ansible_collections.ibready.cluster.plugins.module_utils._packages import files, versionlock
+from ansible_collections.ibready.cluster.plugins.module_utils._roce import program as roce_program
+from ansible_collections.ibready.cluster.plugins.module_utils._soft_roce import keep as soft_keep
+from ansible_collections.ibready.cluster.plugins.module_utils._soft_roce import (
+    program as soft_program,
+)
 from ansible_collections.ibready.cluster.plugins.modules import boot_tuning
 
 ROOT = Path(__file__).parents[4]
@@ -100,6 +108,19 @@ def test_what_modules_write_is_managed() -> None:
         boot_tuning._PROGRAM,
         boot_tuning._UNIT,
         boot_tuning._WANTED,
+        soft_program.CONFIG,
+        soft_keep.PROGRAM,
+        soft_keep.UNIT,
+        *soft_keep.wanted_links("eth0"),
+        "/var/lib/ibready/soft-roce.json",
+        roce_program.CONFIG,
+        roce_files.PROGRAM,
+        roce_files.UNIT,
+        roce_files.WANTED,
+        roce_files.RULE,
+        roce_files.MANAGER_FILE,
+        f"{roce_files.NETWORKD_FOLDER}/20-rail.network.d/{roce_files.NETWORKD_DROPIN}",
+        "/var/lib/ibready/roce.json",
         SYSTEM_FILE,
         *(one.config for one in container_engines.TABLE.values()),
         *(limits.path(one.unit) for one in container_engines.TABLE.values() if one.unit),

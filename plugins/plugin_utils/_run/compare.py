@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What got better and worse on each host and fabric between two run objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    FAIL,
+    PASS,
+    SKIP,
+    UNKNOWN,
+)
+
+# Where one of the two runs had no such host, or no such check.
+ABSENT = "absent"
+_WAIVED = "waived"
+# The worse a result, the more. What was not there says nothing, as what does not apply.
+_WEIGHT = {PASS: 0, SKIP: 0, ABSENT: 0, _WAIVED: 1, UNKNOWN: 2, FAIL: 3}
+
+WAYS = ("better", "worse", "gone")
+
+Said = Mapping[str, Any]
+
+
+def compare(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """``since`` of the run object: hosts (and ``fabric NAME``) whose verdict or a check differs.
+
+    Hosts that only a --limit left out of one of the two have not come or gone.
+    """
+    then, today = _judged(before), _judged(now)
+    found: dict[str, Any] = {}
+    for name in dict.fromkeys((*today, *then)):
+        if (name not in then and _limited(before)) or (name not in today and _limited(now)):
+            continue
+        said = _host(then.get(name), today.get(name))
+        if said["before"] != said["now"] or any(said[way] for way in WAYS):
+            found[name] = said
+    return {"created": before["created"], "error": "", "hosts": found}
+
+
+def _limited(run: Mapping[str, Any]) -> bool:
+    return bool(run["run"]["limit"])
+
+
+def _judged(run: Mapping[str, Any]) -> dict[str, Said]:
+    fabrics = (run.get("fabric") or {}).get("fabrics") or ()
+    # A host cannot be called so: Ansible's names have no blanks.
+    return {**run["hosts"], **{f"fabric {one['name']}": one for one in fabrics}}
+
+
+def _host(then: Said | None, now: Said | None) -> dict[str, Any]:
+    said: dict[str, Any] = {
+        "before": then["verdict"] if then else ABSENT,
+        "now": now["verdict"] if now else ABSENT,
+        **{way: [] for way in WAYS},
+    }
+    # Of a host that only one run had, no check got better or worse.
+    if then is None or now is None:
+        return said
+    old, new = _results(then["checks"]), _results(now["checks"])
+    for key in dict.fromkeys((*new, *old)):
+        was, is_now = old.get(key, ABSENT), new.get(key, ABSENT)
+        if _WEIGHT[was] != _WEIGHT[is_now]:
+            way = "better" if _WEIGHT[was] > _WEIGHT[is_now] else "worse"
+            # A failure that nobody looked for again, or could look for, is not mended.
+            unseen = is_now == ABSENT or (was == FAIL and is_now == UNKNOWN)
+            way = "gone" if unseen else way
+            said[way].append({"id": key[0], "subject": key[1], "before": was, "now": is_now})
+    return said
+
+
+def _results(checks: Sequence[Said]) -> dict[tuple[str, str], str]:
+    """The worst of each check and subject."""
+    found: dict[tuple[str, str], str] = {}
+    for one in checks:
+        key = (one["id"], one["subject"])
+        result = _WAIVED if one["waived"] else one["result"]
+        found[key] = max(found.get(key, result), result, key=_WEIGHT.__getitem__)
+    return found
