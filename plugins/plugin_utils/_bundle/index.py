@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bundle import gpg
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bundle.layout import BundleError
-from ansible_collections.ibready.cluster.plugins.plugin_utils._files import write_whole
+from ansible_collections.ibready.cluster.plugins.plugin_utils._files import PUBLIC, write_whole
 
 APT_INDEXES = ("Packages", "Packages.gz")
 SIGNED = {"apt": "InRelease", "dnf": "repodata/repomd.xml.asc"}
@@ -51,10 +51,10 @@ def _apt(folder: Path, paragraphs: Sequence[str], key: str) -> None:
     plain = ("\n\n".join(paragraphs) + "\n").encode()
     indexes = {"Packages": plain, "Packages.gz": gzip.compress(plain, 6, mtime=0)}
     for name, data in indexes.items():
-        write_whole(folder / name, data)
+        write_whole(folder / name, data, PUBLIC)
     text = release(indexes, datetime.now(UTC)).encode()
-    write_whole(folder / "Release", text)
-    write_whole(folder / "InRelease", gpg.clearsign(key, text))
+    write_whole(folder / "Release", text, PUBLIC)
+    write_whole(folder / "InRelease", gpg.clearsign(key, text), PUBLIC)
 
 
 def _rpm(folder: Path, key: str) -> None:
@@ -78,4 +78,4 @@ def _rpm(folder: Path, key: str) -> None:
             "there by hand to see more"
         )
     index = folder / "repodata/repomd.xml"
-    write_whole(index.with_name("repomd.xml.asc"), gpg.detached(key, index.read_bytes()))
+    write_whole(index.with_name("repomd.xml.asc"), gpg.detached(key, index.read_bytes()), PUBLIC)

@@ -18,7 +18,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._bundle.layout imp
     Class,
     Manifest,
 )
-from ansible_collections.ibready.cluster.plugins.plugin_utils._files import write_whole
+from ansible_collections.ibready.cluster.plugins.plugin_utils._files import PUBLIC, write_whole
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def finish(
     names = sums.files(home)
     text = layout.sums_text({**sums.of(home, (n for n in names if n not in measured)), **measured})
     if _write(home / layout.SUMS, text.encode()) or not _verified(home, public, key):
-        write_whole(home / layout.SIGNATURE, gpg.detached(key, text.encode()))
+        write_whole(home / layout.SIGNATURE, gpg.detached(key, text.encode()), PUBLIC)
         written += [layout.SUMS, layout.SIGNATURE]
     return written
 
@@ -99,5 +99,5 @@ def _verified(home: Path, public: bytes, key: str) -> bool:
 def _write(path: Path, data: bytes) -> bool:
     if path.is_file() and path.read_bytes() == data:
         return False
-    write_whole(path, data)
+    write_whole(path, data, PUBLIC)
     return True

@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import contextlib
-import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _manifest, _verify
@@ -18,12 +17,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expectations
 from ansible_collections.ibready.cluster.plugins.module_utils._verdict import verdict_object
 from ansible_collections.ibready.cluster.plugins.module_utils._waivers import Waiver
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts, _unpack
 
 ENDING = ".tar.gz"
-# A bundle of a host has some thousand files and a few MiB; a log may have more.
-MEMBERS = 200_000
-BYTES = 1024 * 1024 * 1024
 _AGAIN = "collect the bundle again (playbooks/collect.yml)"
 
 Site = Callable[[str], tuple[Expectations, Sequence[Waiver]]]
@@ -103,7 +99,7 @@ def _judge(one: Found, site: Site) -> _hosts.Host:
                 expect=expect,
                 waivers=waivers,
             )
-    except (OSError, EOFError, tarfile.TarError, Unavailable) as exc:
+    except (OSError, _unpack.UnpackError, Unavailable) as exc:
         return _hosts.Host(one.name, absent=f"its bundle cannot be read: {exc}", remedy=_AGAIN)
 
 
@@ -114,33 +110,11 @@ def opened(one: Found) -> Iterator[Bundle]:
         yield Bundle(one.path)
         return
     with TemporaryDirectory(prefix="ibready-") as place:
-        _unpack(one.path, Path(place))
+        _unpack.unpack(one.path, Path(place))
         inside = [path for path in Path(place).iterdir() if path.is_dir()]
         if len(inside) != 1:
-            raise tarfile.TarError(f"{one.path} holds {len(inside)} folders and not one")
+            raise _unpack.UnpackError(f"{one.path} holds {len(inside)} folders and not one")
         yield Bundle(inside[0])
-
-
-def _unpack(archive: Path, place: Path) -> None:
-    """Files and folders only, none outside of the place, and no more than a bundle can have."""
-    left = BYTES
-    with tarfile.open(archive, mode="r:gz") as stream:
-        for number, member in enumerate(stream):
-            left -= max(member.size, 0)
-            if number >= MEMBERS or left < 0:
-                raise tarfile.TarError(f"{archive} holds more than a bundle does")
-            name = PurePosixPath(member.name)
-            if name.is_absolute() or ".." in name.parts or "\0" in member.name:
-                raise tarfile.TarError(f"{archive} holds {member.name[:80]!r}, a way out of it")
-            if member.isdir():
-                (place / name).mkdir(parents=True, exist_ok=True)
-            elif member.isfile():
-                source = stream.extractfile(member)
-                target = place / name
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with open(target, "xb") as written:
-                    while source is not None and (block := source.read(1 << 20)):
-                        written.write(block)
 
 
 def _is_bundle(folder: Path) -> bool:

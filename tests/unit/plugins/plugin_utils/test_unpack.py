@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Archives of a hostile host: refused by the name of what is wrong, and nothing else is touched."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import tarfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _unpack
+
+Member = tuple[tarfile.TarInfo, bytes]
+LINKS = (tarfile.SYMTYPE, tarfile.LNKTYPE)
+DEVICES = (tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE)
+
+
+def member(name: str, kind: bytes = tarfile.REGTYPE, data: bytes = b"", target: str = "") -> Member:
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname, info.size = kind, target, len(data)
+    return info, data
+
+
+def manifest(host: str = "n1", folder: str = "n1") -> Member:
+    return member(f"{folder}/manifest.json", data=f'{{"format": 1, "host": "{host}"}}'.encode())
+
+
+def archive(path: Path, *members: Member) -> Path:
+    with tarfile.open(path, "w:gz") as stream:
+        for info, data in members:
+            stream.addfile(info, io.BytesIO(data))
+    return path
+
+
+def seen(folder: Path) -> dict[str, str]:
+    """Everything below a folder: the text of files, where links lead."""
+    return {
+        str(one.relative_to(folder)): os.readlink(one)
+        if one.is_symlink()
+        else one.read_text(errors="replace")
+        if one.is_file()
+        else "/"
+        for one in sorted(folder.rglob("*"))
+    }
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A folder of bundles with those of an earlier run, of the host and of another."""
+    home = tmp_path / "bundles"
+    for name in ("n1", "n2"):
+        (home / name).mkdir(parents=True)
+        (home / name / "manifest.json").write_text(f"before, of {name}")
+    return home
+
+
+EVIL = [
+    pytest.param(member("../evil", data=b"x"), "'../evil', a way out", id="up"),
+    pytest.param(member("n1/../n2/evil", data=b"x"), "a way out", id="up and down"),
+    pytest.param(member("/etc/evil", data=b"x"), "'/etc/evil', a way out", id="absolute"),
+    pytest.param(member("."), "a way out", id="the folder itself"),
+    pytest.param(
+        member("n2/manifest.json", data=b"{}"),
+        "'n2/manifest.json', which is not below n1",
+        id="another host's",
+    ),
+    pytest.param(
+        member("n2", tarfile.DIRTYPE), "'n2', which is not below n1", id="another's folder"
+    ),
+    pytest.param(member("n10/x", data=b"x"), "not below n1", id="a longer name"),
+    *(
+        pytest.param(member("n1/x", kind, target="../n2"), "'n1/x', a link", id=f"link {kind!r}")
+        for kind in LINKS
+    ),
+    *(
+        pytest.param(member("n1/x", kind), "'n1/x', a device or pipe", id=f"device {kind!r}")
+        for kind in DEVICES
+    ),
+    pytest.param(manifest(), "exists", id="a file twice"),
+    pytest.param(member("n1/manifest.json/x", data=b"x"), "n1/manifest.json", id="below a file"),
+    pytest.param(member(f"n1/{'x' * 300}", data=b"x"), "too long", id="a name too long"),
+]
+
+
+@pytest.mark.parametrize(("evil", "why"), EVIL)
+def test_what_a_bundle_has_not_is_refused_and_nothing_is_touched(
+    home: Path, tmp_path: Path, evil: Member, why: str
+) -> None:
+    path = archive(tmp_path / "n1.tar.gz", manifest(), evil)
+    before = seen(tmp_path)
+    with pytest.raises(_unpack.UnpackError, match=r"n1\.tar\.gz") as caught:
+        _unpack.replace(path, home, "n1")
+    assert why in str(caught.value)
+    assert seen(tmp_path) == before
+
+
+def test_a_link_is_not_followed_by_what_comes_after_it(home: Path, tmp_path: Path) -> None:
+    link = member("n1/out", tarfile.SYMTYPE, target=str(home / "n2"))
+    path = archive(tmp_path / "n1.tar.gz", manifest(), link, member("n1/out/evil", data=b"x"))
+    with pytest.raises(_unpack.UnpackError, match="a link"):
+        _unpack.replace(path, home, "n1")
+    assert not (home / "n2/evil").exists()
+
+
+@pytest.mark.parametrize(("name", "most"), [("BYTES", 1000), ("MEMBERS", 1)])
+def test_what_would_fill_the_disk_is_refused(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, most: int
+) -> None:
+    monkeypatch.setattr(_unpack, name, most)
+    path = archive(tmp_path / "n1.tar.gz", manifest(), member("n1/big", data=b"0" * 2000))
+    before = seen(home)
+    with pytest.raises(_unpack.UnpackError, match="holds more than a bundle does"):
+        _unpack.replace(path, home, "n1")
+    assert seen(home) == before
+
+
+def test_what_would_fill_the_memory_is_refused(home: Path, tmp_path: Path) -> None:
+    info = tarfile.TarInfo("n1/x")
+    info.type, info.size = tarfile.XHDTYPE, 1 << 32
+    (tmp_path / "n1.tar.gz").write_bytes(gzip.compress(info.tobuf() + bytes(10240)))
+    with pytest.raises(_unpack.UnpackError, match="a header that is larger"):
+        _unpack.replace(tmp_path / "n1.tar.gz", home, "n1")
+
+
+def test_headers_without_end_are_refused(home: Path, tmp_path: Path) -> None:
+    header = tarfile.TarInfo("n1/x")
+    header.type, header.size = tarfile.XHDTYPE, 512
+    record = b"11 a=bcdef\n"
+    text = (header.tobuf() + record * (512 // len(record)) + bytes(512 % len(record))) * 5000
+    (tmp_path / "n1.tar.gz").write_bytes(gzip.compress(text))
+    with pytest.raises(_unpack.UnpackError, match="cannot be unpacked"):
+        _unpack.replace(tmp_path / "n1.tar.gz", home, "n1")
+
+
+@pytest.mark.parametrize("said", ["n2", "", "../n1"])
+def test_a_bundle_that_says_it_is_of_another_host_is_refused(
+    home: Path, tmp_path: Path, said: str
+) -> None:
+    before = seen(home)
+    path = archive(tmp_path / "n1.tar.gz", manifest(said))
+    with pytest.raises(_unpack.UnpackError, match="says that it is of"):
+        _unpack.replace(path, home, "n1")
+    assert seen(home) == before
+
+
+@pytest.mark.parametrize("host", ["", ".", "..", "a/b", "/n1", "n1/"])
+def test_a_host_whose_name_is_no_folder_has_no_bundle(home: Path, host: str) -> None:
+    with pytest.raises(_unpack.UnpackError, match="no name for a folder"):
+        _unpack.replace(home / "x.tar.gz", home, host)
+
+
+def test_a_good_one_takes_the_place_of_the_last_and_is_its_owners(
+    home: Path, tmp_path: Path
+) -> None:
+    info = member("n1/files/etc/hostname", data=b"n1\n")
+    info[0].mode, info[0].uid = 0o6777, 12345
+    path = archive(tmp_path / "n1.tar.gz", member("n1", tarfile.DIRTYPE), manifest(), info)
+    assert _unpack.replace(path, home, "n1") == home / "n1"
+    assert (home / "n1/files/etc/hostname").read_text() == "n1\n"
+    assert (home / "n1/files/etc/hostname").stat().st_mode & 0o7777 == 0o600
+    assert (home / "n1/files").stat().st_mode & 0o7777 == 0o700
+    assert "before" not in (home / "n1/manifest.json").read_text()
+    assert sorted(one.name for one in home.iterdir()) == ["n1", "n2"]
+    assert (home / "n2/manifest.json").read_text() == "before, of n2"
+
+
+def test_what_was_there_is_back_where_it_cannot_be_replaced(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, rename = seen(home), Path.rename
+
+    def failing(path: Path, target: Path) -> Path:
+        if path.parent != home and path.name == "n1":
+            raise OSError("no place in the folder")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", failing)
+    with pytest.raises(OSError, match="no place in the folder"):
+        _unpack.replace(archive(tmp_path / "n1.tar.gz", manifest()), home, "n1")
+    assert seen(home) == before
+
+
+def test_a_link_in_the_place_of_a_bundle_is_replaced_and_not_followed(
+    home: Path, tmp_path: Path
+) -> None:
+    (home / "n3").symlink_to(home / "n2")
+    path = archive(tmp_path / "n3.tar.gz", manifest("n3", "n3"))
+    _unpack.replace(path, home, "n3")
+    assert not (home / "n3").is_symlink()
+    assert (home / "n2/manifest.json").read_text() == "before, of n2"
+
+
+def test_a_full_disk_is_not_the_hosts_fault(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    path = archive(tmp_path / "n1.tar.gz", manifest())
+    before = seen(home)
+    monkeypatch.setattr(_unpack, "_write", full)
+    with pytest.raises(OSError, match="No space"):
+        _unpack.replace(path, home, "n1")
+    assert seen(home) == before
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.binary(max_size=3000), st.booleans())
+def test_any_bytes_are_refused(tmp_path_factory: pytest.TempPathFactory, data: bytes, packed: bool):  # type: ignore[no-untyped-def]
+    home = tmp_path_factory.mktemp("drawn")
+    (home / "n1.tar.gz").write_bytes(gzip.compress(data) if packed else data)
+    with pytest.raises(_unpack.UnpackError, match=r"n1\.tar\.gz"):
+        _unpack.replace(home / "n1.tar.gz", home, "n1")
+    assert [one.name for one in home.iterdir()] == ["n1.tar.gz"]
