@@ -34,7 +34,6 @@ _HEIGHT = 30
 _NAMED = 12
 _NARROW, _WIDE = 34, 98
 _LEFT = 150
-_NAMES = {CORE: "core", SPINE: "spines", LEAF: "leaves"}
 
 
 @dataclass(frozen=True)
@@ -60,8 +59,8 @@ def draw(fabric: Fabric, name: str) -> str:
     wide = _WIDE if longest <= _NAMED else _NARROW
     y = 46.0
     for label, nodes, squares in bands:
-        parts.append(svg.word(8, y + 18, svg.text(label), 12, "start"))
-        parts.append(svg.word(8, y + 32, f"{len(nodes):,} switches", 10, "start"))
+        parts.append(svg.word(8, y + 18, label, 12, "start"))
+        parts.append(svg.word(8, y + 32, svg.said("picture.switches", n=len(nodes)), 10, "start"))
         for number, square in enumerate(squares):
             x = _LEFT + number % _PER_ROW * wide
             top = y + number // _PER_ROW * (_HEIGHT + 4)
@@ -75,18 +74,18 @@ def draw(fabric: Fabric, name: str) -> str:
     told = _sums(fabric, bundles, len(drawn))
     room = max(_LEFT + longest * wide, svg.legend_width(entries), 6.4 * max(map(len, told)))
     for at, said in enumerate(told):
-        parts.append(svg.word(8, y + 14 + 18 * at, svg.text(said), 12, "start"))
+        parts.append(svg.word(8, y + 14 + 18 * at, said, 12, "start"))
     y += 18 * len(told) + 10
     # Lines pass behind the squares.
     parts = [svg.legend(8, 12, entries), *lines, *parts]
-    return svg.picture(
-        room + 20, y, parts, svg.text(f"The fabric {fabric.name}".rstrip() + " by leaf"), name
-    )
+    return svg.picture(room + 20, y, parts, svg.said("picture.by_leaf", name=fabric.name), name)
 
 
 def _bands(fabric: Fabric) -> list[tuple[str, list[Node]]]:
     """Rows of squares from the top down; the leaves by the rail that most of their HCAs are of."""
-    found = [(_NAMES[level], fabric.level(level)) for level in (CORE, SPINE)]
+    found: list[tuple[str, list[Node]]] = [
+        (svg.said("picture." + level), fabric.level(level)) for level in (CORE, SPINE)
+    ]
     rails: dict[int, list[Node]] = {}
     for leaf in fabric.level(LEAF):
         counted = Counter(one.rail for one in fabric.by_leaf.get(leaf.guid, ()) if one.rail)
@@ -94,7 +93,8 @@ def _bands(fabric: Fabric) -> list[tuple[str, list[Node]]]:
         rail = next(iter(counted)) if len(counted) == 1 else 0
         rails.setdefault(rail, []).append(leaf)
     for rail, leaves in sorted(rails.items(), key=lambda one: (one[0] == 0, one[0])):
-        found.append((f"leaves of rail {rail}" if rail else "leaves", leaves))
+        said = svg.said("picture.leaf_rail", rail=rail) if rail else svg.said("picture.leaf")
+        found.append((said, leaves))
     return [(label, nodes) for label, nodes in found if nodes]
 
 
@@ -155,26 +155,24 @@ def _line(fabric: Fabric, links: list[Link], places: dict[str, tuple[float, floa
     )
 
 
-def _sums(fabric: Fabric, bundles: list[list[Link]], drawn: int) -> list[str]:
+def _sums(fabric: Fabric, bundles: list[list[Link]], drawn: int) -> list[svg.Said]:
     """What the squares cannot show: what there is, and how much of it is not well."""
     hosts = {one.host for one in fabric.nodes.values() if one.host}
     strangers = sum(not one.is_switch and not one.host for one in fabric.nodes.values())
     counted = Counter(link.state for link in fabric.links)
-    states = ", ".join(
-        f"{counted[one]:,} {svg.LOOKS[one].says}" for one in svg.ORDER if counted[one]
+    # By their signs, which the legend explains in either language.
+    bad = " ".join(
+        f"{svg.LOOKS[one].sign} {counted[one]:,}" for one in svg.ORDER[:-1] if counted[one]
     )
     found = [
-        f"{len(hosts):,} hosts, {len(fabric.links):,} links: {states or 'none'}",
-        "A number is the adapters on a leaf, or the links of another switch; the colour is the "
-        "worst link's.",
+        svg.said("picture.sums", hosts=len(hosts), links=len(fabric.links), bad=bad or 0),
+        svg.said("picture.numbers"),
     ]
     if strangers:
-        found.append(f"{strangers:,} adapters are of no host of the inventory.")
+        found.append(svg.said("picture.strangers", n=strangers))
     if drawn < len(bundles):
-        bad = sum(map(_is_bad, bundles))
-        worst = f"{LINES} worst of {bad:,}" if bad > LINES else str(bad or "none")
+        worse = sum(map(_is_bad, bundles))
         found.append(
-            f"{len(bundles):,} pairs of switches are joined. Lines: those with a link that is not "
-            f"well ({worst})."
+            svg.said("picture.bundles", n=len(bundles), shown=min(drawn, worse), bad=worse)
         )
     return found

@@ -55,14 +55,14 @@ def draw(fabric: Fabric, name: str) -> str:
         x += width + _GAP
     height = y + (70 if hosts else 0)
     parts = [svg.legend(_GAP / 2, 12, used), *_lines(fabric, places), *boxes]
-    return svg.picture(whole, height, parts, svg.text(f"The fabric {fabric.name}".strip()), name)
+    return svg.picture(whole, height, parts, svg.said("picture.fabric", name=fabric.name), name)
 
 
 def svg_entries(states: Iterable[str]) -> list[tuple[str, str, str]]:
     """The legend of these states, the best first."""
     seen = set(states) | {svg.OK}
     return [
-        (svg.LOOKS[one].fill, svg.LOOKS[one].sign, svg.LOOKS[one].says)
+        (svg.LOOKS[one].fill, svg.LOOKS[one].sign, svg.said("picture." + one))
         for one in reversed(svg.ORDER)
         if one in seen
     ]

@@ -57,8 +57,8 @@ def _table(raw: Any, side: int) -> list[list[Any]] | None:
     return table if numbers else None
 
 
-def draw(square: Square, name: str) -> str:
-    """The picture; ``name`` as svg.picture has it."""
+def draw(square: Square, name: str, most: int = CELLS) -> str:
+    """The picture; ``name`` as svg.picture has it, ``most`` cells are told one by one."""
     count = len(square.rows)
     side = 20 if count <= 32 else 11
     # Names of columns stand on end.
@@ -81,22 +81,45 @@ def draw(square: Square, name: str) -> str:
         svg.legend_width(entries[:half]) + 20,
         svg.legend_width(entries[half:]) + 20,
     )
-    edge = "#ffffff" if side == 20 else "none"
     parts = [svg.legend(8, 10, entries[:half]), svg.legend(8, 30, entries[half:])]
     parts += _names(square, side, top)
-    parts += [
-        f"<path class='cells' d='{svg.runs(where, side, _LEFT, top)}' fill='{fill}' "
-        f"stroke='{edge}' stroke-width='.5'/>"
-        for fill, where in cells.items()
-    ]
-    parts += [_cell(square, *one, side, top) for one in told[:CELLS]]
+    parts += _cells(cells, count, side, top)
+    parts += [_cell(square, *one, side, top) for one in told[:most]]
     height = top + count * side + 14
-    if len(told) > CELLS:
-        said = f"{CELLS} of {len(told):,} cells that are not well have a sign and tell why."
+    if len(told) > most:
+        said = svg.said("picture.signs", n=most, all=len(told))
         parts.append(svg.word(8, height + 4, said, 11, "start"))
         height += 16
-    label = svg.text(f"Pings on rail {square.rail}: rows ask, columns are asked")
+    label = svg.said("picture.pings", rail=square.rail)
     return svg.picture(width, height, parts, label, name)
+
+
+def _cells(
+    cells: dict[str, list[tuple[int, int]]], count: int, side: float, top: float
+) -> list[str]:
+    """All cells by their fill; in a large square the most frequent one is the ground of it."""
+    if side == 20:
+        edge = "stroke='#ffffff' stroke-width='.5'"
+        return [
+            f"<path class='cells' d='{svg.runs(where, side, _LEFT, top)}' fill='{fill}' {edge}/>"
+            for fill, where in cells.items()
+        ]
+    found = []
+    # A line has no pattern, and of many cells only lines are short.
+    plain = {fill: where for fill, where in cells.items() if not fill.startswith("url")}
+    ground = max(plain, key=lambda fill: len(plain[fill]), default="")
+    if ground:
+        whole = count * side
+        found.append(
+            f"<path d='M{_LEFT} {top:g}h{whole:g}v{whole:g}h-{whole:g}z' fill='{ground}'/>"
+        )
+    for fill, where in cells.items():
+        if fill not in plain:
+            drawn = svg.runs(where, side, _LEFT, top)
+            found.append(f"<path class='cells' d='{drawn}' fill='{fill}'/>")
+        elif fill != ground:
+            found.append(svg.strokes(where, side, _LEFT, top, fill))
+    return found
 
 
 def _quarters(square: Square) -> list[float]:
@@ -125,27 +148,27 @@ def _legend(bounds: list[float], name: str) -> list[tuple[str, str, str]]:
     blues: list[tuple[str, str, str]] = []
     for at, most in enumerate(bounds):
         if at == 0 or most > bounds[at - 1]:
-            blues.append((_BLUES[at], "", f"answered, to {most:.3g} ms"))
+            blues.append((_BLUES[at], "", svg.said("picture.answered_to", ms=f"{most:.3g}")))
     return [
-        *(blues or [(_BLUES[0], "", "answered")]),
-        (_SOME.fill, _SOME.sign, "some lost"),
-        (_NONE.fill, _NONE.sign, "a pair without answer"),
-        (f"url(#{name})", "", "not tested"),
-        ("#dfe3e8", "", "itself"),
+        *(blues or [(_BLUES[0], "", svg.said("picture.answered"))]),
+        (_SOME.fill, _SOME.sign, svg.said("picture.some_lost")),
+        (_NONE.fill, _NONE.sign, svg.said("picture.no_answer")),
+        (f"url(#{name})", "", svg.said("picture.untested")),
+        ("#dfe3e8", "", svg.said("picture.itself")),
     ]
 
 
 def _names(square: Square, side: float, top: float) -> list[str]:
+    """Of rows and columns; what all of them share is said once."""
     size = 11 if side == 20 else 8
-    parts = []
+    rows, columns = [], []
     for at, row in enumerate(square.rows):
-        said = svg.short(row, 22)
         middle = (at + 0.72) * side
-        parts.append(svg.word(_LEFT - 6, top + middle, said, size, "end"))
-        x, y = _LEFT + middle, top - 6
-        turned = f" transform='rotate(-60 {x:g} {y:g})'"
-        parts.append(svg.word(x, y, svg.short(row, 16), size, "start", turned))
-    return parts
+        rows.append(f"<text x='{_LEFT - 6}' y='{top + middle:g}'>{svg.short(row, 22)}</text>")
+        turned = f"translate({_LEFT + middle:g} {top - 6:g}) rotate(-60)"
+        columns.append(f"<text transform='{turned}'>{svg.short(row, 16)}</text>")
+    look = f"<g font-size='{size}' fill='#1c1e21'"
+    return [f"{look} text-anchor='end'>", *rows, f"</g>{look}>", *columns, "</g>"]
 
 
 def _cell(square: Square, row: int, column: int, look: svg.Look, side: float, top: float) -> str:

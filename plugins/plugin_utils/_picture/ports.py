@@ -28,7 +28,10 @@ def draw(fabric: Fabric, name: str) -> str:
     rows, left_out = _rows(fabric)
     side = _SIDE if len(rows) <= 64 else _SMALL
     most = max((_port(one.guid, link) for one in rows for link in _links(fabric, one)), default=0)
-    entries = [*svg_entries({link.state for link in fabric.links}), ("#ffffff", "", "no cable")]
+    entries = [
+        *svg_entries({link.state for link in fabric.links}),
+        ("#ffffff", "", svg.said("picture.no_cable")),
+    ]
     good: list[tuple[int, int]] = []
     told: list[tuple[int, int, Link]] = []
     for at, node in enumerate(rows):
@@ -56,8 +59,8 @@ def draw(fabric: Fabric, name: str) -> str:
             parts.append(_path(rest, svg.LOOKS[state].fill, side))
     parts += [_cell(fabric, at, column, link, side) for at, column, link in told[:CELLS]]
     for at, said in enumerate(notes):
-        parts.append(svg.word(8, height - 16 * (len(notes) - at) + 4, svg.text(said), 11, "start"))
-    label = svg.text(f"Links of the fabric {fabric.name}".rstrip() + ", by switch and port")
+        parts.append(svg.word(8, height - 16 * (len(notes) - at) + 4, said, 11, "start"))
+    label = svg.said("picture.by_port", name=fabric.name)
     return svg.picture(width, height, parts, label, name)
 
 
@@ -87,7 +90,7 @@ def _heads(most: int, side: float) -> list[str]:
     every = 1 if side == _SIDE and most <= 40 else 8
     columns = [one for one in range(1, most + 1) if one == 1 or one % every == 0]
     heads = [svg.word(_LEFT + (one - 0.5) * side, _TOP - 5, str(one), 9) for one in columns]
-    return [*heads, svg.word(_LEFT, _TOP - 17, "port", 11, "start")]
+    return [*heads, svg.word(_LEFT, _TOP - 17, svg.said("picture.port"), 11, "start")]
 
 
 def _label(node: Node, at: int, side: float) -> str:
@@ -99,12 +102,13 @@ def _label(node: Node, at: int, side: float) -> str:
 
 
 def _path(cells: list[tuple[int, int]], fill: str, side: float) -> str:
-    edge = "#ffffff" if side == _SIDE else fill
+    if not cells:
+        return ""
+    if side != _SIDE:
+        return svg.strokes(cells, side, _LEFT, _TOP, fill)
     return (
         f"<path class='cells' d='{svg.runs(cells, side, _LEFT, _TOP)}' fill='{fill}' "
-        f"stroke='{edge}' stroke-width='.5'/>"
-        if cells
-        else ""
+        "stroke='#ffffff' stroke-width='.5'/>"
     )
 
 
@@ -118,10 +122,10 @@ def _cell(fabric: Fabric, at: int, column: int, link: Link, side: float) -> str:
     )
 
 
-def _notes(told: int, left_out: int) -> list[str]:
+def _notes(told: int, left_out: int) -> list[svg.Said]:
     notes = []
     if told > CELLS:
-        notes.append(f"{CELLS} of {told:,} cells that are not well have a sign and tell why.")
+        notes.append(svg.said("picture.signs", n=CELLS, all=told))
     if left_out:
-        notes.append(f"{left_out:,} switches more are not drawn; those with bad links come first.")
+        notes.append(svg.said("picture.more_switches", n=left_out))
     return notes

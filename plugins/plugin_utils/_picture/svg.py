@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 
+from ansible_collections.ibready.cluster.plugins.plugin_utils._html import foreign
+from ansible_collections.ibready.cluster.plugins.plugin_utils._html.speech import Speech
+
 OK, SLOW, ERRORS, DOWN, MISCABLED = "ok", "slow", "errors", "down", "miscabled"
 UNTESTED, NOTHING, UNKNOWN = "untested", "nothing", "unknown"
 _FONT = "font-family='system-ui, sans-serif'"
-# C0 and C1 controls, and what XML 1.0 does not allow.
-_CONTROLS = dict.fromkeys([*range(32), *range(127, 160), 0xFFFE, 0xFFFF, *range(0xD800, 0xE000)])
 
 
 @dataclass(frozen=True)
@@ -34,13 +35,28 @@ LOOKS = {
     DOWN: Look("#d55e00", "X", "down", "1 4"),
     UNKNOWN: Look("#ffffff", "?", "not known", "3 3"),
 }
+_T = Speech()
 # The worst first.
 ORDER = (DOWN, MISCABLED, ERRORS, SLOW, UNKNOWN, OK)
 
 
+class Said(str):
+    """Words of the page, escaped. ``attributes``: by which its script says them in the other
+    language."""
+
+    attributes: str
+
+
+def said(key: str, **values: object) -> Said:
+    """The words of a key of words/pictures, as t() of the page has them."""
+    found = Said(text(_T.plain(key, **values)))
+    found.attributes = str(_T.on(key, **values))
+    return found
+
+
 def text(value: object) -> str:
     """A foreign text as SVG may hold it."""
-    return escape(str(value).translate(_CONTROLS), quote=True)
+    return escape(foreign.text(value), quote=True)
 
 
 def short(value: object, most: int) -> str:
@@ -64,8 +80,12 @@ def word(
     """A text that is escaped already."""
     return (
         f"<text x='{x:g}' y='{y:g}' font-size='{size}' text-anchor='{anchor}' fill='#1c1e21'"
-        f"{more}>{said}</text>"
+        f"{more}{_attributes(said)}>{said}</text>"
     )
+
+
+def _attributes(words: str) -> str:
+    return f" {words.attributes}" if isinstance(words, Said) else ""
 
 
 def box(
@@ -82,7 +102,7 @@ def box(
 def runs(cells: Iterable[tuple[int, int]], side: float, x: float, y: float) -> str:
     """Equal cells (row, column) as one path, neighbours of a row in one stroke."""
     found = []
-    for row, mine in groupby(sorted(cells), key=lambda cell: cell[0]):
+    for row, mine in groupby(sorted(set(cells)), key=lambda cell: cell[0]):
         columns = [column for _row, column in mine]
         # What grows by one with its place is one run.
         for _, run in groupby(enumerate(columns), key=lambda one: one[1] - one[0]):
@@ -91,6 +111,23 @@ def runs(cells: Iterable[tuple[int, int]], side: float, x: float, y: float) -> s
             left, top = x + members[0] * side, y + row * side
             found.append(f"M{left:g} {top:g}h{width:g}v{side:g}h-{width:g}z")
     return "".join(found)
+
+
+def strokes(cells: Iterable[tuple[int, int]], side: float, x: float, y: float, fill: str) -> str:
+    """The same in a fourth of the room: thick lines in a grid whose unit is a cell."""
+    found = []
+    for row, mine in groupby(sorted(set(cells)), key=lambda cell: cell[0]):
+        found.append(f"M0 {row}")
+        end = 0
+        columns = [column for _row, column in mine]
+        for _, run in groupby(enumerate(columns), key=lambda one: one[1] - one[0]):
+            members = [column for _at, column in run]
+            found.append(f"m{members[0] - end} 0h{len(members)}")
+            end = members[-1] + 1
+    return (
+        f"<g transform='translate({x:g} {y + side / 2:g}) scale({side:g})'>"
+        f"<path class='cells' d='{''.join(found)}' stroke='{fill}' fill='none'/></g>"
+    )
 
 
 def legend(x: float, y: float, entries: Sequence[tuple[str, str, str]]) -> str:
@@ -118,7 +155,7 @@ def picture(width: float, height: float, parts: Iterable[str], label: str, name:
     return (
         f"<svg xmlns='http://www.w3.org/2000/svg' role='img' width='{width:.0f}' "
         f"height='{height:.0f}' viewBox='0 0 {width:.0f} {height:.0f}' {_FONT}>"
-        f"<title>{label}</title>"
+        f"<title{_attributes(label)}>{label}</title>"
         f"<defs><pattern id='{name}' width='5' height='5' patternUnits='userSpaceOnUse'>"
         "<rect width='5' height='5' fill='#ffffff'/>"
         "<path d='M0 5L5 0' stroke='#9aa1a9' stroke-width='1'/></pattern></defs>"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from collections import Counter
 from typing import Any
@@ -11,17 +12,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _render_html
+from ansible_collections.ibready.cluster.plugins.plugin_utils._html import page, section
+from ansible_collections.ibready.cluster.plugins.plugin_utils._html.sections import (
+    fabric as fabric_section,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._html.sections import (
+    pings as pings_section,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._html.speech import Speech
 from ansible_collections.ibready.cluster.plugins.plugin_utils._picture import (
     fabric_leaves,
     fabric_nodes,
     model,
-    page,
     pings,
     ports,
     svg,
 )
 from tests.unit import drawn_fabrics as fabrics
+from tests.unit import pages, runs
 
 NS = "{http://www.w3.org/2000/svg}"
 STATES = ("slow", "errors", "down", "miscabled")
@@ -208,8 +216,20 @@ def test_the_widest_matrix_is_bounded_whatever_is_wrong_in_it() -> None:
 def test_a_matrix_of_another_shape_is_not_drawn_and_said(bent: dict[str, Any]) -> None:
     raw = {**fabrics.matrix(3), **bent}
     assert pings.read(raw) is None
-    (_, section) = page.sections({"ping_matrix": [raw]})
-    assert (section.notes, section.pictures) == (["The matrix of this rail cannot be read."], [])
+    html = told(pings_section, {"ping_matrix": [raw]})
+    assert "The matrix of this rail cannot be read." in html
+    assert pictures(html) == []
+
+
+def told(module: Any, run: dict[str, Any]) -> str:
+    """What a section of the page is."""
+    found: section.Section | None = module.section(run, Speech())
+    assert found is not None
+    return str(found.html)
+
+
+def pictures(html: str) -> list[str]:
+    return re.findall(r"<svg.*?</svg>", html, re.DOTALL)
 
 
 REPORT: dict[str, Any] = {
@@ -219,30 +239,57 @@ REPORT: dict[str, Any] = {
 
 
 def test_a_page_without_fabric_and_pings_says_that_nobody_asked() -> None:
-    html = _render_html.render(REPORT)
-    assert "Nobody asked the fabric in this run" in html
-    assert "No pings were planned" in html
-    assert "<svg" not in html
+    said = pages.words(REPORT)
+    assert "Nobody asked the fabric in this run" in said
+    assert "No pings were planned" in said
+    assert pictures(told(fabric_section, REPORT) + told(pings_section, REPORT)) == []
 
 
 def test_a_fabric_that_could_not_be_asked_says_why() -> None:
-    html = _render_html.render({**REPORT, "fabric": {"fabrics": [], "error": "no <umad>"}})
-    assert "The fabric is not known: no &lt;umad&gt;" in html
-    assert "Nobody asked" not in html
+    said = pages.words({**REPORT, "fabric": {"fabrics": [], "error": "no <umad>"}})
+    assert "The fabric is not known: no <umad>" in said
+    assert "Nobody asked" not in said
+
+
+def test_a_run_that_found_no_fabric_says_so() -> None:
+    said = pages.words({**REPORT, "fabric": {"fabrics": [], "error": "", "skipped": ""}})
+    assert "The fabric is not known: no fabric was found" in said
+
+
+def test_what_could_not_be_looked_at_of_a_fabric_is_told() -> None:
+    check = runs.check("unknown", "fabric.cable.width", "leaf001", cause="no answer").to_dict()
+    fabric = {**SMALL, "verdict": "unknown", "checks": [check]}
+    html = told(fabric_section, {"fabric": {"fabrics": [fabric], "error": ""}})
+    assert "fabric.cable.width" in html
+    assert "no answer" in html
+
+
+@pytest.mark.parametrize("state", [None, "", "good", 7])
+def test_a_link_whose_state_nobody_knows_is_not_drawn_as_a_good_one(state: Any) -> None:
+    fabric = {**SMALL, "links": [{**one, "state": state} for one in SMALL["links"]]}
+    assert {one.state for one in model.read(fabric).links} == {"unknown"}
+
+
+def test_a_fabric_that_was_skipped_says_why_and_is_not_unknown() -> None:
+    said = pages.words({**REPORT, "fabric": {"fabrics": [], "error": "", "skipped": "no HCA"}})
+    assert "Skipped: no HCA" in said
+    assert "The fabric is not known" not in said
 
 
 def test_the_page_shows_pictures_checks_and_bad_links() -> None:
     check = {"id": "fabric.cable.width", "subject": "leaf001 <1>", "result": "fail"}
     check |= {"severity": "error", "observed": "1x", "expected": "4x", "expected_from": ""}
-    check |= {"cause": "a cable", "remedy": "swap it"}
+    check |= {"cause": "a cable", "remedy": "swap it", "evidence": {}, "waived": ""}
     fabric = {**SMALL, "verdict": "not_ready", "checks": [check, {**check, "result": "pass"}]}
-    told = {"fabric": {"fabrics": [fabric], "error": ""}, "ping_matrix": [fabrics.matrix(3)]}
-    html = _render_html.render({**REPORT, **told})
-    assert html.count("<svg") == 3
+    run = {"fabric": {"fabrics": [fabric], "error": ""}, "ping_matrix": [fabrics.matrix(3)]}
+    html = told(fabric_section, run)
+    assert len(pictures(html)) == 2
+    assert len(pictures(told(pings_section, run))) == 1
     assert html.count("fabric.cable.width") == 1
-    assert "leaf001 &lt;1&gt;" in html
-    assert "4 links are not as they should be" in html
-    assert "because of &lt;slow&gt;" in html
+    said = pages.words({**REPORT, **run})
+    assert "leaf001 <1>" in said
+    assert "4 links are not as they should be" in said
+    assert "because of <slow>" in said
 
 
 def test_hostile_names_stay_text() -> None:
@@ -253,13 +300,14 @@ def test_hostile_names_stay_text() -> None:
                 one[key] = HOSTILE
     fabric |= {"name": HOSTILE, "asked": HOSTILE, "verdict": HOSTILE}
     raw = {**fabrics.matrix(3), "rows": [HOSTILE] * 3, "rail": HOSTILE, "by": HOSTILE}
-    told = {"fabric": {"fabrics": [fabric], "error": HOSTILE}, "ping_matrix": [raw]}
-    html = _render_html.render({**REPORT, **told})
-    assert "<script" not in html
-    assert "onload='x'" not in html
-    for section in page.sections(told):
-        for drawn in section.pictures:
-            tree(drawn)
+    run = {"fabric": {"fabrics": [fabric], "error": HOSTILE}, "ping_matrix": [raw]}
+    seen = pages.parse(page.render({**REPORT, **run}))
+    assert [one.attributes.get("type", "") for one, _ in seen.raw] == ["", "application/json", ""]
+    assert not any("onload" in one.attributes for one in seen.elements)
+    drawn = pictures(told(fabric_section, run) + told(pings_section, run))
+    assert len(drawn) == 3
+    for one in drawn:
+        tree(one)
 
 
 ANY = st.recursive(
@@ -283,11 +331,11 @@ LINK = st.fixed_dictionaries(
 @settings(max_examples=60)
 @given(st.lists(NODE | ANY, max_size=5), st.lists(LINK | ANY, max_size=6), ANY)
 def test_whatever_is_told_the_pictures_are_sound(nodes: Any, links: Any, other: Any) -> None:
-    raw = {"nodes": nodes, "links": links, "name": other, "checks": other}
-    for told in ({"fabrics": [raw, other]}, other):
-        for section in page.sections({"fabric": told, "ping_matrix": [other, {"rows": other}]}):
-            for drawn in section.pictures:
-                tree(drawn)
+    raw = {"nodes": nodes, "links": links, "name": other, "checks": []}
+    for fabric in ({"fabrics": [raw, other]}, other):
+        run = {"fabric": fabric, "ping_matrix": [other, {"rows": other}]}
+        for drawn in pictures(told(fabric_section, run) + told(pings_section, run)):
+            tree(drawn)
     one = model.read(raw)
     tree(fabric_leaves.draw(one, "f"))
 

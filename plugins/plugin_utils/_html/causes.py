@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is wrong by its cause, and the fewest actions that would mend most; no I/O.
+
+A place is whatever was judged: a host, or ``fabric NAME``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    FAIL,
+    LOOK_AGAIN,
+    Check,
+    from_dict,
+    trouble,
+)
+
+Said = Mapping[str, Any]
+# Needs that are tried as the next to be met, those of most places; and how often one is chosen so.
+_TRIED, _CHOSEN = 64, 32
+# What checks say of a finding that goes with another one.
+_FIRST = re.compile(r"mend ([a-z0-9_.]+(?: or [a-z0-9_.]+)*) first")
+
+
+@dataclass
+class Cause:
+    """``checks``: its ids. ``found``: what it did, by place. ``error``: it keeps from ready."""
+
+    result: str
+    cause: str
+    remedy: str
+    error: bool = False
+    checks: dict[str, None] = field(default_factory=dict)
+    found: dict[str, list[Check]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Action:
+    """``remedy``, of ``why`` where that alone says what to do.
+
+    ``touches``: places where something is to be mended by it, ``findings`` in all. ``readies``: the
+    places of which nothing is left to be mended after this action and those before it. ``looks``:
+    part of it only looks at what could not be looked at, and may find more.
+    """
+
+    remedy: str
+    why: str
+    touches: tuple[str, ...]
+    findings: int
+    readies: tuple[str, ...]
+    looks: bool
+
+    @property
+    def gain(self) -> int:
+        """How many more places are ready."""
+        return len(self.readies)
+
+
+def together(check: Check) -> tuple[str, ...]:
+    """Findings of one cause have the same: unknowns of all checks, of a failure those of its own.
+
+    What keeps a host from being looked at makes a hundred checks unknown, and is one cause.
+    """
+    own = (check.id,) if check.result == FAIL else ()
+    return (check.result, check.cause, check.remedy, *own)
+
+
+def causes(judged: Mapping[str, Said]) -> list[Cause]:
+    """Errors before warnings, failures before unknowns, then what stands on most places first.
+
+    A finding that says which other is to be mended first has the cause of that.
+    """
+    found: dict[tuple[str, ...], Cause] = {}
+    for place, wrong in _wrong(judged).items():
+        for one in wrong:
+            root = _root(one, wrong)
+            key = (root.severity if root.result == FAIL else "", *together(root))
+            mine = found.setdefault(
+                key, Cause(root.result, root.cause, root.remedy, checks={root.id: None})
+            )
+            mine.error = mine.error or one.severity == "error"
+            mine.checks[one.id] = None
+            mine.found.setdefault(place, []).append(one)
+    return sorted(
+        found.values(), key=lambda one: (not one.error, one.result != FAIL, -len(one.found))
+    )
+
+
+def actions(judged: Mapping[str, Said]) -> list[Action]:
+    """In which order remedies make the most places ready the soonest, until all are.
+
+    A place is ready when all its findings are mended, warnings too, so what it needs is a set of
+    actions, and no action may be worth anything alone. A finding that says which other is to be
+    mended first goes with that. Greedy: of the sets that places need, less
+    what is done already, the one is next that makes the most places ready for each of its actions
+    (then: that makes more ready, that is smaller, that comes first in the run); its actions follow
+    each other by how many places they touch. Not tried are needs beyond the _TRIED most common, and
+    after _CHOSEN sets all that is left goes by places touched. That is no proof of the smallest
+    order, which nobody can compute for a fleet, but each action counts what it truly completes:
+    every place is in ``readies`` of one action, the last of those that it needs.
+    """
+    known: dict[tuple[str, str], int] = {}
+    touched: dict[int, dict[str, None]] = {}
+    counted: Counter[int] = Counter()
+    looks: set[int] = set()
+    needs: dict[str, int] = {}
+    for place, wrong in _wrong(judged).items():
+        for one in wrong:
+            action = known.setdefault(_action(_root(one, wrong)), len(known))
+            touched.setdefault(action, {})[place] = None
+            counted[action] += 1
+            if one.result != FAIL:
+                looks.add(action)
+            needs[place] = needs.get(place, 0) | 1 << action
+    names = list(known)
+    found: list[Action] = []
+    done = 0
+    for action in _order(Counter(needs.values()), {one: len(on) for one, on in touched.items()}):
+        done |= 1 << action
+        readies = tuple(one for one, need in needs.items() if not need & ~done)
+        needs = {one: need for one, need in needs.items() if need & ~done}
+        remedy, why = names[action]
+        on = tuple(touched[action])
+        found.append(Action(remedy, why, on, counted[action], readies, action in looks))
+    return found
+
+
+def _wrong(judged: Mapping[str, Said]) -> dict[str, list[Check]]:
+    """Places of which something is wrong. What passed is not turned into checks: it is most."""
+    bad = {
+        place: [one for one in said["checks"] if one["result"] in ("fail", "unknown")]
+        for place, said in judged.items()
+    }
+    found = {place: trouble(map(from_dict, some)) for place, some in bad.items() if some}
+    return {place: some for place, some in found.items() if some}
+
+
+def _root(check: Check, wrong: Iterable[Check]) -> Check:
+    """What is to be mended first, where that is wrong on this place too; of the same subject."""
+    before: list[Check] = []
+    while True:
+        named = _FIRST.fullmatch(check.remedy)
+        ids = named[1].split(" or ") if named else []
+        firsts = [one for one in wrong if one.id in ids and one not in before]
+        if not firsts:
+            return check
+        before.append(check)
+        check = next((one for one in firsts if one.subject == check.subject), firsts[0])
+
+
+def _action(check: Check) -> tuple[str, str]:
+    """Its remedy; of one that does not say what to do, with the cause that does."""
+    return (check.remedy, check.cause if check.remedy in ("", LOOK_AGAIN) else "")
+
+
+def _order(needs: Counter[int], touches: Mapping[int, int]) -> Iterable[int]:
+    """All actions of the needs (bits), as actions() says."""
+    left = sorted(touches, key=lambda one: -touches[one])
+    for _ in range(_CHOSEN):
+        if not needs:
+            break
+        best = _best(needs)
+        yield from (one for one in left if best >> one & 1)
+        left = [one for one in left if not best >> one & 1]
+        rest: Counter[int] = Counter()
+        for need, count in needs.items():
+            if need & ~best:
+                rest[need & ~best] += count
+        needs = rest
+    yield from left
+
+
+def _best(needs: Counter[int]) -> int:
+    tried = [need for need, _count in needs.most_common(_TRIED)]
+    return max(tried, key=lambda need: _worth(need, needs))
+
+
+def _worth(need: int, needs: Counter[int]) -> tuple[float, int, int]:
+    ready = sum(count for one, count in needs.items() if not one & ~need)
+    return (ready / need.bit_count(), ready, -need.bit_count())

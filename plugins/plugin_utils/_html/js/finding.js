@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One finding: what was seen and expected, why, what to do, and what proves it.
+
+function pair(key, value) {
+  return value ? [make("dt", null, word(key)), make("dd", null, value)] : [];
+}
+
+function folded(key, values, content, kind) {
+  return make("details", { class: kind }, make("summary", null, word(key, values)), content);
+}
+
+function expectation(check) {
+  if (!check.expected) return "";
+  const made = make("span", null, check.expected);
+  if (check.from) made.append(" ", make("small", null, word("host.from", { source: check.from })));
+  return made;
+}
+
+function evidenceOf(check) {
+  if (!check.evidence.length) return null;
+  const list = make("dl");
+  for (const [name, text] of check.evidence) {
+    list.append(make("dt", null, name), make("dd", null, make("pre", { tabindex: "0" }, text)));
+  }
+  return folded("host.evidence", null, list, "evidence");
+}
+
+function badge(check) {
+  const kind = check.waived ? "waived" : check.result;
+  const made = word(`result.${kind}`);
+  made.className = `result ${kind}${check.warning ? " warning" : ""}`;
+  return made;
+}
+
+function isSame(number, check) {
+  const other = checkOf(number);
+  return other.id === check.id && other.cause === check.cause && other.result === check.result;
+}
+
+// Hosts with a finding of the same check and cause.
+function sameOn(check) {
+  const same = new Set();
+  data.checks.forEach((raw, number) => {
+    if (raw[0] === check.id && ranks[number] > WAIVED && isSame(number, check)) same.add(number);
+  });
+  return hosts.filter((host) => host.findings.some((one) => same.has(one)));
+}
+
+function titleOf(check) {
+  const subject = make("b", null, check.subject);
+  const name = make("code", null, check.name);
+  const made = make("h3", { tabindex: "-1" }, badge(check), " ", name, " ", subject);
+  if (check.warning) made.append(" ", make("small", null, word("warning")));
+  return made;
+}
+
+function findingOf(check) {
+  const kind = `${check.waived ? "waived" : check.result}${check.warning ? " warning" : ""}`;
+  const made = make("article", { class: `finding ${kind}`, "data-check": check.name });
+  made.append(titleOf(check), make("dl", null,
+    ...pair("host.should", check.title),
+    ...pair("column.observed", check.observed),
+    ...pair("column.expected", expectation(check)),
+    ...pair("host.cause", check.cause),
+    ...pair("host.remedy", check.remedy),
+    ...pair("host.waived", check.waived)));
+  const evidence = evidenceOf(check);
+  if (evidence) made.append(evidence);
+  const same = check.waived ? [] : sameOn(check);
+  if (same.length > 1) {
+    const words = word("host.same", { n: same.length - 1 });
+    const link = make("button", { type: "button", class: "link" }, words);
+    link.addEventListener("click", () => showSame(check));
+    made.append(link);
+  }
+  return made;
+}

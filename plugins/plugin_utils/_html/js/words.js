@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The page's own words in the language that is chosen. Elements say by data-t which are theirs.
+
+const LANGUAGES = ["en", "zh"];
+const SAID = ["aria-label", "placeholder", "title"];
+let language = 0;
+
+function say(key, values) {
+  let words = data.words[key][language];
+  const bar = words.indexOf("|");
+  if (bar >= 0) words = String(values.n) === "1" ? words.slice(0, bar) : words.slice(bar + 1);
+  return words.replace(/{([a-z]+)}/g, (_, name) => values[name]);
+}
+
+function shown(value) {
+  return typeof value === "number" ? value.toLocaleString("en") : value;
+}
+
+// An element of these words, which is said again when the language changes.
+function word(key, values) {
+  const made = make("span", { "data-t": key });
+  for (const [name, value] of Object.entries(values || {})) made.dataset[name] = shown(value);
+  made.textContent = say(key, made.dataset);
+  return made;
+}
+
+// An attribute of these words.
+function label(element, name, key) {
+  element.setAttribute(`data-t-${name}`, key);
+  element.setAttribute(name, say(key, element.dataset));
+  return element;
+}
+
+function translate(root) {
+  for (const one of root.querySelectorAll("[data-t]")) {
+    one.textContent = say(one.dataset.t, one.dataset);
+  }
+  for (const name of SAID) {
+    for (const one of root.querySelectorAll(`[data-t-${name}]`)) {
+      one.setAttribute(name, say(one.getAttribute(`data-t-${name}`), one.dataset));
+    }
+  }
+}
+
+function speak(code) {
+  language = Math.max(0, LANGUAGES.indexOf(code));
+  document.documentElement.lang = LANGUAGES[language];
+  const button = find("language");
+  button.lang = LANGUAGES[1 - language];
+  translate(document);
+  document.dispatchEvent(new Event("spoken"));
+}
+
+function firstLanguage() {
+  const asked = new URLSearchParams(location.hash.slice(1)).get("lang") || recall("language");
+  if (LANGUAGES.includes(asked)) return asked;
+  return navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
+}
+
+function startWords() {
+  const button = find("language");
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const code = LANGUAGES[1 - language];
+    remember("language", code);
+    speak(code);
+  });
+  if (firstLanguage() !== "en") speak(firstLanguage());
+}

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which versions are installed on how many hosts, and which of them are odd ones out.
+
+What is odd the checks of the fleet say, which hold equal hosts against each other; what a host
+without such a check has, _alike_facts tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    FAIL,
+    PASS,
+    UNKNOWN,
+    from_dict,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet_equal import HOST
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet_same import (
+    NO_MAJORITY,
+    NOT_INSTALLED,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _alike_facts
+from ansible_collections.ibready.cluster.plugins.plugin_utils._dicts import as_dict
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import Host
+from ansible_collections.ibready.cluster.plugins.plugin_utils._html.models import fleet
+from ansible_collections.ibready.cluster.plugins.plugin_utils._html.models.text import (
+    Names,
+    brief,
+    names,
+)
+
+# Component (a word of the page) -> the check that compares it, and the area that has to be looked
+# at to know it.
+COMPONENTS: Mapping[str, tuple[str, str]] = {
+    "os": ("", "node"),
+    "kernel": ("fleet.host.kernel", "node"),
+    "rdma": ("fleet.rdma.version", "stack"),
+    "firmware": ("fleet.hca.firmware", "ib"),
+    "driver": ("fleet.driver.version", "gpu"),
+    "vbios": ("fleet.gpu.vbios", "gpu"),
+    "fabric_manager": ("fleet.fabric_manager.version", "stack"),
+    "nccl": ("fleet.nccl.version", "stack"),
+    "container": ("fleet.container.engine", "stack"),
+    "bios": ("fleet.host.bios", "machine"),
+}
+# Versions of a component that are shown, and hosts that are named of an odd one.
+VERSIONS = 12
+NAMED = 12
+_RDMA = "stack.rdma.version"
+# What a version is among its equals.
+USUAL, ODD, SPLIT, ALONE, ABSENT = "usual", "odd", "split", "alone", "absent"
+
+
+@dataclass(frozen=True)
+class Version:
+    """``standing``: USUAL, ODD (most equal hosts have another), SPLIT (they differ, and nobody can
+    tell who is right), ALONE (nothing was compared) or ABSENT (not installed, nothing compared)."""
+
+    text: str
+    standing: str
+    hosts: Names
+
+
+@dataclass(frozen=True)
+class Component:
+    """``silent``: hosts that were asked and did not tell. ``unseen``: nobody looked there."""
+
+    name: str
+    versions: list[Version]
+    silent: Names
+    unseen: Names
+    more: int = 0
+
+
+@dataclass
+class _Told:
+    versions: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    silent: list[str] = field(default_factory=list)
+    unseen: list[str] = field(default_factory=list)
+
+
+def read(run: Mapping[str, Any]) -> list[Component]:
+    """Every component that somebody was asked for, over all hosts of a run object, or for which
+    nobody was; [] where nobody told anything."""
+    told = {name: _Told() for name in COMPONENTS}
+    for host in fleet.hosts(run):
+        checks = {
+            (str(one.get("id")), str(one.get("subject"))): one
+            for one in host.checks
+            if str(one.get("id")).startswith("fleet.")
+        }
+        for component, values in _values(host).items():
+            check_id = COMPONENTS[component][0]
+            if values is None:
+                told[component].unseen.append(host.name)
+            for subject, text in (values or {}).items():
+                if not text:
+                    told[component].silent.append(host.name)
+                    continue
+                check = checks.get((check_id, subject), {})
+                key = (text, _standing(text, check))
+                mine = told[component].versions.setdefault(key, [])
+                if host.name not in mine[-1:]:
+                    mine.append(host.name)
+    some = {name: one for name, one in told.items() if one.versions or one.silent or one.unseen}
+    heard = any(one.versions or one.silent for one in some.values())
+    return [_component(name, one) for name, one in some.items()] if heard else []
+
+
+def _standing(text: str, check: Mapping[str, Any]) -> str:
+    result = check.get("result")
+    if result == FAIL:
+        return ODD
+    if result == PASS:
+        return USUAL
+    if result == UNKNOWN and str(check.get("cause")).startswith(NO_MAJORITY):
+        return SPLIT
+    return ABSENT if text == NOT_INSTALLED else ALONE
+
+
+def _component(name: str, told: _Told) -> Component:
+    order = (ODD, SPLIT, USUAL, ALONE, ABSENT)
+    versions = [
+        Version(brief(text), standing, names(hosts, NAMED if standing in (ODD, SPLIT) else 0))
+        for (text, standing), hosts in told.versions.items()
+    ]
+    # The usual one first: beside it the others are read.
+    versions.sort(
+        key=lambda one: (one.standing != USUAL, order.index(one.standing), -one.hosts.total)
+    )
+    silent, unseen = (names(dict.fromkeys(some), NAMED) for some in (told.silent, told.unseen))
+    return Component(name, versions[:VERSIONS], silent, unseen, max(0, len(versions) - VERSIONS))
+
+
+def _values(host: fleet.Seen) -> dict[str, dict[str, str] | None]:
+    """By component and subject, "" where the host did not tell; None where nobody looked."""
+    found: dict[str, dict[str, str] | None] = {}
+    told = _alike(host)
+    own = {"os": dict(_system(host)), "kernel": dict(_kernel(host)), "firmware": _firmware(host)}
+    for component, (check_id, area) in COMPONENTS.items():
+        if not host.area(area):
+            found[component] = None
+        else:
+            found[component] = own[component] if component in own else dict(told.get(check_id, {}))
+    return found
+
+
+def _alike(host: fleet.Seen) -> dict[str, dict[str, str]]:
+    """What _alike_facts makes of the facts; a host's nonsense is told by nobody."""
+    try:
+        checks = [from_dict(dict(one)) for one in host.checks if one.get("id") == _RDMA]
+        return _alike_facts.facts(Host(host.name, facts=host.facts, checks=checks))
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        return {check_id: {HOST: ""} for check_id, _ in COMPONENTS.values() if check_id}
+
+
+def _system(host: fleet.Seen) -> Iterator[tuple[str, str]]:
+    system = as_dict(host.area("node").get("os"))
+    yield HOST, f"{system.get('id') or ''} {system.get('version') or ''}".strip()
+
+
+def _kernel(host: fleet.Seen) -> Iterator[tuple[str, str]]:
+    yield HOST, str(host.area("node").get("kernel") or "")
+
+
+def _firmware(host: fleet.Seen) -> dict[str, str]:
+    """Of each HCA, with its model: two models have two firmwares."""
+    return {
+        str(ca.get("name")): f"{ca.get('type') or '?'} {ca['fw']}" if ca.get("fw") else ""
+        for ca in host.cas
+    }
