@@ -15,8 +15,9 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "collections")]
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _alike
-from ansible_collections.ibready.cluster.plugins.plugin_utils._picture import page
-from tests.unit import fabrics, fleets
+from ansible_collections.ibready.cluster.plugins.plugin_utils._html.sections import fabric
+from ansible_collections.ibready.cluster.plugins.plugin_utils._html.speech import Speech
+from tests.unit import drawn_fabrics, fleets
 
 SIZES = (125, 250, 500, 1000, 2000)
 
@@ -29,9 +30,10 @@ def main() -> None:
         begun = time.process_time()
         _alike.judge(many, hosts)
         compared = time.process_time() - begun
-        told = {"fabric": {"fabrics": [fabrics.fat_tree(hosts, 8, 32, 16)]}}
+        told = {"fabric": {"fabrics": [drawn_fabrics.fat_tree(hosts, 8, 32, 16)]}}
         begun = time.process_time()
-        drawn = sum(len(one) for section in page.sections(told) for one in section.pictures)
+        section = fabric.section(told, Speech())
+        drawn = len(section.html) if section else 0
         took = time.process_time() - begun
         each = compared / hosts * 1e6
         print(f"{hosts:7}  {compared:9.2f}  {each:7.0f}  {took:6.2f}  {drawn / 1000:7.0f}")

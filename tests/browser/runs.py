@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Run objects for the page: simulated hosts, judged by the same code as real ones.
+
+What a host has, comes from nodes.py and fabric.py; what its pings and connections answered is made
+up here. Verdicts are not: every one is that of the project's checks.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from collections.abc import Mapping, Sequence
+from functools import cache
+from random import Random
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
+from ansible_collections.ibready.cluster.plugins.module_utils._waivers import Waiver
+from ansible_collections.ibready.cluster.plugins.plugin_utils import (
+    _cluster,
+    _hosts,
+    _tcp_plan,
+    _tcp_told,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import report as fabrics
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ping import plan, walk
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ping.leaves import leaves
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import changed, compare, told
+from tests.browser import fabric, nodes
+from tests.unit import tcp_told
+
+CABLE = "the cable of a rail is pulled"
+SLOW = "a rail trained at a quarter of its rate"
+POWER = "the CPUs save power"
+GPU = "a GPU fell off the PCI bus before the last boot"
+NOW = datetime.datetime(2026, 11, 22, 19, 41, tzinfo=datetime.UTC)
+_BEGAN = 1_764_000_000.0
+_WHOLE = nodes.Kind()
+
+# The gauntlet's fault -> numbers of the hosts that have it.
+Faults = Mapping[str, Sequence[int]]
+
+
+@cache
+def healthy() -> dict[str, Any]:
+    """16 hosts, nothing wrong."""
+    return build(16, created=NOW - datetime.timedelta(days=1))
+
+
+@cache
+def three_faults() -> dict[str, Any]:
+    """The same, a day later: a cable, a slow rail that was waived until then, and four hosts whose
+    CPUs save power.
+    """
+    until = NOW.date() - datetime.timedelta(days=1)
+    rma = Waiver("ib.port.rate", "node03", until, "RMA 1234", "mlx5_3/1")
+    found = build(16, {CABLE: [7], SLOW: [3], POWER: [9, 10, 11, 12]}, waivers=[rma])
+    return {**found, "since": compare.compare(healthy(), found)}
+
+
+@cache
+def five_hundred() -> dict[str, Any]:
+    """500 hosts with a few faults, one of them waived, and one that is off."""
+    faults = {CABLE: [17, 204], SLOW: [88], POWER: range(129, 161), GPU: [311]}
+    rma = Waiver("ib.port.rate", "node088", datetime.date(2026, 12, 31), "RMA 1234", "mlx5_3/1")
+    return build(500, faults, off={402: "Connection timed out"}, waivers=[rma])
+
+
+def large(hosts: int, kind: nodes.Kind, faults: Sequence[str]) -> dict[str, Any]:
+    """Many hosts, one of a hundred with a fault, in turn."""
+    faulty = range(50, hosts + 1, 100)
+    turns = {one: faulty[at :: len(faults)] for at, one in enumerate(faults)}
+    return build(hosts, turns, kind=kind)
+
+
+def build(
+    count: int,
+    faults: Faults | None = None,
+    *,
+    kind: nodes.Kind = _WHOLE,
+    off: Mapping[int, str] | None = None,
+    waivers: Sequence[Waiver] = (),
+    created: datetime.datetime = NOW,
+) -> dict[str, Any]:
+    """The run object of so many hosts, and of their fabric. ``off``: number -> what ssh said."""
+    words = {number: one for one, mine in (faults or {}).items() for number in mine}
+    hosts = []
+    for number in range(1, count + 1):
+        name = f"node{number:0{len(str(count))}}"
+        if number in (off or {}):
+            hosts.append(nodes.absent(name, (off or {})[number]))
+        else:
+            hosts.append(
+                nodes.host(
+                    name,
+                    number,
+                    words.get(number, ""),
+                    kind,
+                    visit=_hosts._visit(_clock(number)),
+                    waivers=waivers,
+                )
+            )
+    seen = fabric.asked(hosts)
+    hosts, made = _pinged(hosts, seen, created)
+    hosts = _connected(hosts)
+    judged = _cluster.report(
+        hosts, size=count, created=created, version=VERSION, plan=made, asked=seen
+    )
+    run = told.Run(playbooks=["playbooks/verify.yml"], size=count, fail_on="not_ready")
+    listened = changed.Told()
+    listened.begin(created - datetime.timedelta(minutes=4))
+    done = told.complete(judged, hosts, run, plan=None, listened=listened, ansible="2.19.14")
+    # Not of the machine that runs this: the pictures tell it.
+    return {**done, "versions": {**done["versions"], "python": "3.12.3"}}
+
+
+def _clock(number: int) -> dict[str, float]:
+    late = 0.001 * (number % 7)
+    return {"asked": 10.0, "answered": 20.0, "began": _BEGAN + 11 + late, "ended": _BEGAN + 19}
+
+
+def _pinged(
+    hosts: Sequence[_hosts.Host], seen: fabrics.Asked, created: datetime.datetime
+) -> tuple[list[_hosts.Host], dict[str, Any]]:
+    """The hosts with answers to all that the plan has them ask; round trips are drawn."""
+    taking_part = {host.name: _hosts.participant(host) for host in hosts}
+    found = fabrics.judged(hosts, seen, created.date())[0]
+    known = leaves(found, {name: list(who.rails) for name, who in taking_part.items()})
+    options = plan.Options(deadline=5, seed=20261122, forks=32, leaves=known)
+    made = plan.plan(taking_part, options)
+    dice = Random(0)
+    return [
+        dataclasses.replace(host, answers=[_answer(one, dice) for one in _asks(made, host.name)])
+        for host in hosts
+    ], made
+
+
+def _asks(made: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    visits = range(len(made["ask"].get(name, [])))
+    return [one for visit in visits for one in walk.of_visit(made, name, visit)]
+
+
+def _answer(asked: Mapping[str, Any], dice: Random) -> dict[str, Any]:
+    mean = round(0.011 + 0.004 * dice.random(), 3)
+    return {
+        **{"rail": asked["rail"], "server": asked["server"], "untested": ""},
+        **{"sent": 50, "received": 50, "rtt_avg": mean, "rtt_max": round(3 * mean, 3)},
+    }
+
+
+def _connected(hosts: Sequence[_hosts.Host]) -> list[_hosts.Host]:
+    """The hosts with answers of the neighbours that they connect to."""
+    here = {
+        host.name: f"198.18.{at // 250}.{at % 250 + 1}"
+        for at, host in enumerate(hosts)
+        if not host.absent
+    }
+    asks: dict[str, list[str]] = {name: [] for name in here}
+    for client, server in _tcp_plan.pairs(here):
+        asks[client].append(server)
+    return [
+        dataclasses.replace(
+            host,
+            tcp=_tcp_told.told(
+                host.name, {"ansible_host": here[host.name], **tcp_told.tcp(*asks[host.name])}
+            ),
+        )
+        if host.name in here
+        else host
+        for host in hosts
+    ]

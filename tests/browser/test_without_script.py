@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The page where JavaScript is off: what a mail client, a strict browser or an archive shows."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser import runs
+from tests.browser.conftest import Open
+from tests.browser.looking import every
+
+
+def first_screen(page: Page) -> str:
+    return page.locator("#summary, #causes, #actions").evaluate_all(
+        "(found) => found.map((one) => one.innerText).join('\\n')"
+    )
+
+
+def test_the_first_screen_tells_how_many_are_ready_what_is_wrong_and_what_to_do(
+    open_page: Open,
+) -> None:
+    page = open_page(java_script_enabled=False)
+    said = first_screen(page)
+    assert "10 of 16 ready" in said
+    assert "the cable is pulled or broken" in said
+    assert "the distribution's default governor saves power" in said
+    assert "reseat the cable" in said
+    expect(page.get_by_text(re.compile("Simulated:"))).to_be_visible()
+
+
+def test_every_host_is_there_with_its_verdict_and_what_is_wrong(open_page: Open) -> None:
+    page = open_page(java_script_enabled=False)
+    words = {"ready": "ready", "degraded": "degraded", "not_ready": "not ready"}
+    for name, host in runs.three_faults()["hosts"].items():
+        row = page.locator("#hosts tr").filter(has=page.get_by_text(name, exact=True)).first
+        expect(row).to_be_visible()
+        expect(row).to_contain_text(words[host["verdict"]])
+        for check in host["checks"]:
+            if check["result"] == "fail":
+                expect(page.get_by_text(check["remedy"]).first).to_be_attached()
+
+
+def test_nothing_that_needs_the_script_can_be_tried(open_page: Open) -> None:
+    page = open_page(java_script_enabled=False)
+    for control in every(page, "button, input, select"):
+        expect(control).to_be_hidden()
