@@ -23,7 +23,12 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
     from_inventory,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _cluster, _files, _hosts
+from ansible_collections.ibready.cluster.plugins.plugin_utils import (
+    _cluster,
+    _expected,
+    _files,
+    _hosts,
+)
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import (
     bundles,
     diagnosis,
@@ -82,6 +87,7 @@ class ActionModule(ActionBase):
         inventory = list(variables["groups"]["all"])
         size = len(hosts) if args["bundles"] else len(inventory)
         plan = None if args["bundles"] else _hosts.ping_plan(variables["hostvars"], args["hosts"])
+        moves = None if args["bundles"] else _hosts.rdma_plan(variables["hostvars"], args["hosts"])
         asked = (
             None if args["bundles"] else _fabrics.asked(variables["hostvars"], inventory, inventory)
         )
@@ -93,6 +99,7 @@ class ActionModule(ActionBase):
             compare=True,
             plan=plan,
             asked=asked,
+            moves=moves,
         )
         told = diagnosis.diagnose(
             report, self._job(args["log"], hosts, created), _where(variables, inventory)
@@ -164,7 +171,7 @@ def _site(
         return from_inventory(otherwise), ()
     known = variables["hostvars"][name]
     return (
-        from_inventory(known.get("ibready_expect")),
+        from_inventory(_expected.of(known)),
         _waivers.parse(known.get("ibready_waivers") or []),
     )
 

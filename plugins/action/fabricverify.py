@@ -20,6 +20,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._waivers import Wa
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts, _render_fabric
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import gather
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import report as _report
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plain import plain
 from ansible_collections.ibready.cluster.plugins.plugin_utils._verify_action import PAUSE
 
 _MODULE = "ibready.cluster.fabric_look"
@@ -130,7 +131,8 @@ class ActionModule(ActionBase):
         if not told.looks and not hosts:
             why = "this host has no InfiniBand port (ibready_fabric_from names who asks)"
             return {"skipped": True, "changed": False, "msg": why, **found}
-        self._display.display("\n".join(_render_fabric.lines({"fabric": found})) + "\n")
+        lines = _render_fabric.lines({"fabric": found})
+        self._display.display("\n".join(map(plain, lines)) + "\n")
         checks = [_model.from_dict(one) for fabric in found["fabrics"] for one in fabric["checks"]]
         verdict = _model.UNKNOWN_VERDICT if found["error"] else _model.verdict(checks)
         if found["skipped"]:

@@ -12,6 +12,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _firewall_nodes
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plain import plain
 
 
 class ActionModule(ActionBase):
@@ -37,6 +38,6 @@ class ActionModule(ActionBase):
         except _firewall_nodes.NodesError as exc:
             raise AnsibleActionFail(str(exc)) from exc
         for text in _firewall_nodes.unseen(found):
-            self._display.warning(text)
+            self._display.warning(plain(text))
         result.update(changed=False, nodes=found)
         return result

@@ -29,6 +29,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.model impo
     Matrix,
     MatrixError,
 )
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plain import plain
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import where
 
 _PROBLEMS = (KubernetesError, MatrixError)
@@ -63,7 +64,7 @@ class ActionModule(ActionBase):
         except _PROBLEMS as exc:
             raise AnsibleActionFail(f"{exc}. Nothing was written.") from None
         for remark in rendered.remarks:
-            self._display.warning(remark)
+            self._display.warning(plain(remark))
         if told.absent:
             self._display.warning(f"no manifest is about {', '.join(told.absent)}: it told nothing")
         if not self._task.check_mode:

@@ -15,6 +15,7 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive_roce import SHARED
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derived import Derived
 from ansible_collections.ibready.cluster.plugins.plugin_utils import _nccl_plan
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plain import plain
 
 _TOLD = "__nccl_host"
 
@@ -63,7 +64,8 @@ class ActionModule(ActionBase):
             for lacking in one.untold:
                 same.setdefault((lacking.name, lacking.why), []).append(name)
         for (variable, why), names in same.items():
-            self._display.warning(f"{', '.join(names)}: {variable} is not written: {why}")
+            said = f"{', '.join(names)}: {variable} is not written: {why}"
+            self._display.warning(plain(said))
 
 
 def _found(hostvars: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:

@@ -15,5 +15,6 @@ class ActionModule(VerifyAction):
         """The module's arguments, with the inventory's word in place of what is left out."""
         if args.get("expect") is None:
             args["expect"] = self.variable("ibready_expect", dict, "dictionary", variables)
+        args["expect"] = self.with_roles(args["expect"], variables)
         args["expect"] = self.with_nccl(args["expect"], variables)
         return args

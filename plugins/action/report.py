@@ -6,12 +6,16 @@ Runs on the controller, for no single host can know what must agree between host
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from ansible import context
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
+from ansible.release import __version__ as ANSIBLE
 
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import ExpectationError
 from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
@@ -20,29 +24,46 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils import (
     _cluster,
     _files,
     _hosts,
-    _render_html,
     _render_json,
     _render_text,
     _summary,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import report as _fabrics
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import (
+    changed,
+    clean,
+    compare,
+    history,
+    read,
+    rendered,
+    told,
+)
 
 
 class ActionModule(ActionBase):
     """The whole of the module ``report``: there is nothing to do on a node."""
 
     _requires_connection = False
-    _VALID_ARGS = frozenset(("hosts", "dest", "report_only"))
+    _VALID_ARGS = frozenset(("hosts", "dest", "report_only", "fail_on", "formats", "keep"))
 
     def run(
         self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
     ) -> dict[str, Any]:
         result: dict[str, Any] = super().run(tmp, task_vars)
+        formats = list(rendered.FORMATS)
         _, args = self.validate_argument_spec(
             argument_spec={
                 "hosts": {"type": "list", "elements": "str", "required": True},
                 "dest": {"type": "path", "required": True},
                 "report_only": {"type": "bool", "default": False},
+                "fail_on": {"choices": list(_summary.ACCEPTED), "default": "not_ready"},
+                "formats": {
+                    "type": "list",
+                    "elements": "str",
+                    "choices": formats,
+                    "default": formats,
+                },
+                "keep": {"type": "int", "default": history.KEEP},
             }
         )
         if not args["dest"]:
@@ -52,41 +73,90 @@ class ActionModule(ActionBase):
                 "no host to report on: the inventory (or --limit) names none; "
                 "next: `ansible-inventory -i INVENTORY --graph`"
             )
+        folder = Path(args["dest"])
+        report = self._judged(args, task_vars or {}, folder)
+        self._display.display("\n" + _render_text.render(report) + "\n")
+        bad = _summary.bad(report, _summary.ACCEPTED[args["fail_on"]])
+        result.update(
+            changed=False,
+            verdicts={name: host["verdict"] for name, host in report["hosts"].items()},
+            bad=bad,
+            **self._write(folder, report, args),
+        )
+        if bad and not args["report_only"]:
+            result.update(failed=True, msg=" ".join(bad.values()))
+        return result
+
+    def _judged(
+        self, args: Mapping[str, Any], variables: Mapping[str, Any], folder: Path
+    ) -> dict[str, Any]:
+        """The run object."""
+        hostvars = variables["hostvars"]
         try:
-            hosts = _hosts.gather((task_vars or {})["hostvars"], args["hosts"])
+            hosts = _hosts.gather(hostvars, args["hosts"])
         except ExpectationError as exc:
             raise AnsibleActionFail(f"ibready_expect: {exc}") from exc
         except WaiverError as exc:
             raise AnsibleActionFail(f"ibready_waivers: {exc}") from exc
+        size = len(variables["groups"]["all"])
         report = _cluster.report(
             hosts,
-            size=len((task_vars or {})["groups"]["all"]),
+            size=size,
             created=datetime.now(UTC),
             version=VERSION,
-            plan=_hosts.ping_plan((task_vars or {})["hostvars"], args["hosts"]),
-            asked=_fabrics.asked(
-                (task_vars or {})["hostvars"], args["hosts"], (task_vars or {})["groups"]["all"]
-            ),
+            plan=_hosts.ping_plan(hostvars, args["hosts"]),
+            moves=_hosts.rdma_plan(hostvars, args["hosts"]),
+            asked=_fabrics.asked(hostvars, args["hosts"], variables["groups"]["all"]),
         )
-        self._display.display("\n" + _render_text.render(report) + "\n")
-        result.update(
-            changed=False,
-            verdicts={name: host["verdict"] for name, host in report["hosts"].items()},
-            bad=_summary.bad(report),
-            **self._write(Path(args["dest"]), report),
+        run = told.Run(
+            playbooks=_playbooks(),
+            size=size,
+            fail_on=args["fail_on"],
+            limit=str(variables.get("ansible_limit") or ""),
+            check_mode=bool(self._task.check_mode),
         )
-        if not _cluster.is_good(report) and not args["report_only"]:
-            result.update(failed=True, msg=" ".join(result["bad"].values()))
-        return result
+        found = told.complete(
+            report,
+            hosts,
+            run,
+            plan=told.plan(hostvars, args["hosts"]),
+            listened=changed.TOLD,
+            ansible=ANSIBLE,
+            benchmarks=told.benchmarks(folder / "bench.json"),
+        )
+        return {**found, "since": _since(folder, found)}
 
-    def _write(self, folder: Path, report: dict[str, Any]) -> dict[str, str]:
-        """Write both files; a full disk on the controller must not hide the verdict."""
-        paths = {"json": folder / "ibready-report.json", "html": folder / "ibready-report.html"}
+    def _write(
+        self, folder: Path, report: dict[str, Any], args: Mapping[str, Any]
+    ) -> dict[str, str]:
+        """Write all files; a full disk on the controller must not hide the verdict."""
+        stem = folder / rendered.NAME
+        path = folder / f"{rendered.NAME}{rendered.JSON}"
+        text = _render_json.render(report)
+        texts = rendered.render(clean.clean(report, text), args["formats"])
         try:
-            _files.write_whole(paths["json"], _render_json.render(report))
-            _files.write_whole(paths["html"], _render_html.render(report))
+            _files.write_whole(path, text)
+            paths = rendered.write(stem, texts)
+            history.keep(folder, report, text, args["keep"])
         except OSError as exc:
             raise AnsibleActionFail(
                 f"the report was not written to {folder}: {exc}; next: set ibready_report_dir"
             ) from exc
-        return {name: str(path.resolve()) for name, path in paths.items()}
+        return {"json": str(path.resolve()), **paths}
+
+
+def _playbooks() -> list[str]:
+    """What ansible-playbook was given; of an ad hoc run nothing."""
+    given = context.CLIARGS.get("args")
+    return [str(one) for one in given] if isinstance(given, list | tuple) else []
+
+
+def _since(folder: Path, report: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What got better and worse since the report that lies there; None where there is none."""
+    path = folder / f"{rendered.NAME}{rendered.JSON}"
+    if not os.path.exists(path):
+        return None
+    try:
+        return compare.compare(read.standing(path), report)
+    except read.RunError as exc:
+        return {"created": "", "error": str(exc), "hosts": {}}

@@ -16,6 +16,7 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
 from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load
 from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.model import MatrixError
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plain import plain
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import install, rollback, where
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import lock as locks
 
@@ -63,7 +64,7 @@ class ActionModule(ActionBase):
     def _planned(self, found: rollback.Locks, hosts: list[str]) -> dict[str, Any]:
         changes = rollback.differences(found)
         for line in changes:
-            self._display.display(f"  {line}")
+            self._display.display(plain(f"  {line}"))
         return {
             "changed": False,
             "digests": rollback.digests(found, hosts),

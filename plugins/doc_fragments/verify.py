@@ -45,6 +45,13 @@ options:
       firmware:
         description: The firmware version of every HCA.
         type: str
+      soft_roce:
+        description: "Soft RoCE devices and the interfaces that they are on, like C({rxe0: eth1})."
+        type: dict
+      roce_mode:
+        description: RDMA CM's default mode of every RoCE rail.
+        type: str
+        choices: [v2, v1]
       roce_gid_index:
         description: The GID index that holds a RoCE v2 address on every RoCE rail.
         type: int

@@ -19,6 +19,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._entries import (
     nccl,
     nvlink,
     pci,
+    rdma,
     roce,
     stack,
 )
@@ -28,7 +29,7 @@ __all__ = ["CATALOG", "Entry", "entry"]
 
 _AREAS = (
     *(host, pci, ib, roce, fabric, fabric_wide, gpu, nvlink, stack, nccl, container),
-    *(fleet, bench),
+    *(rdma, fleet, bench),
 )
 
 CATALOG: dict[str, Entry] = {one.id: one for area in _AREAS for one in area.ENTRIES}

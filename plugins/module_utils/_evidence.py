@@ -58,6 +58,7 @@ _FABRIC = 64 * 1024 * 1024
 # The names of a bundle (docs/bundles.md): those that every bundle may hold, and some of our own.
 COMMANDS: dict[str, Command] = {
     "dcb": Command(("dcb",)),
+    "dkms_status": Command(("dkms", "status"), 120.0),
     "dmesg": Command(("dmesg",)),
     "fabricmanager_status": Command(("systemctl", "--no-pager", "status", "nvidia-fabricmanager")),
     "getent_ahosts": Command(("getent", "ahosts"), 10.0),
@@ -69,6 +70,7 @@ COMMANDS: dict[str, Command] = {
         ),
         _SMI,
     ),
+    "grubby_kernel": Command(("grubby", "--default-kernel")),
     "ibhosts": Command(("ibhosts",), 60.0),
     "iblinkinfo": Command(("iblinkinfo",), 120.0, _FABRIC),
     "ibnetdiscover": Command(("ibnetdiscover",), 120.0, _FABRIC),

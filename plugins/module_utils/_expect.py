@@ -42,6 +42,8 @@ SPEC: dict[str, dict[str, Any]] = {
     "mtu": {"type": "int", "choices": [256, 512, 1024, 2048, 4096]},
     "pkeys": {"type": "list", "elements": "str"},
     "firmware": {"type": "str"},
+    "soft_roce": {"type": "dict"},
+    "roce_mode": {"type": "str", "choices": ["v2", "v1"]},
     "roce_gid_index": {"type": "int"},
     "roce_trust": {"type": "str", "choices": ["dscp", "pcp"]},
     "roce_pfc": {"type": "list", "elements": "int"},
@@ -102,6 +104,8 @@ def from_inventory(raw: Mapping[str, Any] | None) -> Expectations:
             ignore = _convert(key, value)
         else:
             converted = _convert(key, value)
+            if key == "soft_roce" and not converted:
+                continue  # no soft RoCE is expected, as if nobody had said so
             values[key] = Expected(_READ.get(key, _as_it_is)(converted), INVENTORY)
     profile = values.get("profile")
     if profile is not None and board_by_name(profile.value) is None:
@@ -147,11 +151,26 @@ def _containers(raw: Mapping[str, Any]) -> Any:
         raise ExpectationError(f"expect.container.{exc}") from exc
 
 
+def _soft_roce(raw: Mapping[str, Any]) -> dict[str, str]:
+    """The interface of each soft RoCE device."""
+    for name, netdev in raw.items():
+        if not (isinstance(name, str) and isinstance(netdev, str) and name and netdev):
+            raise ExpectationError(
+                f"expect.soft_roce must name devices and their interfaces, like {{rxe0: eth0}},"
+                f" not {name!r}: {netdev!r}"
+            )
+    return dict(raw)
+
+
 def _as_it_is(value: Any) -> Any:
     return value
 
 
-_READ: dict[str, Callable[[Any], Any]] = {"nccl": _wish, "container": _containers}
+_READ: dict[str, Callable[[Any], Any]] = {
+    "nccl": _wish,
+    "container": _containers,
+    "soft_roce": _soft_roce,
+}
 
 
 def _convert(key: str, value: Any) -> Any:

@@ -49,6 +49,7 @@ def collect(evidence: Evidence) -> dict[str, Any]:
     known = stack.observe(evidence, machine.observe(evidence))
     if known.packages.value is None:
         unreadable.append(known.packages.why)
+    devices = attempt(lambda: _names(evidence, _INFINIBAND), no_names)
     return {
         "hostname": platform.node(),
         "kernel": platform.release(),
@@ -65,7 +66,8 @@ def collect(evidence: Evidence) -> dict[str, Any]:
         "secure_boot": attempt(lambda: secure_boot(evidence), None),
         "installed": _installed.parts(known),
         "engines": _installed.engines(known),
-        "rdma_devices": attempt(lambda: _names(evidence, _INFINIBAND), no_names),
+        "rdma_devices": devices,
+        "soft_rdma_devices": attempt(lambda: _soft(evidence, devices), no_names),
         "simulated": attempt(lambda: machine.read_mark(evidence), MARK_UNREADABLE),
         "unreadable": unreadable,
     }
@@ -123,3 +125,14 @@ def _names(evidence: Evidence, path: str) -> list[str]:
         return sorted(evidence.list(path))
     except Missing:
         return []
+
+
+def _soft(evidence: Evidence, devices: list[str]) -> list[str]:
+    """RDMA devices in software: those that no hardware carries."""
+    found = []
+    for name in devices:
+        try:
+            evidence.link(f"{_INFINIBAND}/{name}/device")
+        except Missing:
+            found.append(name)
+    return found

@@ -94,6 +94,10 @@ node:
       description: The names below /sys/class/infiniband.
       type: list
       elements: str
+    soft_rdma_devices:
+      description: Those of them that are RDMA in software (soft RoCE), without hardware.
+      type: list
+      elements: str
     simulated:
       description: What of this host is simulated; empty on real hardware.
       type: str

@@ -11,10 +11,9 @@ description:
   - Runs on the controller, after the playbooks have gathered what the hosts told.
   - Adds the judgements that no single host can make, consistency across hosts and who reached whom,
     to those of M(ibready.cluster.ibverify).
-  - Shows a table and writes C(ibready-report.json) and C(ibready-report.html), each replaced as a
-    whole.
-  - Fails when a host is neither C(ready) nor C(degraded), unless O(report_only=true), and always
-    when there is no host at all.
+  - Shows a table and writes the run object, C(ibready-report.json), and what O(formats) renders
+    from it, each file replaced as a whole. C(docs/run.md) tells what a run object holds.
+  - Fails by O(fail_on), unless O(report_only=true), and always when there is no host at all.
 options:
   hosts:
     description: The names of the hosts that the run was for, reached or not.
@@ -29,6 +28,25 @@ options:
     description: Return the same result without failing on a host that is not ready.
     type: bool
     default: false
+  fail_on:
+    description:
+      - V(not_ready) fails when a host or a fabric is C(not_ready) or C(unknown), V(degraded) when
+        one is anything but C(ready), V(never) for no verdict.
+    type: str
+    choices: [degraded, not_ready, never]
+    default: not_ready
+  formats:
+    description: What the run object is rendered to, beside it.
+    type: list
+    elements: str
+    choices: [html, junit, prometheus, markdown]
+    default: [html, junit, prometheus, markdown]
+  keep:
+    description:
+      - How many run objects are kept, gzipped, in the folder C(history) of O(dest), this one
+        included. The oldest are removed.
+    type: int
+    default: 10
 attributes:
   check_mode:
     description: Writes the report in check mode too; no host is touched.
@@ -54,17 +72,29 @@ verdicts:
   returned: always
   sample: {"node1": "ready", "node2": "not_ready"}
 bad:
-  description: What is wrong with each host that is neither C(ready) nor C(degraded).
+  description: What is wrong with each host, or at the host that asked for a fabric, by O(fail_on).
   type: dict
   returned: always
   sample: {"node2": "node2 is not_ready: ib.port.state mlx5_1/1: Down, expected Active"}
 json:
-  description: Where the JSON report was written.
+  description: Where the run object was written.
   type: str
   returned: always
 html:
   description: Where the HTML report was written.
   type: str
-  returned: always
+  returned: when O(formats) has V(html)
+junit:
+  description: Where the JUnit XML was written.
+  type: str
+  returned: when O(formats) has V(junit)
+prometheus:
+  description: Where the metrics for node_exporter's textfile collector were written.
+  type: str
+  returned: when O(formats) has V(prometheus)
+markdown:
+  description: Where the Markdown summary was written.
+  type: str
+  returned: when O(formats) has V(markdown)
 """
 # The action plugin of the same name does the work: there is nothing to do on a node.

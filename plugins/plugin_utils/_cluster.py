@@ -8,10 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _waivers
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import fleet, ib, ping, tcp
+from ansible_collections.ibready.cluster.plugins.module_utils._checks import (
+    fleet,
+    ib,
+    ping,
+    tcp,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    DEGRADED,
-    READY,
+    SKIP,
     Check,
     failed,
     passed,
@@ -35,6 +39,8 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._ping import (
     told,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ping import mesh as _mesh
+from ansible_collections.ibready.cluster.plugins.plugin_utils._rdma import judge as rdma_judge
+from ansible_collections.ibready.cluster.plugins.plugin_utils._rdma import tries as rdma_tries
 
 SCHEMA = "ibready/report/1"
 
@@ -48,13 +54,15 @@ def report(
     compare: bool = False,
     plan: Mapping[str, Any] | None = None,
     asked: fabrics.Asked | None = None,
+    moves: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The report object (docs/architecture.md): verdicts, checks and facts of every host.
 
     ``size`` is how many hosts the inventory has; with --limit, more than took part. ``created`` is
     now, with its zone; waivers hold by its date. ``compare``: also hold the hosts against each
     other in what may differ on sound ones, as a diagnosis does. ``plan``: by which they pinged.
-    ``asked``: what the fabrics said, None where nobody asked.
+    ``asked``: what the fabrics said, None where nobody asked. ``moves``: by which plan they moved
+    data over RDMA.
     """
     today = created.date()
     compared = {
@@ -75,6 +83,8 @@ def report(
     tries = _tcp_tries.tries(listening)
     connected = tcp.judge({name: one.host for name, one in listening.items()}, tries, size)
 
+    moved, tested = rdma_judge.judged(hosts, moves, size)
+
     own = _nccl_fleet.judged(
         {host.name: host.facts.get("nccl") or {} for host in hosts},
         {host.name: host.checks for host in hosts},
@@ -89,8 +99,14 @@ def report(
             else:
                 checks += ib.judge(host.ib, with_fleet(host.expect, usual[host.name]))
                 checks += own[host.name]
-                checks += _reachability(host.ib, taking_part[host.name], reached[host.name])
+                checks += _reachability(
+                    host.ib,
+                    taking_part[host.name],
+                    reached[host.name],
+                    moved.get(host.name, []),
+                )
             checks += connected.get(host.name, [])
+            checks += moved.get(host.name, [])
             checks += agreed.get(host.name, [])
             checks += on_fabric.get(host.name, [])
             checks += alike.get(host.name, [])
@@ -117,15 +133,9 @@ def report(
         "ping_coverage": coverage.coverage(plan, rails, pings),
         "ping_matrix": matrix.matrix(rails, pings, mesh.leaves),
         "tcp": [_tcp_tries.row(one) for one in tries],
+        **({"rdma": [rdma_tries.row(one) for one in tested]} if tested else {}),
         **({"fabric": told_of} if told_of else {}),
     }
-
-
-def is_good(report_object: Mapping[str, Any]) -> bool:
-    """Whether there is at least one host, and all hosts and fabrics are ready or only degraded."""
-    verdicts = [host["verdict"] for host in report_object["hosts"].values()]
-    hosts_are = bool(verdicts) and all(one in (READY, DEGRADED) for one in verdicts)
-    return hosts_are and fabrics.is_good(report_object)
 
 
 def _access(host: _hosts.Host) -> list[Check]:
@@ -167,15 +177,23 @@ def _rails(
     return {name: sorted(names) for name, names in rails.items()}
 
 
-def _reachability(facts: IbFacts, who: _rounds.Participant, checks: list[Check]) -> list[Check]:
-    """The ping checks of one host; a host that no ping can prove is never passed over."""
+def _reachability(
+    facts: IbFacts, who: _rounds.Participant, checks: list[Check], moved: list[Check]
+) -> list[Check]:
+    """The ping checks of one host; a host that no ping can prove is never passed over.
+
+    ``moved``: what is told of its RoCE rails, which data proves in place of pings.
+    """
     ignored = [
         skipped("fabric.ping.tested", rail, "ibready_expect.ignore names it")
         for rail in sorted(who.ignored)
     ]
     if checks:
         return checks + ignored
+    if any(one.id == "fabric.rdma.verbs" and one.result != SKIP for one in moved):
+        why = "its rails are RoCE: fabric.rdma.verbs tells whether data arrives"
+        return [skipped("fabric.ping.tested", "host", why), *ignored]
     why = "no port of this host is known"
     if facts.cas:
-        why = "no InfiniBand port took part, and reachability over RoCE is not judged yet"
+        why = "no InfiniBand port took part, and no data was moved over RoCE (ibready_rdma)"
     return [unknown("fabric.ping.tested", "host", why), *ignored]

@@ -3,7 +3,8 @@
 
 ``ibready_node``, ``ibready_ibverify`` (module results), ``ibready_converge_error``,
 ``ibready_ping_error`` (texts), ``ibready_pings``, ``ibready_pings_again`` (answers of the module
-ibping), ``ibready_ping_plan`` (of the filter ping_plan); of TCP, see _tcp_told.
+ibping), ``ibready_ping_plan`` (of the filter ping_plan); of TCP, see _tcp_told, of data over RDMA
+_rdma/told.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca, Port
 from ansible_collections.ibready.cluster.plugins.module_utils._profiles import board_by_name
 from ansible_collections.ibready.cluster.plugins.module_utils._waivers import Waiver
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _tcp_told
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _expected, _tcp_told
+from ansible_collections.ibready.cluster.plugins.plugin_utils._rdma import told as rdma_told
 from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import Participant, Rail
 
 # Judged with the ports, by the same code.
@@ -51,6 +53,11 @@ _DATA = (
     "ibready_pings",
     "ibready_pings_again",
     "ibready_ping_plan",
+    "ibready_plan",
+    "ibready_rdma_answers",
+    "ibready_rdma_inside",
+    "ibready_rdma_plan",
+    "ibready_rdma_served",
 )
 
 
@@ -79,6 +86,7 @@ class Host:
     answers: Sequence[Mapping[str, Any]] = ()
     answers_again: Sequence[Mapping[str, Any]] = ()
     tcp: _tcp_told.Told | None = None
+    rdma: rdma_told.Told | None = None
     visit: Visit | None = None
 
 
@@ -98,8 +106,19 @@ def variables(hostvars: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def ping_plan(hostvars: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any] | None:
     """By which plan the hosts pinged each other, None where there was none: all have the same."""
+    return _plan(hostvars, names, "ibready_ping_plan")
+
+
+def rdma_plan(hostvars: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any] | None:
+    """By which plan they moved data over RDMA, None where there was none."""
+    return _plan(hostvars, names, "ibready_rdma_plan")
+
+
+def _plan(
+    hostvars: Mapping[str, Any], names: Sequence[str], variable: str
+) -> Mapping[str, Any] | None:
     for name in names:
-        made = variables(hostvars, name).get("ibready_ping_plan")
+        made = variables(hostvars, name).get(variable)
         if isinstance(made, Mapping):
             return made
     return None
@@ -112,7 +131,9 @@ def _host(name: str, seen: Mapping[str, Any]) -> Host:
         return Host(name, absent=why, remedy=remedy)
     judged = seen.get("ibready_ibverify") or {}
     facts, checks, error = _judged(judged)
-    expect = from_inventory(seen.get("ibready_expect"))
+    expect = with_profile(from_inventory(_expected.of(seen)), _board(judged))
+    told = judged["facts"] if facts is not None else {}
+    simulated = str(reached["node"].get("simulated") or "")
     return Host(
         name,
         converge_error=str(seen.get("ibready_converge_error") or ""),
@@ -121,12 +142,13 @@ def _host(name: str, seen: Mapping[str, Any]) -> Host:
         ib=facts,
         ib_error=error,
         checks=checks,
-        facts=judged["facts"] if facts is not None else {},
-        expect=with_profile(expect, _board(judged)),
+        facts=told,
+        expect=expect,
         waivers=_waivers.parse(seen.get("ibready_waivers") or []),
         answers=list(seen.get("ibready_pings") or []),
         answers_again=list(seen.get("ibready_pings_again") or []),
         tcp=_tcp_told.told(name, seen),
+        rdma=rdma_told.told(name, seen, told, facts, expect, simulated),
         visit=_visit(judged.get("clock")),
     )
 

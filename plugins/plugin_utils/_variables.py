@@ -116,6 +116,11 @@ PLAYBOOK_OPTIONS: dict[str, dict[str, Any]] = {
         "type": "int",
         "description": "Seconds after which it is ended (default 60).",
     },
+    "smoke_environment": {
+        "type": "dict",
+        "description": "More of its environment, as the site's jobs have it: name to value "
+        "(default: none).",
+    },
     "smoke_user": {
         "type": "str",
         "description": "The user of the hosts that it runs as (default: who logs in; nobody where "
@@ -174,6 +179,34 @@ PLAYBOOK_OPTIONS: dict[str, dict[str, Any]] = {
         "description": "The folder of the report on the controller (default: `reports` below the "
         "working directory).",
     },
+    "ibready_report_formats": {
+        "type": "list",
+        "elements": "str",
+        "choices": ["html", "junit", "prometheus", "markdown"],
+        "description": "What the run object is rendered to: `html`, `junit`, `prometheus` and "
+        "`markdown` ([run.md](run.md); default: all).",
+    },
+    "ibready_report_keep": {
+        "type": "int",
+        "description": "How many run objects are kept in the folder `history` of the report, this "
+        "one included (default 10).",
+    },
+    "report_fail_on": {
+        "type": "str",
+        "choices": ["degraded", "not_ready", "never"],
+        "description": "On which verdict verify.yml and site.yml end with an error: `not_ready` "
+        "(`unknown` as well), `degraded` (all but `ready`) or `never` (default: not_ready).",
+    },
+    "report_from": {
+        "type": "str",
+        "description": "What report.yml renders: a run object, or how many runs back (default: the "
+        "last run).",
+    },
+    "since": {
+        "type": "str",
+        "description": "What report.yml compares that with: a run object, or how many runs before "
+        "it (default: what it was compared with when it was judged).",
+    },
     "ibready_address": {
         "type": "str",
         "description": "Where the other hosts reach this host by TCP: an address, or a name that "
@@ -202,6 +235,36 @@ PLAYBOOK_OPTIONS: dict[str, dict[str, Any]] = {
         "type": "int",
         "description": "Seconds after which a forgotten listener ends by itself (default: as long "
         "as all hosts can take).",
+    },
+    "ibready_rdma": {
+        "type": "str",
+        "choices": ["roce", "all", "none"],
+        "description": "On which rails hosts really move data to a few others by RDMA: `roce`, "
+        "`all` (InfiniBand as well) or `none` ([rdma.md](rdma.md); default roce).",
+    },
+    "ibready_rdma_containers": {
+        "type": "bool",
+        "description": "Whether containers of the hosts do the same (default: where "
+        "`ibready_expect` has `container`).",
+    },
+    "ibready_rdma_image": {
+        "type": "str",
+        "description": "The image of those containers; it needs the programs (default: a tiny one "
+        "that is made of the host's own files).",
+    },
+    "ibready_rdma_partners": {
+        "type": "int",
+        "description": "To how many others each host moves data (default 2).",
+    },
+    "ibready_rdma_port": {
+        "type": "int",
+        "description": "The first port at which two ends meet; one more for each rail, place and "
+        "program, TCP but for rping's (default 18700).",
+    },
+    "ibready_rdma_lease": {
+        "type": "int",
+        "description": "Seconds after which forgotten servers end by themselves (default: as long "
+        "as a round can take).",
     },
     "ibready_ping_full_mesh": {
         "type": "int",
@@ -348,7 +411,11 @@ PLAYBOOK_OPTIONS.update(
         },
     }
 )
-PREFIXES = ("ibready_", "stack_", "diagnose_", "launch_", "smoke_", "bench_")
+# Of report_ only what is near to ours: a site may have variables of that name.
+PREFIXES = (
+    *("ibready_", "stack_", "diagnose_", "launch_", "smoke_", "bench_"),
+    *("report_fail", "report_from"),
+)
 # What the playbooks register themselves, which is no misspelling.
 INTERNAL = frozenset(
     (
@@ -371,6 +438,15 @@ INTERNAL = frozenset(
         "ibready_tcp_asked",
         "ibready_tcp_stopped",
         "ibready_tcp_error",
+        "ibready_rdma_plan",
+        "ibready_rdma_round",
+        "ibready_rdma_answers",
+        "ibready_rdma_asked",
+        "ibready_rdma_error",
+        "ibready_rdma_inside",
+        "ibready_rdma_served",
+        "ibready_rdma_serving",
+        "ibready_rdma_stopped",
         "ibready_report",
         "ibready_diagnosis",
         "ibready_launch",

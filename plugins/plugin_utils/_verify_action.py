@@ -13,7 +13,7 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _nccl
+from ansible_collections.ibready.cluster.plugins.plugin_utils import _expected, _nccl
 from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.model import MatrixError
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import where
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.lock import LockError
@@ -53,6 +53,7 @@ class VerifyAction(ActionBase):
                 args[option] = self.variable(name, kind, word, variables)
         if args.get("pause") is None and variables.get(PAUSE) is not None:
             args["pause"] = self._templar.template(variables[PAUSE])
+        args["expect"] = self.with_roles(args["expect"], variables)
         if not args.get("bundle"):
             args["expect"] = self.with_nccl(args["expect"], variables)
             args["expect"] = self._with_lock(args["expect"], variables)
@@ -60,6 +61,10 @@ class VerifyAction(ActionBase):
             # A bundle tells whose it is.
             args["host"] = None if args.get("bundle") else variables.get("inventory_hostname")
         return args
+
+    def with_roles(self, expect: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
+        """What roles set on the host by the site's word, where the site expects nothing else."""
+        return _expected.with_roles(expect, _expected.told(variables, self._templar.template))
 
     def with_nccl(self, expect: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         """The site's word on nccl.conf, and where the other nodes are."""

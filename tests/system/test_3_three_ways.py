@@ -40,7 +40,8 @@ def test_the_tarball_ships_no_inventory_no_sandbox_and_no_cache(tarball: Path) -
     with tarfile.open(tarball) as archive:
         names = archive.getnames()
     assert "plugins/modules/ibverify.py" in names
-    assert "plugins/plugin_utils/report.html.j2" in names
+    for part in ("page.html.j2", "sections/pings.html.j2", "css/base.css", "js/main.js"):
+        assert f"plugins/plugin_utils/_html/{part}" in names
     assert "roles/rdma/tasks/main.yml" in names
     foreign = ("inventories", "cluster", "sandbox", "tests", "molecule", ".venv", "collections")
     assert [name for name in names if name.split("/")[0] in foreign] == []

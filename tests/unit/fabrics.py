@@ -71,8 +71,11 @@ class Fabric:
 
     def discovery(self) -> str:
         lines = [f"# Initiated from node {self.asks:0>16} port {_port(self.asks):0>16}"]
+        cabled: dict[str, list[End]] = {}
+        for end in sorted(self.cables):
+            cabled.setdefault(end[0], []).append(end)
         for guid, (kind, name) in self.nodes.items():
-            ends = sorted(end for end in self.cables if end[0] == guid)
+            ends = cabled.get(guid, [])
             if not ends and kind == "H" and guid != self.asks:
                 continue
             word = "Switch" if kind == "S" else "Ca"

@@ -311,3 +311,30 @@ def test_a_readme_that_cannot_have_a_table_is_named(
     assert role_readme.main([], root=tmp_path) == 2
     assert "sample: no table for README.md" in capsys.readouterr().err
     shutil.rmtree(role)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "name", "field"),
+    [
+        ("look", "Say what a real run would do", "msg"),
+        ("refuse", "Stop where a reboot is needed and not allowed", "fail_msg"),
+    ],
+)
+def test_what_nobody_can_tell_of_the_next_kernel_is_said(tasks: str, name: str, field: str) -> None:
+    text = (ROOT / f"roles/reboot_gate/tasks/{tasks}.yml").read_text()
+    (task,) = (one for one in yaml.safe_load(text) if one["name"] == name)
+    (words,) = (one[field] for one in task.values() if isinstance(one, dict) and field in one)
+    environment = Environment()
+    environment.filters["bool"] = bool
+    state = {"needed": True, "why": "a kernel", "reload": []}
+    lack = {"refused": [], "unknown": ["dkms_status ended with status 3"]}
+    said = [
+        environment.from_string(words).render(
+            inventory_hostname="node1",
+            __reboot_gate_state=state,
+            __reboot_gate_lack=one,
+            ibready_reboot_ok=False,
+        )
+        for one in (lack, {"refused": [], "unknown": []}, {"skipped": True})
+    ]
+    assert ["dkms_status ended with status 3" in one for one in said] == [True, False, False]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Mapping
+from typing import Mapping, Sequence
 
 from ansible_collections.ibready.cluster.plugins.module_utils._command import Unavailable
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import last_word
@@ -55,10 +55,15 @@ def wait(
     seconds: int,
     *,
     env: Mapping[str, str] | None = None,
+    more: Sequence[str] = (),
 ) -> Ended:
-    """Run argv as a unit until it ends or ``seconds`` are over; raises Unavailable or UnitError."""
+    """Run argv as a unit until it ends or ``seconds`` are over; raises Unavailable or UnitError.
+
+    ``more``: properties of the unit besides, or in place of, those that all have.
+    """
+    head = _head(unit, seconds, env, more)
     try:
-        output = run([*_head(unit, seconds, env), "--wait", "--pipe", *argv], seconds + _GRACE_S)
+        output = run([*head, "--wait", "--pipe", *argv], seconds + _GRACE_S)
     except Unavailable:
         stop(run, [unit])
         raise
@@ -70,10 +75,16 @@ def wait(
 
 
 def start(
-    run: Run, unit: str, argv: list[str], seconds: int, *, env: Mapping[str, str] | None = None
+    run: Run,
+    unit: str,
+    argv: list[str],
+    seconds: int,
+    *,
+    env: Mapping[str, str] | None = None,
+    more: Sequence[str] = (),
 ) -> None:
     """Start argv as a unit and return; raises UnitError where systemd refuses it."""
-    output = run([*_head(unit, seconds, env), "--quiet", *argv], 30.0)
+    output = run([*_head(unit, seconds, env, more), "--quiet", *argv], 30.0)
     if output.rc != 0:
         raise UnitError(
             f"{unit} not started: {said(output)}; next: `systemctl status {unit}` on this host"
@@ -89,7 +100,7 @@ def log(run: Run, unit: str, since: float) -> str:
     return run([*ask, "-u", unit, "-t", _WORD], 10.0).stdout
 
 
-def _head(unit: str, seconds: int, env: Mapping[str, str] | None) -> list[str]:
+def _head(unit: str, seconds: int, env: Mapping[str, str] | None, more: Sequence[str]) -> list[str]:
     return [
         "systemd-run",
         f"--unit={unit}",
@@ -100,5 +111,6 @@ def _head(unit: str, seconds: int, env: Mapping[str, str] | None) -> list[str]:
         "--property=KillMode=control-group",
         f"--property=SyslogIdentifier={_WORD}",
         "--property=LimitMEMLOCK=infinity",
+        *(f"--property={one}" for one in more),
         *(f"--setenv={name}={value}" for name, value in (env or {}).items()),
     ]

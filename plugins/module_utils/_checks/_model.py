@@ -14,7 +14,7 @@ FAIL = "fail"
 UNKNOWN = "unknown"
 SKIP = "skip"
 # The catalog's remedy is for what is wrong; nobody knows yet whether anything is.
-_LOOK_AGAIN = "mend what kept this from being looked at, then verify again"
+LOOK_AGAIN = "mend what kept this from being looked at, then verify again"
 SEVERITIES = ("error", "warning")
 
 READY = "ready"
@@ -95,7 +95,7 @@ def unknown(
         known.severity,
         str(observed),
         cause=why,
-        remedy=remedy or _LOOK_AGAIN,
+        remedy=remedy or LOOK_AGAIN,
     )
 
 

@@ -50,13 +50,13 @@ def judge(hosts: Mapping[str, HostFacts], size: int) -> dict[str, list[Check]]:
 
     ``size`` is how many hosts the inventory has. Only a fleet of one has nothing to compare.
     """
-    hosts = _on_fabric(hosts)
+    told, hosts = hosts, _on_fabric(hosts)
     checks: dict[str, list[Check]] = {host: [] for host in hosts}
     for group in groups({host: one.kind for host, one in hosts.items()}, size):
         mine = {host: hosts[host] for host in group.hosts}
         kernels = {host: facts.kernel for host, facts in mine.items()}
         same("fleet.host.kernel", "host", kernels, checks, group)
-        models = {host: _models(one.ib) for host, one in mine.items()}
+        models = {host: _models(one.ib, told[host].ib) for host, one in mine.items()}
         same("fleet.hca.model", "host", models, checks, group, _ASK_FIRST)
         _firmware(mine, checks, group)
     _unique_guids(hosts, checks)
@@ -120,9 +120,11 @@ def _on_fabric(hosts: Mapping[str, HostFacts]) -> dict[str, HostFacts]:
     return {name: replace(one, ib=one.ib.on_fabric()) for name, one in hosts.items()}
 
 
-def _models(facts: IbFacts) -> str:
+def _models(facts: IbFacts, told: IbFacts) -> str:
     """The HCA models of one host; "" where any of them is not shown."""
     types = sorted(ca.type for ca in facts.cas)
+    if told.cas and not types:
+        return "no HCA on the fabric"
     return ", ".join(types) if all(types) else ""
 
 

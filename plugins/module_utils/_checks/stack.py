@@ -9,6 +9,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks import (
     stack_lock,
     stack_modules,
     stack_mpi,
+    stack_next,
     stack_rdma,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
@@ -26,6 +27,7 @@ def judge(facts: StackFacts, machine: Machine, expect: Expectations) -> list[Che
     return [
         *stack_rdma.judge(facts, machine),
         *stack_modules.judge(facts, machine, ours),
+        *stack_next.judge(facts.next, machine),
         *stack_gpudirect.judge(facts, machine, expect),
         *stack_lock.judge(facts, machine, expect, ours),
         *stack_mpi.judge(facts, machine),

@@ -74,6 +74,20 @@ ENTRIES: tuple[Entry, ...] = (
         ("/lib/modules/*/modules.dep", "/proc/sys/kernel/osrelease"),
     ),
     Entry(
+        "stack.kmod.next",
+        "warning",
+        "The kernel that boots next has the modules that the host runs with",
+        "Where a newer kernel waits for the next boot, what DKMS has not built for it and what "
+        "comes as a package for one kernel only is missing after it: no GPUs, no RDMA, no storage.",
+        (
+            "the kernel was upgraded and its headers were not, so DKMS could not build",
+            "the build for the new kernel failed: see make.log below /var/lib/dkms",
+        ),
+        "install the headers of the new kernel and run `dkms autoinstall -k KERNEL` (role "
+        "ibready.cluster.reboot_gate does so before it reboots), before anybody reboots",
+        ("/boot", "/proc/sys/kernel/osrelease", "/lib/modules"),
+    ),
+    Entry(
         "stack.packages.whole",
         "error",
         "Every package of the stack is installed to the end",
@@ -159,6 +173,21 @@ ENTRIES: tuple[Entry, ...] = (
         ),
         "run `ucx_info -d | grep -A1 Transport` as the job's user; see ib.port.* and "
         "host.rdma.devices of the same host",
+        ("ucx_info",),
+    ),
+    Entry(
+        "stack.mpi.ucx_conf",
+        "warning",
+        "UCX's own file keeps no job from RDMA",
+        "/etc/ucx/ucx.conf counts for every job of the host that does not say otherwise. UCX_TLS "
+        "without rc, ud or dc, and UCX_NET_DEVICES without an RDMA device, leave TCP, or nothing "
+        "that Open MPI takes UCX for.",
+        (
+            "somebody tried something out there, and left it",
+            "the file names devices of another host",
+        ),
+        "take the line out of /etc/ucx/ucx.conf; `ucx_info -c | grep -E 'TLS|NET_DEVICES'` shows "
+        "what jobs get",
         ("ucx_info",),
     ),
     Entry(

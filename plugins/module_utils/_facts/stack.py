@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.kmods import KmodFacts
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.beegfs_net import BeegfsNode
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ofed_info import OfedInfo
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ompi_info import OmpiInfo
@@ -58,7 +59,8 @@ class StackFacts:
     ``devices``: RDMA devices; ``fabric``: whether one has an InfiniBand port. ``mlx5``: version of
     the loaded mlx5_core, "" where it tells none, as the kernel's own does; missing where it is not
     loaded. ``files``: the file that modprobe would load, by module. ``verbs``: every libibverbs.
-    ``ompi``, ``ucx``: missing where Open MPI or ucx_info is not installed.
+    ``ompi``, ``ucx``: missing where Open MPI or ucx_info is not installed. ``ucx_conf``: what UCX's
+    own file sets for every job, by name; missing where there is no file.
     """
 
     ofed: Reading[OfedInfo] = field(default_factory=Reading)
@@ -69,12 +71,14 @@ class StackFacts:
     mlx5: Reading[str] = field(default_factory=Reading)
     files: Reading[dict[str, str]] = field(default_factory=Reading)
     dkms: Reading[tuple[Dkms, ...]] = field(default_factory=Reading)
+    next: KmodFacts = field(default_factory=KmodFacts)
     verbs: Reading[tuple[str, ...]] = field(default_factory=Reading)
     driver: Reading[Driver] = field(default_factory=Reading)
     peer: PeerMemory = field(default_factory=PeerMemory)
     cuda: Reading[str] = field(default_factory=Reading)
     ompi: Reading[OmpiInfo] = field(default_factory=Reading)
     ucx: Reading[UcxInfo] = field(default_factory=Reading)
+    ucx_conf: Reading[dict[str, str]] = field(default_factory=Reading)
     beegfs: Beegfs = field(default_factory=Beegfs)
 
     def package(self, *names: str) -> Package | None:

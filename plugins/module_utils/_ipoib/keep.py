@@ -56,15 +56,18 @@ def systemd() -> int:
     return int(match.group(1)) if match else 0
 
 
-def detect(root: str = "/") -> str:
-    """The service that has the host's interfaces; IpoibError where it is none that we know."""
+def detect(root: str = "/", otherwise: str = "with ipoib_manage: false") -> str:
+    """The service that has the host's interfaces; IpoibError where it is none that we know.
+
+    ``otherwise``: how a site leaves them to itself.
+    """
     networkd = _active("systemd-networkd.service")
     if _active("NetworkManager.service") and not networkd:
         return data.MANAGER
     if not networkd:
         raise IpoibError(
             "neither NetworkManager nor systemd-networkd runs on this host. Next: have one of them"
-            " run, or leave its interfaces to the site (ifupdown) with ipoib_manage: false"
+            f" run, or leave its interfaces to the site (ifupdown) {otherwise}"
         )
     with contextlib.suppress(Unavailable):
         find_program("netplan")

@@ -116,7 +116,13 @@ def _unpacked(text: str) -> str:
     return str(mapped or address)
 
 
-def refuse_session(evidence: Evidence, names: Sequence[str], port: int, ok: bool) -> None:
+def refuse_session(
+    evidence: Evidence,
+    names: Sequence[str],
+    port: int,
+    ok: bool,
+    consent: str = "ipoib_connection_ok",
+) -> None:
     """IpoibError where an interface that is to change carries somebody's login, such as ours."""
     if ok or not names:
         return
@@ -131,5 +137,5 @@ def refuse_session(evidence: Evidence, names: Sequence[str], port: int, ok: bool
             raise IpoibError(
                 f"{name} carries a login to {by[0]} (TCP port"
                 f" {' or '.join(map(str, numbers))}), perhaps this one. Nothing was changed. Next:"
-                " reach the host by another interface, or set ipoib_connection_ok"
+                f" reach the host by another interface, or set {consent}"
             )

@@ -12,12 +12,14 @@ from ansible_collections.ibready.cluster.plugins.module_utils._data import (
     rdma_packages,
     stack_components,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._data.mpi import UCX_FILE
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     Evidence,
     Missing,
     Unavailable,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.kmods import KmodFacts
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.stack import (
     Dkms,
@@ -25,7 +27,11 @@ from ansible_collections.ibready.cluster.plugins.module_utils._facts.stack impor
     PeerMemory,
     StackFacts,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import _ask, beegfs
+from ansible_collections.ibready.cluster.plugins.module_utils._observe import (
+    _ask,
+    beegfs,
+    kmods,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
     dpkg_status,
     modules_dep,
@@ -72,14 +78,29 @@ def observe(evidence: Evidence, machine: Machine) -> StackFacts:
         mlx5=_module_version(evidence, MLX5),
         files=_module_files(evidence, machine),
         dkms=_dkms(evidence, machine),
+        next=KmodFacts() if machine.container else kmods.observe(evidence),
         verbs=_verbs(evidence),
         driver=_ask.file(evidence, NVIDIA, driver_version),
         peer=_peer_memory(evidence, machine),
         cuda=_ask.file(evidence, CUDA, _cuda_version),
         ompi=_ask.optional(evidence, "ompi_info", ompi_info.parse),
         ucx=_ask.optional(evidence, "ucx_info", ucx_info.parse),
+        ucx_conf=_ask.text(evidence, UCX_FILE).map(_settings),
         beegfs=beegfs.observe(evidence),
     )
+
+
+def _settings(text: str) -> dict[str, str]:
+    """``NAME = value`` lines before the first section, which is for some machines only; of two that
+    set the same the last counts."""
+    found = {}
+    for line in text.split("\n"):
+        if line.lstrip().startswith("["):
+            break
+        name, equals, value = line.partition("=")
+        if equals and not line.lstrip().startswith("#"):
+            found[name.strip()] = value.strip()
+    return found
 
 
 def _whole(evidence: Evidence, path: str, parse: Callable[[str], T]) -> Reading[T]:

@@ -3,7 +3,7 @@
 
 Every module of this package that is named here has three things: ``parse(text)`` (facts as a
 dataclass, or ParseError), ``facts(parsed)`` (the same as a JSON-ready dictionary, in the field
-names of docs/bundles.md) and ``NOTHING``, that dictionary for a text which gave no facts; where the
+names of docs/parsers.md) and ``NOTHING``, that dictionary for a text which gave no facts; where the
 error tells something all the same, ``nothing(error)``.
 """
 

@@ -30,6 +30,11 @@ def devices(wish: Wish) -> tuple[str, ...]:
     return (*found, *((f"{GPU}=all",) if GPU in kinds() else ()))
 
 
+def rdma(wish: Wish) -> tuple[str, ...]:
+    """The same without GPUs."""
+    return tuple(one for one in devices(wish) if not one.startswith(GPU))
+
+
 def asks_engine_for_gpus(wish: Wish, engine: str) -> bool:
     """Whether docker's own --gpus is needed: there are GPUs, and no CDI file names them."""
     has = bool(glob.glob("/dev/nvidia[0-9]*"))

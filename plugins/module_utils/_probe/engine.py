@@ -69,8 +69,7 @@ class Engine:
 
     def run(self, *words: str, timeout: float = _ASK) -> Output:
         """One command of the engine; Unavailable where it does not end in time."""
-        space = ("--namespace", self.namespace) if self.namespace else ()
-        return run_program(self.name, [self.program, *space, *words], timeout)
+        return run_program(self.name, [self.program, *self._space, *words], timeout)
 
     def has(self, image: str) -> bool:
         """Whether the image is on this host; Unavailable where the engine does not say."""
@@ -113,8 +112,23 @@ class Engine:
 
     def start(self, job: Job, timeout: float) -> Output:
         """Run a container to its end and give what it printed."""
-        words = _ctr(job) if self.by_ctr else _docker(job)
-        return self.run(*words, timeout=timeout)
+        return self.run(*self._words(job), timeout=timeout)
+
+    def argv(self, job: Job) -> list[str]:
+        """The whole command that runs a container to its end, for who starts it elsewhere."""
+        return [self.program, *self._space, *self._words(job)]
+
+    def removal(self, name: str) -> list[str]:
+        """One command that removes a container, running or not."""
+        words = ("tasks", "delete", "--force", name) if self.by_ctr else ("rm", "--force", name)
+        return [self.program, *self._space, *words]
+
+    @property
+    def _space(self) -> tuple[str, ...]:
+        return ("--namespace", self.namespace) if self.namespace else ()
+
+    def _words(self, job: Job) -> list[str]:
+        return _ctr(job) if self.by_ctr else _docker(job)
 
 
 def _docker(job: Job) -> list[str]:

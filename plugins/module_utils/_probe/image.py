@@ -94,12 +94,16 @@ def _member(path: str, kind: bytes, mode: int) -> tarfile.TarInfo:
     return info
 
 
-def gather() -> Tree:
-    """Everything that goes in. Unavailable where the host has not even a shell."""
+def gather(programs: Iterable[str] = _PROGRAMS, libraries: Iterable[str] = ()) -> Tree:
+    """Everything that goes in. Unavailable where the host has not even a shell.
+
+    ``libraries``: what the programs load only while they run.
+    """
     tree = Tree()
-    wanted = [SHELL, *_there(_PROGRAMS)]
+    wanted = [SHELL, *_there(programs)]
+    names = (*_LIBRARIES, *libraries)
     for folder in LIBRARY_FOLDERS:
-        wanted += [one for name in _LIBRARIES for one in sorted(glob.glob(f"{folder}/{name}"))]
+        wanted += [one for name in names for one in sorted(glob.glob(f"{folder}/{name}"))]
     for path in wanted:
         tree.add(path)
         for library in needed(path):

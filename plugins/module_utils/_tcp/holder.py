@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who on this host has a TCP port that we wanted."""
+"""Which TCP ports of this host somebody listens on, and who has one that we wanted."""
 
 from __future__ import annotations
 
 import ipaddress
+import re
 import sys
 
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
@@ -13,15 +14,19 @@ from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
 
 _TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 _LISTENS = "0A"
+# Number, local address and port, remote ones, state, two pairs of queues and timers, what is
+# retransmitted, uid, timeout, inode.
+_ROW = re.compile(
+    r" *\d+: ([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4}) \S+ ([0-9A-F]{2})(?: +\S+){5} +(\d+)", re.A
+)
 
 
 def holder(evidence: Evidence, port: int) -> str:
     """In words: ``torchrun[4711] on 127.0.0.1``, or as much of it as can be seen."""
     connected = False
     for path in _TABLES:
-        for local, state, inode in _rows(evidence, path):
-            address, _colon, number = local.partition(":")
-            if int(number, 16) != port:
+        for address, number, state, inode in _rows(evidence, path):
+            if number != port:
                 continue
             if state == _LISTENS:
                 return f"{_program(evidence, inode)} on {_text(address)}"
@@ -30,14 +35,20 @@ def holder(evidence: Evidence, port: int) -> str:
     return "a connection that is open" if connected else "another process"
 
 
-def _rows(evidence: Evidence, path: str) -> list[tuple[str, str, str]]:
-    """Local address, state and inode of every socket; none where the table cannot be read."""
+def listening(evidence: Evidence) -> frozenset[int]:
+    """The ports on which somebody listens; none of a table that cannot be read."""
+    rows = [row for path in _TABLES for row in _rows(evidence, path)]
+    return frozenset(port for _address, port, state, _inode in rows if state == _LISTENS)
+
+
+def _rows(evidence: Evidence, path: str) -> list[tuple[str, int, str, str]]:
+    """Local address, port, state and inode of every socket; none of a table or row not read."""
     try:
         lines = evidence.read(path).splitlines()[1:]
     except Unavailable:
         return []
-    rows = [line.split() for line in lines]
-    return [(row[1], row[3], row[9]) for row in rows if len(row) > 9]
+    found = [_ROW.match(line) for line in lines]
+    return [(row[1], int(row[2], 16), row[3], row[4]) for row in found if row]
 
 
 def _program(evidence: Evidence, inode: str) -> str:

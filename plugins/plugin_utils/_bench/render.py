@@ -14,6 +14,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     sentence,
     trouble,
 )
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plain import plain
 
 _HEAD = ("TEST", "RAIL", "PAIRS", "WORST", "MEDIAN", "BEST", "UNIT", "WORST PAIR")
 _MPI_HEAD = ("BYTES", "MEDIAN us", "MAD us", "LEAST us", "BUS GB/s")
@@ -41,7 +42,7 @@ def render(report: Mapping[str, Any]) -> str:
         lines += ["", f"{name} is {word}" + (":" if bad else "")]
         lines += [f"  FAIL     {sentence(one)}" for one in bad if one.result == FAIL]
         lines += _unknowns([one for one in bad if one.result != FAIL])
-    return "\n".join(lines)
+    return "\n".join(map(plain, lines))
 
 
 def _unknowns(bad: Sequence[Check]) -> list[str]:

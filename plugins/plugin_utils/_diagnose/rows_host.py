@@ -6,6 +6,7 @@ from __future__ import annotations
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.effects import (
     BLIND,
     JITTER,
+    MPI,
     RAIL_LOST,
     RISK,
     SKEW,
@@ -64,10 +65,23 @@ ROWS = (
         fleet=True,
     ),
     Row(
+        "host.memlock_unit",
+        "the unit of a service that starts jobs lowers what they may lock",
+        STOPS,
+        ("host.limit.memlock~sets LimitMEMLOCK",),
+        look(
+            *("systemctl", "cat", "{unit}"),
+            otherwise=("systemctl", "--version"),
+            hands="take LimitMEMLOCK out of the file that the finding names, `systemctl "
+            "daemon-reload`, and restart the service when no job runs",
+        ),
+        far=("nccl.log.errors~create_(cq|qp)_failed|reg_mr_failed",),
+    ),
+    Row(
         "host.memlock_service",
         "a service that starts jobs still has its old limit of locked memory",
         STOPS,
-        ("host.limit.memlock~before systemd's default was raised",),
+        ("host.limit.memlock~was started before",),
         run(
             *("systemctl", "restart", "{unit}"),
             otherwise=("systemctl", "daemon-reexec"),
@@ -85,6 +99,14 @@ ROWS = (
             note="then restart the service that starts the jobs: it keeps its limit until then",
         ),
         far=("nccl.log.errors~create_(cq|qp)_failed|reg_mr_failed",),
+        fleet=True,
+    ),
+    Row(
+        "host.memlock_login",
+        "logins by ssh may lock too little memory for RDMA",
+        MPI,
+        ("host.limit.memlock_login",),
+        site("host_tuning_limits", "host_tuning_systemd", note="then log in anew"),
         fleet=True,
     ),
     Row(

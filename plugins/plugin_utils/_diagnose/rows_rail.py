@@ -271,8 +271,8 @@ ROWS = (
         run(
             *("ip", "link", "set", "dev", "{netdev}", "mtu", "{mtu}"),
             otherwise=("ip", "link"),
-            note="until the next boot: set it in the host's network configuration and on the "
-            "switches, too",
+            note="until the next boot: set it in the host's network configuration (role roce: "
+            "roce_mtu) and on the switches, too",
         ),
         rail=(_HUNG,),
         confidence=LIKELY,
@@ -297,7 +297,7 @@ ROWS = (
         run(
             *("mlnx_qos", "-i", "{netdev}", "--trust", "{trust}"),
             otherwise=("rdma", "link"),
-            note="until the next boot: have a unit set it at every boot",
+            note="until the next boot: role roce (roce_trust) keeps it",
         ),
         same=("roce.qos.priority",),
         rail=(_HUNG, "ib.port.errors"),
@@ -310,8 +310,7 @@ ROWS = (
         run(
             *("mlnx_qos", "-i", "{netdev}", "--pfc", "{pfc}"),
             otherwise=("rdma", "link"),
-            note="until the next boot: have a unit set it at every boot; the switches need the "
-            "same",
+            note="until the next boot: role roce (roce_pfc) keeps it; the switches need the same",
         ),
         same=("roce.qos.priority",),
         rail=(_HUNG, "ib.port.errors"),
@@ -330,6 +329,15 @@ ROWS = (
         rail=(_HUNG, "ib.port.errors"),
     ),
     Row(
+        "roce.mode",
+        "RDMA CM connects by another RoCE mode than the site's",
+        STOPS,
+        ("roce.cm.mode",),
+        site("roce_settings"),
+        same=("roce.gid.*",),
+        confidence=LIKELY,
+    ),
+    Row(
         "roce.ecn",
         "a RoCE rail does not take part in congestion control (ECN)",
         LOSSY,
@@ -337,7 +345,8 @@ ROWS = (
         look(
             *("mlnx_qos", "-i", "{netdev}"),
             otherwise=("rdma", "link"),
-            hands="write 1 to /sys/class/net/IF/ecn/roce_np/enable/P and roce_rp, at every boot",
+            hands="write 1 to /sys/class/net/IF/ecn/roce_np/enable/P and roce_rp, at every boot "
+            "(role roce: roce_ecn)",
         ),
         loss=0.2,
         confidence=LIKELY,

@@ -152,6 +152,15 @@ HOST_PROGRAMS = (
         source=_MPI,
     ),
     Row(
+        "mpi.ucx_conf",
+        "UCX's own file keeps jobs from RDMA, so MPI jobs go over TCP",
+        MPI,
+        ("stack.mpi.ucx_conf",),
+        look("grep", "UCX_", "/etc/ucx/ucx.conf", hands="take out what leaves RDMA out"),
+        fleet=True,
+        source="UCX documentation, FAQ: UCX_TLS, UCX_NET_DEVICES",
+    ),
+    Row(
         "mpi.transports",
         "UCX reaches no RDMA device, so MPI jobs go over TCP",
         MPI,

@@ -19,6 +19,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import (
     rows_job,
     rows_kernel,
     rows_rail,
+    rows_rdma,
     rows_settings,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.effects import RISK
@@ -47,6 +48,7 @@ _ROWS = (
     *rows_bench.ROWS,
     *rows_settings.LATE,
     *rows_container.ROWS,
+    *rows_rdma.ROWS,
     *rows_settings.HOST_PROGRAMS,
     *rows_fleet.ROWS,
     *rows_job.ROWS,

@@ -10,8 +10,6 @@ from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _waivers
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    DEGRADED,
-    READY,
     Check,
     from_dict,
     verdict,
@@ -105,14 +103,6 @@ def _with_left_out(
     """The same; hosts that a --limit left out told nothing. Without any rail nothing is known."""
     left = {*inventory} - {host.name for host in hosts} if mine.rails else set()
     return replace(mine, silent={**mine.silent, **dict.fromkeys(sorted(left), _LEFT_OUT)})
-
-
-def is_good(report: Mapping[str, Any]) -> bool:
-    """Whether nothing of the fabrics speaks against the run; a run that did not ask has none."""
-    told = report.get("fabric")
-    if told is None:
-        return True
-    return not told["error"] and all(one["verdict"] in (READY, DEGRADED) for one in told["fabrics"])
 
 
 def _waived(

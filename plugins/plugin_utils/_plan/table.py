@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plain import plain
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.lock import Class, shown
 from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.refuse import Refusal
 
@@ -38,7 +39,7 @@ def render(rows: Sequence[Row], changes: Sequence[str], simulated: str) -> str:
         lines += [*_class(row), ""]
     if changes:
         lines += ["The lock changes:", *(f"  {line}" for line in changes), ""]
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join(map(plain, lines)).rstrip() + "\n"
 
 
 def _class(row: Row) -> list[str]:
@@ -50,9 +51,7 @@ def _class(row: Row) -> list[str]:
     lines = [f"{row.name}: {verdict}  ({_hosts(row.hosts)})"]
     cells = [_HEAD]
     for part, fields in row.planned.stack.items():
-        cells.append(
-            (_NAMES.get(part, part.replace("_", " ")), _now(row.there, part), shown(fields))
-        )
+        cells.append((part_name(part), _now(row.there, part), shown(fields)))
     widths = [max(len(cell[at]) for cell in cells) for at in range(len(_HEAD))]
     for cell in cells:
         padded = (text.ljust(width) for text, width in zip(cell, widths, strict=True))
@@ -74,13 +73,17 @@ def _refusal(refused: Refusal) -> list[str]:
     if refused.nearest:
         wishes = ", ".join(f"{name}={value}" for name, value in refused.change.items())
         parts = ", ".join(
-            f"{_NAMES.get(part, part.replace('_', ' '))} {shown(fields)}"
-            for part, fields in refused.nearest.items()
+            f"{part_name(part)} {shown(fields)}" for part, fields in refused.nearest.items()
         )
         lines += [f"  nearest: {parts}", f"  next:    set {wishes}"]
     else:
         lines.append("  next:    no other wish is known to help; the rule says what has to change")
     return lines
+
+
+def part_name(part: str) -> str:
+    """What people call a part of a stack."""
+    return _NAMES.get(part, part.replace("_", " "))
 
 
 def refusal(refused: Refusal) -> str:

@@ -141,7 +141,9 @@ def _hca_names(node: Mapping[str, Any]) -> set[str]:
     for device in found:
         model = _hcas.hca_by_id(device)
         names.add(model.name if model else f"{MELLANOX}:{device}")
-    if names or not (node.get("rdma_devices") or node.get("simulated")):
+    # What is RDMA in software comes and goes by a command: the plan must not change with it.
+    devices = {*node.get("rdma_devices", ())} - {*node.get("soft_rdma_devices", ())}
+    if names or not (devices or node.get("simulated")):
         return names
     return {_SIMULATED_HCA if node.get("simulated") else OTHER_HCA}
 

@@ -137,6 +137,7 @@ def _modules(tree: Tree, node: Node, rpm: bool) -> None:
     if node.cards:
         lines.append(f"{place.format('nvidia')}:")
     tree.file(f"/lib/modules/{node.kernel}/modules.dep", "\n".join(lines))
+    tree.file(f"/boot/vmlinuz-{node.kernel}", b"MZ")
     tree.folder("/sys/module/mlx5_core")
     tree.file("/sys/module/mlx5_core/srcversion", "B1B9A2F8D1A4B3E6C5D4E3F")
     if vendor:

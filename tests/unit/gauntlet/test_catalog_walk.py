@@ -19,7 +19,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     Check,
     verdict,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._entries import fabric_wide
+from ansible_collections.ibready.cluster.plugins.module_utils._entries import fabric_wide, rdma
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
 from tests.gauntlet import damage, fault, render
@@ -40,6 +40,7 @@ CONTROLLER = {
     "stack.lock.matrix",
     *(name for name in CATALOG if name.startswith("fleet.")),
     *(name for name in CATALOG if ".bench." in name),
+    *(one.id for one in rdma.ENTRIES),
 }
 NODE = sorted(set(CATALOG) - CONTROLLER)
 

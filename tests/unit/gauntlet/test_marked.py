@@ -25,7 +25,7 @@ NOT_SHOWN = {
     *("host.clock.synchronised", "host.rdma.devices"),
     *("ib.port.ber", "ib.port.mtu", "ib.port.optics"),
     *("container.verbs.opens", "container.gpu.visible", "container.gpu.count"),
-    *("stack.mpi.pml", "stack.mpi.transports"),
+    *("stack.kmod.next", "stack.mpi.pml", "stack.mpi.transports", "stack.mpi.ucx_conf"),
 }
 
 

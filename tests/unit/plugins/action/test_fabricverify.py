@@ -123,3 +123,18 @@ def test_what_has_been_asked_and_what_is_to_be_asked_are_not_judged_at_once(
 ) -> None:
     with pytest.raises(AnsibleActionFail, match="mutually exclusive"):
         run("node1", heard(), args={"hosts": ["node1"], **other})
+
+
+def test_what_a_switch_calls_itself_does_not_move_the_cursor(
+    run: Run, shown: list[str], tmp_path: Path
+) -> None:
+    fabric = tree()
+    kind, name = fabric.nodes["a10"]
+    fabric.nodes["a10"] = (kind, f"{name}\x07\x08")
+    cabling = tmp_path / "ibnetdiscover.txt"
+    cabling.write_text(fabric.discovery())
+    fabric.pull(("a10", 36))
+    run("node1", heard(fabric), args={"plan": str(cabling), "report_only": True})
+    (text,) = shown
+    assert f"{name}??" in text
+    assert all(one.isprintable() or one == "\n" for one in text)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,18 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.ibready.cluster.plugins.action.report import ActionModule
 from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import read
 from tests.unit.samples import node
 from tests.unit.tcp_told import tcp
 
 ROOT = Path(__file__).parents[4]
-FILES = {"json": "ibready-report.json", "html": "ibready-report.html"}
+FILES = {
+    "json": "ibready-report.json",
+    "html": "ibready-report.html",
+    "junit": "ibready-report.xml",
+    "prometheus": "ibready-report.prom",
+    "markdown": "ibready-report.md",
+}
 EXPECT = {"hcas": 2, "link_layer": "InfiniBand", "rate_gbps": 400}
 DOWN = {"ibready_node": {"unreachable": True, "msg": "Connection refused"}}
 
@@ -65,7 +73,7 @@ def run(
     return over
 
 
-def test_a_healthy_cluster_passes_and_both_files_are_written(
+def test_a_healthy_cluster_passes_and_all_files_are_written(
     run: Run, shown: list[str], tmp_path: Path
 ) -> None:
     result = run(HEALTHY)
@@ -118,6 +126,8 @@ def test_no_host_is_refused_and_nothing_is_written(run: Run, tmp_path: Path) -> 
         pytest.param({"hosts": {"n1": 1}}, "hosts", id="hosts is no list"),
         pytest.param({"folder": "x"}, "Invalid options .* folder", id="misspelt"),
         pytest.param({"report_only": "maybe"}, "report_only", id="not a boolean"),
+        pytest.param({"fail_on": "always"}, "fail_on", id="no such verdict"),
+        pytest.param({"formats": ["pdf"]}, "formats", id="no such format"),
     ],
 )
 def test_a_wrong_call_is_refused(run: Run, bent: dict[str, Any], said: str) -> None:
@@ -137,6 +147,134 @@ def test_a_report_that_cannot_be_written_says_where_and_what_next(
     with pytest.raises(AnsibleActionFail, match=r"not written to .*next: set ibready_report_dir"):
         run(HEALTHY, dest=str(tmp_path / "file" / "reports"))
     assert "n1" in shown[0]  # the verdict was told all the same
+
+
+WARM = {
+    "id": "host.cpu.governor",
+    "subject": "host",
+    "result": "fail",
+    "severity": "warning",
+    "observed": "off",
+    "expected": "on",
+    "expected_from": "capability",
+    "cause": "chrony is stopped",
+    "remedy": "start chrony",
+    "evidence": {},
+    "waived": "",
+}
+
+
+def degraded() -> dict[str, Any]:
+    """A healthy cluster but for a warning on one host."""
+    mine = told(2, "n1")
+    return {
+        "n1": told(1, "n2"),
+        "n2": {**mine, "ibready_ibverify": {**mine["ibready_ibverify"], "checks": [WARM]}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "hosts", "failed"),
+    [
+        ("degraded", HEALTHY, set()),
+        ("degraded", degraded(), {"n2"}),
+        ("not_ready", degraded(), set()),
+        ("not_ready", HALF, {"n1", "n2"}),
+        ("never", HALF, set()),
+    ],
+)
+def test_the_verdict_on_which_to_fail_is_the_callers(
+    run: Run, fail_on: str, hosts: dict[str, Any], failed: set[str]
+) -> None:
+    result = run(hosts, fail_on=fail_on)
+    assert set(result["bad"]) == failed
+    assert bool(result.get("failed")) == bool(failed)
+    assert json.loads(Path(result["json"]).read_text())["run"]["fail_on"] == fail_on
+
+
+def test_what_is_written_is_a_run_object(run: Run, tmp_path: Path) -> None:
+    plan = {"class": "c1", "verdict": "known", "because": [], "digest": "d1", "stack": {"nccl": {}}}
+    waiver = {
+        "check": "host.cpu.governor",
+        "host": "n2",
+        "until": "2999-01-01",
+        "reason": "ordered",
+    }
+    hosts = degraded()
+    hosts["n2"].update(ibready_plan=plan, ibready_waivers=[waiver])
+    found = read.read(Path(run(hosts)["json"]))
+    assert found["plan"] == {
+        "c1": {**{key: plan[key] for key in plan if key != "class"}, "hosts": ["n2"]}
+    }
+    assert found["waivers"] == [{**waiver, "subject": "", "state": "used"}]
+    assert found["hosts"]["n2"]["verdict"] == "ready"
+    assert (found["changes"], found["benchmarks"], found["since"]) == (None, None, None)
+    assert found["run"]["size"] == 2
+    assert set(found["versions"]) == {"ibready", "ansible", "python"}
+
+
+def test_the_next_run_says_what_changed_since(run: Run) -> None:
+    run(HEALTHY)
+    found = read.read(Path(run(HALF)["json"]))
+    assert found["since"]["hosts"]["n2"]["before"] == "ready"
+    assert found["since"]["hosts"]["n2"]["now"] == "unknown"
+
+
+def test_a_report_that_cannot_be_read_is_told_and_replaced(run: Run, tmp_path: Path) -> None:
+    Path(run(HEALTHY)["json"]).write_text("{")
+    found = read.read(Path(run(HEALTHY)["json"]))
+    assert "was cut short" in found["since"]["error"]
+
+
+def test_only_the_formats_that_were_asked_for_are_written(run: Run, tmp_path: Path) -> None:
+    result = run(HEALTHY, formats=["markdown"], keep=0)
+    assert not {"html", "junit", "prometheus"} & set(result)
+    assert {one.name for one in (tmp_path / "reports").iterdir()} == {
+        "ibready-report.json",
+        "ibready-report.md",
+    }
+
+
+@pytest.mark.parametrize("after", range(6))
+def test_an_interrupted_report_leaves_every_file_whole(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int
+) -> None:
+    run(HEALTHY)
+    folder = tmp_path / "reports"
+    before = {name: (folder / name).read_bytes() for name in FILES.values()}
+    left, replace = [after], os.replace
+
+    def interrupted(*args: Any) -> None:
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        replace(*args)
+
+    monkeypatch.setattr("os.replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(HALF)
+    assert sorted(one.name for one in folder.iterdir() if one.is_file()) == sorted(FILES.values())
+    changed = [name for name, raw in before.items() if (folder / name).read_bytes() != raw]
+    assert changed == list(FILES.values())[:after]
+    assert read.read(folder / FILES["json"])["hosts"]["n2"]["verdict"] == (
+        "unknown" if after else "ready"
+    )
+    assert all(read.read(one) for one in (folder / "history").iterdir())
+
+
+def test_a_benchmark_beside_the_report_is_taken_over(run: Run, tmp_path: Path) -> None:
+    bench = tmp_path / "reports/bench.json"
+    bench.parent.mkdir()
+    said = {"created": "2026-11-22T10:00:00+00:00", "ibready": "0.1.0", "simulated": ""}
+    host = {"verdict": "degraded", "measured": True, "checks": [WARM], "stack": "x", "nccl": None}
+    told_of = {**said, "schema": "ibready/bench/1", "what": ["nccl"], "baseline": {}}
+    bench.write_text(json.dumps({**told_of, "hosts": {"n1": host}, "pairs": []}))
+    found = read.read(Path(run(HEALTHY)["json"]))["benchmarks"]
+    assert found["hosts"] == {"n1": {"verdict": "degraded", "measured": True, "checks": [WARM]}}
+    assert (found["error"], found["created"]) == ("", said["created"])
+    bench.write_text("{")
+    found = read.read(Path(run(HEALTHY)["json"]))["benchmarks"]
+    assert "bench.json cannot be read" in found["error"]
 
 
 def test_the_version_is_that_of_the_collection() -> None:

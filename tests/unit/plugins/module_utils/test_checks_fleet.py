@@ -150,6 +150,20 @@ def test_a_model_that_is_not_shown_is_unknown_never_equal() -> None:
     assert bad(hosts) == {f"n{index} fleet.hca.model host": "unknown" for index in range(3)}
 
 
+def soft(index: int) -> IbFacts:
+    """A host whose one RDMA device is software."""
+    kind = Device(kind="software RDMA device")
+    return facts(hca("rxe0", port(port_guid=f"0x{index:016x}")), devices={"rxe0": kind})
+
+
+def test_hosts_whose_devices_are_all_software_are_alike() -> None:
+    assert bad(fleet(soft(1), soft(2))) == {}
+
+
+def test_a_host_with_software_in_place_of_its_hcas_is_not_like_the_others() -> None:
+    assert bad(fleet(soft(1), node(2), node(3)))["n0 fleet.hca.model host"] == "fail"
+
+
 def test_a_port_guid_on_two_hosts_is_named_on_both() -> None:
     two = node(2)
     clone = replace(two.cas[0], ports=(port(lid=20, port_guid="0x0000000100000000"),))

@@ -10,6 +10,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks import sta
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._facts.kmods import (
+    KernelTree,
+    KmodFacts,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import (
     Machine,
     PciFunction,
@@ -76,6 +80,7 @@ def facts(**bent: Any) -> StackFacts:
         cuda=Reading("13.0.1"),
         ompi=ABSENT,
         ucx=ABSENT,
+        next=KmodFacts(KERNEL, Reading(())),
         beegfs=Beegfs(ABSENT, ABSENT),
     )
     return replace(healthy, **bent)
@@ -571,3 +576,37 @@ def test_every_failure_says_what_why_and_what_next() -> None:
             if check.result in ("fail", "unknown"):
                 assert check.cause, check
                 assert check.remedy, check
+
+
+LATER = "6.8.0-90-generic"
+
+
+def following(files: dict[str, str], because: str = "") -> KmodFacts:
+    """A newer kernel, of which this is in modules.dep."""
+    tree = KernelTree(LATER, Reading(False), Reading(files))
+    foreign = Reading({"nvidia": "updates/dkms/nvidia.ko.zst"})
+    names = Reading((LATER,))
+    return KmodFacts(KERNEL, names, because, foreign, Reading(()), (), (tree,), ("ubuntu",))
+
+
+def test_a_newer_kernel_that_lacks_a_module_is_a_warning() -> None:
+    (check,) = [one for one in judge(facts(next=following({}))) if one.id == "stack.kmod.next"]
+    assert (check.result, check.severity, check.subject) == ("fail", "warning", "nvidia")
+    assert f"{LATER} has none" in check.observed
+    chosen = judge(facts(next=following({}, "GRUB says 1>2")))
+    assert "may boot next (GRUB says 1>2)" in next(
+        one.expected for one in chosen if one.id == "stack.kmod.next"
+    )
+
+
+def test_a_newer_kernel_that_has_them_all_passes() -> None:
+    whole = facts(next=following({"nvidia": "updates/dkms/nvidia.ko.zst"}))
+    (check,) = [one for one in judge(whole) if one.id == "stack.kmod.next"]
+    assert (check.result, check.observed) == ("pass", f"{LATER} has them all")
+
+
+def test_which_kernel_boots_next_is_not_guessed() -> None:
+    dark = facts(next=KmodFacts(KERNEL, Reading(None, "/boot: permission denied")))
+    assert results(dark)["stack.kmod.next host"] == "unknown"
+    inside = machine(container="podman")
+    assert results(dark, inside)["stack.kmod.next host"] == "skip"

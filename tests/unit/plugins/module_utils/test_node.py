@@ -135,7 +135,10 @@ def test_devices_that_cannot_be_listed_are_unreadable_not_absent(root: Path) -> 
 def test_rdma_devices_are_named_where_a_driver_is_bound(root: Path) -> None:
     assert _node.collect(Live(root))["rdma_devices"] == []
     (root / "sys/class/infiniband/mlx5_0").mkdir(parents=True)
-    assert _node.collect(Live(root))["rdma_devices"] == ["mlx5_0"]
+    (root / "sys/class/infiniband/mlx5_0/device").symlink_to("../../../0000:19:00.0")
+    (root / "sys/class/infiniband/rxe0").mkdir()
+    node = _node.collect(Live(root))
+    assert (node["rdma_devices"], node["soft_rdma_devices"]) == (["mlx5_0", "rxe0"], ["rxe0"])
 
 
 def test_virtual_functions_are_no_hcas(root: Path) -> None:

@@ -10,9 +10,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _command
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
@@ -254,6 +257,21 @@ def test_the_holder_of_a_port_is_told_as_far_as_it_can_be_seen(
     (tmp_path / "proc/42/comm").write_text("torchrun\n")
     (tmp_path / "proc/42/fd/5").symlink_to("socket:[777]")
     assert holder.holder(Live(tmp_path), port) == expected
+    assert holder.listening(Live(tmp_path)) == {29500, 29502}
+
+
+@given(st.text(max_size=200))
+@settings(max_examples=60, deadline=None, database=None)
+def test_any_table_of_ports_is_read(text: str) -> None:
+    whole = TCP.replace("  sl ", f"{text} sl ")
+    with TemporaryDirectory() as root:
+        (Path(root) / "proc/net").mkdir(parents=True)
+        (Path(root) / "proc/net/tcp").write_text(f"{whole}{text}\n", encoding="utf-8")
+        assert 29500 in holder.listening(Live(root))
+
+
+def test_a_table_that_is_not_there_has_no_ports(tmp_path: Path) -> None:
+    assert holder.listening(Live(tmp_path)) == frozenset()
 
 
 @pytest.mark.parametrize(

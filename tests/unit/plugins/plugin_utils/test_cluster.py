@@ -10,14 +10,19 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils import _verify
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import IbFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._verdict import verdict_object
 from ansible_collections.ibready.cluster.plugins.plugin_utils import (
     _cluster,
     _files,
     _hosts,
-    _render_html,
     _render_text,
+    _summary,
 )
+from ansible_collections.ibready.cluster.plugins.plugin_utils._html import page
+from tests.unit import pages, soft_roce_node
 from tests.unit.samples import node, port
 from tests.unit.tcp_told import RENDEZVOUS, SAMPLE, answer, tcp
 
@@ -85,12 +90,8 @@ def test_three_healthy_hosts_are_ready() -> None:
     report = run()
     assert bad(report) == set()
     assert verdicts(report) == dict.fromkeys(NAMES, "ready")
-    assert _cluster.is_good(report)
+    assert _summary.bad(report) == {}
     assert len(report["pings"]) == 12
-
-
-def test_no_host_is_never_good() -> None:
-    assert not _cluster.is_good(_cluster.report([], size=0, created=NOW, version=""))
 
 
 ABSENT = [
@@ -121,7 +122,7 @@ def test_an_absent_host_is_unknown_and_the_others_stay_ready(
     assert verdicts(report) == {"n1": "ready", "n2": "unknown", "n3": "ready"}
     assert bad(report) == {"n2 host.access.reachable unknown"}
     assert why in report["hosts"]["n2"]["checks"][0]["cause"]
-    assert not _cluster.is_good(report)
+    assert set(_summary.bad(report)) == {"n2"}
     untested = [ping for ping in report["pings"] if ping["untested"]]
     assert {ping["culprit"] for ping in untested} == {"n2"}
     assert len(untested) == 8
@@ -337,14 +338,26 @@ def test_a_simulated_cluster_says_so_in_every_format() -> None:
     mine = registered(1, ibready_node={"node": {**NODE, "simulated": "InfiniBand fabric (ibsim)"}})
     report = run(n1=mine)
     assert "SIMULATED: InfiniBand fabric (ibsim)" in _render_text.render(report)
-    assert "Simulated: InfiniBand fabric (ibsim)" in _render_html.render(report)
+    assert "Simulated: InfiniBand fabric (ibsim)" in pages.words(report)
+
+
+def test_soft_roce_is_told_in_every_format_and_its_rate_is_none() -> None:
+    judged = _verify.verify(soft_roce_node.node(), from_inventory(None))
+    mine = registered(1, ibready_ibverify=verdict_object("n1", judged.checks, judged.facts))
+    report = run(n1=mine)
+    said = "RDMA in software on n1 (rxe0): no number of theirs is an HCA's"
+    assert f"SOFT ROCE: {said}" in _render_text.render(report)
+    assert "1/1 Active, soft RoCE" in _render_text.render(report)
+    assert "2.5 Gb/s" not in _render_text.render(report).splitlines()[3]
+    assert "Soft RoCE: RDMA in software on n1 (rxe0)" in pages.words(report)
+    assert "SOFT ROCE" not in _render_text.render(run())
 
 
 def test_html_escapes_what_hosts_say() -> None:
     evil = {"ibready_node": {"unreachable": True, "msg": "<script>alert(1)</script>"}}
-    page = _render_html.render(run(n2=evil))
-    assert "<script>" not in page
-    assert "&lt;script&gt;" in page
+    html = page.render(run(n2=evil))
+    assert "<script>alert" not in html
+    assert "<script>alert(1)</script>" in pages.parse(html).words
 
 
 def test_the_report_is_plain_json() -> None:

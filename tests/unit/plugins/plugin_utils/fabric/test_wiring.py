@@ -23,6 +23,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import (
     plan,
     report,
 )
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import shape, valid
 from tests.unit.fabrics import Fabric
 from tests.unit.samples import node
 
@@ -133,7 +134,8 @@ def test_a_healthy_fabric_is_in_the_report() -> None:
     found = judged(run(fabric()))
     assert bad(found["fabric"]) == []
     assert (found["fabric"]["error"], found["fabric"]["skipped"]) == ("", "")
-    assert report.is_good(found)
+    assert [one["verdict"] for one in found["fabric"]["fabrics"]] == ["ready"]
+    assert list(valid.wrong(found["fabric"], shape.RUN["properties"]["fabric"])) == []
     rails = [one["rail"] for one in found["fabric"]["fabrics"][0]["nodes"] if one["host"]]
     assert sorted(rails) == [1, 1, 1, 2, 2, 2]
     lines = _render_fabric.lines(found)
@@ -151,7 +153,6 @@ def test_a_bad_fabric_fails_the_run_at_the_host_that_asked() -> None:
     made.plug(("a00", 33), ("b00", 1), "1xNDR", "Could be 4X ")
     found = judged(run(made))
     assert bad(found["fabric"]) == [("fabric.cable.width", "leaf1/33 - spine1/1")]
-    assert not report.is_good(found)
     assert "the fabric is not_ready: fabric.cable.width" in _summary.bad(found)["n1"]
     assert "the fabric is not_ready:" in "\n".join(_render_fabric.lines(found))
 
@@ -205,7 +206,6 @@ def test_whoever_could_not_ask_fails_the_run(spoil: dict[str, Any], says: str) -
     known["n1"].update(spoil)
     found = judged(known)
     assert says in found["fabric"]["error"]
-    assert not report.is_good(found)
     assert says in _summary.bad(found)["n1"]
     assert says in "\n".join(_render_fabric.lines(found))
 
@@ -288,7 +288,7 @@ def test_a_plan_of_no_cable_is_none() -> None:
 def test_a_wish_that_no_fabric_could_miss_is_refused(name: str, value: Any) -> None:
     found = judged(run(fabric(), **{name: value}))
     assert name in found["fabric"]["error"]
-    assert not report.is_good(found)
+    assert name in _summary.bad(found)["n1"]
 
 
 @pytest.mark.parametrize(("who", "rest"), [("fabric", "n2 "), ("n2", "")])

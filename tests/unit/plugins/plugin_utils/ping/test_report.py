@@ -16,9 +16,10 @@ from ansible_collections.ibready.cluster.plugins.filter.ping_questions import pi
 from ansible_collections.ibready.cluster.plugins.plugin_utils import (
     _cluster,
     _hosts,
-    _render_html,
     _render_text,
 )
+from ansible_collections.ibready.cluster.plugins.plugin_utils._html import page as html
+from tests.unit import pages
 from tests.unit.samples import node
 from tests.unit.tcp_told import tcp
 
@@ -105,7 +106,7 @@ def test_a_sample_is_ready_and_says_at_every_port_what_it_was() -> None:
     assert (told["seed"], told["rounds"]) == (3, 3)
     assert told["pairs"] == {"all": 264, "tested": 72, "untested": 192}
     assert told["partners"] == {"least": 3, "most": 3, "of": 11, "fewest": []}
-    for text in (_render_text.render(seen), _render_html.render(seen)):
+    for text in (_render_text.render(seen), pages.words(seen)):
         assert "Pings were a sample (seed 3, 3 rounds): 72 of 264 pairs" in text
         assert "12 hosts are more than ibready_ping_full_mesh (4): 3 random rounds." in text
 
@@ -222,9 +223,9 @@ def test_the_page_shows_no_thousands_of_good_pings() -> None:
     play(known, frozenset({("n7", RAILS[1])}))
     seen = report(known)
     assert len(seen["pings"]) == 1104
-    page = _render_html.render(seen)
-    assert "Of 1104 pings, 46 in which something is wrong or missing" in page
-    assert page.count("of 50</td>") == 46
+    page = pages.parse(html.render(seen))
+    assert "Of 1,104 pings, 46 in which something is wrong or missing" in page.words
+    assert sum(one.attributes.get("data-sent") == "50" for one in page.elements) == 46
 
 
 @pytest.mark.parametrize(

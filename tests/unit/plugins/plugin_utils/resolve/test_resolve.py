@@ -91,6 +91,9 @@ def test_the_rdma_devices_of_other_vendors_keep_their_distribution_s_stack() -> 
     refused = resolve(host, Policy(rdma_flavour="doca"), load.own(), TODAY)
     assert isinstance(refused, Refusal)
     assert refused.rule == "HCA_RDMA"
+    # Beside soft RoCE the host is what it was without: the plan of its class stays.
+    soft = {**other, "rdma_devices": ["rxe0"], "soft_rdma_devices": ["rxe0"]}
+    assert from_node(soft, load.own()).hcas == ()
     simulated = from_node({**other, "simulated": True}, load.own())
     assert answer(simulated).stack["rdma"]["flavour"] == "doca"
 
