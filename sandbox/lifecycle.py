@@ -16,7 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sandbox import fabric_client, image, keys, parcel, podman, record
+from sandbox import fabric_client, image, keys, parcel, podman, purpose, record
 from sandbox.config import NODES, REPOSITORY, Sandbox, sandbox
 from sandbox.errors import SandboxError
 from sandbox.steps import Say, locked, step
@@ -35,6 +35,8 @@ ENGINES = "/srv/engines"
 def up(box: Sandbox, say: Say, *, keep: bool) -> None:
     """Make the sandbox, from nothing unless `keep` and the running one is healthy."""
     begun = time.monotonic()
+    # Refused before anything is removed.
+    purpose.asked()
     with locked(box):
         if keep and _plays(box) and _healthy(box):
             say(f"{box.name} is up and healthy: kept")
@@ -113,11 +115,15 @@ def _make_network(box: Sandbox) -> None:
         raise SandboxError(f"{exc}: choose another network with --subnet") from None
 
 
+def _labels(box: Sandbox) -> list[str]:
+    return [f"--label={box.label}", f"--label={purpose.LABEL}={purpose.asked()}"]
+
+
 def node_argv(box: Sandbox, node: str, tag: str) -> list[str]:
     """Return the arguments of ``podman create`` for a node."""
     neighbours = [f"--add-host={other}:{box.address(other)}" for other in NODES if other != node]
     return [
-        f"--label={box.label}",
+        *_labels(box),
         f"--name={box.container(node)}",
         f"--hostname={node}",
         f"--network={box.network}",
@@ -149,7 +155,7 @@ def fabric_argv(box: Sandbox, tag: str) -> list[str]:
     """Return the arguments of ``podman create`` for the fabric."""
     volumes = [f"--volume={box.volume(node)}:/srv/nodes/{node}" for node in NODES]
     return [
-        f"--label={box.label}",
+        *_labels(box),
         f"--name={box.fabric}",
         "--hostname=fabric",
         f"--network={box.network}",

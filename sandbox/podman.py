@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox import purpose
 from sandbox.config import Sandbox
 from sandbox.errors import SandboxError
 
@@ -72,17 +73,22 @@ def text(args: Sequence[str], *, timeout: float = 120) -> str:
 
 @dataclass(frozen=True)
 class Thing:
-    """One container, volume or network: whose it is ("" without our label), and if it runs."""
+    """One container, volume or network: whose it is ("" without our label), and if it runs.
+
+    `made_for` is the mark of the process that a container was made for, "" without one.
+    """
 
     name: str
     owner: str
     running: bool = False
+    made_for: str = ""
 
 
 def owned(things: Sequence[Thing], names: Sequence[str], owner: str) -> list[str]:
     """Return which of `names` exist; refuse what somebody else made, or another checkout uses.
 
-    What another checkout left behind, no longer running, may be taken over.
+    What another checkout left behind may be taken over: it runs no longer, or the process that it
+    was made for has ended.
     """
     existing = {thing.name: thing for thing in things}
     found = [existing[name] for name in names if name in existing]
@@ -92,7 +98,8 @@ def owned(things: Sequence[Thing], names: Sequence[str], owner: str) -> list[str
                 f"{thing.name} exists and is no sandbox's (no label {LABEL}): remove it yourself, "
                 "or choose another --name"
             )
-        if thing.running and thing.owner != owner:
+        used = thing.running and not purpose.ended(thing.made_for)
+        if used and thing.owner != owner:
             raise SandboxError(
                 f"{thing.name} is the sandbox of {thing.owner}: run `./run clean` in that "
                 "checkout, or choose another --name and --subnet"
@@ -112,7 +119,8 @@ def _listed(kind: str) -> list[Thing]:
         labels = item.get("Labels") or item.get("labels") or {}
         names = [name] if isinstance(name, str) else name
         running = item.get("State") == "running"
-        found += [Thing(each, labels.get(LABEL, ""), running) for each in names]
+        made_for = labels.get(purpose.LABEL, "")
+        found += [Thing(each, labels.get(LABEL, ""), running, made_for) for each in names]
     return found
 
 

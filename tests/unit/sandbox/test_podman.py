@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+
 import pytest
 
+from sandbox import purpose
 from sandbox.apt import Distribution
 from sandbox.config import NODES, sandbox
 from sandbox.errors import SandboxError
@@ -34,6 +38,18 @@ def test_what_another_checkout_left_behind_is_taken_over() -> None:
     assert owned(left, BOX.containers, OURS) == ["ibready-test-node1"]
 
 
+def test_what_runs_for_a_run_of_tests_that_was_killed_is_taken_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with subprocess.Popen(["sleep", "60"]) as process:
+        monkeypatch.setenv(purpose.VARIABLE, str(process.pid))
+        left = [Thing("ibready-test-node1", THEIRS, running=True, made_for=purpose.asked())]
+        with pytest.raises(SandboxError, match=f"is the sandbox of {THEIRS}"):
+            owned(left, BOX.containers, OURS)
+        process.kill()
+    assert owned(left, BOX.containers, OURS) == ["ibready-test-node1"]
+
+
 def test_an_object_with_the_label_under_another_name_is_left_alone() -> None:
     listed = [Thing("precious", OURS, running=True), Thing("ibready-test-node2", OURS)]
     assert owned(listed, BOX.containers, OURS) == ["ibready-test-node2"]
@@ -47,6 +63,15 @@ def test_every_container_carries_the_label_its_name_and_its_address() -> None:
         assert f"--label={LABEL}={OURS}" in words
         assert f"--name={name}" in words
         assert f"--ip={address}" in words
+
+
+def test_every_container_of_a_run_of_tests_names_its_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(purpose.VARIABLE, str(os.getpid()))
+    mark = f"--label={purpose.LABEL}={purpose.asked()}"
+    assert mark in fabric_argv(BOX, "image")
+    assert all(mark in node_argv(BOX, node, "image") for node in NODES)
 
 
 def test_a_node_is_not_privileged_and_cannot_write_what_it_is_shown() -> None:
