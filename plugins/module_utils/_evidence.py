@@ -399,6 +399,15 @@ class Cached:
         """Give the second look, which is asked once for each thing, too."""
         return self._once(("again",), lambda: self._again(seconds))
 
+    def answers(self) -> Iterator[tuple[tuple[str, ...], object]]:
+        """Give what was asked, as ``(run, NAME, ARG...)`` or ``(read, PATH)``, and what it told.
+
+        The second look is ``(again,)``: a source of its own, and after how many seconds.
+        """
+        for key, known in self._known.items():
+            if not isinstance(known, Unavailable):
+                yield key, known
+
     def _again(self, seconds: float) -> tuple[Evidence, float]:
         later, after = self._source.again(seconds)
         return Cached(later), after

@@ -40,6 +40,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._observe import (
     roce,
     stack,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._quotes import quoted
 
 
 @dataclass(frozen=True)
@@ -100,10 +101,12 @@ def verify(evidence: Evidence, expect: Expectations, areas: Sequence[str] = AREA
     for area in AREAS:
         if area not in areas:
             continue
-        found, judged = _LOOKS[area](known, seen, wanted)
+        looked = known
+        found, judged = _LOOKS[area](looked, seen, wanted)
         if any(one.id == "ib.sources.agree" and one.result == FAIL for one in judged):
             # A port may have changed between the two looks; what stays on a second look is real.
-            found, judged = _LOOKS[area](Cached(evidence), seen, wanted)
+            looked = Cached(evidence)
+            found, judged = _LOOKS[area](looked, seen, wanted)
         facts[area] = found.to_dict()
-        checks += judged
+        checks += quoted(judged, looked)
     return Judged(checks, facts)

@@ -71,7 +71,10 @@ verdict:
   returned: always
   sample: ready
 checks:
-  description: Every check with its result; docs/checks.md explains each id.
+  description:
+    - Every check with its result; docs/checks.md explains each id.
+    - Under C(evidence), what a finding was read from in the host's own words, where lines can be
+      told to be about it.
   type: list
   elements: dict
   returned: always
@@ -85,7 +88,8 @@ checks:
       expected_from: inventory
       cause: "the link trained with fewer lanes or at a lower speed: cable, dirt or transceiver"
       remedy: compare both ends with `iblinkinfo`; reseat, clean or swap the cable
-      evidence: {}
+      evidence:
+        /sys/class/infiniband/mlx5_3/ports/1/rate: 100 Gb/sec (4X EDR)
       waived: ""
 facts:
   description: What was seen, by area, and under C(machine) what the host is.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _waivers
@@ -15,7 +16,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks import (
     tcp,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    FAIL,
     SKIP,
+    UNKNOWN,
     Check,
     failed,
     passed,
@@ -97,7 +100,8 @@ def report(
             if host.ib is None:
                 checks.append(unknown("ib.tool.ibstat", "ibstat", host.ib_error))
             else:
-                checks += ib.judge(host.ib, with_fleet(host.expect, usual[host.name]))
+                anew = ib.judge(host.ib, with_fleet(host.expect, usual[host.name]))
+                checks += _with_evidence(anew, host.ports)
                 checks += own[host.name]
                 checks += _reachability(
                     host.ib,
@@ -164,6 +168,17 @@ def _access(host: _hosts.Host) -> list[Check]:
             )
         )
     return checks
+
+
+def _with_evidence(checks: Sequence[Check], own: Sequence[Check]) -> list[Check]:
+    """The same checks, with what the host quoted where it found the same."""
+    quoted = {(one.id, one.subject, one.observed): one.evidence for one in own if one.evidence}
+    return [
+        replace(one, evidence=quoted[one.id, one.subject, one.observed])
+        if one.result in (FAIL, UNKNOWN) and (one.id, one.subject, one.observed) in quoted
+        else one
+        for one in checks
+    ]
 
 
 def _rails(

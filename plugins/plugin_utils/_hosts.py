@@ -80,6 +80,7 @@ class Host:
     ib_error: str = ""
     # What the host judged by itself; its ports are judged again, with what the fleet expects.
     checks: Sequence[Check] = ()
+    ports: Sequence[Check] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     waivers: Sequence[Waiver] = ()
     expect: Expectations = field(default_factory=Expectations)
@@ -130,7 +131,7 @@ def _host(name: str, seen: Mapping[str, Any]) -> Host:
         why, remedy = _why_absent(reached)
         return Host(name, absent=why, remedy=remedy)
     judged = seen.get("ibready_ibverify") or {}
-    facts, checks, error = _judged(judged)
+    facts, checks, ports, error = _judged(judged)
     expect = with_profile(from_inventory(_expected.of(seen)), _board(judged))
     told = judged["facts"] if facts is not None else {}
     simulated = str(reached["node"].get("simulated") or "")
@@ -142,6 +143,7 @@ def _host(name: str, seen: Mapping[str, Any]) -> Host:
         ib=facts,
         ib_error=error,
         checks=checks,
+        ports=ports,
         facts=told,
         expect=expect,
         waivers=_waivers.parse(seen.get("ibready_waivers") or []),
@@ -162,7 +164,7 @@ def recorded(
     waivers: Sequence[Waiver],
 ) -> Host:
     """A host of which there is a bundle; ``judged``: the verdict object of all areas."""
-    facts, checks, error = _judged(judged)
+    facts, checks, ports, error = _judged(judged)
     machine = judged["facts"]["machine"]
     return Host(
         name,
@@ -172,22 +174,29 @@ def recorded(
         ib=facts,
         ib_error=error,
         checks=checks,
+        ports=ports,
         facts=judged["facts"] if facts is not None else {},
         expect=with_profile(expect, _board(judged)),
         waivers=waivers,
     )
 
 
-def _judged(judged: Mapping[str, Any]) -> tuple[IbFacts | None, list[Check], str]:
-    """What ibverify returned, or why it cannot be used; one host's nonsense stays its own."""
+def _judged(judged: Mapping[str, Any]) -> tuple[IbFacts | None, list[Check], list[Check], str]:
+    """What ibverify returned, checks of ports apart, or why it cannot be used; one host's nonsense
+    stays its own."""
     if "facts" not in judged:
-        return None, [], str(judged.get("msg") or "the module ibverify did not run")
+        return None, [], [], str(judged.get("msg") or "the module ibverify did not run")
     try:
         told = [check_from_dict(one) for one in judged["checks"]]
-        mine = [one for one in told if not one.id.startswith("ib.") and one.id != _SM]
-        return from_dict(judged["facts"]["ib"]), mine, ""
+        mine = [one for one in told if not _of_ports(one)]
+        ports = [one for one in told if _of_ports(one)]
+        return from_dict(judged["facts"]["ib"]), mine, ports, ""
     except (AttributeError, KeyError, TypeError, ValueError) as exc:
-        return None, [], f"the module ibverify returned facts that cannot be read: {exc!r}"
+        return None, [], [], f"the module ibverify returned facts that cannot be read: {exc!r}"
+
+
+def _of_ports(check: Check) -> bool:
+    return check.id.startswith("ib.") or check.id == _SM
 
 
 def _visit(clock: Any) -> Visit | None:

@@ -8,11 +8,19 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
 from tests.browser import runs
 from tests.browser.conftest import Open
 from tests.browser.looking import columns, filtered, hosts, settled
 
 FAULTS = {"node03": "ib.port.rate", "node07": "ib.port.state", "node09": "host.cpu.governor"}
+_PORTS = "/sys/class/infiniband/mlx5_{}/ports/1"
+# Of eight CPU clocks none is quoted.
+QUOTED = {
+    "node03": {f"{_PORTS.format(3)}/rate", "$ ibstat", "waiver"},
+    "node07": {f"{_PORTS.format(5)}/state", "$ ibstat"},
+    "node09": set[str](),
+}
 
 
 def of(verdict: str) -> set[str]:
@@ -110,12 +118,18 @@ def test_a_cause_leads_to_the_hosts_finding_its_evidence_and_its_remedy(
     expect(host.locator(".finding h3", has_text=check["id"])).to_contain_text("fail")
     expect(host.get_by_text(check["cause"]).first).to_be_visible()
     expect(host.get_by_text(check["remedy"]).first).to_be_visible()
-    assert bool(check["evidence"]) == (name == "node03")
-    for what, said in check["evidence"].items():
-        expect(host.get_by_text(said)).to_be_hidden()
-        host.locator(".finding .evidence summary").click()
-        expect(host.get_by_text(said)).to_be_visible()
-        expect(host.get_by_text(what, exact=True)).to_be_visible()
+    finding = host.locator(f".finding[data-check='{check['id']}']").filter(
+        has_text=check["subject"]
+    )
+    assert set(check["evidence"]) == QUOTED[name]
+    evidence = finding.locator(".evidence")
+    expect(evidence.locator("p")).to_be_hidden()
+    evidence.locator("summary").click()
+    for source in CATALOG[check["id"]].looks_at:
+        expect(evidence.locator("p")).to_contain_text(source.split("|")[0])
+    for what in check["evidence"]:
+        expect(evidence.get_by_text(what, exact=True)).to_be_visible()
+    assert evidence.locator("pre").all_text_contents() == list(check["evidence"].values())
 
 
 def test_a_verdict_on_the_first_screen_filters_the_grid(open_page: Open) -> None:

@@ -109,6 +109,8 @@ def from_dict(raw: dict[str, Any]) -> Check:
     check = Check(**raw)
     if check.result not in (PASS, FAIL, UNKNOWN, SKIP) or check.severity not in SEVERITIES:
         raise ValueError(f"{check.id}: result {check.result!r}, severity {check.severity!r}")
+    if not all(isinstance(one, str) for pair in check.evidence.items() for one in pair):
+        raise ValueError(f"{check.id}: its evidence is not names with texts")
     return check
 
 

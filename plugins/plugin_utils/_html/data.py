@@ -2,7 +2,7 @@
 """What the page's script reads: every text once, every check once, and per host what it had.
 
     {"words": {key: [English, Chinese]}, "strings": ["", ...], "checks": [...], "hosts": [...],
-     "ids": [[id, title], ...], "rdma": bool, "sections": {id: ...}}
+     "ids": [[id, title, what it looks at], ...], "rdma": bool, "sections": {id: ...}}
 
 A check is a list of numbers, zeros at its end left out: id (of ids), subject, code (of CODES, + 4
 for a warning), observed, expected, expected_from, cause, remedy, waived, then names and texts of
@@ -23,6 +23,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     SKIP,
     UNKNOWN,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import COMMANDS
 from ansible_collections.ibready.cluster.plugins.plugin_utils._html.foreign import text
 from ansible_collections.ibready.cluster.plugins.plugin_utils._html.model import Page, Said
 from ansible_collections.ibready.cluster.plugins.plugin_utils._html.section import Section
@@ -96,7 +97,7 @@ def collected(page: Page) -> dict[str, Any]:
         for one in page.hosts
     ]
     return {
-        "ids": [[text(one), CATALOG[one].title if one in CATALOG else ""] for one in ids],
+        "ids": [[text(one), *_known(one)] for one in ids],
         "hosts": hosts,
         "rdma": page.rdma,
         "checks": list(checks.numbers),
@@ -108,6 +109,21 @@ def _ids(page: Page) -> list[str]:
     """Ids that occur, in the catalog's order; those of another release after them."""
     seen = {check["id"] for one in page.hosts for check in one.checks}
     return [one for one in CATALOG if one in seen] + sorted(seen - set(CATALOG))
+
+
+def _known(check_id: str) -> tuple[str, list[str]]:
+    """Title and sources of a check, as an operator would ask for them; those of another release
+    are not known."""
+    if check_id not in CATALOG:
+        return "", []
+    known = CATALOG[check_id]
+    return known.title, [
+        " | ".join(_asked(one) for one in item.split("|")) for item in known.looks_at
+    ]
+
+
+def _asked(source: str) -> str:
+    return " ".join(COMMANDS[source].argv) if source in COMMANDS else source
 
 
 def _shown(value: Any) -> Any:

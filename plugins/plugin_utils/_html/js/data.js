@@ -18,6 +18,7 @@ function checkOf(number) {
   for (let place = 9; place < raw.length; place += 2) evidence.push([at(place), at(place + 1)]);
   return {
     number, evidence, id: raw[0], name: data.ids[raw[0]][0], title: data.ids[raw[0]][1],
+    looks: data.ids[raw[0]][2],
     subject: at(1), result: RESULTS[raw[2] % 4], warning: raw[2] >= 4, observed: at(3),
     expected: at(4), from: at(5), cause: at(6), remedy: at(7), waived: at(8),
   };

@@ -16,13 +16,26 @@ function expectation(check) {
   return made;
 }
 
-function evidenceOf(check) {
-  if (!check.evidence.length) return null;
+function quotesOf(check) {
   const list = make("dl");
   for (const [name, text] of check.evidence) {
-    list.append(make("dt", null, name), make("dd", null, make("pre", { tabindex: "0" }, text)));
+    list.append(make("dt", null, make("code", null, name)));
+    list.append(make("dd", null, make("pre", { tabindex: "0" }, text)));
   }
-  return folded("host.evidence", null, list, "evidence");
+  return list;
+}
+
+function evidenceOf(check) {
+  if (!check.evidence.length) return null;
+  return folded("host.evidence", null, quotesOf(check), "evidence");
+}
+
+// With where this is looked at, also where nothing could be quoted.
+function proofOf(check) {
+  if (!check.looks.length) return evidenceOf(check);
+  const sources = make("p", { class: "note" }, word("host.looks"));
+  for (const source of check.looks) sources.append(" ", make("code", null, source));
+  return folded("host.evidence", null, make("div", null, quotesOf(check), sources), "evidence");
 }
 
 function badge(check) {
@@ -64,7 +77,7 @@ function findingOf(check) {
     ...pair("host.cause", check.cause),
     ...pair("host.remedy", check.remedy),
     ...pair("host.waived", check.waived)));
-  const evidence = evidenceOf(check);
+  const evidence = proofOf(check);
   if (evidence) made.append(evidence);
   const same = check.waived ? [] : sameOn(check);
   if (same.length > 1) {

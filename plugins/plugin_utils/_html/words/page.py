@@ -142,6 +142,7 @@ WORDS: Mapping[str, tuple[str, str]] = {
     "host.remedy": ("Next", "下一步"),
     "host.waived": ("Waived", "已豁免"),
     "host.from": ("from {source}", "来自 {source}"),
+    "host.looks": ("This check looks at", "此检查的数据来源"),
     "host.evidence": ("Evidence", "证据"),
     "host.same": ("the same on {n} other host|the same on {n} other hosts", "另有 {n} 台主机相同"),
     "host.clean": ("Nothing is wrong with this host.", "这台主机没有问题。"),

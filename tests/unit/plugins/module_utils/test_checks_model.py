@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
@@ -41,8 +43,10 @@ def test_errors_come_before_warnings_and_failures_before_unknowns() -> None:
     assert found == [("fail", "error"), ("unknown", "error"), ("unknown", "warning")]
 
 
-@pytest.mark.parametrize("bent", [{"result": "Fail"}, {"severity": "critical"}])
-def test_a_result_that_is_not_ours_is_refused(bent: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    "bent", [{"result": "Fail"}, {"severity": "critical"}, {"evidence": {"rate": 100}}]
+)
+def test_a_result_that_is_not_ours_is_refused(bent: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"ib\.port\.rate"):
         _model.from_dict({**check("fail").to_dict(), **bent})
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _verify
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import IbFacts
 from ansible_collections.ibready.cluster.plugins.module_utils._verdict import verdict_object
@@ -23,7 +24,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils import (
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._html import page
 from tests.unit import pages, soft_roce_node
-from tests.unit.samples import node, port
+from tests.unit.samples import facts, node, port
 from tests.unit.tcp_told import RENDEZVOUS, SAMPLE, answer, tcp
 
 NAMES = ("n1", "n2", "n3")
@@ -196,6 +197,29 @@ def test_one_host_s_nonsense_stays_its_own(nonsense: Any) -> None:
     report = run(n2=registered(2, ibready_ibverify={"checks": [], "facts": nonsense}))
     assert verdicts(report)["n2"] == "unknown"
     assert len(report["hosts"]) == 3
+
+
+def test_what_a_host_quoted_of_its_ports_goes_with_the_same_finding_of_the_fleet_s() -> None:
+    sound, second = node(2).cas
+    slow = facts(sound, replace(second, ports=(replace(second.ports[0], rate=100.0),)))
+    quote = {"/sys/class/infiniband/mlx5_1/ports/1/rate": "100 Gb/sec (4X EDR)"}
+    told = [
+        Check("ib.port.rate", "mlx5_1/1", "fail", "error", "100 Gb/s", evidence=quote),
+        Check("ib.port.rate", "mlx5_0/1", "fail", "error", "100 Gb/s", evidence=quote),
+    ]
+    mine = registered(2, slow)
+    mine["ibready_ibverify"]["checks"] = [one.to_dict() for one in told]
+    rates = [one for one in run(n2=mine)["hosts"]["n2"]["checks"] if one["id"] == "ib.port.rate"]
+    # mlx5_0 was found to be sound by now.
+    assert {one["subject"]: one["evidence"] for one in rates} == {"mlx5_0/1": {}, "mlx5_1/1": quote}
+
+
+@pytest.mark.parametrize("evidence", [5, ["a"], {"rate": 100}, None])
+def test_evidence_that_is_none_stays_the_host_s_own_nonsense(evidence: Any) -> None:
+    mine = registered(2)
+    check = Check("ib.port.rate", "mlx5_1/1", "fail", "error").to_dict()
+    mine["ibready_ibverify"]["checks"] = [{**check, "evidence": evidence}]
+    assert verdicts(run(n2=mine)) == {"n1": "ready", "n2": "unknown", "n3": "ready"}
 
 
 @pytest.mark.parametrize(

@@ -75,11 +75,19 @@ def test_ids_are_in_the_order_of_the_catalog_and_those_of_other_releases_last() 
     for check, name in zip(host["checks"], ("a.newer.one", "ib.port.rate"), strict=True):
         check["id"] = name
     packed = data.collected(model.read(runs.run({"n1": host, "n2": runs.MIXED["n2"]})))
-    assert [one for one, _ in packed["ids"]] == [
+    assert [one for one, *_ in packed["ids"]] == [
         *("ib.port.state", "ib.port.rate", "fabric.sm.answers", "a.newer.one")
     ]
-    assert packed["ids"][-1] == ["a.newer.one", ""]
+    assert packed["ids"][-1] == ["a.newer.one", "", []]
     assert packed["ids"][0][1]
+
+
+def test_a_source_is_told_as_an_operator_would_ask_for_it() -> None:
+    host = runs.judged(*(runs.check(check_id=one) for one in ("ib.port.state", "gpu.device.count")))
+    packed = data.collected(model.read(runs.run({"n1": host})))
+    told = {one: looks for one, _, looks in packed["ids"]}
+    assert told["ib.port.state"][0].startswith("/sys/class/infiniband/*/ports/*/state | ibstat |")
+    assert told["gpu.device.count"] == ["nvidia-smi -q -x | nvidia-smi -q"]
 
 
 def test_data_of_a_section_is_there_and_visible() -> None:

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The few lines of a file or of a command's output that a finding is about.
+
+Lines are given as they are, secrets masked and control characters replaced. A wrong line would
+lead astray: where none can be told to be about the subject and what was observed, there are none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import NamedTuple, Sequence
+
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._redact import masked
+
+LINES = 6
+CHARACTERS = 400
+GAP = "..."
+# So long a text is in no line by chance.
+_TELLING = 12
+# The words of a message that count have so many letters, and so many make a message.
+_WORD = 4
+_MESSAGE = 3
+
+_SPLIT = re.compile(r"[\s/,;()=]+")
+_UNPRINTABLE = re.compile(r"[^\t\n\x20-\x7e\xa0-\U0010ffff]")
+# With a unit or without.
+_NUMBER = re.compile(r"(?<![\w.])([0-9]{1,12}(?:\.[0-9]{1,6})?)(?: ?[A-Za-z/]{1,5})?(?![\w.])")
+_PCI = re.compile(r"0000(:[0-9a-f]{2}:[0-9a-f]{2})\.([0-7])")
+# A line of a log begins with its time.
+_LOG = re.compile(r"\[[^\]]+\] ?")
+
+
+class Text(NamedTuple):
+    """What a source told: path or ``$ COMMAND``, of which things (arguments, each ``*``), text."""
+
+    name: str
+    things: tuple[str, ...]
+    text: str
+
+
+def excerpt(text: Text, check: Check) -> str:
+    """At most LINES lines and CHARACTERS characters of a text; "" where none is about a finding."""
+    if not _is_of(text, check):
+        return ""
+    lines = [line.rstrip() for line in _UNPRINTABLE.sub("?", text.text).strip().split("\n")]
+    if not _small(lines):
+        lines = _about(lines, check)
+    elif not text.things and not _related(text, check):
+        return ""
+    told = masked("\n".join(lines).strip("\n"))
+    return told if len(told) <= CHARACTERS else told[: CHARACTERS - len(GAP)] + GAP
+
+
+def _small(lines: Sequence[str]) -> bool:
+    return len(lines) <= LINES and sum(map(len, lines)) <= CHARACTERS
+
+
+def _is_of(text: Text, check: Check) -> bool:
+    """Whether a command told of the finding's subject among others, a file of it and no other."""
+    named = Counter(_SPLIT.split(check.subject)) + Counter(_SPLIT.split(check.observed))
+    if text.name.startswith("$"):
+        return not text.things or any(one in named for one in text.things if not one.isdigit())
+    if Counter(text.things[:-1]) - named:
+        return False
+    # Of a table's entries, the one with what was observed.
+    return not Counter(text.things) - named or text.text.strip() == check.observed
+
+
+def _related(text: Text, check: Check) -> bool:
+    """Whether a short text has to do with a finding: it tells of the host, or names something."""
+    if check.subject == "host" and text.name.startswith("/"):
+        return True
+    words = [*_SPLIT.split(check.subject), *_SPLIT.split(check.observed), *_topics(check)]
+    whole = f"{text.name}\n{text.text}".lower()
+    return any(len(one) > 1 and one.lower() in whole for one in words)
+
+
+def _about(lines: list[str], check: Check) -> list[str]:
+    """Of many lines the part about the subject; of a large part what says what was observed."""
+    part = _part(lines, check.subject)
+    if part and _small(part):
+        return part
+    long = len(check.observed) >= _TELLING
+    if not part and check.subject != "host" and not long:
+        return []
+    told = [line for line in part or lines if _says(line, check.observed)]
+    for topic in _topics(check):
+        if any(topic in line.lower() for line in told):
+            told = [line for line in told if topic in line.lower()]
+            break
+    else:
+        told = told if long else []
+    if part and told and _depth(part[0]) < _depth(told[0]):
+        # Whose lines these are.
+        told = [part[0], GAP, *told]
+    told = told[:LINES]
+    return told if _small(told) else []
+
+
+def _topics(check: Check) -> list[str]:
+    return [one for one in re.split(r"[._]", check.id)[1:] if len(one) > 1]
+
+
+def _part(lines: list[str], subject: str) -> list[str]:
+    """The lines about a subject; [] where none names it.
+
+    Of ``mlx5_0/1`` and ``leaf-1/7`` the last is a port, which has lines of its own in that part.
+    """
+    thing, _slash, port = subject.rpartition("/")
+    if not port.isdigit():
+        return _below(lines, _named(subject))
+    head, *rest = _below(lines, _named(thing)) or [""]
+    mine = _below(rest, re.compile(rf"\bport:?\s+{port}\b", re.IGNORECASE))
+    if not mine:
+        mine = [line for line in rest if re.search(rf"(?<![\w.]){port}(?![\w.])", line)]
+    if not mine:
+        return []
+    return [head, *mine] if mine[0] == rest[0] else [head, GAP, *mine]
+
+
+def _named(thing: str) -> re.Pattern[str]:
+    before, known = r"(?<![\w.:-])", re.escape(thing)
+    address = _PCI.fullmatch(thing)
+    if address:
+        # nvidia-smi writes eight digits of a domain, the kernel's log PCI: and no function.
+        function = r"(?:\.0)?" if address[2] == "0" else rf"\.{address[2]}"
+        before, known = r"(?<![\w.-])", f"(?:0000)?0000{address[1]}{function}"
+    return re.compile(rf"{before}{known}(?![\w-]|[.:]\w)", re.IGNORECASE)
+
+
+def _below(lines: list[str], named: re.Pattern[str]) -> list[str]:
+    """The first line that matches, with what is indented below it; else its paragraph; of a text
+    without paragraphs all lines that match."""
+    begin = next((at for at, line in enumerate(lines) if named.search(line)), None)
+    if begin is None:
+        return []
+    end = begin + 1
+    while end < len(lines) and (not lines[end] or _depth(lines[end]) > _depth(lines[begin])):
+        end += 1
+    if any(lines[begin + 1 : end]):
+        return lines[begin:end]
+    if "" not in lines:
+        return [line for line in lines if named.search(line)]
+    end = next((at for at in range(begin, len(lines)) if not lines[at]), len(lines))
+    begin = next((at for at in range(begin, 0, -1) if not lines[at - 1]), 0)
+    return lines[begin:end]
+
+
+def _depth(line: str) -> int:
+    wide = line.expandtabs()
+    return len(wide) - len(wide.lstrip())
+
+
+def _says(line: str, value: str) -> bool:
+    """Whether a line holds a value: as it is, as the same number, or as a log puts it."""
+    if re.search(rf"(?<![\w.]){re.escape(value)}(?![\w.])", line, re.IGNORECASE):
+        return bool(value)
+    number = _NUMBER.fullmatch(value)
+    if number:
+        return any(float(one[1]) == float(number[1]) for one in _NUMBER.finditer(line))
+    words = {one for one in _SPLIT.split(value) if len(one) >= _WORD}
+    told = sum(one in line for one in words)
+    return _LOG.match(line) is not None and len(words) >= _MESSAGE and 2 * told > len(words)

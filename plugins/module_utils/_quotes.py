@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The host's own words behind a finding: lines of what its check looks at, as they were read.
+
+Which sources those are, the catalog says (``looks_at``). Nothing is asked for this: only what was
+read anyway is quoted. Where no line can be told to be about the finding, nothing is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from typing import Iterator, Sequence
+
+from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG, entry
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    FAIL,
+    UNKNOWN,
+    Check,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
+    COMMANDS,
+    Cached,
+    Output,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._excerpt import Text, excerpt
+
+# A report holds those of every host.
+_QUOTES = 2
+# What so many checks look at leads only to what one of them is about.
+_SCAFFOLD = 5
+
+_TIMES = Counter(item for one in CATALOG.values() for item in one.looks_at)
+
+
+def quoted(checks: Sequence[Check], seen: Cached) -> list[Check]:
+    """The same checks; findings without evidence of their own with that of `seen`."""
+    texts: dict[str, list[Text]] = {}
+    return [
+        replace(one, evidence=_quotes(one, seen, texts))
+        if one.result in (FAIL, UNKNOWN) and not one.evidence
+        else one
+        for one in checks
+    ]
+
+
+def _quotes(check: Check, seen: Cached, texts: dict[str, list[Text]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for source in _sources(check.id):
+        if source not in texts:
+            texts[source] = list(_texts(source, seen))
+        for text in texts[source]:
+            lines = excerpt(text, check) if len(found) < _QUOTES else ""
+            if lines:
+                found.setdefault(text.name, lines)
+    return found
+
+
+def _sources(check_id: str) -> Iterator[str]:
+    """What a check looks at, the most special first: it stands last, after what leads there."""
+    for item in reversed(entry(check_id).looks_at):
+        is_file = item.startswith("/") and "|" not in item
+        if not is_file or _TIMES[item] < _SCAFFOLD:
+            yield from item.split("|")
+
+
+def _texts(source: str, seen: Cached) -> Iterator[Text]:
+    """What was told by a command of this evidence name, or by the files of this pattern."""
+    pattern = re.compile("([^/]+)".join(map(re.escape, source.split("*"))))
+    for (kind, *rest), answer in seen.answers():
+        if kind == "again" and isinstance(answer, tuple):
+            later, seconds = answer
+            for one in _texts(source, later):
+                yield one._replace(name=f"{one.name} ({seconds:.0f} s later)")
+        elif kind == "run" and rest[0] == source and source in COMMANDS:
+            things = tuple(one for one in rest[1:] if not one.startswith("-"))
+            yield Text(" ".join(["$", *COMMANDS[source].argv, *rest[1:]]), things, _said(answer))
+        elif kind in ("read", "link"):
+            match = pattern.fullmatch(rest[0])
+            if match:
+                yield Text(rest[0], match.groups(), str(answer))
+
+
+def _said(answer: object) -> str:
+    if not isinstance(answer, Output):
+        return ""
+    return answer.stdout if answer.stdout.strip() else answer.stderr

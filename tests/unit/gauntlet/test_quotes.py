@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Findings of broken nodes carry the node's own words, and no others."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils import _verify
+from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import FAIL, Check
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Cached
+from ansible_collections.ibready.cluster.plugins.module_utils._excerpt import GAP
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._redact import MASK
+from tests.gauntlet import fault
+from tests.gauntlet.tree import Tree
+
+FAULTS = [one for one in fault.load() if CATALOG[one.check].looks_at]
+PCI = "/sys/bus/pci/devices"
+PORT = "/sys/class/infiniband/{}/ports/1/{}"
+
+
+@cache
+def found(name: str) -> tuple[Tree, tuple[Check, ...]]:
+    """The evidence of a broken node, and the findings of the check that the fault is for."""
+    one = next(one for one in FAULTS if one.name == name)
+    described, tree = fault.broken(one)
+    checks = _verify.verify(tree, from_inventory(described.expect)).checks
+    return tree, tuple(check for check in checks if check.id == one.check and check.result == FAIL)
+
+
+@pytest.mark.parametrize("name", [one.name for one in FAULTS])
+def test_every_line_of_a_quote_was_read(name: str) -> None:
+    tree, findings = found(name)
+    for check in findings:
+        for source, told in check.evidence.items():
+            text = _read(tree, source)
+            for line in told.removesuffix(GAP).split("\n"):
+                assert line == GAP or MASK in line or line in text, (check.id, source, line)
+
+
+def _read(tree: Tree, source: str) -> str:
+    if source.startswith("/"):
+        path, _, later = source.partition(" (")
+        seen = Cached(tree.again(5.0)[0] if later else tree)
+        try:
+            return seen.read(path)
+        except Exception:
+            return seen.link(path)
+    return "\n".join(f"{one.stdout}\n{one.stderr}" for one in tree.commands.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "evidence"),
+    [
+        pytest.param(
+            "the cable of a rail is pulled",
+            {PORT.format("mlx5_5", "state"): "1: DOWN"},
+            id="a file of the port",
+        ),
+        pytest.param(
+            "a rail trained at a quarter of its rate",
+            {PORT.format("mlx5_3", "rate"): "100 Gb/sec (4X EDR)"},
+            id="its rate",
+        ),
+        pytest.param(
+            "symbol errors rise on a rail",
+            {
+                PORT.format("mlx5_3", "counters/symbol_error"): "0",
+                PORT.format("mlx5_3", "counters/symbol_error") + " (5 s later)": "40",
+            },
+            id="both looks at a counter",
+        ),
+        pytest.param(
+            "nouveau took a GPU",
+            {f"{PCI}/0000:33:00.0/driver": "../../../../../../bus/pci/drivers/nouveau"},
+            id="a link",
+        ),
+        pytest.param(
+            "the nvidia module is not loaded",
+            {
+                "$ nvidia-smi -q -x": "NVIDIA-SMI has failed because it couldn't communicate with "
+                "the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and "
+                "running."
+            },
+            id="what a tool complained of",
+        ),
+    ],
+)
+def test_a_finding_quotes_what_its_check_saw(name: str, evidence: dict[str, str]) -> None:
+    _tree, (check, *_) = found(name)
+    assert evidence.items() <= check.evidence.items()
+
+
+def test_most_findings_of_rails_quote_something() -> None:
+    mine = [one.name for one in FAULTS if one.check.startswith("ib.port.")]
+    quoted = [name for name in mine if any(one.evidence for one in found(name)[1])]
+    assert len(quoted) >= len(mine) * 3 / 4
