@@ -107,7 +107,7 @@ def test_a_cause_leads_to_the_hosts_finding_its_evidence_and_its_remedy(
         if one["id"] == FAULTS[name] and one["result"] == "fail"
     )
     page = open_page()
-    cause = page.locator("#causes details").filter(has_text=check["id"]).first
+    cause = page.locator("#causes details").filter(has_text=check["cause"]).first
     cause.locator("summary").click()
     expect(cause).to_contain_text(check["remedy"])
     cause.get_by_role("link", name=name, exact=True).click()

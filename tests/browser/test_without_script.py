@@ -7,6 +7,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from ansible_collections.ibready.cluster.plugins.plugin_utils._html import causes
 from tests.browser import runs
 from tests.browser.conftest import Open
 from tests.browser.looking import every
@@ -39,7 +40,9 @@ def test_every_host_is_there_with_its_verdict_and_what_is_wrong(open_page: Open)
         expect(row).to_contain_text(words[host["verdict"]])
         for check in host["checks"]:
             if check["result"] == "fail":
-                expect(page.get_by_text(check["remedy"]).first).to_be_attached()
+                expect(page.locator("#causes").get_by_text(check["id"]).first).to_be_attached()
+    for cause in causes.causes(runs.three_faults()["hosts"]):
+        expect(page.locator("#causes").get_by_text(cause.remedy).first).to_be_attached()
 
 
 def test_nothing_that_needs_the_script_can_be_tried(open_page: Open) -> None:

@@ -23,9 +23,12 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._ping_word
     cause,
     remedy,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.ib_port import STATE_FIRST
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
 
 _UNTESTED = "mend what kept the pairs from being tested, then verify again"
+# How plugin_utils/_hosts.py says it of a rail that is not Active.
+_OWN_PORT = "the port is "
 
 
 @dataclass(frozen=True)
@@ -164,7 +167,8 @@ def _tested(port: _Port, tested: list[Ping], why: str, mesh: Mesh) -> Check:
         observed = f"sampled: {partners:,} of {mesh.others:,} other hosts, {observed}"
         expected += f" of {mesh.sampled}"
     if not tested or any(ping.untested and ping.culprit == port.host for ping in port.pings):
-        return unknown("fabric.ping.tested", port.rail, why, observed=observed, remedy=_UNTESTED)
+        first = _first(why)
+        return unknown("fabric.ping.tested", port.rail, why, observed=observed, remedy=first)
     absent = sorted({ping.culprit for ping in port.pings if ping.untested})
     if absent:
         observed += f"; not with {named(absent)}"
@@ -182,7 +186,12 @@ def _why_untested(port: _Port) -> str:
 
 
 def _untold(check_id: str, rail: str, why: str) -> Check:
-    return unknown(check_id, rail, why, remedy=_UNTESTED)
+    return unknown(check_id, rail, why, remedy=_first(why))
+
+
+def _first(why: str) -> str:
+    """What is to be mended first; the host's own port tells of itself what is wrong with it."""
+    return STATE_FIRST if why.startswith(_OWN_PORT) else _UNTESTED
 
 
 def _reachable(port: _Port, tested: list[Ping]) -> Check | None:

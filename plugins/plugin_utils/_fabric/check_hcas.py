@@ -16,6 +16,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     skipped,
     unknown,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._checks.ib_port import STATE_FIRST
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import INVENTORY
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._topology import CA
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
@@ -56,12 +57,20 @@ class Missing:
         self.leaves = _dead_leaves(fabrics, self.hcas, self.hosts)
         self._of_leaf = {hca: why for why, hcas in self.leaves.items() for hca in hcas}
 
+    def is_down(self, hca: Hca) -> bool:
+        """Whether the host itself says that the port is not Active, and nothing larger is wrong."""
+        alone = hca not in self._of_leaf and not self._is_whole(hca)
+        return alone and hca.state not in ("", "Active")
+
+    def _is_whole(self, hca: Hca) -> bool:
+        return hca.host in self.hosts and self.counts[hca.host] > 1
+
     def cause(self, hca: Hca, planned: Mapping[Hca, str]) -> str:
         """Why it is missing, as far as others tell."""
         why = self._of_leaf.get(hca, "")
         if not why:
             state = f"the host says that its port is {hca.state}" if hca.state else ""
-            why = _GONE if hca.host in self.hosts and self.counts[hca.host] > 1 else state
+            why = _GONE if self._is_whole(hca) else state
             why = why or "no cable, or the other end is off"
         if hca in planned and hca.host not in self.hosts:
             why += f"; by the plan it leads to {planned[hca]}"
@@ -94,6 +103,8 @@ def judge(
         check = failed(
             *(PRESENT, subject, seen, "on the fabric", INVENTORY),
             cause=missing.cause(hca, planned),
+            # The host's own finding tells more.
+            remedy=STATE_FIRST if missing.is_down(hca) else "",
         )
         if partial:
             check = unknown(PRESENT, subject, partial)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,7 +64,8 @@ class Action:
 def together(check: Check) -> tuple[str, ...]:
     """Findings of one cause have the same: unknowns of all checks, of a failure those of its own.
 
-    What keeps a host from being looked at makes a hundred checks unknown, and is one cause.
+    What keeps a host from being looked at makes a hundred checks unknown, and is one cause. Of
+    failures of one thing see _root.
     """
     own = (check.id,) if check.result == FAIL else ()
     return (check.result, check.cause, check.remedy, *own)
@@ -73,12 +74,14 @@ def together(check: Check) -> tuple[str, ...]:
 def causes(judged: Mapping[str, Said]) -> list[Cause]:
     """Errors before warnings, failures before unknowns, then what stands on most places first.
 
-    A finding that says which other is to be mended first has the cause of that.
+    A finding that says which other is to be mended first has the cause of that, and so has one
+    that gives the same reason for the same thing.
     """
     found: dict[tuple[str, ...], Cause] = {}
-    for place, wrong in _wrong(judged).items():
+    everything = _wrong(judged)
+    for place, wrong in everything.items():
         for one in wrong:
-            root = _root(one, wrong)
+            root = _root(one, wrong, everything)
             key = (root.severity if root.result == FAIL else "", *together(root))
             mine = found.setdefault(
                 key, Cause(root.result, root.cause, root.remedy, checks={root.id: None})
@@ -109,9 +112,10 @@ def actions(judged: Mapping[str, Said]) -> list[Action]:
     counted: Counter[int] = Counter()
     looks: set[int] = set()
     needs: dict[str, int] = {}
-    for place, wrong in _wrong(judged).items():
+    everything = _wrong(judged)
+    for place, wrong in everything.items():
         for one in wrong:
-            action = known.setdefault(_action(_root(one, wrong)), len(known))
+            action = known.setdefault(_action(_root(one, wrong, everything)), len(known))
             touched.setdefault(action, {})[place] = None
             counted[action] += 1
             if one.result != FAIL:
@@ -140,17 +144,33 @@ def _wrong(judged: Mapping[str, Said]) -> dict[str, list[Check]]:
     return {place: some for place, some in found.items() if some}
 
 
-def _root(check: Check, wrong: Iterable[Check]) -> Check:
-    """What is to be mended first, where that is wrong on this place too; of the same subject."""
+def _root(check: Check, wrong: Sequence[Check], everything: Mapping[str, Sequence[Check]]) -> Check:
+    """What is to be mended first, where that is wrong on this place too; of the same subject.
+
+    A fabric says of which host's port it speaks: what is to be mended first may be there.
+    """
     before: list[Check] = []
     while True:
         named = _FIRST.fullmatch(check.remedy)
         ids = named[1].split(" or ") if named else []
         firsts = [one for one in wrong if one.id in ids and one not in before]
+        host, _, subject = check.subject.partition(" ")
+        if ids and not firsts and subject:
+            of_host = [one for one in everything.get(host, ()) if one.id in ids]
+            firsts = [one for one in of_host if one.subject == subject]
         if not firsts:
-            return check
+            return _twin(check, wrong)
         before.append(check)
         check = next((one for one in firsts if one.subject == check.subject), firsts[0])
+
+
+def _twin(check: Check, wrong: Sequence[Check]) -> Check:
+    """The first failure of the same thing for the same reason; it may be of another check."""
+    if check.result != FAIL or not check.cause:
+        return check
+    mine = (FAIL, check.severity, check.subject, check.cause)
+    same = (one for one in wrong if (one.result, one.severity, one.subject, one.cause) == mine)
+    return next(same, check)
 
 
 def _action(check: Check) -> tuple[str, str]:

@@ -19,7 +19,9 @@ FAIL, UNKNOWN = "fail", "unknown"
 def needing(**remedies: str) -> dict[str, Any]:
     """Hosts, with a failure for each letter: what mends it."""
     return {
-        name: runs.judged(runs.check(), *(runs.check(FAIL, remedy=one) for one in some))
+        name: runs.judged(
+            runs.check(), *(runs.check(FAIL, subject=one, remedy=one) for one in some)
+        )
         for name, some in remedies.items()
     }
 
@@ -34,8 +36,8 @@ def test_a_failure_is_of_its_own_check_and_an_unknown_of_all_that_it_hides() -> 
         for one in ("ib.port.state", "ib.port.rate")
     ]
     wrong = [
-        runs.check(FAIL, one, cause="a cable", remedy="swap it")
-        for one in ("ib.port.state", "ib.port.rate")
+        runs.check(FAIL, one, subject, cause="a cable", remedy="swap it")
+        for one, subject in (("ib.port.state", "mlx5_0/1"), ("ib.port.rate", "mlx5_1/1"))
     ]
     found = causes.causes({"n1": runs.judged(*hidden), "n2": runs.judged(*hidden, *wrong)})
     assert [(one.result, list(one.checks), list(one.found)) for one in found] == [
@@ -175,6 +177,45 @@ def test_what_goes_with_another_finding_has_its_cause() -> None:
         (FAIL, "the cable is pulled", ["ib.port.state", "ib.port.rate"], ["n1"]),
         (UNKNOWN, "it is down", ["ib.port.rate"], ["n2"]),
     ]
+
+
+def test_one_thing_that_is_wrong_for_one_reason_is_one_cause_and_one_action() -> None:
+    pulled = [
+        runs.check(FAIL, one, cause="the cable is pulled", remedy=f"look at {one}")
+        for one in ("ib.port.state", "ib.port.physical_state")
+    ]
+    other = runs.check(FAIL, "ib.port.physical_state", "mlx5_1/1", cause="the cable is pulled")
+    judged = {"n1": runs.judged(*pulled, other)}
+    found = causes.causes(judged)
+    assert [list(one.checks) for one in found] == [
+        ["ib.port.state", "ib.port.physical_state"],
+        ["ib.port.physical_state"],
+    ]
+    assert [one.remedy for one in causes.actions(judged)] == [
+        "look at ib.port.state",
+        other.remedy,
+    ]
+
+
+def test_a_warning_is_no_error_s_twin() -> None:
+    both = [runs.check(FAIL, cause="x", severity=one) for one in ("error", "warning")]
+    assert len(causes.causes({"n1": runs.judged(*both)})) == 2
+
+
+def test_what_a_fabric_says_of_a_host_s_port_has_the_cause_of_the_host() -> None:
+    first = "mend ib.port.state first"
+    down = runs.check(FAIL, "ib.port.state", "mlx5_1/1", cause="the cable is pulled")
+    mine = runs.check(FAIL, "fabric.hca.present", "mlx5_1/1", cause="it is Down", remedy=first)
+    told = runs.check(FAIL, "fabric.hca.present", "n1 mlx5_1/1", cause="it is Down", remedy=first)
+    judged = {"n1": runs.judged(down, mine), "fabric a": runs.judged(told)}
+    (found,) = causes.causes(judged)
+    assert found.cause == "the cable is pulled"
+    assert list(found.found) == ["n1", "fabric a"]
+    (action,) = causes.actions(judged)
+    assert action.readies == ("n1", "fabric a")
+    # Another port of that host is not what is meant.
+    other = runs.check(FAIL, "fabric.hca.present", "n1 mlx5_0/1", cause="x", remedy=first)
+    assert len(causes.causes({**judged, "fabric a": runs.judged(told, other)})) == 2
 
 
 def test_what_goes_with_a_finding_that_is_not_there_is_an_action() -> None:
