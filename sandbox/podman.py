@@ -138,12 +138,23 @@ def remove(box: Sandbox) -> list[str]:
     """Remove what there is of the sandbox and return the names."""
     found = {kind: present(box, kind) for kind in ("container", "volume", "network")}
     if found["container"]:
-        run(["rm", "--force", "--time", "0", *found["container"]])
+        _remove_containers(box, found["container"])
     if found["volume"]:
         run(["volume", "rm", *found["volume"]])
     if found["network"]:
         run(["network", "rm", *found["network"]])
     return [name for names in found.values() for name in names]
+
+
+def _remove_containers(box: Sandbox, names: Sequence[str]) -> None:
+    force = ["rm", "--force", "--time", "0"]
+    try:
+        run([*force, *names])
+    except SandboxError:
+        # One that was killed together with its monitor counts as running until podman fails here.
+        left = present(box, "container")
+        if left:
+            run([*force, *left])
 
 
 def inspect(container: str, what: str) -> Any:
