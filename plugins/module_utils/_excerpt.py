@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import NamedTuple, Sequence
+from typing import Callable, NamedTuple, Sequence
 
 from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
 from ansible_collections.ibready.cluster.plugins.module_utils._redact import masked
@@ -44,12 +44,12 @@ def excerpt(text: Text, check: Check) -> str:
     """At most LINES lines and CHARACTERS characters of a text; "" where none is about a finding."""
     if not _is_of(text, check):
         return ""
-    lines = [line.rstrip() for line in _UNPRINTABLE.sub("?", text.text).strip().split("\n")]
+    lines = text.text.strip().split("\n")
     if not _small(lines):
         lines = _about(lines, check)
     elif not text.things and not _related(text, check):
         return ""
-    told = masked("\n".join(lines).strip("\n"))
+    told = masked(_UNPRINTABLE.sub("?", "\n".join(line.rstrip() for line in lines)).strip("\n"))
     return told if len(told) <= CHARACTERS else told[: CHARACTERS - len(GAP)] + GAP
 
 
@@ -85,7 +85,7 @@ def _about(lines: list[str], check: Check) -> list[str]:
     long = len(check.observed) >= _TELLING
     if not part and check.subject != "host" and not long:
         return []
-    told = [line for line in part or lines if _says(line, check.observed)]
+    told = list(filter(_sayer(check.observed), part or lines))
     for topic in _topics(check):
         if any(topic in line.lower() for line in told):
             told = [line for line in told if topic in line.lower()]
@@ -110,9 +110,9 @@ def _part(lines: list[str], subject: str) -> list[str]:
     """
     thing, _slash, port = subject.rpartition("/")
     if not port.isdigit():
-        return _below(lines, _named(subject))
-    head, *rest = _below(lines, _named(thing)) or [""]
-    mine = _below(rest, re.compile(rf"\bport:?\s+{port}\b", re.IGNORECASE))
+        return _below(lines, _named(subject), subject)
+    head, *rest = _below(lines, _named(thing), thing) or [""]
+    mine = _below(rest, re.compile(rf"\bport:?\s+{port}\b", re.IGNORECASE), port)
     if not mine:
         mine = [line for line in rest if re.search(rf"(?<![\w.]){port}(?![\w.])", line)]
     if not mine:
@@ -130,19 +130,22 @@ def _named(thing: str) -> re.Pattern[str]:
     return re.compile(rf"{before}{known}(?![\w-]|[.:]\w)", re.IGNORECASE)
 
 
-def _below(lines: list[str], named: re.Pattern[str]) -> list[str]:
+def _below(lines: list[str], named: re.Pattern[str], thing: str) -> list[str]:
     """The first line that matches, with what is indented below it; else its paragraph; of a text
     without paragraphs all lines that match."""
-    begin = next((at for at, line in enumerate(lines) if named.search(line)), None)
-    if begin is None:
+    # In each of them, and told at once.
+    core = _PCI.sub(r"\1", thing).lower()
+    matching = [at for at, line in enumerate(lines) if core in line.lower() and named.search(line)]
+    if not matching:
         return []
+    begin = matching[0]
     end = begin + 1
     while end < len(lines) and (not lines[end] or _depth(lines[end]) > _depth(lines[begin])):
         end += 1
     if any(lines[begin + 1 : end]):
         return lines[begin:end]
     if "" not in lines:
-        return [line for line in lines if named.search(line)]
+        return [lines[at] for at in matching]
     end = next((at for at in range(begin, len(lines)) if not lines[at]), len(lines))
     begin = next((at for at in range(begin, 0, -1) if not lines[at - 1]), 0)
     return lines[begin:end]
@@ -153,13 +156,24 @@ def _depth(line: str) -> int:
     return len(wide) - len(wide.lstrip())
 
 
-def _says(line: str, value: str) -> bool:
-    """Whether a line holds a value: as it is, as the same number, or as a log puts it."""
-    if re.search(rf"(?<![\w.]){re.escape(value)}(?![\w.])", line, re.IGNORECASE):
-        return bool(value)
+def _sayer(value: str) -> Callable[[str], bool]:
+    """What tells whether a line holds a value: as it is, as the same number, or as a log puts it.
+
+    Logs and lists of packages have 100,000 lines: what can be told at once goes first.
+    """
+    low = value.lower()
+    exact = re.compile(rf"(?<![\w.]){re.escape(value)}(?![\w.])", re.IGNORECASE)
     number = _NUMBER.fullmatch(value)
-    if number:
-        return any(float(one[1]) == float(number[1]) for one in _NUMBER.finditer(line))
+    whole = number[1].partition(".")[0] if number else ""
     words = {one for one in _SPLIT.split(value) if len(one) >= _WORD}
-    told = sum(one in line for one in words)
-    return _LOG.match(line) is not None and len(words) >= _MESSAGE and 2 * told > len(words)
+
+    def says(line: str) -> bool:
+        if low in line.lower() and exact.search(line):
+            return True
+        if number and whole in line:
+            return any(float(one[1]) == float(number[1]) for one in _NUMBER.finditer(line))
+        if len(words) < _MESSAGE or not _LOG.match(line):
+            return False
+        return 2 * sum(one in line for one in words) > len(words)
+
+    return says if value else lambda _line: False
