@@ -38,8 +38,10 @@ def ended(mark: str) -> bool:
     number, began, namespace, boot = words
     if boot != _boot():
         return True
-    # Of another namespace's processes nothing is known here.
-    return namespace == _namespace() and _began(number) != began
+    # Of another namespace's processes nothing is known here, nor of any where they are hidden.
+    if namespace != _namespace() or _began("1") is None:
+        return False
+    return _began(number) != began
 
 
 def _began(number: str) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -48,6 +49,19 @@ def test_a_boot_ends_every_process(mark: str) -> None:
 def test_of_another_namespace_s_processes_nothing_is_known(mark: str) -> None:
     number, began, _, boot = mark.split()
     assert not purpose.ended(f"{number} {int(began) - 1} pid:[1] {boot}")
+
+
+def test_where_processes_are_hidden_nothing_is_known(
+    mark: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "sys/kernel/random").mkdir(parents=True)
+    (tmp_path / "sys/kernel/random/boot_id").write_text(f"{mark.split()[3]}\n")
+    monkeypatch.setattr(purpose, "_PROC", tmp_path)
+    monkeypatch.setattr(purpose, "_namespace", lambda: mark.split()[2])
+    assert not purpose.ended(mark)
+    (tmp_path / "1").mkdir()
+    (tmp_path / "1/stat").write_text(f"1 (init) S {' '.join(['0'] * 40)}\n")
+    assert purpose.ended(mark)
 
 
 @pytest.mark.parametrize("text", ["", "1", "a b c", "a b c d e"])
