@@ -38,7 +38,7 @@ def up(box: Sandbox, say: Say, *, keep: bool) -> None:
     # Refused before anything is removed.
     purpose.asked()
     with locked(box):
-        if keep and _plays(box) and _healthy(box):
+        if keep and _plays(box) and _is_for(box) and _healthy(box):
             say(f"{box.name} is up and healthy: kept")
             return
         with step(say, "images"):
@@ -237,6 +237,11 @@ def _answers_ssh(address: str) -> bool:
 def _plays(box: Sandbox) -> bool:
     """Whether the nodes that are there play what is asked for."""
     return sandbox(box.name, box.subnet, str(box.state)).system == box.system
+
+
+def _is_for(box: Sandbox) -> bool:
+    """Whether the nodes that are there were made for whom this is: another may end before."""
+    return podman.made_for(box) <= {purpose.asked()}
 
 
 def _healthy(box: Sandbox) -> bool:

@@ -134,6 +134,11 @@ def present(box: Sandbox, kind: str) -> list[str]:
     return owned(_listed(kind), names, box.owner)
 
 
+def made_for(box: Sandbox) -> set[str]:
+    """Return the marks of the processes that the sandbox's containers were made for."""
+    return {thing.made_for for thing in _listed("container") if thing.name in box.containers}
+
+
 def remove(box: Sandbox) -> list[str]:
     """Remove what there is of the sandbox and return the names."""
     found = {kind: present(box, kind) for kind in ("container", "volume", "network")}

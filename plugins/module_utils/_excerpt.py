@@ -23,8 +23,10 @@ _TELLING = 12
 _WORD = 4
 _MESSAGE = 3
 
+# Subjects that are not one thing of several.
+_WHOLE = ("host", "fabric")
 _SPLIT = re.compile(r"[\s/,;()=]+")
-_UNPRINTABLE = re.compile(r"[^\t\n\x20-\x7e\xa0-\U0010ffff]")
+_UNPRINTABLE = re.compile(r"[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\U0010ffff]")
 # With a unit or without.
 _NUMBER = re.compile(r"(?<![\w.])([0-9]{1,12}(?:\.[0-9]{1,6})?)(?: ?[A-Za-z/]{1,5})?(?![\w.])")
 _PCI = re.compile(r"0000(:[0-9a-f]{2}:[0-9a-f]{2})\.([0-7])")
@@ -33,11 +35,15 @@ _LOG = re.compile(r"\[[^\]]+\] ?")
 
 
 class Text(NamedTuple):
-    """What a source told: path or ``$ COMMAND``, of which things (arguments, each ``*``), text."""
+    """What a source told: path or ``$ COMMAND``, of which things (arguments, each ``*``), text.
+
+    ``failed``: it is a command, and ended with another status than 0.
+    """
 
     name: str
     things: tuple[str, ...]
     text: str
+    failed: bool = False
 
 
 def excerpt(text: Text, check: Check) -> str:
@@ -47,10 +53,15 @@ def excerpt(text: Text, check: Check) -> str:
     lines = text.text.strip().split("\n")
     if not _small(lines):
         lines = _about(lines, check)
-    elif not text.things and not _related(text, check):
-        return ""
-    told = masked(_UNPRINTABLE.sub("?", "\n".join(line.rstrip() for line in lines)).strip("\n"))
+    elif not text.things:
+        lines = (_part(lines, check.subject) or lines) if _related(text, check) else []
+    told = masked(printable("\n".join(line.rstrip() for line in lines)).strip("\n"))
     return told if len(told) <= CHARACTERS else told[: CHARACTERS - len(GAP)] + GAP
+
+
+def printable(text: str) -> str:
+    """The text without control characters and half characters."""
+    return _UNPRINTABLE.sub("?", text)
 
 
 def _small(lines: Sequence[str]) -> bool:
@@ -58,23 +69,38 @@ def _small(lines: Sequence[str]) -> bool:
 
 
 def _is_of(text: Text, check: Check) -> bool:
-    """Whether a command told of the finding's subject among others, a file of it and no other."""
-    named = Counter(_SPLIT.split(check.subject)) + Counter(_SPLIT.split(check.observed))
+    """Whether it tells of the finding's subject and of no other; of units that were asked for
+    together one will do, each has its paragraph."""
+    subject = Counter(_SPLIT.split(check.subject))
     if text.name.startswith("$"):
-        return not text.things or any(one in named for one in text.things if not one.isdigit())
+        if any(one.isdigit() for one in text.things):
+            return not Counter(text.things) - subject
+        return not text.things or any(one in subject for one in text.things)
+    named = subject + Counter(_SPLIT.split(check.observed))
     if Counter(text.things[:-1]) - named:
         return False
-    # Of a table's entries, the one with what was observed.
-    return not Counter(text.things) - named or text.text.strip() == check.observed
+    if not Counter(text.things) - named:
+        return True
+    # Of a port's table (pkeys/0), the entry with what was observed.
+    is_entry = len(text.things) > 2 and text.name.endswith(f"/{text.things[-1]}")
+    return is_entry and text.text.strip() == check.observed
 
 
 def _related(text: Text, check: Check) -> bool:
-    """Whether a short text has to do with a finding: it tells of the host, or names something."""
-    if check.subject == "host" and text.name.startswith("/"):
+    """Whether a short text has to do with a finding: a file of the host's, or one that it names;
+    why a command failed on the host; or it holds a word of what was observed."""
+    is_file = text.name.startswith("/")
+    if text.failed and check.subject in _WHOLE:
         return True
-    words = [*_SPLIT.split(check.subject), *_SPLIT.split(check.observed), *_topics(check)]
-    whole = f"{text.name}\n{text.text}".lower()
-    return any(len(one) > 1 and one.lower() in whole for one in words)
+    if is_file and (check.subject == "host" or check.subject.startswith(text.name)):
+        return True
+    words = {*_SPLIT.split(check.subject), *_SPLIT.split(check.observed)}
+    whole = f"{text.name}\n{text.text}" if is_file else text.text
+    return any(
+        re.search(rf"(?<!\w){re.escape(one)}(?!\w)", whole, re.IGNORECASE)
+        for one in words
+        if len(one) >= _WORD
+    )
 
 
 def _about(lines: list[str], check: Check) -> list[str]:
@@ -111,10 +137,17 @@ def _part(lines: list[str], subject: str) -> list[str]:
     thing, _slash, port = subject.rpartition("/")
     if not port.isdigit():
         return _below(lines, _named(subject), subject)
+    # ibstatus: Infiniband device 'mlx5_0' port 1 status; rdma: mlx5_0/1.
+    both = re.compile(rf"(?<![\w.:-]){re.escape(thing)}(?:/|'? port ){port}(?!\w)")
+    whole = _below(lines, both, thing)
+    if whole:
+        return whole
     head, *rest = _below(lines, _named(thing), thing) or [""]
     mine = _below(rest, re.compile(rf"\bport:?\s+{port}\b", re.IGNORECASE), port)
     if not mine:
-        mine = [line for line in rest if re.search(rf"(?<![\w.]){port}(?![\w.])", line)]
+        # iblinkinfo: LID and port of this end come first, of an adapter after its GUID.
+        local = re.compile(rf"\s*(?:0x[0-9a-f]+\s+)?\d+\s+{port}\[")
+        mine = [line for line in rest if local.match(line)]
     if not mine:
         return []
     return [head, *mine] if mine[0] == rest[0] else [head, GAP, *mine]

@@ -2,7 +2,8 @@
 """The host's own words behind a finding: lines of what its check looks at, as they were read.
 
 Which sources those are, the catalog says (``looks_at``). Nothing is asked for this: only what was
-read anyway is quoted. Where no line can be told to be about the finding, nothing is.
+read anyway is quoted. Where no line can be told to be about the finding, nothing is; nor from where
+secrets may be: environments of services, proxies of package managers.
 """
 
 from __future__ import annotations
@@ -23,8 +24,19 @@ from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     Cached,
     Output,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._excerpt import Text, excerpt
+from ansible_collections.ibready.cluster.plugins.module_utils._excerpt import (
+    Text,
+    excerpt,
+    printable,
+)
 
+# What holds nothing that must not be seen: no service's environment, no address with a login.
+_OPEN_FILES = (
+    *("/sys/", "/proc/", "/dev/", "/lib/modules/", "/var/lib/dpkg/status"),
+    *("/var/log/fabricmanager.log", "/etc/nccl.conf", "/etc/nvidia-imex/"),
+    *("/etc/pam.d/", "/etc/ssh/sshd_config"),
+)
+_CLOSED_COMMANDS = ("systemctl_show",)
 # A report holds those of every host.
 _QUOTES = 2
 # What so many checks look at leads only to what one of them is about.
@@ -61,7 +73,13 @@ def _sources(check_id: str) -> Iterator[str]:
     for item in reversed(entry(check_id).looks_at):
         is_file = item.startswith("/") and "|" not in item
         if not is_file or _TIMES[item] < _SCAFFOLD:
-            yield from item.split("|")
+            yield from filter(_is_open, item.split("|"))
+
+
+def _is_open(source: str) -> bool:
+    if source.startswith("/"):
+        return source.startswith(_OPEN_FILES)
+    return source in COMMANDS and source not in _CLOSED_COMMANDS
 
 
 def _texts(source: str, seen: Cached) -> Iterator[Text]:
@@ -72,16 +90,16 @@ def _texts(source: str, seen: Cached) -> Iterator[Text]:
             later, seconds = answer
             for one in _texts(source, later):
                 yield one._replace(name=f"{one.name} ({seconds:.0f} s later)")
-        elif kind == "run" and rest[0] == source and source in COMMANDS:
+        elif kind == "run" and rest[0] == source:
             things = tuple(one for one in rest[1:] if not one.startswith("-"))
-            yield Text(" ".join(["$", *COMMANDS[source].argv, *rest[1:]]), things, _said(answer))
+            name = printable(" ".join(["$", *COMMANDS[source].argv, *rest[1:]]))
+            if isinstance(answer, Output):
+                yield Text(name, things, _said(answer), answer.rc != 0)
         elif kind in ("read", "link"):
             match = pattern.fullmatch(rest[0])
             if match:
-                yield Text(rest[0], match.groups(), str(answer))
+                yield Text(printable(rest[0]), match.groups(), str(answer))
 
 
-def _said(answer: object) -> str:
-    if not isinstance(answer, Output):
-        return ""
-    return answer.stdout if answer.stdout.strip() else answer.stderr
+def _said(output: Output) -> str:
+    return output.stdout if output.stdout.strip() else output.stderr

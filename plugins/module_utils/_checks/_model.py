@@ -109,8 +109,11 @@ def from_dict(raw: dict[str, Any]) -> Check:
     check = Check(**raw)
     if check.result not in (PASS, FAIL, UNKNOWN, SKIP) or check.severity not in SEVERITIES:
         raise ValueError(f"{check.id}: result {check.result!r}, severity {check.severity!r}")
-    if not all(isinstance(one, str) for pair in check.evidence.items() for one in pair):
-        raise ValueError(f"{check.id}: its evidence is not names with texts")
+    said, evidence = {**check.__dict__, "evidence": ""}, check.evidence
+    if not isinstance(evidence, dict) or not all(
+        isinstance(one, str) for one in (*said.values(), *evidence, *evidence.values())
+    ):
+        raise ValueError(f"{check.id}: not all of it is text")
     return check
 
 

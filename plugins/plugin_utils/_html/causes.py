@@ -151,17 +151,22 @@ def _root(check: Check, wrong: Sequence[Check], everything: Mapping[str, Sequenc
     """
     before: list[Check] = []
     while True:
+        before.append(check)
         named = _FIRST.fullmatch(check.remedy)
         ids = named[1].split(" or ") if named else []
         firsts = [one for one in wrong if one.id in ids and one not in before]
         host, _, subject = check.subject.partition(" ")
         if ids and not firsts and subject:
-            of_host = [one for one in everything.get(host, ()) if one.id in ids]
-            firsts = [one for one in of_host if one.subject == subject]
-        if not firsts:
-            return _twin(check, wrong)
-        before.append(check)
-        check = next((one for one in firsts if one.subject == check.subject), firsts[0])
+            there = everything.get(host, ())
+            firsts = [one for one in there if one.id in ids and one.subject == subject]
+            wrong = there if firsts else wrong
+        if firsts:
+            check = next((one for one in firsts if one.subject == check.subject), firsts[0])
+            continue
+        twin = _twin(check, wrong)
+        if twin in before:
+            return check
+        check = twin
 
 
 def _twin(check: Check, wrong: Sequence[Check]) -> Check:

@@ -3,14 +3,25 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from functools import cache
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _verify
+from ansible_collections.ibready.cluster.plugins.module_utils import _quotes, _verify
 from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import FAIL, Check
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Cached
+from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+    FAIL,
+    Check,
+    failed,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
+    COMMANDS,
+    Cached,
+    Output,
+    Unavailable,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._excerpt import GAP
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._redact import MASK
@@ -19,6 +30,8 @@ from tests.gauntlet.tree import Tree
 
 FAULTS = [one for one in fault.load() if CATALOG[one.check].looks_at]
 PCI = "/sys/bus/pci/devices"
+# What a path names that may be another's.
+THING = re.compile(r"mlx5_[0-9]+|[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]|(?<=/)eth[0-9]+")
 PORT = "/sys/class/infiniband/{}/ports/1/{}"
 
 
@@ -32,13 +45,19 @@ def found(name: str) -> tuple[Tree, tuple[Check, ...]]:
 
 
 @pytest.mark.parametrize("name", [one.name for one in FAULTS])
-def test_every_line_of_a_quote_was_read(name: str) -> None:
+def test_every_line_of_a_quote_was_read_where_it_says_and_is_of_nothing_else(name: str) -> None:
     tree, findings = found(name)
     for check in findings:
         for source, told in check.evidence.items():
+            if source == "line":
+                # Of a job's log, by its own check.
+                continue
             text = _read(tree, source)
             for line in told.removesuffix(GAP).split("\n"):
                 assert line == GAP or MASK in line or line in text, (check.id, source, line)
+            about = f"{check.subject} {check.observed}"
+            for thing in THING.findall(source):
+                assert thing in about, (check.id, check.subject, source)
 
 
 def _read(tree: Tree, source: str) -> str:
@@ -47,9 +66,33 @@ def _read(tree: Tree, source: str) -> str:
         seen = Cached(tree.again(5.0)[0] if later else tree)
         try:
             return seen.read(path)
-        except Exception:
+        except Unavailable:
             return seen.link(path)
-    return "\n".join(f"{one.stdout}\n{one.stderr}" for one in tree.commands.values())
+    asked = source.removeprefix("$ ").split()
+    for name, known in COMMANDS.items():
+        argv = list(known.argv)
+        if asked[: len(argv)] == argv:
+            with suppress(Unavailable):
+                output = tree.run(name, *asked[len(argv) :])
+                if output.stdout.strip() or output.stderr.strip():
+                    return f"{output.stdout}\n{output.stderr}"
+    raise AssertionError(source)
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_the_environment_of_a_service_is_not_quoted(
+    monkeypatch: pytest.MonkeyPatch, closed: bool
+) -> None:
+    if not closed:
+        # What would be quoted otherwise: so this looks where it should.
+        monkeypatch.setattr(_quotes, "_CLOSED_COMMANDS", ())
+    secret = "X_AUTH=correct horse"
+    told = Output(0, f"Id=slurmd.service\nEnvironment=NCCL_IB_DISABLE=1 {secret}\n", "")
+    seen = Cached(Tree(commands={"systemctl_show@slurmd.service": told}))
+    seen.run("systemctl_show", "slurmd.service")
+    harm = failed("nccl.conf.harm", "slurmd.service", "NCCL_IB_DISABLE=1", "not set", "capability")
+    (check,) = _quotes.quoted([harm], seen)
+    assert (secret in str(check.evidence)) == (not closed)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from sandbox import podman, purpose
+from sandbox import lifecycle, podman, purpose
 from sandbox.apt import Distribution
 from sandbox.config import NODES, sandbox
 from sandbox.errors import SandboxError
@@ -155,3 +155,15 @@ def test_a_container_that_was_killed_with_its_monitor_is_removed_at_the_second_t
     monkeypatch.setattr(podman, "_listed", lambda kind: listed.get(kind, list)())
     assert podman.remove(BOX) == [BOX.container("node1"), BOX.container("node2")]
     assert not there
+
+
+def test_nodes_that_were_made_for_another_process_are_not_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv(purpose.VARIABLE, raising=False)
+    made = [Thing(name, OURS, running=True, made_for="1 2 pid:[3] boot") for name in BOX.containers]
+    monkeypatch.setattr(podman, "_listed", lambda _kind: [*made, Thing("else", "", made_for="")])
+    assert podman.made_for(BOX) == {"1 2 pid:[3] boot"}
+    assert not lifecycle._is_for(BOX)
+    made[:] = [Thing(name, OURS, running=True) for name in BOX.containers]
+    assert lifecycle._is_for(BOX)

@@ -44,7 +44,14 @@ def test_errors_come_before_warnings_and_failures_before_unknowns() -> None:
 
 
 @pytest.mark.parametrize(
-    "bent", [{"result": "Fail"}, {"severity": "critical"}, {"evidence": {"rate": 100}}]
+    "bent",
+    [
+        {"result": "Fail"},
+        {"severity": "critical"},
+        {"evidence": {"rate": 100}},
+        {"observed": ["x"]},
+        {"evidence": None},
+    ],
 )
 def test_a_result_that_is_not_ours_is_refused(bent: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"ib\.port\.rate"):

@@ -109,6 +109,84 @@ def test_the_kernel_names_a_gpu_without_its_function() -> None:
     assert excerpt(command("dmesg", DMESG), fallen) == DMESG.splitlines()[11]
 
 
+IBSTATUS = "\n\n".join(
+    f"""Infiniband device 'mlx5_0' port {port} status:
+\tdefault gid:\t fe80:0000:0000:0000:a088:c203:00e3:142a
+\tbase lid:\t 0x1
+\tsm lid:\t\t 0x2
+\tstate:\t\t {state}
+\tphys state:\t 2: Polling
+\trate:\t\t {rate}
+\tlink_layer:\t InfiniBand"""
+    for port, state, rate in ((1, "1: DOWN", "10 Gb/sec"), (2, "4: ACTIVE", "100 Gb/sec"))
+)
+IBLINKINFO = """Switch: 0xfc6a1c0300a1b2c0 MF0;leaf-1:
+           1    3[  ] ==( 4X   106.25 Gbps Active/  LinkUp)==>   12    7[  ] "leaf-2" ( )
+           1    7[  ] ==( 4X    25.78 Gbps Active/  LinkUp)==>   13    1[  ] "node-b" ( )
+           1    9[  ] ==( 4X   106.25 Gbps Active/  LinkUp)==>   14    1[  ] "node-c" ( )
+           1   10[  ] ==( 4X   106.25 Gbps Active/  LinkUp)==>   15    1[  ] "node-d" ( )
+           1   11[  ] ==( 4X   106.25 Gbps Active/  LinkUp)==>   16    1[  ] "node-e" ( )
+           1   12[  ] ==( 4X   106.25 Gbps Active/  LinkUp)==>   17    1[  ] "node-f" ( )
+"""
+
+
+def test_of_an_hca_with_two_ports_the_right_one_is_quoted() -> None:
+    slow = finding("ib.port.rate", "mlx5_0/2", "100 Gb/s")
+    told = excerpt(command("ibstatus", IBSTATUS), slow)
+    assert told.splitlines() == [
+        "Infiniband device 'mlx5_0' port 2 status:",
+        GAP,
+        "\trate:\t\t 100 Gb/sec",
+    ]
+
+
+def test_of_a_switch_the_port_of_its_own_end_is_quoted() -> None:
+    slow = finding("fabric.link.speed", "MF0;leaf-1/7", "25.78 Gbps")
+    told = excerpt(command("iblinkinfo", IBLINKINFO), slow).splitlines()
+    assert told == [IBLINKINFO.splitlines()[at] if at >= 0 else GAP for at in (0, -1, 2)]
+
+
+def test_what_was_asked_about_another_port_is_not_quoted() -> None:
+    said = command("mlxlink -d mlx5_0 -p 1", "-E- no cable plugged", "mlx5_0", "1")
+    assert excerpt(said, finding("ib.port.ber", "mlx5_0/1", "no cable plugged"))
+    assert not excerpt(said, finding("ib.port.ber", "mlx5_0/2", "no cable plugged"))
+
+
+def test_another_hca_with_the_same_value_is_not_quoted() -> None:
+    old = finding("ib.hca.firmware", "mlx5_3", "28.39.1002")
+    assert excerpt(Text("/sys/x/mlx5_3/fw_ver", ("mlx5_3",), "28.39.1002\n"), old)
+    assert not excerpt(Text("/sys/x/mlx5_0/fw_ver", ("mlx5_0",), "28.39.1002\n"), old)
+    layer = finding("ib.port.link_layer", "mlx5_0/2", "Ethernet")
+    path = "/sys/x/mlx5_0/ports/1/link_layer"
+    assert not excerpt(Text(path, ("mlx5_0", "1"), "Ethernet\n"), layer)
+
+
+def test_of_a_short_output_the_line_of_the_subject_is_quoted() -> None:
+    said = command("rdma link", "link mlx5_0/1 state ACTIVE\nlink mlx5_1/1 state DOWN\n")
+    told = excerpt(said, finding("ib.port.idle", "mlx5_1/1", "Down"))
+    assert told == "link mlx5_1/1 state DOWN"
+
+
+def test_why_a_command_failed_is_quoted_for_the_host_alone() -> None:
+    said = Text("$ nvidia-smi -q -x", (), "No devices were found\n", failed=True)
+    assert excerpt(said, finding("gpu.device.count", "host", "0")) == "No devices were found"
+    assert not excerpt(said, finding("gpu.ecc.mode", "0000:13:00.0", "Disabled"))
+    assert not excerpt(said._replace(failed=False), finding("gpu.device.count", "host", "0"))
+
+
+def test_a_part_of_a_word_relates_nothing() -> None:
+    said = command("systemctl show", "Version=255\nDefaultLimitMEMLOCK=infinity\n")
+    assert not excerpt(
+        said, finding("host.limit.memlock", "slurmd.service", "64 KiB (hard 64 KiB)")
+    )
+    assert not excerpt(said, finding("nccl.conf.harm", "/etc/environment:4", "A=1, in a file"))
+
+
+def test_half_characters_are_not_quoted() -> None:
+    link = Text("/sys/bus/pci/devices/0000:33:00.0/driver", ("0000:33:00.0",), "../a\udcff")
+    assert excerpt(link, finding("pci.gpu.driver", "0000:33:00.0", "a")) == "../a?"
+
+
 def test_of_units_the_paragraph_of_the_one_is_quoted() -> None:
     asked = command("systemctl show", UNITS, "openibd.service", "ibacm.service", "slurmd.service")
     failed = finding("host.service.failed", "slurmd.service", "failed")

@@ -15,6 +15,13 @@ from ansible_collections.ibready.cluster.plugins.module_utils._redact import MAS
         ("ds=nocloud;s=http://user:hunter2@198.18.0.1/ iommu=pt", "hunter2"),
         ("BEARER_TOKEN=hunter2", "hunter2"),
         ("passphrase='hunter2'", "hunter2"),
+        ('Environment=A=1 "DB_PASSWORD=correct hunter2 staple" B=2', "hunter2"),
+        ("MYSQL_PWD=hunter2", "hunter2"),
+        ("SLURM_JWT=hunter2", "hunter2"),
+        ("ssh_key=hunter2", "hunter2"),
+        ("ExecStart=/bin/x --password hunter2 --user me", "hunter2"),
+        ('Proxy "http://me:hun/ter2@proxy:3128/";', "ter2"),
+        ("http://me:hun@ter2@proxy:3128/", "ter2"),
     ],
 )
 def test_a_secret_is_masked_and_the_rest_stays(text: str, secret: str) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import permutations
 from typing import Any
 
 from hypothesis import given
@@ -195,6 +196,15 @@ def test_one_thing_that_is_wrong_for_one_reason_is_one_cause_and_one_action() ->
         "look at ib.port.state",
         other.remedy,
     ]
+
+
+def test_twins_lead_to_what_is_to_be_mended_first_in_any_order() -> None:
+    first = runs.check(FAIL, "ib.port.state", "p2", cause="z", remedy="fix z")
+    one = runs.check(FAIL, "ib.port.rate", "p1", cause="c", remedy="mend ib.port.state first")
+    twin = runs.check(FAIL, "ib.port.lid", "p1", cause="c", remedy="fix a")
+    for some in permutations((first, one, twin)):
+        found = causes.actions({"n1": runs.judged(*some)})
+        assert "mend ib.port.state first" not in [action.remedy for action in found]
 
 
 def test_a_warning_is_no_error_s_twin() -> None:
