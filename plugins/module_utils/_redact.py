@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keep secrets out of bundles: kernel command lines and logs may carry passwords and tokens."""
+"""Keep secrets out of bundles and reports: logs and command lines may carry passwords."""
 
 from __future__ import annotations
 
@@ -28,4 +28,5 @@ def masked(text: str) -> str:
 
 
 def _hidden(found: re.Match[str]) -> str:
-    return found[0] if found[2].startswith(MASK) else f"{found[1]}{MASK}"
+    # What is masked already may stand before the quote that ends it.
+    return found[0] if found[2].strip("\"'") == MASK else f"{found[1]}{MASK}"

@@ -17,6 +17,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._redact import MAS
         ("passphrase='hunter2'", "hunter2"),
         ('Environment=A=1 "DB_PASSWORD=correct hunter2 staple" B=2', "hunter2"),
         ("MYSQL_PWD=hunter2", "hunter2"),
+        (f"token={MASK}hunter2", "hunter2"),
         ("SLURM_JWT=hunter2", "hunter2"),
         ("ssh_key=hunter2", "hunter2"),
         ("ExecStart=/bin/x --password hunter2 --user me", "hunter2"),
