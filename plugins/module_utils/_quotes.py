@@ -30,13 +30,20 @@ from ansible_collections.ibready.cluster.plugins.module_utils._excerpt import (
     printable,
 )
 
-# What holds nothing that must not be seen: no service's environment, no address with a login.
+# What may be quoted, and nothing else: none of it holds a service's environment, or an address with
+# a login, as what systemd tells of units and the files of package managers do.
 _OPEN_FILES = (
-    *("/sys/", "/proc/", "/dev/", "/lib/modules/", "/var/lib/dpkg/status"),
-    *("/var/log/fabricmanager.log", "/etc/nccl.conf", "/etc/nvidia-imex/"),
-    *("/etc/pam.d/", "/etc/ssh/sshd_config"),
+    *("/sys/", "/proc/sys/", "/proc/driver/", "/proc/fs/beegfs/", "/proc/cmdline"),
+    *("/lib/modules/", "/var/lib/dpkg/status", "/var/log/fabricmanager.log"),
+    *("/etc/nccl.conf", "/etc/nvidia-imex/", "/etc/pam.d/", "/etc/ssh/sshd_config"),
 )
-_CLOSED_COMMANDS = ("systemctl_show",)
+_OPEN_COMMANDS = {
+    *("dcb", "dmesg", "ibhosts", "iblinkinfo", "ibnetdiscover", "ibqueryerrors", "ibstat"),
+    *("ibstatus", "ibv_devinfo", "ip_addr", "lsmod", "mlnx_qos", "mlxlink", "perfquery"),
+    *("rdma_link", "sminfo", "fabricmanager_status", "nvlink_caps", "nvlink_errors"),
+    *("nvlink_status", "nvsmi_q", "nvsmi_xml", "topo", "ofed_info", "ompi_info", "rpm_qa"),
+    *("timedatectl_show", "ucx_info"),
+}
 # A report holds those of every host.
 _QUOTES = 2
 # What so many checks look at leads only to what one of them is about.
@@ -79,7 +86,7 @@ def _sources(check_id: str) -> Iterator[str]:
 def _is_open(source: str) -> bool:
     if source.startswith("/"):
         return source.startswith(_OPEN_FILES)
-    return source in COMMANDS and source not in _CLOSED_COMMANDS
+    return source in _OPEN_COMMANDS
 
 
 def _texts(source: str, seen: Cached) -> Iterator[Text]:

@@ -79,13 +79,21 @@ def _read(tree: Tree, source: str) -> str:
     raise AssertionError(source)
 
 
+def test_what_may_be_quoted_is_what_can_be_asked_and_nothing_that_tells_of_environments() -> None:
+    assert set(COMMANDS) >= _quotes._OPEN_COMMANDS
+    assert "systemctl_show" not in _quotes._OPEN_COMMANDS
+    assert not _quotes._is_open("/proc/1/environ")
+    assert not _quotes._is_open("/etc/apt/apt.conf.d/*")
+    assert not _quotes._is_open("container_probe")
+
+
 @pytest.mark.parametrize("closed", [True, False])
 def test_the_environment_of_a_service_is_not_quoted(
     monkeypatch: pytest.MonkeyPatch, closed: bool
 ) -> None:
     if not closed:
         # What would be quoted otherwise: so this looks where it should.
-        monkeypatch.setattr(_quotes, "_CLOSED_COMMANDS", ())
+        monkeypatch.setattr(_quotes, "_OPEN_COMMANDS", {"systemctl_show"})
     secret = "X_AUTH=correct horse"
     told = Output(0, f"Id=slurmd.service\nEnvironment=NCCL_IB_DISABLE=1 {secret}\n", "")
     seen = Cached(Tree(commands={"systemctl_show@slurmd.service": told}))
