@@ -23,7 +23,9 @@ KVM = ("-accel", "kvm", "-cpu", "host")
 # A processor without AVX: what glibc and the kernel do with it is what qemu emulates slowest. And
 # without cmpxchg16b: after one that failed, qemu 7.2 may give an interrupt wrong flags, and Linux
 # 6.12 stops with a double fault in kmem_cache_alloc, mostly within minutes of soft RoCE traffic.
-EMULATED = ("-accel", "tcg,thread=multi,tb-size=256", "-cpu", "Nehalem,-cx16")
+# What was translated of the machine's code has to fit (in MB): with a quarter of this, one that
+# installs a kernel translated all of it a hundred times.
+EMULATED = ("-accel", "tcg,thread=multi,tb-size=1024", "-cpu", "Nehalem,-cx16")
 # A kernel without a disk has started all of itself when it looks for one: 1 s under KVM.
 _MARKER = "Kernel panic - not syncing: VFS"
 _SECONDS = 12.0
