@@ -15,7 +15,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,7 +46,19 @@ _PACKAGES = (
     "ucx-utils",
     "udev",
 )
-_SETUP = Path(__file__).with_name("setup.sh")
+# Drivers of hardware that no machine here has: an emulated processor would read each of them for
+# every depmod. Kept is what RDMA, containers and qemu's own devices ask for.
+_DRIVERS = (
+    *("block/*", "char/*", "infiniband/*", "md/*", "pps/*", "ptp/*", "virtio/*"),
+    *("net/bonding/*", "net/ethernet/mellanox/*", "net/ipvlan/*", "net/vxlan/*"),
+    *("net/dummy.*", "net/ifb.*", "net/macvlan.*", "net/net_failover.*", "net/tun.*", "net/veth.*"),
+    *("net/virtio_net.*", "net/vrf.*", "scsi/libiscsi.*", "scsi/scsi_*"),
+)
+_MODULES = "/usr/lib/modules/*/kernel"
+_HERE = Path(__file__).parent
+_SETUP = _HERE / "setup.sh"
+# What setup.sh puts in its place: a directory or a file each.
+_PARTS = (_HERE / "compiled.py", _HERE / "dkms/ibready-vendor-stand-in-1.0")
 _BUILD_SECONDS = 900
 
 
@@ -63,6 +75,7 @@ class Recipe:
     def home(self) -> Path:
         inputs = [repr(self), repr(argv(self, Path("ROOT"), Path("SETUP")))]
         inputs += [_SETUP.read_text(), Path(disk.__file__).read_text()]
+        inputs += [path.read_text() for path in _files(_PARTS)]
         return cache() / hashlib.sha256("\0".join(inputs).encode()).hexdigest()[:16]
 
     @property
@@ -81,7 +94,7 @@ def recipe() -> Recipe:
 
 
 def argv(what: Recipe, root: Path, setup: Path) -> list[str]:
-    """Return the command that writes the machines' root directory."""
+    """Return the command that writes the machines' root directory; `setup`: setup.sh, its parts."""
     return [
         "mmdebstrap",
         "--quiet",
@@ -91,17 +104,27 @@ def argv(what: Recipe, root: Path, setup: Path) -> list[str]:
         "--components=main",
         "--dpkgopt=path-exclude=/usr/share/man/*",
         "--dpkgopt=path-exclude=/usr/share/locale/*",
+        f"--dpkgopt=path-exclude={_MODULES}/sound/*",
+        f"--dpkgopt=path-exclude={_MODULES}/net/wireless/*",
+        f"--dpkgopt=path-exclude={_MODULES}/drivers/*",
+        *(f"--dpkgopt=path-include={_MODULES}/drivers/{kept}" for kept in _DRIVERS),
         '--aptopt=Acquire::Languages "none"',
         *(f"--aptopt={option}" for option in what.apt_options),
         # The lists stay, so that a machine has to fetch them only where they changed.
         "--skip=cleanup/apt/lists,cleanup/apt/cache",
-        f"--customize-hook=upload {shlex.quote(str(setup))} /setup.sh",
-        f'--customize-hook=chroot "$1" sh /setup.sh {shlex.quote(what.security)}',
-        '--customize-hook=rm "$1/setup.sh"',
+        f"--customize-hook=copy-in {shlex.quote(str(setup))} /",
+        f'--customize-hook=chroot "$1" sh /{setup.name}/{_SETUP.name} {shlex.quote(what.security)}',
+        f'--customize-hook=rm -r "$1/{setup.name}"',
         what.suite,
         str(root),
         what.mirror,
     ]
+
+
+def _files(parts: Iterable[Path]) -> list[Path]:
+    """Return what lies below, in an order of its own."""
+    found = [one for part in parts for one in (part, *part.rglob("*"))]
+    return sorted(path for path in found if path.is_file())
 
 
 def ensure(say: Say) -> Recipe:
@@ -142,8 +165,12 @@ def _build(what: Recipe) -> None:
         # mmdebstrap gives up root's rights for fetching packages.
         os.chmod(scratch, 0o755)
         root, made = Path(scratch) / "root", Path(scratch) / "made"
-        setup = Path(shutil.copy(_SETUP, scratch))
-        made.mkdir()
+        setup = Path(scratch) / "setup"
+        for folder in (made, setup):
+            folder.mkdir()
+        for part in (_SETUP, *_PARTS):
+            copy = shutil.copytree if part.is_dir() else shutil.copy
+            copy(part, setup / part.name)
         try:
             _root([*argv(what, root, setup)], f"mmdebstrap failed on {what.mirror} {what.suite}")
             (newest,) = root.glob("boot/vmlinuz-*")

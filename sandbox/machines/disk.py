@@ -13,7 +13,6 @@ from sandbox import podman
 from sandbox.errors import SandboxError
 
 GIB = 8
-LABEL = "ibready-root"
 _SECTOR = 512
 # Where the one partition begins, in sectors: 1 MiB, as every partitioner does.
 _FIRST = 2048
@@ -39,7 +38,6 @@ def make(root: Path, disk: Path) -> None:
             "mkfs.ext4",
             "-q",
             "-F",
-            *("-L", LABEL),
             *("-i", "32768"),
             *("-E", f"offset={_FIRST * _SECTOR},lazy_itable_init=0,lazy_journal_init=0,nodiscard"),
             *("-d", str(root)),

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Runs inside the machines' root while it is built: boot loader, first start, and nothing that slows a boot.
-# $1: the archive of security updates.
+# $1: the archive of security updates. Beside it: the parts that base.py names.
 set -eu
+parts=$(dirname "$0")
 
 # Newer kernels than the installed one come from there.
 . /etc/os-release
@@ -31,7 +32,7 @@ CONF
 
 # Jobs share memory; half of so little is not enough for them.
 cat > /etc/fstab <<'FSTAB'
-LABEL=ibready-root / ext4 errors=remount-ro 0 1
+/dev/vda1 / ext4 errors=remount-ro 0 1
 tmpfs /dev/shm tmpfs nosuid,nodev,size=1100M 0 0
 FSTAB
 echo 'nameserver 10.0.2.3' > /etc/resolv.conf
@@ -63,11 +64,28 @@ for unit in apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub
     ln -sf /dev/null "/etc/systemd/system/$unit"
 done
 
+# Ansible's modules come as sources, and an emulated processor compiles them for half of each task.
+python=$(python3 -c 'import site; print(site.getsitepackages()[0])')
+install -D -m 0644 "$parts/compiled.py" "$python/ibready_compiled.py"
+echo 'import ibready_compiled; ibready_compiled.install()' > "$python/ibready_compiled.pth"
+echo 'd /run/ibready-compiled 0755 root root' > /etc/tmpfiles.d/ibready-compiled.conf
+
+# A site's own kernel module, in the place of a vendor's: built for the kernel that is here, and loaded by nobody yet.
+stand_in=ibready-vendor-stand-in
+cp -r "$parts/$stand_in-1.0" /usr/src/
+for kernel in /usr/lib/modules/*; do
+    dkms install "$stand_in/1.0" -k "${kernel##*/}"
+done
+
 # There is no AF_VSOCK here, and its generator fails aloud.
 mkdir -p /etc/systemd/system-generators
 ln -sf /dev/null /etc/systemd/system-generators/systemd-ssh-generator
 
-# The initial ram disk holds the drivers of this hardware only: it is read by the BIOS, sector by sector.
+# The initial ram disk holds the drivers of this hardware only: it is read by the BIOS, sector by sector. The disk has a
+# name that needs no udev there, nor anything else of what takes an emulated processor long to gather.
+for part in dmsetup fsck keymap thermal udev; do
+    find /usr/share/initramfs-tools/hooks /usr/share/initramfs-tools/scripts -name "$part" -delete
+done
 sed -i 's/^MODULES=.*/MODULES=list/' /etc/initramfs-tools/initramfs.conf
 echo COMPRESSLEVEL=1 >> /etc/initramfs-tools/initramfs.conf
 printf '%s\n' virtio_pci virtio_blk ext4 >> /etc/initramfs-tools/modules
@@ -82,6 +100,7 @@ GRUB_CMDLINE_LINUX_DEFAULT="quiet"
 GRUB_CMDLINE_LINUX="console=ttyS0 net.ifnames=0 mitigations=off panic=10"
 GRUB_TERMINAL=console
 GRUB_DISABLE_OS_PROBER=true
+GRUB_DISABLE_LINUX_UUID=true
 CONF
 grub-mkimage --format=i386-pc --output=/boot/grub/i386-pc/core.img --prefix='(hd0,msdos1)/boot/grub' \
     biosdisk part_msdos ext2 normal linux gzio echo test search search_label search_fs_uuid configfile
@@ -90,7 +109,7 @@ cp -r /usr/lib/grub/i386-pc/. /boot/grub/i386-pc/
 newest() { ls -1 /boot/vmlinuz-* | sort -V | tail -n 1; }
 kernel=$(newest)
 cat > /boot/grub/grub.cfg <<CONF
-linux $kernel root=LABEL=ibready-root ro console=ttyS0 net.ifnames=0 mitigations=off panic=10 quiet
+linux $kernel root=/dev/vda1 ro console=ttyS0 net.ifnames=0 mitigations=off panic=10 quiet
 initrd /boot/initrd.img-${kernel#/boot/vmlinuz-}
 boot
 CONF

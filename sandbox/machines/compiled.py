@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Part of the machines' image: what Python has compiled out of an archive once, it keeps.
+
+Ansible sends a module with its libraries as an archive of sources, and every task compiles them
+anew. That takes a processor a tenth of a second, and an emulated one half of the task. Kept is what
+the compiler made of these very bytes, until the next boot; where nothing can be kept (another user
+than root), it is compiled as usual. Needs the standard library of the machines' Python alone.
+"""
+
+from __future__ import annotations
+
+import _imp
+import contextlib
+import marshal
+import os
+import zipimport
+from types import CodeType
+from typing import Any, cast
+
+# A directory of root's own (setup.sh): nobody else may say what root runs.
+HOME = "/run/ibready-compiled"
+# As importlib does, whose name for the code is the place where it was found.
+_KEY = 0x69627265616479
+_SEEN = (OSError, EOFError, ValueError, TypeError)
+_zipimport: Any = zipimport
+_imp_: Any = _imp
+_compile = _zipimport._compile_source
+
+
+def install() -> None:
+    """Have zipimport compile by way of what was kept."""
+    _zipimport._compile_source = compiled
+
+
+def compiled(place: str, source: bytes) -> CodeType:
+    """Return the code of a source that was found at a place; SyntaxError as compile() has it."""
+    kept = os.path.join(HOME, f"{_imp_.source_hash(_KEY, source).hex()}-{len(source)}")
+    try:
+        with open(kept, "rb") as file:
+            code = cast(CodeType, marshal.load(file))
+        _imp_._fix_co_filename(code, place)
+    except _SEEN:
+        code = _compile(place, source)
+        with contextlib.suppress(*_SEEN):
+            _keep(kept, code)
+    return code
+
+
+def _keep(path: str, code: CodeType) -> None:
+    """Put it there whole: other tasks may be looking."""
+    fresh = f"{path}.{os.getpid()}"
+    with open(fresh, "xb") as file:
+        marshal.dump(code, file)
+    os.replace(fresh, path)
