@@ -16,6 +16,10 @@ from sandbox.machines.config import MACHINES, SSH_PORT, Pair
 
 PROGRAM = "qemu-system-x86_64"
 _MEMORY_MB = 1024
+# A reboot is a new qemu, which begins with nothing translated: one that is reset takes back, piece
+# by piece and for half a minute, what it had translated for an emulated machine. So qemu ends with
+# status 0 when the machine reboots; also when it switches itself off, after which it is on again.
+_AGAIN = ("sh", "-c", 'while "$@"; do :; done', "sh")
 
 
 def argv(box: Pair, machine: str, accelerator: list[str]) -> list[str]:
@@ -27,6 +31,7 @@ def argv(box: Pair, machine: str, accelerator: list[str]) -> list[str]:
         *("-name", f"{box.name}-{machine}"),
         *("-nodefaults", "-no-user-config"),
         *("-display", "none"),
+        "-no-reboot",
         *("-machine", "q35"),
         *accelerator,
         *("-smp", "1"),
@@ -49,7 +54,8 @@ def argv(box: Pair, machine: str, accelerator: list[str]) -> list[str]:
             f"52:54:00:1b:0{number}:02",
         ),
         *("-device", "virtio-rng-pci"),
-        *("-serial", f"file:{machine}.console"),
+        *("-chardev", f"file,id=console,path={machine}.console,append=on"),
+        *("-serial", "chardev:console"),
         *("-qmp", f"unix:{machine}.qmp,server=on,wait=off"),
         *("-pidfile", f"{machine}.pid"),
     ]
@@ -67,7 +73,7 @@ def _card(name: str, backend: str, mac: str) -> list[str]:
 
 def start(box: Pair, machine: str, accelerator: list[str], minutes: float) -> None:
     """Turn a machine on, for at most so long: a watchdog ends it then, whatever happens."""
-    if alive(box, machine):
+    if _keepers(box, machine):
         raise SandboxError(f"{machine} runs already")
     for kind in ("qmp", "pid", "console"):
         box.file(machine, kind).unlink(missing_ok=True)
@@ -77,7 +83,7 @@ def start(box: Pair, machine: str, accelerator: list[str], minutes: float) -> No
     with log.open("wb") as file:
         # It is nobody's child: what started it may end.
         subprocess.run(
-            ["setsid", "--fork", *watched, *argv(box, machine, accelerator)],
+            ["setsid", "--fork", *watched, *_AGAIN, *argv(box, machine, accelerator)],
             cwd=box.state,
             stdin=subprocess.DEVNULL,
             stdout=file,
@@ -87,7 +93,7 @@ def start(box: Pair, machine: str, accelerator: list[str], minutes: float) -> No
     deadline = time.monotonic() + 10
     while not box.file(machine, "qmp").exists() or not alive(box, machine):
         if time.monotonic() > deadline:
-            _end(box, machine)
+            cut(box, machine)
             said = log.read_text(errors="replace").strip() or "it said nothing"
             taken = ": choose another --subnet" if "forwarding rule" in said else ""
             raise SandboxError(f"qemu did not start for {machine}: {said}{taken}")
@@ -110,34 +116,38 @@ def _is_qemu(words: list[bytes]) -> bool:
     return words[0].rpartition(b"/")[2] == PROGRAM.encode()
 
 
-def _end(box: Pair, machine: str) -> None:
-    """End what was started and came to no pid file: it would hold the machine's disk and address
-    once it did."""
-    for found in Path("/proc").glob("[0-9]*"):
+def _keepers(box: Pair, machine: str) -> list[int]:
+    """Return the processes by which a machine is on: qemu, what begins it again, the watchdog."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
         try:
-            words = (found / "cmdline").read_bytes().split(b"\0")
-            mine = os.readlink(found / "cwd") == str(box.state.resolve())
+            words = (process / "cmdline").read_bytes().split(b"\0")
+            mine = os.readlink(process / "cwd") == str(box.state.resolve())
         except OSError:
             continue
-        named = any(_is_qemu([word]) for word in words)
-        if mine and named and f"{machine}.pid".encode() in words:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(int(found.name), signal.SIGKILL)
+        if mine and any(_is_qemu([word]) for word in words) and f"{machine}.pid".encode() in words:
+            found.append(int(process.name))
+    return found
 
 
 def cut(box: Pair, machine: str) -> bool:
-    """Take a machine's power away at once; return whether it had any."""
-    number = alive(box, machine)
-    if number is None:
-        return False
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(number, signal.SIGKILL)
+    """Take a machine's power away at once; return whether it had any.
+
+    Also while it reboots, and where qemu came to no pid file: it would hold the machine's disk and
+    address once it did.
+    """
+    found = _keepers(box, machine)
+    had = bool(found)
     deadline = time.monotonic() + 10
-    while alive(box, machine) is not None:
+    while found:
+        for number in found:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
         if time.monotonic() > deadline:
-            raise SandboxError(f"qemu of {machine} (process {number}) does not end")
+            raise SandboxError(f"what keeps {machine} on (processes {found}) does not end")
         time.sleep(0.02)
-    return True
+        found = _keepers(box, machine)
+    return had
 
 
 def link(box: Pair, machine: str, card: str, *, up: bool) -> None:
