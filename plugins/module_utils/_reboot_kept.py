@@ -22,14 +22,11 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.proc_limits
 INFINIBAND = "/sys/class/infiniband"
 # Nobody misses these without a device of theirs: they stay loaded when the last one is taken away.
 _SOFTWARE = ("rdma_rxe", "siw")
+# Nor these without any: whoever opens /dev/infiniband/rdma_cm has the kernel load them.
+_ON_DEMAND = (*(one.name for one in (*CORE, *USERLAND)), "rdma_ucm")
 # What every boot has to load by itself. Others come when somebody asks for them, or belong to one
 # release of a stack.
-MODULES = (
-    *(one.name for one in (*CORE, *USERLAND)),
-    *("rdma_ucm", *_SOFTWARE, "nvidia"),
-    *DRIVERS,
-    *DRIVERS.values(),
-)
+MODULES = (*_ON_DEMAND, *_SOFTWARE, "nvidia", *DRIVERS, *DRIVERS.values())
 _LIMITS = {"memlock": "DefaultLimitMEMLOCK", "nofile": "DefaultLimitNOFILE"}
 
 
@@ -44,7 +41,10 @@ def look(evidence: Evidence) -> dict[str, Any]:
     unwanted = set(_blacklist.names_in(kept_out))
     loaded = () if kind.container(evidence) else _ask.names(evidence, "/sys/module").value or ()
     defaults = host_services.defaults(evidence).value
-    devices = _ask.names(evidence, INFINIBAND).value or ()
+    found = _ask.names(evidence, INFINIBAND)
+    devices = found.value or ()
+    if found.known and not devices:
+        unwanted.update(_ON_DEMAND)
     if all(_ask.names(evidence, f"{INFINIBAND}/{one}/device").known for one in devices):
         unwanted.update(_SOFTWARE)
     limits = {}

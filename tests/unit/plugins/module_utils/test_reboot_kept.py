@@ -84,6 +84,29 @@ def test_soft_roce_that_was_taken_away_is_not_missed(tmp_path: Path) -> None:
     assert _reboot_kept.look(Host(root))["modules"] == ["ib_core", "rdma_rxe"]
 
 
+def test_what_somebody_asked_for_is_not_missed_where_no_device_is(tmp_path: Path) -> None:
+    # An MPI job looked for RDMA, on a host that has none yet.
+    root = a_host(tmp_path, "ib_core", "ib_uverbs", "rdma_cm", "rdma_ucm", "nvidia", "mlx5_core")
+    (root / "sys/class/infiniband/rxe0").rmdir()
+    kept = _reboot_kept.look(Host(root))
+    assert (kept["devices"], kept["modules"]) == ([], ["nvidia", "mlx5_core"])
+
+
+def test_where_nobody_can_tell_the_devices_the_modules_are_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = Host(a_host(tmp_path, "ib_core"))
+    names = host.list
+
+    def refused(path: str) -> list[str]:
+        if path == _reboot_kept.INFINIBAND:
+            raise Unavailable(path, "permission denied")
+        return names(path)
+
+    monkeypatch.setattr(host, "list", refused)
+    assert _reboot_kept.look(host)["modules"] == ["ib_core"]
+
+
 def test_a_module_that_is_to_be_kept_out_may_go(tmp_path: Path) -> None:
     root = a_host(tmp_path, "siw")
     path = root / "etc/modprobe.d/ibready-blacklist.conf"
