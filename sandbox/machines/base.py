@@ -26,20 +26,27 @@ from sandbox.machines import disk
 from sandbox.machines.config import cache
 from sandbox.steps import Say
 
-# What the sandbox's nodes have, and what makes a machine of it; what servers have anyhow; and what
-# a site has put there that builds its own modules. An emulated processor would take minutes to
-# install a compiler.
+# What the sandbox's nodes have, and what makes a machine of it; what servers have anyhow; what a
+# site has put there that builds its own modules; and what podman, which is not there, depends on.
+# An emulated processor would take minutes to install all that.
 _PACKAGES = (
     *PACKAGES,
+    "conmon",
+    "containernetworking-plugins",
+    "crun",
     "dkms",
+    "golang-github-containers-common",
     "gnupg",
     "grub-pc-bin",
     "grub2-common",
     "initramfs-tools",
     "iptables",
     "kmod",
+    "libgpgme11t64",
+    "libsubid5",
     "linux-headers-amd64",
     "linux-image-amd64",
+    "netavark",
     "netbase",
     "nftables",
     "openmpi-bin",
