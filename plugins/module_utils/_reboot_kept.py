@@ -30,10 +30,11 @@ MODULES = (*_ON_DEMAND, *_SOFTWARE, "nvidia", *DRIVERS, *DRIVERS.values())
 _LIMITS = {"memlock": "DefaultLimitMEMLOCK", "nofile": "DefaultLimitNOFILE"}
 
 
-def look(evidence: Evidence) -> dict[str, Any]:
+def look(evidence: Evidence, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """``modules`` and ``devices`` by name, the devices' node GUIDs (``guids``), and ``limits`` that
     systemd gives to what it starts.
 
+    A module that was kept ``before`` is told wherever it is loaded, also where its device has gone.
     What cannot be told is left out, and so lost where it could be told before. In a container the
     modules are the machine's.
     """
@@ -47,6 +48,7 @@ def look(evidence: Evidence) -> dict[str, Any]:
         unwanted.update(_ON_DEMAND)
     if all(_ask.names(evidence, f"{INFINIBAND}/{one}/device").known for one in devices):
         unwanted.update(_SOFTWARE)
+    unwanted.difference_update((before or {}).get("modules", ()))
     limits = {}
     if defaults is not None:
         limits = {"memlock": defaults.memlock_soft, "nofile": defaults.nofile_soft}

@@ -145,7 +145,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._evidence import C
 
 def _look(reasons: list[str], root: str, removed: bool, before: dict[str, Any]) -> dict[str, Any]:
     evidence = Cached(Live(root))
-    kept = _reboot_kept.look(evidence)
+    kept = _reboot_kept.look(evidence, before)
     need = _reboot.judge(_reboot_look.look(evidence, root), removed=removed)
     counts = [one for one in need.reasons if one.kind in reasons]
     return {

@@ -92,6 +92,22 @@ def test_what_somebody_asked_for_is_not_missed_where_no_device_is(tmp_path: Path
     assert (kept["devices"], kept["modules"]) == ([], ["nvidia", "mlx5_core"])
 
 
+@pytest.mark.parametrize(
+    ("device", "module"), [("rxe0", "rdma_rxe"), ("mlx5_0", "mlx5_core")], ids=["soft", "hard"]
+)
+def test_of_a_device_that_is_gone_the_modules_are_not_said_to_be_gone(
+    device: str, module: str, tmp_path: Path
+) -> None:
+    root = a_host(tmp_path, "ib_core", "ib_uverbs", "rdma_ucm", module, device=device)
+    before = _reboot_kept.look(Host(root))
+    (root / "sys/class/infiniband" / device).rmdir()
+    now = _reboot_kept.look(Host(root), before)
+    assert _reboot_kept.lost(before, now) == [f"RDMA device {device} was there before, and is not"]
+    (root / "sys/module/ib_uverbs").rmdir()
+    now = _reboot_kept.look(Host(root), before)
+    assert "module ib_uverbs was loaded before, and is not" in _reboot_kept.lost(before, now)
+
+
 def test_where_nobody_can_tell_the_devices_the_modules_are_missed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
