@@ -53,8 +53,8 @@ _PACKAGES = (
     "ucx-utils",
     "udev",
 )
-# Drivers of hardware that no machine here has: an emulated processor would read each of them for
-# every depmod. Kept is what RDMA, containers and qemu's own devices ask for.
+# Of the drivers, what RDMA, containers and qemu's own devices ask for. The others an emulated
+# processor would read for every depmod, and no machine here has their hardware.
 _DRIVERS = (
     *("block/*", "char/*", "infiniband/*", "md/*", "pps/*", "ptp/*", "virtio/*"),
     *("net/bonding/*", "net/ethernet/mellanox/*", "net/ipvlan/*", "net/vxlan/*"),

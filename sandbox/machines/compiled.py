@@ -2,9 +2,11 @@
 """Part of the machines' image: what Python has compiled out of an archive once, it keeps.
 
 Ansible sends a module with its libraries as an archive of sources, and every task compiles them
-anew. That takes a processor a tenth of a second, and an emulated one half of the task. Kept is what
-the compiler made of these very bytes, until the next boot; where nothing can be kept (another user
-than root), it is compiled as usual. Needs the standard library of the machines' Python alone.
+anew. Of ours, a node keeps what came out (_compiled.py), but Ansible's own libraries are compiled
+before any code of ours runs. That takes a processor a twentieth of a second, and an emulated one
+nearly half of a small task. Kept is what the compiler made of these very bytes, until the next
+boot; where nothing can be kept (another user than root), it is compiled as usual. Needs the
+standard library of the machines' Python alone.
 """
 
 from __future__ import annotations

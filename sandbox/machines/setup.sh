@@ -64,7 +64,7 @@ for unit in apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub
     ln -sf /dev/null "/etc/systemd/system/$unit"
 done
 
-# Ansible's modules come as sources, and an emulated processor compiles them for half of each task.
+# Ansible's libraries come as sources, and an emulated processor compiles them for nearly half of a small task.
 python=$(python3 -c 'import site; print(site.getsitepackages()[0])')
 install -D -m 0644 "$parts/compiled.py" "$python/ibready_compiled.py"
 echo 'import ibready_compiled; ibready_compiled.install()' > "$python/ibready_compiled.pth"
