@@ -10,51 +10,49 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import FAIL
 from ansible_collections.ibready.cluster.plugins.module_utils._data.bench import TESTS
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import ExpectationError
-from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
-from ansible_collections.ibready.cluster.plugins.module_utils._waivers import WaiverError
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _files, _summary
-from ansible_collections.ibready.cluster.plugins.plugin_utils._bench import (
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import ExpectationError
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.waivers import WaiverError
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.version import VERSION
+from ansible_collections.ibready.cluster.plugins.plugin_utils._answers import apart
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.bench import (
     baseline,
     judge,
     render,
-    told,
+    reported,
     values,
 )
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import files
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import summary
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
 
+_WORDS = {"type": "list", "elements": "str"}
 _REGRESSION = ".regression"
 
 
-class ActionModule(ActionBase):
+class ActionModule(SiteAction):
     """The whole of the module ``bench_report``: there is nothing to do on a node."""
 
-    _requires_connection = False
-    _VALID_ARGS = frozenset(("hosts", "dest", "what", "tests", "floors", "baseline", "rebase"))
-    _supports_check_mode = True
+    SPEC: ClassVar[dict[str, Any]] = {
+        "hosts": {**_WORDS, "required": True},
+        "dest": {"type": "path", "required": True},
+        "what": {
+            **_WORDS,
+            "choices": list(values.WHAT),
+            "default": list(values.WHAT),
+        },
+        "tests": {**_WORDS, "choices": list(TESTS), "default": list(TESTS)},
+        "floors": {"type": "dict", "default": {}},
+        "baseline": {"type": "str", "default": ""},
+        "rebase": {"type": "bool", "default": False},
+    }
 
-    def run(
-        self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
-        result: dict[str, Any] = super().run(tmp, task_vars)
-        words = {"type": "list", "elements": "str"}
-        _, args = self.validate_argument_spec(
-            argument_spec={
-                "hosts": {**words, "required": True},
-                "dest": {"type": "path", "required": True},
-                "what": {**words, "choices": list(judge.WHAT), "default": list(judge.WHAT)},
-                "tests": {**words, "choices": list(TESTS), "default": list(TESTS)},
-                "floors": {"type": "dict", "default": {}},
-                "baseline": {"type": "str", "default": ""},
-                "rebase": {"type": "bool", "default": False},
-            }
-        )
+    def act(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         if not args["hosts"] or not args["dest"]:
             raise AnsibleActionFail("no host to report on, or no dest; next: name both")
         if not args["what"] or (values.PERFTEST in args["what"] and not args["tests"]):
@@ -62,9 +60,8 @@ class ActionModule(ActionBase):
                 "nothing to measure: bench_what, or bench_tests, names nothing; "
                 "next: leave it out, or name what to measure"
             )
-        variables = task_vars or {}
         try:
-            hosts = told.gather(variables["hostvars"], args["hosts"])
+            hosts = reported.gather(variables["hostvars"], args["hosts"])
         except (ExpectationError, WaiverError) as exc:
             raise AnsibleActionFail(str(exc)) from exc
         folder = Path(args["dest"])
@@ -75,19 +72,24 @@ class ActionModule(ActionBase):
             if not args["rebase"]:
                 raise AnsibleActionFail(str(exc)) from exc
             before = {}
-        wish = judge.Wish(
+        desired = judge.Desired(
             what=args["what"],
             tests=args["tests"],
             floors=_floors(args["floors"]),
             size=len(variables["groups"]["all"]),
         )
-        report, mine = judge.report(hosts, wish, before, created=datetime.now(UTC), version=VERSION)
+        now = datetime.now(UTC)
+        report, mine = apart.together(
+            hosts,
+            lambda some: judge.report(some, desired, before, created=now, version=VERSION),
+            reported.lost,
+        )
         self._display.display("\n" + render.render(report) + "\n")
         better = _kept(report, before, mine, rebase=args["rebase"])
-        result.update(
+        result: dict[str, Any] = dict(
             changed=False,
             verdicts={name: host["verdict"] for name, host in report["hosts"].items()},
-            bad=_summary.bad(report),
+            bad=summary.bad(report),
             json=str((folder / "bench.json").resolve()),
             baseline=str(kept),
             baseline_written=[] if self._task.check_mode else sorted(better),
@@ -105,13 +107,12 @@ class ActionModule(ActionBase):
     ) -> None:
         """Write the report, and the baselines where one is new."""
         try:
-            _files.write_whole(path, json.dumps(report, indent=1) + "\n")
+            files.write_whole(path, json.dumps(report, indent=1) + "\n")
             if baselines:
                 baseline.write(kept, baselines, VERSION)
         except OSError as exc:
             raise AnsibleActionFail(
-                f"{exc.filename or path} was not written: {exc}; next: set ibready_report_dir or "
-                "bench_baseline"
+                f"{exc.filename or path} was not written: {exc}; next: set ibready_report_dir or bench_baseline"
             ) from exc
 
 
@@ -127,24 +128,22 @@ def _kept(
     The first must be without any failure; who asks for one accepts warnings, and no error.
     """
     failures = {
-        one["severity"]
+        check["severity"]
         for host in report["hosts"].values()
-        for one in host["checks"]
-        if one["result"] == FAIL and not one["id"].endswith(_REGRESSION)
+        for check in host["checks"]
+        if check["result"] == FAIL and not check["id"].endswith(_REGRESSION)
     }
     if "error" in failures or (failures and not rebase):
         return {}
-    return {kind: one for kind, one in mine.items() if rebase or kind not in before}
+    return {kind: entry for kind, entry in mine.items() if rebase or kind not in before}
 
 
 def _floors(given: Mapping[str, Any]) -> dict[str, float]:
     """Numbers above 0, by their names."""
     found = {}
     for name, value in given.items():
-        if name not in judge.FLOORS:
-            raise AnsibleActionFail(
-                f"bench_floors: {name!r} is none of {', '.join(judge.FLOORS)}; next: leave it out"
-            )
+        if name not in values.FLOORS:
+            raise AnsibleActionFail(f"bench_floors: {name!r} is none of {', '.join(values.FLOORS)}; next: leave it out")
         try:
             found[name] = float(value)
         except (TypeError, ValueError):

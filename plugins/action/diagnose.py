@@ -10,33 +10,34 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _waivers
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import waivers
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import (
     ExpectationError,
     Expectations,
     from_inventory,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
-from ansible_collections.ibready.cluster.plugins.plugin_utils import (
-    _cluster,
-    _expected,
-    _files,
-    _hosts,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.version import VERSION
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import (
     bundles,
     diagnosis,
     job_log,
     render,
+    table,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.command import Where
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import report as _fabrics
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import cluster
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import files
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site import expected
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import rendered
 
 NO_LOG = (
     "no log of a job was given, so what a job really used was not looked at; "
@@ -49,49 +50,41 @@ _STRANGERS = (
 )
 
 
-class ActionModule(ActionBase):
+class ActionModule(SiteAction):
     """The whole of the module ``diagnose``: there is nothing to do on a node."""
 
-    _requires_connection = False
-    _VALID_ARGS = frozenset(("hosts", "bundles", "expect", "log", "dest", "most"))
-    _supports_check_mode = True
+    SPEC: ClassVar[dict[str, Any]] = {
+        "hosts": {"type": "list", "elements": "str"},
+        "bundles": {"type": "path"},
+        "expect": {"type": "dict"},
+        "log": {"type": "path"},
+        "dest": {"type": "path", "required": True},
+        "most": {"type": "int", "default": render.MOST},
+    }
+    RULES: ClassVar[dict[str, Any]] = {
+        "mutually_exclusive": [("hosts", "bundles")],
+        "required_one_of": [("hosts", "bundles")],
+    }
 
-    def run(
-        self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
-        result: dict[str, Any] = super().run(tmp, task_vars)
-        _, args = self.validate_argument_spec(
-            argument_spec={
-                "hosts": {"type": "list", "elements": "str"},
-                "bundles": {"type": "path"},
-                "expect": {"type": "dict"},
-                "log": {"type": "path"},
-                "dest": {"type": "path", "required": True},
-                "most": {"type": "int", "default": render.MOST},
-            },
-            mutually_exclusive=[("hosts", "bundles")],
-            required_one_of=[("hosts", "bundles")],
-        )
+    def act(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         if not args["dest"]:
             raise AnsibleActionFail("dest is empty; next: name the folder for the diagnosis")
-        variables = task_vars or {}
         created = datetime.now(UTC)
         try:
+            table.rows()
             hosts = self._gather(args, variables)
         except ExpectationError as exc:
             raise AnsibleActionFail(f"ibready_expect: {exc}") from exc
-        except _waivers.WaiverError as exc:
+        except waivers.WaiverError as exc:
             raise AnsibleActionFail(f"ibready_waivers: {exc}") from exc
-        except bundles.BundlesError as exc:
+        except (bundles.BundlesError, table.CausesError) as exc:
             raise AnsibleActionFail(str(exc)) from exc
         inventory = list(variables["groups"]["all"])
         size = len(hosts) if args["bundles"] else len(inventory)
         plan = None if args["bundles"] else _hosts.ping_plan(variables["hostvars"], args["hosts"])
         moves = None if args["bundles"] else _hosts.rdma_plan(variables["hostvars"], args["hosts"])
-        asked = (
-            None if args["bundles"] else _fabrics.asked(variables["hostvars"], inventory, inventory)
-        )
-        report = _cluster.report(
+        asked = None if args["bundles"] else _fabrics.asked(variables["hostvars"], inventory, inventory)
+        report = cluster.report(
             hosts,
             size=size,
             created=created,
@@ -101,29 +94,29 @@ class ActionModule(ActionBase):
             asked=asked,
             moves=moves,
         )
-        told = diagnosis.diagnose(
-            report, self._job(args["log"], hosts, created), _where(variables, inventory)
-        )
+        job = self._job(args["log"], hosts, created)
+        where = _where(variables, inventory)
+        reported = rendered.surely(lambda run: diagnosis.diagnose(run, job, where), report, self._display.warning)
         notes = [] if args["log"] else [NO_LOG]
         strangers = [host.name for host in hosts if host.name not in inventory]
         if args["bundles"] and strangers and not args["expect"]:
             notes.append(_STRANGERS.format(", ".join(strangers[:_SHOWN])))
-        self._display.display("\n" + render.render(told, max(args["most"], 1), notes) + "\n")
+        self._display.display("\n" + render.render(reported, max(args["most"], 1), notes) + "\n")
         written = {
             "schema": diagnosis.SCHEMA,
             "created": created.isoformat(timespec="seconds"),
             "ibready": VERSION,
             "from": "bundles" if args["bundles"] else "hosts",
-            **told.to_dict(),
+            **reported.to_dict(),
             "notes": notes,
         }
-        result.update(
+        result: dict[str, Any] = dict(
             changed=False,
             **{name: written[name] for name in ("answer", "causes", "unknown", "waived")},
-            simulated=told.simulated,
+            simulated=reported.simulated,
             json=self._write(Path(args["dest"]), written),
         )
-        if not told.looked:
+        if not reported.looked:
             result.update(failed=True, msg=_nothing(report))
         return result
 
@@ -139,9 +132,7 @@ class ActionModule(ActionBase):
             )
         return _hosts.gather(variables["hostvars"], args["hosts"])
 
-    def _job(
-        self, path: str | None, hosts: Sequence[_hosts.Host], created: datetime
-    ) -> dict[str, list[Check]]:
+    def _job(self, path: str | None, hosts: Sequence[_hosts.Host], created: datetime) -> dict[str, list[Check]]:
         if not path:
             return {}
         if not Path(path).is_file():
@@ -155,7 +146,7 @@ class ActionModule(ActionBase):
         """Write the file; a full disk on the controller must not hide the diagnosis."""
         path = folder / "ibready-diagnosis.json"
         try:
-            _files.write_whole(path, json.dumps(written, indent=1) + "\n")
+            files.write_whole(path, json.dumps(written, indent=1) + "\n")
         except OSError as exc:
             raise AnsibleActionFail(
                 f"the diagnosis was not written to {folder}: {exc}; next: set ibready_report_dir"
@@ -165,28 +156,28 @@ class ActionModule(ActionBase):
 
 def _site(
     name: str, otherwise: Mapping[str, Any] | None, variables: Mapping[str, Any]
-) -> tuple[Expectations, Sequence[_waivers.Waiver]]:
+) -> tuple[Expectations, Sequence[waivers.Waiver]]:
     """What the inventory says of a host that it has; of one that it has not, the option."""
     if name not in variables["groups"]["all"]:
         return from_inventory(otherwise), ()
     known = variables["hostvars"][name]
     return (
-        from_inventory(_expected.of(known)),
-        _waivers.parse(known.get("ibready_waivers") or []),
+        from_inventory(expected.of(known)),
+        waivers.parse(known.get("ibready_waivers") or [], CATALOG),
     )
 
 
 def _where(variables: Mapping[str, Any], inventory: Sequence[str]) -> Where:
     """The inventory that the operator gave; Ansible's default where that names no host is none."""
-    sources = [str(one) for one in variables.get("ansible_inventory_sources") or ()]
+    sources = [str(inventory_source) for inventory_source in variables.get("ansible_inventory_sources") or ()]
     return Where(sources, inventory) if sources and inventory else Where()
 
 
 def _nothing(report: Mapping[str, Any]) -> str:
     """Why nothing can be said: the first reason of every host, some of them."""
-    told = [f"{name}: {host['checks'][0]['cause']}" for name, host in report["hosts"].items()]
-    more = f" and {len(told) - 3} more" if len(told) > 3 else ""
+    reported = [f"{name}: {host['checks'][0]['cause']}" for name, host in report["hosts"].items()]
+    more = f" and {len(reported) - 3} more" if len(reported) > 3 else ""
     return (
-        f"no host could be looked at, so there is no diagnosis ({'; '.join(told[:3])}{more}); "
+        f"no host could be looked at, so there is no diagnosis ({'; '.join(reported[:3])}{more}); "
         "next: mend what keeps the hosts from answering, or collect their bundles anew"
     )

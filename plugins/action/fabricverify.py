@@ -14,14 +14,15 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import ExpectationError
-from ansible_collections.ibready.cluster.plugins.module_utils._waivers import WaiverError
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts, _render_fabric
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import gather
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import report as _report
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plain import plain
-from ansible_collections.ibready.cluster.plugins.plugin_utils._verify_action import PAUSE
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import ExpectationError
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.waivers import WaiverError
+from ansible_collections.ibready.cluster.plugins.module_utils._ground import check as _model
+from ansible_collections.ibready.cluster.plugins.plugin_utils._answers import apart
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import gather, report as _report
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ground.plain import plain
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.verify_action import PAUSE
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_fabric
 
 _MODULE = "ibready.cluster.fabric_look"
 _SITE = (
@@ -37,9 +38,7 @@ _SITE = (
 class ActionModule(ActionBase):
     """The whole of the module ``fabricverify``; what a node has to do is fabric_look's."""
 
-    def run(
-        self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result: dict[str, Any] = super().run(tmp, task_vars)
         variables = task_vars or {}
         _, args = self.validate_argument_spec(
@@ -55,7 +54,7 @@ class ActionModule(ActionBase):
         site = {name: self._templar.template(variables.get(name)) for name in _SITE}
         try:
             if args["hosts"] is not None:
-                told, hosts = self._of_run(args["hosts"], args["plan"], variables)
+                reported, hosts = self._of_run(args["hosts"], args["plan"], variables)
             else:
                 me = str(variables.get("inventory_hostname"))
                 why = "" if args["bundle"] else self._asks_not(me, variables, site)
@@ -63,7 +62,7 @@ class ActionModule(ActionBase):
                     result.update(skipped=True, changed=False, msg=why)
                     return result
                 # Before minutes of asking: a plan that cannot be read stops here.
-                told = _report.Asked(
+                reported = _report.Query(
                     wishes=gather.wishes(site, args["plan"]),
                     known=gather.known(site),
                     inventory=tuple(variables.get("groups", {}).get("all", ())),
@@ -76,11 +75,11 @@ class ActionModule(ActionBase):
                 if asked.get("failed") or "looks" not in asked:
                     result.update(asked)
                     return result
-                told = replace(told, looks=gather.looks(me, asked))
-                hosts = self._of_earlier(told.inventory, variables.get("hostvars", {}))
+                reported = replace(reported, looks=gather.looks(me, asked))
+                hosts = self._of_earlier(reported.inventory, variables.get("hostvars", {}))
         except (gather.FabricError, ExpectationError, WaiverError) as exc:
             raise AnsibleActionFail(f"fabricverify: {exc}") from exc
-        result.update(self._judged(told, hosts, report_only=args["report_only"]))
+        result.update(self._judged(reported, hosts, report_only=args["report_only"]))
         return result
 
     def _question(self, args: dict[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -91,20 +90,17 @@ class ActionModule(ActionBase):
 
     def _of_run(
         self, names: list[str], plan: str | None, variables: dict[str, Any]
-    ) -> tuple[_report.Asked, list[_hosts.Host]]:
+    ) -> tuple[_report.Query, list[_hosts.Host]]:
         """What the playbooks have registered."""
         everybody = variables.get("groups", {}).get("all", ())
-        told = _report.asked(variables["hostvars"], names, everybody, plan)
-        if told is None:
+        reported = _report.asked(variables["hostvars"], names, everybody, plan)
+        if reported is None:
             raise gather.FabricError(
-                "nobody has asked a fabric in this run; next: playbooks/fabric.yml, or leave "
-                "`hosts` out to ask now"
+                "nobody has asked a fabric in this run; next: playbooks/fabric.yml, or leave `hosts` out to ask now"
             )
-        return told, _hosts.gather(variables["hostvars"], names)
+        return reported, _hosts.gather(variables["hostvars"], names)
 
-    def _of_earlier(
-        self, everybody: Sequence[str], hostvars: Mapping[str, Any]
-    ) -> list[_hosts.Host]:
+    def _of_earlier(self, everybody: Sequence[str], hostvars: Mapping[str, Any]) -> list[_hosts.Host]:
         """Hosts of which earlier tasks have told."""
         names = [name for name in everybody if "ibready_ibverify" in hostvars.get(name, {})]
         return _hosts.gather(hostvars, names)
@@ -114,26 +110,24 @@ class ActionModule(ActionBase):
         # Of the hosts that are left: one that could not be reached asks for nobody.
         left = list(variables.get("ansible_play_hosts") or [me])
         named = gather.listed(site, "ibready_fabric_from")
-        chosen = [one for one in named if one in left] if named else left[:1]
+        chosen = [entry for entry in named if entry in left] if named else left[:1]
         if not chosen:
             raise gather.FabricError(
-                f"nobody asks: ibready_fabric_from names {', '.join(named)}, and none of them "
-                "takes part in this run"
+                f"nobody asks: ibready_fabric_from names {', '.join(named)}, and none of them takes part in this run"
             )
         if me in chosen:
             return ""
         return f"{', '.join(chosen)} asks for all (ibready_fabric_from names others)"
 
-    def _judged(
-        self, told: _report.Asked, hosts: list[_hosts.Host], *, report_only: bool
-    ) -> dict[str, Any]:
-        found, _of_hosts = _report.judged(hosts, told, datetime.now(UTC).date())
+    def _judged(self, told: _report.Query, hosts: list[_hosts.Host], *, report_only: bool) -> dict[str, Any]:
+        today = datetime.now(UTC).date()
+        found, _of_hosts = apart.together(hosts, lambda some: _report.judged(some, told, today), _hosts.lost)
         if not told.looks and not hosts:
             why = "this host has no InfiniBand port (ibready_fabric_from names who asks)"
             return {"skipped": True, "changed": False, "msg": why, **found}
-        lines = _render_fabric.lines({"fabric": found})
+        lines = render_fabric.lines({"fabric": found})
         self._display.display("\n".join(map(plain, lines)) + "\n")
-        checks = [_model.from_dict(one) for fabric in found["fabrics"] for one in fabric["checks"]]
+        checks = [_model.from_dict(check) for fabric in found["fabrics"] for check in fabric["checks"]]
         verdict = _model.UNKNOWN_VERDICT if found["error"] else _model.verdict(checks)
         if found["skipped"]:
             return {"skipped": True, "changed": False, "msg": found["skipped"], **found}
@@ -141,10 +135,10 @@ class ActionModule(ActionBase):
             "schema": "ibready/verdict/1",
             "changed": False,
             "verdict": verdict,
-            "checks": [one.to_dict() for one in checks],
+            "checks": [check.to_dict() for check in checks],
             **found,
         }
         if verdict in (_model.NOT_READY, _model.UNKNOWN_VERDICT) and not report_only:
-            said = "; ".join(_model.sentence(one) for one in _model.trouble(checks))
+            said = "; ".join(_model.sentence(check) for check in _model.trouble(checks))
             result.update(failed=True, msg=f"the fabric is {verdict}: {found['error'] or said}")
         return result

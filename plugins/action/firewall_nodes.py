@@ -6,38 +6,30 @@ Runs on the controller, for only it knows the inventory.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _firewall_nodes
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plain import plain
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import firewall_nodes
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ground.plain import plain
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
 
 
-class ActionModule(ActionBase):
+class ActionModule(SiteAction):
     """The whole of the module ``firewall_nodes``."""
 
-    _requires_connection = False
-    _VALID_ARGS = frozenset(("hosts", "networks"))
-    _supports_check_mode = True
+    trusted = False
+    SPEC: ClassVar[dict[str, Any]] = {
+        "hosts": {"type": "list", "elements": "str", "required": True},
+        "networks": {"type": "list", "elements": "str", "default": []},
+    }
 
-    def run(
-        self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
-        result: dict[str, Any] = super().run(tmp, task_vars)
-        _, args = self.validate_argument_spec(
-            argument_spec={
-                "hosts": {"type": "list", "elements": "str", "required": True},
-                "networks": {"type": "list", "elements": "str", "default": []},
-            }
-        )
-        hostvars = (task_vars or {})["hostvars"]
+    def act(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
+        hostvars = variables["hostvars"]
         try:
-            found = _firewall_nodes.nodes(hostvars, args["hosts"], args["networks"])
-        except _firewall_nodes.NodesError as exc:
+            found = firewall_nodes.nodes(hostvars, args["hosts"], args["networks"])
+        except firewall_nodes.NodesError as exc:
             raise AnsibleActionFail(str(exc)) from exc
-        for text in _firewall_nodes.unseen(found):
+        for text in firewall_nodes.unseen(found):
             self._display.warning(plain(text))
-        result.update(changed=False, nodes=found)
-        return result
+        return {"changed": False, "nodes": found}

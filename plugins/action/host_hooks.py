@@ -4,39 +4,33 @@
 from __future__ import annotations
 
 import subprocess
-from typing import Any
+from typing import Any, ClassVar
 
 from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _hooks
-
-_SPEC = {
-    "title": {"type": "str", "required": True},
-    "commands": {"type": "list", "elements": "raw", "required": True},
-    "timeout": {"type": "int", "default": 3600},
-    "unchanged": {"type": "str", "default": ""},
-}
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site import hooks as _hooks
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
 
 
-class ActionModule(ActionBase):
+class ActionModule(SiteAction):
     """The whole of the module ``host_hooks``."""
 
-    _VALID_ARGS = frozenset(_SPEC)
+    _requires_connection = True
+    SPEC: ClassVar[dict[str, Any]] = {
+        "title": {"type": "str", "required": True},
+        "commands": {"type": "list", "elements": "raw", "required": True},
+        "timeout": {"type": "int", "default": 3600},
+        "unchanged": {"type": "str", "default": ""},
+    }
 
-    def run(
-        self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
-        result: dict[str, Any] = super().run(tmp, task_vars)
-        _, args = self.validate_argument_spec(argument_spec=_SPEC)
-        variables = task_vars or {}
+    def act(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         name = variables.get("inventory_hostname", "this host")
         try:
             hooks = _hooks.parse(args["commands"])
         except _hooks.HookError as exc:
             raise AnsibleActionFail(f"{name}: {args['title']}: {exc}. Nothing was run.") from None
         ran: list[str] = []
-        result.update(changed=bool(hooks), ran=ran)
+        result: dict[str, Any] = dict(changed=bool(hooks), ran=ran)
         for hook in hooks:
             ran.append(hook.shown())
             if self._task.check_mode:

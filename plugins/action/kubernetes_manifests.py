@@ -9,64 +9,53 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
 
-from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
-from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes import (
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.version import VERSION
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ground.plain import plain
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.kubernetes import (
     files,
     nodes,
     options,
     render,
 )
-from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.names import (
-    KubernetesError,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load
-from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.model import (
-    Matrix,
-    MatrixError,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plain import plain
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import where
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.kubernetes.names import KubernetesError
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix import load
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix.model import Matrix, MatrixError
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan import where
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
 
 _PROBLEMS = (KubernetesError, MatrixError)
 
 
-class ActionModule(ActionBase):
+class ActionModule(SiteAction):
     """The whole of the module ``kubernetes_manifests``."""
 
-    _requires_connection = False
-    _VALID_ARGS = frozenset(("hosts", "dest", *options.SPEC))
-    _supports_check_mode = True
+    SPEC: ClassVar[dict[str, Any]] = {
+        "hosts": {"type": "list", "elements": "str", "required": True},
+        "dest": {"type": "str", "required": True},
+        **options.SPEC,
+    }
 
-    def run(
-        self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
-        result: dict[str, Any] = super().run(tmp, task_vars)
-        _, args = self.validate_argument_spec(
-            argument_spec={
-                "hosts": {"type": "list", "elements": "str", "required": True},
-                "dest": {"type": "str", "required": True},
-                **options.SPEC,
-            }
-        )
-        hostvars = (task_vars or {})["hostvars"]
+    def act(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        hostvars = variables["hostvars"]
         folder = Path(os.environ.get("PWD", "."), Path(args["dest"]).expanduser())
         try:
             wanted = options.read(args)
             matrix = _matrix(args["hosts"], hostvars)
-            told = nodes.read(args["hosts"], hostvars, matrix)
-            rendered = render.render(told, wanted, matrix, VERSION)
+            reported = nodes.read(args["hosts"], hostvars, matrix)
+            rendered = render.render(reported, wanted, matrix, VERSION)
             changed = files.changes(folder, rendered.files)
         except _PROBLEMS as exc:
             raise AnsibleActionFail(f"{exc}. Nothing was written.") from None
         for remark in rendered.remarks:
             self._display.warning(plain(remark))
-        if told.absent:
-            self._display.warning(f"no manifest is about {', '.join(told.absent)}: it told nothing")
+        for name in reported.absent:
+            why = reported.refused.get(name, "it told nothing")
+            self._display.warning(plain(f"no manifest is about {name}: {why}"))
         if not self._task.check_mode:
             try:
                 files.write(folder, rendered.files, changed)
@@ -81,14 +70,14 @@ class ActionModule(ActionBase):
             dest=str(folder),
             files=sorted(rendered.files),
             remarks=list(rendered.remarks),
-            absent=list(told.absent),
-            idle=list(told.idle),
+            absent=list(reported.absent),
+            idle=list(reported.idle),
             sources=vars(rendered.sources),
             operators={
                 "gpu_operator": rendered.operators.gpu.name if rendered.operators.gpu else "",
                 "network_operator": rendered.operators.network.name,
             },
-            resources={name: dict(one) for name, one in rendered.resources.items()},
+            resources={name: dict(resource) for name, resource in rendered.resources.items()},
         )
         return result
 
@@ -96,9 +85,7 @@ class ActionModule(ActionBase):
 def _matrix(hosts: Sequence[str], hostvars: Mapping[str, Any]) -> Matrix:
     """The one matrix that the plans of these hosts were made with."""
     folders = {
-        where.matrix_folders({"stack_matrix": hostvars[host].get("stack_matrix")})
-        for host in hosts
-        if host in hostvars
+        where.matrix_folders({"stack_matrix": hostvars[host].get("stack_matrix")}) for host in hosts if host in hostvars
     }
     if len(folders) > 1:
         raise KubernetesError("stack_matrix differs between hosts. Next: set it once for all")
@@ -108,10 +95,10 @@ def _matrix(hosts: Sequence[str], hostvars: Mapping[str, Any]) -> Matrix:
 def _diff(folder: Path, changed: Sequence[files.Change]) -> list[dict[str, str]]:
     return [
         {
-            "before": one.before,
-            "after": one.after,
-            "before_header": str(folder / one.path),
-            "after_header": str(folder / one.path),
+            "before": change.before,
+            "after": change.after,
+            "before_header": str(folder / change.path),
+            "after_header": str(folder / change.path),
         }
-        for one in changed
+        for change in changed
     ]

@@ -8,52 +8,44 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _files
-from ansible_collections.ibready.cluster.plugins.plugin_utils._launch import make
-from ansible_collections.ibready.cluster.plugins.plugin_utils._launch.kinds import KINDS
-from ansible_collections.ibready.cluster.plugins.plugin_utils._launch.words import LaunchError
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plain import plain
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import files as _files
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ground.plain import plain
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.launch import make
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.launch.words import LaunchError
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.launchers import KINDS
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
 
 # What every script of ours says at its head, and no other file of that name.
 _MARK = "; rendered by ibready "
 _OPTIONS = ("image", "program", "arguments", "nodes", "processes", "port", "mounts")
 
 
-class ActionModule(ActionBase):
+class ActionModule(SiteAction):
     """The whole of the module ``launch``."""
 
-    _requires_connection = False
-    _VALID_ARGS = frozenset(("hosts", "kind", "dest", "show", *_OPTIONS))
-    _supports_check_mode = True
+    SPEC: ClassVar[dict[str, Any]] = {
+        "hosts": {"type": "list", "elements": "str", "required": True},
+        "kind": {"type": "str", "choices": [make.ALL, *KINDS], "default": make.ALL},
+        "dest": {"type": "path"},
+        "show": {"type": "bool", "default": True},
+        "image": {"type": "str"},
+        "program": {"type": "str"},
+        "arguments": {"type": "list", "elements": "str", "default": []},
+        "nodes": {"type": "int"},
+        "processes": {"type": "int"},
+        "port": {"type": "int"},
+        "mounts": {"type": "list", "elements": "str", "default": []},
+    }
 
-    def run(
-        self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
-        result: dict[str, Any] = super().run(tmp, task_vars)
-        _, args = self.validate_argument_spec(
-            argument_spec={
-                "hosts": {"type": "list", "elements": "str", "required": True},
-                "kind": {"type": "str", "choices": [make.ALL, *KINDS], "default": make.ALL},
-                "dest": {"type": "path"},
-                "show": {"type": "bool", "default": True},
-                "image": {"type": "str"},
-                "program": {"type": "str"},
-                "arguments": {"type": "list", "elements": "str", "default": []},
-                "nodes": {"type": "int"},
-                "processes": {"type": "int"},
-                "port": {"type": "int"},
-                "mounts": {"type": "list", "elements": "str", "default": []},
-            }
-        )
-        hostvars = (task_vars or {})["hostvars"]
-        told = {name: hostvars[name] for name in args["hosts"] if name in hostvars}
+    def act(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
+        hostvars = variables["hostvars"]
+        reported = {name: hostvars[name] for name in args["hosts"] if name in hostvars}
         try:
-            made = make.make(told, args["hosts"], args["kind"], args)
+            made = make.make(reported, args["hosts"], args["kind"], args)
         except LaunchError as exc:
             raise AnsibleActionFail(f"nothing to launch: {exc}") from exc
         changed: list[str] = []
@@ -65,24 +57,23 @@ class ActionModule(ActionBase):
             self._show(made, args["kind"])
         for name, why in made.cluster.absent.items():
             self._display.warning(plain(f"{name} is left out of the launch scripts: {why}"))
-        result.update(
-            changed=bool(changed or removed),
-            written=changed,
-            removed=removed,
-            dest=str(Path(args["dest"]).resolve()) if args["dest"] else "",
-            scripts=dict(made.scripts),
-            files=dict(made.files),
-            refused=dict(made.refused),
-            hosts=[one.name for one in made.cluster.nodes],
-            addresses={one.name: one.address for one in made.cluster.nodes},
-            processes=made.cluster.processes,
-            left_out=dict(made.cluster.absent),
-            notes=list(made.cluster.notes),
-            rails=made.cluster.rails,
-            rails_why=made.cluster.rails_why,
-            simulated=made.cluster.simulated,
-        )
-        return result
+        return {
+            "changed": bool(changed or removed),
+            "written": changed,
+            "removed": removed,
+            "dest": str(Path(args["dest"]).resolve()) if args["dest"] else "",
+            "scripts": dict(made.scripts),
+            "files": dict(made.files),
+            "refused": dict(made.refused),
+            "hosts": [node.name for node in made.cluster.nodes],
+            "addresses": {node.name: node.address for node in made.cluster.nodes},
+            "processes": made.cluster.processes,
+            "left_out": dict(made.cluster.absent),
+            "notes": list(made.cluster.notes),
+            "rails": made.cluster.rails,
+            "rails_why": made.cluster.rails_why,
+            "simulated": made.cluster.simulated,
+        }
 
     def _write(self, folder: Path, files: Mapping[str, str]) -> list[str]:
         """Write what differs, nothing in check mode; returns the names of it."""
@@ -111,8 +102,8 @@ class ActionModule(ActionBase):
                 path = folder / kind.file
                 if kind.file in files or not path.is_file() or _MARK not in path.read_text():
                     continue
-                lists = [one for one in kind.files if one.endswith("-hostfile")]
-                removed += [one for one in (kind.file, *lists) if (folder / one).is_file()]
+                lists = [file for file in kind.files if file.endswith("-hostfile")]
+                removed += [entry for entry in (kind.file, *lists) if (folder / entry).is_file()]
             if not self._task.check_mode:
                 for name in removed:
                     (folder / name).unlink()
@@ -128,7 +119,7 @@ class ActionModule(ActionBase):
             for name, text in made.files.items():
                 self._display.display(f"\n----- {name}\n{text}")
             return
-        for one in KINDS.values():
-            why = made.refused.get(one.name)
-            told = f"not rendered: {why}" if why else f"{one.title}, run it {one.where}"
-            self._display.display(f"{one.file:<14}{told}")
+        for entry in KINDS.values():
+            why = made.refused.get(entry.name)
+            reported = f"not rendered: {why}" if why else f"{entry.title}, run it {entry.where}"
+            self._display.display(f"{entry.file:<14}{reported}")

@@ -11,17 +11,18 @@ from typing import Any
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _pack
+from ansible_collections.ibready.cluster.plugins.module_utils._agent import pack
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import ask_host
 
-_MODULE = "ibready.cluster.node_program"
+_MODULE = "node_program"
 _SOURCES = Path(__file__).resolve().parents[1] / "module_utils"
 
 
 @cache
 def packed() -> tuple[str, bytes]:
     """The digest of the sources, and an archive of them alone: the node compiles them."""
-    files = _pack.sources(str(_SOURCES))
-    return _pack.digest(files), _pack.program(files, compiled=False)
+    files = pack.sources(str(_SOURCES))
+    return pack.digest(files), pack.program(files, compiled=False)
 
 
 class ActionModule(ActionBase):
@@ -30,9 +31,7 @@ class ActionModule(ActionBase):
     _VALID_ARGS = frozenset(("path",))
     _supports_check_mode = True
 
-    def run(
-        self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result: dict[str, Any] = super().run(tmp, task_vars)
         host = (task_vars or {}).get("inventory_hostname")
         try:
@@ -44,23 +43,15 @@ class ActionModule(ActionBase):
     def _bring(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         sources, archive = packed()
         asked = {**args, "sources": sources}
-        told = self._node(asked, variables)
-        if not told["stale"] or self._task.check_mode:
-            return told
+        reported = ask_host(self, _MODULE, asked, variables)
+        if not reported["stale"] or self._task.check_mode:
+            return reported
         remote = self._make_tmp_path()
         try:
             with tempfile.NamedTemporaryFile(prefix="ibready-", suffix=".zip") as file:
                 file.write(archive)
                 file.flush()
                 self._connection.put_file(file.name, f"{remote}/sources.zip")
-            return self._node({**asked, "placed": f"{remote}/sources.zip"}, variables)
+            return ask_host(self, _MODULE, {**asked, "placed": f"{remote}/sources.zip"}, variables)
         finally:
             self._remove_tmp_path(remote, force=True)
-
-    def _node(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
-        done: dict[str, Any] = self._execute_module(
-            module_name=_MODULE, module_args=args, task_vars=variables
-        )
-        if done.get("failed"):
-            raise AnsibleActionFail(str(done.get("msg")), result=done)
-        return done

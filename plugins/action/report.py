@@ -10,62 +10,43 @@ import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ansible import context
 from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
 from ansible.release import __version__ as ANSIBLE
 
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import ExpectationError
-from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
-from ansible_collections.ibready.cluster.plugins.module_utils._waivers import WaiverError
-from ansible_collections.ibready.cluster.plugins.plugin_utils import (
-    _cluster,
-    _files,
-    _hosts,
-    _render_json,
-    _render_text,
-    _summary,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import ExpectationError
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.waivers import WaiverError
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.version import VERSION
+from ansible_collections.ibready.cluster.plugins.plugin_utils._answers import clean
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import report as _fabrics
-from ansible_collections.ibready.cluster.plugins.plugin_utils._run import (
-    changed,
-    clean,
-    compare,
-    history,
-    read,
-    rendered,
-    told,
-)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import cluster
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import files
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts, summary
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import build, changed, compare, history, read
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_json, render_text, rendered
 
 
-class ActionModule(ActionBase):
+class ActionModule(SiteAction):
     """The whole of the module ``report``: there is nothing to do on a node."""
 
-    _requires_connection = False
-    _VALID_ARGS = frozenset(("hosts", "dest", "report_only", "fail_on", "formats", "keep"))
+    SPEC: ClassVar[dict[str, Any]] = {
+        "hosts": {"type": "list", "elements": "str", "required": True},
+        "dest": {"type": "path", "required": True},
+        "report_only": {"type": "bool", "default": False},
+        "fail_on": {"choices": list(summary.ACCEPTED), "default": "not_ready"},
+        "formats": {
+            "type": "list",
+            "elements": "str",
+            "choices": list(rendered.FORMATS),
+            "default": list(rendered.FORMATS),
+        },
+        "keep": {"type": "int", "default": history.KEEP},
+    }
 
-    def run(
-        self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
-        result: dict[str, Any] = super().run(tmp, task_vars)
-        formats = list(rendered.FORMATS)
-        _, args = self.validate_argument_spec(
-            argument_spec={
-                "hosts": {"type": "list", "elements": "str", "required": True},
-                "dest": {"type": "path", "required": True},
-                "report_only": {"type": "bool", "default": False},
-                "fail_on": {"choices": list(_summary.ACCEPTED), "default": "not_ready"},
-                "formats": {
-                    "type": "list",
-                    "elements": "str",
-                    "choices": formats,
-                    "default": formats,
-                },
-                "keep": {"type": "int", "default": history.KEEP},
-            }
-        )
+    def act(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         if not args["dest"]:
             raise AnsibleActionFail("dest is empty; next: name the folder for the report")
         if not args["hosts"]:
@@ -74,10 +55,11 @@ class ActionModule(ActionBase):
                 "next: `ansible-inventory -i INVENTORY --graph`"
             )
         folder = Path(args["dest"])
-        report = self._judged(args, task_vars or {}, folder)
-        self._display.display("\n" + _render_text.render(report) + "\n")
-        bad = _summary.bad(report, _summary.ACCEPTED[args["fail_on"]])
-        result.update(
+        report = self._judged(args, variables, folder)
+        shown = rendered.surely(render_text.render, report, self._display.warning)
+        self._display.display("\n" + shown + "\n")
+        bad = summary.bad(report, summary.ACCEPTED[args["fail_on"]])
+        result: dict[str, Any] = dict(
             changed=False,
             verdicts={name: host["verdict"] for name, host in report["hosts"].items()},
             bad=bad,
@@ -87,9 +69,7 @@ class ActionModule(ActionBase):
             result.update(failed=True, msg=" ".join(bad.values()))
         return result
 
-    def _judged(
-        self, args: Mapping[str, Any], variables: Mapping[str, Any], folder: Path
-    ) -> dict[str, Any]:
+    def _judged(self, args: Mapping[str, Any], variables: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         """The run object."""
         hostvars = variables["hostvars"]
         try:
@@ -99,7 +79,7 @@ class ActionModule(ActionBase):
         except WaiverError as exc:
             raise AnsibleActionFail(f"ibready_waivers: {exc}") from exc
         size = len(variables["groups"]["all"])
-        report = _cluster.report(
+        report = cluster.report(
             hosts,
             size=size,
             created=datetime.now(UTC),
@@ -108,34 +88,37 @@ class ActionModule(ActionBase):
             moves=_hosts.rdma_plan(hostvars, args["hosts"]),
             asked=_fabrics.asked(hostvars, args["hosts"], variables["groups"]["all"]),
         )
-        run = told.Run(
+        run = build.Run(
             playbooks=_playbooks(),
             size=size,
             fail_on=args["fail_on"],
             limit=str(variables.get("ansible_limit") or ""),
             check_mode=bool(self._task.check_mode),
         )
-        found = told.complete(
+        found = build.complete(
             report,
             hosts,
             run,
-            plan=told.plan(hostvars, args["hosts"]),
+            plan=build.plan(hostvars, args["hosts"]),
             listened=changed.TOLD,
             ansible=ANSIBLE,
-            benchmarks=told.benchmarks(folder / "bench.json"),
+            benchmarks=build.benchmarks(folder / "bench.json"),
         )
         return {**found, "since": _since(folder, found)}
 
-    def _write(
-        self, folder: Path, report: dict[str, Any], args: Mapping[str, Any]
-    ) -> dict[str, str]:
+    def _write(self, folder: Path, report: dict[str, Any], args: Mapping[str, Any]) -> dict[str, str]:
         """Write all files; a full disk on the controller must not hide the verdict."""
         stem = folder / rendered.NAME
         path = folder / f"{rendered.NAME}{rendered.JSON}"
-        text = _render_json.render(report)
-        texts = rendered.render(clean.clean(report, text), args["formats"])
+        text = render_json.render(report)
+        cleaned, warn = clean.clean(report, text), self._display.warning
+        texts = {
+            name: rendered.surely(entry, cleaned, warn)
+            for name, (_, entry) in rendered.FORMATS.items()
+            if name in args["formats"]
+        }
         try:
-            _files.write_whole(path, text)
+            files.write_whole(path, text)
             paths = rendered.write(stem, texts)
             history.keep(folder, report, text, args["keep"])
         except OSError as exc:
@@ -148,7 +131,7 @@ class ActionModule(ActionBase):
 def _playbooks() -> list[str]:
     """What ansible-playbook was given; of an ad hoc run nothing."""
     given = context.CLIARGS.get("args")
-    return [str(one) for one in given] if isinstance(given, list | tuple) else []
+    return [str(entry) for entry in given] if isinstance(given, list | tuple) else []
 
 
 def _since(folder: Path, report: Mapping[str, Any]) -> dict[str, Any] | None:

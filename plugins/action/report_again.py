@@ -7,58 +7,43 @@ Runs on the controller alone: all that it reads are files there.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
 from jinja2 import TemplateError
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils import (
-    _render_since,
-    _render_text,
-    _summary,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._run import (
-    compare,
-    history,
-    read,
-    rendered,
-)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import summary
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import compare, history, read
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_text, rendered
 
 # Facts are as the release that wrote them has them, and no schema is held against them.
 _ODD = (AttributeError, IndexError, KeyError, TypeError, ValueError, TemplateError)
 
 
-class ActionModule(ActionBase):
+class ActionModule(SiteAction):
     """The whole of the module ``report_again``: there is nothing to do on a node."""
 
-    _requires_connection = False
-    _VALID_ARGS = frozenset(("folder", "run", "since", "formats", "fail_on"))
+    trusted = False
+    SPEC: ClassVar[dict[str, Any]] = {
+        "folder": {"type": "path", "required": True},
+        "run": {"type": "str", "default": ""},
+        "since": {"type": "str", "default": ""},
+        "formats": {
+            "type": "list",
+            "elements": "str",
+            "choices": list(rendered.FORMATS),
+            "default": list(rendered.FORMATS),
+        },
+        "fail_on": {"choices": list(summary.ACCEPTED), "default": "never"},
+    }
 
-    def run(
-        self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
-        result: dict[str, Any] = super().run(tmp, task_vars)
-        formats = list(rendered.FORMATS)
-        _, args = self.validate_argument_spec(
-            argument_spec={
-                "folder": {"type": "path", "required": True},
-                "run": {"type": "str", "default": ""},
-                "since": {"type": "str", "default": ""},
-                "formats": {
-                    "type": "list",
-                    "elements": "str",
-                    "choices": formats,
-                    "default": formats,
-                },
-                "fail_on": {"choices": list(_summary.ACCEPTED), "default": "never"},
-            }
-        )
+    def act(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         try:
             path, report = self._read(args)
             texts = rendered.render(report, args["formats"])
-            shown = _render_text.render(report)
-            bad = _summary.bad(report, _summary.ACCEPTED[args["fail_on"]])
+            shown = render_text.render(report)
+            bad = summary.bad(report, summary.ACCEPTED[args["fail_on"]])
         except read.RunError as exc:
             raise AnsibleActionFail(str(exc)) from exc
         except _ODD as exc:
@@ -68,7 +53,7 @@ class ActionModule(ActionBase):
             ) from exc
         self._display.display("\n" + shown + "\n")
         if args["since"]:
-            self._display.display("\n" + _render_since.render(report["since"]) + "\n")
+            self._display.display("\n" + render_text.since(report["since"]) + "\n")
         try:
             paths = rendered.write(history.stem(path), texts)
         except OSError as exc:
@@ -76,7 +61,7 @@ class ActionModule(ActionBase):
                 f"what was rendered was not written beside {path}: {exc}; next: copy the run "
                 "object to a folder that can be written to, and name it there"
             ) from exc
-        result.update(
+        result: dict[str, Any] = dict(
             changed=False,
             run=str(path.resolve()),
             verdicts={name: host["verdict"] for name, host in report["hosts"].items()},

@@ -5,40 +5,34 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
 
-from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.version import VERSION
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bundle import layout, make
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
 
 
-class ActionModule(ActionBase):
+class ActionModule(SiteAction):
     """The whole of the module ``stack_bundle_index``."""
 
-    _requires_connection = False
-    _VALID_ARGS = frozenset(("directory", "key", "classes", "beside", "simulated"))
+    SPEC: ClassVar[dict[str, Any]] = {
+        "directory": {"type": "path", "required": True},
+        "key": {"type": "str", "required": True},
+        "classes": {"type": "list", "elements": "dict", "required": True},
+        "beside": {"type": "list", "elements": "path", "default": []},
+        "simulated": {"type": "str", "default": ""},
+    }
 
-    def run(
-        self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
-        result: dict[str, Any] = super().run(tmp, task_vars)
-        _, args = self.validate_argument_spec(
-            argument_spec={
-                "directory": {"type": "path", "required": True},
-                "key": {"type": "str", "required": True},
-                "classes": {"type": "list", "elements": "dict", "required": True},
-                "beside": {"type": "list", "elements": "path", "default": []},
-                "simulated": {"type": "str", "default": ""},
-            }
-        )
+    def act(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
+        result: dict[str, Any] = {}
         try:
             written = make.finish(
                 Path(args["directory"]),
                 layout.fingerprint(args["key"]),
-                {one["class_name"]: _fetched(one) for one in args["classes"]},
-                [Path(one) for one in args["beside"]],
+                {kind["class_name"]: _fetched(kind) for kind in args["classes"]},
+                [Path(entry) for entry in args["beside"]],
                 datetime.now(UTC).isoformat(timespec="seconds"),
                 f"ibready {VERSION}",
                 args["simulated"],
@@ -53,14 +47,14 @@ class ActionModule(ActionBase):
         return {**result, "changed": bool(written), "written": written}
 
 
-def _fetched(one: dict[str, Any]) -> make.Fetched:
+def _fetched(entry: dict[str, Any]) -> make.Fetched:
     """What stack_bundle returned, as `make` takes it."""
-    files = one["files"]
+    files = entry["files"]
     described = layout.Class(
-        one["kind"],
-        one["digest"],
-        one["made_on"],
-        tuple(one["kernels"]),
+        entry["kind"],
+        entry["digest"],
+        entry["made_on"],
+        tuple(entry["kernels"]),
         {each["file"]: (each["name"], each["version"]) for each in files},
     )
     return make.Fetched(

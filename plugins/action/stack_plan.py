@@ -6,56 +6,50 @@ Runs on the controller, for only it knows all hosts, their variables and the loc
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar, cast
 
 from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
 
-from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.contact_facts import NodeReported
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.version import VERSION
+from ansible_collections.ibready.cluster.plugins.plugin_utils._answers import apart
+from ansible_collections.ibready.cluster.plugins.plugin_utils._answers.typed import read
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bundle import source
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bundle.layout import BundleError
-from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load
-from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.model import (
-    Matrix,
-    MatrixError,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import (
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ground.plain import plain
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix import load
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix.model import Matrix, MatrixError
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan import (
     files,
     install,
+    lock as locks,
     make,
     table,
     where,
 )
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import lock as locks
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.platform import merged, platform
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
 
 _PROBLEMS = (BundleError, MatrixError, locks.LockError, make.PlanError, install.InstallError)
 
 
-class ActionModule(ActionBase):
+class ActionModule(SiteAction):
     """The whole of the module ``stack_plan``."""
 
-    _requires_connection = False
-    _VALID_ARGS = frozenset(("hosts", "relock", "write", "show_only", "bundle"))
-    _supports_check_mode = True
+    SPEC: ClassVar[dict[str, Any]] = {
+        "hosts": {"type": "list", "elements": "str", "required": True},
+        "relock": {"type": "bool", "default": False},
+        "write": {"type": "bool", "default": True},
+        "show_only": {"type": "bool", "default": False},
+        "bundle": {"type": "bool", "default": True},
+    }
 
-    def run(
-        self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
-        result: dict[str, Any] = super().run(tmp, task_vars)
-        _, args = self.validate_argument_spec(
-            argument_spec={
-                "hosts": {"type": "list", "elements": "str", "required": True},
-                "relock": {"type": "bool", "default": False},
-                "write": {"type": "bool", "default": True},
-                "show_only": {"type": "bool", "default": False},
-                "bundle": {"type": "bool", "default": True},
-            }
-        )
-        variables = task_vars or {}
+    def act(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         try:
-            result.update(self._plan(args, variables["hostvars"]))
+            return self._plan(args, variables["hostvars"])
         except _PROBLEMS as exc:
             raise AnsibleActionFail(str(exc)) from exc
         except OSError as exc:
@@ -63,17 +57,21 @@ class ActionModule(ActionBase):
                 f"the lock was not written: {exc}. Nothing was changed on any host. "
                 f"Next: make its folder writable, or set {where.LOCK_FILE}"
             ) from exc
-        return result
 
     def _plan(self, args: dict[str, Any], hostvars: Mapping[str, Any]) -> dict[str, Any]:
-        hosts = [_host(name, hostvars[name]) for name in args["hosts"]]
-        known = [one for one in hosts if one.node]
-        if not known:
-            raise make.PlanError(
-                "no host told what it is; next: see the task above that contacts every host"
-            )
+        hosts, refused = apart.each(args["hosts"], lambda name: _host(name, hostvars[name]))
+        known = _told(hosts.values(), refused)
         path = _the_one(known, where.lock_file, where.LOCK_FILE)
         matrix = load.load(_the_one(known, where.matrix_folders, "stack_matrix"))
+        _, odd = apart.each(
+            [entry.name for entry in known],
+            lambda name: merged([platform(hosts[name].node, matrix)]),
+            (*apart.OPERATOR, *_PROBLEMS),
+        )
+        refused.update(odd)
+        known = _told([entry for entry in known if entry.name not in odd], refused)
+        for name, why in refused.items():
+            self._display.warning(plain(f"{name} gets no plan: {why}"))
         bundle = _bundle(known) if args["bundle"] else None
         sites = install.Sites(_the_one(known, _repositories, "stack_repositories"), bundle)
         old = locks.read(path)
@@ -85,17 +83,16 @@ class ActionModule(ActionBase):
             sites=sites,
             now=datetime.now(UTC).isoformat(timespec="seconds"),
         )
-        simulated = sorted({str(one.node.get("simulated") or "") for one in known} - {""})
+        simulated = sorted({str(entry.node.get("simulated") or "") for entry in known} - {""})
         text = table.render(made.rows, made.changes, ", ".join(simulated))
         self._display.display("\n" + text)
         if made.refused:
-            said = {host: table.refusal(one) for host, one in made.refused.items()}
+            said = {host: table.refusal(entry) for host, entry in made.refused.items()}
             raise make.PlanError(
-                "; ".join(f"{host}: {text}" for host, text in said.items())
-                + ". Nothing was changed on any host."
+                "; ".join(f"{host}: {text}" for host, text in said.items()) + ". Nothing was changed on any host."
             )
-        if bundle is not None and bundle.directory:
-            source.see(bundle, _digests(made))
+        if bundle is not None:
+            sites = replace(sites, bundle=source.see(bundle, _digests(made)))
         packages = _packages(made, matrix, sites, strict=not args["show_only"])
         written: list[str] = []
         if args["write"] and not self._task.check_mode:
@@ -107,16 +104,25 @@ class ActionModule(ActionBase):
             "changes": made.changes,
             "written": written,
             "plans": _plans(made, packages),
-            "classes": {
-                host: row.name for row in made.rows if row.planned is not None for host in row.hosts
-            },
+            "classes": {host: row.name for row in made.rows if row.planned is not None for host in row.hosts},
+            "refused": refused,
         }
 
 
+def _told(hosts: Iterable[make.Host], refused: Mapping[str, str]) -> list[make.Host]:
+    """Those that told what they are; PlanError where none is left."""
+    known = [host for host in hosts if host.node]
+    if not known:
+        said = "".join(f"; {name}: {why}" for name, why in refused.items())
+        raise make.PlanError(f"no host told what it is{said}; next: see the task above that contacts every host")
+    return known
+
+
 def _host(name: str, variables: Mapping[str, Any]) -> make.Host:
-    node = (variables.get("ibready_node") or {}).get("node") or {}
+    reported = (variables.get("ibready_node") or {}).get("node") or {}
+    node = cast(Mapping[str, Any], read(NodeReported, reported, "node"))
     # Only ours: a site's other variables may need facts that nobody has gathered.
-    ours = {one: variables[one] for one in variables if one.startswith(("stack_", "inventory_dir"))}
+    ours = {variable: variables[variable] for variable in variables if variable.startswith(("stack_", "inventory_dir"))}
     return make.Host(name, node, ours)
 
 
@@ -150,9 +156,7 @@ def _digests(made: make.Made) -> dict[str, str]:
     return {row.name: row.planned.digest for row in made.rows if row.planned is not None}
 
 
-def _packages(
-    made: make.Made, matrix: Matrix, sites: install.Sites, *, strict: bool
-) -> dict[str, Any]:
+def _packages(made: make.Made, matrix: Matrix, sites: install.Sites, *, strict: bool) -> dict[str, Any]:
     """By class, what its package manager is told.
 
     Unless ``strict``, a class whose repositories nobody gave a location of is left out.
@@ -166,9 +170,7 @@ def _packages(
             found[row.name] = install.install(row.planned.stack, to, matrix, sites, row.name)
         except install.InstallError as exc:
             if strict:
-                raise install.InstallError(
-                    f"{', '.join(row.hosts)}: {exc}. Nothing was changed on any host."
-                ) from None
+                raise install.InstallError(f"{', '.join(row.hosts)}: {exc}. Nothing was changed on any host.") from None
     return found
 
 

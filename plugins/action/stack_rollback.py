@@ -8,50 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
 
-from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
-from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load
-from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.model import MatrixError
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plain import plain
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import install, rollback, where
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import lock as locks
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.version import VERSION
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ground.plain import plain
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix import load
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix.model import MatrixError
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan import install, lock as locks, rollback, where
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
 
 _PROBLEMS = (rollback.RollbackError, locks.LockError, MatrixError)
 
 
-class ActionModule(ActionBase):
+class ActionModule(SiteAction):
     """The whole of the module ``stack_rollback``."""
 
-    _requires_connection = False
-    _VALID_ARGS = frozenset(("state", "hosts", "to"))
-    _supports_check_mode = True
+    SPEC: ClassVar[dict[str, Any]] = {
+        "state": {"type": "str", "choices": ["planned", "swapped"], "required": True},
+        "hosts": {"type": "list", "elements": "str", "required": True},
+        "to": {"type": "str", "choices": list(rollback.ROADS), "default": "previous"},
+    }
 
-    def run(
-        self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
-        result: dict[str, Any] = super().run(tmp, task_vars)
-        _, args = self.validate_argument_spec(
-            argument_spec={
-                "state": {"type": "str", "choices": ["planned", "swapped"], "required": True},
-                "hosts": {"type": "list", "elements": "str", "required": True},
-                "to": {"type": "str", "choices": list(rollback.ROADS), "default": "previous"},
-            }
-        )
-        variables = task_vars or {}
+    def act(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         try:
             if args["to"] == rollback.BARE:
-                result.update(_bare(args["hosts"]))
-                return result
+                return _bare(args["hosts"])
             variables_of = variables["hostvars"][args["hosts"][0]]
             found = rollback.read(_lock_file(args["hosts"], variables["hostvars"]), args["to"])
             if args["state"] == "planned":
-                result.update(self._planned(found, args["hosts"]))
-            else:
-                result.update(self._swapped(found, args["hosts"], variables_of))
+                return self._planned(found, args["hosts"])
+            return self._swapped(found, args["hosts"], variables_of)
         except _PROBLEMS as exc:
             raise AnsibleActionFail(str(exc)) from exc
         except OSError as exc:
@@ -59,7 +47,6 @@ class ActionModule(ActionBase):
                 f"the locks did not change places: {exc}. Next: see both files, and put "
                 f"{locks.PREVIOUS} in the place of {locks.NAME} by hand"
             ) from exc
-        return result
 
     def _planned(self, found: rollback.Locks, hosts: list[str]) -> dict[str, Any]:
         changes = rollback.differences(found)
@@ -74,9 +61,7 @@ class ActionModule(ActionBase):
             "absent": rollback.absent(found, hosts),
         }
 
-    def _swapped(
-        self, found: rollback.Locks, hosts: list[str], variables: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def _swapped(self, found: rollback.Locks, hosts: list[str], variables: Mapping[str, Any]) -> dict[str, Any]:
         absent = rollback.absent(found, hosts)
         result = {
             "changed": not absent,
@@ -118,10 +103,10 @@ def _packages(lock: locks.Lock, variables: Mapping[str, Any]) -> dict[str, Any]:
     matrix = load.load(where.matrix_folders(variables))
     sites = install.Sites(dict(variables.get("stack_repositories") or {}))
     found = {}
-    for name, one in lock.classes.items():
+    for name, kind in lock.classes.items():
         try:
-            to = install.target(one.system, one.arch, matrix)
-            found[name] = install.install(one.stack, to, matrix, sites)
+            to = install.target(kind.system, kind.arch, matrix)
+            found[name] = install.install(kind.stack, to, matrix, sites)
         except install.InstallError:
             continue
     return found

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._verify_action import VerifyAction
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.verify_action import VerifyAction
 
 
 class ActionModule(VerifyAction):

@@ -48,17 +48,8 @@ from typing import Any
 from ansible import constants, context
 from ansible.plugins.callback import CallbackBase
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._progress import (
-    batches,
-    durations,
-    line,
-    phases,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._progress.screen import (
-    Screen,
-    wanted,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._progress.state import State
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.progress import durations, line, state
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.progress.screen import Screen, wanted
 
 _ASKS = ("pause", "ansible.builtin.pause", "ansible.legacy.pause")
 
@@ -73,7 +64,7 @@ class CallbackModule(CallbackBase):
 
     def __init__(self) -> None:
         super().__init__()
-        self._state = State(time.monotonic())
+        self._state = state.State(time.monotonic())
         self._screen: Screen | None = None
         self._playbook: Any = None
         self._run: dict[str, Any] = {}
@@ -108,7 +99,7 @@ class CallbackModule(CallbackBase):
         self._playbook, self._kept, self._run = playbook, None, {}
         self._play, self._began = ("", 0), set()
         with self._changing():
-            self._state = State(time.monotonic())
+            self._state = state.State(time.monotonic())
         if self._screen is not None and not self._screen.begun:
             self._screen.begin()
             atexit.register(self._screen.end)
@@ -120,18 +111,18 @@ class CallbackModule(CallbackBase):
 
     def v2_playbook_on_play_start(self, play: Any) -> None:
         manager = play.get_variable_manager()
-        told = manager.get_vars(play=play) if manager is not None else {}
-        hosts = told.get("ansible_play_batch") or ()
-        total = len(told.get("ansible_play_hosts_all") or ())
+        reported = manager.get_vars(play=play) if manager is not None else {}
+        hosts = reported.get("ansible_play_batch") or ()
+        total = len(reported.get("ansible_play_hosts_all") or ())
         if manager is not None and not self._run:
             self._know(manager)
         uuid = str(play._uuid)
         self._began.add(uuid)
         self._play = (uuid, self._play[1] + 1 if self._play[0] == uuid else 1)
         name = str(play.get_name()).strip()
-        batch = (self._play[1], max(batches.count(total, play.serial), self._play[1]))
+        batch = (self._play[1], max(state.batches(total, play.serial), self._play[1]))
         with self._changing():
-            phase = phases.phase(play.get_path(), name)
+            phase = state.phase(play.get_path(), name)
             self._state.play(phase, name, hosts, batch, time.monotonic())
         if self._screen is not None:
             self._screen.quiet(False)

@@ -15,78 +15,33 @@ options:
         makes its check C(unknown).
     type: dict
     suboptions:
-      profile:
-        description: The hardware profile, where it is not to be recognised (docs/profiles.md).
-        type: str
-      hcas:
-        description: How many HCAs of the expected link layer the host has, exactly.
-        type: int
-      hcas_min:
-        description: How many of them it has at least.
-        type: int
-      link_layer:
-        description: The link layer of the fabric's ports.
-        type: str
-        choices: [InfiniBand, Ethernet]
-      rate_gbps:
-        description: The rate of every rail, exactly, in Gb/s.
-        type: float
-      rate_min_gbps:
-        description: The rate of every rail, at least, in Gb/s.
-        type: float
+      profile: {type: str, description: "The hardware profile, where it is not to be recognised (docs/profiles.md)."}
+      hcas: {type: int, description: "How many HCAs of the expected link layer the host has, exactly."}
+      hcas_min: {type: int, description: How many of them it has at least.}
+      link_layer: {type: str, choices: [InfiniBand, Ethernet], description: The link layer of the fabric's ports.}
+      rate_gbps: {type: float, description: "The rate of every rail, exactly, in Gb/s."}
+      rate_min_gbps: {type: float, description: "The rate of every rail, at least, in Gb/s."}
       mtu:
         description: The active InfiniBand MTU of every rail, in bytes.
         type: int
         choices: [256, 512, 1024, 2048, 4096]
-      pkeys:
-        description: P_Keys that every rail must hold, like V(0xffff).
-        type: list
-        elements: str
-      firmware:
-        description: The firmware version of every HCA.
-        type: str
+      pkeys: {type: list, elements: str, description: "P_Keys that every rail must hold, like V(0xffff)."}
+      firmware: {type: str, description: The firmware version of every HCA.}
       soft_roce:
         description: "Soft RoCE devices and the interfaces that they are on, like C({rxe0: eth1})."
         type: dict
-      roce_mode:
-        description: RDMA CM's default mode of every RoCE rail.
-        type: str
-        choices: [v2, v1]
-      roce_gid_index:
-        description: The GID index that holds a RoCE v2 address on every RoCE rail.
-        type: int
-      roce_trust:
-        description: What the RoCE rails take the priority from.
-        type: str
-        choices: [dscp, pcp]
-      roce_pfc:
-        description: The priorities with priority flow control on the RoCE rails.
-        type: list
-        elements: int
-      roce_tos:
-        description: The traffic class (ToS byte) of the RoCE rails.
-        type: int
-      roce_mtu:
-        description: The MTU of the RoCE rails' network interfaces, in bytes.
-        type: int
-      gpus:
-        description: How many GPUs the host has.
-        type: int
-      gpu_model:
-        description: The GPUs' model, as in docs/profiles.md or as C(nvidia-smi) prints it.
-        type: str
-      driver:
-        description: The version of the NVIDIA driver.
-        type: str
-      mig:
-        description: Whether MIG is meant to be on.
-        type: bool
-      ecc:
-        description: Whether ECC is meant to be on.
-        type: bool
-      stack:
-        description: The C(stack) section of the host's platform class in C(stack.lock.yml).
-        type: dict
+      roce_mode: {type: str, choices: [v2, v1], description: RDMA CM's default mode of every RoCE rail.}
+      roce_gid_index: {type: int, description: The GID index that holds a RoCE v2 address on every RoCE rail.}
+      roce_trust: {type: str, choices: [dscp, pcp], description: What the RoCE rails take the priority from.}
+      roce_pfc: {type: list, elements: int, description: The priorities with priority flow control on the RoCE rails.}
+      roce_tos: {type: int, description: The traffic class (ToS byte) of the RoCE rails.}
+      roce_mtu: {type: int, description: "The MTU of the RoCE rails' network interfaces, in bytes."}
+      gpus: {type: int, description: How many GPUs the host has.}
+      gpu_model: {type: str, description: "The GPUs' model, as in docs/profiles.md or as C(nvidia-smi) prints it."}
+      driver: {type: str, description: The version of the NVIDIA driver.}
+      mig: {type: bool, description: Whether MIG is meant to be on.}
+      ecc: {type: bool, description: Whether ECC is meant to be on.}
+      stack: {type: dict, description: The C(stack) section of the host's platform class in C(stack.lock.yml).}
       lock:
         description:
           - What C(stack.lock.yml) says of the host, with C(class), C(stack), C(matrix) (the matrix
@@ -123,33 +78,20 @@ options:
     type: list
     elements: dict
     suboptions:
-      check:
-        description: The check's id.
-        type: str
-        required: true
-      host:
-        description: The host's name in the inventory.
-        type: str
-        required: true
-      subject:
-        description: What of the host, like V(mlx5_3/1). Without it, every subject of this check.
-        type: str
-      until:
-        description: The last day on which it holds, like V(2026-12-31).
-        type: str
-        required: true
-      reason:
-        description: Why, for the report.
-        type: str
-        required: true
+      check: {type: str, required: true, description: The check's id.}
+      host: {type: str, required: true, description: The host's name in the inventory.}
+      subject: {type: str, description: "What of the host, like V(mlx5_3/1). Without it, every subject of this check."}
+      until: {type: str, required: true, description: "The last day on which it holds, like V(2026-12-31)."}
+      reason: {type: str, required: true, description: "Why, for the report."}
   host:
     description:
       - The host's name in the result and for waivers.
-      - When left out, its name in the inventory, or the name in the bundle's manifest.
+      - When left out, its name in the inventory; with O(bundle), the name of that directory.
     type: str
   bundle:
     description:
       - Judge the evidence bundle in this directory of the host instead of the live host.
+      - It is refused where it says that it is of another host than O(host).
     type: path
   pause:
     description:
@@ -160,4 +102,7 @@ options:
     description: Return the same result without failing on it.
     type: bool
     default: false
+notes:
+  - Every check says what was seen, what was expected and who expects it. What could not be looked
+    at is C(unknown), and C(unknown) is never a pass.
 """

@@ -41,15 +41,7 @@ options:
         or DOCA where they are; empty leaves them as they are.
     type: str
     default: auto
-attributes:
-  check_mode:
-    description: Says what would change and changes nothing.
-    support: full
-  diff_mode:
-    description: Shows the files.
-    support: full
-author:
-  - ibready contributors (@ibready)
+extends_documentation_fragment: [ibready.cluster.change]
 """
 
 EXAMPLES = r"""
@@ -62,19 +54,9 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-installed:
-  description: Whether the client's file is there.
-  type: bool
-  returned: success
-files:
-  description: The files that changed.
-  type: list
-  elements: str
-  returned: success
-msg:
-  description: What is left to do.
-  type: str
-  returned: success
+installed: {type: bool, returned: success, description: Whether the client's file is there.}
+files: {type: list, elements: str, returned: success, description: The files that changed.}
+msg: {type: str, returned: success, description: What is left to do.}
 """
 
 import os
@@ -82,24 +64,24 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _state
-from ansible_collections.ibready.cluster.plugins.module_utils._beegfs import wanted
-from ansible_collections.ibready.cluster.plugins.module_utils._beegfs.conf import ConfError
+from ..module_utils._act import beegfs_lines
+from ..module_utils._ground import state
+from ..module_utils._ground.keyvalue import ConfError
 
 
 def _apply(module: AnsibleModule) -> dict[str, Any]:
     given = module.params
-    files = wanted.files(given, _state.read, os.path.isdir)
+    files = beegfs_lines.files(given, state.read, os.path.isdir)
     diffs = []
     for path, text in files.items():
-        before = _state.read(path)
+        before = state.read(path)
         if before == text:
             continue
-        diffs.append(_state.diff(path, before, text))
+        diffs.append(state.diff(path, before, text))
         if module.check_mode:
             continue
         mode = 0o644
@@ -107,14 +89,14 @@ def _apply(module: AnsibleModule) -> dict[str, Any]:
             # What the site keeps from others, such as the way to its secret, stays so.
             mode = os.stat(path).st_mode & 0o777
             module.backup_local(path)
-        _state.write(path, text, mode)
-    changed = [one["after_header"] for one in diffs]
+        state.write(path, text, mode)
+    changed = [diff["after_header"] for diff in diffs]
     return {
         "changed": bool(diffs),
         "diff": diffs,
         "installed": bool(files),
         "files": changed,
-        "msg": wanted.sentence(bool(files), changed),
+        "msg": beegfs_lines.sentence(bool(files), changed),
     }
 
 

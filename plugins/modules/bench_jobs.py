@@ -11,13 +11,7 @@ description:
   - Names the programs that have an RDMA device open (daemons of the stack left out), and those that
     compute on a GPU. A benchmark would disturb them and be disturbed.
   - Changes nothing.
-options:
-  root:
-    description: The directory that is the host's C(/) for files. Tests point it elsewhere.
-    type: path
-    default: /
-extends_documentation_fragment:
-  - ibready.cluster.look
+extends_documentation_fragment: [ibready.cluster.look, ibready.cluster.root]
 """
 
 EXAMPLES = r"""
@@ -42,24 +36,15 @@ unknown:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils._bench import jobs
-from ansible_collections.ibready.cluster.plugins.module_utils._command import (
-    Output,
-    run_program,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
-
-
-def _run(argv: list[str], timeout: float) -> Output:
-    return run_program(argv[0], argv, timeout)
+from ..module_utils._between.bench import jobs
+from ..module_utils._evidence.sources import Live
+from ..module_utils._ground.command import run_by_name
 
 
 def main() -> None:
-    module = AnsibleModule(
-        argument_spec={"root": {"type": "path", "default": "/"}}, supports_check_mode=True
-    )
+    module = AnsibleModule(argument_spec={"root": {"type": "path", "default": "/"}}, supports_check_mode=True)
     root = module.params["root"]
-    found = jobs.look(Live(root), root, _run)
+    found = jobs.look(Live(root), root, run_by_name)
     module.exit_json(changed=False, jobs=list(found.jobs), unknown=list(found.unknown))
 
 

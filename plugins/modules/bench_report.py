@@ -49,15 +49,11 @@ options:
     description: Make this run the baseline, whatever there is; not where an error was found.
     type: bool
     default: false
+extends_documentation_fragment: [ibready.cluster.no_diff]
 attributes:
   check_mode:
     description: Writes nothing in check mode.
     support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -75,18 +71,9 @@ verdicts:
   type: dict
   returned: always
   sample: {"node1": "ready", "node2": "not_ready"}
-bad:
-  description: What is wrong with each host that is neither C(ready) nor C(degraded).
-  type: dict
-  returned: always
-json:
-  description: The path of the report.
-  type: str
-  returned: always
-baseline:
-  description: The path of the baseline.
-  type: str
-  returned: always
+bad: {type: dict, returned: always, description: What is wrong with each host that is neither C(ready) nor C(degraded).}
+json: {type: str, returned: always, description: The path of the report.}
+baseline: {type: str, returned: always, description: The path of the baseline.}
 baseline_written:
   description: Of what this run became the baseline.
   type: list

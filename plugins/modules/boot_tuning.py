@@ -31,22 +31,14 @@ options:
     description: The governor of the CPU clocks. Empty leaves it.
     type: str
     default: performance
-  root:
-    description: The directory that is the host's C(/). Tests point it elsewhere.
-    type: path
-    default: /
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.root]
 attributes:
-  check_mode:
-    description: Says what would change and changes nothing.
-    support: full
   diff_mode:
     description: Shows the values and the files.
     support: full
 notes:
   - A kernel that is locked down (Secure Boot) lets nobody write PCI configuration space; the module
     fails then and says what else can be done.
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -67,50 +59,38 @@ set:
   elements: dict
   returned: success
   sample: [{"knob": "acs", "subject": "0000:52:04.0", "before": "0x001d", "after": "0x0000"}]
-restored:
-  description: The values that were put back.
-  type: list
-  elements: dict
-  returned: success
+restored: {type: list, elements: dict, returned: success, description: The values that were put back.}
 left:
   description: What is wanted and not done on this host, with the reason.
   type: dict
   returned: success
   sample: {"acs": "a virtual machine keeps ACS"}
-notes:
-  description: What could not be looked at.
-  type: list
-  elements: str
-  returned: success
-files:
-  description: The files that were written or removed.
-  type: list
-  elements: str
-  returned: success
+notes: {type: list, elements: str, returned: success, description: What could not be looked at.}
+files: {type: list, elements: str, returned: success, description: The files that were written or removed.}
 """
 
 import json
-import os
 import sys
 from dataclasses import asdict
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _boot_tuning as tuning
-from ansible_collections.ibready.cluster.plugins.module_utils import _state
-from ansible_collections.ibready.cluster.plugins.module_utils._boot_scope import scope
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import machine
+from ..module_utils._act.tuning import boot_tuning as tuning
+from ..module_utils._act.tuning.boot_scope import scope
+from ..module_utils._areas.machine import observe as machine
+from ..module_utils._evidence.sources import Live
+from ..module_utils._ground import fileset, host_program, source, unit, whole
+from ..module_utils._ground.host_program import HostError, Setting
 
-_PROGRAM = "/usr/local/lib/ibready/boot-tuning"
+_PROGRAM = f"{fileset.PROGRAMS}/boot-tuning"
 _NAME = "ibready-boot-tuning.service"
-_UNIT = f"/etc/systemd/system/{_NAME}"
-_WANTED = f"/etc/systemd/system/multi-user.target.wants/{_NAME}"
+_UNIT = f"{fileset.UNITS}/{_NAME}"
+_WANTED = f"{fileset.UNITS}/multi-user.target.wants/{_NAME}"
 _UNIT_TEXT = """\
 # Written by ibready.cluster.boot_tuning. The next run undoes changes made by hand.
 [Unit]
@@ -137,71 +117,48 @@ def _keep(module: AnsibleModule) -> dict[str, Any]:
         "governor": module.params["governor"],
     }
     config, left = scope(asked, machine.observe(Live(root)), host.policies())
-    back = host.to_restore(tuple(one for one in tuning.KNOBS if not config.get(one)))
+
+    def going(knob: str, _subject: str) -> bool:
+        return not config.get(knob)
+
+    back = host.to_restore(going)
     wrong, notes = host.look(config)
-    files = _files(config, root)
+    files = fileset.look(_files(config), root)
     if not module.check_mode:
-        host.restore(tuple(one for one in tuning.KNOBS if not config.get(one)))
+        host.restore(going)
         host.apply(wrong)
         # Only now: what the host does not take must not be tried at each boot.
-        _write(files, root)
-        if files and root == "/" and os.path.isdir("/run/systemd/system"):
+        fileset.write(files, root)
+        if files and unit.has_systemd(root):
             module.run_command(["systemctl", "daemon-reload"], check_rc=True)
     return {
         "changed": bool(back or wrong or files),
-        "set": [asdict(one) for one in wrong],
-        "restored": [asdict(one) for one in back],
+        "set": [asdict(setting) for setting in wrong],
+        "restored": [asdict(setting) for setting in back],
         "left": left,
         "notes": notes,
         "files": sorted(files),
-        "diff": [*_values([*back, *wrong]), *_texts(files)],
+        "diff": [*_values([*back, *wrong]), *fileset.diffs(files)],
     }
 
 
-def _files(config: dict[str, Any], root: str) -> dict[str, tuple[str, str]]:
-    """The files that are not as they should be: what they hold and what they should."""
-    # From the directory here in tests, from the zip that Ansible packs on a node.
-    loader: Any = tuning.__spec__ and tuning.__spec__.loader
+def _files(config: dict[str, Any]) -> dict[str, str]:
+    """The files as they should be."""
     texts = {
         tuning.CONFIG: json.dumps(config, indent=2, sort_keys=True) + "\n",
-        _PROGRAM: loader.get_source(tuning.__name__),
+        _PROGRAM: source.joined(whole, host_program, tuning),
         _UNIT: _UNIT_TEXT.format(python=sys.executable, program=_PROGRAM),
+        _WANTED: _UNIT,
     }
-    found: dict[str, tuple[str, str]] = {}
-    for path, text in texts.items():
-        before, after = _state.read(_state.below(root, path)), text if config else ""
-        if before != after:
-            found[path] = (before, after)
-    link = _state.below(root, _WANTED)
-    aim = os.readlink(link) if os.path.islink(link) else ""
-    if aim != (_UNIT if config else ""):
-        found[_WANTED] = (aim, _UNIT if config else "")
-    return found
+    return texts if config else dict.fromkeys(texts, "")
 
 
-def _write(files: dict[str, tuple[str, str]], root: str) -> None:
-    for path, (before, after) in files.items():
-        place = _state.below(root, path)
-        if path != _WANTED:
-            _state.write(place, after, 0o755 if path == _PROGRAM else 0o644)
-            continue
-        if before:
-            os.unlink(place)
-        if after:
-            _state.make_folder(os.path.dirname(place))
-            os.symlink(after, place)
-
-
-def _values(settings: list[tuning.Setting]) -> list[dict[str, str]]:
+def _values(settings: list[Setting]) -> list[dict[str, str]]:
     if not settings:
         return []
-    before = "".join(f"{one.knob} of {one.subject}: {one.before}\n" for one in settings)
-    after = "".join(f"{one.knob} of {one.subject}: {one.after}\n" for one in settings)
+    before = "".join(f"{setting.knob} of {setting.subject}: {setting.before}\n" for setting in settings)
+    after = "".join(f"{setting.knob} of {setting.subject}: {setting.after}\n" for setting in settings)
     return [{"before_header": "now", "after_header": "now", "before": before, "after": after}]
-
-
-def _texts(files: dict[str, tuple[str, str]]) -> list[dict[str, str]]:
-    return [_state.diff(path, before, after) for path, (before, after) in files.items()]
 
 
 def main() -> None:
@@ -216,7 +173,7 @@ def main() -> None:
     )
     try:
         result = _keep(module)
-    except (tuning.TuningError, OSError) as exc:
+    except (HostError, OSError) as exc:
         module.fail_json(msg=f"Settings that a boot resets: {exc}")
     module.exit_json(**result)
 

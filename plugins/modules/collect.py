@@ -35,15 +35,11 @@ options:
         may be empty.
       - When left out, no container is started.
     type: dict
+extends_documentation_fragment: [ibready.cluster.no_diff]
 attributes:
   check_mode:
     description: Says that it would write a bundle, and writes none.
     support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -59,21 +55,9 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-path:
-  description: The bundle's directory.
-  type: str
-  returned: always
-  sample: /root/bundles/node7
-archive:
-  description: The same as one file.
-  type: str
-  returned: always
-  sample: /root/bundles/node7.tar.gz
-untold:
-  description: What could not be told, one line each.
-  type: list
-  elements: str
-  returned: when written
+path: {type: str, returned: always, sample: /root/bundles/node7, description: The bundle's directory.}
+archive: {type: str, returned: always, sample: /root/bundles/node7.tar.gz, description: The same as one file.}
+untold: {type: list, elements: str, returned: when written, description: "What could not be told, one line each."}
 """
 
 import datetime
@@ -82,13 +66,14 @@ import platform
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _collect
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import ExpectationError
+from ..module_utils._evidence.sources import Live
+from ..module_utils._expect.expectations import ExpectationError
+from ..module_utils._verify import collect
+from ..module_utils._verify.verify import QUESTIONS
 
 
 def main() -> None:
@@ -103,13 +88,13 @@ def main() -> None:
     )
     host = module.params["host"] or platform.node()
     place = os.path.join(module.params["dest"], host)
-    told = {"path": place, "archive": f"{place}.tar.gz"}
+    reported = {"path": place, "archive": f"{place}.tar.gz"}
     if module.check_mode:
-        module.exit_json(changed=True, **told)
+        module.exit_json(changed=True, **reported)
     now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     try:
-        untold = _collect.collect(
-            Live(),
+        unreported = collect.collect(
+            Live(questions=QUESTIONS),
             module.params["dest"],
             host,
             now,
@@ -117,10 +102,10 @@ def main() -> None:
             module.params["container"],
         )
     except ExpectationError as exc:
-        module.fail_json(msg=f"{exc}; next: correct ibready_expect.container", **told)
-    except _collect.CollectError as exc:
-        module.fail_json(msg=f"{exc}; next: name another dest, or make room there", **told)
-    module.exit_json(changed=True, untold=untold, **told)
+        module.fail_json(msg=f"{exc}; next: correct ibready_expect.container", **reported)
+    except collect.CollectError as exc:
+        module.fail_json(msg=f"{exc}; next: name another dest, or make room there", **reported)
+    module.exit_json(changed=True, untold=unreported, **reported)
 
 
 if __name__ == "__main__":

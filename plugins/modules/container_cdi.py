@@ -15,11 +15,8 @@ description:
     go.
   - Without an engine on the host (docker, containerd, podman, CRI-O) there is nobody to tell, and
     no specification.
-  - Has NVIDIA's toolkit describe the GPUs. From 1.18 on these are its own units
-    (C(nvidia-cdi-refresh)), which are enabled, and started where the specification is not of the
-    loaded driver. Before that C(nvidia-ctk cdi generate) writes C(/etc/cdi/nvidia.yaml), unless
-    another file of that folder describes them.
-  - Warns where more than one file describes the GPUs.
+  - Has NVIDIA's toolkit describe the GPUs, by its own units where it has some (docs/containers.md).
+    Warns where more than one file describes them.
 options:
   rdma:
     description: Whether there is a specification of RDMA devices. Without, all of it is removed.
@@ -29,22 +26,10 @@ options:
     description: Whether the toolkit's specification is looked after.
     type: bool
     default: true
-  root:
-    description: The directory that is the host's C(/) for files. Tests point it elsewhere.
-    type: path
-    default: /
-attributes:
-  check_mode:
-    description: Says what would change and changes nothing.
-    support: full
-  diff_mode:
-    description: Shows the files.
-    support: full
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.root]
 notes:
   - The toolkit's units do not notice that MIG instances changed, or that the driver went. Run
     C(nvidia-ctk cdi generate) then.
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -83,13 +68,13 @@ left:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _state, _warn
-from ansible_collections.ibready.cluster.plugins.module_utils._container.cdi import Cdi
-from ansible_collections.ibready.cluster.plugins.module_utils._container.model import EngineError
+from ..module_utils._act.container.cdi import Cdi
+from ..module_utils._act.container.model import EngineError
+from ..module_utils._ground import fileset, state, warn
 
 
 def main() -> None:
@@ -103,23 +88,18 @@ def main() -> None:
     )
     given = module.params
     try:
-        specs = Cdi(given["root"], check=module.check_mode).keep(
-            rdma=given["rdma"], gpus=given["gpus"]
-        )
-    except (EngineError, _state.StateError) as exc:
+        specs = Cdi(given["root"], check=module.check_mode).keep(rdma=given["rdma"], gpus=given["gpus"])
+    except (EngineError, state.StateError) as exc:
         module.fail_json(msg=f"CDI specifications: {exc}")
     if specs.several:
-        _warn.of_host(module, f"CDI specifications: {specs.several}")
+        warn.of_host(module, f"CDI specifications: {specs.several}")
     module.exit_json(
         changed=specs.changed,
         devices=specs.devices,
-        files=sorted([*specs.files, *specs.links]),
+        files=sorted(specs.files),
         units=specs.units,
         left=specs.left,
-        diff=[
-            _state.diff(path, before, after)
-            for path, (before, after) in {**specs.files, **specs.links}.items()
-        ],
+        diff=fileset.diffs(specs.files),
     )
 
 

@@ -10,11 +10,7 @@ version_added: 0.2.0
 description:
   - Merges a few keys into the configuration that a site has for docker, containerd or podman, and
     raises the limits of the engine's service. All else in the file stays as it is, to the byte.
-  - For docker these are C(default-ulimits), C(default-shm-size), C(features.cdi) and
-    C(runtimes.nvidia) in C(/etc/docker/daemon.json); for containerd C(enable_cdi) of the CRI plugin
-    in C(/etc/containerd/config.toml); for podman a file of its own,
-    C(/etc/containers/containers.conf.d/90-ibready.conf). The service's limits are a drop-in of
-    systemd.
+  - Which keys of which files these are, tells docs/containers.md.
   - The engine itself has to take the new file before the old one is touched. A file that is not
     valid is refused, with line and column, and left as it was.
   - The service is restarted only if something changed, and not while containers run, unless
@@ -58,22 +54,14 @@ options:
     description: Whether the service may be restarted while containers run.
     type: bool
     default: false
-  root:
-    description: The directory that is the host's C(/) for files. Tests point it elsewhere.
-    type: path
-    default: /
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.root]
 attributes:
   check_mode:
     description: Says what would change and changes nothing. A new file is tried out here, too.
     support: full
-  diff_mode:
-    description: Shows the files.
-    support: full
 notes:
   - A restart that had to wait is remembered, and made by a run that may make it.
   - A value of the site that gives way is told as a warning, and its file is copied beforehand.
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -96,39 +84,24 @@ engines:
   type: dict
   returned: always
   contains:
-    version:
-      description: The engine's version.
-      type: str
-      sample: 26.1.5
+    version: {type: str, sample: 26.1.5, description: The engine's version.}
     files:
       description: The files that were written or removed, or would be in check mode.
       type: list
       elements: str
-    set:
-      description: The keys that were set, with C(key), C(before) and C(after).
-      type: list
-      elements: dict
-    overridden:
-      description: Those that had another value of the site.
-      type: list
-      elements: dict
+    set: {type: list, elements: dict, description: "The keys that were set, with C(key), C(before) and C(after)."}
+    overridden: {type: list, elements: dict, description: Those that had another value of the site.}
     left:
       description: What is wished and not done, with the reason.
       type: dict
       sample: {"cdi": "docker 24.0.7 has no CDI, which came with 25.0"}
-    restarted:
-      description: Whether the service was restarted, or would be in check mode.
-      type: bool
-    reloaded:
-      description: Whether the service read its configuration again without a restart.
-      type: bool
+    restarted: {type: bool, description: "Whether the service was restarted, or would be in check mode."}
+    reloaded: {type: bool, description: Whether the service read its configuration again without a restart.}
     running:
       description: The containers that run while the service would have to be restarted.
       type: list
       elements: str
-    waits:
-      description: Why what changed is not yet in the running engine, empty where it is.
-      type: str
+    waits: {type: str, description: "Why what changed is not yet in the running engine, empty where it is."}
 """
 
 from dataclasses import asdict
@@ -136,25 +109,19 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _state, _warn
-from ansible_collections.ibready.cluster.plugins.module_utils._command import (
-    Unavailable,
-    find_program,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._container import ask
-from ansible_collections.ibready.cluster.plugins.module_utils._container.keep import Keeper, Kept
-from ansible_collections.ibready.cluster.plugins.module_utils._container.model import (
-    EngineError,
-    Wish,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._data import container_engines as data
+from ..module_utils._act.container import ask
+from ..module_utils._act.container.apply import Keeper, Persisted
+from ..module_utils._act.container.model import Desired, EngineError
+from ..module_utils._data import container_engines as data
+from ..module_utils._ground import state, warn
+from ..module_utils._ground.command import is_there
 
 
-def _wish(given: dict[str, Any]) -> Wish:
+def _wish(given: dict[str, Any]) -> Desired:
     memlock: int | None = None
     if given["memlock"] == "unlimited":
         memlock = -1
@@ -166,34 +133,24 @@ def _wish(given: dict[str, Any]) -> Wish:
             )
         memlock = int(given["memlock"]) * 1024
     if given["nofile"] < 0:
-        raise EngineError(
-            f"nofile {given['nofile']} is no number of files", "correct it in the inventory"
-        )
-    return Wish(
+        raise EngineError(f"nofile {given['nofile']} is no number of files", "correct it in the inventory")
+    return Desired(
         memlock=memlock,
         nofile=given["nofile"] or None,
         shm_size=given["shm_size"],
         cdi=given["cdi"],
-        nvidia=given["nvidia"] == "yes" or (given["nvidia"] == "auto" and _has_nvidia()),
+        nvidia=given["nvidia"] == "yes" or (given["nvidia"] == "auto" and is_there(data.NVIDIA_RUNTIME)),
     )
 
 
-def _has_nvidia() -> bool:
-    try:
-        find_program(data.NVIDIA_RUNTIME)
-    except Unavailable:
-        return False
-    return True
-
-
-def _told(kept: Kept) -> dict[str, Any]:
-    changed = [one for one in kept.plans if one.changed]
+def _told(kept: Persisted) -> dict[str, Any]:
+    changed = [plan for plan in kept.plans if plan.changed]
     return {
         "version": kept.version,
-        "files": [one.path for one in changed],
-        "set": [asdict(change) for one in changed for change in one.changes],
-        "overridden": [asdict(change) for one in changed for change in one.overridden],
-        "left": {key: why for one in kept.plans for key, why in one.left.items()},
+        "files": [entry.path for entry in changed],
+        "set": [asdict(change) for entry in changed for change in entry.changes],
+        "overridden": [asdict(change) for entry in changed for change in entry.overridden],
+        "left": {key: why for plan in kept.plans for key, why in plan.left.items()},
         "restarted": kept.restarted,
         "reloaded": kept.reloaded,
         "running": kept.running,
@@ -201,31 +158,12 @@ def _told(kept: Kept) -> dict[str, Any]:
     }
 
 
-def _diff(kept: Kept) -> list[dict[str, str]]:
-    return [
-        {
-            "before_header": one.path,
-            "after_header": one.path,
-            "before": _plain(one.before),
-            "after": _plain(one.after),
-        }
-        for one in kept.plans
-        if one.changed
-    ]
-
-
-def _plain(text: str | None) -> str:
-    return (text or "").encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-def _tell(module: AnsibleModule, name: str, kept: Kept) -> None:
+def _tell(module: AnsibleModule, name: str, kept: Persisted) -> None:
     for plan in kept.plans:
-        for one in plan.overridden:
-            _warn.of_host(
-                module, f"{name}: {one.key} was {one.before!r}, the site's, and is {one.after!r}"
-            )
+        for change in plan.overridden:
+            warn.of_host(module, f"{name}: {change.key} was {change.before!r}, the site's, and is {change.after!r}")
     for note in kept.notes:
-        _warn.of_host(module, f"{name}: {note}")
+        warn.of_host(module, f"{name}: {note}")
 
 
 def main() -> None:
@@ -251,14 +189,14 @@ def main() -> None:
     result: dict[str, Any] = {"changed": False, "engines": {}, "diff": []}
     name = ""
     try:
-        wish = _wish(given)
-        for name in [one for one in data.ENGINES if one in given["names"]]:
+        desired = _wish(given)
+        for name in [engine for engine in data.ENGINES if engine in given["names"]]:
             engine = data.TABLE[name]
             if not ask.there(engine):
                 continue
             kept = Keeper(
                 engine,
-                wish,
+                desired,
                 root=given["root"],
                 check=module.check_mode,
                 restart_ok=given["restart_ok"],
@@ -266,9 +204,11 @@ def main() -> None:
             ).keep()
             result["changed"] = result["changed"] or kept.changed
             result["engines"][name] = _told(kept)
-            result["diff"] += _diff(kept)
+            result["diff"] += [
+                state.diff(plan.path, plan.before or "", plan.after or "") for plan in kept.plans if plan.changed
+            ]
             _tell(module, name, kept)
-    except (EngineError, _state.StateError) as exc:
+    except (EngineError, state.StateError) as exc:
         module.fail_json(msg=f"{name}: {exc}" if name else str(exc), **result)
     module.exit_json(**result)
 

@@ -12,11 +12,8 @@ description:
     another user, with what jobs are started with (RDMA devices, GPUs, the host's network and
     C(/dev/shm), C(CAP_IPC_LOCK), C(/etc/nccl.conf)), and judges what it sees. No limit is asked
     for, because what the engine gives by itself is what is to be proved.
-  - Without an image a tiny one is made of the host's own files (a shell, libibverbs and its
-    providers, C(ibv_devinfo)). It proves the engine and the host's packages; what a job's image has
-    only that image tells.
-  - Every check says what was seen, what was expected and who expects it. What could not be looked
-    at is C(unknown), and C(unknown) is never a pass.
+  - Without an image a tiny one is made of the host's own files. It proves the engine and the host's
+    packages; what a job's image has only that image tells.
   - Fails when the verdict is C(not_ready) or C(unknown), unless O(report_only=true).
   - Leaves nothing behind. Containers are removed by their name, the tiny image when both have
     ended; an image is fetched only where the site allows it.
@@ -26,9 +23,7 @@ options:
     description: Ids of checks. Others are left out of the result.
     type: list
     elements: str
-extends_documentation_fragment:
-  - ibready.cluster.verify
-  - ibready.cluster.look
+extends_documentation_fragment: [ibready.cluster.verify, ibready.cluster.look]
 """
 
 EXAMPLES = r"""
@@ -57,61 +52,31 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-schema:
-  description: The version of this result's shape.
-  type: str
-  returned: always
-  sample: ibready/verdict/1
-host:
-  description: The host's name.
-  type: str
-  returned: always
+schema: {type: str, returned: always, sample: ibready/verdict/1, description: The version of this result's shape.}
+host: {type: str, returned: always, description: The host's name.}
 verdict:
-  description:
-    - V(ready), V(degraded) (only warnings), V(unknown) (could not look) or V(not_ready).
+  description: V(ready), V(degraded), V(unknown) or V(not_ready), as of M(ibready.cluster.hostverify).
   type: str
   returned: always
   sample: ready
-checks:
-  description: Every check with its result; docs/checks.md explains each id.
-  type: list
-  elements: dict
-  returned: always
-  sample:
-    - id: container.limit.memlock
-      subject: user 65534
-      result: fail
-      severity: error
-      observed: 8 MiB
-      expected: unlimited
-      expected_from: capability
-      cause: the engine gives containers its own limit; CAP_IPC_LOCK of the container does nothing
-        for a user who is not root
-      remedy: LimitMEMLOCK=infinity in a drop-in of containerd.service (role container_runtime),
-        then restart it
-      evidence: {}
-      waived: ""
-facts:
-  description: What was seen, by area, and under C(machine) what the host is.
-  type: dict
-  returned: always
+checks: {type: list, elements: dict, returned: always, description: "Every check, as of M(ibready.cluster.hostverify)."}
+facts: {type: dict, returned: always, description: "What was seen, by area, and under C(machine) what the host is."}
 clock:
-  description:
-    - The host's clock when the look began and when it ended, in seconds since 1970; with
-      C(asked) and C(answered), seconds of a clock of the controller around the visit.
+  description: Times of the host and of the controller, as of M(ibready.cluster.hostverify).
   type: dict
   returned: when no bundle was judged
 """
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils._module import judge
+from ..module_utils._areas.container.area import AREA as container
+from ..module_utils._verify.module import judge
 
 
 def main() -> None:
-    judge(("container",), {"only": {"type": "list", "elements": "str"}}, {"container": {}})
+    judge((container,), {"only": {"type": "list", "elements": "str"}}, {"container": {}})
 
 
 if __name__ == "__main__":

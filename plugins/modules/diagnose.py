@@ -47,15 +47,11 @@ options:
     description: How many causes are shown in full. All of them are in the file.
     type: int
     default: 10
+extends_documentation_fragment: [ibready.cluster.no_diff]
 attributes:
   check_mode:
     description: Writes the diagnosis in check mode too; no host is touched.
     support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -83,81 +79,33 @@ causes:
   elements: dict
   returned: always
   contains:
-    rank:
-      description: 1 is the likeliest reason.
-      type: int
-    id:
-      description: The cause's row of the table; docs/diagnose.md.
-      type: str
-      sample: rail.slow
-    title:
-      description: The cause in words.
-      type: str
-    hosts:
-      description: The hosts that have it.
-      type: list
-      elements: str
-    subjects:
-      description: What of them it is about.
-      type: list
-      elements: str
-    effect:
-      description: What it does to a job, in a word.
-      type: str
-    costs:
-      description: The same in words.
-      type: str
-    loss:
-      description: The share of the bandwidth between nodes that is gone, 0 to 1.
-      type: float
-    computed:
-      description: Whether that follows from the evidence, and is not the usual share.
-      type: bool
-    evidence:
-      description: The checks that show it.
-      type: list
-      elements: dict
-    explains:
-      description: Failures of other checks that follow from it.
-      type: list
-      elements: dict
-    hides:
-      description: Checks that could not be made because of it.
-      type: list
-      elements: dict
+    rank: {type: int, description: 1 is the likeliest reason.}
+    id: {type: str, sample: rail.slow, description: The cause's row of the table; docs/diagnose.md.}
+    title: {type: str, description: The cause in words.}
+    hosts: {type: list, elements: str, description: The hosts that have it.}
+    subjects: {type: list, elements: str, description: What of them it is about.}
+    effect: {type: str, description: "What it does to a job, in a word."}
+    costs: {type: str, description: The same in words.}
+    loss: {type: float, description: "The share of the bandwidth between nodes that is gone, 0 to 1."}
+    computed: {type: bool, description: "Whether that follows from the evidence, and is not the usual share."}
+    evidence: {type: list, elements: dict, description: The checks that show it.}
+    explains: {type: list, elements: dict, description: Failures of other checks that follow from it.}
+    hides: {type: list, elements: dict, description: Checks that could not be made because of it.}
     command:
       description: The one command for it, to be run by a person; empty where there is none.
       type: str
       sample: ansible node7 -i inventories/mine -b -a 'mlxlink -d mlx5_3 --port_state TG'
-    mends:
-      description: Whether the command mends it, and does not only show more.
-      type: bool
-    note:
-      description: What to know before, or what hands have to do.
-      type: str
-    confidence:
-      description: V(sure), V(likely) or V(possible).
-      type: str
-    source:
-      description: Where the knowledge of this cause is from.
-      type: str
+    mends: {type: bool, description: "Whether the command mends it, and does not only show more."}
+    note: {type: str, description: "What to know before, or what hands have to do."}
+    confidence: {type: str, description: "V(sure), V(likely) or V(possible)."}
+    source: {type: str, description: Where the knowledge of this cause is from.}
 unknown:
   description: What could not be looked at and no cause explains, with the reason and the next step.
   type: list
   elements: dict
   returned: always
-waived:
-  description: Failures that the site accepts until a day.
-  type: list
-  elements: dict
-  returned: always
-simulated:
-  description: What of the hosts is simulated, empty where nothing is.
-  type: str
-  returned: always
-json:
-  description: Where the diagnosis was written.
-  type: str
-  returned: always
+waived: {type: list, elements: dict, returned: always, description: Failures that the site accepts until a day.}
+simulated: {type: str, returned: always, description: "What of the hosts is simulated, empty where nothing is."}
+json: {type: str, returned: always, description: Where the diagnosis was written.}
 """
 # The action plugin of the same name does the work: there is nothing to do on a node.

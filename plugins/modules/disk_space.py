@@ -22,15 +22,11 @@ options:
     description: How much must be free for each path, in MiB.
     type: int
     required: true
+extends_documentation_fragment: [ibready.cluster.no_diff]
 attributes:
   check_mode:
     description: Runs the same in check mode, because it never changes the node.
     support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -85,9 +81,7 @@ def main() -> None:
             free[path] = free_mb(path)
         except OSError as exc:
             module.fail_json(msg=f"Cannot see the free space of {path}: {exc.strerror}")
-    short = [
-        f"{path} has {mb} MiB free, {needed} needed" for path, mb in free.items() if mb < needed
-    ]
+    short = [f"{path} has {mb} MiB free, {needed} needed" for path, mb in free.items() if mb < needed]
     module.exit_json(changed=False, free_mb=free, short=short)
 
 

@@ -21,23 +21,18 @@ options:
     type: list
     elements: dict
     suboptions:
-      device:
-        description: The HCA, like C(mlx5_0).
-        type: str
-        required: true
-      port:
-        description: Its port.
-        type: int
-        default: 1
+      device: {type: str, required: true, description: "The HCA, like C(mlx5_0)."}
+      port: {type: int, default: 1, description: Its port.}
   pause:
     description: Seconds between the two looks at the error counters, at least.
     type: float
     default: 5
   bundle:
-    description: Read the outputs from this evidence bundle and ask nothing.
+    description:
+      - Read the outputs from this evidence bundle and ask nothing.
+      - The directory is named after the host that the bundle says it is of.
     type: path
-extends_documentation_fragment:
-  - ibready.cluster.look
+extends_documentation_fragment: [ibready.cluster.look]
 """
 
 EXAMPLES = r"""
@@ -55,35 +50,21 @@ looks:
   elements: dict
   returned: always
   contains:
-    device:
-      description: The HCA.
-      type: str
-    port:
-      description: Its port.
-      type: int
-    seconds:
-      description: Between the two looks at the error counters.
-      type: float
-    packed:
-      description: The answers by tool, as JSON, compressed, in base64.
-      type: str
+    device: {type: str, description: The HCA.}
+    port: {type: int, description: Its port.}
+    seconds: {type: float, description: Between the two looks at the error counters.}
+    packed: {type: str, description: "The answers by tool, as JSON, compressed, in base64."}
 """
 
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data.ib_counters import (
-    MOST_PAUSE_S,
-    PAUSE_S,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Unavailable
-from ansible_collections.ibready.cluster.plugins.module_utils._ibping import endpoint
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import (
-    fabric_look,
-    fabric_ports,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._verdict import source_of
+from ..module_utils._areas.fabric import observe_look, observe_ports
+from ..module_utils._between.ibping import endpoint
+from ..module_utils._data.ib_counters import MOST_PAUSE_S, PAUSE_S
+from ..module_utils._evidence.sources import Unavailable
+from ..module_utils._verify.verdict import source_of
 
 
 def main() -> None:
@@ -101,26 +82,24 @@ def main() -> None:
     )
     wanted = module.params
     if not 0 <= wanted["pause"] <= MOST_PAUSE_S:
-        module.fail_json(
-            msg=f"pause must be from 0 to {MOST_PAUSE_S:g} seconds, not {wanted['pause']:g}"
-        )
+        module.fail_json(msg=f"pause must be from 0 to {MOST_PAUSE_S:g} seconds, not {wanted['pause']:g}")
     try:
-        for one in wanted["ports"] or ():
-            endpoint(one)
-        source, host = source_of(wanted["bundle"])
+        for entry in wanted["ports"] or ():
+            endpoint(entry)
+        source, host = source_of(wanted["bundle"], {})
         if wanted["ports"] is not None:
-            ports = [(one["device"], one["port"]) for one in wanted["ports"]]
+            ports = [(port["device"], port["port"]) for port in wanted["ports"]]
         elif wanted["bundle"]:
-            ports = fabric_ports.recorded(source, wanted["bundle"])
+            ports = observe_ports.recorded(source, wanted["bundle"])
         else:
-            ports = fabric_ports.live(source)
+            ports = observe_ports.live(source)
     except (Unavailable, ValueError) as exc:
         module.fail_json(msg=f"the fabric was not asked: {exc}")
     looks: list[dict[str, Any]] = []
     for device, number in ports:
-        look = fabric_look.look(source, device, number, wanted["pause"])
+        look = observe_look.look(source, device, number, wanted["pause"])
         answers = look.pop("answers")
-        looks.append({**look, "packed": fabric_look.pack(answers)})
+        looks.append({**look, "packed": observe_look.pack(answers)})
     module.exit_json(changed=False, host=host, looks=looks)
 
 

@@ -30,19 +30,11 @@ options:
     description: Seconds between two looks.
     type: float
     default: 2
-  root:
-    description: The directory that is the host's C(/) for files. Tests point it elsewhere.
-    type: path
-    default: /
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.root]
 attributes:
   check_mode:
     description: Looks once and does not wait, because nothing was changed.
     support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -53,15 +45,8 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-waited_s:
-  description: Seconds until all was there.
-  type: float
-  returned: success
-missing:
-  description: What is not there, in words.
-  type: list
-  elements: str
-  returned: always
+waited_s: {type: float, returned: success, description: Seconds until all was there.}
+missing: {type: list, elements: str, returned: always, description: "What is not there, in words."}
 """
 
 import platform
@@ -69,12 +54,12 @@ import time
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _fabric_wait
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
+from ..module_utils._act.reboot import fabric_wait
+from ..module_utils._evidence.sources import Live
 
 
 def main() -> None:
@@ -92,7 +77,7 @@ def main() -> None:
     evidence = Live(given["root"])
     begun = time.monotonic()
     while True:
-        missing = _fabric_wait.missing(evidence, given["ports"], given["fabric_manager"])
+        missing = fabric_wait.missing(evidence, given["ports"], given["fabric_manager"])
         waited = time.monotonic() - begun
         if not missing or module.check_mode:
             module.exit_json(changed=False, waited_s=round(waited, 1), missing=missing)

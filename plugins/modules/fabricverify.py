@@ -16,8 +16,7 @@ description:
   - Without it the host is asked now. In a play over many hosts the first asks for all of them, or
     those that C(ibready_fabric_from) names; the others are skipped. Whose HCA is whose is then
     known only where M(ibready.cluster.ibverify) was registered as C(ibready_ibverify) before.
-  - What could not be looked at is C(unknown), and C(unknown) is never a pass. Fails when the
-    verdict is C(not_ready) or C(unknown), unless O(report_only=true).
+  - Fails when the verdict is C(not_ready) or C(unknown), unless O(report_only=true).
   - Reads C(ibready_fabric_plan), C(ibready_fabric_known), C(ibready_fabric_standbys) and
     C(ibready_fabric_oversubscription) of the inventory, and its waivers.
 options:
@@ -41,8 +40,7 @@ options:
     description: Return the same result without failing.
     type: bool
     default: false
-extends_documentation_fragment:
-  - ibready.cluster.look
+extends_documentation_fragment: [ibready.cluster.look]
 """
 
 EXAMPLES = r"""
@@ -79,9 +77,6 @@ fabrics:
   type: list
   elements: dict
   returned: always
-error:
-  description: Why a fabric could not be asked, empty where all could.
-  type: str
-  returned: always
+error: {type: str, returned: always, description: "Why a fabric could not be asked, empty where all could."}
 """
 # The action plugin of the same name does the work; M(ibready.cluster.fabric_look) asks.

@@ -25,8 +25,7 @@ options:
     type: list
     elements: str
     default: []
-extends_documentation_fragment:
-  - ibready.cluster.look
+extends_documentation_fragment: [ibready.cluster.look]
 """
 
 EXAMPLES = r"""

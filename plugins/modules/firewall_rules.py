@@ -10,13 +10,8 @@ version_added: 0.2.0
 description:
   - Adds to the firewall that is active on the host what lets the given nodes in on the given ports.
     Nothing is closed, no firewall is enabled, and no rule of others changes or goes.
-  - With C(nftables), a jump stands at the head of every base chain of the site's that filters
-    input, for what one chain accepts another may still drop. It leads to a chain of ours in the
-    same table, with the nodes in a set. All of it changes in one transaction, after C(nft -c).
-  - With C(firewalld), a policy and two ipsets named C(ibready) are loaded beside the zones. The
-    reload that this takes is refused where it would lose somebody's rules, see O(reload_ok).
-  - With C(ufw), there is one rule for each node and protocol with the comment C(ibready).
-  - Afterwards the firewall is asked what it holds.
+  - What that is in C(nftables), C(firewalld) and C(ufw), tells docs/firewall.md. Afterwards the
+    firewall is asked what it holds.
 options:
   state:
     description: With V(absent), all that this module added goes, from every firewall.
@@ -67,10 +62,8 @@ options:
     description: Whether firewalld may be reloaded although it holds rules that are not permanent.
     type: bool
     default: false
+extends_documentation_fragment: [ibready.cluster.change]
 attributes:
-  check_mode:
-    description: Says what would change and changes nothing.
-    support: full
   diff_mode:
     description: Shows what the firewall holds of ours.
     support: full
@@ -78,8 +71,6 @@ notes:
   - Established connections are not touched.
   - RDMA over Converged Ethernet goes past the kernel's firewall on hardware; UDP 4791 counts for
     software RDMA (rxe), and for filters that read this ruleset.
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -96,53 +87,28 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-backend:
-  description: The firewall; C(none) where none is active.
-  type: str
-  returned: success
-  sample: nftables
-sources:
-  description: Who is let in.
-  type: list
-  elements: str
-  returned: success
-  sample: [10.1.0.11, 10.1.0.12]
-tcp:
-  description: The TCP ports.
-  type: list
-  elements: str
-  returned: success
-  sample: ["22", "29500", "32768-60999"]
-udp:
-  description: The UDP ports.
-  type: list
-  elements: str
-  returned: success
-  sample: ["4791"]
-msg:
-  description: What was found and done, in a sentence.
-  type: str
-  returned: success
+backend: {type: str, returned: success, sample: nftables, description: The firewall; C(none) where none is active.}
+sources: {type: list, elements: str, returned: success, sample: [10.1.0.11, 10.1.0.12], description: Who is let in.}
+tcp: {type: list, elements: str, returned: success, sample: ["22", "29500", "32768-60999"], description: The TCP ports.}
+udp: {type: list, elements: str, returned: success, sample: ["4791"], description: The UDP ports.}
+msg: {type: str, returned: success, description: "What was found and done, in a sentence."}
 """
 
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _state, _warn
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live, Unavailable
-from ansible_collections.ibready.cluster.plugins.module_utils._firewall import act, wanted
-from ansible_collections.ibready.cluster.plugins.module_utils._firewall.nodes import merge
-from ansible_collections.ibready.cluster.plugins.module_utils._firewall.tool import (
-    Change,
-    FirewallError,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import _ask
-from ansible_collections.ibready.cluster.plugins.module_utils._tcp import ports
+from ..module_utils._act.firewall import act, desired as wanted
+from ..module_utils._act.firewall.desired import merge_nodes
+from ..module_utils._act.firewall.tool import Change, FirewallError
+from ..module_utils._between.tcp import ports
+from ..module_utils._evidence import ask
+from ..module_utils._evidence.sources import Live, Unavailable
+from ..module_utils._ground import state, warn
 
 _DEVICES = "/sys/class/infiniband"
 # RoCE v2 (IANA, service name roce).
@@ -152,16 +118,16 @@ _ROCE = (4791, 4791)
 def _has_roce() -> bool:
     """Whether an RDMA port of this host is Ethernet; a port that cannot be read is none."""
     evidence = Live()
-    for device in _ask.names(evidence, _DEVICES).value or ():
-        for port in _ask.names(evidence, f"{_DEVICES}/{device}/ports").value or ():
-            layer = _ask.text(evidence, f"{_DEVICES}/{device}/ports/{port}/link_layer")
+    for device in ask.names(evidence, _DEVICES).value or ():
+        for port in ask.names(evidence, f"{_DEVICES}/{device}/ports").value or ():
+            layer = ask.text(evidence, f"{_DEVICES}/{device}/ports/{port}/link_layer")
             if layer.value == "Ethernet":
                 return True
     return False
 
 
 def _spans(given: dict[str, Any], proto: str) -> wanted.Spans:
-    spans = [wanted.span(one) for one in given[proto]]
+    spans = [wanted.span(entry) for entry in given[proto]]
     if proto == "udp" and (given["roce"] == "always" or (given["roce"] == "auto" and _has_roce())):
         spans.append(_ROCE)
     if proto == "tcp" and given["kernel_range"]:
@@ -176,11 +142,9 @@ def _spans(given: dict[str, Any], proto: str) -> wanted.Spans:
 
 
 def _present(given: dict[str, Any]) -> tuple[wanted.Wanted, dict[str, list[str]]]:
-    nodes = merge(given["nodes"], act.remembered().get("nodes") or {})
-    every = [one for addresses in nodes.values() for one in addresses]
-    found = wanted.Wanted(
-        wanted.sources([*every, *given["sources"]]), _spans(given, "tcp"), _spans(given, "udp")
-    )
+    nodes = merge_nodes(given["nodes"], act.remembered().get("nodes") or {})
+    every = [address for addresses in nodes.values() for address in addresses]
+    found = wanted.Wanted(wanted.sources([*every, *given["sources"]]), _spans(given, "tcp"), _spans(given, "udp"))
     if found.empty:
         raise FirewallError("there is no node, or no port, to open anything for")
     return found, nodes
@@ -192,27 +156,25 @@ def _apply(module: AnsibleModule) -> dict[str, Any]:
     name = act.backend(given["backend"]) if due is not None else act.NONE
     # What an earlier run opened in another firewall goes.
     plans: list[tuple[str, wanted.Wanted | None, Change]] = [
-        (one, due if one == name else None, act.change(one, due if one == name else None))
-        for one in act.BACKENDS
+        (backend, due if backend == name else None, act.change(backend, due if backend == name else None))
+        for backend in act.BACKENDS
     ]
     stirred = [
-        (one, wish, planned)
-        for one, wish, planned in plans
-        if planned.script or act.stale_files(planned)
+        (plan, desired, planned) for plan, desired, planned in plans if planned.script or act.stale_files(planned)
     ]
-    for one, _wish, planned in stirred:
-        act.refuse(one, planned, given["reload_ok"])
+    for item, _wish, planned in stirred:
+        act.refuse(item, planned, given["reload_ok"])
     memory = {"backend": name, "nodes": nodes} if name != act.NONE else {}
     if not module.check_mode:
-        for one, wish, planned in stirred:
-            act.perform(one, wish, planned)
+        for each, desired, planned in stirred:
+            act.perform(each, desired, planned)
         if memory != act.remembered():
-            _state.save("firewall", memory)
+            state.save("firewall", memory)
     for _one, _wish, planned in plans:
         for text in planned.warnings:
-            _warn.of_host(module, text)
+            warn.of_host(module, text)
     for text in act.beside(name):
-        _warn.of_host(module, text)
+        warn.of_host(module, text)
     return {
         "changed": bool(stirred),
         "backend": name,
@@ -221,13 +183,8 @@ def _apply(module: AnsibleModule) -> dict[str, Any]:
         "udp": wanted.words(due.udp) if due else [],
         "msg": _sentence(name, due, bool(stirred) and module.check_mode),
         "diff": [
-            {
-                "before_header": one,
-                "after_header": one,
-                "before": "\n".join(planned.before) + "\n",
-                "after": "\n".join(planned.after) + "\n",
-            }
-            for one, _wish, planned in stirred
+            state.diff(entry, "\n".join(planned.before) + "\n", "\n".join(planned.after) + "\n")
+            for entry, _wish, planned in stirred
         ],
     }
 
@@ -270,7 +227,7 @@ def main() -> None:
     )
     try:
         result = _apply(module)
-    except (FirewallError, wanted.WantedError, _state.StateError) as exc:
+    except (FirewallError, wanted.WantedError, state.StateError) as exc:
         module.fail_json(msg=f"Firewall: {exc}")
     except OSError as exc:
         module.fail_json(msg=f"Firewall: {exc.filename} cannot be written: {exc.strerror}")

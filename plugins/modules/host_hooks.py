@@ -32,15 +32,11 @@ options:
     description: What of the host has not been changed yet, for the message of a failure.
     type: str
     default: ""
+extends_documentation_fragment: [ibready.cluster.no_diff]
 attributes:
   check_mode:
     description: Checks the commands and runs none.
     support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -53,10 +49,6 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-ran:
-  description: The commands that ran, or would in check mode.
-  type: list
-  elements: str
-  returned: always
+ran: {type: list, elements: str, returned: always, description: "The commands that ran, or would in check mode."}
 """
 # The action plugin of the same name does the work: only the controller can run what is for it.

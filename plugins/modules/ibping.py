@@ -11,12 +11,14 @@ description:
   - Runs the real C(ibping) of infiniband-diags on the node.
   - Servers are transient systemd units with a lease, so that they end by themselves when the
     controller is interrupted or loses the node.
+  - Servers are their run's own. Another run starts none beside them and stops none; it fails, and
+    says who is at work.
   - The loss is read from the output, because C(ibping) ends with status 0 at 100 % loss.
 options:
   state:
     description:
       - With V(serving), a server runs on each of O(endpoints), a stale one is replaced.
-      - With V(stopped), no server of this module runs on the node.
+      - With V(stopped), no server of this module runs on the node, unless another run has them.
       - With V(asked), each of O(questions) is asked, O(at_once) ports at a time.
     type: str
     choices: [serving, stopped, asked]
@@ -27,40 +29,19 @@ options:
     elements: dict
     default: []
     suboptions:
-      device:
-        description: The RDMA device, as C(ibstat -l) names it.
-        type: str
-        required: true
-      port:
-        description: The port number on the device.
-        type: int
-        default: 1
+      device: {type: str, required: true, description: "The RDMA device, as C(ibstat -l) names it."}
+      port: {type: int, default: 1, description: The port number on the device.}
   questions:
     description: The LIDs to ping, each from a local port.
     type: list
     elements: dict
     default: []
     suboptions:
-      device:
-        description: The RDMA device to send from.
-        type: str
-        required: true
-      port:
-        description: The port number on the device.
-        type: int
-        default: 1
-      lid:
-        description: The LID of the other host's port.
-        type: int
-        required: true
-      rail:
-        description: A label for the answer, the name of the rail.
-        type: str
-        default: ""
-      server:
-        description: A label for the answer, the name of the other host.
-        type: str
-        default: ""
+      device: {type: str, required: true, description: The RDMA device to send from.}
+      port: {type: int, default: 1, description: The port number on the device.}
+      lid: {type: int, required: true, description: The LID of the other host's port.}
+      rail: {type: str, default: "", description: "A label for the answer, the name of the rail."}
+      server: {type: str, default: "", description: "A label for the answer, the name of the other host."}
       hostname:
         description:
           - The other host's own name. An answer from a host of another name is no answer, because
@@ -89,15 +70,11 @@ options:
     type: int
     default: 1
     version_added: 0.2.0
+extends_documentation_fragment: [ibready.cluster.run, ibready.cluster.no_diff]
 attributes:
   check_mode:
     description: In check mode no server is started or stopped and nothing is asked.
     support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -124,6 +101,10 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+holder:
+  description: The other run that has servers here, as RV(ibready.cluster.run_lease#module:holder).
+  type: dict
+  returned: where another run has servers here
 units:
   description: The server units started or stopped.
   type: list
@@ -139,50 +120,30 @@ answers:
   elements: dict
   returned: when O(state=asked)
   contains:
-    rail:
-      description: The question's label.
-      type: str
-    server:
-      description: The question's label.
-      type: str
-    untested:
-      description: Why nothing can be said; empty otherwise.
-      type: str
-    sent:
-      description: Pings sent.
-      type: int
-    received:
-      description: Answers received.
-      type: int
-    rtt_avg:
-      description: Mean round-trip time in milliseconds, null without an answer.
-      type: float
-    rtt_max:
-      description: Longest round-trip time in milliseconds, null without an answer.
-      type: float
+    rail: {type: str, description: The question's label.}
+    server: {type: str, description: The question's label.}
+    untested: {type: str, description: Why nothing can be said; empty otherwise.}
+    sent: {type: int, description: Pings sent.}
+    received: {type: int, description: Answers received.}
+    rtt_avg: {type: float, description: "Mean round-trip time in milliseconds, null without an answer."}
+    rtt_max: {type: float, description: "Longest round-trip time in milliseconds, null without an answer."}
 """
 
+from dataclasses import asdict
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _ibping, _unit
-from ansible_collections.ibready.cluster.plugins.module_utils._command import (
-    Output,
-    Unavailable,
-    find_program,
-    run_program,
-)
+from ..module_utils._between import ibping, lease
+from ..module_utils._ground import unit
+from ..module_utils._ground.command import Unavailable, find_program, run_by_name
+from ..module_utils._ground.state import StateError
 
 _PORT = {"device": {"type": "str", "required": True}, "port": {"type": "int", "default": 1}}
-
-
-def _run(argv: list[str], timeout: float, interrupt: float | None = None) -> Output:
-    return run_program(argv[0], [find_program(argv[0]), *argv[1:]], timeout, interrupt)
 
 
 def main() -> None:
@@ -205,8 +166,9 @@ def main() -> None:
             "lease": {"type": "int", "default": 300},
             "count": {"type": "int", "default": 50},
             "timeout_ms": {"type": "int", "default": 200},
-            "deadline": {"type": "int", "default": _ibping.DEADLINE},
+            "deadline": {"type": "int", "default": ibping.DEADLINE},
             "at_once": {"type": "int", "default": 1},
+            **lease.OPTIONS,
         },
         supports_check_mode=True,
     )
@@ -218,31 +180,41 @@ def main() -> None:
         result = _act(wanted, module.check_mode)
     except ValueError as exc:
         module.fail_json(msg=f"ibping: {exc}; nothing was started")
-    except (Unavailable, _unit.UnitError) as exc:
+    except lease.Busy as exc:
+        module.fail_json(msg=f"ibping: {exc}; nothing was started", holder=asdict(exc.lease))
+    except (Unavailable, unit.UnitError, StateError) as exc:
         module.fail_json(msg=f"ibping: {exc}")
     module.exit_json(**result)
 
 
 def _act(wanted: dict[str, Any], check_mode: bool) -> dict[str, Any]:
-    ends = [_ibping.endpoint(one) for one in wanted["endpoints"]]
-    questions = _ibping.parse_questions(wanted["questions"])
+    ends = [ibping.endpoint(endpoint) for endpoint in wanted["endpoints"]]
+    questions = ibping.parse_questions(wanted["questions"])
     if wanted["state"] == "stopped":
-        units = _ibping.running(_run)
-        return {"changed": bool(units), "units": units if check_mode else _ibping.stop(_run, units)}
+        return _stopped(wanted["run"], check_mode)
     path = find_program("ibping")
     if wanted["state"] == "serving":
-        units = [one.unit for one in ends]
+        units = [end.unit for end in ends]
         if not check_mode:
-            units = _ibping.start(_run, path, ends, wanted["lease"])
+            lease.have(lease.PINGS, wanted, wanted["lease"])
+            units = ibping.start(run_by_name, path, ends, wanted["lease"])
         return {"changed": bool(units), "units": units}
     if check_mode:
         return {"changed": False, "answers": []}
 
-    def ask(one: _ibping.Question) -> dict[str, Any]:
+    def ask(question: ibping.Question) -> dict[str, Any]:
         count, timeout_ms = wanted["count"], wanted["timeout_ms"]
-        return _ibping.ask(_run, path, one, count, timeout_ms, float(wanted["deadline"]))
+        return ibping.ask(run_by_name, path, question, count, timeout_ms, float(wanted["deadline"]))
 
-    return {"changed": False, "answers": _ibping.ask_all(ask, questions, wanted["at_once"])}
+    return {"changed": False, "answers": ibping.ask_all(ask, questions, wanted["at_once"])}
+
+
+def _stopped(run: str, check_mode: bool) -> dict[str, Any]:
+    units = [] if lease.other(lease.PINGS, run) else ibping.running(run_by_name)
+    if not check_mode:
+        units = ibping.stop(run_by_name, units)
+        lease.give(lease.PINGS, run)
+    return {"changed": bool(units), "units": units}
 
 
 if __name__ == "__main__":

@@ -11,23 +11,19 @@ description:
   - Looks at the host itself, its PCI bus, its InfiniBand and its RoCE ports.
   - Reads C(ibstat), the kernel's sysfs files as a second source, and asks the subnet manager from
     every Active InfiniBand port with C(sminfo).
-  - Every check says what was seen, what was expected and who expects it. What could not be looked
-    at is C(unknown), and C(unknown) is never a pass.
   - Fails when the verdict is C(not_ready) or C(unknown), unless O(report_only=true).
   - Never changes the host.
 options:
   areas:
     description: The areas of checks. M(ibready.cluster.nvlinkverify),
       M(ibready.cluster.stackverify), M(ibready.cluster.ncclverify) and
-      M(ibready.cluster.containerverify) cover the others; with all of them here, one visit is
-      enough. V(container) starts containers only where O(expect.container) is given.
+      M(ibready.cluster.containerverify) cover the others. Where they are named here,
+      M(ibready.cluster.hostverify) looks at all of them in one visit.
     type: list
     elements: str
     choices: [host, pci, ib, roce, fabric, gpu, nvlink, stack, nccl, container]
     default: [host, pci, ib, roce, fabric]
-extends_documentation_fragment:
-  - ibready.cluster.verify
-  - ibready.cluster.look
+extends_documentation_fragment: [ibready.cluster.verify, ibready.cluster.look]
 """
 
 EXAMPLES = r"""
@@ -55,67 +51,39 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-schema:
-  description: The version of this result's shape.
-  type: str
-  returned: always
-  sample: ibready/verdict/1
-host:
-  description: The host's name.
-  type: str
-  returned: always
+schema: {type: str, returned: always, sample: ibready/verdict/1, description: The version of this result's shape.}
+host: {type: str, returned: always, description: The host's name.}
 verdict:
-  description:
-    - V(ready), V(degraded) (only warnings), V(unknown) (could not look) or V(not_ready).
+  description: V(ready), V(degraded), V(unknown) or V(not_ready), as of M(ibready.cluster.hostverify).
   type: str
   returned: always
   sample: ready
-checks:
-  description:
-    - Every check with its result; docs/checks.md explains each id.
-    - Under C(evidence), what a finding was read from in the host's own words, where lines can be
-      told to be about it.
-  type: list
-  elements: dict
-  returned: always
-  sample:
-    - id: ib.port.rate
-      subject: mlx5_3/1
-      result: fail
-      severity: error
-      observed: 100 Gb/s
-      expected: 400 Gb/s
-      expected_from: inventory
-      cause: "the link trained with fewer lanes or at a lower speed: cable, dirt or transceiver"
-      remedy: compare both ends with `iblinkinfo`; reseat, clean or swap the cable
-      evidence:
-        /sys/class/infiniband/mlx5_3/ports/1/rate: 100 Gb/sec (4X EDR)
-      waived: ""
-facts:
-  description: What was seen, by area, and under C(machine) what the host is.
-  type: dict
-  returned: always
+checks: {type: list, elements: dict, returned: always, description: "Every check, as of M(ibready.cluster.hostverify)."}
+facts: {type: dict, returned: always, description: "What was seen, by area, and under C(machine) what the host is."}
 clock:
-  description:
-    - The host's clock when the look began and when it ended, in seconds since 1970; with
-      C(asked) and C(answered), seconds of a clock of the controller around the visit.
+  description: Times of the host and of the controller, as of M(ibready.cluster.hostverify).
   type: dict
   returned: when no bundle was judged
 """
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils._module import judge
-from ansible_collections.ibready.cluster.plugins.module_utils._verify import AREAS as ALL
+from ..module_utils._areas.fabric.area import AREA as fabric
+from ..module_utils._areas.host.area import AREA as host
+from ..module_utils._areas.ib.area import AREA as ib
+from ..module_utils._areas.pci.area import AREA as pci
+from ..module_utils._areas.roce.area import AREA as roce
+from ..module_utils._ground.catalog import AREAS
+from ..module_utils._verify.module import judge
 
-AREAS = ("host", "pci", "ib", "roce", "fabric")
+OWN = (host, pci, ib, roce, fabric)
 
 
 def main() -> None:
-    options = {"type": "list", "elements": "str", "choices": list(ALL), "default": list(AREAS)}
-    judge(AREAS, {"areas": options})
+    own = [area.name for area in OWN]
+    judge(OWN, {"areas": {"type": "list", "elements": "str", "choices": list(AREAS), "default": own}})
 
 
 if __name__ == "__main__":

@@ -59,15 +59,7 @@ options:
     description: Seconds to wait until the interfaces are as wished.
     type: float
     default: 30
-attributes:
-  check_mode:
-    description: Says what would change and changes nothing.
-    support: full
-  diff_mode:
-    description: Shows the files.
-    support: full
-author:
-  - ibready contributors (@ibready)
+extends_documentation_fragment: [ibready.cluster.change]
 """
 
 EXAMPLES = r"""
@@ -86,11 +78,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-backend:
-  description: The service.
-  type: str
-  returned: success
-  sample: netplan
+backend: {type: str, returned: success, sample: netplan, description: The service.}
 interfaces:
   description:
     - The interfaces by name, with their port, mode, MTU (0 is the kernel's own) and addresses.
@@ -98,131 +86,114 @@ interfaces:
   returned: success
   sample:
     ib0: {port: mlx5_0/1, mode: datagram, mtu: 0, addresses: [10.1.0.11/16]}
-waits:
-  description: What holds at the next boot only.
-  type: list
-  elements: str
-  returned: success
-msg:
-  description: What was done, in a sentence.
-  type: str
-  returned: success
+waits: {type: list, elements: str, returned: success, description: What holds at the next boot only.}
+msg: {type: str, returned: success, description: "What was done, in a sentence."}
 """
 
-from typing import Any
+from typing import Any, Mapping
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _state
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Unavailable
-from ansible_collections.ibready.cluster.plugins.module_utils._data import ipoib as data
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence, Live
-from ansible_collections.ibready.cluster.plugins.module_utils._ipoib import files, keep, ports, wish
-from ansible_collections.ibready.cluster.plugins.module_utils._ipoib.wish import IpoibError, Link
+from ..module_utils._act.ipoib import desired, persist, ports
+from ..module_utils._act.ipoib.desired import IpoibError, Link
+from ..module_utils._data import ipoib as data
+from ..module_utils._evidence.sources import Evidence, Live
+from ..module_utils._ground import fileset
+from ..module_utils._ground.command import Unavailable
 
 
 def _present(module: AnsibleModule) -> dict[str, Any]:
     given, evidence = module.params, Live()
-    links = wish.read(given["interfaces"], given["mode"], given["mtu"], given["index"])
-    owns = {one.port: ports.own(evidence, one.port) for one in links}
+    links = desired.read(given["interfaces"], given["mode"], given["mtu"], given["index"])
+    owns = {link.port: ports.own(evidence, link.port) for link in links}
     ports.refuse_mode(evidence, links, owns)
-    for one in links:
-        if one.wanted and not owns[one.port].alone:
+    for link in links:
+        if link.wanted and not owns[link.port].alone:
             raise IpoibError(
-                f"{one.port}: its card has several ports in one PCI function, which udev cannot"
+                f"{link.port}: its card has several ports in one PCI function, which udev cannot"
                 " tell apart. Next: leave out its name"
             )
-    backend = keep.detect() if given["backend"] == "auto" else given["backend"]
-    keep.refuse_backend(backend, links, keep.systemd())
+    backend = persist.detect() if given["backend"] == "auto" else given["backend"]
+    persist.refuse_backend(backend, links, persist.systemd())
     # What udev is to rename has its name at the next boot, and its files are for that one.
-    parents = {one.port: one.wanted or owns[one.port].name for one in links if not one.pkey}
+    parents = {link.port: link.wanted or owns[link.port].name for link in links if not link.pkey}
     wanted = {
-        **files.render(backend, links, parents),
-        **files.naming(links, {port: own.place for port, own in owns.items()}),
+        **persist.render(backend, links, parents),
+        **persist.naming(links, {port: own.place for port, own in owns.items()}),
     }
-    before = keep.ours()
-    changed = {path: text for path, text in wanted.items() if before.get(path, "") != text}
-    changed.update({path: "" for path in before if path not in wanted})
-    now = [one for one in links if parents[one.port] == owns[one.port].name]
+    before = persist.ours()
+    changed = fileset.look({**dict.fromkeys(before, ""), **wanted})
+    now = [link for link in links if parents[link.port] == owns[link.port].name]
     waits = [
-        f"{owns[one.port].name} becomes {one.wanted} at the next boot"
-        for one in links
-        if one.wanted and one not in now
+        f"{owns[link.port].name} becomes {link.wanted} at the next boot"
+        for link in links
+        if link.wanted and link not in now
     ]
-    stirred = bool(changed or keep.late(evidence, now, parents))
+    stirred = bool(changed or persist.late(evidence, now, parents))
     if stirred:
-        names = [one.name(parents[one.port]) for one in now]
-        for path in changed:
-            names += [
-                one for one in files.interfaces(path, before.get(path, "")) if one not in names
-            ]
+        names = [entry.name(parents[entry.port]) for entry in now]
+        for path, (text, _after) in changed.items():
+            names += [interface for interface in persist.interfaces_in(path, text) if interface not in names]
         ports.refuse_session(evidence, names, given["ssh_port"], given["connection_ok"])
     if changed:
-        untold = keep.validate(backend, wanted)
-        waits += [untold] if untold else []
+        unreported = persist.validate(backend, wanted)
+        waits += [unreported] if unreported else []
     if stirred and not module.check_mode:
         _bring(evidence, backend, changed, before, (now, parents, given["wait"]))
     return {
         "changed": stirred,
         "backend": backend,
         "interfaces": {
-            one.name(parents[one.port]): {
-                "port": one.port,
-                "mode": one.mode,
-                "mtu": one.mtu,
-                "addresses": list(one.addresses),
+            link.name(parents[link.port]): {
+                "port": link.port,
+                "mode": link.mode,
+                "mtu": link.mtu,
+                "addresses": list(link.addresses),
             }
-            for one in links
+            for link in links
         },
         "waits": waits,
         "msg": f"{backend} has {len(links)} IPoIB interfaces" + "".join(f"; {w}" for w in waits),
-        "diff": _diff(changed, before),
+        "diff": fileset.diffs(changed),
     }
 
 
 def _bring(
     evidence: Evidence,
     backend: str,
-    changed: dict[str, str],
-    before: dict[str, str],
+    changed: fileset.Files,
+    before: Mapping[str, str],
     wished: tuple[list[Link], dict[str, str], float],
 ) -> None:
     links, parents, wait = wished
-    names = [parents[one.port] for one in links if not one.pkey]
-    profiles = {files.profile_name(one, parents): files.profile_path(one, parents) for one in links}
+    names = [parents[link.port] for link in links if not link.pkey]
+    profiles = {persist.profile_name(link, parents): persist.profile_path(link, parents) for link in links}
     try:
-        keep.write(changed)
-        keep.apply(backend, names, profiles)
-        keep.settle(evidence, links, parents, wait)
+        fileset.write(changed, mode=persist.file_mode)
+        persist.apply(backend, names, profiles)
+        persist.settle(evidence, links, parents, wait)
     except (IpoibError, Unavailable, OSError) as exc:
-        keep.write({path: before.get(path, "") for path in changed})
+        fileset.put_back(changed, mode=persist.file_mode)
         back = "The files are as before"
         known = {name: path for name, path in profiles.items() if path in before}
         try:
-            keep.apply(backend, names, known)
+            persist.apply(backend, names, known)
         except (IpoibError, Unavailable, OSError) as again:
             back += f", but {again}"
-        raise IpoibError(
-            f"{exc}. {back}. Next: see `journalctl -b -u systemd-networkd -u NetworkManager`"
-        ) from exc
-
-
-def _diff(changed: dict[str, str], before: dict[str, str]) -> list[dict[str, str]]:
-    return [_state.diff(path, before.get(path, ""), text) for path, text in sorted(changed.items())]
+        raise IpoibError(f"{exc}. {back}. Next: see `journalctl -b -u systemd-networkd -u NetworkManager`") from exc
 
 
 def _absent(module: AnsibleModule) -> dict[str, Any]:
-    before = keep.ours()
-    changed = dict.fromkeys(before, "")
+    changed = fileset.look(dict.fromkeys(persist.ours(), ""))
     if not module.check_mode:
-        keep.write(changed)
+        fileset.write(changed, mode=persist.file_mode)
     return {
         "changed": bool(changed),
         "backend": module.params["backend"],
         "interfaces": {},
         "waits": ["interfaces keep what they have until the next boot"] if changed else [],
         "msg": f"{len(changed)} files of IPoIB interfaces are gone",
-        "diff": _diff(changed, before),
+        "diff": fileset.diffs(changed),
     }
 
 

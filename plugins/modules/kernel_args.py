@@ -26,22 +26,14 @@ options:
     type: list
     elements: str
     required: true
-  root:
-    description: The directory that is the host's C(/). Tests point it elsewhere.
-    type: path
-    default: /
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.root]
 attributes:
-  check_mode:
-    description: Says what would change and changes nothing.
-    support: full
   diff_mode:
     description: Shows the drop-in, or the arguments that boot entries get and lose.
     support: full
 notes:
   - What was added is remembered in C(/var/lib/ibready/kernel_args.json).
   - An interrupted run is completed by the next one, which looks at every boot entry.
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -61,11 +53,7 @@ args:
   elements: str
   returned: success
   sample: ["iommu=pt"]
-there:
-  description: Wanted arguments that the operator has set.
-  type: list
-  elements: str
-  returned: success
+there: {type: list, elements: str, returned: success, description: Wanted arguments that the operator has set.}
 kept:
   description: Wanted argument to the operator's own of the same name, which stays.
   type: dict
@@ -92,15 +80,15 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _bootloader, _state
-from ansible_collections.ibready.cluster.plugins.module_utils import _kernel_args as logic
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live, Unavailable
-from ansible_collections.ibready.cluster.plugins.module_utils._kernel_args import KernelArgsError
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import kind, machine
+from ..module_utils._act.tuning import bootloader, kernel_args as logic
+from ..module_utils._act.tuning.kernel_args import KernelArgsError
+from ..module_utils._areas.machine import kind, observe as machine
+from ..module_utils._evidence.sources import Live, Unavailable
+from ..module_utils._ground import state
 
 _SUBJECT = "kernel_args"
 
@@ -111,10 +99,10 @@ def _keep(module: AnsibleModule) -> dict[str, Any]:
     host = machine.observe(evidence)
     wanted = logic.chosen(module.params["args"], host, _cpu(evidence))
     try:
-        loader = _bootloader.find(root, host.container)
-    except _bootloader.NoBootLoader as exc:
+        loader = bootloader.find(root, host.container)
+    except bootloader.NoBootLoader as exc:
         return _result(logic.Plan(), [], str(exc) if wanted else "")
-    known = _state.load(_SUBJECT, root)
+    known = state.load(_SUBJECT, root)
     own = loader.ours()
     before = list(dict.fromkeys([*own, *known.get("added", [])]))
     operators = loader.operators(before)
@@ -122,15 +110,15 @@ def _keep(module: AnsibleModule) -> dict[str, Any]:
     entries = loader.entries()
     gaps = logic.lacking(entries, plan.ours)
     text = logic.render(plan.ours) if loader.path else ""
-    left = [one for one in plan.dropped for line in entries.values() if one in line]
+    left = [entry for entry in plan.dropped for line in entries.values() if entry in line]
     changed = bool(gaps or left or loader.text() != text)
     diff = [_diff(loader, entries, plan, text)] if changed else []
     late = dict.fromkeys([*known.get("dropped", []), *plan.dropped])
-    dropped = [one for one in late if one not in plan.ours]
+    dropped = [entry for entry in late if entry not in plan.ours]
     if changed and not module.check_mode:
         # Before anything else: after a power cut nobody else knows what was ours.
         early = {"added": [*before, *plan.ours], "dropped": dropped}
-        _state.save(_SUBJECT, early, root)
+        state.save(_SUBJECT, early, root)
         loader.apply(plan)
         _see(loader, plan)
     cmdline = _text(evidence, "/proc/cmdline")
@@ -138,16 +126,16 @@ def _keep(module: AnsibleModule) -> dict[str, Any]:
     pending = logic.pending(cmdline, asked, dropped, operators)
     if not module.check_mode:
         # Dropped ones are of interest as long as the running kernel has them.
-        running = [one for one in dropped if f"-{one}" in pending]
+        running = [entry for entry in dropped if f"-{entry}" in pending]
         new = {"added": list(plan.ours), "wanted": asked, "dropped": running}
-        _state.save(_SUBJECT, new if asked or running else {}, root)
+        state.save(_SUBJECT, new if asked or running else {}, root)
     result = _result(plan, pending, "")
     result["changed"] = changed
     result["diff"] = diff
     return result
 
 
-def _see(loader: _bootloader.Grub | _bootloader.Grubby, plan: logic.Plan) -> None:
+def _see(loader: bootloader.Grub | bootloader.Grubby, plan: logic.Plan) -> None:
     """A later file may overwrite what ours added; then the next boot would not have it."""
     gaps = logic.lacking(loader.entries(), plan.ours)
     if gaps:
@@ -160,22 +148,17 @@ def _see(loader: _bootloader.Grub | _bootloader.Grubby, plan: logic.Plan) -> Non
 
 
 def _diff(
-    loader: _bootloader.Grub | _bootloader.Grubby,
+    loader: bootloader.Grub | bootloader.Grubby,
     entries: dict[str, tuple[str, ...]],
     plan: logic.Plan,
     text: str,
 ) -> dict[str, str]:
     if loader.path and loader.text() != text:
-        return {
-            "before_header": loader.path,
-            "after_header": loader.path,
-            "before": loader.text(),
-            "after": text,
-        }
+        return state.diff(loader.path, loader.text(), text)
     before = {name: " ".join(line) for name, line in entries.items()}
     after = {
-        name: " ".join(one for one in line if one not in plan.dropped)
-        + "".join(f" {one}" for one in plan.ours if one not in line)
+        name: " ".join(entry for entry in line if entry not in plan.dropped)
+        + "".join(f" {entry}" for entry in plan.ours if entry not in line)
         for name, line in entries.items()
     }
     return {
@@ -220,7 +203,7 @@ def main() -> None:
     )
     try:
         result = _keep(module)
-    except (KernelArgsError, _state.StateError, OSError) as exc:
+    except (KernelArgsError, state.StateError, OSError) as exc:
         module.fail_json(msg=f"Kernel command line: {exc}")
     module.exit_json(**result)
 

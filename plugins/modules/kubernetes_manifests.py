@@ -172,10 +172,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-dest:
-  description: The folder.
-  returned: success
-  type: str
+dest: {type: str, returned: success, description: The folder.}
 files:
   description: The files below it.
   returned: success
@@ -188,7 +185,7 @@ remarks:
   type: list
   elements: str
 absent:
-  description: Hosts that told nothing, and that no manifest is about.
+  description: Hosts that told nothing, or nothing that can be used, and that no manifest is about.
   returned: success
   type: list
   elements: str

@@ -72,15 +72,11 @@ options:
     type: list
     elements: str
     default: []
+extends_documentation_fragment: [ibready.cluster.no_diff]
 attributes:
   check_mode:
     description: Writes nothing in check mode, and tells what it would write.
     support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -103,19 +99,13 @@ scripts:
   type: dict
   returned: success
   sample: {"torchrun": "torchrun.sh"}
-files:
-  description: Every file by its name, with its text.
-  type: dict
-  returned: success
+files: {type: dict, returned: success, description: "Every file by its name, with its text."}
 refused:
   description: Each kind that was not rendered, and why not.
   type: dict
   returned: success
   sample: {"docker": "it needs a container image, and none is named; next: set launch_image"}
-dest:
-  description: The folder that holds them; empty where they were only returned.
-  type: str
-  returned: success
+dest: {type: str, returned: success, description: The folder that holds them; empty where they were only returned.}
 written:
   description: The names of the files that were not there, or not so.
   type: list
@@ -131,23 +121,10 @@ hosts:
   type: list
   elements: str
   returned: success
-addresses:
-  description: Where the other hosts reach each of them.
-  type: dict
-  returned: success
-processes:
-  description: How many processes are started on each.
-  type: int
-  returned: success
-left_out:
-  description: The other hosts, and why.
-  type: dict
-  returned: success
-notes:
-  description: What could not be known.
-  type: list
-  elements: str
-  returned: success
+addresses: {type: dict, returned: success, description: Where the other hosts reach each of them.}
+processes: {type: int, returned: success, description: How many processes are started on each.}
+left_out: {type: dict, returned: success, description: "The other hosts, and why."}
+notes: {type: list, elements: str, returned: success, description: What could not be known.}
 rails:
   description: Whether every one of the hosts has a rail, so that a job is expected to use RDMA.
   type: bool
@@ -156,9 +133,6 @@ rails_why:
   description: Why it is not known whether every one of the hosts has a rail; empty where it is.
   type: str
   returned: success
-simulated:
-  description: What of the hosts is simulated; empty where nothing is.
-  type: str
-  returned: success
+simulated: {type: str, returned: success, description: What of the hosts is simulated; empty where nothing is.}
 """
 # The action plugin of the same name does the work: there is nothing to do on a node.

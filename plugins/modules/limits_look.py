@@ -15,7 +15,7 @@ options:
     description: Names of limits as C(prlimit) has them, with the value asked for.
     type: dict
     required: true
-extends_documentation_fragment: ibready.cluster.look
+extends_documentation_fragment: [ibready.cluster.look]
 """
 
 EXAMPLES = r"""
@@ -51,18 +51,14 @@ _NR_OPEN = "/proc/sys/fs/nr_open"
 
 
 def main() -> None:
-    module = AnsibleModule(
-        argument_spec={"limits": {"type": "dict", "required": True}}, supports_check_mode=True
-    )
+    module = AnsibleModule(argument_spec={"limits": {"type": "dict", "required": True}}, supports_check_mode=True)
     program = module.get_bin_path("prlimit", required=True)
     granted, refused = [], {}
     for name, value in module.params["limits"].items():
         argv = [program, f"--{name}={value}:{value}", "true"]
         status, out, err = module.run_command(argv)
         if status not in (0, 1):
-            module.fail_json(
-                msg=f"{' '.join(argv)} ended with status {status}: {(err or out).strip()}"
-            )
+            module.fail_json(msg=f"{' '.join(argv)} ended with status {status}: {(err or out).strip()}")
         if status == 0:
             granted.append(name)
         else:

@@ -18,23 +18,11 @@ options:
     type: list
     elements: str
     required: true
-  root:
-    description: The directory that is the host's C(/). Tests point it elsewhere.
-    type: path
-    default: /
-attributes:
-  check_mode:
-    description: Says what would change and changes nothing.
-    support: full
-  diff_mode:
-    description: Shows the file.
-    support: full
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.root]
 notes:
   - An initramfs that could not be made again is remembered, and made by the next run.
   - In a container, and where neither C(update-initramfs) nor C(dracut) is installed, the file is
     written and RV(why_not) says why no initramfs was made.
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -44,42 +32,28 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-names:
-  description: The modules that are kept out.
-  type: list
-  elements: str
-  returned: success
-loaded:
-  description: Those that the running kernel still has.
-  type: list
-  elements: str
-  returned: success
+names: {type: list, elements: str, returned: success, description: The modules that are kept out.}
+loaded: {type: list, elements: str, returned: success, description: Those that the running kernel still has.}
 initramfs:
   description: Whether the initramfs was made again, or would be in check mode.
   type: bool
   returned: success
-why_not:
-  description: Why no initramfs was made, though the file changed.
-  type: str
-  returned: success
+why_not: {type: str, returned: success, description: "Why no initramfs was made, though the file changed."}
 """
 
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _blacklist, _state
-from ansible_collections.ibready.cluster.plugins.module_utils._command import (
-    Unavailable,
-    find_program,
-    run_program,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import kind
+from ..module_utils._act.tuning import blacklist
+from ..module_utils._areas.machine import kind
+from ..module_utils._evidence.sources import Live
+from ..module_utils._ground import state
+from ..module_utils._ground.command import Unavailable, find_program, run_program
 
 _SUBJECT = "initramfs"
 _TOOLS = (
@@ -92,10 +66,10 @@ _LIMIT_S = 900.0
 
 def _keep(module: AnsibleModule) -> dict[str, Any]:
     root: str = module.params["root"]
-    names = _blacklist.checked(module.params["names"])
-    path = _state.below(root, _blacklist.PATH)
-    before, after = _state.read(path), _blacklist.render(names)
-    late = bool(_state.load(_SUBJECT, root))
+    names = blacklist.checked(module.params["names"])
+    path = state.below(root, blacklist.PATH)
+    before, after = state.read(path), blacklist.render(names)
+    late = bool(state.load(_SUBJECT, root))
     argv, why_not = _tool(root)
     remake = bool(argv) and (before != after or late)
     result: dict[str, Any] = {
@@ -104,17 +78,17 @@ def _keep(module: AnsibleModule) -> dict[str, Any]:
         "loaded": _loaded(names, root),
         "initramfs": remake,
         "why_not": why_not if before != after else "",
-        "diff": [_state.diff(path, before, after)],
+        "diff": [state.diff(path, before, after)],
     }
     if module.check_mode:
         return result
     if remake:
-        _state.save(_SUBJECT, {"because": _blacklist.PATH}, root)
+        state.save(_SUBJECT, {"because": blacklist.PATH}, root)
     if before != after:
-        _state.write(path, after, 0o644)
+        state.write(path, after, 0o644)
     if remake:
         _make(argv)
-        _state.save(_SUBJECT, {}, root)
+        state.save(_SUBJECT, {}, root)
     return result
 
 
@@ -135,18 +109,18 @@ def _make(argv: list[str]) -> None:
     try:
         done = run_program(argv[0], argv, _LIMIT_S)
     except Unavailable as exc:
-        raise _blacklist.BlacklistError(f"{exc}. Next: run `{shown}` by hand") from exc
+        raise blacklist.BlacklistError(f"{exc}. Next: run `{shown}` by hand") from exc
     if done.rc != 0:
         said = (done.stderr or done.stdout).strip().split("\n")[-1]
-        raise _blacklist.BlacklistError(
+        raise blacklist.BlacklistError(
             f"`{shown}` ended with status {done.rc}: {said or 'no word'}. Next: mend that (often "
             "/boot is full) and run this again"
         )
 
 
 def _loaded(names: tuple[str, ...], root: str) -> list[str]:
-    text = _state.read(_state.below(root, "/proc/modules"))
-    return _blacklist.still_loaded(names, [line.split(" ")[0] for line in text.split("\n")])
+    text = state.read(state.below(root, "/proc/modules"))
+    return blacklist.still_loaded(names, [line.split(" ")[0] for line in text.split("\n")])
 
 
 def main() -> None:
@@ -159,7 +133,7 @@ def main() -> None:
     )
     try:
         result = _keep(module)
-    except (_blacklist.BlacklistError, _state.StateError, OSError) as exc:
+    except (blacklist.BlacklistError, state.StateError, OSError) as exc:
         module.fail_json(msg=f"Kernel modules to keep out: {exc}")
     module.exit_json(**result)
 

@@ -16,7 +16,7 @@ options:
     type: list
     elements: str
     required: true
-extends_documentation_fragment: ibready.cluster.look
+extends_documentation_fragment: [ibready.cluster.look]
 """
 
 EXAMPLES = r"""
@@ -37,21 +37,9 @@ there:
       C(modprobe) is not installed yet.
   type: bool
   returned: success
-known:
-  description: The modules that the kernel has.
-  type: list
-  elements: str
-  returned: success
-waiting:
-  description: Those of them that are not loaded.
-  type: list
-  elements: str
-  returned: success
-unknown:
-  description: The modules that the kernel does not have.
-  type: list
-  elements: str
-  returned: success
+known: {type: list, elements: str, returned: success, description: The modules that the kernel has.}
+waiting: {type: list, elements: str, returned: success, description: Those of them that are not loaded.}
+unknown: {type: list, elements: str, returned: success, description: The modules that the kernel does not have.}
 """
 
 import os

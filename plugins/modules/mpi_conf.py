@@ -10,10 +10,7 @@ version_added: 0.2.0
 description:
   - Asks the installed Open MPI and UCX what they are and what they reach, and writes a block into
     C(openmpi-mca-params.conf), C(prte-mca-params.conf) (Open MPI 5) and C(/etc/ucx/ucx.conf).
-  - C(pml=ucx) is written where UCX reaches an RDMA device, for a job could not start elsewhere.
-    Debian's own C(pml = ^ucx), which keeps every job from RDMA, no longer counts then.
-  - C(UCX_NET_DEVICES) names the rails as role C(nccl) tells them, and the interface of TCP is the
-    one with the way to the other nodes.
+  - What it writes, and from what, tells docs/mpi.md.
   - Lines of the site stay, and what they set is left out of the block.
   - Both are asked what they took, after a change and where nothing had to change.
 options:
@@ -43,17 +40,9 @@ options:
     description: UCX's file.
     type: path
     default: /etc/ucx/ucx.conf
-attributes:
-  check_mode:
-    description: Says what would change and changes nothing.
-    support: full
-  diff_mode:
-    description: Shows the files.
-    support: full
+extends_documentation_fragment: [ibready.cluster.change]
 notes:
   - Running jobs keep what they have; the environment of a job goes before these files.
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -68,15 +57,8 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-installed:
-  description: Whether an Open MPI was found.
-  type: bool
-  returned: success
-release:
-  description: Open MPI's release, empty where there is none.
-  type: str
-  returned: success
-  sample: 5.0.7
+installed: {type: bool, returned: success, description: Whether an Open MPI was found.}
+release: {type: str, returned: success, sample: 5.0.7, description: "Open MPI's release, empty where there is none."}
 settings:
   description: What is written, by file.
   type: dict
@@ -87,11 +69,7 @@ kept:
   type: list
   elements: str
   returned: success
-untold:
-  description: What was not written, and why.
-  type: list
-  elements: str
-  returned: success
+untold: {type: list, elements: str, returned: success, description: "What was not written, and why."}
 """
 
 import os
@@ -99,59 +77,54 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _state, _warn
-from ansible_collections.ibready.cluster.plugins.module_utils._data import mpi
-from ansible_collections.ibready.cluster.plugins.module_utils._mpi import ask, conf, derive
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl import derive_rails
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl import host as hosts
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl import wish as wishes
+from ..module_utils._act.mpi import ask, derive
+from ..module_utils._data import mpi
+from ..module_utils._expect import nccl as wishes
+from ..module_utils._ground import state, warn
+from ..module_utils._ground.keyvalue import ConfError
+from ..module_utils._nccl import derive_rails, host as hosts
 
 _MODE = 0o644
 
 
 def _derived(given: dict[str, Any], installed: ask.Installed) -> derive.Derived:
     if given["host"] is None:
-        raise conf.ConfError("host is missing. Next: give what ibready.cluster.nccl_host returned")
+        raise ConfError("host is missing. Next: give what ibready.cluster.nccl_host returned")
     try:
-        host, wish = hosts.from_dict(given["host"]), _wish(given["wish"])
+        host, desired = hosts.from_dict(given["host"]), _wish(given["wish"])
     except (AttributeError, KeyError, TypeError, ValueError) as exc:
-        raise conf.ConfError(f"host or wish is not what nccl_host returned: {exc!r}") from exc
-    socket, why = derive.interface(host, wish.policy)
+        raise ConfError(f"host or wish is not what nccl_host returned: {exc!r}") from exc
+    socket, why = derive.interface(host, desired.policy)
     return derive.derive(
         installed.ompi,
         installed.ucx,
-        derive_rails.rails(host, wish.policy),
+        derive_rails.rails(host, desired.policy),
         socket,
         derive.Site(_texts(given["mca"], ("0", "1")), _texts(given["ucx"], ("n", "y"))),
         [why] if why else [],
     )
 
 
-def _wish(given: dict[str, Any] | None) -> wishes.Wish:
-    return wishes.Wish() if given is None else wishes.from_dict(given)
+def _wish(given: dict[str, Any] | None) -> wishes.Desired:
+    return wishes.Desired() if given is None else wishes.from_dict(given)
 
 
 def _texts(given: dict[str, Any], words: tuple[str, str]) -> dict[str, str]:
     """``words``: false and true as the tool itself shows them."""
-    return {name: words[one] if isinstance(one, bool) else str(one) for name, one in given.items()}
+    return {name: words[entry] if isinstance(entry, bool) else str(entry) for name, entry in given.items()}
 
 
 def _write(module: AnsibleModule, path: str, before: str, after: str) -> dict[str, str]:
     if not module.check_mode:
-        _state.write(path, after, _MODE)
-    return _state.diff(path, before, after)
+        state.write(path, after, _MODE)
+    return state.diff(path, before, after)
 
 
-def _prove(
-    given: dict[str, Any],
-    installed: ask.Installed | None,
-    found: derive.Derived,
-    kept: list[str],
-) -> None:
+def _prove(given: dict[str, Any], installed: ask.Installed | None, found: derive.Derived, kept: list[str]) -> None:
     """AskError where Open MPI and UCX took something else; ``installed``: as the files are now."""
     wanted = {line.name: line.value for line in found.mca if line.name not in kept}
     if installed is not None and wanted.get("pml") == "ucx" and not installed.ompi.takes_ucx:
@@ -186,11 +159,11 @@ def _apply(module: AnsibleModule) -> dict[str, Any]:
     for path, lines in wanted.items():
         if given["state"] == "present" and installed is None:
             break
-        before = _state.read(path)
+        before = state.read(path)
         try:
-            merged = conf.merge(before, lines, mpi.DISTRIBUTION_LINES)
-        except conf.ConfError as exc:
-            raise conf.ConfError(f"{path}: {exc}") from exc
+            merged = derive.merge(before, lines, mpi.DISTRIBUTION_LINES)
+        except ConfError as exc:
+            raise ConfError(f"{path}: {exc}") from exc
         kept += merged.kept
         if merged.text != before:
             diffs.append(_write(module, path, before, merged.text))
@@ -198,7 +171,7 @@ def _apply(module: AnsibleModule) -> dict[str, Any]:
         # Also where nothing changed: a run that failed here before has written the files.
         _prove(given, ask.installed(given["home"]) if diffs else installed, found, kept)
     for why in found.untold:
-        _warn.of_host(module, why)
+        warn.of_host(module, why)
     return {
         "changed": bool(diffs),
         "diff": diffs,
@@ -229,7 +202,7 @@ def main() -> None:
     )
     try:
         result = _apply(module)
-    except (ask.AskError, conf.ConfError) as exc:
+    except (ask.AskError, ConfError) as exc:
         module.fail_json(msg=f"Open MPI: {exc}")
     except OSError as exc:
         module.fail_json(msg=f"Open MPI: {exc.filename} cannot be written: {exc.strerror}")

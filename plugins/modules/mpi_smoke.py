@@ -10,9 +10,7 @@ version_added: 0.2.0
 description:
   - Every process adds its number to those of all others and checks the sum. The job's output tells
     which transport the hosts used.
-  - Needs Open MPI 4 or later and Python 3 on the hosts, and no ssh between them. mpirun on the
-    first host leaves the command of each other host's daemon with O(state=started), and
-    O(state=joined) runs it there.
+  - Needs Open MPI 4 or later and Python 3 on the hosts, and no ssh between them.
   - All of it runs in the unit C(ibready-smoke.service) as an ordinary user, and below
     C(/var/lib/ibready-smoke). O(state=absent) ends and removes both; the unit ends by itself after
     O(timeout).
@@ -71,22 +69,16 @@ options:
     description: RV(settings) of every host, by its name. For O(state=finished).
     type: dict
     default: {}
-    version_added: 0.2.0
   environment:
     description: More of the job's environment, name to value. For O(state=prepared),
       O(state=started) and O(state=joined).
     type: dict
     default: {}
-    version_added: 0.2.0
+extends_documentation_fragment: [ibready.cluster.no_diff]
 attributes:
   check_mode:
     description: Does nothing in check mode.
     support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -107,16 +99,12 @@ commands:
   description: The command that each of the other hosts has to run, by its address.
   type: dict
   returned: with O(state=started)
-mpirun:
-  description: The folder of mpirun.
-  type: str
-  returned: with O(state=prepared)
+mpirun: {type: str, returned: with O(state=prepared), description: The folder of mpirun.}
 settings:
   description: What the host's files and O(environment) tell UCX (C(ucx)) and Open MPI (C(mca)),
     each with where that is said, and its RDMA C(devices).
   type: dict
   returned: with O(state=prepared)
-  version_added: 0.2.0
 busy:
   description: Whether it failed because another job runs, which must not be tidied up then.
   type: bool
@@ -125,10 +113,7 @@ result:
   description: C(pass), C(fail) or C(unknown); the module fails on the last two.
   type: str
   returned: with O(state=finished)
-why:
-  description: The verdict in a sentence.
-  type: str
-  returned: with O(state=finished)
+why: {type: str, returned: with O(state=finished), description: The verdict in a sentence.}
 cause:
   description:
     - Why the job did not go over RDMA though that is expected, as one word; empty where it did, or
@@ -138,7 +123,6 @@ cause:
       no RDMA device. V(mpi.ud_unanswered) is a job over RDMA whose datagrams got no answer.
   type: str
   returned: with O(state=finished)
-  version_added: 0.2.0
 transports:
   description: What the hosts spoke to each other by.
   type: list
@@ -153,14 +137,8 @@ measured:
   type: list
   elements: dict
   returned: with O(state=finished)
-log:
-  description: The output of the job.
-  type: str
-  returned: with O(state=finished)
-was_there:
-  description: Whether there was anything to tidy up.
-  type: bool
-  returned: with O(state=absent)
+log: {type: str, returned: with O(state=finished), description: The output of the job.}
+was_there: {type: bool, returned: with O(state=absent), description: Whether there was anything to tidy up.}
 """
 
 import os
@@ -169,33 +147,18 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils._command import (
-    Output,
-    Unavailable,
-    find_program,
-    run_program,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import mpi_bench, mpi_log
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
-from ansible_collections.ibready.cluster.plugins.module_utils._smoke import (
-    _program,
-    fallback,
-    job,
-    settings,
-    verdict,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._source import source_of
+from ..module_utils._between.smoke import _program, job, settings, verdict
+from ..module_utils._evidence.sources import Live
+from ..module_utils._ground.command import Unavailable, run_by_name
+from ..module_utils._ground.source import source_of
+from ..module_utils._ground.text import ParseError
+from ..module_utils._parse import mpi_bench, mpi_log
 
 _TIMEOUT_MOST = 3600
-
-
-def _run(argv: list[str], timeout: float) -> Output:
-    return run_program(argv[0], [find_program(argv[0]), *argv[1:]], timeout)
 
 
 def _act(given: dict[str, Any]) -> dict[str, Any]:
@@ -203,29 +166,29 @@ def _act(given: dict[str, Any]) -> dict[str, Any]:
     more = job.checked(given["environment"])
     if state == "prepared":
         files = {**given["files"], "smoke.py": source_of(_program)}
-        folder = job.prepare(_run, files, user)
-        told = settings.look(_run, Live("/"), folder, user, job.home_of(user), more)
-        return {"changed": True, "mpirun": folder, "settings": told}
+        folder = job.prepare(run_by_name, files, user)
+        reported = settings.look(run_by_name, Live("/"), folder, user, job.home_of(user), more)
+        return {"changed": True, "mpirun": folder, "settings": reported}
     if state == "started":
-        commands = job.start(_run, user, given["peers"], given["timeout"], more)
+        commands = job.start(run_by_name, user, given["peers"], given["timeout"], more)
         return {"changed": True, "commands": commands}
     if state == "joined":
-        job.join(_run, user, given["command"], given["timeout"], more)
+        job.join(run_by_name, user, given["command"], given["timeout"], more)
         return {"changed": True}
     if state == "finished":
         return {"changed": False, **_judged(given)}
-    there = job.remove(_run)
+    there = job.remove(run_by_name)
     return {"changed": there, "was_there": there}
 
 
 def _judged(given: dict[str, Any]) -> dict[str, Any]:
-    ended = job.wait(_run, given["timeout"])
+    ended = job.wait(run_by_name, given["timeout"])
     log = job.read_log()
     try:
         parsed = mpi_log.parse(log)
     except ParseError:
         parsed = mpi_log.MpiLog((), (), ())
-    why_not = fallback.find(parsed, given["settings"])
+    why_not = verdict.fallback(parsed, given["settings"])
     found = verdict.judge(
         parsed,
         given["ranks"],
@@ -260,7 +223,7 @@ def _measured(log: str) -> list[dict[str, Any]]:
         sizes = mpi_bench.parse(log)
     except ParseError:
         return []
-    return [{**asdict(one), "busbw": round(one.busbw, 4)} for one in sizes]
+    return [{**asdict(siz), "busbw": round(siz.busbw, 4)} for siz in sizes]
 
 
 def main() -> None:

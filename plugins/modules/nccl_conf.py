@@ -28,18 +28,12 @@ options:
     type: list
     elements: dict
     suboptions:
-      name:
-        description: The variable.
-        type: str
-        required: true
+      name: {type: str, required: true, description: The variable.}
       value:
         description: Its value. Write numbers and words as they are, without quotes inside.
         type: str
         required: true
-      reason:
-        description: Why it is set. It becomes a comment above the setting.
-        type: str
-        default: ''
+      reason: {type: str, default: '', description: Why it is set. It becomes a comment above the setting.}
   exclusive:
     description:
       - With V(true) the whole file is this module's, and lines of others go.
@@ -89,19 +83,11 @@ options:
       - Without it the table of this collection decides, which knows NCCL up to 2.32.3.
     type: list
     elements: str
-attributes:
-  check_mode:
-    description: Says what would change and changes nothing.
-    support: full
-  diff_mode:
-    description: Shows the file.
-    support: full
+extends_documentation_fragment: [ibready.cluster.change]
 notes:
   - A process reads the file once, when it first uses NCCL. Running jobs keep what they have.
   - A variable in a job's environment goes before the file, even an empty one.
   - Containers have their own C(/etc/nccl.conf).
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -138,10 +124,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-path:
-  description: The file.
-  type: str
-  returned: success
+path: {type: str, returned: success, description: The file.}
 settings:
   description: What the file sets through this module, by name.
   type: dict
@@ -159,27 +142,13 @@ problems:
   elements: dict
   returned: success
   contains:
-    line:
-      description: The line of the new file.
-      type: int
-    name:
-      description: The variable that was meant.
-      type: str
-    found:
-      description: What was found.
-      type: str
-    nccl_makes:
-      description: What NCCL makes of it.
-      type: str
-    next_step:
-      description: What to do.
-      type: str
-    severity:
-      description: Whether the line does something else (V(error)) or may do (V(warning)).
-      type: str
-    kind:
-      description: One word for the sort of problem.
-      type: str
+    line: {type: int, description: The line of the new file.}
+    name: {type: str, description: The variable that was meant.}
+    found: {type: str, description: What was found.}
+    nccl_makes: {type: str, description: What NCCL makes of it.}
+    next_step: {type: str, description: What to do.}
+    severity: {type: str, description: Whether the line does something else (V(error)) or may do (V(warning)).}
+    kind: {type: str, description: One word for the sort of problem.}
 backup_file:
   description: The copy of the file as it was.
   type: str
@@ -192,28 +161,20 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _paths, _state, _warn
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Missing, Unavailable
-from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_reading import SYSTEM_FILE
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl import lint
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.conf import (
-    as_bytes,
-    as_text,
-    parse,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.manage import Wanted, manage
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.problem import ERROR, Problem
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import (
-    NEWEST,
-    Release,
-    release,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.render import render
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.setting import Setting
+from ..module_utils._data.nccl_reading import SYSTEM_FILE
+from ..module_utils._ground import paths, state, warn
+from ..module_utils._ground.command import Missing, Unavailable
+from ..module_utils._ground.keyvalue import ConfError
+from ..module_utils._nccl import lint
+from ..module_utils._nccl.conf import as_bytes, as_text, parse
+from ..module_utils._nccl.derived import Setting
+from ..module_utils._nccl.manage import Wanted, manage, render
+from ..module_utils._nccl.problem import ERROR, Problem
+from ..module_utils._nccl.release import NEWEST, Release, release
 
 _MODE = 0o644
 # Whatever is larger is no nccl.conf.
@@ -221,14 +182,10 @@ _LARGEST = 256 * 1024
 _MOST_TOLD = 20
 
 
-class ConfError(ValueError):
-    """What keeps the file from being written, with the next step."""
-
-
 def _wanted(module: AnsibleModule) -> tuple[Setting, ...]:
     if module.params["state"] == "absent":
         return ()
-    return tuple(Setting(**one) for one in module.params["settings"])
+    return tuple(Setting(**setting) for setting in module.params["settings"])
 
 
 def _whole(module: AnsibleModule, settings: tuple[Setting, ...]) -> Wanted:
@@ -256,31 +213,26 @@ def _present(path: str) -> str | None:
             " itself, or remove the link"
         )
     try:
-        data = _paths.read_regular(path, path)
+        data = paths.read_regular(path, path)
     except Missing:
         return None
     if len(data) > _LARGEST:
-        raise ConfError(
-            f"{path} has {len(data)} bytes: it is no nccl.conf. Next: look at what it is, and move"
-            " it away"
-        )
+        raise ConfError(f"{path} has {len(data)} bytes: it is no nccl.conf. Next: look at what it is, and move it away")
     return as_text(data)
 
 
-def _judged(
-    settings: tuple[Setting, ...], version: Release | None, known: frozenset[str] | None
-) -> list[Problem]:
+def _judged(settings: tuple[Setting, ...], version: Release | None, known: frozenset[str] | None) -> list[Problem]:
     """What may be wrong with the settings; raises ConfError for what is."""
-    bare = render((Setting(one.name, one.value) for one in settings), "")
+    bare = render((Setting(setting.name, setting.value) for setting in settings), "")
     found = lint.problems(bare, version, known)
-    wrong = [one for one in found if one.severity == ERROR]
+    wrong = [problem for problem in found if problem.severity == ERROR]
     if wrong:
-        raise ConfError("; ".join(_told(one) for one in wrong[:_MOST_TOLD]))
+        raise ConfError("; ".join(_told(problem) for problem in wrong[:_MOST_TOLD]))
     return found
 
 
-def _told(one: Problem) -> str:
-    return f"{one.name}: {one.found}: {one.nccl_makes}. Next: {one.next_step}"
+def _told(problem: Problem) -> str:
+    return f"{problem.name}: {problem.found}: {problem.nccl_makes}. Next: {problem.next_step}"
 
 
 def _apply(module: AnsibleModule) -> dict[str, Any]:
@@ -291,34 +243,27 @@ def _apply(module: AnsibleModule) -> dict[str, Any]:
     doubts = _judged(wanted, version, known)
     before = _present(path)
     new = manage(before or "", _whole(module, wanted), version, known)
-    for one in doubts:
-        module.warn(_told(one))
-    for one in new.foreign[:_MOST_TOLD]:
-        _warn.of_host(module, one.told(path))
+    for doubt in doubts:
+        module.warn(_told(doubt))
+    for problem in new.foreign[:_MOST_TOLD]:
+        warn.of_host(module, problem.told(path))
     gone = module.params["exclusive"] and before is not None and not new.text
     places = {line.name: line.number for line in parse(new.text, version or NEWEST)}
     result: dict[str, Any] = {
         "changed": (before or "") != new.text or gone,
         "path": path,
-        "settings": {one.name: one.value for one in wanted},
+        "settings": {setting.name: setting.value for setting in wanted},
         "replaced": list(new.replaced),
         "problems": [
-            *(asdict(replace(one, line=places[one.name])) for one in doubts),
-            *(asdict(one) for one in new.foreign),
+            *(asdict(replace(doubt, line=places[doubt.name])) for doubt in doubts),
+            *(asdict(problem) for problem in new.foreign),
         ],
-        "diff": [
-            {
-                "before_header": path,
-                "after_header": path,
-                "before": _plain(before or ""),
-                "after": _plain(new.text),
-            }
-        ],
+        "diff": [state.diff(path, _plain(before or ""), _plain(new.text))],
     }
     if result["changed"] and not module.check_mode:
         if module.params["backup"] and new.lost:
             result["backup_file"] = module.backup_local(path)
-        _state.write(path, new.text, _MODE)
+        state.write(path, new.text, _MODE)
     if new.text and (before is not None or not module.check_mode):
         result["changed"] = module.set_mode_if_different(path, _MODE, result["changed"])
         if os.geteuid() == 0:
@@ -365,9 +310,7 @@ def main() -> None:
     except Unavailable as exc:
         module.fail_json(msg=f"{exc}. Next: see what {path} is")
     except OSError as exc:
-        module.fail_json(
-            msg=f"cannot write {path}: {exc.strerror}. Next: see that it can be written"
-        )
+        module.fail_json(msg=f"cannot write {path}: {exc.strerror}. Next: see that it can be written")
     except ValueError as exc:
         # Of a setting, the file's marks or the version.
         module.fail_json(msg=f"{path}: {exc}")

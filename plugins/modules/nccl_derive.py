@@ -26,8 +26,7 @@ options:
     type: list
     elements: str
     default: []
-extends_documentation_fragment:
-  - ibready.cluster.look
+extends_documentation_fragment: [ibready.cluster.look]
 """
 
 EXAMPLES = r"""
@@ -63,9 +62,13 @@ hosts:
         - {port: mlx5_2/1, why: "its model can never do the rate of the others", confidence: medium}
       remarks: []
 absent:
-  description: Hosts that told nothing.
+  description: Hosts that told nothing, or nothing that can be used.
   type: list
   elements: str
+  returned: success
+refused:
+  description: Why nothing can be derived of what a host told, by host.
+  type: dict
   returned: success
 """
 # The action plugin of the same name does the work: there is nothing to do on a node.

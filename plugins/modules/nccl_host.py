@@ -23,8 +23,7 @@ options:
   version:
     description: The release of NCCL that is going to be there, if there is no library yet.
     type: str
-extends_documentation_fragment:
-  - ibready.cluster.look
+extends_documentation_fragment: [ibready.cluster.look]
 """
 
 EXAMPLES = r"""
@@ -34,14 +33,8 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-nccl_host:
-  description: What M(ibready.cluster.nccl_derive) takes.
-  type: dict
-  returned: success
-wish:
-  description: What the inventory says of NCCL on the host, as it was understood.
-  type: dict
-  returned: success
+nccl_host: {type: dict, returned: success, description: What M(ibready.cluster.nccl_derive) takes.}
+wish: {type: dict, returned: success, description: "What the inventory says of NCCL on the host, as it was understood."}
 library:
   description: The library that a process loads, and its release; empty where there is none.
   type: dict
@@ -69,26 +62,20 @@ import os
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import nccl_harm
-from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_reading import SYSTEM_FILE
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
-    Cached,
-    Live,
-    Unavailable,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
-    ExpectationError,
-    from_inventory,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl import build, conf, library
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclHost
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.library import Library
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import NEWEST, shown
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.wish import Wish
+from ..module_utils._areas.nccl import check_harm, observe_host
+from ..module_utils._ask.nccl import library
+from ..module_utils._ask.nccl.library import Library
+from ..module_utils._data.nccl_reading import SYSTEM_FILE
+from ..module_utils._evidence.sources import Cached, Live, Unavailable
+from ..module_utils._expect.expectations import ExpectationError, from_inventory
+from ..module_utils._expect.nccl import Desired
+from ..module_utils._nccl import conf
+from ..module_utils._nccl.host import NcclHost
+from ..module_utils._nccl.release import NEWEST, shown
 
 
 def _library(evidence: Cached) -> Library | None:
@@ -100,13 +87,13 @@ def _library(evidence: Cached) -> Library | None:
         return None
 
 
-def _harmful(evidence: Cached, host: NcclHost, wish: Wish) -> list[str]:
+def _harmful(evidence: Cached, host: NcclHost, wish: Desired) -> list[str]:
     try:
         text = conf.as_text(evidence.read_bytes(SYSTEM_FILE))
     except Unavailable:
         return []
     settings = conf.settings(text, host.release or NEWEST)
-    return nccl_harm.harmful(settings, host, wish.policy)
+    return check_harm.harmful(settings, host, wish.policy)
 
 
 def main() -> None:
@@ -119,19 +106,19 @@ def main() -> None:
     except ExpectationError as exc:
         module.fail_json(msg=str(exc))
     wanted = expect.get("nccl")
-    wish = wanted.value if wanted else Wish()
+    desired = wanted.value if wanted else Desired()
     evidence = Cached(Live())
     found = _library(evidence)
     version = (found.version if found else "") or module.params["version"] or ""
-    host = build.look(evidence, expect, wish.peers, version)
+    host = observe_host.look(evidence, expect, desired.peers, version)
     module.exit_json(
         changed=False,
         nccl_host=host.to_dict(),
-        wish=wish.to_dict(),
+        wish=desired.to_dict(),
         release=shown(host.release) if host.release else "",
         library={"path": found.path, "version": found.version} if found else {},
         names=sorted(found.names) if found else [],
-        harmful=_harmful(evidence, host, wish),
+        harmful=_harmful(evidence, host, desired),
     )
 
 

@@ -42,15 +42,11 @@ options:
     description: Seconds after which it is ended.
     type: int
     default: 120
+extends_documentation_fragment: [ibready.cluster.no_diff]
 attributes:
   check_mode:
     description: Measures nothing in check mode.
     support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -62,18 +58,9 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-program:
-  description: Where the program is; empty where it is not.
-  type: str
-  returned: with O(state=found)
-untested:
-  description: Why there are no numbers; empty where there are.
-  type: str
-  returned: always
-busbw:
-  description: The largest bus bandwidth of any size, GB/s.
-  type: float
-  returned: when RV(untested) is empty
+program: {type: str, returned: with O(state=found), description: Where the program is; empty where it is not.}
+untested: {type: str, returned: always, description: Why there are no numbers; empty where there are.}
+busbw: {type: float, returned: when RV(untested) is empty, description: "The largest bus bandwidth of any size, GB/s."}
 average:
   description: The mean bus bandwidth as the program prints it, GB/s.
   type: float
@@ -82,23 +69,14 @@ wrong:
   description: How many values were wrong, null where the program did not check.
   type: float
   returned: when RV(untested) is empty
-ranks:
-  description: How many GPUs took part.
-  type: int
-  returned: when RV(untested) is empty
-hosts:
-  description: On how many hosts.
-  type: int
-  returned: when RV(untested) is empty
+ranks: {type: int, returned: when RV(untested) is empty, description: How many GPUs took part.}
+hosts: {type: int, returned: when RV(untested) is empty, description: On how many hosts.}
 rows:
   description: Every size, with C(time_us), C(algbw), C(busbw) and C(wrong) of both kinds.
   type: list
   elements: dict
   returned: when RV(untested) is empty
-log:
-  description: The output of the job.
-  type: str
-  returned: with O(state=finished)
+log: {type: str, returned: with O(state=finished), description: The output of the job.}
 """
 
 import re
@@ -106,32 +84,23 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _unit
-from ansible_collections.ibready.cluster.plugins.module_utils._bench import nccl
-from ansible_collections.ibready.cluster.plugins.module_utils._command import (
-    Output,
-    Unavailable,
-    find_program,
-    run_program,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._smoke import job
+from ..module_utils._between.bench import nccl
+from ..module_utils._between.smoke import job
+from ..module_utils._ground import unit
+from ..module_utils._ground.command import Unavailable, run_by_name
 
 _TIMEOUT_MOST = 3600
 _GPUS_MOST = 64
 _SIZE = re.compile(r"[0-9]{1,12}[KMG]?")
 
 
-def _run(argv: list[str], timeout: float) -> Output:
-    return run_program(argv[0], [find_program(argv[0]), *argv[1:]], timeout)
-
-
 def _act(given: dict[str, Any]) -> dict[str, Any]:
     if given["state"] == "finished":
-        ended = job.wait(_run, given["timeout"])
+        ended = job.wait(run_by_name, given["timeout"])
         log = job.read_log()
         answer = nccl.told(log)
         if ended.running or ended.result != "success":
@@ -145,7 +114,7 @@ def _act(given: dict[str, Any]) -> dict[str, Any]:
         return {"untested": str(exc), **({"program": ""} if given["state"] == "found" else {})}
     if given["state"] == "found":
         return {"untested": "", "program": path}
-    return nccl.alone(_run, path, given["gpus"], (given["begin"], given["end"]), given["timeout"])
+    return nccl.alone(run_by_name, path, given["gpus"], (given["begin"], given["end"]), given["timeout"])
 
 
 def main() -> None:
@@ -173,7 +142,7 @@ def main() -> None:
         module.exit_json(changed=False, skipped=True, untested="nothing is run in check mode")
     try:
         result = _act(given)
-    except (job.SmokeError, _unit.UnitError, Unavailable, OSError) as exc:
+    except (job.SmokeError, unit.UnitError, Unavailable, OSError) as exc:
         module.fail_json(msg=f"nccl_perf: {exc}")
     module.exit_json(changed=False, **result)
 

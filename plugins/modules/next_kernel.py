@@ -33,21 +33,13 @@ options:
   host:
     description: The host's name in messages.
     type: str
-  root:
-    description: The directory that is the host's C(/) for files. Tests point it elsewhere.
-    type: path
-    default: /
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.root]
 attributes:
   check_mode:
     description: Tells what would be built, and what would stop the host, and builds nothing.
     support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
 seealso:
   - module: ibready.cluster.reboot_state
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -65,10 +57,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-running:
-  description: The kernel that runs.
-  type: str
-  returned: always
+running: {type: str, returned: always, description: The kernel that runs.}
 kernels:
   description: The kernels that the next boot may start, but for the running one; empty where it is
     that one. Several where somebody chose one in a way that cannot be told.
@@ -76,56 +65,33 @@ kernels:
   elements: str
   returned: always
   sample: ["6.12.48+deb13-amd64"]
-because:
-  description: What chose the kernel, empty where it is the newest.
-  type: str
-  returned: always
+because: {type: str, returned: always, description: "What chose the kernel, empty where it is the newest."}
 built:
   description: What DKMS built, or would build in check mode, in its order.
   type: list
   elements: str
   returned: always
   sample: ["nvidia/580.95.05 for 6.8.0-50-generic"]
-initramfs:
-  description: The kernels whose initramfs was made again.
-  type: list
-  elements: str
-  returned: always
+initramfs: {type: list, elements: str, returned: always, description: The kernels whose initramfs was made again.}
 missing:
   description: What the next kernel lacks, after building; in check mode, before it.
   type: list
   elements: dict
   returned: always
   contains:
-    kind:
-      description: V(unbuilt), V(headers), V(broken) or V(lost).
-      type: str
-    subject:
-      description: The module, by its name and version where DKMS has it.
-      type: str
-    kernel:
-      description: The kernel.
-      type: str
-    cause:
-      description: Why it is missing.
-      type: str
-    following:
-      description: What to do.
-      type: str
-    required:
-      description: Whether the host runs with it, or it belongs to the stack.
-      type: bool
+    kind: {type: str, description: "V(unbuilt), V(headers), V(broken) or V(lost)."}
+    subject: {type: str, description: "The module, by its name and version where DKMS has it."}
+    kernel: {type: str, description: The kernel.}
+    cause: {type: str, description: Why it is missing.}
+    following: {type: str, description: What to do.}
+    required: {type: bool, description: "Whether the host runs with it, or it belongs to the stack."}
 refused:
   description: Why a reboot would lose something that the host needs, a sentence each; empty where
     it would not. In check mode, what building would not cure.
   type: list
   elements: str
   returned: always
-unknown:
-  description: What could not be told.
-  type: list
-  elements: str
-  returned: always
+unknown: {type: list, elements: str, returned: always, description: What could not be told.}
 """
 
 import platform
@@ -133,19 +99,19 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _state
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Cached, Live
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.kmods import KmodFacts
-from ansible_collections.ibready.cluster.plugins.module_utils._kmods import build, gaps
-from ansible_collections.ibready.cluster.plugins.module_utils._kmods.gaps import Gap
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import kind, kmods
-from ansible_collections.ibready.cluster.plugins.module_utils._packages import run
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import PackageError
+from ..module_utils._act.packages import kmods_build, run
+from ..module_utils._act.packages.model import PackageError
+from ..module_utils._areas.machine import kind
+from ..module_utils._areas.stack import kmods_gaps, observe_kmods
+from ..module_utils._areas.stack.kmods_facts import KmodFacts
+from ..module_utils._areas.stack.kmods_gaps import Gap
+from ..module_utils._evidence.sources import Cached, Live
+from ..module_utils._ground import state
+from ..module_utils._ground.reading import Reading
 
 SUBJECT = "next-kernel"
 
@@ -155,47 +121,47 @@ def look(root: str) -> KmodFacts:
     evidence = Cached(Live(root))
     if kind.container(evidence):
         return KmodFacts(kernels=Reading(()))
-    return kmods.observe(evidence)
+    return observe_kmods.observe(evidence)
 
 
 def prepare(root: str, without: list[str], *, wanted: bool, act: bool) -> dict[str, Any]:
     """Look, build if that is ``wanted`` and no check mode keeps from it, and tell."""
     facts = look(root)
-    found = gaps.find(facts, without)
-    todo = build.buildable(found) if wanted else []
+    found = kmods_gaps.find(facts, without)
+    todo = kmods_build.buildable(found) if wanted else []
     made: list[str] = []
     # Built by a run that did not come to the initramfs: DKMS will not say so again.
     late = _late(root, facts) if wanted else set()
     if act and (todo or late):
-        late.update(one.kernel for one in todo)
-        _state.save(SUBJECT, {"initramfs": sorted(late)}, root)
-        found = build.close(found, lambda: look(root), run.run, root, without)
+        late.update(entry.kernel for entry in todo)
+        state.save(SUBJECT, {"initramfs": sorted(late)}, root)
+        found = kmods_build.close(found, lambda: look(root), run.run, root, without)
         made = _initramfs(root, look(root), late)
-        _state.save(SUBJECT, {}, root)
+        state.save(SUBJECT, {}, root)
     built = _closed(todo, found) if act else todo
-    refused = [one for one in found.gaps if one.required and (act or one not in todo)]
+    refused = [gap for gap in found.gaps if gap.required and (act or gap not in todo)]
     return {
         "changed": bool(built or made or (late and not act)),
         "running": facts.running,
         "kernels": list(facts.kernels.value or ()),
         "because": facts.because,
-        "built": [f"{one.subject} for {one.kernel}" for one in built],
+        "built": [f"{entry.subject} for {entry.kernel}" for entry in built],
         "initramfs": made,
-        "missing": [_shown(one) for one in found.gaps],
-        "refused": [f"{one.cause}. Next: {one.following}." for one in refused],
+        "missing": [_shown(gap) for gap in found.gaps],
+        "refused": [f"{entry.cause}. Next: {entry.following}." for entry in refused],
         "unknown": list(found.unknown),
     }
 
 
-def _closed(todo: list[Gap], found: gaps.Found) -> list[Gap]:
+def _closed(todo: list[Gap], found: kmods_gaps.Found) -> list[Gap]:
     """Those that are no gaps any more."""
-    left = {(one.subject, one.kernel) for one in found.gaps}
-    return [one for one in todo if (one.subject, one.kernel) not in left]
+    left = {(gap.subject, gap.kernel) for gap in found.gaps}
+    return [entry for entry in todo if (entry.subject, entry.kernel) not in left]
 
 
 def _late(root: str, facts: KmodFacts) -> set[str]:
     """The kernels that may still have an initramfs from before modules were built for them."""
-    known = _state.load(SUBJECT, root).get("initramfs", [])
+    known = state.load(SUBJECT, root).get("initramfs", [])
     return set(known).intersection(facts.kernels.value or ())
 
 
@@ -203,13 +169,8 @@ def _initramfs(root: str, facts: KmodFacts, kernels: set[str]) -> list[str]:
     """Make those again that carry the kernel's own module in place of a built one."""
     made = []
     for kernel in sorted(kernels):
-        names = [
-            name
-            for one in facts.objects
-            if one.kernel == kernel
-            for name in one.modules.value or ()
-        ]
-        argv = build.initramfs(root, names, kernel)
+        names = [name for objects in facts.objects if objects.kernel == kernel for name in objects.modules.value or ()]
+        argv = kmods_build.initramfs(root, names, kernel)
         if not argv:
             continue
         done = run.run(argv)
@@ -254,13 +215,13 @@ def main() -> None:
         result = prepare(given["root"], given["without"], wanted=given["build"], act=act)
     except PackageError as exc:
         module.fail_json(msg=f"{host}: modules of the next kernel: {exc}", changed=exc.changed)
-    except _state.StateError as exc:
+    except state.StateError as exc:
         module.fail_json(msg=f"{host}: modules of the next kernel: {exc}")
     if act and (result["refused"] or result["unknown"]):
-        told = [*result["refused"], *(f"It cannot be told: {one}." for one in result["unknown"])]
+        reported = [*result["refused"], *(f"It cannot be told: {entry}." for entry in result["unknown"])]
         module.fail_json(
             msg=f"{host}: the next boot would lose modules, so it was not rebooted. "
-            f"{' '.join(told)} What was installed and built stays.",
+            f"{' '.join(reported)} What was installed and built stays.",
             **result,
         )
     module.exit_json(**result)

@@ -13,8 +13,7 @@ description:
   - GPUs and HCAs are found by their PCI class and vendor, before any driver is there.
   - What cannot be read is listed in RV(node.unreadable) with the reason, never guessed.
 options: {}
-extends_documentation_fragment:
-  - ibready.cluster.look
+extends_documentation_fragment: [ibready.cluster.look]
 """
 
 EXAMPLES = r"""
@@ -33,33 +32,14 @@ node:
   type: dict
   returned: always
   contains:
-    hostname:
-      description: The host's own name.
-      type: str
-    kernel:
-      description: The running kernel's release.
-      type: str
-      sample: 6.8.0-48-generic
-    machine:
-      description: The processor architecture.
-      type: str
-      sample: x86_64
-    os:
-      description: Id and version from os-release.
-      type: dict
-      sample: {"id": "ubuntu", "version": "24.04"}
-    python:
-      description: The version of the Python that ran the module.
-      type: str
-    root:
-      description: Whether the module ran as root.
-      type: bool
-    cpus:
-      description: Processors online.
-      type: int
-    memory_mb:
-      description: Memory in MiB, null where unreadable.
-      type: int
+    hostname: {type: str, description: The host's own name.}
+    kernel: {type: str, sample: 6.8.0-48-generic, description: The running kernel's release.}
+    machine: {type: str, sample: x86_64, description: The processor architecture.}
+    os: {type: dict, sample: {"id": "ubuntu", "version": "24.04"}, description: Id and version from os-release.}
+    python: {type: str, description: The version of the Python that ran the module.}
+    root: {type: bool, description: Whether the module ran as root.}
+    cpus: {type: int, description: Processors online.}
+    memory_mb: {type: int, description: "Memory in MiB, null where unreadable."}
     gpus:
       description: NVIDIA display and 3D controllers on the PCI bus.
       type: list
@@ -74,12 +54,8 @@ node:
       type: list
       elements: str
       sample: ["22a3", "22a3", "22a3", "22a3"]
-    product:
-      description: The product name in the firmware's tables, empty where there is none.
-      type: str
-    secure_boot:
-      description: Whether Secure Boot is on, null where that could not be read.
-      type: bool
+    product: {type: str, description: "The product name in the firmware's tables, empty where there is none."}
+    secure_boot: {type: bool, description: "Whether Secure Boot is on, null where that could not be read."}
     installed:
       description:
         - What of a stack is installed now, by part; empty for what is not.
@@ -90,31 +66,23 @@ node:
       description: Container engines that are installed, with their versions.
       type: dict
       sample: {"containerd": "1.7.24"}
-    rdma_devices:
-      description: The names below /sys/class/infiniband.
-      type: list
-      elements: str
+    rdma_devices: {type: list, elements: str, description: The names below /sys/class/infiniband.}
     soft_rdma_devices:
       description: Those of them that are RDMA in software (soft RoCE), without hardware.
       type: list
       elements: str
-    simulated:
-      description: What of this host is simulated; empty on real hardware.
-      type: str
-    unreadable:
-      description: What could not be read, and why.
-      type: list
-      elements: str
+    simulated: {type: str, description: What of this host is simulated; empty on real hardware.}
+    unreadable: {type: list, elements: str, description: "What could not be read, and why."}
 """
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
-from ansible_collections.ibready.cluster.plugins.module_utils._node import collect
+from ..module_utils._areas.stack.contact import collect
+from ..module_utils._evidence.sources import Live
 
 
 def main() -> None:

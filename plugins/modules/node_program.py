@@ -23,17 +23,13 @@ options:
   placed:
     description: Used by the controller's half of this module; the archive that has come.
     type: path
+extends_documentation_fragment: [ibready.cluster.no_diff]
 attributes:
   check_mode:
     description: Tells whether the program would be written.
     support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
 notes:
   - The Python that runs it is the one that Ansible uses on the host.
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -42,10 +38,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-path:
-  description: Where the program lies.
-  type: str
-  returned: success
+path: {type: str, returned: success, description: Where the program lies.}
 sha256:
   description: The SHA256 of the program, "" where it is not there yet (check mode).
   type: str
@@ -64,11 +57,12 @@ import sys
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _pack, _state
+from ..module_utils._agent import pack
+from ..module_utils._ground import whole
 
 
 def sha256(path: str) -> str:
@@ -88,41 +82,35 @@ def why_stale(path: str, sources: str) -> str:
         return "it is not there"
     try:
         with open(f"{path}.sha256", encoding="utf-8", errors="replace") as stream:
-            told = stream.read()
+            reported = stream.read()
     except FileNotFoundError:
-        told = ""
-    if told != sums(path, sha256(path)):
+        reported = ""
+    if reported != sums(path, sha256(path)):
         return "it is not what was written"
-    known = _pack.read_label(path).split(" ")
+    known = pack.read_label(path).split(" ")
     if f"sources:{sources}" not in known:
         return "it is of other sources"
     return "" if known == _label(sources).split(" ") else "it is for another Python"
 
 
 def _label(sources: str) -> str:
-    empty = _pack.label({}, sys.executable)
-    return empty.replace(_pack.digest({}), sources)
+    empty = pack.label({}, sys.executable)
+    return empty.replace(pack.digest({}), sources)
 
 
 def write(path: str, placed: str, sources: str) -> None:
     """Pack what has come for this Python and put it in place; PackError or OSError."""
-    files = _pack.read_sources(placed)
-    if _pack.digest(files) != sources:
-        raise _pack.PackError("the archive did not come whole")
-    data = _pack.program(files, sys.executable)
-    _state.make_folder(os.path.dirname(path))
+    files = pack.read_sources(placed)
+    if pack.digest(files) != sources:
+        raise pack.PackError("the archive did not come whole")
+    data = pack.program(files, sys.executable)
+    whole.make_folder(os.path.dirname(path))
     for place, content, mode in (
         # The sum first: a program without its own sum is written again.
         (f"{path}.sha256", sums(path, hashlib.sha256(data).hexdigest()).encode(), 0o644),
         (path, data, 0o755),
     ):
-        staged = f"{place}.part"
-        with open(staged, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(staged, mode)
-        os.replace(staged, place)
+        whole.put(place, content, mode)
 
 
 def main() -> None:
@@ -141,7 +129,7 @@ def main() -> None:
         if placed and not module.check_mode:
             write(path, placed, sources)
         found = sha256(path) if os.path.isfile(path) else ""
-    except (_pack.PackError, OSError, SyntaxError) as exc:
+    except (pack.PackError, OSError, SyntaxError) as exc:
         module.fail_json(
             msg=f"{host}: the node program was not written to {path}: {exc}. What was there before"
             " stays. Next: see that the place can be written and has space, then run this again"

@@ -19,19 +19,11 @@ options:
     type: list
     elements: str
     default: [nvidia, nvidia_uvm]
-  root:
-    description: The directory that is the host's C(/) for files. Tests point it elsewhere.
-    type: path
-    default: /
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.root]
 attributes:
   check_mode:
     description: Says what would change and changes nothing.
     support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -41,27 +33,14 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-rebuilt:
-  description: Why the modules were built again; empty where they were not.
-  type: str
-  returned: success
-loaded:
-  description: The version of the loaded driver; empty where none is.
-  type: str
-  returned: success
+rebuilt: {type: str, returned: success, description: Why the modules were built again; empty where they were not.}
+loaded: {type: str, returned: success, description: The version of the loaded driver; empty where none is.}
 installed:
   description: The version that is installed for the running kernel; empty where none is.
   type: str
   returned: success
-current:
-  description: Whether the loaded driver is the installed one.
-  type: bool
-  returned: success
-loaded_now:
-  description: The modules that were loaded.
-  type: list
-  elements: str
-  returned: success
+current: {type: bool, returned: success, description: Whether the loaded driver is the installed one.}
+loaded_now: {type: list, elements: str, returned: success, description: The modules that were loaded.}
 notice:
   description: What keeps the installed driver from running, with the next step; or empty.
   type: str
@@ -72,25 +51,24 @@ import os
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _nvidia_build
-from ansible_collections.ibready.cluster.plugins.module_utils._command import (
-    Unavailable,
-    find_program,
-    run_program,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._packages import build, dkms, run
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import PackageError
+from ..module_utils._act.driver import nvidia_build
+from ..module_utils._act.packages import dkms, run
+from ..module_utils._act.packages.model import PackageError
+from ..module_utils._ground.command import Missing, Unavailable, run_by_name
 
 
 def installed(name: str) -> str:
-    """The version of a module's file for the running kernel, "" where there is none."""
+    """The version of a module's file for the running kernel, "" where there is none.
+
+    Raises Unavailable where modinfo is there and gives no answer.
+    """
     try:
-        done = run_program("modinfo", [find_program("modinfo"), "-F", "version", name], 20)
-    except Unavailable:
+        done = run_by_name(["modinfo", "-F", "version", name], 20)
+    except Missing:
         return ""
     return done.stdout.strip() if done.rc == 0 else ""
 
@@ -98,7 +76,7 @@ def installed(name: str) -> str:
 def load(names: list[str]) -> list[str]:
     """Load modules; PackageError with modprobe's words."""
     for name in names:
-        done = run_program("modprobe", [find_program("modprobe"), name], 120)
+        done = run_by_name(["modprobe", name], 120)
         if done.rc != 0:
             raise PackageError(
                 "failed",
@@ -120,16 +98,16 @@ def main() -> None:
     root, kernel = module.params["root"], os.uname().release
     rebuilt, loaded_now, notice = "", [], ""
     try:
-        stale = _nvidia_build.stale(root, kernel)
+        stale = nvidia_build.stale(root, kernel)
         if stale is not None:
             driver, rebuilt = stale
             if not module.check_mode:
-                build.builder(run.run)(driver, kernel)
-                if _nvidia_build.stale(root, kernel) is not None:
+                dkms.builder(run.run)(driver, kernel)
+                if nvidia_build.stale(root, kernel) is not None:
                     raise dkms.failure(root, driver, kernel)
-        before, there = _nvidia_build.loaded(root), installed("nvidia")
+        before, there = nvidia_build.loaded(root), installed("nvidia")
         if there and not before:
-            if _nvidia_build.rival(root):
+            if nvidia_build.rival(root):
                 notice = (
                     "nouveau has the GPUs, so nvidia cannot be loaded. Next: reboot (the role"
                     " reboot_gate, with ibready_reboot_ok)"
@@ -140,7 +118,7 @@ def main() -> None:
                 loaded_now = load(module.params["load"])
     except (PackageError, Unavailable) as exc:
         module.fail_json(msg=f"NVIDIA modules: {exc}")
-    now = _nvidia_build.loaded(root)
+    now = nvidia_build.loaded(root)
     if now and there and now != there:
         notice = (
             f"nvidia {now} is loaded, {there} is installed. Next: reboot (the role reboot_gate,"

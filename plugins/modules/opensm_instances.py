@@ -73,7 +73,9 @@ options:
     type: int
     default: 64
   seen:
-    description: What M(ibready.cluster.opensm_look) returned on each of O(hosts) that it ran on.
+    description:
+      - What M(ibready.cluster.opensm_look) returned on each of O(hosts) that it ran on.
+      - A host whose answer cannot be read counts as one that did not tell.
     type: list
     elements: dict
     default: []
@@ -89,17 +91,9 @@ options:
     description: Seconds to wait for the fabric's word.
     type: float
     default: 60
-attributes:
-  check_mode:
-    description: Says what would change and changes nothing.
-    support: full
-  diff_mode:
-    description: Shows the files.
-    support: full
+extends_documentation_fragment: [ibready.cluster.change]
 notes:
   - An opensm that somebody else started on the host is never stopped.
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -131,10 +125,7 @@ fabrics:
   description: What each port shows afterwards, as M(ibready.cluster.opensm_look) returns it.
   type: dict
   returned: success
-msg:
-  description: Who is master and who stands by, in a sentence.
-  type: str
-  returned: success
+msg: {type: str, returned: success, description: "Who is master and who stands by, in a sentence."}
 """
 
 import os
@@ -142,17 +133,12 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _state
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Unavailable
-from ansible_collections.ibready.cluster.plugins.module_utils._data import opensm as data
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence, Live
-from ansible_collections.ibready.cluster.plugins.module_utils._opensm import (
-    apply,
-    ask,
-    conf,
-    fabrics,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._opensm.fabrics import OpensmError
+from ..module_utils._act.opensm import apply, ask, conf, fabrics
+from ..module_utils._act.opensm.fabrics import OpensmError
+from ..module_utils._data import opensm as data
+from ..module_utils._evidence.sources import Evidence, Live
+from ..module_utils._ground import state
+from ..module_utils._ground.command import Unavailable
 
 _SHARED = ("routing_engine", "root_guids", "partitions", "settings")
 
@@ -174,28 +160,26 @@ def _wished(given: dict[str, Any]) -> tuple[fabrics.Fabric, ...]:
 
 
 def _lids(seen: list[dict[str, Any]], name: str) -> list[int]:
-    return [int(one["fabrics"][name]["lid"]) for one in seen if name in one["fabrics"]]
+    return [int(entry["fabrics"][name]["lid"]) for entry in seen if name in entry["fabrics"]]
 
 
 def _gone(evidence: Evidence, given: dict[str, Any], wished: set[str]) -> list[apply.Plan]:
     """Instances to be taken away; OpensmError where that would leave a fabric alone."""
     found = apply.stale(wished)
-    for one in found:
-        if not apply.active(one.name):
+    for plan in found:
+        if not apply.active(plan.name):
             continue
-        port = conf.read(one.before[conf.paths(one.name)["conf"]]).get("guid", "")
+        port = conf.read(plan.before[conf.paths(plan.name)["conf"]]).get("guid", "")
         here = ask.by_guid(evidence, port)
         if here is not None:
-            apply.refuse_stop(
-                evidence, one, here, _lids(given["seen"], one.name), given["restart_ok"]
-            )
+            apply.refuse_stop(evidence, plan, here, _lids(given["seen"], plan.name), given["restart_ok"])
     return found
 
 
 def _run(module: AnsibleModule, wished: tuple[fabrics.Fabric, ...]) -> dict[str, Any]:
     given = module.params
     evidence = Live()
-    gone = _gone(evidence, given, {one.name for one in wished})
+    gone = _gone(evidence, given, {entry.name for entry in wished})
     if not wished:
         return _absent(module, gone)
     known = apply.known_keys()
@@ -207,72 +191,70 @@ def _run(module: AnsibleModule, wished: tuple[fabrics.Fabric, ...]) -> dict[str,
             f"opensm runs already, and not as an instance of ibready: {', '.join(theirs)}. Next:"
             " stop and disable it where another subnet manager stands by, then run this again"
         )
-    seen = ask.look(evidence, {one.name: one.port for one in wished})
+    seen = ask.look(evidence, {entry.name: entry.port for entry in wished})
     ours = ask.managers(given["seen"])
-    looked = {given["host"], *(one["host"] for one in given["seen"])}
-    unseen = [one for one in given["hosts"] if one not in looked]
+    looked = {given["host"], *(entry["host"] for entry in given["seen"])}
+    unseen = [host for host in given["hosts"] if host not in looked]
     plans = []
     for fabric in wished:
         here = seen[fabric.name]
         ask.refuse(fabric.name, here, ours.get(fabric.name, ()), unseen, given["beside"])
-        one = apply.plan(fabric, here)
+        item = apply.plan(fabric, here)
         lids = _lids(given["seen"], fabric.name)
-        apply.refuse_stop(evidence, one, here, lids, given["restart_ok"])
-        plans.append(one)
+        apply.refuse_stop(evidence, item, here, lids, given["restart_ok"])
+        plans.append(item)
     shared = _shared(module, bool(known))
     if not module.check_mode:
-        for one in gone:
-            apply.act(one)
-        for fabric, one in zip(wished, plans):
-            seen[fabric.name] = _bring(
-                module, evidence, fabric, one, seen[fabric.name], ours.get(fabric.name, [])
-            )
+        for item in gone:
+            apply.act(item)
+        for fabric, item in zip(wished, plans):
+            seen[fabric.name] = _bring(module, evidence, fabric, item, seen[fabric.name], ours.get(fabric.name, []))
     return {
         **apply.result([*plans, *gone, shared]),
-        "fabrics": {name: one.to_dict() for name, one in seen.items()},
-        "msg": "; ".join(_sentence(name, one) for name, one in seen.items()),
+        "fabrics": {name: entry.to_dict() for name, entry in seen.items()},
+        "msg": "; ".join(_sentence(name, entry) for name, entry in seen.items()),
     }
 
 
 def _shared(module: AnsibleModule, installed: bool) -> apply.Plan:
     """The unit and the rotation of logs, of all instances; in place when this returns."""
-    one = apply.Plan("shared")
+    entry = apply.Plan("shared")
     if installed:
-        one.after = apply.shared_files()
-        one.before = {path: _state.read(path) for path in one.after}
+        entry.after = apply.shared_files()
+        entry.before = {path: state.read(path) for path in entry.after}
     elif not module.check_mode:
         raise OpensmError("opensm is not installed. Next: see subnet_manager_packages")
-    if one.changed and not module.check_mode:
-        apply.write(one.after)
+    if entry.changed and not module.check_mode:
+        apply.write(entry.after)
         apply.must("daemon-reload")
-    return one
+    return entry
 
 
 def _bring(
     module: AnsibleModule,
     evidence: Evidence,
     fabric: fabrics.Fabric,
-    one: apply.Plan,
+    plan: apply.Plan,
     here: ask.Seen,
     ours: list[str],
 ) -> ask.Seen:
     was_active = apply.active(fabric.name)
     given = module.params
     try:
-        apply.put(one)
+        apply.put(plan)
         begin = apply.log_end(fabric.name)
-        apply.act(one)
+        apply.act(plan)
         now = apply.settle(evidence, fabric, here, ours, given["beside"], given["wait"])
-        if one.act == conf.RELOAD and now.own == ask.MASTER:
+        if plan.act == conf.RELOAD and now.own == ask.MASTER:
             apply.swept(fabric.name, begin, given["wait"])
         complaint = apply.complaint(fabric.name, begin)
         if complaint:
             raise OpensmError(f"fabric {fabric.name}: opensm says: {complaint}")
     except (OpensmError, Unavailable, OSError) as exc:
-        if one.act == conf.NOTHING:
+        if plan.act == conf.NOTHING:
             raise
         try:
-            back = apply.put_back(one, was_active=was_active)
+            back = apply.put_back(plan, was_active=was_active)
         except (Unavailable, OSError) as again:
             back = f"The files could not be put back: {again}"
         raise OpensmError(f"{exc}. {back}") from exc
@@ -283,10 +265,10 @@ def _absent(module: AnsibleModule, gone: list[apply.Plan]) -> dict[str, Any]:
     common = apply.Plan("shared")
     for path in (data.UNIT_FILE, data.LOGROTATE):
         if os.path.exists(path):
-            common.before[path], common.after[path] = _state.read(path), ""
+            common.before[path], common.after[path] = state.read(path), ""
     if not module.check_mode:
-        for one in gone:
-            apply.act(one)
+        for plan in gone:
+            apply.act(plan)
         if common.changed:
             apply.write(common.after)
             apply.must("daemon-reload")
@@ -325,6 +307,7 @@ def main() -> None:
         },
         supports_check_mode=True,
     )
+    module.params["seen"] = ask.told(module.params["seen"])
     try:
         result = _run(module, _wished(module.params))
     except (OpensmError, Unavailable) as exc:

@@ -43,10 +43,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-host:
-  description: The name that was given.
-  type: str
-  returned: success
+host: {type: str, returned: success, description: The name that was given.}
 fabrics:
   description:
     - What each port shows, by the fabric's name. C(master) is the GUID of the fabric's master,
@@ -73,20 +70,12 @@ others:
   sample: ["opensm.service (process 812)"]
 """
 
-from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
-from ansible_collections.ibready.cluster.plugins.module_utils._opensm import ask
-from ansible_collections.ibready.cluster.plugins.module_utils._opensm.fabrics import (
-    AUTO,
-    OpensmError,
-)
-
-
-def _wanted(fabrics: list[dict[str, Any]]) -> dict[str, str]:
-    return {str(one.get("name", "")): str(one.get("port", AUTO)) for one in fabrics}
+from ..module_utils._act.opensm import ask
+from ..module_utils._act.opensm.fabrics import AUTO, OpensmError
+from ..module_utils._evidence.sources import Live
 
 
 def main() -> None:
@@ -98,13 +87,15 @@ def main() -> None:
         supports_check_mode=True,
     )
     try:
-        seen = ask.look(Live(), _wanted(module.params["fabrics"]))
+        fabrics = module.params["fabrics"]
+        wanted = {str(fabric.get("name", "")): str(fabric.get("port", AUTO)) for fabric in fabrics}
+        seen = ask.look(Live(), wanted)
     except OpensmError as exc:
         module.fail_json(msg=f"Subnet manager: {exc}")
     module.exit_json(
         changed=False,
         host=module.params["host"],
-        fabrics={name: one.to_dict() for name, one in seen.items()},
+        fabrics={name: entry.to_dict() for name, entry in seen.items()},
         others=ask.others(),
     )
 

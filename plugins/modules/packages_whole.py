@@ -14,8 +14,7 @@ description:
   - Where that would remove any package it is refused, and nothing but C(dpkg --configure -a) was
     run.
   - A host whose packages are whole is only looked at.
-  - It tells as well which packages are not there, so that apt, which takes seconds to answer even
-    where nothing is to be done, is asked only where something is.
+  - It tells as well which packages are not there, so that apt is asked only where something is to do.
 options:
   packages:
     description:
@@ -92,13 +91,13 @@ import socket
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils._packages import run
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.apt import Apt
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import PackageError
+from ..module_utils._act.packages import run
+from ..module_utils._act.packages.apt import Apt
+from ..module_utils._act.packages.model import PackageError
 
 
 def main() -> None:

@@ -30,64 +30,31 @@ options:
     type: list
     elements: dict
     default: []
-    suboptions:
-      device:
-        description: The local RDMA device.
-        type: str
-        required: true
-      port:
-        description: Its port.
-        type: int
-        default: 1
+    suboptions: &end
+      device: {type: str, required: true, description: The local RDMA device.}
+      port: {type: int, default: 1, description: Its port.}
       test:
         description: C(write_bw_gpu) sends from the memory of the nearest GPU, the others from the
-          host's.
+          host's. Both ends have to agree.
         type: str
         choices: [write_bw, write_bw_gpu, read_lat, send_lat]
         required: true
-      tcp_port:
-        description: The TCP port at which both ends meet.
-        type: int
-        required: true
+      tcp_port: {type: int, required: true, description: "The TCP port at which both ends meet, and the server waits."}
   questions:
     description: What to measure. For O(state=asked).
     type: list
     elements: dict
     default: []
     suboptions:
-      device:
-        description: The local RDMA device.
-        type: str
-        required: true
-      port:
-        description: Its port.
-        type: int
-        default: 1
-      test:
-        description: As in O(ends[].test); both ends have to agree.
-        type: str
-        choices: [write_bw, write_bw_gpu, read_lat, send_lat]
-        required: true
-      tcp_port:
-        description: The TCP port at which the server waits.
-        type: int
-        required: true
-      address:
-        description: The server's address, or a name that this host resolves.
-        type: str
-        required: true
-      server:
-        description: A label for the answer.
-        type: str
-        default: ""
-      rail:
-        description: A label for the answer.
-        type: str
-        default: ""
+      <<: *end
+      address: {type: str, required: true, description: "The server's address, or a name that this host resolves."}
+      server: {type: str, default: "", description: A label for the answer.}
+      rail: {type: str, default: "", description: A label for the answer.}
   failed_ends:
-    description: What O(state=serving) returned on the other host as RV(failed_ends). Such a
-      question is not put, and its answer says why. For O(state=asked).
-    type: dict
+    description: What O(state=serving) returned on the other host as RV(failed_ends), a
+      dictionary. Such a question is not put, and its answer says why; what is no dictionary is
+      passed over. For O(state=asked).
+    type: raw
     default: {}
   seconds:
     description: How long a bandwidth is measured.
@@ -97,15 +64,11 @@ options:
     description: Seconds after which a server ends by itself. For O(state=serving).
     type: int
     default: 300
+extends_documentation_fragment: [ibready.cluster.no_diff]
 attributes:
   check_mode:
     description: Does nothing in check mode.
     support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -135,64 +98,36 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-failed_ends:
-  description: Why a server is not there, by its TCP port.
-  type: dict
-  returned: with O(state=serving)
+failed_ends: {type: dict, returned: with O(state=serving), description: "Why a server is not there, by its TCP port."}
 answers:
   description: One answer per question, in the same order.
   type: list
   elements: dict
   returned: with O(state=asked)
   contains:
-    test:
-      description: The question's.
-      type: str
-    server:
-      description: The question's label.
-      type: str
-    rail:
-      description: The question's label.
-      type: str
-    untested:
-      description: Why there is no number; empty where there is one.
-      type: str
-    at:
-      description: C(server) where RV(answers[].untested) is the other end's word, C(client) else.
-      type: str
-    gbps:
-      description: Mean bandwidth in Gb/s, of the bandwidth tests.
-      type: float
-    usec:
-      description: Median latency in microseconds, of the latency tests.
-      type: float
-    p99_usec:
-      description: The 99th percentile, null where the release does not tell.
-      type: float
-units:
-  description: The units that were stopped.
-  type: list
-  elements: str
-  returned: with O(state=stopped)
+    test: {type: str, description: The question's.}
+    server: {type: str, description: The question's label.}
+    rail: {type: str, description: The question's label.}
+    untested: {type: str, description: Why there is no number; empty where there is one.}
+    at: {type: str, description: "C(server) where RV(answers[].untested) is the other end's word, C(client) else."}
+    gbps: {type: float, description: "Mean bandwidth in Gb/s, of the bandwidth tests."}
+    usec: {type: float, description: "Median latency in microseconds, of the latency tests."}
+    p99_usec: {type: float, description: "The 99th percentile, null where the release does not tell."}
+units: {type: list, elements: str, returned: with O(state=stopped), description: The units that were stopped.}
 """
 
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _unit
-from ansible_collections.ibready.cluster.plugins.module_utils._bench import perftest
-from ansible_collections.ibready.cluster.plugins.module_utils._command import (
-    Output,
-    Unavailable,
-    find_program,
-    run_program,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._data.bench import TESTS
+from ..module_utils._between.bench import perftest
+from ..module_utils._data.bench import TESTS
+from ..module_utils._ground import unit
+from ..module_utils._ground.command import Unavailable, run_by_name
 
 _SECONDS_MOST = 600
 _END = {
@@ -203,42 +138,39 @@ _END = {
 }
 
 
-def _run(argv: list[str], timeout: float) -> Output:
-    return run_program(argv[0], [find_program(argv[0]), *argv[1:]], timeout)
-
-
 def _act(given: dict[str, Any], check_mode: bool) -> dict[str, Any]:
-    ends = [perftest.end(one) for one in given["ends"]]
+    ends = [perftest.end(end) for end in given["ends"]]
     questions = [
-        (perftest.end(one), perftest.address(one["address"]), one) for one in given["questions"]
+        (perftest.end(question), perftest.address(question["address"]), question) for question in given["questions"]
     ]
     if given["state"] == "stopped":
-        units = _unit.running(_run, perftest.PREFIX)
+        units = unit.running(run_by_name, perftest.PREFIX)
         if not check_mode:
-            _unit.stop(_run, units)
+            unit.stop(run_by_name, units)
         return {"changed": bool(units), "units": units}
     if check_mode:
         return {"changed": False, "skipped": True, "msg": "nothing is measured in check mode"}
     if given["state"] == "serving":
-        failed = perftest.serve(_run, ends, given["seconds"], given["lease"])
-        return {"changed": bool(ends), "failed_ends": {str(one): failed[one] for one in failed}}
+        failed = perftest.serve(run_by_name, ends, given["seconds"], given["lease"])
+        return {"changed": bool(ends), "failed_ends": {str(entry): failed[entry] for entry in failed}}
     answers = [
         {
-            "test": one.test,
+            "test": question.test,
             "server": raw["server"],
             "rail": raw["rail"],
-            **_answer(one, address, given),
+            **_answer(question, address, given),
         }
-        for one, address, raw in questions
+        for question, address, raw in questions
     ]
     return {"changed": False, "answers": answers}
 
 
-def _answer(one: perftest.End, address: str, given: dict[str, Any]) -> dict[str, Any]:
-    why = given["failed_ends"].get(str(one.tcp_port))
+def _answer(end: perftest.End, address: str, given: dict[str, Any]) -> dict[str, Any]:
+    failed = given["failed_ends"]  # Another host's word.
+    why = failed.get(str(end.tcp_port)) if isinstance(failed, dict) else None
     if why:
         return {"at": "server", "untested": str(why)}
-    return {"at": "client", **perftest.ask(_run, one, address, given["seconds"])}
+    return {"at": "client", **perftest.ask(run_by_name, end, address, given["seconds"])}
 
 
 def main() -> None:
@@ -253,7 +185,7 @@ def main() -> None:
             "state": {"choices": ["serving", "asked", "stopped"], "required": True},
             "ends": {"type": "list", "elements": "dict", "default": [], "options": _END},
             "questions": {"type": "list", "elements": "dict", "default": [], "options": question},
-            "failed_ends": {"type": "dict", "default": {}},
+            "failed_ends": {"type": "raw", "default": {}},
             "seconds": {"type": "int", "default": 5},
             "lease": {"type": "int", "default": 300},
         },
@@ -266,7 +198,7 @@ def main() -> None:
         result = _act(module.params, module.check_mode)
     except ValueError as exc:
         module.fail_json(msg=f"perftest: {exc}; nothing was started")
-    except (Unavailable, _unit.UnitError) as exc:
+    except (Unavailable, unit.UnitError) as exc:
         module.fail_json(msg=f"perftest: {exc}")
     module.exit_json(**result)
 

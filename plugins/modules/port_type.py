@@ -21,19 +21,11 @@ options:
     description: Whether a card's configuration may be written; C(ibready_firmware_ok).
     type: bool
     default: false
-  root:
-    description: The directory that is the host's C(/) for files. Tests point it elsewhere.
-    type: path
-    default: /
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.root]
 attributes:
-  check_mode:
-    description: Says what would change and changes nothing.
-    support: full
   diff_mode:
     description: Shows the ports that change.
     support: full
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -67,23 +59,12 @@ from dataclasses import asdict, replace
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils._command import (
-    Output,
-    Unavailable,
-    find_program,
-    run_program,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._port_type import (
-    TYPES,
-    PortType,
-    PortTypeError,
-    devices,
-    parse,
-)
+from ..module_utils._act.rdma.port_type import TYPES, PortType, PortTypeError, devices, parse
+from ..module_utils._ground.command import Output, Unavailable, find_program, run_program
 
 # mstflint's program, and the same one of NVIDIA's MFT.
 _PROGRAMS = ("mstconfig", "mlxconfig")
@@ -127,39 +108,39 @@ def main() -> None:
         found = devices(module.params["root"])
         tool = program() if found else ""
         for device in found:
-            for one in ask(tool, device):
-                if one.after == name or not module.params["apply"]:
-                    ports.append(one)
+            for item in ask(tool, device):
+                if item.after == name or not module.params["apply"]:
+                    ports.append(item)
                     continue
                 if not module.check_mode:
-                    word = f"LINK_TYPE_P{one.port}={number}"
+                    word = f"LINK_TYPE_P{item.port}={number}"
                     done = _run(tool, "-d", device, "--yes", "set", word)
                     if done.rc != 0:
                         said = (done.stderr or done.stdout).strip()[-300:]
                         module.fail_json(
-                            msg=f"{device} port {one.port} cannot be set to {name}: {said}. Next:"
+                            msg=f"{device} port {item.port} cannot be set to {name}: {said}. Next:"
                             " see whether the card is one of NVIDIA's own or locked by its vendor"
                         )
-                changed.append(one)
-                ports.append(replace(one, after=name))
+                changed.append(item)
+                ports.append(replace(item, after=name))
     except (Unavailable, PortTypeError) as exc:
         module.fail_json(
             msg=f"The link type of the cards cannot be told: {exc}. Next: install mstflint (or"
             " MFT), or set rdma_port_type to keep"
         )
-    words = [f"{one.device} port {one.port} is {one.after} instead of {name}" for one in ports]
+    words = [f"{port.device} port {port.port} is {port.after} instead of {name}" for port in ports]
     module.exit_json(
         changed=bool(changed),
-        ports=[asdict(one) for one in ports],
-        wrong=[text for text, one in zip(words, ports) if one.after != name],
+        ports=[asdict(port) for port in ports],
+        wrong=[text for text, entry in zip(words, ports) if entry.after != name],
         pending=[
-            f"{one.device} port {one.port} is {one.now} until the next boot"
-            for one in ports
-            if one.after == name and one.now not in ("", name)
+            f"{port.device} port {port.port} is {port.now} until the next boot"
+            for port in ports
+            if port.after == name and port.now not in ("", name)
         ],
         diff={
-            "before": "".join(f"{one.device} port {one.port}: {one.after}\n" for one in changed),
-            "after": "".join(f"{one.device} port {one.port}: {name}\n" for one in changed),
+            "before": "".join(f"{entry.device} port {entry.port}: {entry.after}\n" for entry in changed),
+            "after": "".join(f"{entry.device} port {entry.port}: {name}\n" for entry in changed),
         },
     )
 

@@ -13,10 +13,11 @@ description:
     as root and as another user.
   - On each side all programs of one place run under one transient systemd unit with a time limit
     of its own, so that they end even where the controller dies. A server takes one client.
-  - In containers they run as M(ibready.cluster.containerverify) starts them, with the devices and
-    limits that jobs get, in an image that is made of the host's own files, or in one that is named.
+  - In containers they run as M(ibready.cluster.containerverify) starts them (docs/rdma.md).
   - Data that did not arrive is an answer with its reason, not a failure of the module.
   - With every state the servers of an earlier call are ended first, and what they said is told.
+    What another run has there is left alone; nothing is started beside it, and the answers say who
+    is at work.
     C(playbooks/rdma.yml) sees to it that a host either serves or asks.
 options:
   state:
@@ -43,22 +44,13 @@ options:
         type: str
         choices: [verbs, latency, bandwidth, cm]
         required: true
-      device:
-        description: The local RDMA device.
-        type: str
-        required: true
-      port:
-        description: Its port.
-        type: int
-        default: 1
+      device: {type: str, required: true, description: The local RDMA device.}
+      port: {type: int, default: 1, description: Its port.}
       gid_index:
         description: The entry of its GID table to use; V(-1) on InfiniBand, which goes by LID.
         type: int
         default: -1
-      mtu:
-        description: Bytes of a packet for C(ibv_rc_pingpong); V(0) for its own choice.
-        type: int
-        default: 0
+      mtu: {type: int, default: 0, description: Bytes of a packet for C(ibv_rc_pingpong); V(0) for its own choice.}
       tcp_port:
         description: The port at which both ends meet; of C(rping) a port of the RDMA connection
           manager.
@@ -68,43 +60,28 @@ options:
         description: The IP address of the serving rail, which C(rping) needs at both ends.
         type: str
         default: ""
-      soft:
-        description: One of the two devices is software, and is asked for little.
-        type: bool
-        default: false
+      soft: {type: bool, default: false, description: "One of the two devices is software, and is asked for little."}
       rail:
         description: A label for the answer, as O(ends[].client), O(ends[].server) and
           O(ends[].run).
         type: str
         default: ""
-      client:
-        description: A label for the answer.
-        type: str
-        default: ""
-      server:
-        description: A label for the answer.
-        type: str
-        default: ""
-      run:
-        description: A label for the answer.
-        type: str
-        default: ""
+      client: {type: str, default: "", description: A label for the answer.}
+      server: {type: str, default: "", description: A label for the answer.}
+      run: {type: str, default: "", description: A label for the answer.}
   questions:
     description: What to ask, as O(ends), and whom. For O(state=asked).
     type: list
     elements: dict
     default: []
     suboptions:
-      to:
-        description: The server's address by TCP, or a name that this host resolves.
-        type: str
-        required: true
+      to: {type: str, required: true, description: "The server's address by TCP, or a name that this host resolves."}
       <<: *end
   gone:
-    description: What O(state=serving) returned on the other host as RV(gone). Such a question
-      is not put, and its answer says why. For O(state=asked).
-    type: list
-    elements: dict
+    description: What O(state=serving) returned on the other host as RV(gone), a list of
+      dictionaries. Such a question is not put, and its answer says why; what is no such list is
+      passed over. For O(state=asked).
+    type: raw
     default: []
   container:
     description:
@@ -114,18 +91,16 @@ options:
     type: dict
     default: {}
   lease:
-    description: Seconds after which servers end by themselves, 1 to 21600. For O(state=serving).
+    description:
+      - Seconds after which servers end by themselves, 1 to 21600. For O(state=serving), and
+        O(state=asked), for which other runs have to wait so long at most.
     type: int
     default: 300
+extends_documentation_fragment: [ibready.cluster.run, ibready.cluster.no_diff]
 attributes:
   check_mode:
     description: Does nothing in check mode.
     support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -163,35 +138,18 @@ answers:
   elements: dict
   returned: with O(state=asked)
   contains:
-    where:
-      description: The question's, as C(test), C(rail), C(client), C(server), C(tcp_port), C(run).
-      type: str
-    state:
-      description: V(moved), V(failed) or V(untested).
-      type: str
-    kind:
-      description: What kind of failure the words tell; empty where they tell none.
-      type: str
-      sample: memlock
+    where: {type: str, description: "The question's, as C(test), C(rail), C(client), C(server), C(tcp_port), C(run)."}
+    state: {type: str, description: "V(moved), V(failed) or V(untested)."}
+    kind: {type: str, sample: memlock, description: What kind of failure the words tell; empty where they tell none.}
     said:
       description: Why no data arrived, or why nobody tried; empty where it arrived.
       type: str
       sample: "ibv_rc_pingpong: Couldn't register MR"
-    at:
-      description: Whose word that is, C(client) or C(server).
-      type: str
-    bytes:
-      description: How many arrived, where the program tells.
-      type: int
-    gbps:
-      description: Gb/s of C(ib_write_bw).
-      type: float
-    usec:
-      description: Median microseconds of C(ib_send_lat).
-      type: float
-    pings:
-      description: How many came back to C(rping).
-      type: int
+    at: {type: str, description: "Whose word that is, C(client) or C(server)."}
+    bytes: {type: int, description: "How many arrived, where the program tells."}
+    gbps: {type: float, description: Gb/s of C(ib_write_bw).}
+    usec: {type: float, description: Median microseconds of C(ib_send_lat).}
+    pings: {type: int, description: How many came back to C(rping).}
 inside:
   description: What the shells that asked saw, by C(where) - C(memlock), C(devices), and C(why) one
     did not come to its end.
@@ -210,36 +168,29 @@ served:
   type: list
   elements: dict
   returned: always
-units:
-  description: The units that were stopped.
-  type: list
-  elements: str
-  returned: with O(state=stopped)
+holder:
+  description: The other run that moves data here, as RV(ibready.cluster.run_lease#module:holder).
+  type: dict
+  returned: where another run moves data here
+units: {type: list, elements: str, returned: with O(state=stopped), description: The units that were stopped.}
 """
 
+from dataclasses import asdict
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _unit
-from ansible_collections.ibready.cluster.plugins.module_utils._command import (
-    Output,
-    Unavailable,
-    find_program,
-    run_program,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._data.rdma_tests import (
-    LEASE_MOST,
-    TESTS,
-    WHERE,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._probe import wish
-from ansible_collections.ibready.cluster.plugins.module_utils._rdma import ends, node
-from ansible_collections.ibready.cluster.plugins.module_utils._state import StateError
+from ..module_utils._between import lease
+from ..module_utils._between.rdma import ends, node
+from ..module_utils._data.rdma_tests import LEASE_MOST, TESTS, WHERE
+from ..module_utils._ground import unit
+from ..module_utils._ground.command import Unavailable, run_by_name
+from ..module_utils._ground.state import StateError
+from ..module_utils._parse import _container_desired as wish
 
 _END = {
     "where": {"type": "str", "choices": list(WHERE), "default": "host"},
@@ -258,19 +209,24 @@ _END = {
 }
 
 
-def _run(argv: list[str], timeout: float) -> Output:
-    return run_program(argv[0], [find_program(argv[0]), *argv[1:]], timeout)
-
-
 def _act(given: dict[str, Any], check_mode: bool) -> dict[str, Any]:
-    serve = [ends.end(one) for one in given["ends"]]
-    questions = [(ends.end(one), ends.address(one["to"])) for one in given["questions"]]
-    here = node.Node(_run, wish.read(given["container"]))
+    serve = [ends.end(end) for end in given["ends"]]
+    questions = [(ends.end(question), ends.address(question["to"])) for question in given["questions"]]
+    here = node.Node(run_by_name, wish.read(given["container"]))
     if given["state"] == "stopped":
+        if lease.other(lease.DATA, given["run"]):
+            return {"changed": False, "served": [], "units": []}
         found = here.stop(dry=check_mode)
+        if not check_mode:
+            lease.give(lease.DATA, given["run"])
         return {"changed": bool(found["units"]), **found}
     if check_mode:
         return {"changed": False, "skipped": True, "msg": "no data is moved in check mode"}
+    try:
+        lease.have(lease.DATA, given, given["lease"])
+    except lease.Busy as exc:
+        refused = node.refused(serve, questions, str(exc))
+        return {"changed": False, "served": [], "holder": asdict(exc.lease), **refused}
     if given["state"] == "serving":
         return {"changed": bool(serve), **here.serve(serve, given["lease"])}
     return {"changed": False, **here.ask(questions, given["gone"])}
@@ -283,19 +239,18 @@ def main() -> None:
             "state": {"choices": ["serving", "asked", "stopped"], "required": True},
             "ends": {"type": "list", "elements": "dict", "default": [], "options": _END},
             "questions": {"type": "list", "elements": "dict", "default": [], "options": question},
-            "gone": {"type": "list", "elements": "dict", "default": []},
+            "gone": {"type": "raw", "default": []},
             "container": {"type": "dict", "default": {}},
             "lease": {"type": "int", "default": 300},
+            **lease.OPTIONS,
         },
         supports_check_mode=True,
     )
     if not 1 <= module.params["lease"] <= LEASE_MOST:
-        module.fail_json(
-            msg=f"rdma_data: lease must be from 1 to {LEASE_MOST}; nothing was started"
-        )
+        module.fail_json(msg=f"rdma_data: lease must be from 1 to {LEASE_MOST}; nothing was started")
     try:
         result = _act(module.params, module.check_mode)
-    except (Unavailable, _unit.UnitError, StateError, OSError) as exc:
+    except (Unavailable, unit.UnitError, StateError, OSError) as exc:
         module.fail_json(msg=f"rdma_data: {exc}")
     except ValueError as exc:
         module.fail_json(msg=f"rdma_data: {exc}; nothing was started")

@@ -22,12 +22,7 @@ options:
     type: list
     elements: str
     default: []
-  root:
-    description: The directory that is the host's C(/) for files. Tests point it elsewhere.
-    type: path
-    default: /
-extends_documentation_fragment:
-  - ibready.cluster.look
+extends_documentation_fragment: [ibready.cluster.look, ibready.cluster.root]
 """
 
 EXAMPLES = r"""
@@ -41,10 +36,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-service:
-  description: Whether the stack has the service openibd.
-  type: bool
-  returned: success
+service: {type: bool, returned: success, description: Whether the stack has the service openibd.}
 needed:
   description: Whether a module is loaded in another version than the one installed.
   type: bool
@@ -65,7 +57,6 @@ loaded:
   type: list
   elements: str
   returned: success
-  version_added: 0.2.0
   sample: [mlx5_core, ib_core]
 unknown:
   description: Loaded modules of which C(modinfo) knows nothing for the running kernel.
@@ -79,7 +70,6 @@ not_back:
   type: list
   elements: str
   returned: success
-  version_added: 0.2.0
 blockers:
   description: What a restart would break, with C(kind), C(name), C(what) and C(following).
   type: list
@@ -97,16 +87,13 @@ from dataclasses import asdict
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _rdma_users, _state
-from ansible_collections.ibready.cluster.plugins.module_utils._command import (
-    Unavailable,
-    find_program,
-    run_program,
-)
+from ..module_utils._ground import state
+from ..module_utils._ground.command import Unavailable, run_by_name
+from ..module_utils._rails import users as _rdma_users
 
 _SERVICE = (
     "/etc/init.d/openibd",
@@ -120,7 +107,7 @@ def modinfo(name: str) -> dict[str, str] | None:
     found = {}
     for field in ("version", "srcversion"):
         try:
-            done = run_program("modinfo", [find_program("modinfo"), "-F", field, name], 20)
+            done = run_by_name(["modinfo", "-F", field, name], 20)
         except Unavailable:
             return None
         if done.rc != 0:
@@ -143,15 +130,15 @@ def main() -> None:
     blockers = _rdma_users.look(root)
     module.exit_json(
         changed=False,
-        service=any(os.path.exists(_state.below(root, path)) for path in _SERVICE),
+        service=any(os.path.exists(state.below(root, path)) for path in _SERVICE),
         needed=bool(differs),
-        differs=[asdict(one) for one in differs],
-        why=[str(one) for one in differs],
+        differs=[asdict(differ) for differ in differs],
+        why=[str(differ) for differ in differs],
         loaded=loaded,
         unknown=unknown,
         not_back=_rdma_users.not_back(module.params["wanted"], differs, loaded, unknown),
-        blockers=[asdict(one) for one in blockers],
-        why_not=[str(one) for one in blockers],
+        blockers=[asdict(blocker) for blocker in blockers],
+        why_not=[str(blocker) for blocker in blockers],
     )
 
 

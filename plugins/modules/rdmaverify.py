@@ -29,15 +29,11 @@ options:
     description: Return the same result without failing.
     type: bool
     default: false
+extends_documentation_fragment: [ibready.cluster.no_diff]
 attributes:
   check_mode:
     description: Judges in check mode too; no host is touched.
     support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -52,18 +48,12 @@ verdicts:
   type: dict
   returned: always
   sample: {"node1": "ready", "node2": "not_ready"}
-checks:
-  description: Every check of every host; docs/checks.md explains each id.
-  type: dict
-  returned: always
+checks: {type: dict, returned: always, description: Every check of every host; docs/checks.md explains each id.}
 bad:
   description: What is wrong with each host that is neither C(ready) nor C(degraded).
   type: dict
   returned: always
   sample: {"node2": "node2 is not_ready: fabric.rdma.verbs rxe0/1: failed in 1 of 1 pairs"}
-json:
-  description: Where the report was written.
-  type: str
-  returned: with O(dest)
+json: {type: str, returned: with O(dest), description: Where the report was written.}
 """
 # The action plugin of the same name does the work: there is nothing to do on a node.

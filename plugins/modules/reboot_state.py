@@ -31,19 +31,12 @@ options:
         Otherwise it is in RV(unknown).
     type: bool
     default: false
-    version_added: 0.2.0
   before:
     description:
       - RV(kept) as it was before a reboot. What of it is no longer there is in RV(lost).
     type: dict
     default: {}
-    version_added: 0.2.0
-  root:
-    description: The directory that is the host's C(/) for files. Tests point it elsewhere.
-    type: path
-    default: /
-extends_documentation_fragment:
-  - ibready.cluster.look
+extends_documentation_fragment: [ibready.cluster.look, ibready.cluster.root]
 """
 
 EXAMPLES = r"""
@@ -57,10 +50,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-needed:
-  description: Whether something counts that waits for a boot.
-  type: bool
-  returned: success
+needed: {type: bool, returned: success, description: Whether something counts that waits for a boot.}
 why:
   description: The reasons that count, in one sentence.
   type: str
@@ -72,43 +62,24 @@ reasons:
   elements: dict
   returned: success
   contains:
-    kind:
-      description: Which kind of reason it is.
-      type: str
-    subject:
-      description: The kernel, module, argument or package.
-      type: str
-    what:
-      description: What runs and what is installed.
-      type: str
-    reload:
-      description: What would do without a reboot, empty for nothing.
-      type: str
+    kind: {type: str, description: Which kind of reason it is.}
+    subject: {type: str, description: "The kernel, module, argument or package."}
+    what: {type: str, description: What runs and what is installed.}
+    reload: {type: str, description: "What would do without a reboot, empty for nothing."}
 reload:
   description: What would do instead of a reboot; empty unless it does for every reason.
   type: list
   elements: str
   returned: success
-hints:
-  description: Reasons of kinds that do not count.
-  type: list
-  elements: str
-  returned: success
-unknown:
-  description: What could not be told.
-  type: list
-  elements: str
-  returned: success
+hints: {type: list, elements: str, returned: success, description: Reasons of kinds that do not count.}
+unknown: {type: list, elements: str, returned: success, description: What could not be told.}
 ports:
   description: The ports of HCAs that are Active now.
   type: list
   elements: str
   returned: success
   sample: ["mlx5_0/1"]
-fabric_manager:
-  description: Whether the fabric manager is to run on this host.
-  type: bool
-  returned: success
+fabric_manager: {type: bool, returned: success, description: Whether the fabric manager is to run on this host.}
 kept:
   description:
     - What a reboot must not take away - the loaded C(modules) of RDMA and of the GPU driver that
@@ -129,37 +100,33 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import (
-    _fabric_wait,
-    _reboot,
-    _reboot_kept,
-    _reboot_look,
-    _state,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Cached, Live
+from ..module_utils._act.reboot import fabric_wait, look as _reboot
+from ..module_utils._areas.host import reboot
+from ..module_utils._evidence.sources import Cached, Live
+from ..module_utils._ground import state
 
 
 def _look(reasons: list[str], root: str, removed: bool, before: dict[str, Any]) -> dict[str, Any]:
     evidence = Cached(Live(root))
-    kept = _reboot_kept.look(evidence, before)
-    need = _reboot.judge(_reboot_look.look(evidence, root), removed=removed)
-    counts = [one for one in need.reasons if one.kind in reasons]
+    kept = _reboot.look_at_kept(evidence, before)
+    need = reboot.judge(_reboot.look(evidence, root), removed=removed)
+    counts = [reason for reason in need.reasons if reason.kind in reasons]
     return {
         "changed": False,
         "needed": bool(counts),
-        "why": "; ".join(one.what for one in counts),
-        "reasons": [asdict(one) for one in counts],
-        "reload": sorted({one.reload for one in counts}) if all(c.reload for c in counts) else [],
-        "hints": [one.what for one in need.reasons if one.kind not in reasons],
+        "why": "; ".join(count.what for count in counts),
+        "reasons": [asdict(count) for count in counts],
+        "reload": sorted({count.reload for count in counts}) if all(c.reload for c in counts) else [],
+        "hints": [reason.what for reason in need.reasons if reason.kind not in reasons],
         "unknown": list(need.unknown),
-        "ports": _fabric_wait.active_ports(evidence),
-        "fabric_manager": _fabric_wait.manager_wanted(evidence),
+        "ports": fabric_wait.active_ports(evidence),
+        "fabric_manager": fabric_wait.manager_wanted(evidence),
         "kept": kept,
-        "lost": _reboot_kept.lost(before, kept),
+        "lost": _reboot.lost(before, kept),
     }
 
 
@@ -169,7 +136,7 @@ def main() -> None:
             "reasons": {
                 "type": "list",
                 "elements": "str",
-                "choices": list(_reboot.KINDS),
+                "choices": list(reboot.KINDS),
                 "default": ["kernel", "module", "argument", "blacklist"],
             },
             "removed": {"type": "bool", "default": False},
@@ -181,7 +148,7 @@ def main() -> None:
     try:
         given = module.params
         result = _look(given["reasons"], given["root"], given["removed"], given["before"])
-    except _state.StateError as exc:
+    except state.StateError as exc:
         module.fail_json(msg=f"What waits for a reboot: {exc}")
     module.exit_json(**result)
 

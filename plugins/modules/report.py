@@ -47,15 +47,11 @@ options:
         included. The oldest are removed.
     type: int
     default: 10
+extends_documentation_fragment: [ibready.cluster.no_diff]
 attributes:
   check_mode:
     description: Writes the report in check mode too; no host is touched.
     support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -76,25 +72,13 @@ bad:
   type: dict
   returned: always
   sample: {"node2": "node2 is not_ready: ib.port.state mlx5_1/1: Down, expected Active"}
-json:
-  description: Where the run object was written.
-  type: str
-  returned: always
-html:
-  description: Where the HTML report was written.
-  type: str
-  returned: when O(formats) has V(html)
-junit:
-  description: Where the JUnit XML was written.
-  type: str
-  returned: when O(formats) has V(junit)
+json: {type: str, returned: always, description: Where the run object was written.}
+html: {type: str, returned: when O(formats) has V(html), description: Where the HTML report was written.}
+junit: {type: str, returned: when O(formats) has V(junit), description: Where the JUnit XML was written.}
 prometheus:
   description: Where the metrics for node_exporter's textfile collector were written.
   type: str
   returned: when O(formats) has V(prometheus)
-markdown:
-  description: Where the Markdown summary was written.
-  type: str
-  returned: when O(formats) has V(markdown)
+markdown: {type: str, returned: when O(formats) has V(markdown), description: Where the Markdown summary was written.}
 """
 # The action plugin of the same name does the work: there is nothing to do on a node.

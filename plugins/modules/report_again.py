@@ -39,17 +39,13 @@ options:
     type: str
     choices: [degraded, not_ready, never]
     default: never
+extends_documentation_fragment: [ibready.cluster.no_diff]
 attributes:
   check_mode:
     description: Writes what it renders in check mode too; no host is touched.
     support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
 seealso:
   - module: ibready.cluster.report
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -62,10 +58,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-run:
-  description: The file of the run object.
-  type: str
-  returned: success
+run: {type: str, returned: success, description: The file of the run object.}
 verdicts:
   description: The verdict of every host.
   type: dict
@@ -86,25 +79,10 @@ since:
         better: []
         worse: [{id: ib.port.state, subject: mlx5_1/1, before: pass, now: fail}]
         gone: []
-bad:
-  description: What is wrong with each host, by O(fail_on).
-  type: dict
-  returned: success
-html:
-  description: Where the HTML report was written.
-  type: str
-  returned: when O(formats) has V(html)
-junit:
-  description: Where the JUnit XML was written.
-  type: str
-  returned: when O(formats) has V(junit)
-prometheus:
-  description: Where the metrics were written.
-  type: str
-  returned: when O(formats) has V(prometheus)
-markdown:
-  description: Where the Markdown summary was written.
-  type: str
-  returned: when O(formats) has V(markdown)
+bad: {type: dict, returned: success, description: "What is wrong with each host, by O(fail_on)."}
+html: {type: str, returned: when O(formats) has V(html), description: Where the HTML report was written.}
+junit: {type: str, returned: when O(formats) has V(junit), description: Where the JUnit XML was written.}
+prometheus: {type: str, returned: when O(formats) has V(prometheus), description: Where the metrics were written.}
+markdown: {type: str, returned: when O(formats) has V(markdown), description: Where the Markdown summary was written.}
 """
 # The action plugin of the same name does the work: there is nothing to do on a node.

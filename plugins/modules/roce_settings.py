@@ -60,10 +60,7 @@ options:
     description: Whether an interface may get another MTU that carries a login.
     type: bool
     default: false
-  root:
-    description: The directory that is the host's C(/). Tests point it elsewhere.
-    type: path
-    default: /
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.root]
 attributes:
   check_mode:
     description: Says what would change and changes nothing. Refuses what would be refused.
@@ -74,8 +71,6 @@ attributes:
 notes:
   - RDMA CM's values can be read only through a folder in configfs. It is made, and stays. In check
     mode, what it would show counts as not yet set.
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -99,66 +94,45 @@ set:
   elements: dict
   returned: success
   sample: [{"knob": "trust", "subject": "eth0", "before": "pcp", "after": "dscp"}]
-restored:
-  description: The values that were put back.
-  type: list
-  elements: dict
-  returned: success
+restored: {type: list, elements: dict, returned: success, description: The values that were put back.}
 left:
   description: What is asked for and not set, with the reason.
   type: dict
   returned: success
   sample: {"pfc of rxe0/1": "soft RoCE has no flow control"}
-ports:
-  description: What each port had before anything was set.
-  type: dict
-  returned: success
-files:
-  description: The files that were written or removed.
-  type: list
-  elements: str
-  returned: success
-msg:
-  description: What was done, in a sentence.
-  type: str
-  returned: success
+ports: {type: dict, returned: success, description: What each port had before anything was set.}
+files: {type: list, elements: str, returned: success, description: The files that were written or removed.}
+msg: {type: str, returned: success, description: "What was done, in a sentence."}
 """
 
-import os
 from dataclasses import asdict
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _state
-from ansible_collections.ibready.cluster.plugins.module_utils._command import (
-    Unavailable,
-    find_program,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._data import roce_files as data
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Cached, Live
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.roce import RocePort
-from ansible_collections.ibready.cluster.plugins.module_utils._ipoib import ports as sessions
-from ansible_collections.ibready.cluster.plugins.module_utils._ipoib.wish import IpoibError
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import machine, roce
-from ansible_collections.ibready.cluster.plugins.module_utils._roce import keep, mtu, wish, work
-from ansible_collections.ibready.cluster.plugins.module_utils._roce.program import (
-    Host,
-    RoceError,
-    Setting,
-    alone,
-)
+from ..module_utils._act.ipoib import ports as sessions
+from ..module_utils._act.ipoib.desired import IpoibError
+from ..module_utils._act.roce import desired, mtu, work
+from ..module_utils._act.roce.program import Host, alone, unwanted
+from ..module_utils._areas.machine import observe as machine
+from ..module_utils._areas.roce import observe as roce
+from ..module_utils._data import roce_files as data
+from ..module_utils._evidence.sources import Cached, Live
+from ..module_utils._ground import fileset, state, unit
+from ..module_utils._ground.command import Unavailable, find_program
+from ..module_utils._ground.host_program import HostError, Setting
+from ..module_utils._rails.roce_ports import RocePort
 
 
 def _observed(root: str) -> list[RocePort]:
     evidence = Cached(Live(root))
     seen = roce.observe(evidence, machine.observe(evidence))
     if seen.ports.value is None and not seen.devices.missing:
-        raise RoceError(f"the host's RDMA ports cannot be told: {seen.ports.why}")
+        raise HostError(f"the host's RDMA ports cannot be told: {seen.ports.why}")
     return list(seen.ports.value or ())
 
 
@@ -170,44 +144,41 @@ def _tool() -> str:
     return ""
 
 
-def _plan(module: AnsibleModule, asked: wish.Wish, ports: list[RocePort]) -> wish.Plan:
+def _plan(module: AnsibleModule, asked: desired.Desired, ports: list[RocePort]) -> desired.Plan:
     if not asked.anything:
-        return wish.Plan()
+        return desired.Plan()
     try:
-        chosen = wish.choose(ports, asked)
-    except RoceError as exc:
+        chosen = desired.choose(ports, asked)
+    except HostError as exc:
         if not module.check_mode or ports:
             raise
         # What adds the devices was not done either.
-        return wish.Plan(left={"everything": f"{exc}. In check mode this can be told later"})
-    plan = wish.plan(chosen, asked, _tool())
+        return desired.Plan(left={"everything": f"{exc}. In check mode this can be told later"})
+    plan = desired.plan(chosen, asked, _tool())
     if plan.refused and not module.params["where_possible"]:
-        told = "; ".join(f"{what}: {why}" for what, why in plan.refused.items())
-        raise RoceError(
-            f"{told}. Nothing was changed. Next: leave that out for these hosts, or say"
-            " roce_where_possible: true"
+        reported = "; ".join(f"{what}: {why}" for what, why in plan.refused.items())
+        raise HostError(
+            f"{reported}. Nothing was changed. Next: leave that out for these hosts, or say roce_where_possible: true"
         )
     return plan
 
 
 def _keep(module: AnsibleModule) -> dict[str, Any]:
     root: str = module.params["root"]
-    host, asked = Host(root), wish.read(module.params)
+    host, asked = Host(root), desired.read(module.params)
     ports = _observed(root)
     plan = _plan(module, asked, ports)
     wrong, notes = host.look(plan.wanted)
     if notes:
-        raise RoceError(f"{'; '.join(notes)}. Next: look at `rdma link`")
+        raise HostError(f"{'; '.join(notes)}. Next: look at `rdma link`")
     changes = [*mtu.look(plan.mtus), *work.given_back(plan, root)]
-    to_do = work.Work(
-        wrong, host.to_restore(plan.wanted), changes, keep.files(plan.wanted, plan.mtus, root)
-    )
+    going = unwanted(plan.wanted)
+    to_do = work.Work(wrong, host.to_restore(going), changes, work.files(plan.wanted, plan.mtus, root))
     until = "it had none; {} holds until the next boot"
     left = {
-        f"the old {one.knob} of {one.subject}": until.format(one.after)
-        for one in host.staying(plan.wanted)
+        f"the old {setting.knob} of {setting.subject}": until.format(setting.after) for setting in host.staying(going)
     }
-    touched = [one.netdev for one in changes]
+    touched = [change.netdev for change in changes]
     port, ok = module.params["ssh_port"], module.params["connection_ok"]
     sessions.refuse_session(Live(root), touched, port, ok, "roce_connection_ok")
     done = wrong
@@ -216,21 +187,21 @@ def _keep(module: AnsibleModule) -> dict[str, Any]:
             done = work.bring(host, plan, to_do, root, lambda: _tell(module, to_do.files, root))
     return {
         "changed": to_do.anything,
-        "set": [asdict(one) for one in done] + [_shown(one) for one in changes],
-        "restored": [asdict(one) for one in to_do.back],
+        "set": [asdict(setting) for setting in done] + [_shown(change) for change in changes],
+        "restored": [asdict(setting) for setting in to_do.back],
         "left": {**plan.left, **left},
-        "ports": {one.name: wish.shown(one) for one in ports},
+        "ports": {port.name: desired.shown(port) for port in ports},
         "files": sorted(to_do.files),
         "msg": _sentence(plan, done, changes),
-        "diff": [*_values([*to_do.back, *done], changes), *_texts(to_do.files)],
+        "diff": [*_values([*to_do.back, *done], changes), *fileset.diffs(to_do.files)],
     }
 
 
-def _tell(module: AnsibleModule, files: keep.Files, root: str) -> None:
-    network = {path: after for path, (_before, after) in files.items() if keep.is_mtu(path)}
+def _tell(module: AnsibleModule, files: fileset.Files, root: str) -> None:
+    network = {path: after for path, (_before, after) in files.items() if work.is_mtu(path)}
     if network:
         mtu.tell(network)
-    if root != "/" or not os.path.isdir("/run/systemd/system"):
+    if not unit.has_systemd(root):
         return
     if data.UNIT in files:
         module.run_command(["systemctl", "daemon-reload"], check_rc=True)
@@ -240,18 +211,18 @@ def _tell(module: AnsibleModule, files: keep.Files, root: str) -> None:
 
 def _shown(change: mtu.Change) -> dict[str, str]:
     before, after = str(change.before), str(change.after)
-    return {"knob": wish.MTU, "subject": change.netdev, "before": before, "after": after}
+    return {"knob": desired.MTU, "subject": change.netdev, "before": before, "after": after}
 
 
 def _lines(settings: list[Setting], changes: list[mtu.Change]) -> list[tuple[str, str, str]]:
     """What is set, its value before and after."""
     lines = [
-        (f"{one.knob} of {one.subject}", one.before or "unknown", one.after) for one in settings
+        (f"{setting.knob} of {setting.subject}", setting.before or "unknown", setting.after) for setting in settings
     ]
-    return lines + [(f"mtu of {one.netdev}", str(one.before), str(one.after)) for one in changes]
+    return lines + [(f"mtu of {change.netdev}", str(change.before), str(change.after)) for change in changes]
 
 
-def _sentence(plan: wish.Plan, done: list[Setting], changes: list[mtu.Change]) -> str:
+def _sentence(plan: desired.Plan, done: list[Setting], changes: list[mtu.Change]) -> str:
     values = [f"{what}: {before} -> {after}" for what, before, after in _lines(done, changes)]
     asked = len(plan.wanted) + len(plan.mtus)
     return f"{asked} RoCE settings, set now: {', '.join(values) or 'none'}"
@@ -261,18 +232,14 @@ def _values(settings: list[Setting], changes: list[mtu.Change]) -> list[dict[str
     lines = _lines(settings, changes)
     before = "".join(f"{what}: {value}\n" for what, value, _after in lines)
     after = "".join(f"{what}: {value}\n" for what, _before, value in lines)
-    return [_state.diff("RoCE", before, after)] if lines else []
-
-
-def _texts(files: keep.Files) -> list[dict[str, str]]:
-    return [_state.diff(path, before, after) for path, (before, after) in sorted(files.items())]
+    return [state.diff("RoCE", before, after)] if lines else []
 
 
 def main() -> None:
     module = AnsibleModule(
         argument_spec={
             "devices": {"type": "list", "elements": "str", "default": []},
-            "mode": {"type": "str", "choices": [wish.KEEP, *wish.MODES], "default": wish.KEEP},
+            "mode": {"type": "str", "choices": [desired.KEEP, *desired.MODES], "default": desired.KEEP},
             "tos": {"type": "int"},
             "trust": {"type": "str", "choices": ["dscp", "pcp"]},
             "pfc": {"type": "list", "elements": "int"},
@@ -287,7 +254,7 @@ def main() -> None:
     )
     try:
         result = _keep(module)
-    except (RoceError, IpoibError, Unavailable, _state.StateError) as exc:
+    except (HostError, IpoibError, Unavailable, state.StateError) as exc:
         module.fail_json(msg=f"RoCE: {exc}")
     except OSError as exc:
         module.fail_json(msg=f"RoCE: {exc.filename} cannot be used: {exc.strerror}")

@@ -19,12 +19,7 @@ options:
     description: Its certificate (DER) on the host; empty for none.
     type: str
     default: ""
-  root:
-    description: The directory that is the host's C(/) for files. Tests point it elsewhere.
-    type: path
-    default: /
-extends_documentation_fragment:
-  - ibready.cluster.look
+extends_documentation_fragment: [ibready.cluster.look, ibready.cluster.root]
 """
 
 EXAMPLES = r"""
@@ -35,10 +30,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-enabled:
-  description: Whether Secure Boot is on; none where it cannot be told.
-  type: bool
-  returned: success
+enabled: {type: bool, returned: success, description: Whether Secure Boot is on; none where it cannot be told.}
 enrolled:
   description: Whether the certificate is enrolled; none where it was not asked or cannot be told.
   type: bool
@@ -53,22 +45,17 @@ import os
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _secure_boot
-from ansible_collections.ibready.cluster.plugins.module_utils._command import (
-    Output,
-    Unavailable,
-    find_program,
-    run_program,
-)
+from ..module_utils._act.driver import secure_boot
+from ..module_utils._ground.command import Output, Unavailable, run_by_name
 
 
 def mokutil(*words: str) -> Output | None:
     try:
-        return run_program("mokutil", [find_program("mokutil"), *words], 20)
+        return run_by_name(["mokutil", *words], 20)
     except Unavailable:
         return None
 
@@ -83,7 +70,7 @@ def main() -> None:
         supports_check_mode=True,
     )
     key, certificate = module.params["key"], module.params["certificate"]
-    on, who = _secure_boot.state(module.params["root"], mokutil)
+    on, who = secure_boot.state(module.params["root"], mokutil)
     trusted, words = None, ""
     problem = ""
     if on and key and certificate:
@@ -94,8 +81,8 @@ def main() -> None:
                 " key and certificate there, readable by root only"
             )
         else:
-            trusted, words = _secure_boot.enrolled(certificate, mokutil)
-    problem = problem or _secure_boot.problem(on, who, key, certificate, trusted, words)
+            trusted, words = secure_boot.enrolled(certificate, mokutil)
+    problem = problem or secure_boot.problem(on, who, key, certificate, trusted, words)
     module.exit_json(changed=False, enabled=on, enrolled=trusted, problem=problem)
 
 

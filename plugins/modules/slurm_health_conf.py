@@ -24,15 +24,7 @@ options:
     type: str
     choices: [present, absent]
     default: present
-attributes:
-  check_mode:
-    description: Says what would change and changes nothing.
-    support: full
-  diff_mode:
-    description: Shows the file.
-    support: full
-author:
-  - ibready contributors (@ibready)
+extends_documentation_fragment: [ibready.cluster.change]
 """
 
 EXAMPLES = r"""
@@ -46,10 +38,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-path:
-  description: The file itself, links followed.
-  type: str
-  returned: success
+path: {type: str, returned: success, description: "The file itself, links followed."}
 """
 
 import os
@@ -57,12 +46,13 @@ import socket
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _state
-from ansible_collections.ibready.cluster.plugins.module_utils._agent import slurm_conf
+from ..module_utils._agent import slurm_conf
+from ..module_utils._ground import state
+from ..module_utils._ground.keyvalue import ConfError
 
 
 def main() -> None:
@@ -79,19 +69,18 @@ def main() -> None:
     present = module.params["state"] == "present"
     try:
         if present and not os.path.isfile(path):
-            raise slurm_conf.ConfError("no such file")
-        before = _state.read(path)
+            raise ConfError("no such file")
+        before = state.read(path)
         after = slurm_conf.merged(before, lines if present else {})
         if after != before and not module.check_mode:
-            told = os.stat(path)
-            _state.write(path, after, told.st_mode & 0o7777)
-            os.chown(path, told.st_uid, told.st_gid)
-    except (slurm_conf.ConfError, OSError) as exc:
+            reported = os.stat(path)
+            state.write(path, after, reported.st_mode & 0o7777, (reported.st_uid, reported.st_gid))
+    except (ConfError, OSError) as exc:
         module.fail_json(
             msg=f"{socket.gethostname()}: {path} was left as it is: {exc}. Next: give the path of"
             " slurm.conf, or take the line out of it that is to be ibready's"
         )
-    module.exit_json(changed=after != before, path=path, diff=_state.diff(path, before, after))
+    module.exit_json(changed=after != before, path=path, diff=state.diff(path, before, after))
 
 
 if __name__ == "__main__":

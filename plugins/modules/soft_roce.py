@@ -25,10 +25,7 @@ options:
         looked for then.
     type: bool
     default: false
-  root:
-    description: The directory that is the host's C(/). Tests point it elsewhere.
-    type: path
-    default: /
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.root]
 attributes:
   check_mode:
     description: Says what would change and changes nothing. Refuses what would be refused.
@@ -36,8 +33,6 @@ attributes:
   diff_mode:
     description: Shows the devices and the files.
     support: full
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -53,81 +48,60 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-added:
-  description: The devices that were added now.
-  type: list
-  elements: str
-  returned: success
-deleted:
-  description: The devices of ours that were deleted.
-  type: list
-  elements: str
-  returned: success
+added: {type: list, elements: str, returned: success, description: The devices that were added now.}
+deleted: {type: list, elements: str, returned: success, description: The devices of ours that were deleted.}
 links:
   description: Every soft RoCE device that was asked for, with its interface and its port's state.
   type: dict
   returned: success
   sample: {"rxe0": {"netdev": "eth0", "state": "ACTIVE"}}
-files:
-  description: The files that were written or removed.
-  type: list
-  elements: str
-  returned: success
-msg:
-  description: What was done, in a sentence.
-  type: str
-  returned: success
+files: {type: list, elements: str, returned: success, description: The files that were written or removed.}
+msg: {type: str, returned: success, description: "What was done, in a sentence."}
 """
 
-import os
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _state
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import rdma_json
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
-from ansible_collections.ibready.cluster.plugins.module_utils._soft_roce import keep, wish
-from ansible_collections.ibready.cluster.plugins.module_utils._soft_roce.program import (
-    Host,
-    Links,
-    SoftRoceError,
-)
+from ..module_utils._act.soft_roce import desired, persist
+from ..module_utils._act.soft_roce.program import Host, Links
+from ..module_utils._evidence.sources import Live
+from ..module_utils._ground import fileset, state, unit
+from ..module_utils._ground.host_program import HostError
+from ..module_utils._ground.text import ParseError
+from ..module_utils._parse import rdma_json
 
 
 def _keep(module: AnsibleModule) -> dict[str, Any]:
     root: str = module.params["root"]
     host, evidence = Host(root), Live(root)
-    wanted = wish.read(module.params["links"])
+    wanted = desired.read(module.params["links"])
     devices = host.devices()
-    ours = keep.made(root)
+    ours = persist.made(root)
     going = [
-        name
-        for name in ours
-        if name in devices and devices[name].netdev and wanted.get(name) != devices[name].netdev
+        name for name in ours if name in devices and devices[name].netdev and wanted.get(name) != devices[name].netdev
     ]
-    wish.refuse(evidence, wanted, devices, going)
+    desired.refuse(evidence, wanted, devices, going)
     if wanted and not module.params["kernel_comes"]:
-        wish.refuse_kernel(evidence)
+        desired.refuse_kernel(evidence)
     for name in going:
-        keep.refuse_used(host, name, root)
+        persist.refuse_used(host, name, root)
     adding = [name for name in wanted if name not in devices or name in going]
-    files = keep.files(wanted, root)
+    files = persist.files(wanted, root)
     if not module.check_mode:
         # Who is interrupted after this knows what was his; a name that is nobody's does no harm.
-        keep.remember([*ours, *adding], root)
+        persist.remember([*ours, *adding], root)
         leaving = {name: devices[name].netdev for name in going}
         try:
             _gone(module, host, leaving, root)
             for name in adding:
                 host.add(name, wanted[name])
-        except SoftRoceError as exc:
-            raise SoftRoceError(f"{exc}. {_back(module, host, leaving, adding, root)}") from exc
+        except HostError as exc:
+            raise HostError(f"{exc}. {_back(module, host, leaving, adding, root)}") from exc
         # Only now: what the host does not take must not be tried at each boot.
-        keep.write(files, root)
+        persist.write(files, root)
         _tell(module, wanted, files, root)
-        keep.remember([name for name in {*ours, *adding} if name in wanted], root)
+        persist.remember([name for name in {*ours, *adding} if name in wanted], root)
     return {
         "changed": bool(going or adding or files),
         "added": adding,
@@ -135,19 +109,15 @@ def _keep(module: AnsibleModule) -> dict[str, Any]:
         "links": {} if module.check_mode else _links(host, wanted),
         "files": sorted(files),
         "msg": _sentence(wanted, adding, going),
-        "diff": [*_shown(going, adding, wanted), *_texts(files)],
+        "diff": [*_shown(going, adding, wanted), *fileset.diffs(files)],
     }
-
-
-def _systemd(root: str) -> bool:
-    return root == "/" and os.path.isdir("/run/systemd/system")
 
 
 def _gone(module: AnsibleModule, host: Host, going: Links, root: str) -> None:
     for name, netdev in going.items():
-        if _systemd(root):
+        if unit.has_systemd(root):
             # It would be taken for done when the interface's unit wants it again.
-            module.run_command(["systemctl", "stop", keep.instance(netdev)])
+            module.run_command(["systemctl", "stop", persist.instance(netdev)])
         host.delete(name)
 
 
@@ -159,40 +129,40 @@ def _back(module: AnsibleModule, host: Host, gone: Links, adding: list[str], roo
                 host.delete(name)
         for name, netdev in gone.items():
             host.add(name, netdev)
-            if _systemd(root):
-                module.run_command(["systemctl", "start", keep.instance(netdev)])
-    except SoftRoceError as exc:
+            if unit.has_systemd(root):
+                module.run_command(["systemctl", "start", persist.instance(netdev)])
+    except HostError as exc:
         return f"What was there before could not be put back: {exc}"
     return "What was there before is there again"
 
 
-def _tell(module: AnsibleModule, wanted: Links, files: keep.Files, root: str) -> None:
-    if not _systemd(root):
+def _tell(module: AnsibleModule, wanted: Links, files: fileset.Files, root: str) -> None:
+    if not unit.has_systemd(root):
         return
     if files:
         module.run_command(["systemctl", "daemon-reload"], check_rc=True)
     for netdev in wanted.values() if files else ():
-        module.run_command(["systemctl", "start", keep.instance(netdev)], check_rc=True)
+        module.run_command(["systemctl", "start", persist.instance(netdev)], check_rc=True)
 
 
 def _links(host: Host, wanted: Links) -> dict[str, Any]:
     """What the kernel shows of them, by another road than sysfs."""
     if not wanted:
         return {}
-    shown = {one.name: one for one in rdma_json.parse_links(host.run("rdma", "-j", "link"))}
+    shown = {parse_link.name: parse_link for parse_link in rdma_json.parse_links(host.run("rdma", "-j", "link"))}
     for name, netdev in wanted.items():
-        one = shown.get(name)
-        if one is None or one.netdev != netdev:
-            told = f"{name} is on {one.netdev or 'no interface'}" if one else f"there is no {name}"
-            raise SoftRoceError(f"{name}: `rdma link` shows that {told}. Next: look at it by hand")
+        entry = shown.get(name)
+        if entry is None or entry.netdev != netdev:
+            reported = f"{name} is on {entry.netdev or 'no interface'}" if entry else f"there is no {name}"
+            raise HostError(f"{name}: `rdma link` shows that {reported}. Next: look at it by hand")
     return {name: {"netdev": on, "state": shown[name].state} for name, on in wanted.items()}
 
 
 def _sentence(wanted: Links, adding: list[str], going: list[str]) -> str:
     asked = ", ".join(f"{name} on {netdev}" for name, netdev in wanted.items()) or "none"
-    told = f"soft RoCE (RDMA in software): {asked}"
-    told += f"; added {', '.join(adding)}" if adding else ""
-    return told + (f"; deleted {', '.join(going)}" if going else "")
+    reported = f"soft RoCE (RDMA in software): {asked}"
+    reported += f"; added {', '.join(adding)}" if adding else ""
+    return reported + (f"; deleted {', '.join(going)}" if going else "")
 
 
 def _shown(going: list[str], adding: list[str], wanted: Links) -> list[dict[str, str]]:
@@ -200,11 +170,7 @@ def _shown(going: list[str], adding: list[str], wanted: Links) -> list[dict[str,
         return []
     before = "".join(f"{name}\n" for name in going)
     after = "".join(f"{name} on {wanted[name]}\n" for name in adding)
-    return [_state.diff("soft RoCE", before, after)]
-
-
-def _texts(files: keep.Files) -> list[dict[str, str]]:
-    return [_state.diff(path, before, after) for path, (before, after) in files.items()]
+    return [state.diff("soft RoCE", before, after)]
 
 
 def main() -> None:
@@ -218,7 +184,7 @@ def main() -> None:
     )
     try:
         result = _keep(module)
-    except (SoftRoceError, ParseError, _state.StateError) as exc:
+    except (HostError, ParseError, state.StateError) as exc:
         module.fail_json(msg=f"Soft RoCE: {exc}")
     except OSError as exc:
         module.fail_json(msg=f"Soft RoCE: {exc.filename} cannot be used: {exc.strerror}")

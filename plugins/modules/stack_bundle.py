@@ -39,15 +39,11 @@ options:
     description: What M(ibready.cluster.stack_bundle_files) told of every host of the class.
     type: dict
     required: true
+extends_documentation_fragment: [ibready.cluster.no_diff]
 attributes:
   check_mode:
     description: Tells which files would be fetched.
     support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -69,34 +65,11 @@ files:
   type: list
   elements: dict
   returned: success
-fetched:
-  description: The names of those that were not there.
-  type: list
-  elements: str
-  returned: success
-bytes:
-  description: What all of them weigh.
-  type: int
-  returned: success
-kind:
-  description: C(apt) or C(dnf).
-  type: str
-  returned: success
-made_on:
-  description: The host that was asked.
-  type: str
-  returned: success
-kernels:
-  description: The running kernels of the class.
-  type: list
-  elements: str
-  returned: success
-class_name:
-  description: The class.
-  type: str
-  returned: success
-digest:
-  description: The sum of its stack.
-  type: str
-  returned: success
+fetched: {type: list, elements: str, returned: success, description: The names of those that were not there.}
+bytes: {type: int, returned: success, description: What all of them weigh.}
+kind: {type: str, returned: success, description: C(apt) or C(dnf).}
+made_on: {type: str, returned: success, description: The host that was asked.}
+kernels: {type: list, elements: str, returned: success, description: The running kernels of the class.}
+class_name: {type: str, returned: success, description: The class.}
+digest: {type: str, returned: success, description: The sum of its stack.}
 """

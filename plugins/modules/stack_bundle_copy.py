@@ -32,15 +32,11 @@ options:
   placed:
     description: Used by the controller's half of this module; a folder with files that have come.
     type: path
+extends_documentation_fragment: [ibready.cluster.no_diff]
 attributes:
   check_mode:
     description: Tells what would be copied.
     support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -57,10 +53,7 @@ missing:
   type: list
   elements: str
   returned: success
-free:
-  description: The bytes that are free where they are to lie.
-  type: int
-  returned: success
+free: {type: int, returned: success, description: The bytes that are free where they are to lie.}
 """
 
 import os
@@ -70,12 +63,12 @@ import tarfile
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _state
-from ansible_collections.ibready.cluster.plugins.module_utils._packages import stage
+from ..module_utils._act.packages import stage
+from ..module_utils._ground import whole
 
 HOME = "/var/lib/ibready/bundle"
 ARCHIVE = "small.tar"
@@ -91,20 +84,22 @@ def place(home: str, came: str, sums: dict[str, str]) -> list[str]:
     damaged = []
     for name in missing(home, sums):
         target = os.path.join(home, name)
-        _state.make_folder(os.path.dirname(target))
+        whole.make_folder(os.path.dirname(target))
         staged = os.path.join(os.path.dirname(target), ".ibready-part")
         source = os.path.join(came, name.replace("/", "!"))
         if not os.path.isfile(source):
             damaged.append(name)
             continue
-        shutil.copyfile(source, staged)
-        os.unlink(source)
-        if stage.sha256(staged) != sums[name]:
-            os.unlink(staged)
-            damaged.append(name)
-            continue
-        os.chmod(staged, 0o644)
-        os.replace(staged, target)
+        try:
+            shutil.copyfile(source, staged)
+            os.unlink(source)
+            if stage.sha256(staged) != sums[name]:
+                damaged.append(name)
+                continue
+            os.chmod(staged, 0o644)
+            os.replace(staged, target)
+        finally:
+            whole.drop(staged)
     return damaged
 
 
@@ -154,7 +149,7 @@ def main() -> None:
         gone = missing(HOME, sums)
         changed = bool(gone)
         if given["placed"] and not module.check_mode:
-            _state.make_folder(HOME)
+            whole.make_folder(HOME)
             unpack(given["placed"])
             damaged = place(HOME, given["placed"], sums)
             if damaged:

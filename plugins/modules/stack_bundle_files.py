@@ -16,8 +16,8 @@ options:
   act:
     description:
       - V(had) tells which packages the host has, and which of them ibready brought.
-      - V(fetch) downloads the files to C(/var/tmp/ibready-bundle), each checked against the sum
-        that the signed index states; what lies there already with the right sum is not fetched
+      - V(fetch) downloads the files to C(/var/lib/ibready/bundle-files), each checked against the
+        sum that the signed index states; what lies there already with the right sum is not fetched
         again.
       - V(clean) removes that folder.
     type: str
@@ -50,18 +50,14 @@ options:
   host:
     description: The host's name in messages.
     type: str
+extends_documentation_fragment: [ibready.cluster.no_diff]
 attributes:
   check_mode:
     description: Tells what would be fetched, and fetches nothing.
     support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
 notes:
   - With apt, the host's own package lists are used as they are after an update into a folder of the
     module's own; with dnf, a copy of rpm's database in C(/var/tmp).
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -76,15 +72,8 @@ packages:
   description: The installed packages with their versions, for O(act=had).
   type: dict
   returned: for O(act=had)
-brought:
-  description: Those that ibready brought.
-  type: list
-  elements: str
-  returned: for O(act=had)
-kernel:
-  description: The running kernel.
-  type: str
-  returned: for O(act=had)
+brought: {type: list, elements: str, returned: for O(act=had), description: Those that ibready brought.}
+kernel: {type: str, returned: for O(act=had), description: The running kernel.}
 files:
   description: >-
     Every file that a bare host needs, with C(name), C(version), C(file), C(address), C(size) in
@@ -92,18 +81,9 @@ files:
   type: list
   elements: dict
   returned: for O(act=fetch)
-kind_of_packages:
-  description: C(apt) or C(dnf).
-  type: str
-  returned: for O(act=fetch)
-folder:
-  description: Where the files lie that are not O(held).
-  type: str
-  returned: for O(act=fetch)
-kind:
-  description: Why it failed, as one word; see M(ibready.cluster.stack_packages).
-  type: str
-  returned: failure
+kind_of_packages: {type: str, returned: for O(act=fetch), description: C(apt) or C(dnf).}
+folder: {type: str, returned: for O(act=fetch), description: Where the files lie that are not O(held).}
+kind: {type: str, returned: failure, description: "Why it failed, as one word; see M(ibready.cluster.stack_packages)."}
 """
 
 import os
@@ -112,25 +92,16 @@ from typing import Any, Mapping
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils._packages import (
-    fetching,
-    read,
-    run,
-    stage,
-    wanted_files,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.apt import Apt
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.apt_files import AptFiles
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.dnf import Dnf
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.dnf_files import DnfFiles
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import (
-    APT,
-    PackageError,
-)
+from ..module_utils._act.packages import fetching, read, run, stage, wanted_files
+from ..module_utils._act.packages.apt import Apt
+from ..module_utils._act.packages.apt_files import AptFiles
+from ..module_utils._act.packages.dnf import Dnf
+from ..module_utils._act.packages.dnf_files import DnfFiles
+from ..module_utils._act.packages.model import APT, PackageError
 
 
 def fetch(given: Mapping[str, Any], kind: str, *, check: bool) -> dict[str, Any]:
@@ -145,7 +116,7 @@ def fetch(given: Mapping[str, Any], kind: str, *, check: bool) -> dict[str, Any]
     try:
         asked = wanted_files.request(seeker, search, fetching.fetch)
         found = seeker.listed(asked)
-        missing = [one for one in found if one.sha256 not in given["held"]]
+        missing = [file for file in found if file.sha256 not in given["held"]]
         changed = False
         if missing and not check:
             changed = bring(seeker, missing)
@@ -153,30 +124,28 @@ def fetch(given: Mapping[str, Any], kind: str, *, check: bool) -> dict[str, Any]
         seeker.end()
     return {
         "changed": changed or (check and bool(missing)),
-        "files": [one.to_dict() for one in found],
+        "files": [file.to_dict() for file in found],
         "kind_of_packages": kind,
         "folder": stage.HOME,
     }
 
 
-def bring(
-    seeker: wanted_files.Seeker, missing: list[wanted_files.PackageFile], home: str = stage.HOME
-) -> bool:
+def bring(seeker: wanted_files.Seeker, missing: list[wanted_files.PackageFile], home: str = stage.HOME) -> bool:
     """Download what is not there yet; PackageError for a file with another sum."""
     stage.make(home)
-    left = [one for one in missing if stage.sha256(os.path.join(home, one.file)) != one.sha256]
+    left = [file for file in missing if stage.sha256(os.path.join(home, file.file)) != file.sha256]
     if not left:
         return False
-    stage.room(home, sum(one.size for one in left))
+    stage.room(home, sum(rest.size for rest in left))
     seeker.bring(left, home)
-    for one in left:
-        path = os.path.join(home, one.file)
-        if stage.sha256(path) != one.sha256:
+    for rest in left:
+        path = os.path.join(home, rest.file)
+        if stage.sha256(path) != rest.sha256:
             if os.path.exists(path):
                 os.unlink(path)
             raise PackageError(
                 "checksum",
-                f"{one.address} is not the file that its index promises ({one.sha256})",
+                f"{rest.address} is not the file that its index promises ({rest.sha256})",
                 "let the mirror be synchronised again, then run this again",
             )
         os.chmod(path, 0o644)

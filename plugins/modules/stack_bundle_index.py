@@ -40,15 +40,11 @@ options:
 requirements:
   - gpg
   - createrepo_c, for classes with dnf
+extends_documentation_fragment: [ibready.cluster.no_diff]
 attributes:
   check_mode:
     description: Is skipped in check mode.
     support: none
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -61,9 +57,5 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-written:
-  description: The paths below the bundle that were written.
-  type: list
-  elements: str
-  returned: success
+written: {type: list, elements: str, returned: success, description: The paths below the bundle that were written.}
 """

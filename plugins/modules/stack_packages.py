@@ -13,8 +13,8 @@ description:
   - First it finds what would happen, with package lists of its own that know the new repositories
     already. So check mode on a bare host names every package with its versions and every file, and
     whatever speaks against it is refused before anything changes.
-  - A repository's key is fetched and accepted only if every primary key in it is pinned
-    (C(fingerprints)); only that key may sign the repository.
+  - Nothing but a pinned key (C(fingerprints)) may sign a repository, and a key file with anything
+    else in it is refused. RSA, Ed25519 and DSA keys are understood.
   - Pins (apt preferences) have dependencies be of exactly the plan's version, and holds (apt-mark,
     dnf versionlock) keep library and kernel module together through unattended upgrades.
   - A package database that was left in the middle, as by a loss of power, is repaired first.
@@ -28,8 +28,9 @@ options:
       - >-
         Each has V(name), V(kind) (V(apt) or V(dnf); those of the other kind are left out), V(url),
         V(suite) (apt; V(./) for a flat repository), V(components) (apt), V(key) (the address of the
-        public key, http, https or file), V(fingerprints) (40 hex digits each), V(exclude) (dnf;
-        names it must not offer), V(gpgcheck) and V(repo_gpgcheck) (dnf; both true by default, at
+        public key, http, https or file) or V(public_key) (the armored key itself, which then is
+        asked for nowhere), V(fingerprints) (40 hex digits each), V(exclude) (dnf; names it must not
+        offer), V(gpgcheck) and V(repo_gpgcheck) (dnf; both true by default, at
         least one of them must be), V(alone) (false by default; where it is true no repository but
         the plan's is asked, as for a bundle on a host without network).
     type: list
@@ -70,34 +71,14 @@ options:
     type: list
     elements: str
     default: []
-  lock_timeout:
-    description: How long to wait for another process that changes packages, in seconds.
-    type: int
-    default: 120
-  min_free_mb:
-    description:
-      - The space that must be left on C(/usr) and the package cache after the installation, in MiB.
-    type: int
-    default: 300
-  host:
-    description: The host's name in messages.
-    type: str
-attributes:
-  check_mode:
-    description: Says all that would change, and changes nothing.
-    support: full
-  diff_mode:
-    description: Shows every file, and the packages with their versions.
-    support: full
+extends_documentation_fragment: [ibready.cluster.packages]
 notes:
   - No service is restarted here, nothing is rebooted, and no firmware is touched.
   - Configuration files of packages that somebody changed are kept.
-  - dnf checks packages with keys in rpm's own database, so it imports the checked key there when it
-    first installs from the repository. apt never sees a key for anything but its repository.
+  - dnf imports the checked key into rpm's own database when it first installs from the repository,
+    and nobody takes it out of there again.
   - With dnf, holds need the plugin C(versionlock). Where it is missing it is installed with the
     packages, from the distribution's repositories.
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -126,16 +107,8 @@ downgraded:
   type: list
   elements: dict
   returned: always
-removed:
-  description: As RV(installed), for those that are gone.
-  type: list
-  elements: dict
-  returned: always
-files:
-  description: The paths of the files that were written or removed.
-  type: list
-  elements: str
-  returned: always
+removed: {type: list, elements: dict, returned: always, description: "As RV(installed), for those that are gone."}
+files: {type: list, elements: str, returned: always, description: The paths of the files that were written or removed.}
 holds:
   description: The packages that are held from now on (C(held)), or no longer (C(released)).
   type: dict
@@ -159,28 +132,18 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils._packages import (
-    build,
-    fetching,
-    files,
-    read,
-    run,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.apt import Apt
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.bring import Bringer
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.dnf import Dnf
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.manager import Manager
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import (
-    DNF,
-    Change,
-    Outcome,
-    PackageError,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.survey import Order
+from ..module_utils._act.packages import dkms, fetching, files, read, run
+from ..module_utils._act.packages.apt import Apt
+from ..module_utils._act.packages.bring import Bringer
+from ..module_utils._act.packages.dnf import Dnf
+from ..module_utils._act.packages.manager import Manager
+from ..module_utils._act.packages.model import DNF, Change, Outcome, PackageError
+from ..module_utils._act.packages.survey import Order
+from ..module_utils._ground import state
 
 _ACTS = ("installed", "upgraded", "downgraded", "removed")
 
@@ -196,20 +159,20 @@ def _named(given: Mapping[str, Any]) -> list[dict[str, Any]]:
     if given["owner"] == "plan":
         return list(given["repositories"])
     return [
-        {**one, "name": f"{files.SITE}{one['name']}"} if one.get("name") else one
-        for one in given["repositories"]
+        {**repository, "name": f"{files.SITE}{repository['name']}"} if repository.get("name") else repository
+        for repository in given["repositories"]
     ]
 
 
 def report(outcome: Outcome) -> dict[str, Any]:
     """The outcome as the module returns it."""
     result: dict[str, Any] = {act: [] for act in _ACTS}
-    for one in outcome.changes:
-        if one.act in result:
-            result[one.act].append(
-                {"name": one.name, "arch": one.arch, "before": one.before, "after": one.after}
+    for change in outcome.changes:
+        if change.act in result:
+            result[change.act].append(
+                {"name": change.name, "arch": change.arch, "before": change.before, "after": change.after}
             )
-    result["files"] = [one["path"] for one in outcome.files]
+    result["files"] = [file["path"] for file in outcome.files]
     result["holds"] = {"held": outcome.held, "released": outcome.released}
     result["repaired"] = outcome.repaired
     result["changed"] = outcome.changed
@@ -218,34 +181,19 @@ def report(outcome: Outcome) -> dict[str, Any]:
 
 
 def diff(outcome: Outcome) -> list[dict[str, str]]:
-    found = [
-        {
-            "before_header": one["path"],
-            "after_header": one["path"],
-            "before": one["before"],
-            "after": one["after"],
-        }
-        for one in outcome.files
-    ]
-    sides = {"before": _versions(outcome.changes, "before")}
-    sides["after"] = _versions(outcome.changes, "after")
+    found = [state.diff(file["path"], file["before"], file["after"]) for file in outcome.files]
     if outcome.changes:
-        found.append({"before_header": "packages", "after_header": "packages", **sides})
+        before, after = _versions(outcome.changes, "before"), _versions(outcome.changes, "after")
+        found.append(state.diff("packages", before, after))
     if outcome.held or outcome.released:
         header = f"held packages ({outcome.holds_in})" if outcome.holds_in else "held packages"
-        found.append(
-            {
-                "before_header": header,
-                "after_header": header,
-                "before": "".join(f"{name}\n" for name in outcome.released),
-                "after": "".join(f"{name}\n" for name in outcome.held),
-            }
-        )
+        released = "".join(f"{name}\n" for name in outcome.released)
+        found.append(state.diff(header, released, "".join(f"{name}\n" for name in outcome.held)))
     return found
 
 
 def _versions(changes: list[Change], side: str) -> str:
-    lines = [(one.name, getattr(one, side)) for one in sorted(changes, key=lambda one: one.name)]
+    lines = [(entry.name, getattr(entry, side)) for entry in sorted(changes, key=lambda change: change.name)]
     return "".join(f"{name} {version}\n" for name, version in lines if version)
 
 
@@ -279,9 +227,7 @@ def main() -> None:
             lock_timeout=given["lock_timeout"],
             min_free_mb=given["min_free_mb"],
         )
-        bringer = Bringer(
-            manager, order, fetching.fetch, build.builder(run.run), check=module.check_mode
-        )
+        bringer = Bringer(manager, order, fetching.fetch, dkms.builder(run.run), check=module.check_mode)
         outcome = bringer.bring()
     except PackageError as exc:
         if exc.kind == "input" and given["owner"] == "site":

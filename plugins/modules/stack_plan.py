@@ -19,7 +19,9 @@ description:
     materials, C(stack.sbom.cdx.json). Later runs keep to the lock.
 options:
   hosts:
-    description: The hosts to plan for. Those that did not tell what they are get no plan.
+    description:
+      - The hosts to plan for. Those that did not tell what they are get no plan.
+      - A host whose answer cannot be used gets none either (RV(refused)); the others do.
     type: list
     elements: str
     required: true
@@ -42,7 +44,8 @@ options:
     description:
       - Whether everything comes from the site's bundle where there is one (C(stack_bundle)). One
         that lies on the controller is verified first, and refused if it is damaged, not signed by
-        C(stack_bundle_key), or made for another stack.
+        C(stack_bundle_key), or made for another stack. The key goes out with the plan; that of a
+        bundle behind an address is taken from gpg of the controller.
     type: bool
     default: true
     version_added: 0.2.0
@@ -75,53 +78,33 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-table:
-  description: The plan as it was shown, class by class.
-  returned: success
-  type: str
+table: {type: str, returned: success, description: "The plan as it was shown, class by class."}
 plans:
   description: By class, the stack and what a package manager has to be told to install it.
   returned: success
   type: dict
   contains:
-    class:
-      description: The name of the class.
-      type: str
-    verdict:
-      description: C(known) or C(allowed).
-      type: str
-    because:
-      description: The reasons.
-      type: list
-      elements: str
-    digest:
-      description: A sum of the stack, which tells it from another one.
-      type: str
+    class: {type: str, description: The name of the class.}
+    verdict: {type: str, description: C(known) or C(allowed).}
+    because: {type: list, elements: str, description: The reasons.}
+    digest: {type: str, description: "A sum of the stack, which tells it from another one."}
     stack:
       description: The parts of the stack with their versions.
       type: dict
       sample: {"driver": {"branch": "580", "version": "580.173.02", "modules": "open"}}
-    install:
-      description: Repositories, packages and pins, part by part.
-      type: dict
+    install: {type: dict, description: "Repositories, packages and pins, part by part."}
 classes:
   description: The class of each host.
   returned: success
   type: dict
   sample: {"node1": "ubuntu24.04-6.8-x86-64_hgx-h100-8_connectx-7"}
-changes:
-  description: What differs from the lock.
+refused:
+  description: Why hosts that answered get no plan, by host.
   returned: success
-  type: list
-  elements: str
-lock:
-  description: The lock file on the controller.
-  returned: success
-  type: str
-written:
-  description: The files that were written on the controller.
-  returned: success
-  type: list
-  elements: str
+  type: dict
+  version_added: 0.2.0
+changes: {type: list, elements: str, returned: success, description: What differs from the lock.}
+lock: {type: str, returned: success, description: The lock file on the controller.}
+written: {type: list, elements: str, returned: success, description: The files that were written on the controller.}
 """
 # The action plugin of the same name does the work: there is nothing to do on a node.

@@ -58,23 +58,13 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-digests:
-  description: The digest of each host's plan; V(bare) where O(to=bare).
-  type: dict
-  returned: success
-changes:
-  description: What differs between the locks, one line each.
-  type: list
-  elements: str
-  returned: success
+digests: {type: dict, returned: success, description: The digest of each host's plan; V(bare) where O(to=bare).}
+changes: {type: list, elements: str, returned: success, description: "What differs between the locks, one line each."}
 lock:
   description: The file of the lock that hosts are judged by from now on; empty with O(to=bare).
   type: str
   returned: success
-swapped:
-  description: Whether the locks changed places, or would in check mode.
-  type: bool
-  returned: success
+swapped: {type: bool, returned: success, description: "Whether the locks changed places, or would in check mode."}
 absent:
   description: Hosts whose stack differs between the locks, and that are not among O(hosts).
   type: list

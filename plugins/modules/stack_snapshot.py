@@ -14,8 +14,7 @@ description:
     and owner of every file that ibready manages or may write, those that are absent too.
   - Snapshots lie below C(/var/lib/ibready/snapshots), each written whole or not at all.
   - O(state=restored) brings the host back to a snapshot in one package transaction, with exact
-    versions; what was not there is purged, what is gone comes back. Repository files go back before
-    it, because the older packages come from there; all other files after it.
+    versions (docs/rollback.md); what was not there is purged, what is gone comes back.
   - A host that a loss of power stopped in the middle is brought to the end by running it again.
 options:
   state:
@@ -48,33 +47,13 @@ options:
       - How many snapshots a host keeps. That of the bare host is always kept.
     type: int
     default: 5
-  lock_timeout:
-    description: How long to wait for another process that changes packages, in seconds.
-    type: int
-    default: 120
-  min_free_mb:
-    description:
-      - The space that must be left on C(/usr) and the package cache after the installation, in MiB.
-    type: int
-    default: 300
-  host:
-    description: The host's name in messages.
-    type: str
-attributes:
-  check_mode:
-    description: Says all that would change, and changes nothing.
-    support: full
-  diff_mode:
-    description: Shows every file, and the packages with their versions.
-    support: full
+extends_documentation_fragment: [ibready.cluster.packages]
 notes:
   - No service is restarted here, nothing is rebooted, and no firmware is touched. What is loaded
     stays loaded; the role reboot_gate tells what has to boot.
   - Every package of the host goes back, not only those of ibready. What somebody installed after
     the snapshot is purged, unless O(keep) names it; check mode names all of it.
   - With dnf, holds are the file C(versionlock.list), and go back with it.
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -136,21 +115,17 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils._packages import build, run
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import PackageError
-from ansible_collections.ibready.cluster.plugins.module_utils._snapshot import (
-    files,
-    restore,
-    take,
-    tell,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._snapshot.apt import SnapshotApt
-from ansible_collections.ibready.cluster.plugins.module_utils._snapshot.dnf import SnapshotDnf
-from ansible_collections.ibready.cluster.plugins.module_utils._snapshot.pool import Pool
+from ..module_utils._act.packages import dkms, run
+from ..module_utils._act.packages.model import PackageError
+from ..module_utils._act.snapshot import files, restore, store, tell
+from ..module_utils._act.snapshot.apt import SnapshotApt
+from ..module_utils._act.snapshot.dnf import SnapshotDnf
+from ..module_utils._act.snapshot.model import Pool
+from ..module_utils._ground import state as _state
 
 
 def pool_here() -> Pool:
@@ -174,9 +149,9 @@ def report(outcome: restore.Outcome) -> dict[str, Any]:
         "moving": outcome.settled,
         "snapshot": outcome.snapshot,
         "packages": [
-            {"name": one.name, "before": one.before, "after": one.after} for one in outcome.changes
+            {"name": change.name, "before": change.before, "after": change.after} for change in outcome.changes
         ],
-        "files": [one.path for one in outcome.files],
+        "files": [file.path for file in outcome.files],
         "repaired": outcome.repaired,
         "told": outcome.told,
         "diff": diff(outcome),
@@ -184,21 +159,13 @@ def report(outcome: restore.Outcome) -> dict[str, Any]:
 
 
 def diff(outcome: restore.Outcome) -> list[dict[str, str]]:
-    shown = [
-        {
-            "before_header": one.path,
-            "after_header": one.path,
-            "before": files.shown(one.now),
-            "after": files.shown(one.then),
-        }
-        for one in outcome.files
-    ]
-    way, moved = outcome.way, sorted(outcome.changes, key=lambda one: one.name)
+    shown = [_state.diff(file.path, files.shown(file.now), files.shown(file.then)) for file in outcome.files]
+    way, moved = outcome.way, sorted(outcome.changes, key=lambda change: change.name)
     sides = [
         (
             "packages",
-            [f"{one.name} {one.before}" for one in moved if one.before],
-            [f"{one.name} {one.after}" for one in moved if one.after],
+            [f"{entry.name} {entry.before}" for entry in moved if entry.before],
+            [f"{entry.name} {entry.after}" for entry in moved if entry.after],
         ),
         ("held packages", list(way.release), list(way.hold)),
         ("packages brought by others", list(way.manual), list(way.automatic)),
@@ -206,14 +173,7 @@ def diff(outcome: restore.Outcome) -> list[dict[str, str]]:
     ]
     for what, before, after in sides:
         if before or after:
-            shown.append(
-                {
-                    "before_header": what,
-                    "after_header": what,
-                    "before": "".join(f"{line}\n" for line in before),
-                    "after": "".join(f"{line}\n" for line in after),
-                }
-            )
+            shown.append(_state.diff(what, *("".join(f"{line}\n" for line in lines) for lines in (before, after))))
     return shown
 
 
@@ -227,9 +187,7 @@ def restored(module: AnsibleModule, pool: Pool) -> dict[str, Any]:
         given["min_free_mb"],
         given["snapshots"],
     )
-    restorer = restore.Restorer(
-        pool, order, build.builder(run.run), teller, check=module.check_mode
-    )
+    restorer = restore.Restorer(pool, order, dkms.builder(run.run), teller, check=module.check_mode)
     try:
         return report(restorer.restore())
     except PackageError as exc:
@@ -244,23 +202,23 @@ def name(module: AnsibleModule) -> str:
 
 def act(module: AnsibleModule) -> dict[str, Any]:
     pool, given = pool_here(), module.params
-    before = take.at(pool.root)
+    before = store.at(pool.root)
     state, digest = given["state"], given["digest"]
-    told: dict[str, Any] = {"changed": False, "snapshot": "", "at": before.digest}
-    told["moving"] = before.digest != digest or bool(before.towards)
+    reported: dict[str, Any] = {"changed": False, "snapshot": "", "at": before.digest}
+    reported["moving"] = before.digest != digest or bool(before.towards)
     if state == "taken":
-        departure, told["snapshot"], told["changed"] = take.take(
+        departure, reported["snapshot"], reported["changed"] = store.take(
             pool, digest, keep=given["snapshots"], check=module.check_mode
         )
-        told["moving"] = departure.moving
+        reported["moving"] = departure.moving
     elif state == "settled":
-        told["changed"] = take.settle(digest, pool.root, check=module.check_mode)
+        reported["changed"] = store.settle(digest, pool.root, check=module.check_mode)
     elif state == "found":
-        if told["moving"]:
-            told["snapshot"] = restore.found(digest, pool.root).name
+        if reported["moving"]:
+            reported["snapshot"] = restore.found(digest, pool.root).name
     else:
-        told.update(restored(module, pool))
-    return told
+        reported.update(restored(module, pool))
+    return reported
 
 
 def main() -> None:

@@ -12,9 +12,7 @@ description:
   - Sets the running values too, by writing below C(/proc/sys). A running value that has drifted
     counts as a change.
   - Keys and values are checked first; bad input is refused before anything changes.
-  - The file's new text is made ready beside it, then the running values are written, then the text
-    is put in place. When the kernel refuses a value, those already written are put back and the
-    file stays as it was.
+  - When the kernel refuses a value, those already written are put back and the file stays as it was.
 options:
   settings:
     description:
@@ -38,8 +36,8 @@ options:
   state:
     description:
       - With V(present) the file and the running values are as O(settings) says.
-      - With V(absent) the file is removed. The running values stay as they are until the next boot,
-        but see O(remember).
+      - With V(absent) the file is removed. The running values, here and of a setting that is taken
+        out, stay as they are until the next boot, but see O(remember).
     type: str
     choices: [present, absent]
     default: present
@@ -64,20 +62,14 @@ options:
     description: Where the kernel shows its settings. Tests point it elsewhere.
     type: path
     default: /proc/sys
+extends_documentation_fragment: [ibready.cluster.change]
 attributes:
-  check_mode:
-    description: Says what would change and changes nothing.
-    support: full
   diff_mode:
     description: Shows the file, and the running values that change.
     support: full
 notes:
-  - A setting that is taken out of O(settings) leaves the file. Its running value stays until the
-    next boot, but see O(remember).
   - A file that sorts after O(path) can set the same key to something else at boot. This module
     does not look there.
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -96,14 +88,8 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-path:
-  description: The drop-in.
-  type: str
-  returned: success
-file_changed:
-  description: Whether the file changed, or would change in check mode.
-  type: bool
-  returned: success
+path: {type: str, returned: success, description: The drop-in.}
+file_changed: {type: bool, returned: success, description: "Whether the file changed, or would change in check mode."}
 running:
   description: The running values that changed, or would change in check mode, by key.
   type: dict
@@ -127,31 +113,21 @@ backup_file:
   description: The copy of the previous file.
   type: str
   returned: when O(backup=true) and a file of someone else was replaced or removed
-msg:
-  description: What does not follow from the other values.
-  type: str
-  returned: when O(state=absent)
+msg: {type: str, returned: when O(state=absent), description: What does not follow from the other values.}
 """
 
 import errno
 import os
-import tempfile
 from dataclasses import asdict, dataclass, field
 from typing import Any, Container
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils._state import (
-    StateError,
-    load_file,
-    make_folder,
-    save_file,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._sysctl import (
+from ..module_utils._act.tuning.sysctl import (
     Setting,
     SysctlError,
     is_ours,
@@ -160,6 +136,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._sysctl import (
     render,
     same_value,
 )
+from ..module_utils._ground import whole
+from ..module_utils._ground.state import StateError, diff, load_file, save_file
 
 _MODE = 0o644
 
@@ -256,25 +234,12 @@ def _stage(path: str, text: str) -> str:
     """Write `text` beside `path`: a full or read-only disk shows before the kernel changes."""
     home = os.path.dirname(path)
     try:
-        make_folder(home)
-        fd, staged = tempfile.mkstemp(prefix=".ibready-", suffix=".tmp", dir=home)
+        whole.make_folder(home)
+        return whole.stage(path, text.encode(), _MODE)
     except OSError as exc:
         raise SysctlError(
-            f"cannot write {path}: {exc.strerror}. Next: see that the directory {home} can be"
-            " written"
+            f"cannot write {path}: {exc.strerror}. Next: see that the directory {home} can be written and has space"
         ) from exc
-    try:
-        with os.fdopen(fd, "w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(staged, _MODE)
-    except OSError as exc:
-        os.unlink(staged)
-        raise SysctlError(
-            f"cannot write {path}: {exc.strerror}. Next: free some space on {home}"
-        ) from exc
-    return staged
 
 
 def _backup(module: AnsibleModule, path: str, text: str | None) -> dict[str, str]:
@@ -307,9 +272,7 @@ def _survey(kernel: Kernel, settings: tuple[Setting, ...], read_only_ok: bool) -
     return found
 
 
-def _given_back(
-    kernel: Kernel, known: dict[str, Any], kept: Container[str]
-) -> dict[str, dict[str, str]]:
+def _given_back(kernel: Kernel, known: dict[str, Any], kept: Container[str]) -> dict[str, dict[str, str]]:
     """The running values that go back to what they were: set by us, and wanted no longer."""
     back: dict[str, dict[str, str]] = {}
     for key, (before, ours) in known.items():
@@ -325,7 +288,7 @@ def _remembered(
     """What to remember of each setting: the value before the first of ours, and ours."""
     before = {key: value["before"] for key, value in running.items()}
     before.update({key: pair[0] for key, pair in known.items()})
-    return {one.key: [before[one.key], one.value] for one in settings if one.key in before}
+    return {setting.key: [before[setting.key], setting.value] for setting in settings if setting.key in before}
 
 
 def _listing(running: dict[str, dict[str, str]], which: str) -> str:
@@ -345,17 +308,9 @@ def _present(module: AnsibleModule) -> dict[str, Any]:
     before, after = _read_file(path), render(settings, found.absent + found.read_only)
 
     result: dict[str, Any] = {"path": path, **asdict(found)}
-    result["diff"] = [{"before_header": path, "after_header": path}]
-    result["diff"][0].update(before=before or "", after=after)
+    result["diff"] = [diff(path, before or "", after)]
     if running:
-        result["diff"].append(
-            {
-                "before_header": "running kernel",
-                "after_header": "running kernel",
-                "before": _listing(running, "before"),
-                "after": _listing(running, "after"),
-            }
-        )
+        result["diff"].append(diff("running kernel", _listing(running, "before"), _listing(running, "after")))
     result["file_changed"] = before != after
     if not module.check_mode:
         staged = _stage(path, after) if before != after else None
@@ -370,20 +325,19 @@ def _present(module: AnsibleModule) -> dict[str, Any]:
             if remember and after_us != known:
                 save_file(remember, after_us)
         finally:
-            if staged is not None and os.path.exists(staged):
-                os.unlink(staged)
+            if staged is not None:
+                whole.drop(staged)
     if before is not None or not module.check_mode:
         result["file_changed"] = module.set_mode_if_different(path, _MODE, result["file_changed"])
     result["changed"] = bool(result["file_changed"] or running)
     return result
 
 
-def _commit(
-    module: AnsibleModule, kernel: Kernel, staged: str, running: dict[str, dict[str, str]]
-) -> None:
+def _commit(module: AnsibleModule, kernel: Kernel, staged: str, running: dict[str, dict[str, str]]) -> None:
     path: str = module.params["path"]
     try:
         module.atomic_move(staged, path, keep_dest_attrs=False)
+        whole.sync(os.path.dirname(path))
     except Exception as exc:
         # atomic_move says by a bare Exception that a file is immutable or the disk went read-only.
         fate = _put_back(kernel, running, list(running))
@@ -407,16 +361,14 @@ def _absent(module: AnsibleModule) -> dict[str, Any]:
         "absent": [],
         "read_only": [],
         "msg": f"{stay} stay as they are until the next boot.",
-        "diff": [
-            {"before_header": path, "after_header": path, "before": before or "", "after": ""}
-        ],
+        "diff": [diff(path, before or "", "")],
     }
     if module.check_mode:
         return result
     if before is not None:
         result.update(_backup(module, path, before))
         try:
-            os.unlink(path)
+            whole.remove(path)
         except OSError as exc:
             raise SysctlError(f"cannot remove {path}: {exc.strerror}") from exc
     _write_running(kernel, running)
@@ -442,9 +394,7 @@ def main() -> None:
     )
     path = module.params["path"]
     if not (os.path.isabs(path) and path.endswith(".conf")):
-        module.fail_json(
-            msg=f"path {path!r} is not an absolute path that ends in .conf: it is not read at boot"
-        )
+        module.fail_json(msg=f"path {path!r} is not an absolute path that ends in .conf: it is not read at boot")
     try:
         result = _present(module) if module.params["state"] == "present" else _absent(module)
     except (SysctlError, StateError) as exc:

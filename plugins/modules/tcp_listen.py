@@ -54,22 +54,20 @@ options:
     type: int
     default: 120
   connections:
-    description: The listener ends when so many connections have come.
+    description:
+      - The listener ends when so many callers have proved that they know O(token). Others do not
+        count; they get no answer, and only so many of them are listened to at once.
     type: int
     default: 512
   id:
     description: Which listener to stop, as RV(id) named it.
     type: str
     default: ""
+extends_documentation_fragment: [ibready.cluster.no_diff]
 attributes:
   check_mode:
     description: In check mode nothing is started or stopped.
     support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -108,31 +106,17 @@ held:
   elements: dict
   returned: with O(state=listening)
   contains:
-    port:
-      description: The port.
-      type: int
-    by:
-      description: Who has it, as far as can be seen.
-      type: str
-      sample: torchrun[4711] on 10.1.0.7
+    port: {type: int, description: The port.}
+    by: {type: str, sample: "torchrun[4711] on 10.1.0.7", description: "Who has it, as far as can be seen."}
 range:
   description: The kernel's range of ports.
   type: dict
   returned: with O(state=listening)
   contains:
-    low:
-      description: The first port, 0 where it was not asked for or cannot be told.
-      type: int
-    high:
-      description: The last port.
-      type: int
-    ports:
-      description: Those that it listens on.
-      type: list
-      elements: int
-    why:
-      description: Why these are not as many as asked for; empty otherwise.
-      type: str
+    low: {type: int, description: "The first port, 0 where it was not asked for or cannot be told."}
+    high: {type: int, description: The last port.}
+    ports: {type: list, elements: int, description: Those that it listens on.}
+    why: {type: str, description: Why these are not as many as asked for; empty otherwise.}
 look:
   description: The command that shows this node's firewall rules, empty where there is none.
   type: str
@@ -148,15 +132,15 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Unavailable
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
-from ansible_collections.ibready.cluster.plugins.module_utils._tcp import listen, ports
+from ..module_utils._between.tcp import listen, ports
+from ..module_utils._evidence.sources import Live
+from ..module_utils._ground.command import Unavailable
 
-# A forgotten listener must not outlive a working day; see _tcp_plan.lease.
+# A forgotten listener must not outlive a working day; see tcp_plan.lease.
 _LEASE_MOST = 6 * 3600
 _TOKEN_LEAST = 16
 _RANGE_MOST = 64

@@ -23,15 +23,8 @@ options:
         description: What the listener there says that it is, and a label for the answers.
         type: str
         required: true
-      address:
-        description: Its address, or a name that this node resolves.
-        type: str
-        required: true
-      ports:
-        description: Ports that the listener has.
-        type: list
-        elements: int
-        default: []
+      address: {type: str, required: true, description: "Its address, or a name that this node resolves."}
+      ports: {type: list, elements: int, default: [], description: Ports that the listener has.}
       held:
         description: Ports that another program has there; nothing is said to it.
         type: list
@@ -49,15 +42,11 @@ options:
         at least 3, a lost packet is sent again before it counts.
     type: float
     default: 3
+extends_documentation_fragment: [ibready.cluster.no_diff]
 attributes:
   check_mode:
     description: In check mode nothing is asked.
     support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -77,12 +66,8 @@ answers:
   elements: dict
   returned: always
   contains:
-    server:
-      description: The name of the peer.
-      type: str
-    port:
-      description: The port.
-      type: int
+    server: {type: str, description: The name of the peer.}
+    port: {type: int, description: The port.}
     outcome:
       description:
         - V(answered), the peer's listener proved itself; V(connected), nobody had to.
@@ -90,12 +75,8 @@ answers:
           and no answer came; V(other), somebody else answered.
         - V(unresolved), the name has no address; V(unable), this node could not even try.
       type: str
-    ms:
-      description: Milliseconds until connected, null where it was not.
-      type: float
-    said:
-      description: The same in words, empty where all is well.
-      type: str
+    ms: {type: float, description: "Milliseconds until connected, null where it was not."}
+    said: {type: str, description: "The same in words, empty where all is well."}
 """
 
 from dataclasses import asdict
@@ -103,11 +84,11 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ..module_utils._ground import compiled
 
-_compiled.use()
+compiled.use()
 
-from ansible_collections.ibready.cluster.plugins.module_utils._tcp import connect, ports
+from ..module_utils._between.tcp import connect, ports
 
 # Connections at one time; a thread each.
 _MOST = 512
@@ -135,10 +116,10 @@ def main() -> None:
     )
     given = module.params
     try:
-        peers = [_peer(one) for one in given["peers"]]
+        peers = [_peer(peer) for peer in given["peers"]]
         if not 0 < given["timeout"] <= 60:
             raise ValueError(f"timeout must be above 0 and at most 60, not {given['timeout']}")
-        if sum(len(one.ports) + len(one.held) for one in peers) > _MOST:
+        if sum(len(peer.ports) + len(peer.held) for peer in peers) > _MOST:
             raise ValueError(f"more than {_MOST} ports to connect to")
     except ValueError as exc:
         module.fail_json(msg=f"tcp_reach: {exc}; nothing was asked")
@@ -148,7 +129,7 @@ def main() -> None:
         answers = connect.ask(peers, given["token"].encode(), given["timeout"])
     except RuntimeError as exc:
         module.fail_json(msg=f"tcp_reach: {exc}; next: see `ulimit -u` on this node")
-    module.exit_json(changed=False, answers=[asdict(one) for one in answers])
+    module.exit_json(changed=False, answers=[asdict(answer) for answer in answers])
 
 
 def _peer(raw: dict[str, Any]) -> connect.Peer:

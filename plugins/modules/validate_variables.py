@@ -18,15 +18,11 @@ options:
     type: list
     elements: str
     required: true
+extends_documentation_fragment: [ibready.cluster.no_diff]
 attributes:
   check_mode:
     description: Runs the same in check mode, because it touches no host.
     support: full
-  diff_mode:
-    description: Has nothing to show.
-    support: none
-author:
-  - ibready contributors (@ibready)
 """
 
 EXAMPLES = r"""
@@ -36,10 +32,6 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-hosts:
-  description: The hosts whose variables were looked at.
-  type: list
-  elements: str
-  returned: success
+hosts: {type: list, elements: str, returned: success, description: The hosts whose variables were looked at.}
 """
 # The action plugin of the same name does the work: there is nothing to do on a node.

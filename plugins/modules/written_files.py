@@ -18,18 +18,9 @@ options:
     elements: dict
     required: true
     suboptions:
-      path:
-        description: Where it lies. A link in its place is replaced by the file.
-        type: path
-        required: true
-      content:
-        description: All that it holds.
-        type: str
-        required: true
-      mode:
-        description: Its permissions, in octal.
-        type: str
-        default: "0644"
+      path: {type: path, required: true, description: Where it lies. A link in its place is replaced by the file.}
+      content: {type: str, required: true, description: All that it holds.}
+      mode: {type: str, default: "0644", description: "Its permissions, in octal."}
   look:
     description: Other files whose time is told in RV(written).
     type: list
@@ -81,12 +72,12 @@ written:
 """
 
 import os
-import tempfile
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.ibready.cluster.plugins.module_utils._state import diff, make_folder
+from ..module_utils._ground import whole
+from ..module_utils._ground.state import diff
 
 
 class Keeper:
@@ -112,16 +103,18 @@ class Keeper:
             self.diff.append(diff(path, before or "", content))
 
     def _replace(self, path: str, content: str) -> None:
-        make_folder(os.path.dirname(path))
-        with tempfile.NamedTemporaryFile("wb", dir=self._module.tmpdir, delete=False) as stream:
-            stream.write(content.encode("utf-8", "surrogateescape"))
+        whole.make_folder(os.path.dirname(path))
+        staged = whole.stage(path, content.encode("utf-8", "surrogateescape"), 0o600)
         try:
-            self._module.atomic_move(stream.name, path)
+            self._module.atomic_move(staged, path)
         except OSError:
             raise
         except Exception as exc:
             # It says by a bare Exception that a file is immutable or the disk read-only.
             raise OSError(str(exc.__cause__ or exc)) from exc
+        finally:
+            whole.drop(staged)
+        whole.sync(os.path.dirname(path))
 
 
 def _text(path: str) -> str | None:
@@ -157,20 +150,20 @@ def main() -> None:
     files, keeper = module.params["files"], Keeper(module)
     path = ""
     try:
-        for one in files:
-            path = one["path"]
-            keeper.write(path, one["content"], one["mode"])
+        for entry in files:
+            path = entry["path"]
+            keeper.write(path, entry["content"], entry["mode"])
     except OSError as exc:
         done = ", ".join(keeper.changed) or "nothing"
         module.fail_json(
             msg=f"{path} cannot be kept as it is given: {exc.strerror or exc}. Changed before: "
             f"{done}. Next: mend that and run this again"
         )
-    told = [*(one["path"] for one in files), *module.params["look"]]
+    reported = [*(file["path"] for file in files), *module.params["look"]]
     module.exit_json(
         changed=bool(keeper.changed),
         files=keeper.changed,
-        written={path: _written(path) for path in told},
+        written={path: _written(path) for path in reported},
         diff=keeper.diff,
     )
 

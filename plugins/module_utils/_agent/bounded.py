@@ -28,7 +28,7 @@ class Busy(Exception):
         self.seconds = seconds
 
 
-class _Told(BaseException):
+class _Reported(BaseException):
     """SIGTERM: pass every `except Exception`, so that only `finally` gets a turn."""
 
 
@@ -105,7 +105,7 @@ def _child(function: Callable[[], bytes], reader: int, writer: int) -> NoReturn:
                 view = view[stream.write(view) :]
         status = 0
     except BaseException as exc:
-        if not isinstance(exc, _Told):
+        if not isinstance(exc, _Reported):
             with contextlib.suppress(Exception):
                 print(f"ibready: this went wrong: {type(exc).__name__}: {exc}", file=sys.stderr)
                 sys.stderr.flush()
@@ -114,7 +114,7 @@ def _child(function: Callable[[], bytes], reader: int, writer: int) -> NoReturn:
 
 
 def _told(_number: int, _frame: FrameType | None) -> None:
-    raise _Told
+    raise _Reported
 
 
 def _read(fd: int, deadline: float) -> tuple[bytes, bool]:

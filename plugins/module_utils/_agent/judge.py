@@ -10,12 +10,12 @@ import sys
 import time
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._agent import bounded, look
-from ansible_collections.ibready.cluster.plugins.module_utils._agent.look import Look
-from ansible_collections.ibready.cluster.plugins.module_utils._agent.settings import Settings
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Unavailable, decode
-from ansible_collections.ibready.cluster.plugins.module_utils._paths import read_regular
+from .._ground import check as _model, strict
+from .._ground.command import Unavailable, decode
+from .._ground.paths import read_regular
+from . import bounded, look
+from .look import Look
+from .settings import Settings
 
 
 def current(settings: Settings, age: float, seconds: float | None = None) -> Look:
@@ -46,17 +46,17 @@ def _made(settings: Settings, limit: float) -> Look:
     """A new look, remembered."""
     begun, own = time.monotonic(), time.process_time()
     done = bounded.run(lambda: json.dumps(_judged(settings)).encode(), limit)
-    told: dict[str, Any] = {"error": done.why} if done.said is None else json.loads(done.said)
+    reported: dict[str, Any] = {"error": done.why} if done.said is None else json.loads(done.said)
     made = Look(
         settings.host,
         settings.areas,
-        tuple(_model.from_dict(one) for one in told.get("checks", ())),
+        tuple(_model.from_dict(check) for check in reported.get("checks", ())),
         time.time(),
         time.monotonic() - begun,
         done.cpu_seconds + time.process_time() - own,
         done.peak_bytes,
-        told.get("simulated", ""),
-        told.get("error", ""),
+        reported.get("simulated", ""),
+        reported.get("error", ""),
     )
     try:
         look.save(settings, made)
@@ -67,12 +67,10 @@ def _made(settings: Settings, limit: float) -> Look:
 
 def _judged(settings: Settings) -> dict[str, Any]:
     """What is wrong, or why nobody can tell."""
-    from ansible_collections.ibready.cluster.plugins.module_utils import (
-        _expect,
-        _verify,
-        _waivers,
-    )
-    from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
+    from .._evidence.sources import Live
+    from .._expect import expectations, waivers as _waivers
+    from .._verify import verify as _verify
+    from .._verify.catalog import CATALOG
 
     try:
         # A look at containers starts some, which is nothing for every minute.
@@ -80,14 +78,14 @@ def _judged(settings: Settings) -> dict[str, Any]:
         unknown = [area for area in settings.areas if area not in known]
         if unknown:
             raise ValueError(f"there is no area {unknown[0]!r}; known are {', '.join(known)}")
-        expect = _expect.from_inventory(_json(settings.expect, {}))
-        waivers = _waivers.parse(_json(settings.waivers, []))
+        expect = expectations.from_inventory(_json(settings.expect, {}))
+        waivers = _waivers.parse(_json(settings.waivers, []), CATALOG)
     except (Unavailable, ValueError) as exc:
         return {"error": str(exc)}
-    judged = _verify.verify(Live(settings.root), expect, settings.areas)
+    judged = _verify.verify(Live(settings.root, questions=_verify.QUESTIONS), expect, settings.areas)
     checks = _waivers.apply(judged.checks, waivers, settings.host, datetime.date.today())
     return {
-        "checks": [one.to_dict() for one in checks],
+        "checks": [check.to_dict() for check in checks],
         "simulated": judged.facts["machine"]["simulated"],
     }
 
@@ -96,6 +94,6 @@ def _json(path: str, otherwise: Any) -> Any:
     if not path:
         return otherwise
     try:
-        return json.loads(decode(read_regular(path, path)))
+        return strict.loads(decode(read_regular(path, path)))
     except ValueError as exc:
         raise ValueError(f"{path}: not JSON: {exc}") from None

@@ -10,12 +10,11 @@ import os
 from dataclasses import dataclass, replace
 from typing import Any, Sequence
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _state
-from ansible_collections.ibready.cluster.plugins.module_utils._agent.settings import Settings
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Unavailable, decode
-from ansible_collections.ibready.cluster.plugins.module_utils._paths import read_regular
+from .._ground import check as _model, state, strict
+from .._ground.check import Check
+from .._ground.command import Unavailable, decode
+from .._ground.paths import read_regular
+from .settings import Settings
 
 SCHEMA = "ibready/last-verdict/1"
 GOOD = (_model.READY, _model.DEGRADED)
@@ -52,9 +51,7 @@ class Look:
         """The same look without the checks whose ids fit one of these globs."""
         if not self.checks:
             return self
-        kept = tuple(
-            one for one in self.checks if not any(fnmatch.fnmatchcase(one.id, g) for g in never)
-        )
+        kept = tuple(check for check in self.checks if not any(fnmatch.fnmatchcase(check.id, g) for g in never))
         why = self.why or ("" if kept else "no check is left to judge by")
         return replace(self, checks=kept, why=why)
 
@@ -70,7 +67,7 @@ class Look:
             "areas": list(self.areas),
             "simulated": self.simulated,
             "cost": {**cost, "peak_bytes": self.peak_bytes},
-            "checks": [one.to_dict() for one in self.checks],
+            "checks": [check.to_dict() for check in self.checks],
         }
 
 
@@ -84,7 +81,7 @@ def from_dict(raw: Any) -> Look:
     return Look(
         host=str(raw["host"]),
         areas=tuple(raw["areas"]),
-        checks=tuple(_model.from_dict(one) for one in raw["checks"]),
+        checks=tuple(_model.from_dict(check) for check in raw["checks"]),
         looked_at=looked_at,
         seconds=float(raw["cost"]["seconds"]),
         cpu_seconds=float(raw["cost"]["cpu_seconds"]),
@@ -103,7 +100,7 @@ def last(settings: Settings) -> Look | None:
     """The last look of this host at these areas; None where there is none that can be read."""
     place = path(settings)
     try:
-        known = from_dict(json.loads(decode(read_regular(place, place))))
+        known = from_dict(strict.loads(decode(read_regular(place, place))))
     except (Unavailable, ValueError, TypeError, KeyError):
         return None
     return known if (known.host, known.areas) == (settings.host, settings.areas) else None
@@ -111,4 +108,4 @@ def last(settings: Settings) -> Look | None:
 
 def save(settings: Settings, made: Look) -> None:
     """Put it in place at once; raises OSError."""
-    _state.write(path(settings), json.dumps(made.to_dict(), indent=1) + "\n", 0o644)
+    state.write(path(settings), json.dumps(made.to_dict(), indent=1) + "\n", 0o644)

@@ -8,9 +8,9 @@ docs/custom_plugin_monitor.md. Confidence: confirmed.
 
 from __future__ import annotations
 
-from ansible_collections.ibready.cluster.plugins.module_utils._agent import judge, policy
-from ansible_collections.ibready.cluster.plugins.module_utils._agent.settings import Settings
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
+from .._ground import check as _model
+from . import judge, policy
+from .settings import Settings
 
 LENGTH = 80
 _STATUS = {_model.READY: 0, _model.DEGRADED: 0, _model.NOT_READY: 1, _model.UNKNOWN_VERDICT: 2}

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ansible_collections.ibready.cluster.plugins.module_utils._agent.look import GOOD, Look
-from ansible_collections.ibready.cluster.plugins.module_utils._agent.settings import Settings
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.scontrol_node import Node
+from .._ground import check as _model
+from .._parse.scontrol_node import Node
+from .look import GOOD, Look
+from .settings import Settings
 
 DRAIN, RESUME, NOTHING = "drain", "resume", "nothing"
 PREFIX = "ibready: "
@@ -64,18 +64,16 @@ def is_ours(node: Node, drained: Drained) -> bool:
     return known and node.any_of(*_DRAINED)
 
 
-def decide(
-    node: Node, seen: Look, streak: Streak, drained: Drained, settings: Settings
-) -> Decision:
+def decide(node: Node, seen: Look, streak: Streak, drained: Drained, settings: Settings) -> Decision:
     """What to do with the node; ``streak`` includes this look."""
     if is_ours(node, drained):
         return _ours(node, seen, streak, drained, settings)
     if node.any_of(*_OUT):
         state = "+".join(node.states)
-        told = f"the node is {state} ({node.reason or 'no reason'}), which is not ibready's"
+        reported = f"the node is {state} ({node.reason or 'no reason'}), which is not ibready's"
         if node.reason.startswith(PREFIX):
-            told += ": the reason was changed, or set by somebody else. Resume it by hand"
-        return Decision(NOTHING, told)
+            reported += ": the reason was changed, or set by somebody else. Resume it by hand"
+        return Decision(NOTHING, reported)
     if seen.verdict in GOOD:
         return Decision(NOTHING, f"{seen.verdict}, and the node takes jobs")
     need = _needed(seen, settings)
@@ -92,7 +90,7 @@ def _ours(node: Node, seen: Look, streak: Streak, drained: Drained, settings: Se
         if not node.responds:
             return Decision(NOTHING, "good, but slurmctld does not hear of the node yet")
         return Decision(RESUME, f"{seen.verdict} for {streak.count} looks")
-    gone = drained.cause not in {_cause(one) for one in seen.trouble}
+    gone = drained.cause not in {_cause(check) for check in seen.trouble}
     if seen.verdict == _model.NOT_READY and gone and streak.count >= settings.slurm_confirm_fail:
         return Decision(DRAIN, "drained for another cause by now", reason_of(seen))
     return Decision(NOTHING, f"{seen.verdict}, and the node stays drained")

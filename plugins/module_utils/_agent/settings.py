@@ -7,17 +7,13 @@ promises. What the role has started names the file, which then has to be there.
 
 from __future__ import annotations
 
-import json
 import platform
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._command import (
-    Missing,
-    Unavailable,
-    decode,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._paths import read_regular
+from .._ground import strict
+from .._ground.command import Missing, Unavailable, decode
+from .._ground.paths import read_regular
 
 PATH = "/etc/ibready/agent.json"
 ALLOW, REFUSE = "allow", "refuse"
@@ -25,10 +21,6 @@ ALLOW, REFUSE = "allow", "refuse"
 
 class SettingsError(ValueError):
     """The settings cannot be used; the message names the file and the key."""
-
-
-def _host() -> str:
-    return platform.node()
 
 
 @dataclass(frozen=True)
@@ -41,7 +33,7 @@ class Settings:
     ``root``: the directory that is the host's /; ``run``, ``state``: where the agent keeps its own.
     """
 
-    host: str = field(default_factory=_host)
+    host: str = field(default_factory=lambda: platform.node())
     areas: tuple[str, ...] = ("ib", "roce", "gpu", "nvlink")
     expect: str = ""
     waivers: str = ""
@@ -67,7 +59,7 @@ def load(named: str | None = None) -> Settings:
     """The settings of this node, or those of the file that was named; raises SettingsError."""
     path = PATH if named is None else named
     try:
-        raw = json.loads(decode(read_regular(path, path)))
+        raw = strict.loads(decode(read_regular(path, path)))
     except Missing:
         if named is None:
             return Settings()
@@ -82,7 +74,7 @@ def from_dict(raw: Any, path: str = PATH) -> Settings:
     """The settings that a JSON object holds; raises SettingsError."""
     if not isinstance(raw, dict):
         raise SettingsError(f"{path}: not a JSON object")
-    kinds = {one.name: one.type for one in fields(Settings)}
+    kinds = {field.name: field.type for field in fields(Settings)}
     unknown = sorted(set(raw) - set(kinds))
     if unknown:
         raise SettingsError(f"{path}: {unknown[0]} is not known; known are {', '.join(kinds)}")
@@ -99,7 +91,7 @@ def _value(path: str, key: str, kind: str, value: Any) -> Any:
     if kind == "str" and isinstance(value, str):
         return value
     if kind.startswith("tuple"):
-        if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
             return tuple(value)
         raise SettingsError(f"{path}: {key} must be a list of strings")
     number = isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -3,7 +3,8 @@
 
 Slurm kills a HealthCheckProgram after 60 seconds. Until it has ended with status 0 once, a slurmd
 that starts does not register (man slurm.conf), so the status says whether the node was dealt with,
-not whether it is ready.
+not whether it is ready. It remembers its streak until the next boot, its own drain for longer; what
+cannot be read counts as forgotten: then a node stays drained until somebody resumes it.
 """
 
 from __future__ import annotations
@@ -13,30 +14,18 @@ import platform
 import sys
 import syslog
 import time
+from dataclasses import asdict
+from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._agent import (
-    bounded,
-    judge,
-    memory,
-    policy,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._agent.look import GOOD
-from ansible_collections.ibready.cluster.plugins.module_utils._agent.settings import (
-    ALLOW,
-    Settings,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
-from ansible_collections.ibready.cluster.plugins.module_utils._command import (
-    Unavailable,
-    find_program,
-    run_program,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import scontrol_node
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    last_word,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._state import StateError
+from .._ground import check as _model, state
+from .._ground.command import Unavailable, find_program, run_program
+from .._ground.state import StateError
+from .._ground.text import ParseError, last_word
+from .._parse import scontrol_node
+from . import bounded, judge, policy
+from .look import GOOD
+from .policy import Drained, Streak
+from .settings import ALLOW, Settings
 
 # Three calls, the look and its end (bounded: 4 s) have to fit into Slurm's 60 seconds.
 _CALL_S = 6.0
@@ -47,6 +36,43 @@ _FIND = "see what it hangs in: `ps -eo pid,stat,wchan:30,args | grep slurm-healt
 # Of our environment scontrol gets only where its configuration is: SLURM_TIME_FORMAT and the like
 # would change what it prints.
 _KEPT = ("PATH", "SLURM_CONF", "SLURM_CONF_SERVER", "TZ", "LD_LIBRARY_PATH")
+
+
+def _known_streak(settings: Settings) -> Streak:
+    """The looks before this one."""
+    known = _load(_streak_path(settings))
+    try:
+        return Streak(bool(known["good"]), int(known["count"]), float(known["looked_at"]))
+    except (KeyError, TypeError, ValueError):
+        return Streak()
+
+
+def known_drained(settings: Settings) -> Drained:
+    """What we drained the node with."""
+    known = _load(_drained_path(settings))
+    return Drained(*(str(known.get(key, "")) for key in ("reason", "stamp", "cause")))
+
+
+def _keep_drained(settings: Settings, value: Drained) -> None:
+    """Raises StateError where it cannot be written; writes nothing where that stands there."""
+    if value != known_drained(settings):
+        state.save_file(_drained_path(settings), asdict(value) if value.reason else {})
+
+
+def _streak_path(settings: Settings) -> str:
+    return os.path.join(settings.run, "slurm.json")
+
+
+def _drained_path(settings: Settings) -> str:
+    return os.path.join(settings.state, "slurm.json")
+
+
+def _load(path: str) -> dict[str, Any]:
+    try:
+        return state.load_file(path)
+    except state.StateError as exc:
+        print(f"ibready: {exc}", file=sys.stderr)
+        return {}
 
 
 class SlurmError(Exception):
@@ -61,8 +87,8 @@ def health(settings: Settings) -> int:
             return _dealt_with(settings, name)
     except bounded.Busy as exc:
         if exc.seconds > _HANGS_S:
-            told = f"another health check has not ended for {exc.seconds:.0f} s"
-            _log(f"{name}: slurm-health: {told}. Next: {_FIND}", syslog.LOG_ERR)
+            reported = f"another health check has not ended for {exc.seconds:.0f} s"
+            _log(f"{name}: slurm-health: {reported}. Next: {_FIND}", syslog.LOG_ERR)
             return 1
         # It is bounded in time, and what it sees is as young as anything that we could.
         print(f"{name}: {policy.NOTHING}: another health check deals with it")
@@ -77,19 +103,19 @@ def _dealt_with(settings: Settings, name: str) -> int:
     seen = seen.without(settings.slurm_never)
     # Only now: a look takes seconds, in which somebody may have taken the node over.
     node = _shown(settings, name)
-    streak = memory.streak(settings).then(seen)
-    drained = memory.drained(settings)
+    streak = _known_streak(settings).then(seen)
+    drained = known_drained(settings)
     decision = policy.decide(node, seen, streak, drained, settings)
     if decision.action == policy.DRAIN:
         _drain(settings, name, decision, policy.cause_of(seen))
     elif decision.action == policy.RESUME:
         _call(settings, "update", f"NodeName={name}", "State=RESUME")
-        memory.keep_drained(settings, policy.Drained())
+        _keep_drained(settings, policy.Drained())
         _log(f"{name}: resumed ({decision.why}); it was drained for {drained.reason!r}")
     elif drained.reason and not node.any_of("DRAIN", "DRAINED", "DRAINING"):
-        memory.keep_drained(settings, policy.Drained())
+        _keep_drained(settings, policy.Drained())
     # Last: a full /run keeps no bad node in use.
-    memory.keep_streak(settings, streak)
+    state.save_file(_streak_path(settings), asdict(streak))
     print(f"{name}: {decision.action}: {decision.why}")
     return 0
 
@@ -107,11 +133,11 @@ def prolog(settings: Settings) -> int:
     seen = seen.without(settings.slurm_never)
     if seen.verdict in GOOD:
         return 0
-    told = f"{name} is {seen.verdict}: {policy.summary(seen, 200)}"
+    reported = f"{name} is {seen.verdict}: {policy.summary(seen, 200)}"
     if seen.verdict == _model.UNKNOWN_VERDICT and settings.prolog_unknown == ALLOW:
-        _log(f"prolog: {told}; the job starts all the same (prolog_unknown)")
+        _log(f"prolog: {reported}; the job starts all the same (prolog_unknown)")
         return 0
-    _log(f"prolog: no job starts here: {told}", syslog.LOG_ERR)
+    _log(f"prolog: no job starts here: {reported}", syslog.LOG_ERR)
     return 1
 
 
@@ -127,7 +153,7 @@ def _drain(settings: Settings, name: str, decision: policy.Decision, cause: str)
     node = _shown(settings, name)
     if node.reason != decision.reason:
         raise SlurmError(f"drained, but the reason is {node.reason!r}; it is not resumed by itself")
-    memory.keep_drained(settings, policy.Drained(node.reason, node.stamp, cause))
+    _keep_drained(settings, policy.Drained(node.reason, node.stamp, cause))
     _log(f"{name}: drained: {decision.reason}")
 
 

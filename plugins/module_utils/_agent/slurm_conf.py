@@ -6,14 +6,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from .._ground.keyvalue import ConfError
+
 BEGIN = "# BEGIN ibready health_agent (kept by its role; changes made here are undone)"
 END = "# END ibready health_agent"
 _KEY = re.compile(r"\s*([A-Za-z]+)\s*=")
 _VALUE = re.compile(r"[A-Za-z0-9_/.,:+-]+")
-
-
-class ConfError(ValueError):
-    """The file cannot be changed without guessing; the message says why."""
 
 
 def merged(text: str, lines: Mapping[str, str]) -> str:

@@ -42,16 +42,16 @@ def render(families: list[Family]) -> str:
     """The whole file; families without samples are left out. Raises FormatError."""
     lines: list[str] = []
     names: set[str] = set()
-    for one in families:
-        if _NAME.fullmatch(one.name) is None or one.name in names:
-            raise FormatError(f"{one.name!r} is no name, or is there twice")
-        if (one.kind == COUNTER) != one.name.endswith("_total"):
-            raise FormatError(f"{one.name} is a {one.kind}")
-        names.add(one.name)
-        if one.samples:
-            lines.append(f"# HELP {one.name} {_escaped(one.help)}")
-            lines.append(f"# TYPE {one.name} {one.kind}")
-            lines += _samples(one)
+    for family in families:
+        if _NAME.fullmatch(family.name) is None or family.name in names:
+            raise FormatError(f"{family.name!r} is no name, or is there twice")
+        if (family.kind == COUNTER) != family.name.endswith("_total"):
+            raise FormatError(f"{family.name} is a {family.kind}")
+        names.add(family.name)
+        if family.samples:
+            lines.append(f"# HELP {family.name} {_escaped(family.help)}")
+            lines.append(f"# TYPE {family.name} {family.kind}")
+            lines += _samples(family)
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -43,9 +43,7 @@ BANDWIDTH_GBPS = {
         "NVIDIA/deepops, RoCE guide: 92.4 Gb/s on two DGX-1 is what to expect; OCI asks for 96",
         "medium",
     ),
-    200.0: Floor(
-        "a port of 200 Gb/s", 180.0, f"{_AZURE}, ND A100 v4; OCI asks for 192", "confirmed"
-    ),
+    200.0: Floor("a port of 200 Gb/s", 180.0, f"{_AZURE}, ND A100 v4; OCI asks for 192", "confirmed"),
     400.0: Floor(
         "a port of 400 Gb/s",
         360.0,
@@ -64,9 +62,7 @@ NODE_GPUS = 8
 NODE_GBPS = {
     "A100 SXM4": Floor("eight A100 SXM4", 185.0, f"{_OCI}; Azure asks for 228", "confirmed"),
     "H100 SXM5": Floor("eight H100 SXM5", 440.0, f"{_OCI}; Azure asks for 460", "confirmed"),
-    "H200 SXM": Floor(
-        "eight H200 SXM", 431.0, f"{_AZURE}, ND H200 v5; OCI asks for 440", "confirmed"
-    ),
+    "H200 SXM": Floor("eight H200 SXM", 431.0, f"{_AZURE}, ND H200 v5; OCI asks for 440", "confirmed"),
     "B200 SXM": Floor("eight B200 SXM", 440.0, _OCI, "confirmed"),
     "B300 SXM6": Floor("eight B300 SXM6", 800.0, _OCI, "confirmed"),
 }

@@ -24,9 +24,7 @@ class Engine:
 # Sources: dockerd(8), containerd-config.toml(5), containers.conf(5), `docker --version` and the
 # like. Confidence: confirmed, on the releases of Debian 13 too.
 TABLE = {
-    DOCKER: Engine(
-        DOCKER, "dockerd", "docker.service", "/etc/docker/daemon.json", ("dockerd", "--version")
-    ),
+    DOCKER: Engine(DOCKER, "dockerd", "docker.service", "/etc/docker/daemon.json", ("dockerd", "--version")),
     CONTAINERD: Engine(
         CONTAINERD,
         "containerd",
@@ -34,13 +32,7 @@ TABLE = {
         "/etc/containerd/config.toml",
         ("containerd", "--version"),
     ),
-    PODMAN: Engine(
-        PODMAN,
-        "podman",
-        "",
-        "/etc/containers/containers.conf.d/90-ibready.conf",
-        ("podman", "--version"),
-    ),
+    PODMAN: Engine(PODMAN, "podman", "", "/etc/containers/containers.conf.d/90-ibready.conf", ("podman", "--version")),
 }
 
 # `features.cdi` of daemon.json. Source: docker Engine 25.0 ("opt-in"), Engine 28.2 release notes

@@ -31,15 +31,9 @@ COUNTERS = {
     "SymbolErrorCounter": Counter(
         SYMBOL_ERRORS, 10, 16, "bits arrive wrong: a dirty, bent or failing cable or transceiver"
     ),
-    "LinkErrorRecoveryCounter": Counter(
-        DROPS, 10, 8, "the link had to train again while it was in use"
-    ),
-    "LinkDownedCounter": Counter(
-        DROPS, 10, 8, "the link went down: a loose cable, a dying transceiver, or restarts"
-    ),
-    "PortRcvErrors": Counter(
-        RECEIVE_ERRORS, 10, 16, "packets arrived damaged: cable, transceiver or the port itself"
-    ),
+    "LinkErrorRecoveryCounter": Counter(DROPS, 10, 8, "the link had to train again while it was in use"),
+    "LinkDownedCounter": Counter(DROPS, 10, 8, "the link went down: a loose cable, a dying transceiver, or restarts"),
+    "PortRcvErrors": Counter(RECEIVE_ERRORS, 10, 16, "packets arrived damaged: cable, transceiver or the port itself"),
     "PortRcvRemotePhysicalErrors": Counter(
         RECEIVE_ERRORS, 100, 16, "a link further away damaged them; look there, not at this port"
     ),
@@ -52,15 +46,9 @@ COUNTERS = {
     "PortXmitDiscards": Counter(
         DISCARDS, 100, 16, "packets waited too long and were thrown away: congestion or a dead end"
     ),
-    "PortXmitConstraintErrors": Counter(
-        DISCARDS, 100, 8, "partition or raw-packet rules forbade sending them"
-    ),
-    "PortRcvConstraintErrors": Counter(
-        DISCARDS, 100, 8, "partition or raw-packet rules forbade taking them"
-    ),
-    "VL15Dropped": Counter(
-        DISCARDS, 100, 16, "management packets came faster than the port could take them"
-    ),
+    "PortXmitConstraintErrors": Counter(DISCARDS, 100, 8, "partition or raw-packet rules forbade sending them"),
+    "PortRcvConstraintErrors": Counter(DISCARDS, 100, 8, "partition or raw-packet rules forbade taking them"),
+    "VL15Dropped": Counter(DISCARDS, 100, 16, "management packets came faster than the port could take them"),
     # A switch drops what it would have to send back to where it came from: multicast does that.
     "PortRcvSwitchRelayErrors": Counter("", 0, 16, "no fault by itself"),
     # Ticks in which a packet waited for credits: what a busy fabric does.

@@ -46,4 +46,4 @@ SIGHTS = (
     Sight(MODULE, (2, 23, 4)),
     Sight(DMABUF, (2, 13)),
 )
-CLIENTS = tuple(one.sign for one in SIGHTS if one.sign not in (DMABUF, MODULE))
+CLIENTS = tuple(sight.sign for sight in SIGHTS if sight.sign not in (DMABUF, MODULE))

@@ -61,8 +61,7 @@ KERNEL_ARGS = (
         AUTO,
         "init_on_alloc=0",
         ARM,
-        "Clearing each page at allocation costs the bandwidth of memory that GPU and processor "
-        "share.",
+        "Clearing each page at allocation costs the bandwidth of memory that GPU and processor share.",
         superchip=True,
         source="GB200 images of Azure (azhpc-images)",
     ),
@@ -86,7 +85,7 @@ KERNEL_ARGS = (
         confidence="medium",
     ),
 )
-WORDS = frozenset(one.word for one in KERNEL_ARGS)
+WORDS = frozenset(kernel_arg.word for kernel_arg in KERNEL_ARGS)
 
 # May be given several times, each with another value; for all others the last one counts.
 # Source: kernel-parameters.txt. Confidence: medium.

@@ -50,18 +50,8 @@ HCA = (
     ),
     Known(FAILURE, r"health recovery failed", "the HCA could not be brought back to life"),
     Known(FAILURE, r"Fatal error \d{1,4} detected", "the HCA reported a fatal error", seen=True),
-    Known(
-        FAILURE,
-        r"PCI slot is unavailable",
-        "the HCA's slot lost its link or its power",
-        seen=True,
-    ),
-    Known(
-        FAILURE,
-        r"device's health compromised",
-        "the HCA's firmware stopped counting its heartbeat",
-        seen=True,
-    ),
+    Known(FAILURE, r"PCI slot is unavailable", "the HCA's slot lost its link or its power", seen=True),
+    Known(FAILURE, r"device's health compromised", "the HCA's firmware stopped counting its heartbeat", seen=True),
     Known(
         FAILURE,
         r"synd 0x(?!0:)[0-9a-f]{1,4}: [\w /-]{1,60}",
@@ -100,11 +90,7 @@ HCA = (
         "the HCA's firmware did not answer a command in time",
         seen=True,
     ),
-    Known(
-        FAILURE,
-        r"PCIe Bus Error: severity=Uncorrected \(Fatal\)",
-        "the PCI Express link of the HCA broke",
-    ),
+    Known(FAILURE, r"PCIe Bus Error: severity=Uncorrected \(Fatal\)", "the PCI Express link of the HCA broke"),
     Known(
         FAILURE,
         r"\b((?:mlx[45]_\w{1,20}|ib_\w{1,20}|rdma_\w{1,20})): "
@@ -112,24 +98,14 @@ HCA = (
         "RDMA modules of two stacks are mixed: one was built against the other's symbols",
         r"\1: \2",
     ),
-    Known(
-        FAILURE,
-        r"mlx4_core \S{1,20} (Internal error detected)",
-        "the HCA reported an internal error",
-        r"\1",
-    ),
+    Known(FAILURE, r"mlx4_core \S{1,20} (Internal error detected)", "the HCA reported an internal error", r"\1"),
     Known(
         WARNING,
         r"Module ID not recognized: \S{1,20}",
         "the driver does not know this kind of transceiver: its readings are not to be had",
         seen=True,
     ),
-    Known(
-        WARNING,
-        r"TX timeout detected",
-        "a send queue of the HCA stood still",
-        seen=True,
-    ),
+    Known(WARNING, r"TX timeout detected", "a send queue of the HCA stood still", seen=True),
     Known(
         WARNING,
         r"\b[A-Z][A-Z0-9_]{2,60}\(0x[0-9a-f]{1,4}\) recovered after timeout",
@@ -148,11 +124,7 @@ HCA = (
         "a completion queue of the HCA ran over, or was damaged",
         seen=True,
     ),
-    Known(
-        WARNING,
-        r"NETDEV WATCHDOG: \S{1,20} \(mlx[45]_core\)",
-        "a send queue of the HCA stood still",
-    ),
+    Known(WARNING, r"NETDEV WATCHDOG: \S{1,20} \(mlx[45]_core\)", "a send queue of the HCA stood still"),
     Known(
         WARNING,
         r"Detected insufficient power on the PCIe slot(?: \(\d{1,4}W\))?",
@@ -165,17 +137,8 @@ HCA = (
         "a transceiver or cable reported a fault",
         seen=True,
     ),
-    Known(
-        WARNING,
-        r"High temperature on sensors",
-        "the HCA or a transceiver is too hot",
-        seen=True,
-    ),
-    Known(
-        WARNING,
-        r"PCIe Bus Error: severity=Uncorrected \(Non-Fatal\)",
-        "the PCI Express link of the HCA has errors",
-    ),
+    Known(WARNING, r"High temperature on sensors", "the HCA or a transceiver is too hot", seen=True),
+    Known(WARNING, r"PCIe Bus Error: severity=Uncorrected \(Non-Fatal\)", "the PCI Express link of the HCA has errors"),
     Known(
         WARNING,
         r"\b[A-Z][A-Z0-9_]{2,60}\(0x[0-9a-f]{1,4}\) op_mod\(0x[0-9a-f]{1,4}\) failed, "
@@ -204,11 +167,7 @@ KERNEL = (
     Known(WARNING, r"BUG: kernel NULL pointer dereference", "a driver crashed in the kernel"),
     Known(WARNING, r"kernel BUG at \S{1,80}", "a driver crashed in the kernel"),
     Known(WARNING, r"\bOops: [0-9a-f]{1,16}", "a driver crashed in the kernel"),
-    Known(
-        WARNING,
-        r"general protection fault[\w ,:]{0,60}\[#\d{1,4}\]",
-        "a driver crashed in the kernel",
-    ),
+    Known(WARNING, r"general protection fault[\w ,:]{0,60}\[#\d{1,4}\]", "a driver crashed in the kernel"),
     Known(WARNING, r"BUG: soft lockup", "a CPU hung in the kernel"),
     Known(WARNING, r"\bself-detected stall", "a CPU hung in the kernel"),
     Known(
@@ -256,11 +215,7 @@ KERNEL = (
         r"\[Hardware Error\]: [^:]{0,60}\b[Uu]ncorrected[\w ]{0,40}",
         "the machine reported a memory or processor error that it could not correct",
     ),
-    Known(
-        WARNING,
-        r"EDAC \w{1,20}: \d{1,9} UE\b",
-        "a memory module has errors that cannot be corrected",
-    ),
+    Known(WARNING, r"EDAC \w{1,20}: \d{1,9} UE\b", "a memory module has errors that cannot be corrected"),
 )
 
 # How the lines of a log without timestamps begin, so that it can be told from other text.

@@ -31,21 +31,11 @@ HARMS = (
     Harm("NCCL_NET", WORD, RAILS, "NCCL uses TCP and no HCA", ("socket",)),
     Harm("NCCL_IB_RETRY_CNT", OFF, RAILS, "a single lost packet ends the job"),
     Harm("NCCL_IB_TIMEOUT", OFF, RAILS, "a broken connection is never noticed: jobs hang"),
-    Harm(
-        "NCCL_DMABUF_ENABLE",
-        OFF,
-        DMABUF,
-        "NCCL does not use the only way to GPUDirect RDMA that this host has",
-    ),
+    Harm("NCCL_DMABUF_ENABLE", OFF, DMABUF, "NCCL does not use the only way to GPUDirect RDMA that this host has"),
 )
 # A detour within the host: mostly left from a search for a fault, now and then needed.
 DETOURS = (
-    Harm(
-        "NCCL_P2P_DISABLE",
-        ONE,
-        GPUS,
-        "GPUs of this host exchange data through its memory, not over NVLink or PCIe",
-    ),
+    Harm("NCCL_P2P_DISABLE", ONE, GPUS, "GPUs of this host exchange data through its memory, not over NVLink or PCIe"),
     Harm(
         "NCCL_P2P_LEVEL",
         WORD,

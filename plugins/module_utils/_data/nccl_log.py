@@ -317,9 +317,7 @@ MODIFY_QP: tuple[Reason, ...] = (
         "the GID in use has no route: a wrong GID index, or another address family",
     ),
     Reason("Invalid argument", "invalid_argument", "the GID in use is empty or of the wrong kind"),
-    Reason(
-        "No such device", "no_such_device", "the GID's interface is not in this container's network"
-    ),
+    Reason("No such device", "no_such_device", "the GID's interface is not in this container's network"),
     Reason("No route to host", "no_route", "no route leads to the other end's address"),
     Reason("Operation not permitted", "not_permitted", "the job may not use this queue pair"),
     Reason("Cannot allocate memory", "no_memory", "locked memory is limited"),
@@ -349,16 +347,15 @@ _ASK = "find the first failure on both hosts; keep the output of `mlxlink` and t
 FLUSHED = 5
 
 COMPLETIONS: dict[int, Completion] = {
-    one.status: one
-    for one in (
+    completion.status: completion
+    for completion in (
         Completion(1, "LOC_LEN_ERR", "a message did not fit", _ASK, _ASK, ERROR, RECALLED),
         Completion(2, "LOC_QP_OP_ERR", "the queue pair is broken", _ASK, _ASK, ERROR, RECALLED),
         Completion(
             4,
             "LOC_PROT_ERR",
             "the HCA may not reach the memory that it was given (local protection)",
-            "GPUDirect RDMA through PCIe access control (ACS), an IOMMU, or peer memory that is "
-            "only half there",
+            "GPUDirect RDMA through PCIe access control (ACS), an IOMMU, or peer memory that is only half there",
             "turn ACS off, boot with iommu=pt, check nvidia_peermem or DMA-BUF; "
             "NCCL_NET_GDR_LEVEL=LOC shows whether it is that",
         ),
@@ -370,9 +367,7 @@ COMPLETIONS: dict[int, Completion] = {
             "look for the first failure that is not a flush, in every rank's log",
             CONSEQUENCE,
         ),
-        Completion(
-            8, "LOC_ACCESS_ERR", "access to local memory was refused", _ASK, _ASK, ERROR, RECALLED
-        ),
+        Completion(8, "LOC_ACCESS_ERR", "access to local memory was refused", _ASK, _ASK, ERROR, RECALLED),
         Completion(
             9,
             "REM_INV_REQ_ERR",
@@ -387,9 +382,7 @@ COMPLETIONS: dict[int, Completion] = {
             "its memory was given back too early, or GPUDirect RDMA fails over there",
             _APPLICATION,
         ),
-        Completion(
-            11, "REM_OP_ERR", "the other end failed", _APPLICATION, _APPLICATION, ERROR, RECALLED
-        ),
+        Completion(11, "REM_OP_ERR", "the other end failed", _APPLICATION, _APPLICATION, ERROR, RECALLED),
         Completion(
             12,
             "RETRY_EXC_ERR",

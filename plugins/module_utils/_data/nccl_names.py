@@ -16,8 +16,7 @@ NEWEST_SOURCE = (2, 30, 7)
 
 # In no release and in no library. Name to what to do instead; "" where NCCL has nothing like it.
 NEVER_READ = {
-    "NCCL_ASYNC_ERROR_HANDLING": "it was PyTorch's: TORCH_NCCL_ASYNC_ERROR_HANDLING, in the job's "
-    "environment",
+    "NCCL_ASYNC_ERROR_HANDLING": "it was PyTorch's: TORCH_NCCL_ASYNC_ERROR_HANDLING, in the job's environment",
     "NCCL_BLOCKING_WAIT": "it was PyTorch's: TORCH_NCCL_BLOCKING_WAIT, in the job's environment",
     "NCCL_BUFFER_SIZE": "NCCL_BUFFSIZE",
     "NCCL_CHUNKSIZE": "NCCL_BUFFSIZE, or for one way of transport NCCL_P2P_NET_CHUNKSIZE, "
@@ -31,8 +30,7 @@ NEVER_READ = {
     "NCCL_IB_REDUCE_SCATTER": "",
     "NCCL_IB_SHARP_ENABLE": "NCCL_COLLNET_ENABLE",
     "NCCL_MIN_NCHANNELS_BEFORE_SWITCH": "NCCL_MIN_NCHANNELS, if a number of channels is meant",
-    "NCCL_NCHANNELS": "NCCL_MIN_NCHANNELS and NCCL_MAX_NCHANNELS, or from 2.17.1 NCCL_MIN_CTAS and "
-    "NCCL_MAX_CTAS",
+    "NCCL_NCHANNELS": "NCCL_MIN_NCHANNELS and NCCL_MAX_NCHANNELS, or from 2.17.1 NCCL_MIN_CTAS and NCCL_MAX_CTAS",
     "NCCL_NET_IFNAME": "NCCL_SOCKET_IFNAME",
     "NCCL_NVLINK_DISABLE": "NCCL_P2P_DISABLE, which turns off all of P2P",
     "NCCL_RDMA_ENABLE": "NCCL_IB_DISABLE",

@@ -39,14 +39,10 @@ class Words:
 
 
 WORDS = {
-    "NCCL_DEBUG": Words(
-        ("VERSION", "WARN", "INFO", "ABORT", "TRACE", "ATTN"), "NCCL logs nothing", True
-    ),
+    "NCCL_DEBUG": Words(("VERSION", "WARN", "INFO", "ABORT", "TRACE", "ATTN"), "NCCL logs nothing", True),
     "NCCL_IB_ADDR_FAMILY": Words(("AF_INET", "AF_INET6"), "NCCL goes on with AF_INET"),
     "NCCL_LAUNCH_MODE": Words(("PARALLEL", "GROUP"), "NCCL goes on with PARALLEL", True),
-    "NCCL_NET_MERGE_LEVEL": Words(
-        ("LOC", "PORT", "PIX", "PXB", "PHB", "SYS"), "what NCCL makes of it is not known"
-    ),
+    "NCCL_NET_MERGE_LEVEL": Words(("LOC", "PORT", "PIX", "PXB", "PHB", "SYS"), "what NCCL makes of it is not known"),
     "NCCL_SOCKET_FAMILY": Words(("AF_INET", "AF_INET6"), "NCCL ignores it"),
 }
 # The first library that takes the word, where not all do.

@@ -326,4 +326,4 @@ UNDOCUMENTED = (
     Variable("NCCL_WORK_FIFO_DEPTH", INT, "65536", "2.13.4", "2.21.5"),
 )
 
-VARIABLES = {one.name: one for one in (*GUIDE, *UNDOCUMENTED)}
+VARIABLES = {variable.name: variable for variable in (*GUIDE, *UNDOCUMENTED)}

@@ -44,12 +44,8 @@ THRESHOLDS: dict[str, Threshold] = {
     "Rx General Errors": Threshold(1, 100, "packets arrived damaged", _NVLINK5),
     "Local link integrity Errors": Threshold(1, 100, "the link is unsteady", _NVLINK5),
     "Tx discards": Threshold(1, 100, "packets were thrown away instead of sent", _NVLINK5),
-    "Link recovery successful events": Threshold(
-        1, 100, "the link went down and came back", _NVLINK5
-    ),
-    "Link recovery failed events": Threshold(
-        1, 1, "the link went down and did not come back", _NVLINK5
-    ),
+    "Link recovery successful events": Threshold(1, 100, "the link went down and came back", _NVLINK5),
+    "Link recovery failed events": Threshold(1, 1, "the link went down and did not come back", _NVLINK5),
     "Effective Errors": Threshold(1, 100, "errors were left after correction", _NVLINK5),
     "Symbol Errors": Threshold(1, 100, "errors were left after correction", _NVLINK5),
 }

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Holder:
+class PortOwner:
     """A kernel module that uses the RDMA stack: openibd cannot unload the stack under it.
 
     ``always``: it blocks as soon as it is loaded; otherwise only while something uses it.
@@ -26,7 +26,7 @@ class Holder:
 
 _STORAGE = "unmount what it serves, or drain the host"
 HOLDERS = (
-    Holder(
+    PortOwner(
         "nvidia_peermem",
         "peer memory of the NVIDIA driver",
         "stop the jobs and `modprobe -r nvidia_peermem`",
@@ -34,29 +34,29 @@ HOLDERS = (
         source="open-gpu-kernel-modules nvidia-peermem.c: a client of ib_core",
         confidence="confirmed",
     ),
-    Holder(
+    PortOwner(
         "nv_peer_mem",
         "peer memory of the old nvidia-peer-memory package",
         "stop the jobs and `systemctl stop nv_peer_mem`",
         always=True,
     ),
-    Holder("ko2iblnd", "Lustre's network", "unmount Lustre, then `lustre_rmmod`", always=True),
-    Holder("rpcrdma", "NFS over RDMA", "unmount it, then `modprobe -r rpcrdma`"),
-    Holder("xprtrdma", "NFS over RDMA", _STORAGE),
-    Holder("svcrdma", "an NFS server over RDMA", "stop the NFS server"),
-    Holder("ib_iser", "iSCSI over RDMA (initiator)", "log out of its sessions (iscsiadm)"),
-    Holder("ib_isert", "iSCSI over RDMA (target)", "stop the target"),
-    Holder("ib_srp", "SRP storage (initiator)", _STORAGE),
-    Holder("ib_srpt", "SRP storage (target)", "stop the target"),
-    Holder("nvme_rdma", "NVMe over RDMA", "`nvme disconnect-all`"),
-    Holder("nvmet_rdma", "an NVMe target over RDMA", "stop the target"),
-    Holder("beegfs", "BeeGFS", "stop beegfs-client"),
-    Holder("mmfslinux", "Storage Scale (GPFS)", "`mmshutdown` on this node"),
-    Holder("wekafsio", "WEKA", "stop the WEKA client"),
-    Holder("smc", "SMC-R sockets", "stop what uses AF_SMC"),
-    Holder("rds_rdma", "RDS sockets", "stop what uses RDS"),
-    Holder("rnbd_client", "RDMA block devices", _STORAGE),
-    Holder("cifs", "SMB Direct, if a mount uses it", _STORAGE),
+    PortOwner("ko2iblnd", "Lustre's network", "unmount Lustre, then `lustre_rmmod`", always=True),
+    PortOwner("rpcrdma", "NFS over RDMA", "unmount it, then `modprobe -r rpcrdma`"),
+    PortOwner("xprtrdma", "NFS over RDMA", _STORAGE),
+    PortOwner("svcrdma", "an NFS server over RDMA", "stop the NFS server"),
+    PortOwner("ib_iser", "iSCSI over RDMA (initiator)", "log out of its sessions (iscsiadm)"),
+    PortOwner("ib_isert", "iSCSI over RDMA (target)", "stop the target"),
+    PortOwner("ib_srp", "SRP storage (initiator)", _STORAGE),
+    PortOwner("ib_srpt", "SRP storage (target)", "stop the target"),
+    PortOwner("nvme_rdma", "NVMe over RDMA", "`nvme disconnect-all`"),
+    PortOwner("nvmet_rdma", "an NVMe target over RDMA", "stop the target"),
+    PortOwner("beegfs", "BeeGFS", "stop beegfs-client"),
+    PortOwner("mmfslinux", "Storage Scale (GPFS)", "`mmshutdown` on this node"),
+    PortOwner("wekafsio", "WEKA", "stop the WEKA client"),
+    PortOwner("smc", "SMC-R sockets", "stop what uses AF_SMC"),
+    PortOwner("rds_rdma", "RDS sockets", "stop what uses RDS"),
+    PortOwner("rnbd_client", "RDMA block devices", _STORAGE),
+    PortOwner("cifs", "SMB Direct, if a mount uses it", _STORAGE),
 )
 
 # File systems that go over RDMA by themselves, and those that do with an option.

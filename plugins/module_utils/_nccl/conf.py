@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Iterable, Iterator, Mapping
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_reading as reading
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import Release
+from .._data import nccl_reading as reading
+from .release import Release
 
 ENVIRONMENT = "environment"
 
@@ -105,18 +105,14 @@ def paths(environment: Mapping[str, str], home: str, release: Release) -> tuple[
     return (*own, reading.SYSTEM_FILE)
 
 
-def effective(
-    environment: Mapping[str, str], files: Iterable[tuple[str, str]], release: Release
-) -> dict[str, Taken]:
+def effective(environment: Mapping[str, str], files: Iterable[tuple[str, str]], release: Release) -> dict[str, Taken]:
     """What holds in a process: name to value, its place and the places that it hides.
 
     ``files``: path and text of what `paths` names, in that order; leave out what cannot be read.
     An empty variable of the environment hides the files too. Of the environment's variables only
     NCCL's own and those that a file sets too are in the answer.
     """
-    places: dict[str, list[Place]] = {
-        name: [Place(ENVIRONMENT, 0, value)] for name, value in environment.items()
-    }
+    places: dict[str, list[Place]] = {name: [Place(ENVIRONMENT, 0, value)] for name, value in environment.items()}
     wanted = {name for name in environment if name.startswith("NCCL_")}
     for path, text in files:
         for line in parse(text, release):

@@ -1,37 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From a host, the site's policy and the other nodes to the lines of nccl.conf; no I/O.
-
-A line is written where NCCL would not do the right thing by itself, and where it is known what the
-right thing is; what is not known is told, never guessed.
-"""
+"""From a host, the site's policy and the other nodes to the lines of nccl.conf, GPUDirect RDMA among them; no I/O."""
 
 from __future__ import annotations
 
 from typing import Iterable, Iterator
 
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl import (
-    derive_gdr,
-    derive_rails,
-    derive_roce,
-    derive_socket,
-    registry,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive_rails import Rails
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derived import (
-    Derived,
-    Untold,
-    one_line,
-    setting,
-    untold,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.fleet import FleetView
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclHost
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import (
-    HCA,
-    NcclPolicy,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.setting import Setting
+from .._areas.stack import gpudirect as _gpudirect
+from .._data import gpudirect, nccl_values
+from .._data.gpudirect import SIGHTS
+from .._expect.nccl_policy import HCA, OFF, NcclPolicy
+from . import derive_rails, derive_roce, derive_socket, registry
+from .derive_rails import Rails
+from .derived import Derived, Setting, Untold, one_line, setting, untold
+from .fleet import FleetView
+from .host import NcclHost
+from .release import Release, shown
 
+LEVEL, C2C = "NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_C2C"
+_LOC = "LOC"
+# From this release on a loaded module is taken for a working one.
+_TRUSTS_MODULE = next(sight.first for sight in SIGHTS if sight.sign == gpudirect.MODULE)
 DISABLE, TOPO = "NCCL_IB_DISABLE", "NCCL_TOPO_FILE"
 _NO_RDMA = "no RDMA device, and no HCA on the PCI bus"
 # Not read by NCCL while the first is set.
@@ -48,7 +36,7 @@ def derive(host: NcclHost, policy: NcclPolicy, fleet: FleetView | None) -> Deriv
     is known. The same input always gives the same answer, in the same order."""
     rails = derive_rails.rails(host, policy)
     found = list(_lines(host, rails, policy, fleet))
-    lines = {one.name: one for one in found if isinstance(one, Setting)}
+    lines = {item.name: item for item in found if isinstance(item, Setting)}
     for name in sorted(policy.variables):
         instead = f", in place of {lines[name].value}" if name in lines else ""
         lines[name] = setting(name, policy.variables[name], f"nccl_conf_variables{instead}")
@@ -57,16 +45,14 @@ def derive(host: NcclHost, policy: NcclPolicy, fleet: FleetView | None) -> Deriv
             lines.pop(second, None)
     answered = {*policy.variables, *policy.forbid}
     return Derived(
-        settings=tuple(one for name, one in lines.items() if name not in policy.forbid),
-        untold=tuple(one for one in found if isinstance(one, Untold) and one.name not in answered),
+        settings=tuple(line for name, line in lines.items() if name not in policy.forbid),
+        untold=tuple(item for item in found if isinstance(item, Untold) and item.name not in answered),
         left_out=rails.left_out,
-        remarks=tuple(one_line(one) for one in _remarks(host, rails, policy)),
+        remarks=tuple(one_line(remark) for remark in _remarks(host, rails, policy)),
     )
 
 
-def _lines(
-    host: NcclHost, rails: Rails, policy: NcclPolicy, fleet: FleetView | None
-) -> Iterator[Setting | Untold]:
+def _lines(host: NcclHost, rails: Rails, policy: NcclPolicy, fleet: FleetView | None) -> Iterator[Setting | Untold]:
     nccl = host.release
     if host.ports.value == ():
         yield setting(DISABLE, 1, _NO_RDMA)
@@ -86,14 +72,66 @@ def _lines(
         )
     if policy.topo_file:
         ours = (*ours, setting(TOPO, policy.topo_file, "nccl_topo_file"))
-    for one in ours:
-        if isinstance(one, Untold) or not registry.is_default(one.name, one.value, nccl):
-            yield one
-    yield from derive_gdr.lines(host, rails, policy)
+    for entry in ours:
+        if isinstance(entry, Untold) or not registry.is_default(entry.name, entry.value, nccl):
+            yield entry
+    yield from _gdr_lines(host, rails, policy)
 
 
 def _remarks(host: NcclHost, rails: Rails, policy: NcclPolicy) -> Iterator[str]:
     yield from rails.remarks
-    yield from derive_gdr.remarks(host, rails, policy)
+    yield from _gdr_remarks(host, rails, policy)
     if host.simulated:
         yield f"simulated node: {host.simulated}"
+
+
+def _gdr_lines(host: NcclHost, rails: Rails, policy: NcclPolicy) -> Iterator[Setting | Untold]:
+    """The lines of a host that has rails; nothing on one without a GPU."""
+    if not rails.ports or host.gpus.value == ():
+        return
+    nccl = host.release
+    if policy.gdr_level:
+        yield from _level(host, nccl, policy.gdr_level)
+    elif nccl is not None and nccl >= _TRUSTS_MODULE and _pretends(host):
+        why = "nvidia_peermem is loaded and not registered, and there is no DMA-BUF"
+        way = "see stack.gpudirect.path, or set nccl_gdr_level: off"
+        yield untold(LEVEL, f"{why}: NCCL {shown(nccl)} takes GPUDirect for working and fails; {way}")
+    asks = registry.is_default(C2C, "0", nccl)
+    if host.superchip and nccl is not None and asks and policy.gdr_level != OFF:
+        yield setting(C2C, 1, f"GPU and processor are one package, and NCCL {shown(nccl)} asks before it uses that")
+
+
+def _gdr_remarks(host: NcclHost, rails: Rails, policy: NcclPolicy) -> Iterator[str]:
+    """What no line can mend."""
+    nccl, working = host.release, host.gpudirect.working
+    if not rails.ports or not working or not host.gpus.value or policy.gdr_level == OFF:
+        return
+    if nccl is not None and not _gpudirect.seen(host.gpudirect, nccl):
+        ways = ", ".join(working)
+        yield f"NCCL {shown(nccl)} does not look for {ways}: it copies through the host's memory"
+    if policy.gdr_level or host.superchip is not False:
+        return
+    if all(port.near and not port.by_switch for port in rails.ports):
+        yield (
+            "no rail shares a PCIe switch with a GPU, and NCCL uses GPUDirect no farther than that;"
+            " nccl_gdr_level: PHB or SYS changes it, for better or worse"
+        )
+
+
+def _pretends(host: NcclHost) -> bool:
+    """Whether the module is loaded and surely nothing works."""
+    ways = host.gpudirect
+    return bool(ways.dmabuf.value and ways.clients.value == () and ways.modules.value)
+
+
+def _level(host: NcclHost, nccl: Release | None, wish: str) -> Iterator[Setting | Untold]:
+    value = _LOC if wish == OFF else wish
+    if nccl is not None and nccl < nccl_values.LEVEL_WORDS:
+        yield untold(LEVEL, f"nccl_gdr_level is {wish}, and NCCL {shown(nccl)} knows no words for it")
+    elif not registry.is_default(LEVEL, value, nccl) or _reaches_farther(host, nccl):
+        yield setting(LEVEL, value, f"nccl_gdr_level is {wish}")
+
+
+def _reaches_farther(host: NcclHost, nccl: Release | None) -> bool:
+    """Whether this release reaches every HCA of a superchip while nobody sets a level."""
+    return host.superchip is not False and registry.is_default(C2C, "1", nccl)

@@ -9,28 +9,16 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.roce import UNSET
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl import registry
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive_rails import Rails
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derived import (
-    Untold,
-    setting,
-    untold,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.fleet import (
-    ETHERNET,
-    FleetView,
-    NodeGids,
-    Shared,
-    node_gids,
-    places,
-    selected,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclHost
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import NcclPolicy
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import shown
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.setting import Setting
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.gid import IPV4, IPV6
+from .._expect.nccl_policy import NcclPolicy
+from .._ground.link import ETHERNET
+from .._parse.gid import IPV4, IPV6
+from .._rails.roce_ports import UNSET
+from . import registry
+from .derive_rails import Rails
+from .derived import Setting, Untold, setting, untold
+from .fleet import FleetView, NodeGids, Shared, node_gids, places, selected
+from .host import NcclHost
+from .release import shown
 
 INDEX, FAMILY = "NCCL_IB_GID_INDEX", "NCCL_IB_ADDR_FAMILY"
 TC, SL = "NCCL_IB_TC", "NCCL_IB_SL"
@@ -55,7 +43,7 @@ def addresses(host: NcclHost, rails: Rails, fleet: FleetView | None) -> list[Set
         return [untold(INDEX, f"whether NCCL needs one hangs on its release: {why}")]
     shared = (fleet.shared if fleet is not None else Shared()).and_(_ALONE, mine)
     if registry.reads(FAMILY, nccl):
-        return [_of_all(one, fleet) for one in _by_family(shared)]
+        return [_of_all(entry, fleet) for entry in _by_family(shared)]
     if fleet is None:
         why = "needs the one that is right on every node, and nobody compared them"
         return [untold(INDEX, f"NCCL {shown(nccl)} {why}")]
@@ -63,12 +51,12 @@ def addresses(host: NcclHost, rails: Rails, fleet: FleetView | None) -> list[Set
     return [_of_all(found, fleet)]
 
 
-def _of_all(one: Setting | Untold, fleet: FleetView | None) -> Setting | Untold:
+def _of_all(entry: Setting | Untold, fleet: FleetView | None) -> Setting | Untold:
     """An index has to be right on the nodes as well that nobody could look at."""
-    if fleet is None or not fleet.absent or one.name != INDEX or isinstance(one, Untold):
-        return one
+    if fleet is None or not fleet.absent or entry.name != INDEX or isinstance(entry, Untold):
+        return entry
     some = ", ".join(fleet.absent[:4])
-    return untold(INDEX, f"it may be {one.value}, but nobody could compare {some}")
+    return untold(INDEX, f"it may be {entry.value}, but nobody could compare {some}")
 
 
 def _by_family(nodes: Shared) -> list[Setting | Untold]:
@@ -97,13 +85,12 @@ def _by_index(nodes: Shared, because: str) -> Setting | Untold:
 
 def _expected(host: NcclHost, rails: Rails, mine: NodeGids, index: int) -> list[Setting | Untold]:
     """The inventory names the index (ibready_expect.roce_gid_index)."""
-    if all(index not in one for one in mine.indexes.values()):
+    if all(index not in entry for entry in mine.indexes.values()):
         have = places(mine)
-        why = f"ibready_expect.roce_gid_index is {index}; RoCE v2 addresses are at {have}"
-        return [untold(INDEX, why)]
+        return [untold(INDEX, f"ibready_expect.roce_gid_index is {index}; RoCE v2 addresses are at {have}")]
     nccl = host.release
-    live = [one.gids.value or () for one in rails.ports if one.layer == ETHERNET and one.active]
-    taken = {one.index for one in (selected(some, IPV4) for some in live) if one is not None}
+    live = [port.gids.value or () for port in rails.ports if port.layer == ETHERNET and port.active]
+    taken = {entry.index for entry in (selected(some, IPV4) for some in live) if entry is not None}
     if nccl is not None and registry.reads(FAMILY, nccl) and taken == {index}:
         return []
     return [setting(INDEX, index, f"ibready_expect.roce_gid_index is {index}")]
@@ -114,9 +101,8 @@ def marks(host: NcclHost, rails: Rails, policy: NcclPolicy) -> Iterator[Setting]
     if policy.tc is not None:
         yield setting(TC, policy.tc, "nccl_ib_tc")
     elif host.wanted.tos is not None and any(
-        one.layer == ETHERNET and one.traffic_class in (None, UNSET) for one in rails.ports
+        port.layer == ETHERNET and port.traffic_class in (None, UNSET) for port in rails.ports
     ):
-        why = "ibready_expect.roce_tos, which the driver does not set on every rail"
-        yield setting(TC, host.wanted.tos, why)
+        yield setting(TC, host.wanted.tos, "ibready_expect.roce_tos, which the driver does not set on every rail")
     if policy.sl is not None:
         yield setting(SL, policy.sl, "nccl_ib_sl")

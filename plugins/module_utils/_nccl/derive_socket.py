@@ -3,24 +3,12 @@
 
 from __future__ import annotations
 
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derived import (
-    Untold,
-    setting,
-    untold,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.hca import listed
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclHost
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import (
-    SOCKET,
-    NcclPolicy,
-    is_item,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.setting import Setting
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.ip_addr import (
-    LOOPBACK,
-    Interface,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.ip_route import Route
+from .._expect.nccl_policy import SOCKET, NcclPolicy, is_item
+from .._parse.ip_addr import LOOPBACK, Interface
+from .._parse.ip_route import Route
+from .derive_storage import listed
+from .derived import Setting, Untold, setting, untold
+from .host import NcclHost
 
 FAMILY = "NCCL_SOCKET_FAMILY"
 _SAY_SO = "nccl_socket_ifname can name one"
@@ -32,12 +20,12 @@ def lines(host: NcclHost, policy: NcclPolicy) -> list[Setting | Untold]:
         return [_named(host, policy.socket_ifname)]
     if not host.routes:
         return [untold(SOCKET, f"no address of another node is known, so no way to it; {_SAY_SO}")]
-    known = any(one.known for one in host.routes.values())
+    known = any(route.known for route in host.routes.values())
     # One name that nobody knows any more says nothing of the others.
     unknown = [
-        f"{peer}: {one.why}"
-        for peer, one in host.routes.items()
-        if not one.known and not (one.missing and known)
+        f"{peer}: {route.why}"
+        for peer, route in host.routes.items()
+        if not route.known and not (route.missing and known)
     ]
     if unknown:
         more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
@@ -45,14 +33,14 @@ def lines(host: NcclHost, policy: NcclPolicy) -> list[Setting | Untold]:
     if host.interfaces.value is None:
         return [untold(SOCKET, host.interfaces.why or "nobody looked at the interfaces")]
     found: dict[str, list[Route]] = {}
-    for one in host.routes.values():
-        if one.value is not None:
-            found.setdefault(_carrier(one.value, host.interfaces.value), []).append(one.value)
+    for route in host.routes.values():
+        if route.value is not None:
+            found.setdefault(_carrier(route.value, host.interfaces.value), []).append(route.value)
     if len(found) > 1:
         ways = "; ".join(f"{name} to {some[0].peer}" for name, some in sorted(found.items()))
         return [untold(SOCKET, f"the ways to the other nodes differ: {ways}; {_SAY_SO}")]
     name, routes = next(iter(found.items()))
-    chosen = next((one for one in host.interfaces.value if one.name == name), None)
+    chosen = next((interface for interface in host.interfaces.value if interface.name == name), None)
     why = _why_not(chosen, name, routes)
     if why:
         return [untold(SOCKET, f"{why}; {_SAY_SO}")]
@@ -64,7 +52,7 @@ def _carrier(route: Route, interfaces: tuple[Interface, ...]) -> str:
 
     That is the one that packets leave by, except where addresses are kept apart from the links.
     """
-    holders = [one.name for one in interfaces if route.source in {a.local for a in one.addresses}]
+    holders = [interface.name for interface in interfaces if route.source in {a.local for a in interface.addresses}]
     return holders[0] if holders and route.dev not in holders else route.dev
 
 
@@ -76,7 +64,7 @@ def _why_not(chosen: Interface | None, name: str, routes: list[Route]) -> str:
         return f"this host's address {routes[0].source} is on {name}, where NCCL takes another"
     if not (chosen.up and chosen.running):
         return f"{name} has the way and no link"
-    if not {one.source for one in routes} <= {one.local for one in chosen.addresses if one.usable}:
+    if not {route.source for route in routes} <= {address.local for address in chosen.addresses if address.usable}:
         return f"{name} has the way and not the address {routes[0].source}"
     return "" if is_item(name) else f"no list of NCCL's can hold the name {name!r}"
 
@@ -85,8 +73,8 @@ def _chosen(chosen: Interface, routes: list[Route]) -> list[Setting | Untold]:
     kind = f" ({chosen.kind})" if chosen.kind else ""
     text = f"{chosen.name}{kind}, {routes[0].source}, has the way to the other nodes"
     found: list[Setting | Untold] = [setting(SOCKET, f"={chosen.name}", text)]
-    families = {6 if ":" in one.source else 4 for one in routes}
-    if families == {6} and any(one.family == 4 for one in chosen.addresses):
+    families = {6 if ":" in route.source else 4 for route in routes}
+    if families == {6} and any(address.family == 4 for address in chosen.addresses):
         why = f"the nodes know each other by IPv6, and {chosen.name} has an IPv4 address too"
         found.append(setting(FAMILY, "AF_INET6", why))
     return found
@@ -95,7 +83,7 @@ def _chosen(chosen: Interface, routes: list[Route]) -> list[Setting | Untold]:
 def _named(host: NcclHost, name: str) -> Setting | Untold:
     if host.interfaces.value is None:
         return setting(SOCKET, f"={name}", "nccl_socket_ifname; nobody could look whether it is so")
-    known = listed(one.name for one in host.interfaces.value)
-    if name not in {one.name for one in host.interfaces.value}:
+    known = listed(interface.name for interface in host.interfaces.value)
+    if name not in {interface.name for interface in host.interfaces.value}:
         return untold(SOCKET, f"nccl_socket_ifname is {name}, and this host has {known}")
     return setting(SOCKET, f"={name}", "nccl_socket_ifname")

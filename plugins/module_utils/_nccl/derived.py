@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What comes out of a derivation: lines, and everything that has to be told beside them."""
+"""What comes out of a derivation: lines of nccl.conf, and everything that has to be told beside them."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.setting import Setting
-
 # NCCL cuts lines at 1023 bytes, comments too.
 _LONGEST = 400
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A variable of NCCL with its value as text; `reason` becomes the comment above it."""
+
+    name: str
+    value: str
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,7 +52,7 @@ class Derived:
 
 def one_line(text: str) -> str:
     """The text fit for a comment or a message: one line of printable ASCII, not too long."""
-    shown = "".join(one if " " <= one <= "~" else "?" for one in " ".join(text.split()))
+    shown = "".join(entry if " " <= entry <= "~" else "?" for entry in " ".join(text.split()))
     return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 3] + "..."
 
 

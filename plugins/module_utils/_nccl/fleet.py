@@ -7,21 +7,13 @@ import functools
 from dataclasses import dataclass, field
 from typing import Iterable, Mapping, Tuple
 
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.roce import ROCE_V2, GidEntry
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive_rails import rails
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import (
-    NcclHost,
-    NcclPort,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import NcclPolicy
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.gid import (
-    IPV4,
-    IPV6,
-    LINK_LOCAL,
-    ROUTABLE,
-)
+from .._expect.nccl_policy import NcclPolicy
+from .._ground.link import ETHERNET
+from .._parse.gid import IPV4, IPV6, LINK_LOCAL, ROUTABLE
+from .._rails.roce_ports import ROCE_V2, GidEntry
+from .derive_rails import rails
+from .host import NcclHost, NcclPort
 
-ETHERNET = "Ethernet"
 _SHOWN = 4
 Gids = Tuple[GidEntry, ...]
 
@@ -56,12 +48,12 @@ class Shared:
         """The same with one node more."""
         selects, without = self.selects, self.without
         if not node.unknown:
-            lacks = [one for one in ROUTABLE if one not in node.selects]
+            lacks = [entry for entry in ROUTABLE if entry not in node.selects]
             selects = selects.difference(lacks)
-            without = {**{one: name for one in lacks}, **without}
-        mine = {one: frozenset(node.indexes.get(one, ())) for one in ROUTABLE}
+            without = {**{lack: name for lack in lacks}, **without}
+        mine = {entry: frozenset(node.indexes.get(entry, ())) for entry in ROUTABLE}
         if self.indexes is not None:
-            mine = {one: mine[one] & self.indexes[one] for one in ROUTABLE}
+            mine = {entry: mine[entry] & self.indexes[entry] for entry in ROUTABLE}
         shown = (f"{name} at {places(node)}", *self.shown[: _SHOWN - 1])
         unknown = self.unknown or (f"{name}: {node.unknown}" if node.unknown else "")
         return Shared(unknown, selects, mine, without, shown)
@@ -86,46 +78,44 @@ class FleetView:
 
 def places(node: NodeGids) -> str:
     """Where all rails of a node have addresses, for people."""
-    found = [f"{one} ({family})" for family, some in node.indexes.items() for one in some]
+    found = [f"{entry} ({family})" for family, some in node.indexes.items() for entry in some]
     return ", ".join(found[:_SHOWN]) or "no common index"
 
 
-def fleet_view(
-    nodes: Mapping[str, tuple[NcclHost, NcclPolicy]], absent: Iterable[str] = ()
-) -> FleetView:
+def fleet_view(nodes: Mapping[str, tuple[NcclHost, NcclPolicy]], absent: Iterable[str] = ()) -> FleetView:
     """What all of these nodes have; nodes whose rails are InfiniBand take no part."""
-    found = {name: node_gids(rails(*one).ports, one[0]) for name, one in nodes.items()}
-    return FleetView({name: one for name, one in found.items() if one is not None}, tuple(absent))
+    found = {name: node_gids(rails(*node).ports, node[0]) for name, node in nodes.items()}
+    return FleetView({name: item for name, item in found.items() if item is not None}, tuple(absent))
 
 
 def node_gids(ports: tuple[NcclPort, ...], host: NcclHost) -> NodeGids | None:
     """The addresses of these rails; None where none of them is RoCE's."""
     if not ports:
         return None if host.ports.value == () else NodeGids(unknown="its rails cannot be told")
-    mine = [one for one in ports if one.layer == ETHERNET]
+    mine = [port for port in ports if port.layer == ETHERNET]
     if not mine:
         return None
     # The kernel takes the addresses of an interface that is down out of the table.
-    live = [one for one in mine if one.active]
+    live = [entry for entry in mine if entry.active]
     if not live:
         return NodeGids(unknown="none of its rails is Active")
-    unread = [f"{one.name}: {one.gids.why}" for one in live if one.gids.value is None]
+    unread = [f"{entry.name}: {entry.gids.why}" for entry in live if entry.gids.value is None]
     if unread:
         return NodeGids(unknown=unread[0])
-    tables = [one.gids.value or () for one in live]
+    tables = [entry.gids.value or () for entry in live]
     return NodeGids(
-        tuple(one for one in ROUTABLE if all(_selected(some, one) for some in tables)),
-        {one: _shared(tables, one) for one in ROUTABLE},
+        tuple(entry for entry in ROUTABLE if all(_selected(some, entry) for some in tables)),
+        {entry: _shared(tables, entry) for entry in ROUTABLE},
     )
 
 
 def selected(gids: Gids, family: str) -> GidEntry | None:
     """The entry that NCCL takes by itself: the first RoCE v2 one of the family, IPv6 not from a
     link's own addresses; where none is v2, the first of the family."""
-    mine = [one for one in gids if _family(one) == family]
+    mine = [gid for gid in gids if (IPV6 if ":" in gid.address else IPV4) == family]
     if family == IPV6:
-        mine = [one for one in mine if one.kind != LINK_LOCAL]
-    newer = [one for one in mine if one.type == ROCE_V2]
+        mine = [entry for entry in mine if entry.kind != LINK_LOCAL]
+    newer = [entry for entry in mine if entry.type == ROCE_V2]
     return next(iter(newer or mine), None)
 
 
@@ -134,11 +124,7 @@ def _selected(gids: Gids, family: str) -> bool:
     return taken is not None and taken.usable
 
 
-def _family(entry: GidEntry) -> str:
-    return IPV6 if ":" in entry.address else IPV4
-
-
 def _shared(tables: list[Gids], family: str) -> tuple[int, ...]:
     """Indexes at which each table has an address of this family that RoCE v2 routes."""
-    found = [{one.index for one in some if one.usable and one.kind == family} for some in tables]
+    found = [{gid.index for gid in some if gid.usable and gid.kind == family} for some in tables]
     return tuple(sorted(set.intersection(*found))) if found else ()

@@ -9,19 +9,13 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import (
-    Reading,
-    rebuilt,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.roce import GidEntry
-from ansible_collections.ibready.cluster.plugins.module_utils._gpudirect import Ways
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl import near
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import Release, release
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.ip_addr import (
-    Address,
-    Interface,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.ip_route import Route
+from .._areas.stack.gpudirect import Ways
+from .._ground.reading import Reading, rebuilt
+from .._parse.ip_addr import Address, Interface
+from .._parse.ip_route import Route
+from .._rails.roce_ports import GidEntry
+from . import near
+from .release import Release, release
 
 ACTIVE = "Active"
 # How sure it is that a port is no rail: the site says so, what it is tells, several signs agree,
@@ -31,7 +25,7 @@ SAID, CONFIRMED, MEDIUM, LOW = "said", "confirmed", "medium", "low"
 
 @dataclass(frozen=True)
 class Apart:
-    """Why a port is no rail by the definition that the checks judge by (_checks/ib_rails and
+    """Why a port is no rail by the definition that the checks judge by (_rails/ib and
     roce_rails), and how sure that is."""
 
     why: str
@@ -141,18 +135,12 @@ def from_dict(raw: dict[str, Any]) -> NcclHost:
     """Rebuild the host from JSON; raises KeyError or TypeError on what is not ours."""
     ways = raw["gpudirect"]
     return NcclHost(
-        ports=rebuilt(raw["ports"], lambda some: tuple(_port(one) for one in some)),
-        gpus=rebuilt(raw["gpus"], lambda some: tuple(Card(**one) for one in some)),
-        interfaces=rebuilt(raw["interfaces"], lambda some: tuple(_interface(one) for one in some)),
-        routes={
-            peer: rebuilt(one, lambda route: Route(**route)) for peer, one in raw["routes"].items()
-        },
+        ports=rebuilt(raw["ports"], lambda some: tuple(_port(entry) for entry in some)),
+        gpus=rebuilt(raw["gpus"], lambda some: tuple(Card(**entry) for entry in some)),
+        interfaces=rebuilt(raw["interfaces"], lambda some: tuple(_interface(entry) for entry in some)),
+        routes={peer: rebuilt(entry, lambda route: Route(**route)) for peer, entry in raw["routes"].items()},
         nccl=rebuilt(raw["nccl"], str),
-        gpudirect=Ways(
-            rebuilt(ways["dmabuf"], str),
-            rebuilt(ways["clients"], tuple),
-            rebuilt(ways["modules"], tuple),
-        ),
+        gpudirect=Ways(rebuilt(ways["dmabuf"], str), rebuilt(ways["clients"], tuple), rebuilt(ways["modules"], tuple)),
         superchip=raw["superchip"],
         wanted=Wanted(**raw["wanted"]),
         simulated=raw["simulated"],
@@ -161,9 +149,9 @@ def from_dict(raw: dict[str, Any]) -> NcclHost:
 
 def _port(raw: dict[str, Any]) -> NcclPort:
     apart = None if raw["apart"] is None else Apart(**raw["apart"])
-    gids = rebuilt(raw["gids"], lambda some: tuple(GidEntry(**one) for one in some))
+    gids = rebuilt(raw["gids"], lambda some: tuple(GidEntry(**entry) for entry in some))
     return NcclPort(**{**raw, "apart": apart, "gids": gids})
 
 
 def _interface(raw: dict[str, Any]) -> Interface:
-    return Interface(**{**raw, "addresses": tuple(Address(**one) for one in raw["addresses"])})
+    return Interface(**{**raw, "addresses": tuple(Address(**address) for address in raw["addresses"])})

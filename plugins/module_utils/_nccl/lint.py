@@ -5,29 +5,17 @@ from __future__ import annotations
 
 from typing import AbstractSet, Iterator
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_reading as reading
-from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_values as values
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl import (
-    lint_form,
-    lint_value,
-    registry,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.conf import Line, parse
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.problem import (
-    ERROR,
-    WARNING,
-    Problem,
-    short,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import NEWEST, Release
+from .._data import nccl_reading as reading, nccl_values as values
+from . import lint_form, lint_value, registry
+from .conf import Line, parse
+from .problem import ERROR, WARNING, Problem, short
+from .release import NEWEST, Release
 
 # To look for the right name costs time; a file with more wrong ones is no nccl.conf.
 _MOST_GUESSES = 50
 
 
-def problems(
-    text: str, version: Release | None, known_names: AbstractSet[str] | None = None
-) -> list[Problem]:
+def problems(text: str, version: Release | None, known_names: AbstractSet[str] | None = None) -> list[Problem]:
     """What is wrong with a file's text, in the order of its lines.
 
     ``version``: the release that is to read it; None judges for every release that is known.
@@ -52,7 +40,7 @@ def problems(
         stand = list(_name(line, line.name, version, known_names, guesses > 0))
         guesses -= len(stand)
         found += [*stand, *_twice(line, earlier), *_place(line, line.name)]
-        if not form and not any(one.severity == ERROR for one in stand):
+        if not form and not any(problem.severity == ERROR for problem in stand):
             found += lint_value.problems(line, version)
     return found
 
@@ -111,9 +99,7 @@ def _twice(line: Line, earlier: Line | None) -> Iterator[Problem]:
 def _place(line: Line, name: str) -> Iterator[Problem]:
     if name == reading.FILE_VARIABLE:
         found, makes = "it stands in a file", "NCCL looks at it before it reads any file"
-        step = "set it in the job's environment"
-        yield Problem(line.number, name, found, makes, step, ERROR, "conf-file-in-file")
+        yield Problem(line.number, name, found, makes, "set it in the job's environment", ERROR, "conf-file-in-file")
     if name in values.OF_ONE_JOB:
         found, makes = "it belongs to one job", "all jobs that read this file get the same value"
-        step = "set it in the job's environment"
-        yield Problem(line.number, name, found, makes, step, WARNING, "of-one-job")
+        yield Problem(line.number, name, found, makes, "set it in the job's environment", WARNING, "of-one-job")

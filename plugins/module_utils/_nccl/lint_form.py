@@ -5,15 +5,10 @@ from __future__ import annotations
 
 from typing import Iterator, Sequence
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_reading as reading
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.conf import Line, as_bytes
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.problem import (
-    ERROR,
-    WARNING,
-    Problem,
-    short,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import Release, shown
+from .._data import nccl_reading as reading
+from .conf import Line, as_bytes
+from .problem import ERROR, WARNING, Problem, short
+from .release import Release, shown
 
 QUOTES = "\"'"
 _BLANKS = " \t\r\v\f"
@@ -39,7 +34,7 @@ _SPOILT = frozenset(
 def is_setting(line: Line, found: Sequence[Problem]) -> bool:
     """Whether the line sets the variable that it names; ``found``: its `problems`."""
     comment = line.raw.lstrip(_BLANKS).startswith("#")
-    return line.name is not None and not comment and not any(one.kind in _SPOILT for one in found)
+    return line.name is not None and not comment and not any(problem.kind in _SPOILT for problem in found)
 
 
 def problems(line: Line, version: Release | None) -> Iterator[Problem]:
@@ -50,9 +45,7 @@ def problems(line: Line, version: Release | None) -> Iterator[Problem]:
     name = _meant(raw)
     if line.undefined:
         makes, step = f"{line.why}: the job may crash", f"stay below {reading.SAFE_LINE} bytes"
-        yield Problem(
-            line.number, name, "the line is too long", makes, step, ERROR, "spoilt-memory"
-        )
+        yield Problem(line.number, name, "the line is too long", makes, step, ERROR, "spoilt-memory")
     elif "\0" in raw:
         step = "write the file again as plain text"
         makes = "NCCL reads the line up to there"
@@ -63,8 +56,7 @@ def problems(line: Line, version: Release | None) -> Iterator[Problem]:
         yield from _comment(line, version)
     elif plain and "=" not in raw:
         makes, step = "NCCL ignores the line", "write NAME=value, or a # in front of it"
-        found = f"{short(plain)!r} has no ="
-        yield Problem(line.number, "", found, makes, step, ERROR, "no-equals")
+        yield Problem(line.number, "", f"{short(plain)!r} has no =", makes, step, ERROR, "no-equals")
     elif plain and raw.startswith("="):
         makes, step = "NCCL ignores the line", "write NAME=value"
         yield Problem(line.number, "", "no name before the =", makes, step, ERROR, "no-name")
@@ -115,14 +107,11 @@ def _name(line: Line) -> Iterator[Problem]:
     makes = f"NCCL sets a variable called {short(before)!r}, which nothing reads"
     step = _written(line.raw)
     if len(words) > 1 and words[0] in _COMMANDS:
-        found = f"{words[0]} in front of the name"
-        yield Problem(line.number, name, found, makes, step, ERROR, "export")
+        yield Problem(line.number, name, f"{words[0]} in front of the name", makes, step, ERROR, "export")
     elif before != before.strip():
-        found = "a blank beside the name"
-        yield Problem(line.number, name, found, makes, step, ERROR, "blank-around-equals")
+        yield Problem(line.number, name, "a blank beside the name", makes, step, ERROR, "blank-around-equals")
     elif len(words) > 1:
-        found = "a blank in the name"
-        yield Problem(line.number, name, found, makes, step, ERROR, "blank-in-name")
+        yield Problem(line.number, name, "a blank in the name", makes, step, ERROR, "blank-in-name")
     elif any(quote in before for quote in QUOTES):
         yield Problem(line.number, name, "a quote in the name", makes, step, ERROR, "quotes")
     elif len(as_bytes(before)) > reading.LONGEST:

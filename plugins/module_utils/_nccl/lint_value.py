@@ -1,28 +1,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where NCCL makes something else of a value than it seems to mean."""
+"""What NCCL makes of a value, a list of HCAs or interfaces among them, and where that is not what it seems to mean."""
 
 from __future__ import annotations
 
 import re
-from typing import Iterator
+from typing import Iterator, Tuple
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_reading as reading
-from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_variables as kinds
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl import (
-    lint_select,
-    registry,
-    values,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.conf import Line
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.lint_form import QUOTES
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.problem import (
-    ERROR,
-    WARNING,
-    Problem,
-    short,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import Release, shown
+from .._data import nccl_reading as reading, nccl_variables as kinds
+from . import registry, select, values
+from .conf import Line, as_bytes
+from .lint_form import QUOTES
+from .problem import ERROR, WARNING, Problem, short
+from .release import NEWEST, Release, shown
 
+_SIGNS = "^="
+# mlx5_1 is the beginning of mlx5_10, and eth1 of eth10; what ends with a 0 seldom is.
+_BEGINNING = re.compile(r".*[^0-9]([1-9][0-9]*)")
+# What a list that leaves out should leave out too, and what a device of that sort is called.
+_NEVER_MEANT = {"docker": "docker0", "lo": "lo", "virbr": "virbr0", "veth": "veth0"}
+
+# What was seen, what NCCL makes of it, what to do, how bad, and its kind.
+_Seen = Tuple[str, str, str, str, str]
 _INTEGERS = frozenset((kinds.INT, kinds.FLAG))
 _LISTS = frozenset((kinds.HCAS, kinds.INTERFACES))
 _TRAILING_COMMENT = re.compile(r"[ \t]+#.*", re.DOTALL)
@@ -58,15 +56,12 @@ def problems(line: Line, version: Release | None) -> Iterator[Problem]:
     if made.differs:
         step = f"write {name}={short(made.meant)}" if made.meant else _STEPS[made.kind]
         severity = WARNING if made.harmless else ERROR
-        found = f"the value {short(value)!r}"
-        yield Problem(line.number, name, found, made.differs, step, severity, made.kind)
+        yield Problem(line.number, name, f"the value {short(value)!r}", made.differs, step, severity, made.kind)
     if kind in _LISTS:
-        yield from lint_select.problems(line.number, name, value, version)
+        yield from _problems(line.number, name, value, version)
 
 
-def _carriage_return(
-    line: Line, name: str, kind: str, version: Release | None
-) -> Iterator[Problem]:
+def _carriage_return(line: Line, name: str, kind: str, version: Release | None) -> Iterator[Problem]:
     since = reading.PIECES_SINCE
     if version is not None and version >= since:
         return
@@ -75,19 +70,15 @@ def _carriage_return(
     makes = f"it {stays}" if version else f"before {shown(since)} it {stays}"
     severity = WARNING if number or version is None else ERROR
     found = "the line ends with a carriage return"
-    step = "write the file with plain newlines"
-    yield Problem(line.number, name, found, makes, step, severity, "crlf")
+    yield Problem(line.number, name, found, makes, "write the file with plain newlines", severity, "crlf")
 
 
-def _form(
-    line: Line, name: str, value: str, kind: str, version: Release | None
-) -> Iterator[Problem]:
+def _form(line: Line, name: str, value: str, kind: str, version: Release | None) -> Iterator[Problem]:
     """What is wrong with the form of the value; the first is the one to tell."""
 
     def problem(found: str, makes: str, right: str, kind: str, harmless: bool = False) -> Problem:
         severity = WARNING if harmless else ERROR
-        step = f"write {name}={short(right)}"
-        return Problem(line.number, name, found, makes, step, severity, kind)
+        return Problem(line.number, name, found, makes, f"write {name}={short(right)}", severity, kind)
 
     bare = value.strip()
     plain = bare.strip(QUOTES)
@@ -96,8 +87,7 @@ def _form(
         makes = "it is set and empty, which hides it in later files"
         if kind in _INTEGERS:
             makes += f"; the default holds, {registry.default_at(name, version)}"
-        step = "take the line out"
-        yield Problem(line.number, name, "no value", makes, step, WARNING, "empty-value")
+        yield Problem(line.number, name, "no value", makes, "take the line out", WARNING, "empty-value")
     if bare and (bare[0] in QUOTES or bare[-1] in QUOTES):
         makes = f"quotes are part of the value{_effect(name, value, kind, version)}"
         yield problem("quotes around the value", makes, plain, "quotes")
@@ -140,3 +130,115 @@ def _blank_by_default(name: str) -> bool:
     """Whether the variable's own default ends with a blank."""
     found = kinds.VARIABLES.get(name)
     return found is not None and found.default.endswith(" ")
+
+
+def _problems(number: int, name: str, value: str, version: Release | None) -> Iterator[Problem]:
+    """What is wrong with the value of NCCL_IB_HCA or NCCL_SOCKET_IFNAME in this line."""
+    hcas = registry.kind_at(name, version) == kinds.HCAS
+    found = list(_shape(name, value, version or NEWEST, hcas))
+    if not found:
+        found += _fields(value, version, hcas)
+        found += _meaning(name, value, version or NEWEST, hcas)
+    for seen, makes, step, severity, kind in found:
+        yield Problem(number, name, seen, makes, step, severity, kind)
+
+
+def _parts(value: str) -> tuple[str, list[str]]:
+    """The signs that hold for the whole list, and its entries as they are written."""
+    signs = value[: 2 if value.startswith("^=") else 1 if value[:1] in ("^", "=") else 0]
+    return signs, value[len(signs) :].split(",")
+
+
+def _shape(name: str, value: str, release: Release, hcas: bool) -> Iterator[_Seen]:
+    """What spoils the list as a whole; the first is the one to tell."""
+    signs, parts = _parts(value)
+    # As it was probably meant.
+    bare = [word.strip().lstrip(_SIGNS) for word in re.split(r"[,\s]+", ",".join(parts))]
+    names = ",".join(entry for entry in bare if entry)
+    right = f"write {name}={signs}{names}"
+    strange = next((part for part in parts if part.strip()[:1] in ("^", "=")), "")
+    blank = next((part for part in parts if any(char.isspace() for char in part)), "")
+    nothing = "no device is called so" if hcas else "no interface is called so"
+    if len(value) < reading.SHORTEST_INTERFACES and not hcas:
+        makes = "NCCL ignores a value of one character and looks for an interface by itself"
+        yield f"the value {value!r}", makes, "write the whole name", ERROR, "one-character"
+    elif signs == "=" and parts[0].startswith("^"):
+        makes = f"the ^ is part of the name {short(parts[0])!r}, and {nothing}"
+        yield "a ^ behind the =", makes, f"write {name}=^={names}", ERROR, "sign-order"
+    elif strange:
+        makes = f"a sign holds for the whole list and is read at its start alone: {nothing} as"
+        yield f"a {strange.strip()[0]} inside the list", f"{makes} {short(strange)!r}", right, ERROR, "repeated-sign"
+    elif blank:
+        makes = f"the blank is part of the name {short(blank)!r}, and {nothing}"
+        yield "a blank in the list", makes, right, ERROR, "blank-in-list"
+    elif not select.parse(value, release, 1).entries:
+        makes = "nothing is taken" if signs.startswith("^") else "everything is taken"
+        yield "a list without a name", makes, "write the names, or take the line out", ERROR, "empty-list"
+
+
+def _fields(value: str, version: Release | None, hcas: bool) -> Iterator[_Seen]:
+    """Entries that are too many or too long, and what stands behind a name."""
+    _, parts = _parts(value)
+    most = select.most_hcas(version or NEWEST) if hcas else reading.MOST_INTERFACES
+    left = select.parse(value, version or NEWEST, most).left
+    if left:
+        makes, step = f"NCCL does not see the last {left}", "write a beginning that they share"
+        yield f"more than {most} entries", makes, step, ERROR, "too-many-entries"
+    early = version is None or version < reading.FIELDS_SINCE
+    since = "" if version else f" before {shown(reading.FIELDS_SINCE)}"
+    for part in parts:
+        name, *fields = part.split(":")
+        if len(as_bytes(name)) > reading.LONGEST_ENTRY:
+            found = f"a name of more than {reading.LONGEST_ENTRY} bytes"
+            yield found, "there is no room for it in NCCL", "write the name of a device", ERROR, "too-long-entry"
+        if not name or not fields:
+            continue
+        found = f"the entry {short(part)!r}"
+        if not hcas:
+            makes = "interfaces have no ports: what follows the : is ignored"
+            yield found, makes, f"write {short(name)} there", WARNING, "port"
+        elif not fields[0]:
+            if early:
+                makes = f"NCCL{since} reads port 0, which no HCA has: it matches nothing"
+                yield found, makes, f"write {short(name)} there", ERROR if version else WARNING, "port"
+        elif not re.fullmatch("[1-9][0-9]*", fields[0]):
+            makes = f"{short(fields[0])!r} is no port, they count from 1: it matches nothing"
+            yield found, makes, f"write {short(name)} or {short(name)}:1 there", ERROR, "port"
+        elif len(fields) > 1 and early:
+            makes = f"NCCL{since} ignores what follows the port"
+            yield found, makes, f"write {short(name)}:{fields[0]} there", WARNING, "rail-and-plane"
+
+
+def _meaning(name: str, value: str, release: Release, hcas: bool) -> Iterator[_Seen]:
+    """Lists that are well formed, and seldom meant."""
+    _, parts = _parts(value)
+    chosen = select.parse(value, release, len(parts))
+    if chosen.exclude and not hcas:
+        yield from _left_out(name, chosen, release)
+    if chosen.exact:
+        return
+    for entry in chosen.entries:
+        numbered = _BEGINNING.fullmatch(entry.name)
+        if numbered:
+            left = "left out" if chosen.exclude else "taken"
+            makes = f"every name that begins so is {left}, as {short(entry.name)}0 would be"
+            signs = "^=" if chosen.exclude else "="
+            step = f"write {name}={signs}{','.join(parts)}, if {short(entry.name)} alone is meant"
+            yield f"the entry {short(entry.name)!r}", makes, step, WARNING, "beginning"
+
+
+def _left_out(name: str, chosen: select.Selection, release: Release) -> Iterator[_Seen]:
+    known: tuple[str, ...] = reading.LEFT_OUT
+    if release >= reading.LEFT_OUT_LATER_SINCE:
+        known = reading.LEFT_OUT_LATER
+    taken = [entry for entry in known if chosen.takes(_NEVER_MEANT[entry])]
+    if not taken:
+        return
+    rest = [entry for entry, device in _NEVER_MEANT.items() if chosen.takes(device)]
+    step = f"write {name}=^{','.join([*(entry.name for entry in chosen.entries), *rest])}"
+    makes = f"a list switches off NCCL's own one: {', '.join(taken)} may be taken"
+    if "lo" in taken:
+        makes += ", and lo comes first: other hosts cannot be reached"
+    severity = ERROR if "lo" in taken else WARNING
+    named = ", ".join(short(entry.name) for entry in chosen.entries)
+    yield f"only {named} left out", makes, step, severity, "exclusion"

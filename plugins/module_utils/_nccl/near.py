@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Iterable
 
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import PciFunction
+from .._areas.machine.facts import PciFunction
 
 PIX, PXB, PHB, NODE, SYS = "PIX", "PXB", "PHB", "NODE", "SYS"
 # From near to far; behind one PCIe switch is what GPUDirect RDMA is made for.
@@ -21,22 +21,22 @@ def nearest(function: PciFunction, others: Iterable[PciFunction]) -> str:
     return min(found, key=WORDS.index) if found and all(found) else ""
 
 
-def distance(one: PciFunction, other: PciFunction) -> str:
+def distance(function: PciFunction, other: PciFunction) -> str:
     """PIX: one PCIe switch; PXB: several; PHB: one host bridge; NODE: one NUMA node; SYS: beyond,
     or nobody tells the NUMA node; "" where a path is not known."""
-    if not one.path or not other.path:
+    if not function.path or not other.path:
         return ""
     shared = 0
-    for mine, theirs in zip(one.path, other.path):
+    for mine, theirs in zip(function.path, other.path):
         if mine != theirs:
             break
         shared += 1
     if shared:
-        below = max(len(one.path), len(other.path)) - shared
+        below = max(len(function.path), len(other.path)) - shared
         return PIX if below <= _ONE_SWITCH else PXB
-    if _bus(one) == _bus(other):
+    if _bus(function) == _bus(other):
         return PHB
-    return NODE if one.numa_node == other.numa_node != -1 else SYS
+    return NODE if function.numa_node == other.numa_node != -1 else SYS
 
 
 def _bus(function: PciFunction) -> str:

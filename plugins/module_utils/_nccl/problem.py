@@ -36,5 +36,5 @@ class Problem:
 
 def short(text: str) -> str:
     """A foreign text for a message: no longer than a line, nothing that a terminal obeys."""
-    plain = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text[:_SHOWN])
+    plain = "".join(line if line.isprintable() else ascii(line)[1:-1] for line in text[:_SHOWN])
     return f"{plain}..." if len(text) > _SHOWN else plain

@@ -8,14 +8,8 @@ import functools
 from dataclasses import dataclass
 from typing import AbstractSet
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_names as names
-from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_values as values
-from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_variables as data
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import (
-    Release,
-    release,
-    shown,
-)
+from .._data import nccl_names as names, nccl_values as values, nccl_variables as data
+from .release import Release, release, shown
 
 # How a name stands.
 READ = "read"
@@ -92,9 +86,7 @@ def is_default(name: str, value: str, at: Release | None) -> bool:
     return value in default_at(name, at).split(" or ")
 
 
-def standing(
-    name: str, at: Release | None, known: AbstractSet[str] | None, guess: bool = True
-) -> Standing:
+def standing(name: str, at: Release | None, known: AbstractSet[str] | None, guess: bool = True) -> Standing:
     """How the name stands.
 
     ``known``: the names that the installed library holds, if it was read. ``guess``: look for the
@@ -149,11 +141,9 @@ def _span(name: str) -> tuple[str, str] | None:
     return names.BINARY_ONLY.get(name)
 
 
-def _in_time(
-    name: str, span: tuple[str, str], at: Release | None, known: AbstractSet[str] | None
-) -> Standing:
+def _in_time(name: str, span: tuple[str, str], at: Release | None, known: AbstractSet[str] | None) -> Standing:
     first, last = span
-    instead = next((one.new for one in names.RENAMED if one.old == name), "")
+    instead = next((renamed.new for renamed in names.RENAMED if renamed.old == name), "")
     use = f"use {instead} instead" if instead else "leave it out"
     if at is not None and at < release(first):
         return Standing(NEW, f"it is new in {first}: {shown(at)} ignores it", "leave it out")
@@ -177,8 +167,7 @@ def _unknown(name: str, near: str, at: Release | None, known: AbstractSet[str] |
         there = standing(near, at, known, guess=False).kind == READ
         lacks = "" if there else ", which this release lacks"
         typo = _alike(name, near, _TYPO)
-        instead = f"write {near}{lacks}, if that is meant"
-        return Standing(UNKNOWN, says, instead, typo and not later)
+        return Standing(UNKNOWN, says, f"write {near}{lacks}, if that is meant", typo and not later)
     return Standing(UNKNOWN, says, "leave it out, if no plugin reads it", False)
 
 

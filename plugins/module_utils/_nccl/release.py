@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Tuple
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_names import NEWEST_LIBRARY
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.version_text import numbers
+from .._data.nccl_names import NEWEST_LIBRARY
+from .._parse.version_text import numbers
 
 Release = Tuple[int, ...]
 # What is not known to have changed since is taken to be as in this one.
@@ -24,6 +24,6 @@ def release(text: str) -> Release:
     return found
 
 
-def shown(one: Release) -> str:
+def shown(release: Release) -> str:
     """The release as a text: 2.23.4; a series as 2.23."""
-    return ".".join(map(str, one))
+    return ".".join(map(str, release))

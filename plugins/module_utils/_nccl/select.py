@@ -12,9 +12,9 @@ import re
 from dataclasses import dataclass
 from typing import Collection, Iterable, Sequence
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_reading as reading
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.conf import as_bytes, as_text
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import Release
+from .._data import nccl_reading as reading
+from .conf import as_bytes, as_text
+from .release import Release
 
 ANY = -1
 _FAMILIES = {"AF_INET": 4, "AF_INET6": 6}
@@ -45,7 +45,7 @@ class Selection:
 
         Without any entry everything is matched, and so ``^`` by itself takes nothing.
         """
-        matched = not self.entries or any(self._matches(one, name, port) for one in self.entries)
+        matched = not self.entries or any(self._matches(entry, name, port) for entry in self.entries)
         return matched != self.exclude
 
     def _matches(self, entry: Entry, name: str, port: int) -> bool:
@@ -77,7 +77,7 @@ def parse(value: str | None, release: Release, most: int) -> Selection:
     text = text[1:] if exclude else text
     exact = text.startswith("=")
     text = text[1:] if exact else text
-    entries = [one for one in (_entry(part, release) for part in text.split(",")) if one.name]
+    entries = [word for word in (_entry(part, release) for part in text.split(",")) if word.name]
     return Selection(exclude, exact, tuple(entries[:most]), max(0, len(entries) - most))
 
 
@@ -95,7 +95,7 @@ def hca_ports(value: str | None, ports: Iterable[Port], release: Release) -> tup
     """
     most = most_hcas(release)
     wanted = parse(value, release, most)
-    return tuple(one for one in ports if wanted.takes(one.name, one.port))[:most]
+    return tuple(port for port in ports if wanted.takes(port.name, port.port))[:most]
 
 
 def interfaces(
@@ -129,15 +129,15 @@ def _usable(present: Sequence[Interface], release: Release, family: str | None) 
     """The names that NCCL looks at, each once."""
     wanted = _FAMILIES.get(family or "")
     found: dict[str, None] = {}
-    for one in present:
+    for interface in present:
         try:
-            address = ipaddress.ip_address(one.address.split("%")[0])
+            address = ipaddress.ip_address(interface.address.split("%")[0])
         except ValueError:
             continue
         if wanted not in (None, address.version) or (address.version == 6 and address.is_loopback):
             continue
-        if one.running or release < reading.RUNNING_SINCE:
-            found[one.name] = None
+        if interface.running or release < reading.RUNNING_SINCE:
+            found[interface.name] = None
     return tuple(found)
 
 
@@ -153,7 +153,7 @@ def _entry(part: str, release: Release) -> Entry:
     if release < reading.FIELDS_SINCE:
         return Entry(fields[0], _atoi(fields[1]) if len(fields) > 1 else ANY)
     name = as_text(as_bytes(fields[0])[: reading.LONGEST_ENTRY])
-    port, rail, plane = (_atoi(one) if one else ANY for one in (*fields[1:4], "", "", "")[:3])
+    port, rail, plane = (_atoi(field) if field else ANY for field in (*fields[1:4], "", "", "")[:3])
     return Entry(name, port, rail, plane)
 
 

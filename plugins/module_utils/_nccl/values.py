@@ -8,10 +8,9 @@ import re
 from dataclasses import dataclass
 from typing import Callable
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_values as data
-from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_variables as kinds
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl import registry
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import Release, shown
+from .._data import nccl_values as data, nccl_variables as kinds
+from . import registry
+from .release import Release, shown
 
 _BLANKS = " \t\n\v\f\r"
 _NUMBER = re.compile(r"[ \t\n\v\f\r]*([+-]?)(?:(0[xX][0-9a-fA-F]+)|(0[0-7]*)|([1-9][0-9]*))")
@@ -89,21 +88,19 @@ def _integer(name: str, value: str, release: Release | None) -> Made:
         held = _default(name, release)
         return Made(held, f"it is out of range: the default holds, {held}", "out-of-range")
     effective, rest = str(read.value), read.rest.strip(_BLANKS)
-    told = f"NCCL reads {means(name, read.value)}"
+    reported = f"NCCL reads {means(name, read.value)}"
     if len(read.rest) == len(value):
-        return _wordy(name, value, effective, told)
+        return _wordy(name, value, effective, reported)
     if rest.startswith(","):
-        said = f"it takes one number: {told} and ignores the rest"
-        return Made(effective, said, "list-for-integer")
+        return Made(effective, f"it takes one number: {reported} and ignores the rest", "list-for-integer")
     if rest:
-        return Made(effective, f"{told} and ignores {rest!r}", "integer-tail")
+        return Made(effective, f"{reported} and ignores {rest!r}", "integer-tail")
     if read.octal:
-        said = f"a 0 in front makes it octal: {told}"
+        said = f"a 0 in front makes it octal: {reported}"
         return Made(effective, said, "octal", value.strip(_BLANKS).replace("0", "", 1))
     least, greatest = data.RANGES.get(name, (read.value, read.value))
     if not least <= read.value <= greatest:
-        said = f"the guide knows {least} to {greatest}"
-        return Made(effective, said, "unusual-value", harmless=True)
+        return Made(effective, f"the guide knows {least} to {greatest}", "unusual-value", harmless=True)
     return Made(effective)
 
 
@@ -114,8 +111,7 @@ def _wordy(name: str, value: str, effective: str, told: str) -> Made:
         said = f"no word is understood: {told}"
         return Made(effective, said, "word-for-integer", "0", harmless=name.endswith("_ENABLE"))
     meant = "1" if word in _YES else ""
-    said = f"no word is understood: {told}"
-    return Made(effective, said, "word-for-integer", meant)
+    return Made(effective, f"no word is understood: {told}", "word-for-integer", meant)
 
 
 def _typed(name: str, value: str, release: Release | None) -> Made:
@@ -178,16 +174,14 @@ def _list(name: str, value: str, release: Release | None) -> Made:
 
 def _path(name: str, value: str, release: Release | None) -> Made:
     if value.startswith("~"):
-        said = "the ~ is not expanded: it is part of the file's name"
-        return Made(value, said, "expansion")
+        return Made(value, "the ~ is not expanded: it is part of the file's name", "expansion")
     return Made(value)
 
 
 def _address(name: str, value: str, release: Release | None) -> Made:
     if not value or _ADDRESS.fullmatch(value):
         return Made(value)
-    said = "it is no HOST:PORT and no [IPV6]:PORT: every job ends with an invalid argument"
-    return Made(None, said, "address")
+    return Made(None, "it is no HOST:PORT and no [IPV6]:PORT: every job ends with an invalid argument", "address")
 
 
 def _network(name: str, value: str, release: Release | None) -> Made:

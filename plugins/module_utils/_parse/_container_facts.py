@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.proc_limits import Limits
-from ansible_collections.ibready.cluster.plugins.module_utils._probe.wish import Wish
+from ._container_desired import Desired
+from .proc_limits import Limits
 
 # How a container ended, and where an image came from.
 RAN, FAILED, NO_SHELL = "ran", "failed", "no_shell"
@@ -88,11 +88,11 @@ class Run:
 
 @dataclass(frozen=True)
 class ContainerProbe:
-    """All of it. ``wish``: what was asked for, as `Wish.kept`. ``no_engine``: why there is none;
+    """All of it. ``wish``: what was asked for, as `Desired.kept`. ``no_engine``: why there is none;
     ``unusable``: what the engine that is there said (``engine`` has its name and no version then);
     ``no_image``: why no container could be started."""
 
-    wish: Wish = field(default_factory=Wish)
+    wish: Desired = field(default_factory=Desired)
     engine: Engine | None = None
     no_engine: str = ""
     unusable: str = ""

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lines that _probe/script prints inside a container, one by one."""
+"""The lines that _ask/container/query prints inside a container, one by one."""
 
 from __future__ import annotations
 
 import re
 from typing import Any, Callable
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import proc_limits
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._container_facts import (
-    Inside,
-    Package,
-)
+from . import proc_limits
+from ._container_facts import Inside, Package
 
 _HEX = re.compile(r"[0-9a-f]{1,16}")
 _NUMBER = re.compile(r"[0-9]{1,15}")
@@ -115,7 +112,7 @@ class Builder:
 
     def _users(self, _key: str, words: list[str]) -> None:
         numbers = words[0].split()
-        if len(numbers) != 3 or not all(_NUMBER.fullmatch(one) for one in numbers):
+        if len(numbers) != 3 or not all(_NUMBER.fullmatch(number) for number in numbers):
             raise ValueError("not a map of users")
         self._one["own_users"] = numbers != _ALL_USERS
 

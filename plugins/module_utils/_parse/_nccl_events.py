@@ -6,21 +6,15 @@ from __future__ import annotations
 import re
 from typing import Any, Iterator, NamedTuple
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._nccl_facts import (
-    IB,
-    Hca,
-    Interface,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._nccl_lines import Line
+from ._nccl_facts import IB, Hca, Interface
+from ._nccl_lines import Line
 
 # Names of events. Those of ONE_RANK are about one GPU of a process, the others about all of it.
 VERSION, DRIVER, SETTING, BOOTSTRAP, OOB, SOCKETS = range(6)
 HCAS, HCA, NO_IB, GDR_HCA, PLUGIN, REFUSED, HINT, LINK, USED_HCA = range(6, 15)
 NETWORK, ASSIGNED, STARTED, CHANNEL, P2P, SHM, NVLS, RINGS = range(15, 23)
 RANK, NODES, BEGUN, COMPLETE = range(23, 27)
-ONE_RANK = frozenset(
-    (NETWORK, ASSIGNED, CHANNEL, P2P, SHM, NVLS, RINGS, RANK, NODES, BEGUN, COMPLETE)
-)
+ONE_RANK = frozenset((NETWORK, ASSIGNED, CHANNEL, P2P, SHM, NVLS, RINGS, RANK, NODES, BEGUN, COMPLETE))
 
 
 class Event(NamedTuple):
@@ -39,9 +33,7 @@ class Channel(NamedTuple):
     gdr: bool
 
 
-_VERSION = re.compile(
-    r"NCCL version (\d{1,3}\.\d{1,3}\.\d{1,3}\w{0,10})(\+cuda\d{1,3}\.\d{1,3})?(?![\w.])"
-)
+_VERSION = re.compile(r"NCCL version (\d{1,3}\.\d{1,3}\.\d{1,3}\w{0,10})(\+cuda\d{1,3}\.\d{1,3})?(?![\w.])")
 _DRIVER = re.compile(r"cudaDriverVersion (\d{4,6})\b")
 _SETTING = re.compile(r"(NCCL_[A-Z0-9_]{1,80}) set (?:by environment )?to(?: (.*))?")
 _WHOLE_NUMBER = re.compile(r"(-?\d{1,20})\.")
@@ -52,9 +44,7 @@ _SOCKETS = re.compile(r"NET/Socket ?: Using (.+)")
 _IB_USING = re.compile(r"NET/IB\w{0,20} ?: Using\b(.*)")
 _OOB = re.compile(r"; ?OOB ([^\s:<>]{1,64}):([^\s<>]{0,100})<")
 # `[0]mlx5_0:1/IB/SHARP`, from 2.30 `mlx5_0:1:RAIL:PLANE/IB`, merged `[0]={[0] mlx5_2:1/RoCE, ...}`.
-_HCA = re.compile(
-    r"\[\d{1,4}\] ?([^\s:,/={}\[\]]{1,64}):(\d{1,4})(?::-?\d{1,6}){0,4}/(IB|RoCE)(?![A-Za-z])"
-)
+_HCA = re.compile(r"\[\d{1,4}\] ?([^\s:,/={}\[\]]{1,64}):(\d{1,4})(?::-?\d{1,6}){0,4}/(IB|RoCE)(?![A-Za-z])")
 # One line a device, before the list.
 _ONE_HCA = re.compile(
     r"NET/IB\w{0,20} ?: \[\d{1,4}\] ([^\s:,/={}\[\]]{1,64}):(?:uverbs\d{1,4}:)?(\d{1,4})"
@@ -67,16 +57,12 @@ _PLUGIN = re.compile(
     r"P2P plugin (\S{1,60})|Loaded net plugin (\S.{0,60}?)(?: \(v\d{1,3}\))?$"
     r"|Successfully loaded external network plugin (\S{1,200})"
 )
-_NO_PLUGIN = re.compile(
-    r"No plugin found|Could not find: libnccl-net|[Uu]sing internal (?:network plugin|implement)"
-)
+_NO_PLUGIN = re.compile(r"No plugin found|Could not find: libnccl-net|[Uu]sing internal (?:network plugin|implement)")
 _REFUSED = re.compile(
     r"NCCL_IBEXT_DISABLE set by environment to [1-9]|(?:plugin/)?net\.cc:\d{1,5} -> 3"
     r"|Failed to initialize NET plugin IB\w"
 )
-_GDR_HCA = re.compile(
-    r"NET/IB\w{0,20} ?: GPU Direct RDMA (?:\([^)]{0,40}\) )?([Ee]nabled|Disabled) for HCA \d{1,4} '"
-)
+_GDR_HCA = re.compile(r"NET/IB\w{0,20} ?: GPU Direct RDMA (?:\([^)]{0,40}\) )?([Ee]nabled|Disabled) for HCA \d{1,4} '")
 _WAY = re.compile(r"\bvia (NET/|P2P/|SHM/|COLLNET/|direct shared memory)(.*)")
 _CHANNEL_ENDS = re.compile(r" : (\d{1,7})(?:\[\w{1,16}\])? -> (\d{1,7})(?:\[\w{1,16}\])?")
 _NET = re.compile(r"([^/]{1,60})/\d{1,5}(?:\(\d{1,7}\))?(/GDRDMA)?")
@@ -142,11 +128,11 @@ def _net(text: str) -> Iterator[Event]:
         return
     sockets = _SOCKETS.match(text)
     if sockets is not None:
-        yield Event(SOCKETS, tuple(Interface(*one) for one in _INTERFACE.findall(sockets.group(1))))
+        yield Event(SOCKETS, tuple(Interface(*match) for match in _INTERFACE.findall(sockets.group(1))))
         return
-    one = _ONE_HCA.match(text)
-    if one is not None:
-        yield Event(HCA, Hca(one.group(1), int(one.group(2)), one.group(3)))
+    entry = _ONE_HCA.match(text)
+    if entry is not None:
+        yield Event(HCA, Hca(entry.group(1), int(entry.group(2)), entry.group(3)))
     gdr = _GDR_HCA.match(text)
     if gdr is not None:
         yield Event(GDR_HCA, gdr.group(1) != "Disabled")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The facts of an NCCL log; read by nccl_log, judged by _checks/nccl_log."""
+"""The facts of an NCCL log; read by nccl_log, judged by _areas/nccl/check_log."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_log as data
+from .._data import nccl_log as data
 
 SOCKET = "Socket"
 IB = "IB"
@@ -129,18 +129,18 @@ class NcclLog:
     @property
     def errors(self) -> tuple[str, ...]:
         """The codes of what went wrong, once each, in the order of the log."""
-        return tuple(dict.fromkeys(one.code for one in self.failures if one.listed))
+        return tuple(dict.fromkeys(failure.code for failure in self.failures if failure.listed))
 
     @property
     def first_cause(self) -> Failure | None:
         """The first failure that did not merely follow another; where there is no such, any."""
-        ends = [one for one in self.failures if one.kind == data.ERROR]
-        follow = [one for one in self.failures if one.kind == data.CONSEQUENCE]
+        ends = [failure for failure in self.failures if failure.kind == data.ERROR]
+        follow = [failure for failure in self.failures if failure.kind == data.CONSEQUENCE]
         return next(iter(ends or follow), None)
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.host for one in self.ranks if one.host))
+        return tuple(dict.fromkeys(rank.host for rank in self.ranks if rank.host))
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON, in the field names of docs/nccl-logs.md."""
@@ -150,20 +150,20 @@ class NcclLog:
             "nccl_versions": list(self.said.versions),
             "errors": list(self.errors),
             "first_cause": asdict(first) if first else None,
-            "failures": [asdict(one) for one in self.failures],
+            "failures": [asdict(failure) for failure in self.failures],
             "settings_differ": list(self.differing),
             "cut": self.cut,
             "ranks": [
                 {
-                    "name": one.name,
-                    "tag": one.tag,
-                    "host": one.host,
-                    "pid": one.pid,
-                    "device": one.device,
-                    **summary(one.said),
-                    "errors": list(one.errors),
+                    "name": rank.name,
+                    "tag": rank.tag,
+                    "host": rank.host,
+                    "pid": rank.pid,
+                    "device": rank.device,
+                    **summary(rank.said),
+                    "errors": list(rank.errors),
                 }
-                for one in self.ranks
+                for rank in self.ranks
             ],
         }
 
@@ -171,7 +171,7 @@ class NcclLog:
 def summary(said: Evidence) -> dict[str, Any]:
     """One rank's, or the whole log's, facts as JSON."""
     hcas = said.hcas or ()
-    roce = [one.name for one in hcas if one.link == ROCE]
+    roce = [hca.name for hca in hcas if hca.link == ROCE]
     return {
         "rank": said.rank,
         "nranks": said.nranks,
@@ -183,8 +183,8 @@ def summary(said: Evidence) -> dict[str, Any]:
         "network": said.network,
         "network_mixed": len(said.links) > 1 or said.network == SEVERAL,
         "links": list(said.links),
-        "hcas": list(dict.fromkeys(one.name for one in hcas)),
-        "hca_ports": [asdict(one) for one in hcas],
+        "hcas": list(dict.fromkeys(hca.name for hca in hcas)),
+        "hca_ports": [asdict(hca) for hca in hcas],
         "roce_hcas": list(dict.fromkeys(roce)),
         "gdr": said.gdr,
         "gdr_able": said.gdr_able,
@@ -194,7 +194,7 @@ def summary(said: Evidence) -> dict[str, Any]:
         "p2p": list(said.p2p),
         "bootstrap_if": said.bootstrap.name if said.bootstrap else None,
         "bootstrap_address": said.bootstrap.address if said.bootstrap else None,
-        "socket_if": ",".join(dict.fromkeys(one.name for one in said.sockets or ())) or None,
+        "socket_if": ",".join(dict.fromkeys(socket.name for socket in said.sockets or ())) or None,
         "net_peers": list(said.net_peers),
         "settings": dict(said.settings),
         "complete": said.complete,

@@ -5,14 +5,11 @@ from __future__ import annotations
 
 import re
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_log as data
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import gid
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._nccl_facts import (
-    ROCE,
-    Failure,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._nccl_lines import Line
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import printable
+from .._data import nccl_log as data
+from .._ground.text import printable
+from . import gid
+from ._nccl_facts import ROCE, Failure
+from ._nccl_lines import Line
 
 _KNOWN = [(known, re.compile(known.pattern)) for known in data.KNOWN]
 # `error 12,` `status=12 ` or `status=IBV_WC_RETRY_EXC_ERR(12)`; NET/IB, NET/IB/GIN, NET/IBP.
@@ -43,9 +40,7 @@ def failure(line: Line) -> Failure | None:
         found = pattern.search(text) if line.level or known.anywhere else None
         if found is not None:
             code = known.id.format(*(found.groups() or ("",))).lower()
-            return Failure(
-                code, known.kind, known.means, known.cause, known.remedy, printable(text)
-            )
+            return Failure(code, known.kind, known.means, known.cause, known.remedy, printable(text))
     return None
 
 
@@ -101,7 +96,7 @@ def _modify_qp(line: Line) -> Failure | None:
     if found is None:
         return None
     said = found.group(1)
-    known = next((one for one in data.MODIFY_QP if one.reason in said), None)
+    known = next((reason for reason in data.MODIFY_QP if reason.reason in said), None)
     if known is None and line.cut:
         return None
     return Failure(

@@ -7,10 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Iterator
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    clean_lines,
-    is_whole,
-)
+from .._ground.text import clean_lines, is_whole
 
 # NCCL cuts its own messages at 1024 characters; what is longer is another program's.
 _LONGEST = 4096

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._nccl_events import (
+from ._nccl_events import (
     ASSIGNED,
     BEGUN,
     BOOTSTRAP,
@@ -38,16 +38,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._nccl_event
     Channel,
     Event,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._nccl_facts import (
-    IB,
-    NONE,
-    ROCE,
-    SOCKET,
-    Evidence,
-    Hca,
-    Interface,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.version_text import numbers
+from ._nccl_facts import IB, NONE, ROCE, SOCKET, Evidence, Hca, Interface
+from .version_text import numbers
 
 # InfiniBand verbs, NCCL's own or those of a plugin: IB, IBext, IBext_v8.
 _VERBS = re.compile(r"IB\w{0,20}")
@@ -68,11 +60,11 @@ class Seen:
     def take(self, event: Event) -> None:
         """Add one event."""
         if event.name == CHANNEL:
-            one: Channel = event.value
-            key = (one.network, one.receives, one.gdr)
+            entry: Channel = event.value
+            key = (entry.network, entry.receives, entry.gdr)
             self.channels[key] = self.channels.get(key, 0) + 1
-            if one.peer is not None:
-                self.peers.add(one.peer)
+            if entry.peer is not None:
+                self.peers.add(entry.peer)
         mine = self.values.setdefault(event.name, {})
         value = event.value.network if event.name == CHANNEL else event.value
         if event.name in _LAST_COUNTS:
@@ -99,7 +91,7 @@ def decide(seen: Seen, errors: frozenset[str] = frozenset()) -> Evidence:
     """What follows from all that was told. ``errors``: codes of what went wrong."""
     hcas = _hcas(seen)
     backend = _backend(seen, hcas, errors)
-    links = {one.link for one in hcas or () if one.link} | set(seen.all(LINK))
+    links = {hca.link for hca in hcas or () if hca.link} | set(seen.all(LINK))
     network = _network(seen, backend, links, errors)
     nranks = max((size for size, _number in seen.all(RANK)), default=None)
     # The largest communicator is the job's own.
@@ -121,7 +113,7 @@ def decide(seen: Seen, errors: frozenset[str] = frozenset()) -> Evidence:
         with_gdr=sum(n for gdr, n in rdma if gdr),
         without_gdr=sum(n for gdr, n in rdma if not gdr),
         intra=tuple(ways),
-        p2p=tuple(sorted(one for one in seen.all(P2P) if one)),
+        p2p=tuple(sorted(entry for entry in seen.all(P2P) if entry)),
         bootstrap=interfaces[0] if interfaces else None,
         sockets=_sockets(seen),
         net_peers=tuple(sorted(seen.peers)),
@@ -137,7 +129,7 @@ def decide(seen: Seen, errors: frozenset[str] = frozenset()) -> Evidence:
 def _hcas(seen: Seen) -> tuple[Hca, ...] | None:
     """The lists that NCCL printed; else single devices; else those that completions name."""
     if seen.all(HCAS):
-        return tuple(dict.fromkeys(one for found in seen.all(HCAS) for one in found))
+        return tuple(dict.fromkeys(item for found in seen.all(HCAS) for item in found))
     if seen.all(HCA):
         return tuple(seen.all(HCA))
     if seen.all(USED_HCA):
@@ -148,9 +140,9 @@ def _hcas(seen: Seen) -> tuple[Hca, ...] | None:
 def _backend(seen: Seen, hcas: tuple[Hca, ...] | None, errors: frozenset[str]) -> str | None:
     """The transport that NCCL names, by the surest line that tells it."""
     for name in (NETWORK, CHANNEL, ASSIGNED):
-        told: str | None = seen.last(name)
-        if told is not None:
-            return told
+        reported: str | None = seen.last(name)
+        if reported is not None:
+            return reported
     started = seen.all(STARTED)
     if len(started) == 1:
         return str(started[0])
@@ -168,9 +160,7 @@ def _backend(seen: Seen, hcas: tuple[Hca, ...] | None, errors: frozenset[str]) -
     return None
 
 
-def _network(
-    seen: Seen, backend: str | None, links: set[str], errors: frozenset[str]
-) -> str | None:
+def _network(seen: Seen, backend: str | None, links: set[str], errors: frozenset[str]) -> str | None:
     if backend is None:
         return NONE if seen.all(NO_IB) or "ifname_not_found" in errors else None
     if _VERBS.fullmatch(backend):
@@ -186,7 +176,7 @@ def _gdr(seen: Seen, network: str | None) -> bool | None:
     verbs = [key for key in seen.channels if _VERBS.fullmatch(key[0])]
     if verbs:
         # Sending may go through the host where reading GPU memory is slow; receiving may not.
-        counted = [gdr for _name, receives, gdr in verbs if receives] or [one[2] for one in verbs]
+        counted = [gdr for _name, receives, gdr in verbs if receives] or [verb[2] for verb in verbs]
         return all(counted)
     rings = seen.all(RINGS)
     if False in rings:
@@ -200,4 +190,4 @@ def _gdr(seen: Seen, network: str | None) -> bool | None:
 
 def _sockets(seen: Seen) -> tuple[Interface, ...] | None:
     found = seen.all(SOCKETS)
-    return tuple(dict.fromkeys(one for some in found for one in some)) if found else None
+    return tuple(dict.fromkeys(entry for some in found for entry in some)) if found else None

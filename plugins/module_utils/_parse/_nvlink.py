@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the three forms of ``nvidia-smi nvlink`` share: GPU lines, remarks, marks of a cut text."""
+"""What the three forms of ``nvidia-smi nvlink`` share: GPUs with their lines, remarks, marks of a cut text."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Callable, Generic, TypeVar
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import ParseError, flat_lines, no_facts
 
 _GPU = re.compile(r"GPU ([0-9]{1,4}): ?(.*)")
 _UUID = " (UUID:"
@@ -40,14 +38,6 @@ class Header:
     def label(self) -> str:
         """``GPU 3``, the subject of checks."""
         return "GPU" if self.index is None else f"GPU {self.index}"
-
-
-def squeezed(tool: str, text: str, empty: str) -> list[str]:
-    """The lines with single blanks between words; ParseError (saying ``empty``) without any."""
-    lines = [" ".join(line.split()) for line in clean_lines(text)]
-    if not any(lines):
-        raise ParseError(tool, 0, "", f"empty output: {empty}")
-    return lines
 
 
 def header(line: str) -> Header | None:
@@ -84,9 +74,72 @@ def refusals(lines: list[str]) -> tuple[str, ...]:
     return tuple(line for line in lines if is_refusal(line))
 
 
-def nothing(tool: str, lines: list[str], reason: str) -> ParseError:
+def nothing(tool: str, lines: list[str], reason: str, empty: str = "empty output") -> ParseError:
     """The error for a text without facts: it names the refusal, else the first line."""
     said = refusals(lines)
-    wanted = said[0] if said else next(line for line in lines if line)
-    line_no = lines.index(wanted) + 1
-    return ParseError(tool, line_no, wanted, "nvidia-smi gave up" if said else reason, said)
+    if said:
+        return ParseError(tool, lines.index(said[0]) + 1, said[0], "nvidia-smi gave up", said)
+    return no_facts(tool, lines, reason, empty)
+
+
+@dataclass
+class Block:
+    """The lines of one GPU, gathered before they are read. ``messages``: why it has no links."""
+
+    gpu: Header
+    messages: dict[str, None] = field(default_factory=dict)
+
+    @property
+    def told(self) -> bool:
+        """Whether a link of this GPU was spoken of."""
+        raise NotImplementedError
+
+
+B = TypeVar("B", bound=Block)
+
+
+class Reader(Generic[B]):
+    """Sorts lines into GPUs; a text without the first GPU line gives one of no index."""
+
+    def __init__(self, tool: str, new: Callable[[Header], B]) -> None:
+        self.tool = tool
+        self.blocks: dict[int | None, B] = {}
+        self.block: B | None = None
+        self._new = new
+
+    def read(self, text: str, wanted: str) -> tuple[str, ...]:
+        """Take every line, and return those in which nvidia-smi gives up; ParseError without ``wanted``."""
+        lines = flat_lines(text)
+        for line_no, line in enumerate(lines, 1):
+            if not line or is_refusal(line):
+                continue
+            gpu = header(line)
+            if gpu is None:
+                self.take(line_no, line)
+            else:
+                self._open(line_no, line, gpu)
+        if not self.found():
+            empty = "empty output: old drivers print nothing for GPUs without NVLink"
+            raise nothing(self.tool, lines, f"no {wanted} from here to the end", empty)
+        return refusals(lines)
+
+    def found(self) -> bool:
+        """Whether there was anything to tell."""
+        return bool(self.blocks)
+
+    def take(self, line_no: int, line: str) -> None:
+        """A line that begins no GPU."""
+        raise NotImplementedError
+
+    def current(self) -> B:
+        """The GPU that a line belongs to."""
+        if self.block is None:
+            self.block = self.blocks[None] = self._new(Header())
+        return self.block
+
+    def _open(self, line_no: int, line: str, gpu: Header) -> None:
+        known = self.blocks.get(gpu.index)
+        if known is None:
+            self.block = self.blocks[gpu.index] = self._new(gpu)
+        elif known is not self.block or known.told or known.messages:
+            raise ParseError(self.tool, line_no, line, "this GPU was already listed")

@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass, field, fields
 from typing import Any, Mapping
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import to_int
+from .._ground import text as ground
+from .._ground.text import ParseError, to_int
 
 NOT_THERE = "N/A"
 # What stands in a field, or in place of everything, where the driver cannot reach a GPU.
@@ -17,9 +18,7 @@ NEEDS_RESET = ("gpu requires reset", "requires a reset")
 _NUMBER = re.compile(r"([0-9]{1,18})(?:\.[0-9]{1,6})?(?: ?[A-Za-z%()]{1,9})?")
 _DEVICE_ID = re.compile(r"(?:0[xX])?([0-9A-Fa-f]{4})10[dD][eE]")
 _BUS_ID = re.compile(r"(?:([0-9A-Fa-f]{4,8}):)?([0-9A-Fa-f]{2}):([0-9A-Fa-f]{2})(?:\.([0-7]))?")
-_BUS_ID_IN_LINE = re.compile(
-    r"(?:[0-9A-Fa-f]{4}|[0-9A-Fa-f]{8}):[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]"
-)
+_BUS_ID_IN_LINE = re.compile(r"(?:[0-9A-Fa-f]{4}|[0-9A-Fa-f]{8}):[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]")
 _INFOROM = "inforom is corrupted at gpu"
 _HANDLE = "unable to determine the device handle for"
 
@@ -122,7 +121,7 @@ class Nvsmi:
     @property
     def excerpt(self) -> bool:
         """Whether this is no more than what a search for one section found."""
-        return bool(self.gpus) and not self.driver and not any(one.bus_id for one in self.gpus)
+        return bool(self.gpus) and not self.driver and not any(gpu.bus_id for gpu in self.gpus)
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ class Remarks:
 
 
 # The fields of Gpu that hold a text as it was printed.
-_TEXTS = frozenset(one.name for one in fields(Gpu) if one.type == "str")
+_TEXTS = frozenset(field.name for field in fields(Gpu) if field.type == "str")
 
 
 def gpu(
@@ -159,7 +158,7 @@ def gpu(
         pci_device_id=device.group(1).lower() if device else "",
         memory_total_mib=number(texts.get("memory_total", "")),
         bar1_total_mib=number(texts.get("bar1_total", "")),
-        pcie=Pcie(**{one.name: number(texts.get("pcie_" + one.name, "")) for one in fields(Pcie)}),
+        pcie=Pcie(**{field.name: number(texts.get("pcie_" + field.name, "")) for field in fields(Pcie)}),
         clocks_events=clocks_events,
         fabric=fabric,
         fabric_health=fabric_health,
@@ -190,6 +189,17 @@ def address(bus_id: str) -> str:
         return bus_id
     domain, bus, device, function = match.groups()
     return f"{int(domain or '0', 16):04x}:{bus}:{device}.{function or '0'}".lower()
+
+
+def log(lines: list[str], driver: str, cuda: str, attached_gpus: str, gpus: tuple[Gpu, ...]) -> Nvsmi:
+    """All that was read, from the texts of its fields and with the warnings between them."""
+    said = remarks(lines)
+    return Nvsmi(driver, cuda, count(attached_gpus), gpus, said.inforom, said.unreachable)
+
+
+def no_facts(tool: str, lines: list[str], reason: str) -> ParseError:
+    """The error for a text without facts, with its first lines as what nvidia-smi says instead."""
+    return ground.no_facts(tool, lines, reason, said=tuple(line.strip() for line in lines if line.strip())[:5])
 
 
 def remarks(lines: list[str]) -> Remarks:

@@ -96,6 +96,4 @@ AFTER_MIG = ("accounting mode", "driver model", "serial number", "gpu uuid", "mi
 LAST = "processes"  # what every driver shows last, or nearly so
 AFTER_FABRIC = (LAST, "capabilities")
 # A line of these is no value that was wrapped.
-HEADERS = frozenset(
-    (*SECTIONS, *EVENTS, *ABSENT, *AFTER_MIG, *AFTER_FABRIC, "fabric", "health", "mig device")
-)
+HEADERS = frozenset((*SECTIONS, *EVENTS, *ABSENT, *AFTER_MIG, *AFTER_FABRIC, "fabric", "health", "mig device"))

@@ -6,10 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import ParseError, clean_lines
 
 # Longer numbers are none of its own, and slow to convert.
 _DIGITS = 20
@@ -40,9 +37,9 @@ def records(tool: str, text: str) -> list[dict[str, Any]]:
     except (ValueError, RecursionError) as exc:
         why = "nested too deep" if isinstance(exc, RecursionError) else str(exc)
         raise ParseError(tool, 0, "", why) from exc
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+    if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
         raise ParseError(tool, 0, "", "no array of objects")
-    return [one for one in found if one]
+    return [item for item in found if item]
 
 
 def text_of(tool: str, record: dict[str, Any], key: str) -> str:

@@ -11,10 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import ParseError, clean_lines
 
 _TOOL = "beegfs_net"
 KINDS = ("mgmt_nodes", "meta_nodes", "storage_nodes")
@@ -75,11 +72,11 @@ def parse(text: str) -> tuple[BeegfsNode, ...]:
 
 
 def _connections(line_no: int, line: str) -> tuple[Connections, ...]:
-    told = line.strip()[len(_LABEL) :].strip().rstrip(";").strip()
-    if told == NONE:
+    reported = line.strip()[len(_LABEL) :].strip().rstrip(";").strip()
+    if reported == NONE:
         return ()
     found = []
-    for part in told.split(";"):
+    for part in reported.split(";"):
         match = _CONNECTION.fullmatch(part.strip())
         if match is None:
             raise ParseError(_TOOL, line_no, line, f"{part.strip()[:40]!r} is no connection")

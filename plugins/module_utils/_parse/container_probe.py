@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parse what _probe/asked tells: lines of who, a key and what was seen, parted by tabs."""
+"""Parse what _ask/container/query tells: lines of who, a key and what was seen, parted by tabs."""
 
 from __future__ import annotations
 
@@ -7,23 +7,9 @@ import re
 from dataclasses import asdict
 from typing import Any, Callable, NamedTuple
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
-    _container_facts as facts_of,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
-    _container_inside as inside,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._container_facts import (
-    ContainerProbe,
-    Engine,
-    Run,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-    is_whole,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._probe import wish
+from .._ground.text import ParseError, clean_lines, is_whole
+from . import _container_desired as wish, _container_facts as facts_of, _container_inside as inside
+from ._container_facts import ContainerProbe, Engine, Run
 
 _TOOL = "container_probe"
 NOTHING: dict[str, Any] = asdict(ContainerProbe())
@@ -63,18 +49,18 @@ def parse(text: str) -> ContainerProbe:
         raise last.wrong(f"not the end of {len(read)} lines")
     if not read or (read[0].who, read[0].key, read[0].words) != (_HOST, "format", ["1"]):
         raise ParseError(_TOOL, 1, lines[0][1], "not of a known format")
-    told = _host([one for one in read[1:] if one.who == _HOST])
-    runs = told.pop("runs")
-    if {one["who"] for one in runs} != (set(_WHO) if "origin" in told else set()):
+    reported = _host([entry for entry in read[1:] if entry.who == _HOST])
+    runs = reported.pop("runs")
+    if {run["who"] for run in runs} != (set(_WHO) if "origin" in reported else set()):
         raise ParseError(_TOOL, 0, "", "it does not tell of the containers that were started")
     for who in _WHO:
-        seen = [one for one in read if one.who == who]
+        seen = [entry for entry in read if entry.who == who]
         ran = [run for run in runs if run["who"] == who and run["how"] == facts_of.RAN]
         if seen and not ran:
             raise seen[0].wrong("of a container that did not run")
         if ran:
             ran[0]["inside"] = _seen(who, seen)
-    return ContainerProbe(**told, runs=tuple(Run(**one) for one in runs))
+    return ContainerProbe(**reported, runs=tuple(Run(**run) for run in runs))
 
 
 def facts(parsed: ContainerProbe) -> dict[str, Any]:
@@ -91,7 +77,7 @@ def _line(number: int, text: str) -> _Line:
 
 
 def _host(lines: list[_Line]) -> dict[str, Any]:
-    told: dict[str, Any] = {"runs": []}
+    reported: dict[str, Any] = {"runs": []}
     for line in lines:
         if line.key not in _KEYS:
             raise line.wrong("not a key of the host's")
@@ -101,16 +87,16 @@ def _host(lines: list[_Line]) -> dict[str, Any]:
         new = read(line)
         for key, value in new.items():
             if key == "runs":
-                if any(one["who"] == value["who"] for one in told["runs"]):
+                if any(run["who"] == value["who"] for run in reported["runs"]):
                     raise line.wrong("told twice")
-                told["runs"].append(value)
-            elif key in told:
+                reported["runs"].append(value)
+            elif key in reported:
                 raise line.wrong("told twice")
             else:
-                told[key] = value
-    if told.keys() - {"runs"} not in _SHAPES:
+                reported[key] = value
+    if reported.keys() - {"runs"} not in _SHAPES:
         raise ParseError(_TOOL, 0, "", "it does not tell what was asked for and how far it came")
-    return told
+    return reported
 
 
 def _wish(line: _Line) -> dict[str, Any]:
@@ -160,7 +146,7 @@ _KEYS: dict[str, tuple[int, int, Callable[[_Line], dict[str, Any]]]] = {
 
 
 def _seen(who: str, lines: list[_Line]) -> facts_of.Inside:
-    marks = [(one.key, one.words) for one in lines[:1] + lines[-1:]]
+    marks = [(line.key, line.words) for line in lines[:1] + lines[-1:]]
     if len(lines) < 2 or marks != [("begin", ["1"]), ("end", ["1"])]:
         raise ParseError(_TOOL, 0, "", f"what {who} saw is cut off")
     build = inside.Builder()

@@ -5,10 +5,7 @@ from __future__ import annotations
 
 import re
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import ParseError, clean_lines
 
 _TOOL = "dcb"
 _PFC = re.compile(r"([0-7]):(on|off)")

@@ -9,10 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import ParseError, clean_lines
 
 _TOOL = "dkms_status"
 _WORD = r"[A-Za-z0-9_.+~:@-]{1,120}"
@@ -23,6 +20,17 @@ _LINE = re.compile(
 # What DKMS says beside its answer.
 _ASIDE = ("Deprecated feature:", "Warning:", "WARNING:")
 INSTALLED = ("installed", "installed-weak")
+
+
+@dataclass(frozen=True)
+class DkmsModule:
+    """A module as DKMS names it."""
+
+    name: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.name}/{self.version}"
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from operator import itemgetter
 from typing import Any, Iterator, NamedTuple
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data import kernel_log
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-    is_whole,
-)
+from .._data import kernel_log
+from .._ground.text import clean_lines, is_whole, no_facts
 
 _TOOL = "dmesg"
 NOTHING: dict[str, Any] = {
@@ -28,9 +24,7 @@ _MORE_LINES = 3
 
 _KMSG = re.compile(r"\d{1,4},(\d{1,20}),(\d{1,20}),[^;]{1,60};(.*)")
 _RAW = re.compile(r"<\d{1,4}>")
-_LEVEL = re.compile(
-    r"(?:kern|user|daemon|syslog|auth) ?: ?(?:emerg|alert|crit|err|warn|notice|info|debug) ?: "
-)
+_LEVEL = re.compile(r"(?:kern|user|daemon|syslog|auth) ?: ?(?:emerg|alert|crit|err|warn|notice|info|debug) ?: ")
 _WHEN = (
     r"(?:\S{2,8} \d{1,2} \d\d:\d\d:\d\d(?:\.\d{1,9})?"
     r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,+:Z-]{0,20}"
@@ -71,9 +65,7 @@ _PEERMEM_ERROR = re.compile(
 )
 # Said of every module that the distribution did not sign; the module works.
 _HARMLESS = "module verification failed"
-_REFUSED = re.compile(
-    r"[Ll]oading of [\w ,-]{1,60} is rejected|unsigned module loading is restricted"
-)
+_REFUSED = re.compile(r"[Ll]oading of [\w ,-]{1,60} is rejected|unsigned module loading is restricted")
 _IOMMU = re.compile(r"iommu: Default domain type: (Passthrough|Translated)")
 _FIRST_WORDS = ("Linux version ", "Booting Linux on ")
 
@@ -148,7 +140,8 @@ def parse(text: str) -> Dmesg:
     lines = [" ".join(line.split()).lstrip("> |") for line in clean_lines(text)]
     records = list(_records(lines))
     if not records:
-        raise _no_log(lines)
+        said = tuple(line for line in lines if line.startswith("dmesg:"))
+        raise no_facts(_TOOL, lines, "not one line of a kernel log", said=said)
     log = _Log()
     for record in records:
         if _INTERESTING.search(record.text):
@@ -162,9 +155,9 @@ def facts(parsed: Dmesg) -> dict[str, Any]:
         "failures": _texts(parsed, kernel_log.FAILURE),
         "warnings": _texts(parsed, kernel_log.WARNING),
         "has_peermem_error": bool(parsed.peermem),
-        "xids": [asdict(one) for one in parsed.xids],
-        "sxids": [asdict(one) for one in parsed.sxids],
-        "kernel": [one.text for one in parsed.kernel],
+        "xids": [asdict(xid) for xid in parsed.xids],
+        "sxids": [asdict(sxid) for sxid in parsed.sxids],
+        "kernel": [message.text for message in parsed.kernel],
     }
     if parsed.firmware:
         found["firmware"] = parsed.firmware[0][1]
@@ -174,7 +167,7 @@ def facts(parsed: Dmesg) -> dict[str, Any]:
 
 
 def _texts(parsed: Dmesg, kind: str) -> list[str]:
-    return list(dict.fromkeys(one.text for one in parsed.hca if one.kind == kind))
+    return list(dict.fromkeys(message.text for message in parsed.hca if message.kind == kind))
 
 
 def _records(lines: list[str]) -> Iterator[_Record]:
@@ -241,17 +234,9 @@ def _split(line: str) -> tuple[float | None, str, bool | None]:
 
 
 def _beginning_lost(records: list[_Record]) -> bool | None:
-    if any(one.seconds == 0 or one.text.startswith(_FIRST_WORDS) for one in records):
+    if any(record.seconds == 0 or record.text.startswith(_FIRST_WORDS) for record in records):
         return False
-    return True if any(one.seconds is not None for one in records) else None
-
-
-def _no_log(lines: list[str]) -> ParseError:
-    if not any(lines):
-        return ParseError(_TOOL, 0, "", "empty output")
-    line_no, line = next((n, line) for n, line in enumerate(lines, 1) if line)
-    said = tuple(line for line in lines if line.startswith("dmesg:"))
-    return ParseError(_TOOL, line_no, line, "not one line of a kernel log", said)
+    return True if any(record.seconds is not None for record in records) else None
 
 
 class _Log:
@@ -297,8 +282,8 @@ class _Log:
         """Everything; a step of what failed is told by the failure."""
         hca = list(self._hca.values())
         for step, whole in _STEPS:
-            failed = {one.device for one in hca if whole.search(one.text)}
-            hca = [one for one in hca if not (step.fullmatch(one.text) and one.device in failed)]
+            failed = {message.device for message in hca if whole.search(message.text)}
+            hca = [message for message in hca if not (step.fullmatch(message.text) and message.device in failed)]
         return Dmesg(
             hca=tuple(hca),
             kernel=tuple(self._kernel.values()),
@@ -317,9 +302,9 @@ class _Log:
         if firmware is not None:
             self._firmware[(device, firmware.group(1))] = None
         if any(pattern.search(text) for pattern in _ALIVE):
-            for key, one in self._hca.items():
-                if one.device == device and one.kind == kernel_log.FAILURE:
-                    self._hca[key] = replace(one, recovered=True)
+            for key, entry in self._hca.items():
+                if entry.device == device and entry.kind == kernel_log.FAILURE:
+                    self._hca[key] = replace(entry, recovered=True)
             return
         for known, pattern in _HCA:
             match = pattern.search(text)

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages import Package
+from .._ground.text import ParseError
+from .packages import Package
 
 _TOOL = "dpkg_status"
 _FIELDS = ("Package", "Status", "Version", "Architecture")

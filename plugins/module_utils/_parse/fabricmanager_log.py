@@ -7,10 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import clean_lines, no_facts
 
 _TOOL = "fabricmanager_log"
 NOTHING: dict[str, Any] = {"lines": 0, "error_lines": 0, "sxid": [], "nvswitch_pci": []}
@@ -19,13 +16,9 @@ NOTHING: dict[str, Any] = {"lines": 0, "error_lines": 0, "sxid": [], "nvswitch_p
 _RECORD = re.compile(r"\[([^\[\]]{1,40})\] \[([A-Z]{1,10})\] (?:\[tid [0-9]{1,12}\] )?(.*)")
 _ERRORS = ("ERROR", "CRITICAL", "FATAL")
 _SXID = re.compile(r"NVSwitch (fatal|non-fatal) error ([0-9]{1,6})\b", re.IGNORECASE)
-_PCI = re.compile(
-    r"pci bus id ([0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])", re.IGNORECASE
-)
+_PCI = re.compile(r"pci bus id ([0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])", re.IGNORECASE)
 _PORT = re.compile(r"\bport ([0-9]{1,4})\b")
-_START = re.compile(
-    r"Fabric Manager version ([0-9]{1,5}(?:\.[0-9]{1,5}){1,3}) is running", re.IGNORECASE
-)
+_START = re.compile(r"Fabric Manager version ([0-9]{1,5}(?:\.[0-9]{1,5}){1,3}) is running", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -54,8 +47,6 @@ class FmLog:
 def parse(text: str) -> FmLog:
     """Read the log; raise ParseError where it holds not one record."""
     lines = clean_lines(text)
-    if not lines:
-        raise ParseError(_TOOL, 0, "", "empty log")
     records = 0
     version = ""
     errors: list[FmError] = []
@@ -73,8 +64,7 @@ def parse(text: str) -> FmLog:
         if record.group(2) in _ERRORS:
             errors.append(_error(record.group(1), record.group(3)))
     if not records:
-        line_no, line = next((n, line) for n, line in enumerate(lines, 1) if line)
-        raise ParseError(_TOOL, line_no, line, "not one record of the fabric manager")
+        raise no_facts(_TOOL, lines, "not one record of the fabric manager", "empty log")
     return FmLog(_count(text), records, version, tuple(errors), tuple(earlier))
 
 
@@ -102,8 +92,8 @@ def facts(parsed: FmLog) -> dict[str, Any]:
     found: dict[str, Any] = {
         "lines": parsed.lines,
         "error_lines": len(every),
-        "sxid": sorted({one.sxid for one in every if one.sxid}),
-        "nvswitch_pci": sorted({one.pci for one in every if one.pci}),
+        "sxid": sorted({error.sxid for error in every if error.sxid}),
+        "nvswitch_pci": sorted({error.pci for error in every if error.pci}),
     }
     if parsed.version:
         found["version"] = parsed.version

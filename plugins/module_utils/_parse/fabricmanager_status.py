@@ -7,10 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import ParseError, flat_lines
 
 _TOOL = "fabricmanager_status"
 NOTHING: dict[str, Any] = {}
@@ -19,9 +16,7 @@ MISMATCH = "version mismatch"
 NOTHING_TO_DO = "NV_WARN_NOTHING_TO_DO"
 
 _NUMBER = r"([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})"
-_MISMATCH = re.compile(
-    r"\bversion " + _NUMBER + r" do\S{0,6}(?: not)? match (?:with )?driver version " + _NUMBER
-)
+_MISMATCH = re.compile(r"\bversion " + _NUMBER + r" do\S{0,6}(?: not)? match (?:with )?driver version " + _NUMBER)
 _VERSION = re.compile(r"Fabric Manager version is ?: ?" + _NUMBER)
 _PAGER = re.compile(r"lines [0-9]{1,6}-[0-9]{1,6}(?:/[0-9]{1,6})?(?: \(END\))?|\(END\)")
 # Tree characters of the group's processes, in any locale; then the process id.
@@ -31,9 +26,7 @@ _UNHAPPY = re.compile(r"error|fail|abort|match|not |unable|invalid", re.IGNORECA
 _NOT_FOUND = re.compile(r"\bnvidia-fabricmanager\S{0,10} could not be found|Loaded: not-found")
 _NO_SYSTEMD = ("System has not been booted with systemd", "Failed to connect to bus")
 _STARTED = re.compile(r"\bsystemd\[[0-9]{1,10}\]: Started .{0,60}fabric ?manager", re.IGNORECASE)
-_STOPPED = re.compile(
-    r"\bsystemd\[[0-9]{1,10}\]: Stopp(?:ing|ed) .{0,60}fabric ?manager", re.IGNORECASE
-)
+_STOPPED = re.compile(r"\bsystemd\[[0-9]{1,10}\]: Stopp(?:ing|ed) .{0,60}fabric ?manager", re.IGNORECASE)
 _FAILED = ("Failed with result", "status=1/FAILURE", "Failed to start", "Start request repeated")
 
 
@@ -110,9 +103,7 @@ class _Reader:
             self.started = True
             self.failed = self.nothing_to_do = False
             self.mismatch = None
-        elif any(words in line for words in _FAILED) or (
-            self.started and _STOPPED.search(line) is not None
-        ):
+        elif any(words in line for words in _FAILED) or (self.started and _STOPPED.search(line) is not None):
             self.started, self.failed = False, True
         daemon = _DAEMON.search(line)
         if daemon is not None and _UNHAPPY.search(daemon.group(1)) is not None:
@@ -152,7 +143,7 @@ class _Reader:
 
 def parse(text: str) -> FmStatus:
     """Read the status; raise ParseError where it tells neither a state nor a version."""
-    lines = [" ".join(line.split()) for line in clean_lines(text)]
+    lines = flat_lines(text)
     if not any(lines):
         raise ParseError(_TOOL, 0, "", "empty output")
     reader = _Reader()

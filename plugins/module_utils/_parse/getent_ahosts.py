@@ -5,10 +5,7 @@ from __future__ import annotations
 
 import ipaddress
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import ParseError, clean_lines
 
 _TOOL = "getent_ahosts"
 

@@ -6,10 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import ParseError, clean_lines
 
 _TOOL = "gpu_use"
 # What is asked for (_evidence.COMMANDS), in this order: percent, percent, MiB, MiB.

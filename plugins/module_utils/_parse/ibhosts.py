@@ -7,12 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._fabric import (
-    errors_only,
-    flat_lines,
-    tool_errors,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from .._ground.text import ParseError, flat_lines
+from ._fabric import errors_only, tool_errors
 
 _TOOL = "ibhosts"
 NOTHING: dict[str, Any] = {"n": 0, "hosts": []}

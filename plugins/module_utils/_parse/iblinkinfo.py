@@ -7,15 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._fabric import (
-    errors_only,
-    tool_errors,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-    is_warning,
-)
+from .._ground.text import ParseError, clean_lines, is_warning
+from ._fabric import errors_only, tool_errors
 
 _TOOL = "iblinkinfo"
 NOTHING: dict[str, Any] = {"n_ports": 0, "state_counts": {}, "could_be_warnings": 0, "ports": []}
@@ -26,9 +19,7 @@ _NOT_AVAILABLE = '"Port not available"'
 _MORE_LINES = 3
 _HEADER = re.compile(r"(CA|Switch|Router|\?\?):? (?:(0x[0-9a-fA-F]{1,16}) )?(.+)")
 # Bounded: a guid, a name of at most 64 characters and its padding, LID, port and external port.
-_LOCAL = re.compile(
-    r'(?:(0x[0-9a-fA-F]{1,16}) )?(?:"([^"]*)" )?([0-9]{1,10}) ([0-9]{1,3})\[ ?[0-9]{0,4} ?\]'
-)
+_LOCAL = re.compile(r'(?:(0x[0-9a-fA-F]{1,16}) )?(?:"([^"]*)" )?([0-9]{1,10}) ([0-9]{1,3})\[ ?[0-9]{0,4} ?\]')
 # Behind the bracket ``-p`` prints the switch's settings in another one.
 _STATE = re.compile(
     r"(?:([0-9]{1,2}X|undefined \([0-9]{1,5}\)) "
@@ -40,6 +31,10 @@ _REMOTE = re.compile(
     r"\( ?(.*)\)"
 )
 _COULD_BE = "Could be "
+# A link that is up in one of these has no routes, so it carries no data.
+NOT_SET_UP = ("Initialize", "Init", "Armed")
+# What a port does on its way up; one that is found there does not get up.
+NOT_TRAINED = ("PortConfigurationTraining", "LinkErrorRecovery")
 
 
 @dataclass(frozen=True)
@@ -107,26 +102,24 @@ def parse(text: str) -> Iblinkinfo:
 def facts(parsed: Iblinkinfo) -> dict[str, Any]:
     """The facts as JSON-ready values; ``error`` only where the tool could not look."""
     counts: dict[str, int] = {}
-    for one in parsed.ports:
-        state = f"{one.state}/{one.phys}"
+    for port in parsed.ports:
+        state = f"{port.state}/{port.phys}"
         counts[state] = counts.get(state, 0) + 1
     found: dict[str, Any] = {
         "n_ports": len(parsed.ports),
         "state_counts": counts,
-        "could_be_warnings": sum(
-            bool(one.could_be_width or one.could_be_speed) for one in parsed.ports
-        ),
+        "could_be_warnings": sum(bool(port.could_be_width or port.could_be_speed) for port in parsed.ports),
         "ports": [
             {
-                "local_lid": one.lid,
-                "local_port": one.port,
-                "width": one.width,
-                "speed_gbps": one.speed_gbps,
-                "state": one.state,
-                "phys": one.phys,
-                "remote": one.remote,
+                "local_lid": port.lid,
+                "local_port": port.port,
+                "width": port.width,
+                "speed_gbps": port.speed_gbps,
+                "state": port.state,
+                "phys": port.phys,
+                "remote": port.remote,
             }
-            for one in parsed.ports
+            for port in parsed.ports
         ],
         "error_lines": list(parsed.error_lines),
     }

@@ -6,23 +6,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._fabric import (
-    errors_only,
-    flat_lines,
-    tool_errors,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._topology import (
-    CA,
-    NODES,
-    PORTS,
-    ROUTER,
-    SWITCH,
-    TOPOLOGY,
-    Ibnetdiscover,
-    Link,
-    Node,
-)
+from .._ground.text import ParseError, flat_lines
+from ._fabric import errors_only, tool_errors
+from ._topology import CA, NODES, PORTS, ROUTER, SWITCH, TOPOLOGY, Ibnetdiscover, Link, Node
 
 _TOOL = "ibnetdiscover"
 NOTHING: dict[str, Any] = {"switches": 0, "cas": 0, "routers": 0, "link_widths": {}}
@@ -46,9 +32,7 @@ _LISTED_PORT = re.compile(
     r"(SW|CA|RT|\?\?) ([0-9]{1,10}) ([0-9]{1,3}) 0x([0-9a-fA-F]{1,16}) "
     r"([0-9]{1,2}x|\?\?) (\?\?\?|[A-Z]{3}[0-9]{0,3})"
 )
-_LISTED_PEER = re.compile(
-    r" - (SW|CA|RT|\?\?) ([0-9]{1,10}) ([0-9]{1,3}) 0x([0-9a-fA-F]{1,16}) \( ?'"
-)
+_LISTED_PEER = re.compile(r" - (SW|CA|RT|\?\?) ([0-9]{1,10}) ([0-9]{1,3}) 0x([0-9a-fA-F]{1,16}) \( ?'")
 _LISTED_NODE = re.compile(
     r"(Ca|Switch|Router|\?\?\?) ?: ?0x([0-9a-fA-F]{1,16}) ports ([0-9]{1,3}) "
     r'devid 0x([0-9a-fA-F]{1,8}) vendid 0x[0-9a-fA-F]{1,8} "([^"]*)"'
@@ -150,9 +134,7 @@ class _Reader:
         self.ids = {}
         self.node = node
 
-    def _new(
-        self, line_no: int, line: str, kind: str, guid: str, name: str, n_ports: int
-    ) -> _Building:
+    def _new(self, line_no: int, line: str, kind: str, guid: str, name: str, n_ports: int) -> _Building:
         key = (kind, _guid(guid))
         known = self.nodes.get(key)
         if known is not None:
@@ -166,14 +148,10 @@ class _Reader:
     def _port(self, line_no: int, line: str) -> None:
         match = _PORT.match(line) or _PORT.match(self._wrapped(line_no))
         if match is None:
-            raise ParseError(
-                _TOOL, line_no, line, 'not \'[PORT] "TYPE-GUID"[PORT] # "NAME" lid N WIDTHSPEED\''
-            )
+            raise ParseError(_TOOL, line_no, line, 'not \'[PORT] "TYPE-GUID"[PORT] # "NAME" lid N WIDTHSPEED\'')
         if self.node is None:
             raise ParseError(_TOOL, line_no, line, "belongs to no node: its line is missing")
-        port, own, kind, peer, peer_port, _guid_of_port, lid, name, peer_lid, width, speed = (
-            match.groups()
-        )
+        port, own, kind, peer, peer_port, _guid_of_port, lid, name, peer_lid, width, speed = match.groups()
         link = Link(
             int(port),
             None if lid is None else int(lid),
@@ -192,9 +170,7 @@ class _Reader:
     def _listed_port(self, line_no: int, line: str) -> None:
         match = _LISTED_PORT.match(line)
         if match is None:
-            raise ParseError(
-                _TOOL, line_no, line, "not 'TYPE LID PORT 0xGUID WIDTH SPEED' at its beginning"
-            )
+            raise ParseError(_TOOL, line_no, line, "not 'TYPE LID PORT 0xGUID WIDTH SPEED' at its beginning")
         kind, lid, port, guid, width, speed = match.groups()
         rest = line[match.end() :]
         peer = _LISTED_PEER.match(rest)
@@ -204,9 +180,7 @@ class _Reader:
             if peer is None:
                 raise ParseError(_TOOL, line_no, line, "cut within the other end")
         self._use(line_no, line, PORTS)
-        node = self.nodes.setdefault(
-            (_TYPES[kind], _guid(guid)), _Building(_TYPES[kind], _guid(guid), "")
-        )
+        node = self.nodes.setdefault((_TYPES[kind], _guid(guid)), _Building(_TYPES[kind], _guid(guid), ""))
         node.lid = int(lid)
         number = int(port)
         known = node.links.get(number) or node.dangling.get(number)
@@ -297,8 +271,7 @@ def facts(parsed: Ibnetdiscover) -> dict[str, Any]:
 def _ports_list(parsed: Ibnetdiscover) -> dict[str, int]:
     """How many lines of each kind the list has."""
     lines = {
-        node: [link.speed for link in node.links]
-        + [speed for _port, _width, speed in node.dangling]
+        node: [link.speed for link in node.links] + [speed for _port, _width, speed in node.dangling]
         for node in parsed.nodes
     }
     return {

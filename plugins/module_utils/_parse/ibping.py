@@ -7,11 +7,7 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-    complaints,
-)
+from .._ground.text import ParseError, complaints, flat_lines
 
 _TOOL = "ibping"
 NOTHING: dict[str, Any] = {"pong_lines": 0, "n": 0, "error_lines": []}
@@ -62,7 +58,7 @@ def parse(text: str) -> Ibping:
     The loss is the one printed. It may lag the counts by one packet, the one that was under way
     when the run was interrupted.
     """
-    lines = [" ".join(line.split()) for line in clean_lines(text)]
+    lines = flat_lines(text)
     pongs = sum(line.startswith("Pong from ") for line in lines)
     errors = complaints(lines, warnings=True)
     header = _only(lines, _HEADER)
@@ -111,11 +107,11 @@ def _only(lines: list[str], mark: str) -> tuple[int, str] | None:
 def _no_statistics(lines: list[str], pongs: int, errors: tuple[str, ...]) -> ParseError:
     if not any(lines):
         return NoStatistics(_TOOL, 0, "", "empty output: no statistics block, 0 pongs seen")
-    told = errors[-1] if errors else next(line for line in reversed(lines) if line)
+    reported = errors[-1] if errors else next(line for line in reversed(lines) if line)
     reason = f"no statistics block, {pongs} pongs seen"
     if errors:
         reason += "; ibping stopped with this error"
-    error = NoStatistics(_TOOL, lines.index(told) + 1, told, reason, errors)
+    error = NoStatistics(_TOOL, lines.index(reported) + 1, reported, reason, errors)
     error.pong_lines = pongs
     return error
 
@@ -132,9 +128,7 @@ def _target(line_no: int, line: str) -> tuple[str, str]:
 def _counts(line_no: int, line: str) -> tuple[int, int, float, int]:
     match = _COUNTS.fullmatch(line)
     if match is None:
-        raise ParseError(
-            _TOOL, line_no, line, "not 'N packets transmitted, N received, N% packet loss, time N'"
-        )
+        raise ParseError(_TOOL, line_no, line, "not 'N packets transmitted, N received, N% packet loss, time N'")
     sent, received = int(match.group(1)), int(match.group(2))
     loss = float(match.group(3))
     if not _loss_fits(sent, received, loss):

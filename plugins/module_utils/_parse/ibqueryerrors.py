@@ -7,15 +7,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._fabric import (
-    errors_only,
-    flat_lines,
-    tool_errors,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    is_warning,
-)
+from .._ground.text import ParseError, flat_lines, is_warning
+from ._fabric import errors_only, tool_errors
 
 _TOOL = "ibqueryerrors"
 NOTHING: dict[str, Any] = {
@@ -90,11 +83,7 @@ def parse(text: str) -> Ibqueryerrors:
     if not blocks and summary is None:
         return Ibqueryerrors((), error_lines=errors_only(_TOOL, lines, "no node and no summary"))
     nodes = tuple(Node(guid, name, tuple(ports)) for guid, name, ports in blocks)
-    return Ibqueryerrors(
-        nodes,
-        *(summary or (None, None, None, None, 0)),
-        tool_errors(lines, warnings=False),
-    )
+    return Ibqueryerrors(nodes, *(summary or (None, None, None, None, 0)), tool_errors(lines, warnings=False))
 
 
 def facts(parsed: Ibqueryerrors) -> dict[str, Any]:
@@ -103,10 +92,7 @@ def facts(parsed: Ibqueryerrors) -> dict[str, Any]:
         "nodes": [
             {
                 "node": node.name,
-                "ports": [
-                    {"guid": one.guid, "port": one.port, "counters": one.counters}
-                    for one in node.ports
-                ],
+                "ports": [{"guid": port.guid, "port": port.port, "counters": port.counters} for port in node.ports],
             }
             for node in parsed.nodes
         ],
@@ -146,9 +132,7 @@ def _port(line_no: int, lines: list[str]) -> Port:
     while place < len(rest):
         match = _COUNTER.match(rest, place)
         if match is None:
-            raise ParseError(
-                _TOOL, line_no, line, f"not '[COUNTER == N]' from {rest[place : place + 40]!r} on"
-            )
+            raise ParseError(_TOOL, line_no, line, f"not '[COUNTER == N]' from {rest[place : place + 40]!r} on")
         counters[match.group(1)] = int(match.group(2))
         if match.group(3):
             wide.append(match.group(1))
@@ -160,8 +144,8 @@ def _port(line_no: int, lines: list[str]) -> Port:
 
 def _summary(lines: list[str]) -> tuple[int | None, int | None, int | None, int | None, int] | None:
     """Nodes checked and bad, ports checked and bad, questions that nobody answered."""
-    told = " ".join(line.lstrip("# ") for line in lines if line.startswith("##"))
-    nodes, ports, failures = _NODES.search(told), _PORTS.search(told), _FAILURES.search(told)
+    reported = " ".join(line.lstrip("# ") for line in lines if line.startswith("##"))
+    nodes, ports, failures = _NODES.search(reported), _PORTS.search(reported), _FAILURES.search(reported)
     if nodes is None and ports is None:
         return None
     return (

@@ -5,17 +5,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any, Callable, Iterator, Tuple, TypeVar
+from typing import Any, Iterator
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-    complaints,
-    to_int,
-    to_rate,
-)
-
-T = TypeVar("T")
+from .._ground.text import ParseError, complaints, flat_lines, no_facts, to_int, to_rate
+from ._block import Block
 
 _TOOL = "ibstat"
 NOTHING: dict[str, Any] = {"cas": [], "n_cas": 0}
@@ -105,42 +98,12 @@ class Ibstat:
     partial: tuple[str, ...] = field(default=(), compare=False)
 
 
-# A value with the line it came from: number, text.
-_Found = Tuple[int, str]
-
-
-class _Block:
-    """The lines of one CA or one port, gathered before they are read."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.values: dict[str, _Found] = {}
-
-    def put(self, field: str, line_no: int, line: str, value: str) -> None:
-        known = self.values.get(field)
-        if known is not None and known[1] != value:
-            raise ParseError(_TOOL, line_no, line, f"contradicts line {known[0]}")
-        self.values[field] = (line_no, value)
-
-    def text(self, field: str) -> str:
-        return self.values[field][1] if field in self.values else ""
-
-    def number(self, field: str, key: str, convert: Callable[[str], T]) -> T | None:
-        line_no, value = self.values.get(field, (0, ""))
-        if not value:
-            return None
-        try:
-            return convert(value)
-        except ValueError as exc:
-            raise ParseError(_TOOL, line_no, f"{key}: {value}", str(exc)) from exc
-
-
-class _CaBlock(_Block):
+class _CaBlock(Block):
     def __init__(self, name: str, kind: str) -> None:
-        super().__init__(name)
+        super().__init__(_TOOL, name)
         self.kind = kind
-        self.ports: dict[int, _Block] = {}
-        self.port: _Block | None = None
+        self.ports: dict[int, Block] = {}
+        self.port: Block | None = None
 
 
 class _Reader:
@@ -180,7 +143,7 @@ class _Reader:
             if again is not self.ca.port or again.values:
                 raise ParseError(_TOOL, line_no, line, "this port was already listed")
             return
-        self.ca.port = self.ca.ports[num] = _Block(str(num))
+        self.ca.port = self.ca.ports[num] = Block(_TOOL, str(num))
 
     def _put(self, line_no: int, line: str, key: str, value: str) -> None:
         if key in _CA_KEYS:
@@ -189,9 +152,7 @@ class _Reader:
             self.ca.put(_CA_KEYS[key], line_no, line, value)
         elif key in _PORT_KEYS:
             if self.ca is None or self.ca.port is None:
-                raise ParseError(
-                    _TOOL, line_no, line, "belongs to no port: its 'Port' line is missing"
-                )
+                raise ParseError(_TOOL, line_no, line, "belongs to no port: its 'Port' line is missing")
             self.ca.port.put(_PORT_KEYS[key], line_no, line, value)
         else:
             return
@@ -203,43 +164,34 @@ def parse(text: str) -> Ibstat:
 
     A CA whose announced port count differs from the ports listed is returned as it stands.
     """
-    lines = [" ".join(line.split()) for line in clean_lines(text)]
-    if not any(lines):
-        raise ParseError(
-            _TOOL, 0, "", "empty output: no HCA is there, or its driver has not been loaded"
-        )
+    lines = flat_lines(text)
     reader = _Reader()
     for line_no, line in enumerate(lines, 1):
         reader.take(line_no, line)
     if not reader.cas:
         errors = complaints(lines, warnings=True)
         if not errors:
-            raise _no_facts(lines, "no CA and no error message from here to the end")
+            reason = "no CA and no error message from here to the end"
+            raise no_facts(_TOOL, lines, reason, "empty output: no HCA is there, or its driver has not been loaded")
         return Ibstat((), errors)
     if not reader.n_values:
-        raise _no_facts(lines, "CAs, but not one line about them that is known")
+        raise no_facts(_TOOL, lines, "CAs, but not one line about them that is known")
     cas = tuple(_ca(block) for block in reader.cas.values())
     kinds = tuple((name, block.kind) for name, block in reader.cas.items())
-    shown = tuple(
-        (name, tuple(one.values)) for block in reader.cas.values() for name, one in _named(block)
-    )
+    shown = tuple((name, tuple(entry.values)) for block in reader.cas.values() for name, entry in _named(block))
     return Ibstat(cas, complaints(lines, warnings=False), kinds, shown, _partial(reader))
 
 
 def _partial(reader: _Reader) -> tuple[str, ...]:
     """What was not told whole. Old versions show no link layer, so others must have shown one."""
-    ports = [
-        (f"{block.name}/{num}", port)
-        for block in reader.cas.values()
-        for num, port in block.ports.items()
-    ]
+    ports = [(f"{block.name}/{num}", port) for block in reader.cas.values() for num, port in block.ports.items()]
     layers = any("link_layer" in port.values for _name, port in ports)
     wanted = set(_PORT_KEYS.values()) - (set() if layers else {"link_layer"})
     bare = [block.name for block in reader.cas.values() if not block.ports]
     return (*bare, *(name for name, port in ports if not wanted <= set(port.values)))
 
 
-def _named(block: _CaBlock) -> Iterator[tuple[str, _Block]]:
+def _named(block: _CaBlock) -> Iterator[tuple[str, Block]]:
     yield block.name, block
     for num, port in block.ports.items():
         yield f"{block.name}/{num}", port
@@ -254,8 +206,7 @@ def facts(parsed: Ibstat) -> dict[str, Any]:
         lines = shown.get(ca.name, ())
         found.update({key: getattr(ca, key) for key in _CA_SHOWN if key in lines})
         found["ports"] = [
-            {"num": port.num, **_port_facts(port, shown.get(f"{ca.name}/{port.num}", ()))}
-            for port in ca.ports
+            {"num": port.num, **_port_facts(port, shown.get(f"{ca.name}/{port.num}", ()))} for port in ca.ports
         ]
         cas.append(found)
     result: dict[str, Any] = {"cas": cas, "n_cas": len(cas)}
@@ -268,11 +219,6 @@ def facts(parsed: Ibstat) -> dict[str, Any]:
 
 def _port_facts(port: Port, lines: tuple[str, ...]) -> dict[str, Any]:
     return {key: getattr(port, key) for key in _PORT_SHOWN if key in lines}
-
-
-def _no_facts(lines: list[str], reason: str) -> ParseError:
-    line_no, line = next((n, line) for n, line in enumerate(lines, 1) if line)
-    return ParseError(_TOOL, line_no, line, reason)
 
 
 def _ca(block: _CaBlock) -> Ca:
@@ -288,7 +234,7 @@ def _ca(block: _CaBlock) -> Ca:
     )
 
 
-def _port(num: int, block: _Block) -> Port:
+def _port(num: int, block: Block) -> Port:
     return Port(
         num=num,
         state=block.text("state"),

@@ -7,12 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-    to_int,
-    to_rate,
-)
+from .._ground.text import ParseError, clean_lines, no_facts, to_int, to_rate
+from ._block import Block
 
 _TOOL = "ibstatus"
 NOTHING: dict[str, Any] = {"devices": [], "n_devices": 0}
@@ -57,20 +53,11 @@ class Ibstatus:
     error: str = ""
 
 
-class _Block:
-    def __init__(self, name: str, port: int) -> None:
-        self.name = name
-        self.port = port
-        self.values: dict[str, tuple[int, str]] = {}
-
-
 def parse(text: str) -> Ibstatus:
     """Read the output of ``ibstatus``; raise ParseError where it gives neither port nor error."""
     lines = clean_lines(text)
-    if not any(line.strip() for line in lines):
-        raise ParseError(_TOOL, 0, "", "empty output")
-    blocks: dict[tuple[str, int], _Block] = {}
-    current: _Block | None = None
+    blocks: dict[tuple[str, int], Block] = {}
+    current: Block | None = None
     error = ""
     for line_no, line in enumerate(lines, 1):
         words = " ".join(_TMUX.sub("", line).split())
@@ -84,22 +71,21 @@ def parse(text: str) -> Ibstatus:
     if not any(block.values for block in blocks.values()):
         if error:
             return Ibstatus((), error)
-        line_no, line = next((n, line) for n, line in enumerate(lines, 1) if line.strip())
-        raise ParseError(_TOOL, line_no, line, "no port and no error message from here to the end")
-    return Ibstatus(tuple(_status(block) for block in blocks.values()), error)
+        raise no_facts(_TOOL, lines, "no port and no error message from here to the end")
+    return Ibstatus(tuple(_status(block, port) for (_name, port), block in blocks.items()), error)
 
 
 def facts(parsed: Ibstatus) -> dict[str, Any]:
     """The same as a JSON-ready dictionary."""
     devices = []
-    for one in parsed.ports:
-        found: dict[str, Any] = {"name": one.name, "port": one.port, **dict(one.raw)}
-        if one.lid is not None:
-            found["lid_int"] = one.lid
-        if one.sm_lid is not None:
-            found["sm_lid_int"] = one.sm_lid
-        if one.rate is not None:
-            found["rate_gbps"] = one.rate
+    for port in parsed.ports:
+        found: dict[str, Any] = {"name": port.name, "port": port.port, **dict(port.raw)}
+        if port.lid is not None:
+            found["lid_int"] = port.lid
+        if port.sm_lid is not None:
+            found["sm_lid_int"] = port.sm_lid
+        if port.rate is not None:
+            found["rate_gbps"] = port.rate
         devices.append(found)
     result: dict[str, Any] = {"devices": devices, "n_devices": len(devices)}
     if parsed.error:
@@ -110,67 +96,42 @@ def facts(parsed: Ibstatus) -> dict[str, Any]:
 
 
 def _open(
-    blocks: dict[tuple[str, int], _Block],
-    current: _Block | None,
+    blocks: dict[tuple[str, int], Block],
+    current: Block | None,
     line_no: int,
     line: str,
     header: re.Match[str],
-) -> _Block:
+) -> Block:
     key = (header.group(1), int(header.group(2)))
     known = blocks.get(key)
     if known is None:
-        known = blocks[key] = _Block(*key)
+        known = blocks[key] = Block(_TOOL, key[0])
     elif known is not current or known.values:
         raise ParseError(_TOOL, line_no, line, "this port was already listed")
     return known
 
 
-def _put(block: _Block | None, line_no: int, line: str, words: str) -> None:
+def _put(block: Block | None, line_no: int, line: str, words: str) -> None:
     key, colon, value = words.partition(":")
     field = _KEYS.get(key.strip().lower())
     if not colon or field is None:
         return  # a pager's or terminal's own words
     if block is None:
         raise ParseError(_TOOL, line_no, line, "belongs to no port: its 'device' line is missing")
-    known = block.values.get(field)
-    if known is not None and known[1] != value.strip():
-        raise ParseError(_TOOL, line_no, line, f"contradicts line {known[0]}")
-    block.values[field] = (line_no, value.strip())
+    block.put(field, line_no, line, value.strip())
 
 
-def _status(block: _Block) -> Status:
-    def text(field: str) -> str | None:
-        return block.values[field][1] if field in block.values else None
-
+def _status(block: Block, port: int) -> Status:
+    texts = dict(block.pairs())
     return Status(
         name=block.name,
-        port=block.port,
-        gid=text("gid"),
-        lid=_number(block, "lid"),
-        sm_lid=_number(block, "sm_lid"),
-        state=text("state"),
-        phys_state=text("phys_state"),
-        rate=_rate(block),
-        link_layer=text("link_layer"),
-        raw=tuple((field, value) for field, (_line_no, value) in block.values.items()),
+        port=port,
+        gid=texts.get("gid"),
+        lid=block.number("lid", "lid", to_int),
+        sm_lid=block.number("sm_lid", "sm_lid", to_int),
+        state=texts.get("state"),
+        phys_state=texts.get("phys_state"),
+        rate=block.number("rate", "rate", to_rate),
+        link_layer=texts.get("link_layer"),
+        raw=block.pairs(),
     )
-
-
-def _number(block: _Block, field: str) -> int | None:
-    line_no, value = block.values.get(field, (0, ""))
-    if not value:
-        return None
-    try:
-        return to_int(value)
-    except ValueError as exc:
-        raise ParseError(_TOOL, line_no, f"{field}: {value}", str(exc)) from exc
-
-
-def _rate(block: _Block) -> float | None:
-    line_no, value = block.values.get("rate", (0, ""))
-    if not value:
-        return None
-    try:
-        return to_rate(value)
-    except ValueError as exc:
-        raise ParseError(_TOOL, line_no, f"rate: {value}", str(exc)) from exc

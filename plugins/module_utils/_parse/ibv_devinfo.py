@@ -7,11 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-    to_int,
-)
+from .._ground.text import ParseError, flat_lines, no_facts, to_int
+from ._block import Block
 
 _TOOL = "ibv_devinfo"
 NOTHING: dict[str, Any] = {"hcas": [], "n_hcas": 0}
@@ -77,21 +74,18 @@ class IbvDevinfo:
     error_lines: tuple[str, ...] = ()
 
 
-class _Block:
+class _Hca(Block):
     def __init__(self, name: str) -> None:
-        self.name = name
-        self.values: dict[str, tuple[int, str]] = {}
-        self.ports: dict[int, _Block] = {}
+        super().__init__(_TOOL, name)
+        self.ports: dict[int, Block] = {}
 
 
 def parse(text: str) -> IbvDevinfo:
     """Read the output; raise ParseError where it gives neither a device nor an error."""
-    lines = [" ".join(line.split()) for line in clean_lines(text)]
-    if not any(lines):
-        raise ParseError(_TOOL, 0, "", "empty output")
-    hcas: dict[str, _Block] = {}
-    hca: _Block | None = None
-    port: _Block | None = None
+    lines = flat_lines(text)
+    hcas: dict[str, _Hca] = {}
+    hca: _Hca | None = None
+    port: Block | None = None
     errors: list[str] = []
     for line_no, line in enumerate(lines, 1):
         key, _colon, value = line.partition(":")
@@ -109,23 +103,19 @@ def parse(text: str) -> IbvDevinfo:
     if not any(block.values or block.ports for block in hcas.values()):
         if errors:
             return IbvDevinfo((), tuple(errors))
-        line_no, line = next((n, line) for n, line in enumerate(lines, 1) if line)
-        raise ParseError(_TOOL, line_no, line, "no device and no error from here to the end")
+        raise no_facts(_TOOL, lines, "no device and no error from here to the end")
     return IbvDevinfo(tuple(_verbs(block) for block in hcas.values()), tuple(errors))
 
 
 def facts(parsed: IbvDevinfo) -> dict[str, Any]:
     """The same as a JSON-ready dictionary."""
     hcas = []
-    for one in parsed.hcas:
+    for hca in parsed.hcas:
         found: dict[str, Any] = {
-            "name": one.name,
-            "ports": [
-                {"num": port.num, **_shown(port.values, _PORT_SHOWN, _PORT_NUMBER)}
-                for port in one.ports
-            ],
+            "name": hca.name,
+            "ports": [{"num": port.num, **_shown(port.values, _PORT_SHOWN, _PORT_NUMBER)} for port in hca.ports],
         }
-        found.update(_shown(one.values, _HCA_SHOWN, _HCA_NUMBER))
+        found.update(_shown(hca.values, _HCA_SHOWN, _HCA_NUMBER))
         hcas.append(found)
     result: dict[str, Any] = {"hcas": hcas, "n_hcas": len(hcas)}
     if parsed.error_lines:
@@ -135,37 +125,35 @@ def facts(parsed: IbvDevinfo) -> dict[str, Any]:
     return result
 
 
-def _shown(
-    values: tuple[tuple[str, str], ...], keys: tuple[str, ...], numbers: tuple[str, ...]
-) -> dict[str, Any]:
+def _shown(values: tuple[tuple[str, str], ...], keys: tuple[str, ...], numbers: tuple[str, ...]) -> dict[str, Any]:
     return {k: to_int(v) if k in numbers else v for k, v in values if k in keys}
 
 
-def _open(hcas: dict[str, _Block], name: str, line_no: int, line: str) -> _Block:
+def _open(hcas: dict[str, _Hca], name: str, line_no: int, line: str) -> _Hca:
     known = hcas.get(name)
     if known is None:
-        known = hcas[name] = _Block(name)
+        known = hcas[name] = _Hca(name)
     elif known.values or known.ports:
         raise ParseError(_TOOL, line_no, line, "this device was already listed")
     return known
 
 
-def _port(hca: _Block, num: int, line_no: int, line: str) -> _Block:
+def _port(hca: _Hca, num: int, line_no: int, line: str) -> Block:
     known = hca.ports.get(num)
     if known is None:
-        known = hca.ports[num] = _Block(str(num))
+        known = hca.ports[num] = Block(_TOOL, str(num))
     elif known.values:
         raise ParseError(_TOOL, line_no, line, "this port was already listed")
     return known
 
 
-def _put(hca: _Block | None, port: _Block | None, line_no: int, line: str) -> None:
+def _put(hca: _Hca | None, port: Block | None, line_no: int, line: str) -> None:
     key, colon, value = line.partition(":")
     value = value.strip()
     if not colon or not value:
         return
     if key in _PORT_TEXT or key in _PORT_NUMBER:
-        block = port
+        block: Block | None = port
     elif key in _HCA_TEXT or key in _HCA_NUMBER:
         # -v lists the port's own node data nowhere: such a line after a port is another device's.
         block = hca if port is None else None
@@ -178,16 +166,9 @@ def _put(hca: _Block | None, port: _Block | None, line_no: int, line: str) -> No
             to_int(value)
         except ValueError as exc:
             raise ParseError(_TOOL, line_no, line, str(exc)) from exc
-    known = block.values.get(key)
-    if known is not None and known[1] != value:
-        raise ParseError(_TOOL, line_no, line, f"contradicts line {known[0]}")
-    block.values[key] = (line_no, value)
+    block.put(key, line_no, line, value)
 
 
-def _verbs(block: _Block) -> Verbs:
-    ports = (VerbsPort(num, _values(port)) for num, port in block.ports.items())
-    return Verbs(block.name, _values(block), tuple(ports))
-
-
-def _values(block: _Block) -> tuple[tuple[str, str], ...]:
-    return tuple((key, value) for key, (_line_no, value) in block.values.items())
+def _verbs(hca: _Hca) -> Verbs:
+    ports = (VerbsPort(num, port.pairs()) for num, port in hca.ports.items())
+    return Verbs(hca.name, hca.pairs(), tuple(ports))

@@ -7,13 +7,8 @@ import ipaddress
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._records import (
-    list_of,
-    number_of,
-    records,
-    text_of,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from .._ground.text import ParseError
+from ._records import list_of, number_of, records, text_of
 
 _TOOL = "ip_addr"
 LOOPBACK = "loopback"
@@ -51,10 +46,10 @@ class Interface:
 
 def parse(text: str) -> tuple[Interface, ...]:
     """Every interface, in the kernel's order; ParseError where the text tells of none."""
-    found = tuple(_interface(one) for one in records(_TOOL, text))
+    found = tuple(_interface(record) for record in records(_TOOL, text))
     if not found:
         raise ParseError(_TOOL, 0, "", "no interface, not even lo")
-    names = [one.name for one in found]
+    names = [interface.name for interface in found]
     if len(set(names)) != len(names):
         raise ParseError(_TOOL, 0, "", "one interface is told of twice")
     return found
@@ -75,7 +70,7 @@ def _interface(record: dict[str, Any]) -> Interface:
         running="LOWER_UP" in flags,
         mtu=mtu,
         master=text_of(_TOOL, record, "master"),
-        addresses=tuple(_address(one, name) for one in list_of(_TOOL, record, "addr_info") if one),
+        addresses=tuple(_address(entry, name) for entry in list_of(_TOOL, record, "addr_info") if entry),
     )
 
 

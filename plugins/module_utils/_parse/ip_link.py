@@ -6,12 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._records import (
-    number_of,
-    records,
-    text_of,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from .._ground.text import ParseError
+from ._records import number_of, records, text_of
 
 _TOOL = "ip link"
 
@@ -27,7 +23,7 @@ class Link:
 
 def parse(text: str) -> tuple[Link, ...]:
     """Every interface; ParseError where the text tells of none."""
-    found = tuple(_link(one) for one in records(_TOOL, text))
+    found = tuple(_link(record) for record in records(_TOOL, text))
     if not found:
         raise ParseError(_TOOL, 0, "", "no interface")
     return found

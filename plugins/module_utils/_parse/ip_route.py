@@ -7,11 +7,8 @@ import ipaddress
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._records import (
-    records,
-    text_of,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from .._ground.text import ParseError
+from ._records import records, text_of
 
 _TOOL = "ip_route"
 # To this host itself.

@@ -6,11 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-    is_whole,
-)
+from .._ground.text import ParseError, clean_lines, is_whole
 
 _TOOL = "ldconfig"
 _COUNT = re.compile(r"([0-9]{1,7}) libs found in cache `[^']{1,400}'")

@@ -7,11 +7,8 @@ import re
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data.rdma_modules import RELEVANT
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._data.rdma_modules import RELEVANT
+from .._ground.text import ParseError, clean_lines
 
 _TOOL = "lsmod"
 _HEADER = ["module", "size", "used", "by"]
@@ -107,6 +104,4 @@ def _module(line_no: int, line: str, words: list[str]) -> Module:
 
 def _users(word: str) -> tuple[str, ...]:
     """The users; /proc/modules ends the list with a comma, or has a dash for none."""
-    return tuple(
-        name.replace("-", "_") for name in word.split(",") if _NAME.fullmatch(name) and name != "-"
-    )
+    return tuple(name.replace("-", "_") for name in word.split(",") if _NAME.fullmatch(name) and name != "-")

@@ -6,10 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import ParseError, flat_lines, no_facts
 
 _TOOL = "mlnx_qos"
 _TRUST = re.compile(r"(?:Priority )?trust state: ?([a-z]{1,10})", re.IGNORECASE)
@@ -31,7 +28,7 @@ class Qos:
 
 def parse(text: str) -> Qos:
     """Read the output; raise ParseError where it shows neither trust nor flow control."""
-    lines = [" ".join(line.split()) for line in clean_lines(text)]
+    lines = flat_lines(text)
     trust = ""
     pfc: tuple[int, ...] | None = None
     priority: dict[int, int] = {}
@@ -47,7 +44,7 @@ def parse(text: str) -> Qos:
         else:
             _take_mapping(line_no, line, priority)
     if not trust and pfc is None:
-        raise _no_facts(lines)
+        raise no_facts(_TOOL, lines, "no trust state and no 'enabled' from here to the end")
     # It ends with the traffic classes, and every priority belongs to one.
     if len(listed) < _PRIORITIES:
         raise ParseError(_TOOL, len(lines), lines[-1], "the output ends here, cut off")
@@ -69,10 +66,3 @@ def _take_mapping(line_no: int, line: str, priority: dict[int, int]) -> None:
         if len(word) > 2 or int(word) > 63:
             raise ParseError(_TOOL, line_no, line, f"{word} is no DSCP")
         priority[int(word)] = int(match.group(1))
-
-
-def _no_facts(lines: list[str]) -> ParseError:
-    if not any(lines):
-        return ParseError(_TOOL, 0, "", "empty output")
-    line_no, line = next((n, line) for n, line in enumerate(lines, 1) if line)
-    return ParseError(_TOOL, line_no, line, "no trust state and no 'enabled' from here to the end")

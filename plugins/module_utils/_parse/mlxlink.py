@@ -8,10 +8,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import ParseError, clean_lines
 
 _TOOL = "mlxlink"
 
@@ -80,9 +77,7 @@ def parse(text: str) -> Mlxlink:
     found = _json(text) if text.lstrip().startswith("{") else _lines(text)
     if not any(key in found for key in ("State", "Physical state", "Raw Physical BER")):
         lines = clean_lines(text)
-        line_no, line = next(
-            ((n, line) for n, line in enumerate(lines, 1) if line.strip()), (0, "")
-        )
+        line_no, line = next(((n, line) for n, line in enumerate(lines, 1) if line.strip()), (0, ""))
         errors = tuple(line.strip() for line in lines if line.strip().startswith("-E-"))
         raise ParseError(_TOOL, line_no, line, "tells nothing of a link", errors)
     return Mlxlink(
@@ -96,7 +91,7 @@ def parse(text: str) -> Mlxlink:
         raw_ber=_ber(found, "Raw Physical BER"),
         link_down=_count(found, "Link Down Counter"),
         minutes=_float(_text(found, "Time Since Last Clear [Min]")),
-        module=tuple(one for key in _MODULE for one in _measured(found, key)),
+        module=tuple(entry for key in _MODULE for entry in _measured(found, key)),
         faults=tuple(f"{key} {found[key]}" for key in _FAULTS if _is_set(found.get(key, ""))),
         cable=_text(found, "Cable Type") or _text(found, "Cable Technology"),
     )
@@ -126,7 +121,7 @@ def _json(text: str) -> dict[str, str]:
         for key, value in section.items() if isinstance(section, dict) else ():
             values = value.get("values") if isinstance(value, dict) else value
             if isinstance(values, list):
-                found.setdefault(str(key), ",".join(str(one) for one in values[:64]))
+                found.setdefault(str(key), ",".join(str(value) for value in values[:64]))
             elif isinstance(values, (str, int, float)):
                 found.setdefault(str(key), str(values))
     return found
@@ -161,7 +156,7 @@ def _measured(found: dict[str, str], key: str) -> tuple[Measured, ...]:
     shown = limits.group(1) if limits else text
     values = tuple(
         value
-        for value in (_float(one) for one in shown.split(",")[:64])
+        for value in (_float(word) for word in shown.split(",")[:64])
         if value is not None and math.isfinite(value)
     )
     if not values:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import posixpath
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from .._ground.text import ParseError
 
 _TOOL = "modules_dep"
 

@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parse the lines in which the job of _smoke/_program tells how long its all-reduce took."""
+"""Parse the lines in which the job of mpi_smoke tells how long its all-reduce took."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import ParseError, clean_lines
 
 _US = r"([0-9]{1,12}\.[0-9]{1,3})"
 _LINE = re.compile(

@@ -10,18 +10,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import ParseError, clean_lines
 
 _TOOL = "mpi_log"
 _WHO = r"\[([A-Za-z0-9_.-]{1,255}):[0-9]{1,10}(?: ?:[a-z0-9]{1,8})?\]"
 _LAYER = re.compile(rf"{_WHO} select: component ([a-z0-9_]{{1,32}}) selected")
 _MTL = re.compile(rf"{_WHO} mca:base:select:\( ?mtl\) Selected component \[([a-z0-9_]{{1,32}})\]")
-_BTL = re.compile(
-    rf"{_WHO} mca: bml: Using ([a-z0-9_]{{1,32}}) btl for send to \S{{1,64}} on node (\S{{1,255}})"
-)
+_BTL = re.compile(rf"{_WHO} mca: bml: Using ([a-z0-9_]{{1,32}}) btl for send to \S{{1,64}} on node (\S{{1,255}})")
 # UCX 1.14 and later tell where the peer is; before that there is only ep_cfg.
 _UCX = re.compile(
     rf"{_WHO} \S{{1,64}} UCX INFO "
@@ -47,9 +42,7 @@ _RANK = re.compile(
 _BY_NODE = "inter-node"
 # Between processes of one host; and between the memories of one process.
 LOCAL = frozenset(("self", "sm", "vader", "sysv", "posix", "cma", "knem", "xpmem"))
-_COPIES = frozenset(
-    ("cuda_copy", "cuda_ipc", "gdr_copy", "rocm_copy", "rocm_ipc", "ze_copy", "ze_ipc", "gdaki")
-)
+_COPIES = frozenset(("cuda_copy", "cuda_ipc", "gdr_copy", "rocm_copy", "rocm_ipc", "ze_copy", "ze_ipc", "gdaki"))
 
 
 @dataclass(frozen=True)
@@ -108,8 +101,8 @@ def parse(text: str) -> MpiLog:
         layer = _LAYER.search(line)
         if layer is not None:
             layers[(layer[1], layer[2])] = None
-        for one in _transports(line):
-            between[one] = None
+        for transport in _transports(line):
+            between[transport] = None
         given = _VARIABLES.search(line)
         if given is not None:
             variables.update({(given[1], *pair): None for pair in _SET.findall(given[2])})
@@ -123,7 +116,7 @@ def parse(text: str) -> MpiLog:
     if not (layers or between or ranks or ucx):
         raise ParseError(_TOOL, 0, "", "no line of Open MPI, UCX or the job's own")
     # An MTL is chosen before the PML, and only the PML cm uses it.
-    used = [one for one in between if one.layer != "mtl" or (one.host, "cm") in layers]
+    used = [entry for entry in between if entry.layer != "mtl" or (entry.host, "cm") in layers]
     more = (tuple(variables), tuple(ucx), tuple(unanswered))
     return MpiLog(tuple(layers), tuple(used), tuple(ranks), *more)
 

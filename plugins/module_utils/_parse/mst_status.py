@@ -7,10 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import flat_lines, no_facts
 
 _TOOL = "mst_status"
 _DEVICE = "/dev/mst/"
@@ -49,7 +46,7 @@ class MstStatus:
 
 def parse(text: str) -> MstStatus:
     """Read either listing; raise ParseError where there is nothing of the tool's in it."""
-    lines = [" ".join(line.split()) for line in clean_lines(text)]
+    lines = flat_lines(text)
     files: list[str] = []
     devices: list[MstDevice] = []
     loaded: dict[str, bool] = {}
@@ -72,14 +69,8 @@ def parse(text: str) -> MstStatus:
             last = devices.pop()
             devices.append(MstDevice(last.mst, last.pci, last.rdma, int(line)))
     if not (files or devices or loaded or error or known):
-        raise _no_facts(lines)
-    return MstStatus(
-        tuple(files),
-        tuple(devices),
-        loaded.get("pci_loaded"),
-        loaded.get("pciconf_loaded"),
-        error,
-    )
+        raise no_facts(_TOOL, lines, "neither modules nor devices from here to the end")
+    return MstStatus(tuple(files), tuple(devices), loaded.get("pci_loaded"), loaded.get("pciconf_loaded"), error)
 
 
 def _module(line: str, loaded: dict[str, bool]) -> None:
@@ -96,20 +87,13 @@ def _device(words: list[str]) -> MstDevice:
     return MstDevice(words[1], words[2], rdma, numa)
 
 
-def _no_facts(lines: list[str]) -> ParseError:
-    if not any(lines):
-        return ParseError(_TOOL, 0, "", "empty output")
-    line_no, line = next((n, line) for n, line in enumerate(lines, 1) if line)
-    return ParseError(_TOOL, line_no, line, "neither modules nor devices from here to the end")
-
-
 def facts(parsed: MstStatus) -> dict[str, Any]:
     """The same in the words of docs/parsers.md."""
     found: dict[str, Any] = {"devices": list(parsed.files)}
     if parsed.devices:
         found["devices"] = [
-            {"mst": one.mst, "pci": one.pci, "rdma": one.rdma, "numa": one.numa}
-            for one in parsed.devices
+            {"mst": device.mst, "pci": device.pci, "rdma": device.rdma, "numa": device.numa}
+            for device in parsed.devices
         ]
     for name, value in (
         ("pciconf_loaded", parsed.pciconf_loaded),

@@ -12,7 +12,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from .._ground.text import ParseError
 
 NAMES = (
     "container_probe",
@@ -58,8 +58,8 @@ def facts(name: str, text: str) -> tuple[dict[str, Any], ParseError | None]:
         found: dict[str, Any] = module.facts(module.parse(text))
         return found, None
     except ParseError as exc:
-        told = module.nothing(exc) if hasattr(module, "nothing") else module.NOTHING
-        nothing: dict[str, Any] = dict(told)
+        reported = module.nothing(exc) if hasattr(module, "nothing") else module.NOTHING
+        nothing: dict[str, Any] = dict(reported)
         if not text.strip():
             nothing["empty_output"] = True
         if exc.error_lines:

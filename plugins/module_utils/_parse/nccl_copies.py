@@ -1,22 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parse what _nccl/_copies_child prints: words parted by tabs, and at the end how many lines."""
+"""Parse what nccl_copies prints: words parted by tabs, and at the end how many lines."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-    is_whole,
-)
+from .._ground.text import ParseError, clean_lines, is_whole
 
 _TOOL = "nccl_copies"
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _MEANS = {"t": "\t", "n": "\n", "r": "\r"}
 _WORDS = {"copy": 6, "set": 5, "conf": 3, "unseen": 3}
-# As _nccl/_host_files and _nccl/_copies_child say it.
+# As _ask/nccl/_host_files and _ask/nccl/_copies_child say it.
 _HOMES = "what users set there is not seen"
 _BOUNDS = (
     *("which is not looked into", "another file system is mounted", "the search stopped after"),
@@ -71,7 +67,7 @@ class Unseen:
     def beyond(self) -> bool:
         """Whether it only bounds the search for copies: another machine's file system, one that is
         mounted somewhere below, or more folders than are looked into."""
-        return any(one in self.why for one in _BOUNDS)
+        return any(bound in self.why for bound in _BOUNDS)
 
     @property
     def holds_homes(self) -> bool:

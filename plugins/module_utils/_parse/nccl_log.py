@@ -6,45 +6,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Iterator, NamedTuple
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_log as data
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._nccl_events import (
-    BOOTSTRAP,
-    LINK,
-    ONE_RANK,
-    SETTING,
-    USED_HCA,
-    Event,
-    events,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._nccl_facts import (
-    NONE,
-    SEVERAL,
-    Evidence,
-    Failure,
-    NcclLog,
-    Rank,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._nccl_failures import (
-    failure,
-    link_told,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._nccl_lines import (
-    Line,
-    lines_of,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._nccl_seen import (
-    Seen,
-    decide,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-    is_whole,
-)
+from .._data import nccl_log as data
+from .._ground.text import clean_lines, is_whole, no_facts
+from ._nccl_events import BOOTSTRAP, LINK, ONE_RANK, SETTING, USED_HCA, Event, events
+from ._nccl_facts import NONE, SEVERAL, Evidence, Failure, NcclLog, Rank
+from ._nccl_failures import failure, link_told
+from ._nccl_lines import Line, lines_of
+from ._nccl_seen import Seen, decide
 
 _TOOL = "nccl_log"
 _INTERFACE = "NCCL_SOCKET_IFNAME"
-_ENDING = {one.id for one in data.KNOWN if one.kind == data.ERROR}
+_ENDING = {entry.id for entry in data.KNOWN if entry.kind == data.ERROR}
 NOTHING: dict[str, Any] = NcclLog(Evidence(), ()).to_dict()
 
 
@@ -86,21 +58,21 @@ def parse(text: str) -> NcclLog:
         process.speaks = process.speaks or bool(line.level)
         for event in found:
             whole.take(event)
-            one = process.common
+            item = process.common
             if event.name in ONE_RANK:
-                one = process.gpus.setdefault(line.device, Seen())
-            one.take(event)
+                item = process.gpus.setdefault(line.device, Seen())
+            item.take(event)
         if bad is not None:
             at = (_At(key, line.device), bad.code)
             before = failures.get(at)
             failures[at] = replace(before, times=before.times + 1) if before else bad
     if not processes:
-        raise _no_log(text)
-    told = _explained(whole, _at_home(failures, processes))
-    processes = _joined(processes, {at.key for at, _code in told})
-    ranks = tuple(_ranks(processes, told))
-    named = tuple(replace(one, rank=_whose(at, processes)) for (at, _code), one in told.items())
-    codes = frozenset(one.code for one in named)
+        raise no_facts(_TOOL, clean_lines(text), "not one line of NCCL (NCCL_DEBUG=INFO)")
+    reported = _explained(whole, _at_home(failures, processes))
+    processes = _joined(processes, {at.key for at, _code in reported})
+    ranks = tuple(_ranks(processes, reported))
+    named = tuple(replace(entry, rank=_whose(at, processes)) for (at, _code), entry in reported.items())
+    codes = frozenset(entry.code for entry in named)
     said = _together(decide(whole, codes), ranks)
     return NcclLog(said, _open(said, ranks), named, _differing(whole), not is_whole(text))
 
@@ -122,30 +94,18 @@ def _told(line: Line) -> tuple[list[Event], Failure | None]:
     return found, bad
 
 
-def _no_log(text: str) -> ParseError:
-    lines = clean_lines(text)
-    number, line = next(((n, line) for n, line in enumerate(lines, 1) if line), (0, ""))
-    if not number:
-        return ParseError(_TOOL, 0, "", "empty output")
-    return ParseError(_TOOL, number, line, "not one line of NCCL (NCCL_DEBUG=INFO)")
-
-
-def _explained(
-    whole: Seen, failures: dict[tuple[_At, str], Failure]
-) -> dict[tuple[_At, str], Failure]:
+def _explained(whole: Seen, failures: dict[tuple[_At, str], Failure]) -> dict[tuple[_At, str], Failure]:
     """A rank that was sent an empty address, where an interface was named and none was found."""
     named = _INTERFACE in dict(whole.all(SETTING))
     if not named or whole.all(BOOTSTRAP):
         return failures
-    known = next(one for one in data.KNOWN if one.id == "ifname_not_found")
-    told: dict[tuple[_At, str], Failure] = {}
-    for (at, code), one in failures.items():
+    known = next(entry for entry in data.KNOWN if entry.id == "ifname_not_found")
+    reported: dict[tuple[_At, str], Failure] = {}
+    for (at, code), found in failures.items():
         if code == "socket_family":
-            one = replace(
-                one, code=known.id, means=known.means, cause=known.cause, remedy=known.remedy
-            )
-        told.setdefault((at, one.code), one)
-    return told
+            found = replace(found, code=known.id, means=known.means, cause=known.cause, remedy=known.remedy)
+        reported.setdefault((at, found.code), found)
+    return reported
 
 
 def _at_home(
@@ -156,12 +116,12 @@ def _at_home(
     for key in processes:
         if key.host:
             launched.setdefault(key.tag, []).append(key)
-    told: dict[tuple[_At, str], Failure] = {}
-    for (at, code), one in failures.items():
+    reported: dict[tuple[_At, str], Failure] = {}
+    for (at, code), found in failures.items():
         same = launched.get(at.key.tag, []) if at.key.tag and not at.key.host else []
         home = _At(same[0], at.device) if len(same) == 1 else at
-        told.setdefault((home, code), one)
-    return told
+        reported.setdefault((home, code), found)
+    return reported
 
 
 def _joined(processes: dict[_Key, _Process], failed: set[_Key]) -> dict[_Key, _Process]:
@@ -169,35 +129,33 @@ def _joined(processes: dict[_Key, _Process], failed: set[_Key]) -> dict[_Key, _P
 
     A version that stands alone on its line belongs to nobody where several processes speak.
     """
-    named = {key: one for key, one in processes.items() if key.host}
+    named = {key: process for key, process in processes.items() if key.host}
     launched: dict[str, list[_Process]] = {}
-    for key, one in named.items():
-        launched.setdefault(key.tag, []).append(one)
+    for key, entry in named.items():
+        launched.setdefault(key.tag, []).append(entry)
     for key, process in processes.items():
         if key.host:
             continue
         same = launched.get(key.tag, []) if key.tag else []
-        for one in same:
-            one.common.add(process.common)
+        for item in same:
+            item.common.add(process.common)
         if not same and (process.speaks or (key in failed and key.tag) or not named):
             named[key] = process
-    return {key: one for key, one in processes.items() if key in named}
+    return {key: process for key, process in processes.items() if key in named}
 
 
-def _ranks(
-    processes: dict[_Key, _Process], failures: dict[tuple[_At, str], Failure]
-) -> Iterator[Rank]:
+def _ranks(processes: dict[_Key, _Process], failures: dict[tuple[_At, str], Failure]) -> Iterator[Rank]:
     bad: dict[_Key, list[tuple[_At, Failure]]] = {}
     for (at, _code), failed in failures.items():
         bad.setdefault(at.key, []).append((at, failed))
     for key, process in processes.items():
-        for device in sorted(process.gpus, key=lambda one: -1 if one is None else one) or [None]:
+        for device in sorted(process.gpus, key=lambda gpu: -1 if gpu is None else gpu) or [None]:
             seen = Seen()
             seen.add(process.common)
             seen.add(process.gpus.get(device, Seen()))
-            mine = [one for at, one in bad.get(key, ()) if _gpu_of(at, process) in (device, None)]
-            codes = tuple(dict.fromkeys(one.code for one in mine if one.listed))
-            said = decide(seen, frozenset(one.code for one in mine))
+            mine = [entry for at, entry in bad.get(key, ()) if _gpu_of(at, process) in (device, None)]
+            codes = tuple(dict.fromkeys(entry.code for entry in mine if entry.listed))
+            said = decide(seen, frozenset(entry.code for entry in mine))
             yield Rank(_name(key, device), key.tag, key.host, key.pid, device, said, codes)
 
 
@@ -233,19 +191,19 @@ def _open(said: Evidence, ranks: tuple[Rank, ...]) -> tuple[Rank, ...]:
     if said.network == NONE:
         return ranks
     return tuple(
-        replace(one, said=replace(one.said, network=None))
-        if one.said.network == NONE and not set(one.errors) & _ENDING
-        else one
-        for one in ranks
+        replace(rank, said=replace(rank.said, network=None))
+        if rank.said.network == NONE and not set(rank.errors) & _ENDING
+        else rank
+        for rank in ranks
     )
 
 
 def _together(said: Evidence, ranks: tuple[Rank, ...]) -> Evidence:
     """The whole log's word, where it takes every rank's."""
-    networks = {one.said.network for one in ranks} - {None, NONE}
-    kinds = {"RDMA" if one in ("IB", "RoCE") else one for one in networks}
+    networks = {rank.said.network for rank in ranks} - {None, NONE}
+    kinds = {"RDMA" if network in ("IB", "RoCE") else network for network in networks}
     return replace(
         said,
         network=SEVERAL if len(kinds) > 1 else said.network,
-        complete=all(one.said.complete for one in ranks),
+        complete=all(rank.said.complete for rank in ranks),
     )

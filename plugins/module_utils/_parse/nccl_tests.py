@@ -11,18 +11,13 @@ import math
 import re
 from dataclasses import dataclass
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import ParseError, flat_lines
 
 _TOOL = "nccl-tests"
 _HEAD = re.compile(r"# *size +count +type\b.*\bbusbw\b")
 _AVERAGE = re.compile(r"# Avg bus bandwidth *: *([0-9]{1,9}(?:\.[0-9]{1,9})?)")
 _BOUNDS = re.compile(r"# Out of bounds values *: *([0-9]{1,18}) *(OK|FAILED)?")
-_RANK = re.compile(
-    r"# *Rank +([0-9]{1,9})\b.*? on +(\S{1,255}) device +[0-9]{1,4} \[[^\]]*\] *(.*)"
-)
+_RANK = re.compile(r"# *Rank +([0-9]{1,9})\b.*? on +(\S{1,255}) device +[0-9]{1,4} \[[^\]]*\] *(.*)")
 _FAILURE = re.compile(r"Test (?:NCCL|CUDA) failure|: Test .{0,40}failure|test failure")
 _INTEGER = re.compile(r"[0-9]{1,18}")
 _NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,9})?(?:e[+-][0-9]{1,3})?|inf|nan")
@@ -68,21 +63,21 @@ class NcclTests:
     @property
     def peak(self) -> float:
         """The most of any size, GB/s."""
-        return max(one.busbw for one in self._blocks() if math.isfinite(one.busbw))
+        return max(block.busbw for block in self._blocks() if math.isfinite(block.busbw))
 
     @property
     def wrong(self) -> float | None:
         """How many values were wrong; None where no row was checked."""
-        told = [one.wrong for one in self._blocks() if one.wrong is not None]
-        return max(sum(told), float(self.bounds)) if told else (float(self.bounds) or None)
+        reported = [block.wrong for block in self._blocks() if block.wrong is not None]
+        return max(sum(reported), float(self.bounds)) if reported else (float(self.bounds) or None)
 
     def _blocks(self) -> list[Block]:
-        return [one for row in self.rows for one in (row.out_of_place, row.in_place) if one]
+        return [entry for row in self.rows for entry in (row.out_of_place, row.in_place) if entry]
 
 
 def parse(text: str) -> NcclTests:
     """The results of one whole run; ParseError where it failed, was cut short, or is another's."""
-    lines = [" ".join(line.split()) for line in clean_lines(text)]
+    lines = flat_lines(text)
     for number, line in enumerate(lines, 1):
         if _FAILURE.search(line):
             raise ParseError(_TOOL, number, line, "the test failed", (line,))
@@ -103,15 +98,15 @@ def parse(text: str) -> NcclTests:
     if not rows or not average:
         reason = "no row of results" if not rows else "it has no '# Avg bus bandwidth': cut short"
         raise ParseError(_TOOL, heads[0][0] + 1, heads[0][1], reason)
-    blocks = (one for row in rows for one in (row.out_of_place, row.in_place) if one)
-    if not any(math.isfinite(one.busbw) for one in blocks):
+    blocks = (entry for row in rows for entry in (row.out_of_place, row.in_place) if entry)
+    if not any(math.isfinite(block.busbw) for block in blocks):
         raise ParseError(_TOOL, heads[0][0] + 1, heads[0][1], "no bus bandwidth that is a number")
     ranks = [match for match in map(_RANK.match, lines) if match]
     return NcclTests(
         tuple(rows),
         float(average[-1][1]),
         int(bounds[-1][1]) if bounds else 0,
-        tuple(Rank(int(one[1]), one[2], one[3]) for one in ranks),
+        tuple(Rank(int(rank[1]), rank[2], rank[3]) for rank in ranks),
     )
 
 
@@ -129,13 +124,13 @@ def _row(names: list[str], number: int, line: str) -> Row:
 
 
 def _block(names: list[str], words: list[str], number: int, line: str) -> Block:
-    told = dict(zip(names, words))
-    wrong = told.get("#wrong", told.get("error", "N/A"))
-    values = [told.get(name, "") for name in ("time", "algbw", "busbw")]
+    reported = dict(zip(names, words))
+    wrong = reported.get("#wrong", reported.get("error", "N/A"))
+    values = [reported.get(name, "") for name in ("time", "algbw", "busbw")]
     checked = [*values, *([] if wrong == "N/A" else [wrong])]
-    if not all(_NUMBER.fullmatch(one) for one in checked):
+    if not all(_NUMBER.fullmatch(entry) for entry in checked):
         raise ParseError(_TOOL, number, line, "not 'time algbw busbw #wrong'")
     time, algbw, busbw = map(float, values)
     # Before 2.13 the column was the largest difference, and only the bounds told what is wrong.
-    count = float(wrong) if "#wrong" in told and wrong != "N/A" else 0.0
+    count = float(wrong) if "#wrong" in reported and wrong != "N/A" else 0.0
     return Block(time, algbw, busbw, None if wrong == "N/A" else count)

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import _nvlink
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._nvlink import Header
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from .._ground.text import ParseError
+from . import _nvlink
+from ._nvlink import Header
 
 _TOOL = "nvlink_errors"
 NOTHING: dict[str, Any] = {"gpus": []}
@@ -49,7 +49,7 @@ class GpuErrors:
 
     @property
     def nonzero(self) -> tuple[Counter, ...]:
-        return tuple(one for one in self.counters if one.value)
+        return tuple(counter for counter in self.counters if counter.value)
 
 
 @dataclass(frozen=True)
@@ -61,52 +61,33 @@ class NvlinkErrors:
 
 
 @dataclass
-class _Block:
-    gpu: Header
+class _Block(_nvlink.Block):
     counters: dict[tuple[int, int | None, str], int] = field(default_factory=dict)
     last: tuple[int, int | None, str] | None = None
-    messages: dict[str, None] = field(default_factory=dict)
-    told: bool = False
     summed_up: bool = False
 
+    @property
+    def told(self) -> bool:
+        return self.summed_up or bool(self.counters)
 
-class _Reader:
-    def __init__(self) -> None:
-        self.blocks: dict[int | None, _Block] = {}
-        self.block: _Block | None = None
 
+class _Reader(_nvlink.Reader[_Block]):
     def take(self, line_no: int, line: str) -> None:
-        gpu = _nvlink.header(line)
         link = _LINK.fullmatch(line)
-        if gpu is not None:
-            self._open(line_no, line, gpu)
-        elif link is not None:
-            for told in link.group(3).split(_BETWEEN):
-                self._counter(line_no, line, link, told)
+        if link is not None:
+            for reported in link.group(3).split(_BETWEEN):
+                self._counter(line_no, line, link, reported)
         elif _RANGE.fullmatch(line) is not None:
-            block = self._current()
-            block.told = block.summed_up = True
+            self.current().summed_up = True
         elif _nvlink.is_remark(line):
-            self._current().messages[line] = None
-
-    def _open(self, line_no: int, line: str, gpu: Header) -> None:
-        known = self.blocks.get(gpu.index)
-        if known is None:
-            self.block = self.blocks[gpu.index] = _Block(gpu)
-        elif known is not self.block or known.told or known.messages:
-            raise ParseError(_TOOL, line_no, line, "this GPU was already listed")
-
-    def _current(self) -> _Block:
-        if self.block is None:
-            self.block = self.blocks[None] = _Block(Header())
-        return self.block
+            self.current().messages[line] = None
 
     def _counter(self, line_no: int, line: str, link: re.Match[str], told: str) -> None:
         name, colon, value = told.rpartition(":")
         name, value = name.strip(), value.strip()
         if not colon or not name or not value:
             return  # the line ends early
-        block = self._current()
+        block = self.current()
         if _COUNT.fullmatch(value) is None:
             if _COUNTS_ERRORS.search(name) and not _NO_COUNT.fullmatch(value):
                 raise ParseError(_TOOL, line_no, line, "not a number")
@@ -116,33 +97,24 @@ class _Reader:
             raise ParseError(_TOOL, line_no, line, "was already told: no GPU line?")
         block.counters[key] = int(value)
         block.last = key
-        block.told = True
 
 
 def parse(text: str) -> NvlinkErrors:
     """Read the counters; raise ParseError where the text tells of no GPU."""
-    lines = _nvlink.squeezed(_TOOL, text, "old drivers print nothing for GPUs without NVLink")
-    reader = _Reader()
-    for line_no, line in enumerate(lines, 1):
-        if line and not _nvlink.is_refusal(line):
-            reader.take(line_no, line)
-    if not reader.blocks:
-        raise _nvlink.nothing(_TOOL, lines, "no GPU and no counter from here to the end")
+    reader = _Reader(_TOOL, _Block)
+    errors = reader.read(text, "GPU and no counter")
     return NvlinkErrors(
         tuple(
             GpuErrors(
-                one.gpu,
-                tuple(
-                    Counter(link, name, value, lane)
-                    for (link, lane, name), value in one.counters.items()
-                ),
-                tuple(one.messages),
-                one.told,
-                one.summed_up,
+                block.gpu,
+                tuple(Counter(link, name, value, lane) for (link, lane, name), value in block.counters.items()),
+                tuple(block.messages),
+                block.told,
+                block.summed_up,
             )
-            for one in reader.blocks.values()
+            for block in reader.blocks.values()
         ),
-        _nvlink.refusals(lines),
+        errors,
     )
 
 
@@ -151,17 +123,12 @@ def facts(parsed: NvlinkErrors) -> dict[str, Any]:
     found: dict[str, Any] = {
         "gpus": [
             {
-                "index": one.gpu.index,
-                "name": one.gpu.name,
-                "uuid": one.gpu.uuid,
-                "nonzero": [
-                    {"link": bad.link, "counter": bad.counter, "value": bad.value}
-                    for bad in one.nonzero
-                ],
-                "n_counters": len(one.counters),
-                "n_links": len({counter.link for counter in one.counters}),
+                **asdict(gpu.gpu),
+                "nonzero": [{"link": bad.link, "counter": bad.counter, "value": bad.value} for bad in gpu.nonzero],
+                "n_counters": len(gpu.counters),
+                "n_links": len({counter.link for counter in gpu.counters}),
             }
-            for one in parsed.gpus
+            for gpu in parsed.gpus
         ]
     }
     if parsed.error_lines:

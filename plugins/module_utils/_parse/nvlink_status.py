@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import _nvlink
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._nvlink import Header
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from .._ground.text import ParseError
+from . import _nvlink
+from ._nvlink import Header
 
 _TOOL = "nvlink_status"
 NOTHING: dict[str, Any] = {"gpus": [], "n_gpus": 0}
@@ -43,11 +43,11 @@ class GpuLinks:
 
     @property
     def active(self) -> tuple[Link, ...]:
-        return tuple(one for one in self.links if one.gbps is not None)
+        return tuple(link for link in self.links if link.gbps is not None)
 
     @property
     def down(self) -> tuple[Link, ...]:
-        return tuple(one for one in self.links if one.gbps is None)
+        return tuple(link for link in self.links if link.gbps is None)
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,15 @@ class NvlinkStatus:
 
 
 @dataclass
-class _Block:
-    gpu: Header
+class _Block(_nvlink.Block):
     links: dict[int, Link] = field(default_factory=dict)
     last: Link | None = None
-    messages: dict[str, None] = field(default_factory=dict)
     cut: bool = False
     elided: bool = False
+
+    @property
+    def told(self) -> bool:
+        return bool(self.links)
 
     def put(self, line_no: int, line: str, link: Link) -> None:
         if self.messages:
@@ -75,22 +77,13 @@ class _Block:
         self.links[link.id] = self.last = link
 
 
-class _Reader:
-    """Sorts lines into GPUs; a text without the first GPU line gives one of no index."""
-
-    def __init__(self) -> None:
-        self.blocks: dict[int | None, _Block] = {}
-        self.block: _Block | None = None
-
+class _Reader(_nvlink.Reader[_Block]):
     def take(self, line_no: int, line: str) -> None:
-        gpu = _nvlink.header(line)
         link = _LINK.fullmatch(line)
-        if gpu is not None:
-            self._open(line_no, line, gpu)
-        elif link is not None:
+        if link is not None:
             self._link(line_no, line, int(link.group(1)), link.group(2))
         elif _nvlink.is_remark(line):
-            block = self._current()
+            block = self.current()
             if block.links:
                 raise ParseError(_TOOL, line_no, line, "tells no links of a GPU after some of them")
             block.messages[line] = None
@@ -99,20 +92,8 @@ class _Reader:
             self.block.cut = True
             self.block.elided = self.block.elided or _nvlink.is_elided(line)
 
-    def _open(self, line_no: int, line: str, gpu: Header) -> None:
-        known = self.blocks.get(gpu.index)
-        if known is None:
-            self.block = self.blocks[gpu.index] = _Block(gpu)
-        elif known is not self.block or known.links or known.messages:
-            raise ParseError(_TOOL, line_no, line, "this GPU was already listed")
-
-    def _current(self) -> _Block:
-        if self.block is None:
-            self.block = self.blocks[None] = _Block(Header())
-        return self.block
-
     def _link(self, line_no: int, line: str, number: int, value: str) -> None:
-        block = self._current()
+        block = self.current()
         rate = _RATE.fullmatch(value)
         if rate is not None:
             gbps = float(f"{rate.group(1)}.{rate.group(2) or 0}")
@@ -125,26 +106,21 @@ class _Reader:
 
 def parse(text: str) -> NvlinkStatus:
     """Read the listing; raise ParseError where it tells of no GPU."""
-    lines = _nvlink.squeezed(_TOOL, text, "old drivers print nothing for GPUs without NVLink")
-    reader = _Reader()
-    for line_no, line in enumerate(lines, 1):
-        if line and not _nvlink.is_refusal(line):
-            reader.take(line_no, line)
-    if not reader.blocks:
-        raise _nvlink.nothing(_TOOL, lines, "no GPU and no link from here to the end")
+    reader = _Reader(_TOOL, _Block)
+    errors = reader.read(text, "GPU and no link")
     return NvlinkStatus(
         tuple(
-            GpuLinks(one.gpu, tuple(one.links.values()), tuple(one.messages), one.cut, one.elided)
-            for one in reader.blocks.values()
+            GpuLinks(block.gpu, tuple(block.links.values()), tuple(block.messages), block.cut, block.elided)
+            for block in reader.blocks.values()
         ),
-        _nvlink.refusals(lines),
+        errors,
     )
 
 
 def facts(parsed: NvlinkStatus) -> dict[str, Any]:
     """As docs/parsers.md has it."""
     found: dict[str, Any] = {
-        "gpus": [_gpu(one) for one in parsed.gpus],
+        "gpus": [_gpu(gpu) for gpu in parsed.gpus],
         "n_gpus": len(parsed.gpus),
     }
     if parsed.error_lines:
@@ -152,17 +128,15 @@ def facts(parsed: NvlinkStatus) -> dict[str, Any]:
     return found
 
 
-def _gpu(one: GpuLinks) -> dict[str, Any]:
+def _gpu(links: GpuLinks) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "index": one.gpu.index,
-        "name": one.gpu.name,
-        "uuid": one.gpu.uuid,
-        "links": [_link(link) for link in one.links],
+        **asdict(links.gpu),
+        "links": [_link(link) for link in links.links],
     }
-    if one.messages:
-        found["messages"] = list(one.messages)
-    found["active"] = len(one.active)
-    found["inactive"] = sum(link.state == INACTIVE for link in one.links)
+    if links.messages:
+        found["messages"] = list(links.messages)
+    found["active"] = len(links.active)
+    found["inactive"] = sum(link.state == INACTIVE for link in links.links)
     return found
 
 

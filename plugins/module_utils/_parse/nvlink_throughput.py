@@ -9,10 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import ParseError, flat_lines
 
 _TOOL = "nvlink_throughput"
 _GPU = re.compile(r"GPU ([0-9]{1,4}): ")
@@ -36,7 +33,7 @@ def parse(text: str) -> tuple[Carried, ...]:
     """Every counter once; raise ParseError on a line that is none, and where there is no GPU."""
     found: dict[tuple[int, int, str], Carried] = {}
     gpu: int | None = None
-    for line_no, line in enumerate((" ".join(one.split()) for one in clean_lines(text)), 1):
+    for line_no, line in enumerate(flat_lines(text), 1):
         if not line:
             continue
         header, counter = _GPU.match(line), _LINK.fullmatch(line)
@@ -44,8 +41,8 @@ def parse(text: str) -> tuple[Carried, ...]:
             gpu = int(header.group(1))
         elif counter is not None and gpu is not None:
             number, way, amount, unit = counter.groups()
-            one = Carried(gpu, int(number), way.lower(), int(amount) * _UNITS[unit])
-            if found.setdefault((gpu, one.link, one.direction), one) != one:
+            entry = Carried(gpu, int(number), way.lower(), int(amount) * _UNITS[unit])
+            if found.setdefault((gpu, entry.link, entry.direction), entry) != entry:
                 raise ParseError(_TOOL, line_no, line, "contradicts an earlier line of this link")
         elif gpu is None or _NONE.match(line) is None:
             raise ParseError(_TOOL, line_no, line, "neither a GPU nor a counter")

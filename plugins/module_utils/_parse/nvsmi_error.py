@@ -7,11 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import _nvsmi
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import clean_lines, flat_lines, no_facts
+from . import _nvsmi
 
 _TOOL = "nvsmi_error"
 NOTHING: dict[str, Any] = {"error": None, "nvml": None}
@@ -77,9 +74,7 @@ class NvsmiError:
 def parse(text: str) -> NvsmiError:
     """Recognise the error; raise ParseError where the text says none that is known."""
     lines = clean_lines(text)
-    said = [" ".join(line.split()) for line in lines]
-    if not any(said):
-        raise ParseError(_TOOL, 0, "", "empty output")
+    said = flat_lines(text)
     # Joined, because a terminal or a mail may have wrapped the sentence.
     whole = _plain(" ".join(line for line in said if line))
     for sign, error in _SIGNS:
@@ -91,8 +86,7 @@ def parse(text: str) -> NvsmiError:
                 nvml.group(1) if nvml else "",
                 _nvsmi.remarks(lines).unreachable,
             )
-    line_no = next(number for number, line in enumerate(said, 1) if line)
-    raise ParseError(_TOOL, line_no, said[line_no - 1], "no error of nvidia-smi that is known")
+    raise no_facts(_TOOL, said, "no error of nvidia-smi that is known")
 
 
 def facts(parsed: NvsmiError) -> dict[str, Any]:

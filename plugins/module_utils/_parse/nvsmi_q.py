@@ -6,23 +6,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import _nvsmi
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import _nvsmi_keys as keys
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._nvsmi import (
-    Gpu,
-    Nvsmi,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import ParseError, clean_lines
+from . import _nvsmi, _nvsmi_keys as keys
+from ._nvsmi import Gpu, Nvsmi
 
 _TOOL = "nvsmi_q"
 NOTHING: dict[str, Any] = {"driver": None, "attached_gpus": None, "gpus": [], "mig_current": []}
 
-_GPU = re.compile(
-    r"GPU ([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f])(?: ?: ?(.{0,200}))?"
-)
+_GPU = re.compile(r"GPU ([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f])(?: ?: ?(.{0,200}))?")
 
 
 class _Block:
@@ -120,9 +111,9 @@ class _Reader:
         if name:
             block.put(line_no, line, name, value)
         elif small in keys.ABSENT:
-            for one in keys.ABSENT[small]:
-                block.texts.setdefault(one, value)
-                block.lines.setdefault(one, line_no)
+            for entry in keys.ABSENT[small]:
+                block.texts.setdefault(entry, value)
+                block.lines.setdefault(entry, line_no)
         elif self.section in keys.EVENTS:
             block.events = {**(block.events or {}), _event(small): value}
         elif self.section == "fabric" or (self.section == "health" and block.fabric):
@@ -155,16 +146,9 @@ def parse(text: str) -> Nvsmi:
     blocks = [block for block in reader.blocks if block.texts or block.fabric]
     top = reader.top.texts
     if not blocks and not top:
-        raise _no_facts(lines)
-    said = _nvsmi.remarks(lines)
-    return Nvsmi(
-        driver=top.get("driver", ""),
-        cuda=top.get("cuda", ""),
-        attached_gpus=_nvsmi.count(top.get("attached_gpus", "")),
-        gpus=tuple(_gpu(block) for block in blocks),
-        inforom=said.inforom,
-        unreachable=said.unreachable,
-    )
+        raise _nvsmi.no_facts(_TOOL, lines, "no line about a driver or a GPU")
+    gpus = tuple(_gpu(block) for block in blocks)
+    return _nvsmi.log(lines, top.get("driver", ""), top.get("cuda", ""), top.get("attached_gpus", ""), gpus)
 
 
 def facts(parsed: Nvsmi) -> dict[str, Any]:
@@ -173,19 +157,17 @@ def facts(parsed: Nvsmi) -> dict[str, Any]:
         "driver": parsed.driver or None,
         "cuda": parsed.cuda or None,
         "attached_gpus": parsed.attached_gpus,
-        "gpus": [_gpu_facts(one) for one in parsed.gpus],
-        "mig_current": [one.mig for one in parsed.gpus if one.mig],
+        "gpus": [_gpu_facts(gpu) for gpu in parsed.gpus],
+        "mig_current": [gpu.mig for gpu in parsed.gpus if gpu.mig],
         "inforom_corrupted": list(parsed.inforom),
     }
 
 
 def _gpu_facts(gpu: Gpu) -> dict[str, Any]:
-    told: dict[str, Any] = {
-        key: getattr(gpu, key) for key in ("bus_id", "name", "uuid") if getattr(gpu, key)
-    }
+    reported: dict[str, Any] = {key: getattr(gpu, key) for key in ("bus_id", "name", "uuid") if getattr(gpu, key)}
     if gpu.fabric_labels is not None:
-        told["fabric"] = gpu.fabric_labels
-    return told
+        reported["fabric"] = gpu.fabric_labels
+    return reported
 
 
 def _gpu(block: _Block) -> Gpu:
@@ -206,14 +188,5 @@ def _event(label: str) -> str:
 
 def _named(labels: dict[str, str]) -> dict[str, str] | None:
     return {
-        keys.FABRIC_NAMES.get(label, label.lower().replace(" ", "_")): text
-        for label, text in labels.items()
+        keys.FABRIC_NAMES.get(label, label.lower().replace(" ", "_")): text for label, text in labels.items()
     } or None
-
-
-def _no_facts(lines: list[str]) -> ParseError:
-    said = [(line_no, line) for line_no, line in enumerate(lines, 1) if line.strip()]
-    if not said:
-        return ParseError(_TOOL, 0, "", "empty output")
-    errors = tuple(line.strip() for _line_no, line in said[:5])
-    return ParseError(_TOOL, said[0][0], said[0][1], "no line about a driver or a GPU", errors)

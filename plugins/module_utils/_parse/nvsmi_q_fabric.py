@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import nvsmi_q
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._nvsmi import Nvsmi
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from .._ground.text import ParseError
+from . import nvsmi_q
+from ._nvsmi import Nvsmi
 
 _TOOL = "nvsmi_q_fabric"
 NOTHING = nvsmi_q.NOTHING
@@ -19,7 +19,7 @@ def parse(text: str) -> Nvsmi:
         parsed = nvsmi_q.parse(text)
     except ParseError as exc:
         raise ParseError(_TOOL, exc.line_no, exc.line, exc.reason, exc.error_lines) from exc
-    if all(one.fabric is None for one in parsed.gpus):
+    if all(gpu.fabric is None for gpu in parsed.gpus):
         raise ParseError(_TOOL, 0, "", "no Fabric section in this output")
     return parsed
 

@@ -6,17 +6,10 @@ from __future__ import annotations
 from typing import Any
 from xml.etree import ElementTree
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import _nvsmi
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._nvsmi import (
-    Gpu,
-    Nvsmi,
-    Pcie,
-    address,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import ParseError, clean_lines
+from . import _nvsmi
+from ._nvsmi import Gpu, Nvsmi, Pcie, address
+from ._nvsmi_keys import ABSENT
 
 __all__ = ["NOTHING", "Gpu", "Nvsmi", "Pcie", "address", "facts", "parse"]
 
@@ -86,17 +79,8 @@ _PLACES: dict[str, tuple[str, ...]] = {
 }
 # Elements that hold a plain "N/A" on a GPU without them, and the fields that then hold it.
 _ABSENT = {
-    "remapped_rows": (
-        "remapped_correctable",
-        "remapped_uncorrectable",
-        "remapped_pending",
-        "remapped_failure",
-        "banks_without_spare",
-    ),
-    "retired_pages": ("retired_single", "retired_double", "retired_pending"),
-    "ecc_mode": ("ecc", "ecc_pending"),
+    **{section.replace(" ", "_"): fields for section, fields in ABSENT.items()},
     "ecc_errors": ("volatile_sram", "volatile_dram", "aggregate_sram", "aggregate_dram"),
-    "mig_mode": ("mig", "mig_pending"),
 }
 _EVENTS = (
     ("clocks_event_reasons", "clocks_event_reason_"),
@@ -112,7 +96,7 @@ def parse(text: str) -> Nvsmi:
     whole = "\n".join(lines)
     begin, end = whole.find(_BEGIN), whole.find(_END)
     if begin < 0 or (0 <= end < begin):
-        raise _no_xml(lines)
+        raise _nvsmi.no_facts(_TOOL, lines, "no XML log begins in this output")
     first_line = whole.count("\n", 0, begin) + 1
     # What stands before the root is left out: a DTD could only define entities.
     if "<!ENTITY" in whole[:begin]:
@@ -122,16 +106,9 @@ def parse(text: str) -> Nvsmi:
         line_no = whole.count("\n", 0, end + len(_END) + after.find(_BEGIN)) + 1
         raise ParseError(_TOOL, line_no, _BEGIN, "a second log begins here")
     xml = whole[begin:] if end < 0 else whole[begin : end + len(_END)]
-    said = _nvsmi.remarks(lines)
     root = _root(xml, first_line, lines)
-    return Nvsmi(
-        driver=_text(root, "driver_version"),
-        cuda=_text(root, "cuda_version"),
-        attached_gpus=_nvsmi.count(_text(root, "attached_gpus")),
-        gpus=tuple(_gpu(one) for one in root.findall("gpu")),
-        inforom=said.inforom,
-        unreachable=said.unreachable,
-    )
+    driver, cuda, attached_gpus = (_text(root, key) for key in ("driver_version", "cuda_version", "attached_gpus"))
+    return _nvsmi.log(lines, driver, cuda, attached_gpus, tuple(_gpu(match) for match in root.findall("gpu")))
 
 
 def facts(parsed: Nvsmi) -> dict[str, Any]:
@@ -140,14 +117,14 @@ def facts(parsed: Nvsmi) -> dict[str, Any]:
         "driver": parsed.driver or None,
         "cuda": parsed.cuda or None,
         "attached_gpus": parsed.attached_gpus,
-        "gpus": [_gpu_facts(one) for one in parsed.gpus],
+        "gpus": [_gpu_facts(gpu) for gpu in parsed.gpus],
         "inforom_corrupted": list(parsed.inforom),
         "unreachable": [{"bus_id": bus_id, "said": said} for bus_id, said in parsed.unreachable],
     }
 
 
 def _gpu_facts(gpu: Gpu) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    reported: dict[str, Any] = {
         "bus_id": gpu.bus_id,
         "name": gpu.name,
         "uuid": gpu.uuid,
@@ -155,16 +132,8 @@ def _gpu_facts(gpu: Gpu) -> dict[str, Any]:
         "fabric": gpu.fabric,
     }
     if gpu.fabric_health is not None:
-        told["fabric_health"] = gpu.fabric_health
-    return told
-
-
-def _no_xml(lines: list[str]) -> ParseError:
-    said = [(line_no, line) for line_no, line in enumerate(lines, 1) if line.strip()]
-    if not said:
-        return ParseError(_TOOL, 0, "", "empty output")
-    errors = tuple(line.strip() for _line_no, line in said[:5])
-    return ParseError(_TOOL, said[0][0], said[0][1], "no XML log begins in this output", errors)
+        reported["fabric_health"] = gpu.fabric_health
+    return reported
 
 
 def _root(xml: str, first_line: int, lines: list[str]) -> ElementTree.Element:
@@ -197,23 +166,14 @@ def _gpu(element: ElementTree.Element) -> Gpu:
                 break
     fabric = element.find("fabric")
     health = element.find("fabric/health")
-    return _nvsmi.gpu(
-        texts,
-        _events(element),
-        _children(fabric, but="health"),
-        _children(health),
-    )
+    return _nvsmi.gpu(texts, _events(element), _children(fabric, but="health"), _children(health))
 
 
 def _events(element: ElementTree.Element) -> dict[str, str] | None:
     for tag, start in _EVENTS:
         found = element.find(tag)
         if found is not None and len(found):
-            return {
-                child.tag[len(start) :]: _words(child)
-                for child in found
-                if child.tag.startswith(start)
-            }
+            return {child.tag[len(start) :]: _words(child) for child in found if child.tag.startswith(start)}
     return None
 
 

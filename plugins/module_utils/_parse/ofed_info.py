@@ -7,10 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import flat_lines, no_facts
 
 _TOOL = "ofed_info"
 # MLNX_OFED_LINUX-24.10-1.1.4.0:  OFED-internal-24.07-0.3.5.0.110:  OFED-1.5.4.1:
@@ -40,7 +37,7 @@ class OfedInfo:
 
 def parse(text: str) -> OfedInfo:
     """Read the output; raise ParseError where it names no version."""
-    lines = [" ".join(line.split()) for line in clean_lines(text)]
+    lines = flat_lines(text)
     for line in lines:
         word = line.split(" ", 1)[0]
         match = _VERSION.fullmatch(word)
@@ -50,17 +47,14 @@ def parse(text: str) -> OfedInfo:
         said = _absent(line)
         if said:
             return OfedInfo(error=said)
-    if not any(lines):
-        raise ParseError(_TOOL, 0, "", "empty output: it names no version")
-    line_no, line = next((n, line) for n, line in enumerate(lines, 1) if line)
-    raise ParseError(_TOOL, line_no, line, "no 'NAME-VERSION' from here to the end")
+    raise no_facts(_TOOL, lines, "no 'NAME-VERSION' from here to the end", "empty output: it names no version")
 
 
 def _absent(line: str) -> str:
     if _TOOL not in line:
         return ""
     for part in line.split(":"):
-        if any(one in part.lower() for one in _ABSENT):
+        if any(entry in part.lower() for entry in _ABSENT):
             return part.strip()
     return ""
 

@@ -6,15 +6,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import ParseError, clean_lines
 
 _TOOL = "ompi_info"
-_RELEASE = re.compile(
-    r'mca:pml:([A-Za-z0-9_]{1,40}):version:"component:([0-9][0-9A-Za-z.-]{0,30})"'
-)
+_RELEASE = re.compile(r'mca:pml:([A-Za-z0-9_]{1,40}):version:"component:([0-9][0-9A-Za-z.-]{0,30})"')
 _VALUE = re.compile(r"mca:pml:base:param:pml:(value|source):(.*)")
 _OF_UCX = "mca:pml:ucx:param:"
 _TLS = re.compile(r"mca:pml:ucx:param:pml_ucx_(tls|devices):value:(.*)")

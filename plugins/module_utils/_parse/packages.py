@@ -20,9 +20,10 @@ class Package:
 def named(packages: Iterable[Package], names: Iterable[str]) -> list[Package]:
     """Those of these names, in the names' order; with a branch, too: cuda-toolkit-13-0."""
     found = list(packages)
-    return [one for name in names for one in found if _is(one.name, name)]
+    return [package for name in names for package in found if is_named(package.name, name)]
 
 
-def _is(package: str, name: str) -> bool:
+def is_named(package: str, name: str) -> bool:
+    """Whether a package has this name, or this name and a branch."""
     rest = package[len(name) + 1 :].replace("-", "")
     return package == name or (package.startswith(f"{name}-") and rest.isdigit())

@@ -6,7 +6,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from .._ground.text import ParseError
 
 # PCI Express Base Specification, chapter 7. Without root the kernel shows the header only.
 HEADER = 64

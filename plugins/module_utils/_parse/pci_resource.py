@@ -6,11 +6,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data.pcie import GENERATIONS
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._data.pcie import GENERATIONS
+from .._ground.text import ParseError, clean_lines
 
 BARS = 6
 # Flags of the kernel's include/linux/ioport.h.
@@ -47,7 +44,7 @@ def parse(text: str) -> tuple[Bar, ...]:
         match = _REGION.fullmatch(" ".join(line.split()))
         if match is None:
             raise ParseError("resource", number, line, "not a region")
-        start, end, flags = (int(one, 16) for one in match.groups())
+        start, end, flags = (int(group, 16) for group in match.groups())
         if flags & _MEMORY and end >= start:
             assigned = bool(start) and not flags & _UNSET
             found.append(Bar(start, end - start + 1, assigned))
@@ -57,7 +54,7 @@ def parse(text: str) -> tuple[Bar, ...]:
 def speed(text: str) -> float:
     """GT/s of ``32.0 GT/s PCIe``; ValueError for ``Unknown``."""
     match = _SPEED.fullmatch(text.strip())
-    if match is None or float(match.group(1)) not in [one.speed for one in GENERATIONS]:
+    if match is None or float(match.group(1)) not in [generation.speed for generation in GENERATIONS]:
         raise ValueError(f"{text.strip()[:40]!r} is no speed of a PCIe link")
     return float(match.group(1))
 

@@ -7,11 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Union
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-    complaints,
-)
+from .._ground.text import ParseError, complaints, flat_lines, no_facts
 
 _TOOL = "perfquery"
 NOTHING: dict[str, Any] = {"blocks": []}
@@ -94,9 +90,7 @@ class _Open:
 
 def parse(text: str) -> Perfquery:
     """Read the output; raise ParseError where it gives neither a counter nor an error."""
-    lines = [" ".join(line.split()) for line in clean_lines(text)]
-    if not any(lines):
-        raise ParseError(_TOOL, 0, "", "empty output: the port did not answer")
+    lines = flat_lines(text)
     blocks: list[_Open] = []
     for line_no, line in enumerate(lines, 1):
         header = _header(line)
@@ -112,25 +106,25 @@ def parse(text: str) -> Perfquery:
         if blocks[-1].values.setdefault(name, value) != value:
             raise ParseError(_TOOL, line_no, line, "contradicts an earlier line of this port")
     found = tuple(
-        Block(one.kind, one.target, one.port or _selected(one.values), tuple(one.values.items()))
-        for one in blocks
-        if one.values
+        Block(block.kind, block.target, block.port or _selected(block.values), tuple(block.values.items()))
+        for block in blocks
+        if block.values
     )
     errors = complaints(lines, warnings=not found)
     if not found and not errors:
-        line_no, line = next((n, line) for n, line in enumerate(lines, 1) if line)
-        raise ParseError(_TOOL, line_no, line, "no counter and no error from here to the end")
+        reason = "no counter and no error from here to the end"
+        raise no_facts(_TOOL, lines, reason, "empty output: the port did not answer")
     return Perfquery(found, errors)
 
 
 def facts(parsed: Perfquery) -> dict[str, Any]:
     """The same as a JSON-ready dictionary."""
-    blocks = [_shown(one) for one in parsed.blocks if one.is_port]
-    for one in blocks:
-        errors = {k: v for k, v in one["counters"].items() if k in ERRORS and v not in (0, "0")}
-        one["nonzero_errors"] = errors
+    blocks = [_shown(block) for block in parsed.blocks if block.is_port]
+    for block in blocks:
+        errors = {k: v for k, v in block["counters"].items() if k in ERRORS and v not in (0, "0")}
+        block["nonzero_errors"] = errors
     result: dict[str, Any] = {"blocks": blocks}
-    details = [one for one in parsed.blocks if not one.is_port]
+    details = [block for block in parsed.blocks if not block.is_port]
     if details:
         result.update(kind=details[0].kind, **_shown(details[0]))
     if parsed.error_lines:

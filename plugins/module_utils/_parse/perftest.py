@@ -10,10 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import ParseError, flat_lines
 
 _TOOL = "perftest"
 # The reason where the line is the program's own last word.
@@ -60,7 +57,7 @@ class Perftest:
 
 def parse(text: str) -> Perftest:
     """The client's results; ParseError for a text without a table, naming the last complaint."""
-    lines = [" ".join(line.split()) for line in clean_lines(text)]
+    lines = flat_lines(text)
     head = [number for number, line in enumerate(lines) if line.startswith("#bytes ")]
     if len(head) != 1:
         raise _without_table(lines, len(head))
@@ -77,8 +74,8 @@ def parse(text: str) -> Perftest:
     about = tuple(dict(_FIELD.findall(" ".join(lines[: head[0]]))).items())
     table = [_values(names, number, line) for number, line in rows]
     if any(name.startswith("BW average") for name in names):
-        return Perftest(about, bandwidth=tuple(_bandwidth(one) for one in table))
-    return Perftest(about, latency=tuple(_latency(head[0], lines[head[0]], one) for one in table))
+        return Perftest(about, bandwidth=tuple(_bandwidth(entry) for entry in table))
+    return Perftest(about, latency=tuple(_latency(head[0], lines[head[0]], entry) for entry in table))
 
 
 def _values(names: list[str], number: int, line: str) -> dict[str, float]:
@@ -120,8 +117,8 @@ def _without_table(lines: list[str], tables: int) -> ParseError:
         for number, line in enumerate(lines, 1)
         if line and not line.startswith(("---", "***", "* Waiting")) and not _FIELD.search(line)
     ]
-    wrong = [one for one in said if re.search(r"(?i)unable|fail|couldn't|cannot|error", one[1])]
+    wrong = [line for line in said if re.search(r"(?i)unable|fail|couldn't|cannot|error", line[1])]
     if not said:
         return ParseError(_TOOL, 0, "", f"empty output: {NO_TABLE}")
     number, line = wrong[0] if wrong else said[-1]
-    return ParseError(_TOOL, number, line, NO_TABLE, tuple(one[1] for one in wrong))
+    return ParseError(_TOOL, number, line, NO_TABLE, tuple(entry[1] for entry in wrong))

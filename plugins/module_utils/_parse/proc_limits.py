@@ -6,10 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import ParseError, flat_lines
 
 # What "unlimited" and "infinity" stand for, the kernel's own number for it.
 UNLIMITED = 2**64 - 1
@@ -30,7 +27,7 @@ class Limits:
 
 def parse(text: str) -> Limits:
     """Read the limits of a process; raise ParseError where one of the two is missing."""
-    lines = [" ".join(line.split()) for line in clean_lines(text)]
+    lines = flat_lines(text)
     memlock = _line(lines, _MEMLOCK, "Max locked memory")
     nofile = _line(lines, _NOFILE, "Max open files")
     return Limits(*memlock, *nofile)

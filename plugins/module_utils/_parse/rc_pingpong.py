@@ -6,17 +6,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import ParseError, clean_lines
 
 _TOOL = "ibv_rc_pingpong"
 _NUMBER = r"[0-9]{1,15}(?:\.[0-9]{1,6})?"
 _BYTES = re.compile(rf"([0-9]{{1,18}}) bytes in ({_NUMBER}) seconds = (?:{_NUMBER}|inf) Mbit/sec")
-_ITERATIONS = re.compile(
-    rf"([0-9]{{1,10}}) iters in ({_NUMBER}) seconds = ({_NUMBER}|-nan|inf) usec/iter"
-)
+_ITERATIONS = re.compile(rf"([0-9]{{1,10}}) iters in ({_NUMBER}) seconds = ({_NUMBER}|-nan|inf) usec/iter")
 _END = re.compile(
     r"(local|remote) address: +LID 0x([0-9a-fA-F]{1,4}), QPN 0x[0-9a-fA-F]{1,8}, "
     r"PSN 0x[0-9a-fA-F]{1,8}(?:, GID ([0-9a-fA-F:.]{2,45}))?"
@@ -69,9 +64,7 @@ def parse(text: str) -> Pingpong:
         raise ParseError(_TOOL, 0, "", why, tuple(said))
     if moved[0] == 0 or done[0] == 0:
         raise ParseError(_TOOL, 0, "", "it says that it moved nothing", tuple(said))
-    return Pingpong(
-        moved[0], done[0], moved[1], done[1], (gids["local"], gids["remote"]), tuple(bad)
-    )
+    return Pingpong(moved[0], done[0], moved[1], done[1], (gids["local"], gids["remote"]), tuple(bad))
 
 
 def _usec(found: re.Match[str]) -> float:

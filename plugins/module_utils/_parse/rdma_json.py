@@ -6,12 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._records import (
-    number_of,
-    records,
-    text_of,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from .._ground.text import ParseError
+from ._records import number_of, records, text_of
 
 _LINK, _QUEUE = "rdma -j link", "rdma -j resource show qp"
 # The queue pairs of a device's own, used or not: management only.
@@ -40,8 +36,8 @@ class Queue:
 
 def parse_links(text: str) -> tuple[Link, ...]:
     """Every port, () on a host without one; ParseError where the text is anything else."""
-    found = tuple(_link(one) for one in records(_LINK, text))
-    places = [(one.name, one.port) for one in found]
+    found = tuple(_link(record) for record in records(_LINK, text))
+    places = [(link.name, link.port) for link in found]
     if len(set(places)) != len(places):
         raise ParseError(_LINK, 0, "", "one link is told of twice")
     return found
@@ -49,8 +45,8 @@ def parse_links(text: str) -> tuple[Link, ...]:
 
 def parse_queues(text: str) -> tuple[Queue, ...]:
     """The queue pairs that somebody uses, without those that every device has."""
-    found = (_queue(one) for one in records(_QUEUE, text))
-    return tuple(one for one in found if one.kind not in _OWN)
+    found = (_queue(record) for record in records(_QUEUE, text))
+    return tuple(queue for queue in found if queue.kind not in _OWN)
 
 
 def _named(tool: str, record: dict[str, Any]) -> str:

@@ -7,11 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-    to_int,
-)
+from .._ground.text import ParseError, clean_lines, no_facts, to_int
 
 _TOOL = "rdma link"
 NOTHING: dict[str, Any] = {"links": [], "n_links": 0}
@@ -58,8 +54,6 @@ class _Record:
 def parse(text: str) -> RdmaLink:
     """Read the output; raise ParseError where it gives neither a link nor an error."""
     lines = clean_lines(text)
-    if not any(line.strip() for line in lines):
-        raise ParseError(_TOOL, 0, "", "empty output: the kernel knows no RDMA link")
     records: dict[tuple[str, int], _Record] = {}
     current: _Record | None = None
     error = ""
@@ -77,20 +71,20 @@ def parse(text: str) -> RdmaLink:
         elif current is not None:
             current.words += words  # a long line that a terminal or a mail has wrapped
     links = tuple(_link(record) for record in records.values())
-    if not any(one.state for one in links):
+    if not any(link.state for link in links):
         if error:
             return RdmaLink((), error)
-        line_no, line = next((n, line) for n, line in enumerate(lines, 1) if line.strip())
-        raise ParseError(_TOOL, line_no, line, "no link with a state from here to the end")
+        reason = "no link with a state from here to the end"
+        raise no_facts(_TOOL, lines, reason, "empty output: the kernel knows no RDMA link")
     return RdmaLink(links, error)
 
 
 def facts(parsed: RdmaLink) -> dict[str, Any]:
     """The same as a JSON-ready dictionary; what a link does not show is left out."""
     links = []
-    for one in parsed.links:
-        shown = {key: getattr(one, key) for key in (*_TEXT, *_NUMBERS)}
-        found: dict[str, Any] = {"name": one.name, "port": one.port}
+    for link in parsed.links:
+        shown = {key: getattr(link, key) for key in (*_TEXT, *_NUMBERS)}
+        found: dict[str, Any] = {"name": link.name, "port": link.port}
         found.update({key: value for key, value in shown.items() if value not in ("", None)})
         links.append(found)
     result: dict[str, Any] = {"links": links, "n_links": len(links)}

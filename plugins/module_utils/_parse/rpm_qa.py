@@ -3,11 +3,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages import Package
+from .._ground.text import ParseError, clean_lines
+from .packages import Package
 
 _TOOL = "rpm_qa"
 

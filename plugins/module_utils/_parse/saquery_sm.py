@@ -7,15 +7,8 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._fabric import (
-    errors_only,
-    flat_lines,
-    tool_errors,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    to_int,
-)
+from .._ground.text import ParseError, flat_lines, to_int
+from ._fabric import errors_only, tool_errors
 
 _TOOL = "saquery_sm"
 NOTHING: dict[str, Any] = {"managers": []}
@@ -73,19 +66,13 @@ def _manager(lines: list[str], start: int, end: int) -> Manager:
         raise ParseError(_TOOL, start, lines[start - 1], "a field is not a number") from exc
     if numbers["SMState"] >= len(STATES) or not _GUID.fullmatch(found["GUID"]):
         raise ParseError(_TOOL, start, lines[start - 1], "no GUID, or a state that does not exist")
-    return Manager(
-        numbers["LID"],
-        found["GUID"].lower(),
-        numbers["ActCount"],
-        numbers["Priority"],
-        numbers["SMState"],
-    )
+    return Manager(numbers["LID"], found["GUID"].lower(), numbers["ActCount"], numbers["Priority"], numbers["SMState"])
 
 
 def facts(parsed: SaquerySm) -> dict[str, Any]:
     """The facts as JSON-ready values; ``error`` only where the tool could not look."""
     found: dict[str, Any] = {
-        "managers": [asdict(one) for one in parsed.managers],
+        "managers": [asdict(manager) for manager in parsed.managers],
         "error_lines": list(parsed.error_lines),
     }
     if not parsed.managers:

@@ -10,10 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import ParseError, clean_lines
 
 _TOOL = "scontrol show node"
 # Marks that scontrol puts behind a state's name: * not responding, ~ # % powered down or up, and
@@ -63,9 +60,9 @@ def parse(text: str) -> Node:
         found = _STATE_LINE.match(line)
         if found and not states:
             states = _states(line_no, line, found.group(1))
-        told = _REASON_LINE.match(line)
-        if told and states and not reason:
-            reason, stamp = _reason(" ".join(told.group(1).split()))
+        reported = _REASON_LINE.match(line)
+        if reported and states and not reason:
+            reason, stamp = _reason(" ".join(reported.group(1).split()))
     if not name or not states:
         raise ParseError(_TOOL, 1, lines[0], "a node without a name, or without a State")
     return Node(name, states, reason, stamp)

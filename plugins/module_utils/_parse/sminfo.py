@@ -7,13 +7,7 @@ import re
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-    complaints,
-    is_warning,
-    to_int,
-)
+from .._ground.text import ParseError, complaints, flat_lines, is_warning, no_facts, to_int
 
 _TOOL = "sminfo"
 NOTHING: dict[str, Any] = {"error_lines": []}
@@ -45,20 +39,14 @@ class Sminfo:
 
 def parse(text: str) -> Sminfo:
     """Read the output of ``sminfo``; raise ParseError where no subnet manager answered."""
-    lines = [" ".join(line.split()) for line in clean_lines(text)]
-    answers = [
-        (line_no, _answer(lines, line_no))
-        for line_no, line in enumerate(lines, 1)
-        if line.startswith(_START)
-    ]
+    lines = flat_lines(text)
+    answers = [(line_no, _answer(lines, line_no)) for line_no, line in enumerate(lines, 1) if line.startswith(_START)]
     if not answers:
         raise _no_answer(lines)
     first = answers[0][1]
     for line_no, other in answers[1:]:
         if (other.lid, other.guid) != (first.lid, first.guid):
-            raise ParseError(
-                _TOOL, line_no, lines[line_no - 1], f"another SM than in line {answers[0][0]}"
-            )
+            raise ParseError(_TOOL, line_no, lines[line_no - 1], f"another SM than in line {answers[0][0]}")
     return answers[-1][1]
 
 
@@ -74,9 +62,7 @@ def _answer(lines: list[str], line_no: int) -> Sminfo:
     match = _SMINFO.match(" ".join([line, *rest[:2]]))
     # Without a state, and not of the releases that show none, the line was cut.
     if match is None or (match.group(5) is None and not match.group(1).startswith("0x")):
-        raise ParseError(
-            _TOOL, line_no, line, "not 'sm lid N sm guid 0xN, activity count N priority N state N'"
-        )
+        raise ParseError(_TOOL, line_no, line, "not 'sm lid N sm guid 0xN, activity count N priority N state N'")
     try:
         lid = to_int(match.group(1))
     except ValueError as exc:
@@ -92,11 +78,9 @@ def _answer(lines: list[str], line_no: int) -> Sminfo:
 
 
 def _no_answer(lines: list[str]) -> ParseError:
-    if not any(lines):
-        return ParseError(_TOOL, 0, "", "empty output: no subnet manager named")
     errors = complaints(lines, warnings=True)
     if errors:
-        told = errors[-1]
-        return ParseError(_TOOL, lines.index(told) + 1, told, "no subnet manager answered", errors)
-    line_no, line = next((n, line) for n, line in enumerate(lines, 1) if line)
-    return ParseError(_TOOL, line_no, line, "no 'sminfo: sm lid' line from here to the end")
+        reported = errors[-1]
+        return ParseError(_TOOL, lines.index(reported) + 1, reported, "no subnet manager answered", errors)
+    reason = "no 'sminfo: sm lid' line from here to the end"
+    return no_facts(_TOOL, lines, reason, "empty output: no subnet manager named")

@@ -7,10 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Dict
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import ParseError, clean_lines
 
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}")
 
@@ -57,4 +54,4 @@ def parse(text: str) -> Show:
 
 def _spread(lines: list[str]) -> bool:
     """Whether there is an empty line between any two lines, so that it parts no units."""
-    return len(lines) > 2 and not any(one and two for one, two in zip(lines, lines[1:]))
+    return len(lines) > 2 and not any(entry and two for entry, two in zip(lines, lines[1:]))

@@ -7,11 +7,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import _nvlink
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import ParseError, flat_lines
+from . import _nvlink
 
 _TOOL = "topo"
 NOTHING: dict[str, Any] = {
@@ -57,10 +54,10 @@ class Topo:
     def gpus(self) -> tuple[str, ...]:
         return tuple(name for name in self.columns if _GPU.fullmatch(name))
 
-    def relation(self, one: str, other: str) -> str | None:
+    def relation(self, text: str, other: str) -> str | None:
         """How two devices are joined; None where neither row shows it, or each another way."""
         found: set[str] = set()
-        for row, column in ((one, other), (other, one)):
+        for row, column in ((text, other), (other, text)):
             cells = self.matrix.get(row, ())
             at = self.columns.index(column) if column in self.columns else len(cells)
             found.update(cells[at : at + 1])
@@ -69,11 +66,7 @@ class Topo:
     def pairs(self) -> dict[tuple[str, str], str | None]:
         """Every pair of GPUs with its relation."""
         gpus = self.gpus
-        return {
-            (one, other): self.relation(one, other)
-            for at, one in enumerate(gpus)
-            for other in gpus[at + 1 :]
-        }
+        return {(gpu, other): self.relation(gpu, other) for at, gpu in enumerate(gpus) for other in gpus[at + 1 :]}
 
     def numa(self, gpu: str) -> int | None:
         """The NUMA node of a GPU where the matrix gives exactly one."""
@@ -96,9 +89,7 @@ def index(gpu: str) -> int:
 
 def parse(text: str) -> Topo:
     """Read the matrix; raise ParseError where there is neither one nor a reason for it."""
-    lines = [" ".join(line.split()) for line in clean_lines(text)]
-    if not any(lines):
-        raise ParseError(_TOOL, 0, "", "empty output")
+    lines = flat_lines(text)
     reader = _Reader()
     for line_no, line in enumerate(lines, 1):
         reader.take(line_no, line)

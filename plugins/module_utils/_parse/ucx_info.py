@@ -6,16 +6,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import (
-    ParseError,
-    clean_lines,
-)
+from .._ground.text import ParseError, clean_lines
 
 _TOOL = "ucx_info"
 # 1.11 and later; before it `# UCT version=1.10.1 revision 6a5856e`.
-_VERSION = re.compile(
-    r"#\s{1,99}(?:Library\s{1,99}version:\s{1,99}|UCT\s{1,99}version=)([0-9][0-9A-Za-z.+-]{0,30}).*"
-)
+_VERSION = re.compile(r"#\s{1,99}(?:Library\s{1,99}version:\s{1,99}|UCT\s{1,99}version=)([0-9][0-9A-Za-z.+-]{0,30}).*")
 _TRANSPORT = re.compile(r"#\s{1,99}Transport:\s{1,99}(\S{1,40})")
 _DEVICE = re.compile(r"#\s{1,99}Device:\s{1,99}(\S{1,80})")
 # The last line of every transport's capabilities; a line with nothing but the # follows it.
@@ -45,9 +40,9 @@ def parse(text: str) -> UcxInfo:
     opened: tuple[int, str, str] | None = None
     whole, last = 0, False
     for line_no, line in enumerate(clean_lines(text), 1):
-        told = _VERSION.fullmatch(line)
-        if told is not None and not version:
-            version = told.group(1)
+        reported = _VERSION.fullmatch(line)
+        if reported is not None and not version:
+            version = reported.group(1)
         transport, device = _TRANSPORT.fullmatch(line), _DEVICE.fullmatch(line)
         if transport is not None:
             if opened is not None:
@@ -65,7 +60,5 @@ def parse(text: str) -> UcxInfo:
     if not transports:
         raise ParseError(_TOOL, 0, "", "no transport, not even memory")
     if whole < len(transports):
-        raise ParseError(
-            _TOOL, 0, "", f"{transports[whole].name} is cut off: the text is not whole"
-        )
+        raise ParseError(_TOOL, 0, "", f"{transports[whole].name} is cut off: the text is not whole")
     return UcxInfo(version, tuple(transports))

@@ -13,7 +13,7 @@ _RELEASE = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})-[0-9]{1,4}\.[0-9]{1,4}\.[0-9]
 
 def numbers(text: str) -> tuple[int, ...]:
     """Every number in the text, in order: ``24.10-1.1.4`` gives (24, 10, 1, 1, 4)."""
-    return tuple(int(one) for one in _NUMBER.findall(text[:200]))
+    return tuple(int(match) for match in _NUMBER.findall(text[:200]))
 
 
 def fits(installed: str, wanted: str) -> bool:
@@ -40,11 +40,11 @@ def train(text: str) -> str:
     return found.group(1) + found.group(2) if found else ""
 
 
-def same_release(one: str, other: str) -> bool:
+def same_release(text: str, other: str) -> bool:
     """Whether two texts name one release, as far as both of them tell.
 
     Modules leave out the last number of what ofed_info says.
     """
-    left, right = numbers(one), numbers(other)
+    left, right = numbers(text), numbers(other)
     shared = min(len(left), len(right))
     return shared > 0 and left[:shared] == right[:shared]

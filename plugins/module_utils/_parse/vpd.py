@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from .._ground.text import ParseError
 
 # Large resource tags of the PCI Local Bus specification, appendix I: two bytes of length follow.
 _NAME = 0x82
@@ -60,4 +60,4 @@ def _keywords(body: bytes) -> dict[str, str]:
 
 
 def _text(raw: bytes) -> str:
-    return "".join(one for one in raw.decode("ascii", "replace") if one.isprintable()).strip()
+    return "".join(entry for entry in raw.decode("ascii", "replace") if entry.isprintable()).strip()

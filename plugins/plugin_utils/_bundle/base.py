@@ -13,14 +13,14 @@ def lacking(here: Mapping[str, Any], hosts: Sequence[Mapping[str, Any]]) -> list
     A package counts as there only if every host has it in the same version and ibready brought it
     to none. ``here`` and ``hosts``: what stack_bundle_files told (packages, brought).
     """
-    brought = {name for one in (here, *hosts) for name in one["brought"]}
+    brought = {name for host in (here, *hosts) for name in host["brought"]}
     return sorted(
         name
         for name, version in here["packages"].items()
-        if name in brought or any(one["packages"].get(name) != version for one in hosts)
+        if name in brought or any(host["packages"].get(name) != version for host in hosts)
     )
 
 
 def kernels(hosts: Sequence[Mapping[str, Any]]) -> list[str]:
     """The running kernels of the class, sorted."""
-    return sorted({str(one["kernel"]) for one in hosts})
+    return sorted({str(host["kernel"]) for host in hosts})

@@ -6,11 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._bundle import gpg, layout, sums
-from ansible_collections.ibready.cluster.plugins.plugin_utils._bundle.layout import (
-    BundleError,
-    Manifest,
-)
+from . import gpg, layout, sums
+from .layout import BundleError, Manifest
 
 _FETCH = "next: copy the bundle again from where it was made, or make it anew"
 
@@ -24,9 +21,7 @@ def signed_sums(home: Path, key: str) -> dict[str, str]:
             f"{home} is no bundle: it has no {missing[0]}; next: make it with playbooks/bundle.yml "
             "where there is network, and copy the whole folder"
         )
-    why = gpg.why_not(
-        paths[layout.KEY].read_bytes(), key, paths[layout.SIGNATURE], paths[layout.SUMS]
-    )
+    why = gpg.why_not(paths[layout.KEY].read_bytes(), key, paths[layout.SIGNATURE], paths[layout.SUMS])
     if why:
         raise BundleError(f"bundle {home} is not to be trusted: {why}; {_FETCH}")
     return layout.sums(paths[layout.SUMS].read_text(encoding="utf-8", errors="replace"))
@@ -45,8 +40,7 @@ def check(home: Path, key: str, wanted: Mapping[str, str]) -> Manifest:
     damaged = [name for name, digest in sums.of(home, used).items() if digest != used[name]]
     if damaged:
         raise BundleError(
-            f"bundle {home} is damaged: {', '.join(damaged[:3])} is not what {layout.SUMS} says; "
-            f"{_FETCH}"
+            f"bundle {home} is damaged: {', '.join(damaged[:3])} is not what {layout.SUMS} says; {_FETCH}"
         )
     if layout.MANIFEST not in used:
         raise BundleError(f"bundle {home} has no {layout.MANIFEST}; {_FETCH}")

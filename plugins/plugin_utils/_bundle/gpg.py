@@ -5,12 +5,25 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
-from ansible_collections.ibready.cluster.plugins.module_utils._packages import openpgp
-from ansible_collections.ibready.cluster.plugins.plugin_utils._bundle.layout import BundleError
+from ...module_utils._act.packages import keyring, openpgp
+from . import layout
+from .layout import BundleError
 
 _TIMEOUT_S = 120
+# What gpg says of a signature, one word each, and why that is not GOODSIG; with the first two its
+# exit status is 0 all the same. Not among them are KEYEXPIRED and KEYREVOKED: gpg tells them of
+# subkeys, too, that made no signature.
+_JUDGED = {
+    "EXPKEYSIG": "the key that made the signature has expired",
+    "REVKEYSIG": "the key that made the signature was revoked",
+    "EXPSIG": "the signature has expired",
+    "BADSIG": "the signature does not fit",
+    "ERRSIG": "the signature does not fit",
+    "GOODSIG": "",
+}
 
 
 def _gpg(*words: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -56,25 +69,38 @@ def detached(key: str, text: bytes) -> bytes:
 
 
 def public(key: str) -> bytes:
-    """The armored public half; raises BundleError where the operator has no such key."""
+    """The armored public half, alone; raises BundleError where the operator has no such key.
+
+    Nor is one given that has expired or was revoked.
+    """
     done = _gpg("--armor", "--export", key)
     if done.returncode != 0 or not done.stdout:
         raise BundleError(
-            f"gpg has no key {key} (stack_bundle_key); next: see that `gpg --list-secret-keys` "
-            "shows it to the user who runs Ansible (GNUPGHOME)"
+            f"gpg of the controller has no key {key} (stack_bundle_key); next: give it to the user "
+            f"who runs Ansible (GNUPGHOME) with `gpg --import {layout.KEY}`, a file that is in the "
+            "bundle; where the bundle is made, `gpg --list-secret-keys` has to show it"
         )
-    return done.stdout
+    try:
+        packets = keyring.only(openpgp.binary(done.stdout), [key], time.time())
+    except openpgp.KeyFileError as exc:
+        raise BundleError(
+            f"gpg's key for stack_bundle_key cannot be used: {exc}; next: prolong it (`gpg "
+            "--quick-set-expire`) or choose another key, and make the bundle anew"
+        ) from None
+    return openpgp.armored(packets).encode()
 
 
-def why_not(public_key: bytes, pinned: str, signature: Path, signed: Path | None = None) -> str:
+def why_not(public_key: bytes, fingerprint: str, signature: Path, signed: Path | None = None) -> str:
     """Why a signature is not the pinned key's; "" where it is. ``signed`` None: it is inside."""
     try:
         packets = openpgp.binary(public_key)
-        strange = [one for one in openpgp.fingerprints(packets) if one != pinned]
+        strange = [entry for entry in openpgp.fingerprints(packets) if entry != fingerprint]
+        if not strange:
+            packets = keyring.only(packets, [fingerprint], time.time())
     except openpgp.KeyFileError as exc:
-        return f"its key is no public key: {exc}"
+        return f"its key cannot be used: {exc}"
     if strange:
-        return f"it is signed by {strange[0]}, and not by {pinned} (stack_bundle_key)"
+        return f"it is signed by {strange[0]}, and not by {fingerprint} (stack_bundle_key)"
     with tempfile.TemporaryDirectory(prefix="ibready-gpg-") as home:
         ring = Path(home, "ring.gpg")
         ring.write_bytes(packets)
@@ -88,11 +114,12 @@ def why_not(public_key: bytes, pinned: str, signature: Path, signed: Path | None
         ]
         words += ["--trust-model", "always", "--status-fd", "1", "--verify", str(signature)]
         done = _gpg(*words, *([signed] if signed else []))
-    valid = [
-        line.split()[-1]
-        for line in done.stdout.decode(errors="replace").splitlines()
-        if line.startswith("[GNUPG:] VALIDSIG ")
+    reported = [
+        line.split()[1:] for line in done.stdout.decode(errors="replace").splitlines() if line.startswith("[GNUPG:] ")
     ]
-    if done.returncode != 0 or valid != [pinned]:
-        return f"the signature does not fit: {_said(done)}"
+    judged = [entry[0] for entry in reported if entry[0] in _JUDGED]
+    valid = [entry[-1] for entry in reported if entry[0] == "VALIDSIG"]
+    if done.returncode != 0 or judged != ["GOODSIG"] or valid != [fingerprint]:
+        why = next(filter(None, (_JUDGED[check] for check in judged)), _JUDGED["BADSIG"])
+        return f"{why}: {_said(done)}"
     return ""

@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...module_utils._ground import strict
+
 SCHEMA = "ibready/bundle/1"
 SUMS = "SHA256SUMS"
 SIGNATURE = "SHA256SUMS.asc"
@@ -77,24 +79,23 @@ class Manifest:
 def manifest(text: str) -> Manifest:
     """Read a manifest; raises BundleError."""
     try:
-        raw = json.loads(text)
+        raw = strict.loads(text)
         if raw["schema"] != SCHEMA:
             raise ValueError(f"schema is not {SCHEMA}")
         classes = {
             path(name): Class(
-                str(one["kind"]),
-                str(one["digest"]),
-                str(one["made_on"]),
-                tuple(map(str, one["kernels"])),
-                {path(file): (str(two[0]), str(two[1])) for file, two in one["packages"].items()},
+                str(kind["kind"]),
+                str(kind["digest"]),
+                str(kind["made_on"]),
+                tuple(map(str, kind["kernels"])),
+                {path(file): (str(two[0]), str(two[1])) for file, two in kind["packages"].items()},
             )
-            for name, one in raw["classes"].items()
+            for name, kind in raw["classes"].items()
         }
         return Manifest(str(raw["created"]), str(raw["made_by"]), str(raw["simulated"]), classes)
     except (ValueError, KeyError, TypeError, AttributeError, IndexError) as exc:
         raise BundleError(
-            f"{MANIFEST} is no manifest of this version: {exc!r}; next: make the bundle anew with "
-            "playbooks/bundle.yml"
+            f"{MANIFEST} is no manifest of this version: {exc!r}; next: make the bundle anew with playbooks/bundle.yml"
         ) from None
 
 
@@ -117,8 +118,7 @@ def sums(text: str) -> dict[str, str]:
         match = _LINE.fullmatch(line)
         if match is None:
             raise BundleError(
-                f"line {number} of {SUMS} is none of sha256sum: {line[:80]!r}; next: copy the "
-                "bundle again"
+                f"line {number} of {SUMS} is none of sha256sum: {line[:80]!r}; next: copy the bundle again"
             )
         found[path(match.group(2))] = match.group(1)
     return found

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._bundle import check, layout
-from ansible_collections.ibready.cluster.plugins.plugin_utils._bundle.layout import BundleError
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.install import Bundled
+from ...module_utils._act.packages import openpgp
+from .._plan.plan.install import Bundled
+from . import check, gpg, layout
+from .layout import BundleError
 
 # Where a bundle of the controller lies on a node.
 NODE_HOME = "/var/lib/ibready/bundle"
@@ -19,16 +21,22 @@ def bundled(given: str, key: object) -> Bundled:
     pinned = layout.fingerprint(key)
     if layout.is_directory(given):
         home = Path(given).expanduser().absolute()
-        address = f"file://{NODE_HOME}"
-        return Bundled(address, f"{address}/{layout.KEY}", pinned, str(home))
-    address = given.rstrip("/")
-    return Bundled(address, f"{address}/{layout.KEY}", pinned)
+        return Bundled(f"file://{NODE_HOME}", pinned, str(home))
+    return Bundled(given.rstrip("/"), pinned)
 
 
-def see(bundle: Bundled, wanted: Mapping[str, str]) -> None:
-    """Verify a bundle of the controller (`check`); BundleError says that nothing was changed."""
+def see(bundle: Bundled, wanted: Mapping[str, str]) -> Bundled:
+    """The bundle with its key; BundleError says that nothing was changed.
+
+    Of a folder, `check` verifies all that is used, the key with it; of an address, which the nodes
+    read, gpg of the controller has the key.
+    """
     try:
-        check.check(Path(bundle.directory), bundle.fingerprint, wanted)
+        if bundle.directory:
+            check.check(Path(bundle.directory), bundle.fingerprint, wanted)
+            key = Path(bundle.directory, layout.KEY).read_bytes()
+        else:
+            key = gpg.public(bundle.fingerprint)
     except BundleError as exc:
         raise BundleError(f"{exc}. Nothing was changed on any host.") from None
     except OSError as exc:
@@ -36,3 +44,4 @@ def see(bundle: Bundled, wanted: Mapping[str, str]) -> None:
             f"bundle {bundle.directory} cannot be read: {exc}. Nothing was changed on any host. "
             "Next: see that the user who runs Ansible may read it"
         ) from None
+    return replace(bundle, public_key=openpgp.armored(openpgp.binary(key)))

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._bundle import layout
+from . import layout
 
 # What SHA256SUMS cannot hold, and what is left of an interrupted run.
 _NOT = (layout.SUMS, layout.SIGNATURE)

@@ -4,23 +4,25 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _manifest, _verify
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
-    Bundle,
-    Unavailable,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expectations
-from ansible_collections.ibready.cluster.plugins.module_utils._verdict import verdict_object
-from ansible_collections.ibready.cluster.plugins.module_utils._waivers import Waiver
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts, _unpack
+from ...module_utils._evidence import manifest
+from ...module_utils._evidence.sources import Bundle
+from ...module_utils._expect.expectations import Expectations
+from ...module_utils._expect.waivers import Waiver
+from ...module_utils._verify import verify as _verify
+from ...module_utils._verify.verdict import verdict_object
+from .._ground import unpack
+from .._hosts import hosts as _hosts
 
-ENDING = ".tar.gz"
+ENDING = unpack.ENDING
 _AGAIN = "collect the bundle again (playbooks/collect.yml)"
+_RENAME = "name the bundle after the host that it is of, where you know whose it is"
+_TIME = re.compile(r"[0-9A-Za-z:. +-]{0,40}")
 
 Site = Callable[[str], tuple[Expectations, Sequence[Waiver]]]
 
@@ -56,69 +58,72 @@ def find(folder: Path) -> list[Found]:
         inside = sorted(folder.iterdir())
     except OSError as exc:
         raise BundlesError(f"{folder} cannot be listed: {exc.strerror}") from exc
-    found = {one.name: Found(one.name, one) for one in inside if one.is_dir() and _is_bundle(one)}
-    for one in inside:
-        if one.is_file() and one.name.endswith(ENDING):
-            found.setdefault(_name(one), Found(_name(one), one))
+    found = {path.name: Found(path.name, path) for path in inside if path.is_dir() and _is_bundle(path)}
+    for path in inside:
+        if path.is_file() and path.name.endswith(ENDING):
+            found.setdefault(_name(path), Found(_name(path), path))
     if not found:
         raise BundlesError(
-            f"{folder} holds no bundle (HOST/{_manifest.NAME} or HOST{ENDING}); "
+            f"{folder} holds no bundle (HOST/{manifest.NAME} or HOST{ENDING}); "
             "next: ansible-playbook playbooks/collect.yml -i INVENTORY"
         )
     return [found[name] for name in sorted(found)]
 
 
 def judge(found: Sequence[Found], site: Site) -> list[_hosts.Host]:
-    """Every bundle as a host of the fleet. ``site`` tells what is expected of a host by its name.
+    """Every bundle as a host of the fleet, by the name of its path and by no other.
 
-    A bundle that cannot be read is a host of which nothing is known. Raises BundlesError where two
-    bundles are of one host.
+    ``site`` tells what is expected of a host by that name. Of a bundle that cannot be read, or that
+    says that it is of another host, nothing is known: it costs its own host and no other.
     """
-    hosts: dict[str, tuple[_hosts.Host, Path]] = {}
-    for one in found:
-        host = _judge(one, site)
-        if host.name in hosts:
-            raise BundlesError(
-                f"{hosts[host.name][1]} and {one.path} are both of {host.name}; "
-                "next: leave one of them in the folder"
-            )
-        hosts[host.name] = (host, one.path)
-    return [host for host, _ in hosts.values()]
+    return [_judge(item, site) for item in found]
 
 
-def _judge(one: Found, site: Site) -> _hosts.Host:
+def _judge(found: Found, site: Site) -> _hosts.Host:
+    if not manifest.HOST.fullmatch(found.name):
+        # Escaped: terminals and pages show it.
+        name = ascii(found.name)
+        return _hosts.Host(name, absent="its bundle's name is none of a host", remedy=_RENAME)
+    expect, waivers = site(found.name)
     try:
-        with opened(one) as bundle:
-            manifest = bundle.manifest
-            expect, waivers = site(manifest.host)
+        with opened(found) as bundle:
+            reported = bundle.manifest
+            if reported.host != found.name:
+                why = f"its bundle says that it is of {reported.host!a}"
+                return _hosts.Host(found.name, absent=why, remedy=_RENAME)
             judged = _verify.verify(bundle, expect)
             return _hosts.recorded(
-                manifest.host,
-                verdict_object(manifest.host, judged.checks, judged.facts),
-                collected_at=manifest.collected_at,
+                found.name,
+                verdict_object(found.name, judged.checks, judged.facts),
+                collected_at=reported.collected_at if _TIME.fullmatch(reported.collected_at) else "",
                 expect=expect,
                 waivers=waivers,
             )
-    except (OSError, _unpack.UnpackError, Unavailable) as exc:
-        return _hosts.Host(one.name, absent=f"its bundle cannot be read: {exc}", remedy=_AGAIN)
+    except Exception as exc:  # Whatever a stranger's bundle makes go wrong.
+        said = str(exc) or type(exc).__name__
+        return _hosts.Host(found.name, absent=f"its bundle cannot be read: {said}", remedy=_AGAIN)
 
 
 @contextlib.contextmanager
-def opened(one: Found) -> Iterator[Bundle]:
+def opened(found: Found) -> Iterator[Bundle]:
     """The bundle, unpacked for as long as this lasts where it is an archive."""
-    if not one.packed:
-        yield Bundle(one.path)
+    if not found.packed:
+        yield Bundle(found.path)
         return
     with TemporaryDirectory(prefix="ibready-") as place:
-        _unpack.unpack(one.path, Path(place))
+        unpack.unpack(found.path, Path(place))
         inside = [path for path in Path(place).iterdir() if path.is_dir()]
         if len(inside) != 1:
-            raise _unpack.UnpackError(f"{one.path} holds {len(inside)} folders and not one")
+            raise unpack.UnpackError(f"{found.path} holds {len(inside)} folders and not one")
         yield Bundle(inside[0])
 
 
 def _is_bundle(folder: Path) -> bool:
-    return any((folder / name).exists() for name in (_manifest.NAME, "commands", "files"))
+    try:
+        return any((folder / name).exists() for name in (manifest.NAME, "commands", "files"))
+    except OSError:
+        # One that cannot be looked into is told of, and not passed over.
+        return True
 
 
 def _name(archive: Path) -> str:

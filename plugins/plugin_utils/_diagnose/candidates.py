@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import loss
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.finding import Finding
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.row import Row, fits
+from . import loss
+from .finding import Finding
+from .row import Row, fits
 
 _JOB = "nccl.log."
 
@@ -37,7 +37,7 @@ class Candidate:
     @property
     def hosts(self) -> list[str]:
         """Its hosts, in the order in which they were found."""
-        return list(dict.fromkeys(one.host for one in self.signs))
+        return list(dict.fromkeys(sign.host for sign in self.signs))
 
 
 class Pool:
@@ -61,50 +61,50 @@ class Pool:
 
     def settle(self) -> list[Candidate]:
         """All of them in the table's order, once every failure was added."""
-        settled = [one for _, one in sorted(self._all.items())]
-        for one in settled:
-            one.own = list(one.signs)
-            one.parts = {(sign.host, sign.part) for sign in one.signs if sign.part}
-            for host in one.hosts:
-                self._on.setdefault(host, []).append(one)
-            for part in {part for _, part in one.parts}:
-                self._on_rail.setdefault(part, {}).setdefault(one.at, one)
-            self._anywhere.setdefault(one.at, one)
-            if one.row.whole and self._hits_all(one):
-                self._hit_whole.setdefault(one.at, one)
+        settled = [entry for _, entry in sorted(self._all.items())]
+        for candidate in settled:
+            candidate.own = list(candidate.signs)
+            candidate.parts = {(sign.host, sign.part) for sign in candidate.signs if sign.part}
+            for host in candidate.hosts:
+                self._on.setdefault(host, []).append(candidate)
+            for part in {part for _, part in candidate.parts}:
+                self._on_rail.setdefault(part, {}).setdefault(candidate.at, candidate)
+            self._anywhere.setdefault(candidate.at, candidate)
+            if candidate.row.whole and self._hits_all(candidate):
+                self._hit_whole.setdefault(candidate.at, candidate)
         return settled
 
     def explainer(self, finding: Finding, below: int) -> Candidate | None:
         """The first candidate above this place of the table that explains the finding; where
         several of one row do, one of the finding's own host."""
-        able = (one for one in self._able(finding) if one.at < below)
-        return min(able, key=lambda one: one.at, default=None)
+        able = (candidate for candidate in self._able(finding) if candidate.at < below)
+        return min(able, key=lambda entry: entry.at, default=None)
 
     def _able(self, finding: Finding) -> Iterator[Candidate]:
         of_job = finding.check.id.startswith(_JOB)
-        for one in self._on.get(finding.host, ()):
-            mine = (finding.host, finding.part) in one.parts
+        for candidate in self._on.get(finding.host, ()):
+            mine = (finding.host, finding.part) in candidate.parts
             if (
-                _any((*one.row.here, *one.row.far), finding)
-                or (mine and _any((*one.row.same, *one.row.rail), finding))
-                or (of_job and not finding.part and _any(one.row.rail, finding))
+                _any((*candidate.row.here, *candidate.row.far), finding)
+                or (mine and _any((*candidate.row.same, *candidate.row.rail), finding))
+                or (of_job and not finding.part and _any(candidate.row.rail, finding))
             ):
-                yield one
+                yield candidate
         on_rail = self._on_rail.get(finding.part, {}) if finding.part else {}
-        for one in (self._anywhere if of_job and not finding.part else on_rail).values():
-            if _any(one.row.rail, finding):
-                yield one
-        for one in self._anywhere.values():
-            if _any(one.row.far, finding):
-                yield one
-        for one in self._hit_whole.values():
-            if _any(one.row.whole, finding):
-                yield one
+        for candidate in (self._anywhere if of_job and not finding.part else on_rail).values():
+            if _any(candidate.row.rail, finding):
+                yield candidate
+        for candidate in self._anywhere.values():
+            if _any(candidate.row.far, finding):
+                yield candidate
+        for hit_part in self._hit_whole.values():
+            if _any(hit_part.row.whole, finding):
+                yield hit_part
 
-    def _hits_all(self, one: Candidate) -> bool:
+    def _hits_all(self, candidate: Candidate) -> bool:
         """Whether a host has it on all of its rails."""
-        for host in one.hosts:
-            mine = [finding for finding in one.signs if finding.host == host]
+        for host in candidate.hosts:
+            mine = [finding for finding in candidate.signs if finding.host == host]
             rails = loss.rails_of(mine[0], self._hosts)
             if rails and loss.hit(mine) >= rails:
                 return True
@@ -122,22 +122,22 @@ def explain(rows: Sequence[Row], pool: Pool, unknown: Iterable[Finding]) -> list
     itself. The unknown findings that nothing explains stay with the caller.
     """
     settled = pool.settle()
-    for one in settled:
+    for candidate in settled:
         left: list[Finding] = []
-        for finding in one.own:
-            above = pool.explainer(finding, one.at)
+        for finding in candidate.own:
+            above = pool.explainer(finding, candidate.at)
             if above is None:
                 left.append(finding)
                 continue
             root = above.root or above
-            root.explained.append((one.row, finding))
-            if all(root is not other for other in one.above):
-                one.above.append(root)
-        one.own = left
+            root.explained.append((candidate.row, finding))
+            if all(root is not other for other in candidate.above):
+                candidate.above.append(root)
+        candidate.own = left
         if not left:
-            one.root = one.above[0]
+            candidate.root = candidate.above[0]
     for finding in unknown:
         above = pool.explainer(finding, len(rows))
         if above is not None:
             (above.root or above).hidden.append(finding)
-    return [one for one in settled if one.own]
+    return [candidate for candidate in settled if candidate.own]

@@ -5,15 +5,33 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.row import Fix
+from .finding import Finding
+from .parts import HCA, Parts
+from .row import Fix
 
 # In a pattern of hosts `:`, `!`, `&`, `~` and `*` mean more than a name.
 _HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
 _GROUPS = ("all", "ungrouped")
 NO_NAME = "the host's name is no plain name, so that no command can hold it"
+# With 1500 a packet carries a quarter of what it could; every RDMA MTU fits into this.
+JUMBO = "9000"
+
+# What may stand in {} of a command, and how it has to look there.
+VALUES = {
+    "device": re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}"),
+    "port": re.compile(r"[1-9][0-9]?"),
+    "address": re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"),
+    "netdev": re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,14}"),
+    "unit": re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,100}\.service"),
+    "file": re.compile(r"/dev/infiniband/[a-z_]{1,20}[0-9]{0,4}"),
+    "watts": re.compile(r"[1-9][0-9]{1,3}"),
+    "mtu": re.compile(r"[1-9][0-9]{2,4}"),
+    "pfc": re.compile(r"[01](?:,[01]){7}"),
+    "trust": re.compile(r"dscp|pcp"),
+}
 
 
 @dataclass(frozen=True)
@@ -53,3 +71,62 @@ def _filled(words: Sequence[str], values: Mapping[str, str]) -> list[str]:
         return [word.format_map(dict(values)) for word in words]
     except KeyError:
         return []
+
+
+def values(finding: Finding, parts: Parts | None) -> dict[str, str]:
+    """The values that are known and plain."""
+    reported = {name: read(finding, parts) for name, read in _READ.items()}
+    return {name: value for name, value in reported.items() if VALUES[name].fullmatch(value)}
+
+
+def _device(finding: Finding, parts: Parts | None) -> str:
+    kind, _, name = finding.part.partition(":")
+    return name if kind == HCA else ""
+
+
+def _address(finding: Finding, parts: Parts | None) -> str:
+    return parts.address(finding.part) if parts else ""
+
+
+def _netdev(finding: Finding, parts: Parts | None) -> str:
+    return parts.netdevs.get(finding.check.subject, "") if parts else ""
+
+
+def _subject(finding: Finding, parts: Parts | None) -> str:
+    return finding.check.subject
+
+
+def _port(finding: Finding, parts: Parts | None) -> str:
+    return finding.check.subject.partition("/")[2]
+
+
+def _watts(finding: Finding, parts: Parts | None) -> str:
+    return finding.check.expected.removesuffix(" W").partition(".")[0]
+
+
+def _mtu(finding: Finding, parts: Parts | None) -> str:
+    expected = finding.check.expected
+    return JUMBO if expected.startswith("at least") else expected
+
+
+def _pfc(finding: Finding, parts: Parts | None) -> str:
+    wanted = re.findall(r"\b[0-7]\b", finding.check.expected.removeprefix("priorities"))
+    return ",".join("1" if str(number) in wanted else "0" for number in range(8)) if wanted else ""
+
+
+def _trust(finding: Finding, parts: Parts | None) -> str:
+    return finding.check.expected
+
+
+_READ: dict[str, Callable[[Finding, Parts | None], str]] = {
+    "device": _device,
+    "port": _port,
+    "address": _address,
+    "netdev": _netdev,
+    "unit": _subject,
+    "file": _subject,
+    "watts": _watts,
+    "mtu": _mtu,
+    "pfc": _pfc,
+    "trust": _trust,
+}

@@ -7,22 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import PASS, Check
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import (
-    command,
-    finding,
-    rank,
-    unknowns,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.candidates import (
-    Pool,
-    explain,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.cause import Cause
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.finding import Finding
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.parts import Parts
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.table import ROWS
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.unknowns import Unlooked
+from ...module_utils._ground.check import PASS, Check
+from . import command, finding, rank
+from .candidates import Pool, explain
+from .finding import Finding, Unlooked
+from .parts import Parts
+from .rank import Cause
+from .table import rows
 
 SCHEMA = "ibready/diagnosis/1"
 
@@ -55,8 +46,8 @@ class Diagnosis:
         lost = len(self.hosts) - len(self.looked)
         if lost:
             some = "1 host" if lost == 1 else f"{lost} hosts"
-            told = f"{some} could not be looked at, and no cause was found in the others"
-            return f"{told}: that is no clean bill ({of})"
+            reported = f"{some} could not be looked at, and no cause was found in the others"
+            return f"{reported}: that is no clean bill ({of})"
         if count:
             return f"no cause was found, but {blind} not looked at: that is no clean bill ({of})"
         if self.waived:
@@ -71,9 +62,9 @@ class Diagnosis:
             "hosts": dict(self.hosts),
             "looked": list(self.looked),
             "passed": self.passed,
-            "causes": [one.to_dict() for one in self.causes],
-            "unknown": [one.to_dict() for one in self.unknown],
-            "waived": [{**one.to_dict(), "waived": one.check.waived} for one in self.waived],
+            "causes": [cause.to_dict() for cause in self.causes],
+            "unknown": [unlooked.to_dict() for unlooked in self.unknown],
+            "waived": [{**entry.to_dict(), "waived": entry.check.waived} for entry in self.waived],
         }
 
 
@@ -87,21 +78,21 @@ def diagnose(
     of_job = finding.of_job(job or {})
     found += of_job[0]
     waived += of_job[1]
-    pool = Pool(ROWS, report["hosts"])
-    for one in found:
-        if one.wrong:
-            pool.add(one)
-    blind = [one for one in found if not one.wrong]
-    left = explain(ROWS, pool, blind)
-    hidden = {id(one) for candidate in left for one in candidate.hidden}
-    told = report["hosts"].values()
+    pool = Pool(rows(), report["hosts"])
+    for item in found:
+        if item.wrong:
+            pool.add(item)
+    blind = [item for item in found if not item.wrong]
+    left = explain(rows(), pool, blind)
+    hidden = {id(entry) for candidate in left for entry in candidate.hidden}
+    reported = report["hosts"].values()
     parts = {name: Parts(host["facts"]) for name, host in report["hosts"].items()}
     return Diagnosis(
         causes=rank.ranked(left, report["hosts"], parts, where or command.Where()),
-        unknown=unknowns.grouped([one for one in blind if id(one) not in hidden]),
+        unknown=finding.grouped([entry for entry in blind if id(entry) not in hidden]),
         waived=waived,
-        passed=sum(one["result"] == PASS for host in told for one in host["checks"])
-        + sum(one.result == PASS for mine in (job or {}).values() for one in mine),
+        passed=sum(check["result"] == PASS for host in reported for check in host["checks"])
+        + sum(entry.result == PASS for mine in (job or {}).values() for entry in mine),
         hosts={name: host["verdict"] for name, host in report["hosts"].items()},
         looked=[name for name, host in report["hosts"].items() if _looked(host)],
         simulated=report["simulated"],
@@ -111,6 +102,5 @@ def diagnose(
 def _looked(host: Mapping[str, Any]) -> bool:
     """Whether anything was told of a host, beside that it was reached."""
     return any(
-        check["result"] in ("pass", "fail") and check["id"] != "host.access.reachable"
-        for check in host["checks"]
+        check["result"] in ("pass", "fail") and check["id"] != "host.access.reachable" for check in host["checks"]
     )

@@ -1,24 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The failing and unknown checks of a report, each with the part of the host that it is about."""
+"""The failing and unknown checks of a report, each with the part of the host that it is about.
+
+What could not be looked at and no cause explains is told apart, and never taken for healthy.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import fleet_same
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    FAIL,
-    UNKNOWN,
-    Check,
-    from_dict,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.parts import (
-    HCA,
-    Parts,
-)
+from ...module_utils._fleet import fleet_same
+from ...module_utils._ground.check import FAIL, UNKNOWN, Check, from_dict
+from .parts import HCA, Parts
 
 # The "host" of what is told of a job and of none of its hosts.
 JOB = "the job"
@@ -45,24 +40,22 @@ class Finding:
 
         Hosts that differ without a majority are wrong, whichever of them it is.
         """
-        split = self.check.id.startswith("fleet.") and self.check.cause.startswith(
-            fleet_same.NO_MAJORITY
-        )
+        split = self.check.id.startswith("fleet.") and self.check.cause.startswith(fleet_same.NO_MAJORITY)
         return self.check.result == FAIL or (self.check.result == UNKNOWN and split)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
-        one = self.check
+        entry = self.check
         return {
             "host": self.host,
-            "check": one.id,
-            "subject": one.subject,
-            "result": one.result,
-            "severity": one.severity,
-            "observed": one.observed,
-            "expected": one.expected,
-            "expected_from": one.expected_from,
-            "cause": one.cause,
+            "check": entry.id,
+            "subject": entry.subject,
+            "result": entry.result,
+            "severity": entry.severity,
+            "observed": entry.observed,
+            "expected": entry.expected,
+            "expected_from": entry.expected_from,
+            "cause": entry.cause,
         }
 
 
@@ -92,8 +85,7 @@ def of(host: str, check: Check, known: Mapping[str, Parts]) -> Finding:
         # A port that is none of a host's own, as the fabric's tools name it.
         part = f"at:{subject}"
     kind = f"[{parts.kind(part)}]" if parts else ""
-    text = f"{check.observed} | {check.expected} | {check.cause} | {subject} {kind}"
-    return Finding(where, check, part, text)
+    return Finding(where, check, part, f"{check.observed} | {check.expected} | {check.cause} | {subject} {kind}")
 
 
 def of_job(checks: Mapping[str, Sequence[Check]]) -> tuple[list[Finding], list[Finding]]:
@@ -115,3 +107,38 @@ def _host_named(word: str, known: Mapping[str, Parts]) -> str:
         if word in (name, parts.hostname):
             return name
     return ""
+
+
+@dataclass(frozen=True)
+class Unlooked:
+    """Checks that were not made for one reason. ``severity``: error where any of them is one."""
+
+    checks: Sequence[str]
+    hosts: Sequence[str]
+    subjects: Sequence[str]
+    why: str
+    next: str
+    severity: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return asdict(self)
+
+
+def grouped(blind: Sequence[Finding]) -> list[Unlooked]:
+    """By reason and remedy; errors first, then what most checks wait for."""
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for finding in blind:
+        groups.setdefault((finding.check.cause, finding.check.remedy), []).append(finding)
+    found = [
+        Unlooked(
+            checks=sorted({finding.check.id for finding in mine}),
+            hosts=list(dict.fromkeys(finding.host for finding in mine)),
+            subjects=sorted({finding.check.subject for finding in mine}),
+            why=why,
+            next=remedy,
+            severity=min(finding.check.severity for finding in mine),
+        )
+        for (why, remedy), mine in groups.items()
+    ]
+    return sorted(found, key=lambda item: (item.severity, -len(item.hosts), -len(item.checks), item.why))

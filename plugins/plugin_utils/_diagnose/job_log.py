@@ -7,26 +7,20 @@ import datetime
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _waivers
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import nccl_log as judged
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import FAIL, Check
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.nccl_log_ranks import is_rdma
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence_given import Given
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
-    Expectations,
-    Expected,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import _ask
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import nccl_log
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._nccl_facts import (
-    NcclLog,
-    Rank,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.finding import JOB
-from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import Host
+from ...module_utils._areas.machine.facts import Machine
+from ...module_utils._areas.nccl import check_log as judged
+from ...module_utils._areas.nccl.check_log_ranks import is_rdma
+from ...module_utils._evidence import ask
+from ...module_utils._evidence.given import Given
+from ...module_utils._evidence.sources import Live
+from ...module_utils._expect import waivers as _waivers
+from ...module_utils._expect.expectations import Expectations, Expected
+from ...module_utils._ground.check import FAIL, Check
+from ...module_utils._ground.reading import Reading
+from ...module_utils._parse import nccl_log
+from ...module_utils._parse._nccl_facts import NcclLog, Rank
+from .._hosts.hosts import Host
+from .finding import JOB
 
 _LOG = "nccl_log"
 _RAILS = ("link_layer", "hcas", "hcas_min")
@@ -34,45 +28,41 @@ _RAILS = ("link_layer", "hcas", "hcas_min")
 
 def read(path: str) -> Reading[NcclLog]:
     """The log in a file of the controller; unknown with the reason where it cannot be read."""
-    return _ask.command(Given(Live(), {_LOG: path}), _LOG, nccl_log.parse, ok=None)
+    return ask.command(Given(Live(), {_LOG: path}), _LOG, nccl_log.parse, ok=None)
 
 
-def judge(
-    log: Reading[NcclLog], hosts: Sequence[Host], today: datetime.date
-) -> dict[str, list[Check]]:
+def judge(log: Reading[NcclLog], hosts: Sequence[Host], today: datetime.date) -> dict[str, list[Check]]:
     """Its checks, by host: a failure of each host that it is about, all else of the job itself."""
     found: dict[str, list[Check]] = {}
     waivers = {host.name: host.waivers for host in hosts}
     for check in judged.judge(log, Machine(), expectations(hosts)):
         names = _about(check, log.value, hosts) if log.value and check.result == FAIL else ()
         for name in names or (JOB,):
-            found.setdefault(name, []).extend(
-                _waivers.apply([check], waivers.get(name, ()), name, today)
-            )
+            found.setdefault(name, []).extend(_waivers.apply([check], waivers.get(name, ()), name, today))
     return found
 
 
 def expectations(hosts: Sequence[Host]) -> Expectations:
     """What is expected of every host alike; of hosts with HCAs, that a job uses them."""
-    told = [host.expect for host in hosts if host.ib is not None]
+    reported = [host.expect for host in hosts if host.ib is not None]
     values: dict[str, Expected] = {}
-    if told:
-        for key, wanted in told[0].values.items():
-            others = [one.get(key) for one in told]
-            if all(one is not None and one.value == wanted.value for one in others):
+    if reported:
+        for key, wanted in reported[0].values.items():
+            others = [entry.get(key) for entry in reported]
+            if all(other is not None and other.value == wanted.value for other in others):
                 values[key] = wanted
     with_hcas = [host for host in hosts if host.ib is not None and host.ib.on_fabric().cas]
     if with_hcas and not values.keys() & set(_RAILS):
         values["hcas_min"] = Expected(1, f"fleet {len(with_hcas)}/{len(hosts)}")
-    ignored = set.intersection(*(set(one.ignore) for one in told)) if told else set()
+    ignored = set.intersection(*(set(entry.ignore) for entry in reported)) if reported else set()
     return Expectations(values, sorted(ignored))
 
 
 def _about(check: Check, log: NcclLog, hosts: Sequence[Host]) -> list[str]:
     """The inventory's names of the hosts that a failure is about."""
     ranks = _RANKS.get(check.id, _all)(log)
-    shown = dict.fromkeys(one.host for one in ranks if one.host)
-    return [name for name in (_named(one, hosts) for one in shown) if name]
+    shown = dict.fromkeys(rank.host for rank in ranks if rank.host)
+    return [name for name in (_named(entry, hosts) for entry in shown) if name]
 
 
 def _named(shown: str, hosts: Sequence[Host]) -> str:
@@ -83,9 +73,7 @@ def _named(shown: str, hosts: Sequence[Host]) -> str:
     known = {host.name: {host.name, str(host.node.get("hostname") or host.name)} for host in hosts}
     exact = [name for name, names in known.items() if shown in names]
     short = shown.partition(".")[0]
-    near = [
-        name for name, names in known.items() if short in {one.partition(".")[0] for one in names}
-    ]
+    near = [name for name, names in known.items() if short in {name.partition(".")[0] for name in names}]
     if exact:
         return exact[0]
     return near[0] if len(near) == 1 else ""
@@ -96,27 +84,27 @@ def _all(log: NcclLog) -> list[Rank]:
 
 
 def _without_rdma(log: NcclLog) -> list[Rank]:
-    return [one for one in log.ranks if not is_rdma(one)]
+    return [rank for rank in log.ranks if not is_rdma(rank)]
 
 
 def _without_gdr(log: NcclLog) -> list[Rank]:
-    return [one for one in log.ranks if is_rdma(one) and one.said.gdr is False]
+    return [rank for rank in log.ranks if is_rdma(rank) and rank.said.gdr is False]
 
 
 def _fewest_hcas(log: NcclLog) -> list[Rank]:
-    counted = [(len(one.said.hcas or ()), one) for one in log.ranks]
+    counted = [(len(rank.said.hcas or ()), rank) for rank in log.ranks]
     fewest = min((number for number, _ in counted), default=0)
-    return [one for number, one in counted if number == fewest]
+    return [entry for number, entry in counted if number == fewest]
 
 
 def _first_to_fail(log: NcclLog) -> list[Rank]:
     first = log.first_cause
-    return [one for one in log.ranks if first is not None and one.name == first.rank]
+    return [rank for rank in log.ranks if first is not None and rank.name == first.rank]
 
 
 def _odd_version(log: NcclLog) -> list[Rank]:
-    usual = Counter(one.said.version for one in log.ranks).most_common(1)
-    return [one for one in log.ranks if usual and one.said.version != usual[0][0]]
+    usual = Counter(rank.said.version for rank in log.ranks).most_common(1)
+    return [rank for rank in log.ranks if usual and rank.said.version != usual[0][0]]
 
 
 _RANKS: Mapping[str, Callable[[NcclLog], list[Rank]]] = {

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.finding import Finding
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.row import Row
+from .finding import Finding
+from .row import Row
 
 _UNIT = re.compile(r"(\d+(?:\.\d+)?) ?(Gb/s|Gbps|GT/s|GB/s|W)\b")
 _LANES = re.compile(r"\bx(\d{1,2})\b|\b(\d{1,2})X\b")
@@ -32,8 +32,8 @@ def loss(row: Row, own: Sequence[Finding], hosts: Mapping[str, Mapping[str, Any]
     """Of these findings of one row. ``hosts``: those of the report."""
     usual = Loss(row.effect.loss if row.loss is None else row.loss, False)
     if row.ratio:
-        told = [one for one in map(_ratio, own) if one is not None]
-        return Loss(max(told), True) if told else usual
+        reported = [entry for entry in map(_ratio, own) if entry is not None]
+        return Loss(max(reported), True) if reported else usual
     if row.share and own:
         rails = rails_of(own[0], hosts)
         if rails:
@@ -48,20 +48,20 @@ def rails_of(finding: Finding, hosts: Mapping[str, Mapping[str, Any]]) -> int:
         return 0
     if finding.check.id == _DEVICES:
         return _device_files(host["facts"])
-    seen = {one["subject"] for one in host["checks"] if one["id"] in _RAILS} - {"host"}
-    told = [one["expected"] for one in host["checks"] if one["id"] == _COUNT]
-    wanted = [int(number[0]) for number in map(_NUMBER.search, told) if number]
+    seen = {check["subject"] for check in host["checks"] if check["id"] in _RAILS} - {"host"}
+    reported = [check["expected"] for check in host["checks"] if check["id"] == _COUNT]
+    wanted = [int(number[0]) for number in map(_NUMBER.search, reported) if number]
     return max([len(seen), *wanted])
 
 
 def hit(own: Sequence[Finding]) -> int:
     """How many rails these findings of one host are about."""
     missing = 0
-    for one in own:
-        seen, wanted = _NUMBER.search(one.check.observed), _NUMBER.search(one.check.expected)
-        if one.check.id == _COUNT and seen and wanted:
+    for finding in own:
+        seen, wanted = _NUMBER.search(finding.check.observed), _NUMBER.search(finding.check.expected)
+        if finding.check.id == _COUNT and seen and wanted:
             missing = max(missing, int(wanted[0]) - int(seen[0]))
-    named = {one.part or one.check.subject for one in own if one.check.id != _COUNT}
+    named = {finding.part or finding.check.subject for finding in own if finding.check.id != _COUNT}
     return max(len(named), missing, 1)
 
 
@@ -75,7 +75,7 @@ def _device_files(facts: Mapping[str, Any]) -> int:
 def _ratio(finding: Finding) -> float | None:
     """One minus what is left, over every unit that observed and expected have in common."""
     check = finding.check
-    counted = [int(one) for one in _COUNTED.findall(check.observed)]
+    counted = [int(match) for match in _COUNTED.findall(check.observed)]
     wanted = _NUMBER.search(check.expected)
     if counted and wanted and check.id in (_COUNT, "nccl.log.hcas"):
         return _lost(min(counted), float(wanted[0]))

@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from .._ground.dicts import as_dict
+
 HCA = "hca"
 GPU = "gpu"
 OTHER = "other"
@@ -19,27 +21,23 @@ class Parts:
     """The names that one host's facts tell; what they do not hold is no part."""
 
     def __init__(self, facts: Mapping[str, Any]) -> None:
-        machine = _dict(facts.get("machine"))
-        self.hostname = str(_dict(facts.get("node")).get("hostname") or "")
-        ib = _dict(facts.get("ib"))
-        rdma = _dict(_dict(facts.get("pci")).get("rdma"))
-        devices = {
-            name: _dict(one).get("address") for name, one in _dict(ib.get("devices")).items()
-        }
+        machine = as_dict(facts.get("machine"))
+        self.hostname = str(as_dict(facts.get("node")).get("hostname") or "")
+        ib = as_dict(facts.get("ib"))
+        rdma = as_dict(as_dict(facts.get("pci")).get("rdma"))
+        devices = {name: as_dict(entry).get("address") for name, entry in as_dict(ib.get("devices")).items()}
         self.addresses = {name: str(at) for name, at in {**devices, **rdma}.items() if at}
-        names = [str(_dict(one).get("name")) for one in ib.get("cas") or ()]
+        names = [str(as_dict(entry).get("name")) for entry in ib.get("cas") or ()]
         self.hcas = {*self.addresses, *names}
         self._by_address = {at: name for name, at in self.addresses.items()}
         self._unnamed = {str(at) for at in machine.get("hcas") or ()} - set(self._by_address)
-        gpus = _dict(facts.get("gpu")).get("gpus")
+        gpus = as_dict(facts.get("gpu")).get("gpus")
         self._gpus_told = isinstance(gpus, list | tuple)
-        self.gpus = [str(_dict(one).get("address") or "") for one in gpus or ()]
-        ports = _dict(_dict(facts.get("roce")).get("ports")).get("value") or ()
+        self.gpus = [str(as_dict(gpu).get("address") or "") for gpu in gpus or ()]
+        ports = as_dict(as_dict(facts.get("roce")).get("ports")).get("value") or ()
         self.netdevs = {
-            f"{port.get('device')}/{port.get('num')}": str(
-                _dict(port.get("netdev")).get("value") or ""
-            )
-            for port in map(_dict, ports)
+            f"{port.get('device')}/{port.get('num')}": str(as_dict(port.get("netdev")).get("value") or "")
+            for port in map(as_dict, ports)
         }
 
     def of(self, subject: str) -> str:
@@ -69,7 +67,3 @@ class Parts:
         """The PCI address of a part, "" where it is not told."""
         kind, _, name = part.partition(":")
         return self.addresses.get(name, name) if kind == HCA else name
-
-
-def _dict(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Put causes in order: what explains others first, then by what is lost and by whom."""
+"""Put causes in order: what explains others first, then by what is lost and by whom; what is said of each."""
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import command
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.candidates import Candidate
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.cause import Cause
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.effects import Effect
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.loss import Loss, loss
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.parts import Parts
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.row import CONFIDENCE
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.values import values
+from . import command
+from .candidates import Candidate
+from .finding import Finding
+from .loss import Loss, loss
+from .parts import Parts
+from .row import CONFIDENCE, Effect
 
 Hosts = Mapping[str, Mapping[str, Any]]
 
@@ -22,95 +21,124 @@ Hosts = Mapping[str, Mapping[str, Any]]
 _NEAR = 0.5
 
 
-def ranked(
-    left: Sequence[Candidate],
-    hosts: Hosts,
-    parts: Mapping[str, Parts],
-    where: command.Where,
-) -> list[Cause]:
+@dataclass(frozen=True)
+class Cause:
+    """``rank``: 1 is the likeliest reason. ``subjects``: what of the hosts it is about.
+
+    ``loss``: the share of bandwidth that is gone, 0 to 1; ``computed`` from the evidence, and not
+    the usual one of such a cause. ``evidence`` are the checks that show it, ``explains`` failures
+    of others that follow from it, ``hides`` what could not be looked at because of it.
+    ``mends``: whether the command is all that is to do; else ``note`` says what hands have to do.
+    """
+
+    rank: int
+    id: str
+    title: str
+    hosts: Sequence[str]
+    subjects: Sequence[str]
+    effect: str
+    costs: str
+    loss: float
+    computed: bool
+    evidence: Sequence[Finding]
+    explains: Sequence[Finding]
+    hides: Sequence[Finding]
+    command: str
+    mends: bool
+    note: str
+    confidence: str
+    source: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        for name in ("evidence", "explains", "hides"):
+            found[name] = [finding.to_dict() for finding in found[name]]
+        return {**found, "hosts": list(self.hosts), "subjects": list(self.subjects), "loss": round(self.loss, 3)}
+
+
+def ranked(left: Sequence[Candidate], hosts: Hosts, parts: Mapping[str, Parts], where: command.Where) -> list[Cause]:
     """The causes, ranks from 1.
 
     By loss (its own, or that of the worst of what it explains), then by how many hosts have it,
     then by how sure it is, then in the table's order. What explains a part of another goes before
     it, whatever either costs.
     """
-    known = {id(one): _worst(one, hosts) for one in left}
+    known = {id(rest): _worst(rest, hosts) for rest in left}
     keys = {
-        id(one): (
-            -round(known[id(one)][1].share, 3),
-            -len(one.hosts),
-            CONFIDENCE.index(one.row.confidence),
-            one.at,
-            one.hosts,
-            [finding.check.subject for finding in one.own],
+        id(rest): (
+            -round(known[id(rest)][1].share, 3),
+            -len(rest.hosts),
+            CONFIDENCE.index(rest.row.confidence),
+            rest.at,
+            rest.hosts,
+            [finding.check.subject for finding in rest.own],
         )
-        for one in left
+        for rest in left
     }
-    waits = [len(one.above) for one in left]
+    waits = [len(rest.above) for rest in left]
     below: dict[int, list[int]] = {}
-    for at, one in enumerate(left):
-        for above in one.above:
+    for at, item in enumerate(left):
+        for above in item.above:
             below.setdefault(id(above), []).append(at)
-    ready = [(keys[id(one)], at) for at, one in enumerate(left) if not waits[at]]
+    ready = [(keys[id(rest)], at) for at, rest in enumerate(left) if not waits[at]]
     heapq.heapify(ready)
     order: list[Candidate] = []
     while ready:
-        one = left[heapq.heappop(ready)[1]]
-        order.append(one)
-        for at in below.get(id(one), ()):
+        item = left[heapq.heappop(ready)[1]]
+        order.append(item)
+        for at in below.get(id(item), ()):
             waits[at] -= 1
             if not waits[at]:
                 heapq.heappush(ready, (keys[id(left[at])], at))
-    return [
-        _cause(number, one, *known[id(one)], parts, where) for number, one in enumerate(order, 1)
-    ]
+    return [_cause(number, entry, *known[id(entry)], parts, where) for number, entry in enumerate(order, 1)]
 
 
-def _worst(one: Candidate, hosts: Hosts) -> tuple[Effect, Loss]:
+def _worst(candidate: Candidate, hosts: Hosts) -> tuple[Effect, Loss]:
     """What it costs: itself, or the worst of what it explains; in its own words unless that is
     something much worse."""
-    own = loss(one.row, one.own, hosts)
-    worst = (one.row.effect, own)
-    for row, finding in one.explained:
+    own = loss(candidate.row, candidate.own, hosts)
+    worst = (candidate.row.effect, own)
+    for row, finding in candidate.explained:
         other = loss(row, [finding], hosts)
         if other.share > worst[1].share:
             worst = (row.effect, other)
-    return (one.row.effect if own.share >= _NEAR * worst[1].share else worst[0]), worst[1]
+    return (candidate.row.effect if own.share >= _NEAR * worst[1].share else worst[0]), worst[1]
 
 
 def _cause(
     number: int,
-    one: Candidate,
+    candidate: Candidate,
     effect: Effect,
     lost: Loss,
     parts: Mapping[str, Parts],
     where: command.Where,
 ) -> Cause:
-    first = one.own[0]
-    names = list(dict.fromkeys(finding.host for finding in one.own))
-    fix = one.row.fix
+    first = candidate.own[0]
+    names = list(dict.fromkeys(finding.host for finding in candidate.own))
+    fix = candidate.row.fix
     # What is told of a job alone is looked at on all hosts.
     there = [name for name in names if name in parts] or list(parts)
-    told = command.line(fix, there, values(first, parts.get(first.host)), where)
+    reported = command.line(fix, there, command.values(first, parts.get(first.host)), where)
     note = fix.note
-    if not told:
+    if not reported:
         note = "; ".join(part for part in (command.NO_NAME, note) if part)
     return Cause(
         rank=number,
-        id=one.row.id,
-        title=one.row.title,
+        id=candidate.row.id,
+        title=candidate.row.title,
         hosts=names,
-        subjects=list(dict.fromkeys(finding.check.subject for finding in one.own)),
+        subjects=list(dict.fromkeys(finding.check.subject for finding in candidate.own)),
         effect=effect.id,
         costs=effect.says,
         loss=lost.share,
         computed=lost.computed,
-        evidence=one.own,
-        explains=[finding for _, finding in one.explained],
-        hides=one.hidden,
-        command=told,
+        evidence=candidate.own,
+        explains=[finding for _, finding in candidate.explained],
+        hides=candidate.hidden,
+        command=reported,
         mends=fix.mends,
         note=note,
-        confidence=one.row.confidence,
-        source=one.row.source,
+        confidence=candidate.row.confidence,
+        source=candidate.row.source,
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a row of the table of causes holds, and how its signs fit a finding."""
+"""What the table of causes holds (causes/), and how the signs of a cause fit a finding."""
 
 from __future__ import annotations
 
@@ -8,14 +8,22 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.effects import Effect
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.finding import Finding
+from .finding import Finding
 
-# How surely a row's signs are the cause and no symptom.
-SURE = "sure"  # the check looks at the cause itself
-LIKELY = "likely"  # the usual reason for what was seen
-POSSIBLE = "possible"  # one reason of several
-CONFIDENCE = (SURE, LIKELY, POSSIBLE)
+# How surely a row's signs are the cause and no symptom: the check looks at the cause itself; it is the usual reason for
+# what was seen; or one reason of several.
+CONFIDENCE = ("sure", "likely", "possible")
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a cause does to a job. ``says``: in the operator's words. ``loss``: the share of a job's
+    bandwidth between nodes that is gone, 0 to 1; ``source``: where that is from."""
+
+    id: str
+    says: str
+    loss: float
+    source: str
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,7 @@ class Row:
     ratio: bool = False
     share: bool = False
     loss: float | None = None
-    confidence: str = SURE
+    confidence: str = CONFIDENCE[0]
     source: str = "the checks' own entries (docs/checks.md)"
 
     @property

@@ -1,60 +1,177 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All causes that are known, in one order.
-
-A finding belongs to the first row whose signs fit it, and a row explains only findings of rows
-below it: from what is below (kernel, bus) up to what a job shows of it.
-"""
+"""All causes that are known, in one order, from the folder causes/; its table.yml tells how they are written."""
 
 from __future__ import annotations
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import (
-    rows_bench,
-    rows_bus,
-    rows_cables,
-    rows_container,
-    rows_fabric,
-    rows_fleet,
-    rows_gpu,
-    rows_host,
-    rows_job,
-    rows_kernel,
-    rows_rail,
-    rows_rdma,
-    rows_settings,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.effects import RISK
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.fixes import look
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.row import POSSIBLE, Row
+import functools
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from string import Formatter
+from typing import Any
 
-# What a newer catalog may find.
-OTHER = Row(
-    "other",
-    "a check fails that the table of causes does not know",
-    RISK,
-    ("*",),
-    look("uptime", hands="do what the check's own remedy says"),
-    confidence=POSSIBLE,
-)
+import yaml
 
-_ROWS = (
-    *rows_settings.ROWS,
-    *rows_kernel.ROWS,
-    *rows_bus.ROWS,
-    *rows_host.ROWS,
-    *rows_gpu.ROWS,
-    *rows_rail.ROWS,
-    *rows_cables.ROWS,
-    *rows_fabric.ROWS,
-    *rows_bench.ROWS,
-    *rows_settings.LATE,
-    *rows_container.ROWS,
-    *rows_rdma.ROWS,
-    *rows_settings.HOST_PROGRAMS,
-    *rows_fleet.ROWS,
-    *rows_job.ROWS,
-    OTHER,
-)
-ROWS = tuple(rows_fleet.with_differences(row) for row in _ROWS)
+from .._ground import yaml as _yaml
+from .command import VALUES
+from .row import CONFIDENCE, Effect, Fix, Row
+
+FOLDER = Path(__file__).resolve().parents[3] / "causes"
+TABLE = "table.yml"
+_REBOOT = "ibready_reboot_ok=true"
+_REBOOTS = "the host reboots: drain it first"
+
+_Keys = Mapping[str, type]
+_EXPLAINS: _Keys = dict.fromkeys(("same", "rail", "here", "far", "whole"), list)
+_CAUSE: _Keys = {
+    **dict.fromkeys(("title", "effect", "confidence", "source"), str),
+    **dict.fromkeys(("fleet", "ratio", "share"), bool),
+    **{"signs": list, "explains": dict, "fix": dict, "loss": float},
+}
+_CAUSE_HAS = ("title", "effect", "signs", "fix")
+# By what a fix is: what else it may have.
+_FIXES: Mapping[str, _Keys] = {
+    "site": {"site": list, "variables": list, "reboot": bool, "note": str},
+    "play": {"play": str, "note": str},
+    "run": {"run": str, "otherwise": str, "note": str},
+    "look": {"look": str, "otherwise": str, "hands": str},
+}
+_EFFECT: _Keys = {"says": str, "loss": float, "source": str}
+_TABLE: _Keys = {"order": list, "effects": dict, "shows_as": dict}
+_FILE: _Keys = {"defaults": dict, "lists": dict, "causes": dict}
+_WORDS = {str: "a text", bool: "true or false", list: "a list", dict: "a dictionary", float: "a number with a point"}
 
 # Checks that are unknown where they do not pass, and so are never a cause.
 NEVER_WRONG = frozenset(("host.access.reachable", "fabric.ping.tested"))
+
+
+class CausesError(ValueError):
+    """A file of the table is not as it should be: which, where in it, and what is wrong."""
+
+
+@functools.cache
+def effects() -> dict[str, Effect]:
+    """What causes do to jobs, by name."""
+    found = {}
+    for name, raw in _table()["effects"].items():
+        found[str(name)] = Effect(str(name), **_checked(raw, _EFFECT, _EFFECT, f"{TABLE}: effects.{name}"))
+    return found
+
+
+@functools.cache
+def rows() -> tuple[Row, ...]:
+    """Every cause; the last one takes what no other does."""
+    table = _table()
+    files = [path.stem for path in FOLDER.glob("*.yml") if path.name != TABLE]
+    order = list(_texts(table["order"], f"{TABLE}: order"))
+    if sorted(order) != sorted(files):
+        raise CausesError(f"{FOLDER}/{TABLE}: order has to name each of these files once: {', '.join(sorted(files))}")
+    shows = {name: tuple(_texts(raw, f"{TABLE}: shows_as.{name}")) for name, raw in table["shows_as"].items()}
+    return tuple(row for name in order for row in _of_file(f"{name}.yml", shows))
+
+
+def _table() -> dict[str, Any]:
+    return _checked(_read(TABLE), _TABLE, _TABLE, TABLE)
+
+
+def _of_file(file: str, shows: Mapping[str, tuple[str, ...]]) -> Iterator[Row]:
+    content = _checked(_read(file), _FILE, ("causes",), file)
+    defaults = content.get("defaults", {})
+    for name, raw in content["causes"].items():
+        where = f"{file}: {name}"
+        _typed(raw, dict, where)
+        given = _checked({**defaults, **raw}, _CAUSE, _CAUSE_HAS, where)
+        given["signs"] = tuple(_texts(given["signs"], f"{where}.signs"))
+        yield _row(str(name), given, shows, where)
+
+
+def _row(name: str, given: dict[str, Any], shows: Mapping[str, tuple[str, ...]], where: str) -> Row:
+    """A cause, which explains as well how it shows beside equal hosts."""
+    _known(given["effect"], effects(), f"{where}.effect")
+    _known(given.get("confidence", Row.confidence), CONFIDENCE, f"{where}.confidence")
+    explains = _checked(given.pop("explains", {}), _EXPLAINS, (), f"{where}.explains")
+    given.update({key: tuple(_texts(signs, f"{where}.explains.{key}")) for key, signs in explains.items()})
+    beside = [check for sign in given["signs"] for check, begins in shows.items() if sign.startswith(begins)]
+    more = [check for check in dict.fromkeys(beside) if check not in given["signs"]]
+    given["here"] = (*given.get("here", ()), *more)
+    given["effect"] = effects()[given["effect"]]
+    given["fix"] = _fix(given["fix"], f"{where}.fix")
+    _fillable(given["fix"], given.get("fleet", False), f"{where}.fix")
+    return Row(name, **given)
+
+
+def _fillable(fix: Fix, fleet: bool, where: str) -> None:
+    """What stands in {} is known of one host's finding, and not of each."""
+    names = [name for word in (*fix.play, *fix.words) for _, name, _, _ in Formatter().parse(word) if name]
+    for name in names:
+        _known(name, VALUES, where)
+    if names and fleet:
+        raise CausesError(f"{FOLDER}/{where}: {{{names[0]}}} is one host's, and fleet: true is one cause for all")
+    if names and not fix.otherwise:
+        raise CausesError(f"{FOLDER}/{where}: otherwise is missing, for where {{{names[0]}}} is not known")
+
+
+def _fix(raw: dict[str, Any], where: str) -> Fix:
+    kinds = [kind for kind in _FIXES if kind in raw]
+    if len(kinds) != 1:
+        raise CausesError(f"{FOLDER}/{where} has to have just one of {', '.join(_FIXES)}")
+    needed = ("look", "hands") if kinds == ["look"] else kinds
+    given = _checked(raw, _FIXES[kinds[0]], needed, where)
+    note = given.get("note", "")
+    if "site" in given:
+        tags = ",".join(_texts(given["site"], f"{where}.site"))
+        variables = [*_texts(given.get("variables", []), f"{where}.variables")]
+        if given.get("reboot"):
+            variables.append(_REBOOT)
+            note = f"{_REBOOTS}; {note}" if note else _REBOOTS
+        options = [word for variable in variables for word in ("-e", variable)]
+        return Fix(play=("site.yml", *(("--tags", tags) if tags else ()), *options), note=note)
+    if "play" in given:
+        return Fix(play=tuple(shlex.split(given["play"])), note=note)
+    return Fix(
+        words=tuple(shlex.split(given[kinds[0]])),
+        otherwise=tuple(shlex.split(given.get("otherwise", ""))),
+        mends="run" in given,
+        note=given.get("hands", note),
+    )
+
+
+@functools.cache
+def _read(file: str) -> Any:
+    try:
+        return _yaml.load((FOLDER / file).read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as exc:
+        raise CausesError(f"{FOLDER}/{file}: cannot be read as YAML: {exc}") from None
+
+
+def _checked(raw: Any, keys: _Keys, needed: Iterable[str], where: str) -> dict[str, Any]:
+    """What is told here, key by key of its type."""
+    _typed(raw, dict, where)
+    for key, value in raw.items():
+        _known(key, keys, where)
+        _typed(value, keys[key], f"{where}.{key}")
+    for key in needed:
+        if key not in raw:
+            raise CausesError(f"{FOLDER}/{where}: {key} is missing")
+    return dict(raw)
+
+
+def _texts(raw: Any, where: str) -> Iterator[str]:
+    """The texts of a list, and of lists in it."""
+    _typed(raw, list, where)
+    for item in raw:
+        if isinstance(item, list):
+            yield from _texts(item, where)
+        else:
+            _typed(item, str, where)
+            yield item
+
+
+def _typed(value: Any, kind: type, where: str) -> None:
+    if type(value) is not kind:
+        raise CausesError(f"{FOLDER}/{where}: must be {_WORDS[kind]}, not {value!r}")
+
+
+def _known(name: Any, known: Iterable[str], where: str) -> None:
+    if name not in known:
+        raise CausesError(f"{FOLDER}/{where}: {name!r} is none of {', '.join(known)}")

@@ -3,30 +3,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Set
 from dataclasses import replace
 
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.fabric import Answer
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._topology import (
-    CA,
-    SWITCH,
-    Ibnetdiscover,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.iblinkinfo import (
-    Iblinkinfo,
-    Port,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import levels
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
-    HEIGHT,
-    Cable,
-    End,
-    Fabric,
-    Hca,
-    Inventory,
-    Node,
-    guid,
-)
+from ...module_utils._areas.fabric.facts import Answer
+from ...module_utils._ground.reading import Reading
+from ...module_utils._parse import _topology
+from ...module_utils._parse._topology import CA, SWITCH, Ibnetdiscover
+from ...module_utils._parse.iblinkinfo import Iblinkinfo, Port
+from .model import CORE, HEIGHT, LEAF, SPINE, Cable, End, Fabric, Hca, Inventory, Node, guid
+
+# A spine may have some hosts, such as those of the subnet managers: at most a fourth of what the
+# smallest switch below it has.
+_FEW = 4
 
 
 def build(name: str, asked: str, found: Ibnetdiscover, inventory: Inventory) -> Fabric:
@@ -38,11 +27,8 @@ def build(name: str, asked: str, found: Ibnetdiscover, inventory: Inventory) -> 
         for node in found.nodes
         for link in node.links
     }
-    level = levels.of(found.nodes, {end.guid for end in hcas})
-    nodes = {
-        node.guid: Node(node.guid, node.type, node.name, level.get(node.guid, ""))
-        for node in found.nodes
-    }
+    level = _levels(found.nodes, {end.guid for end in hcas})
+    nodes = {node.guid: Node(node.guid, node.type, node.name, level.get(node.guid, "")) for node in found.nodes}
     far = {here: there for here, (there, _width, _speed) in claims.items()}
     cables = []
     for here, (there, width, speed) in claims.items():
@@ -66,9 +52,9 @@ def with_lines(fabric: Fabric, listed: Iblinkinfo | None) -> Fabric:
     if listed is None:
         return fabric
     lines: dict[End, Port] = {}
-    for one in listed.ports:
-        node = fabric.ports.get(guid(one.guid), guid(one.guid))
-        lines[End(node, one.port)] = one
+    for port in listed.ports:
+        node = fabric.ports.get(guid(port.guid), guid(port.guid))
+        lines[End(node, port.port)] = port
     return replace(fabric, lines=lines)
 
 
@@ -86,12 +72,11 @@ def unlisted(fabric: Fabric) -> int:
 
 def cut_links(reading: Reading[Answer[Iblinkinfo]], fabric: Fabric) -> Reading[Answer[Iblinkinfo]]:
     """The same reading, marked as incomplete where it is."""
-    told = reading.value
+    reported = reading.value
     missing = unlisted(fabric)
-    if told is None or told.facts is None or told.incomplete or not missing:
+    if reported is None or reported.facts is None or reported.incomplete or not missing:
         return reading
-    why = f"{missing} ports with a cable are not in it: the output may be cut"
-    return Reading(replace(told, incomplete=why))
+    return Reading(replace(reported, incomplete=f"{missing} ports with a cable are not in it: the output may be cut"))
 
 
 def _ports(found: Ibnetdiscover) -> dict[str, str]:
@@ -108,12 +93,8 @@ def _hcas(found: Ibnetdiscover, ports: dict[str, str], inventory: Inventory) -> 
 
     The other port of an adapter is no proof that this one is there.
     """
-    numbers = {
-        link.port_guid: link.port for node in found.nodes for link in node.links if link.port_guid
-    }
-    linked = {
-        End(node.guid, link.port) for node in found.nodes if node.type == CA for link in node.links
-    }
+    numbers = {link.port_guid: link.port for node in found.nodes for link in node.links if link.port_guid}
+    linked = {End(node.guid, link.port) for node in found.nodes if node.type == CA for link in node.links}
     placed: dict[End, Hca] = {}
     for hca in inventory.rails:
         named = End(hca.node_guid, int(hca.name.rpartition("/")[2]))
@@ -136,3 +117,28 @@ def _twice(far: dict[End, End]) -> dict[End, tuple[End, ...]]:
     for here, there in far.items():
         heads.setdefault(there, []).append(here)
     return {there: tuple(sorted(ends)) for there, ends in heads.items() if len(ends) > 1}
+
+
+def _levels(nodes: Iterable[_topology.Node], hcas: Set[str]) -> dict[str, str]:
+    """The level of every switch. ``hcas``: node GUIDs of the inventory's HCAs.
+
+    A switch with such an HCA is a leaf, and one with other adapters alone, unless its neighbours
+    have so many more that it is a spine with a few guests. Spines are beside leaves, the rest core.
+    """
+    found = [node for node in nodes if node.type == SWITCH]
+    peers = {node.guid: {link.peer for link in node.links if link.peer_type == SWITCH} - {node.guid} for node in found}
+    ours = {node.guid: sum(link.peer in hcas for link in node.links) for node in found}
+    adapters = {node.guid: sum(link.peer_type != SWITCH for link in node.links) for node in found}
+    leaves = {node.guid for node in found if adapters[node.guid]}
+    guests = {leaf for leaf in leaves if _is_spine(adapters, ours, peers[leaf], leaf)}
+    leaves -= guests
+    return {node.guid: LEAF if node.guid in leaves else SPINE if peers[node.guid] & leaves else CORE for node in found}
+
+
+def _is_spine(adapters: dict[str, int], ours: dict[str, int], peers: Set[str], switch: str) -> bool:
+    others = [adapters.get(peer, 0) for peer in peers]
+    if not others:
+        return False
+    if not ours[switch] and all(ours.get(peer, 0) for peer in peers):
+        return True
+    return min(others) >= _FEW * adapters[switch]

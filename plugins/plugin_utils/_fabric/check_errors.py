@@ -3,37 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    Check,
-    failed,
-    unknown,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._data.fabric_counters import (
-    COUNTERS as WIDTHS,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._data.ib_counters import (
-    COUNTERS,
-    Counter,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibqueryerrors import (
-    ALL,
-    Ibqueryerrors,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
-    End,
-    Fabric,
-    guid,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.read import Seen, why_not
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.say import settled
+from ...module_utils._data.fabric_counters import COUNTERS as WIDTHS
+from ...module_utils._data.ib_counters import COUNTERS, LINK_DOWNED, Counter
+from ...module_utils._expect.expectations import CAPABILITY
+from ...module_utils._ground.check import Check, failed, unknown
+from ...module_utils._parse.ibqueryerrors import ALL, Ibqueryerrors
+from .model import LEAF, End, Fabric, Inventory, guid
+from .read import Seen, why_not
+from .say import settled
 
 ERRORS = "fabric.cable.errors"
 SATURATED = "fabric.counters.saturated"
-_BY_NAME: dict[str, Counter] = {name: one for one in COUNTERS for name in one.names}
-NAMES = {one.name: one.names for one in COUNTERS}
+_BY_NAME: dict[str, Counter] = {name: counter for counter in COUNTERS for name in counter.names}
+NAMES = {counter.name: counter.names for counter in COUNTERS}
 _Values = dict[str, int]
 
 
@@ -42,7 +26,7 @@ def judge(fabric: Fabric, seen: Seen, cut: str) -> list[Check]:
     why = why_not(seen.counters) or why_not(seen.again)
     first, later = seen.counters.value, seen.again.value
     if why or first is None or later is None or first.facts is None or later.facts is None:
-        return [unknown(one, fabric.name, why) for one in (ERRORS, SATURATED)]
+        return [unknown(entry, fabric.name, why) for entry in (ERRORS, SATURATED)]
     partial = cut
     before, after = by_port(fabric, first.facts), by_port(fabric, later.facts)
     total = f"{later.facts.ports_checked} ports"
@@ -58,9 +42,7 @@ def judge(fabric: Fabric, seen: Seen, cut: str) -> list[Check]:
     full = list(_full(fabric, after, later.facts))
     return [
         *settled(ERRORS, fabric.name, risen, shown, "no error counter rises", partial=partial),
-        *settled(
-            *(SATURATED, fabric.name, full, total, "below the highest value"), partial=partial
-        ),
+        *settled(*(SATURATED, fabric.name, full, total, "below the highest value"), partial=partial),
     ]
 
 
@@ -75,26 +57,24 @@ def by_port(fabric: Fabric, report: Ibqueryerrors) -> dict[End, _Values]:
     return found
 
 
-def _risen(
-    fabric: Fabric, before: dict[End, _Values], after: dict[End, _Values], seconds: float
-) -> Iterator[Check]:
+def _risen(fabric: Fabric, before: dict[End, _Values], after: dict[End, _Values], seconds: float) -> Iterator[Check]:
     for end, values in after.items():
-        worst, told = "", []
+        worst, reported = "", []
         for name, value in values.items():
             counter = _BY_NAME.get(name)
             rise = value - before.get(end, {}).get(name, 0)
             if counter is None or rise < counter.at_least:
                 continue
             if rise * 3600 > counter.per_hour * seconds:
-                told.append(f"{name} +{rise}")
+                reported.append(f"{name} +{rise}")
                 worst = worst or f"{name}: {counter.means}"
-        if told:
+        if reported:
             far = fabric.far.get(end)
             other = f"; the other end is {fabric.end_name(far)}" if far else ""
             yield failed(
                 ERRORS,
                 fabric.end_name(end),
-                f"{', '.join(told)} in {seconds:.1f} s",
+                f"{', '.join(reported)} in {seconds:.1f} s",
                 "no error counter rises",
                 CAPABILITY,
                 cause=f"{worst}{other}",
@@ -118,7 +98,41 @@ def _full(fabric: Fabric, after: dict[End, _Values], report: Ibqueryerrors) -> I
             and value == (1 << (64 if (end, name) in wide else WIDTHS[name].bits)) - 1
         ]
         if full:
-            yield failed(
-                *(SATURATED, fabric.end_name(end), ", ".join(full)),
-                *("below the highest value", CAPABILITY),
-            )
+            yield failed(*(SATURATED, fabric.end_name(end), ", ".join(full)), *("below the highest value", CAPABILITY))
+
+
+def uplinks_lost(fabric: Fabric, look: Seen, inventory: Inventory) -> dict[str, int]:
+    """How many of each leaf; none where missing HCAs account for them, or those of hosts that told
+    nothing may.
+
+    A port that is nearer to those of adapters was a host's that is in no inventory any more.
+    """
+    reported = look.again.value
+    here = set(fabric.hcas.values())
+    if reported is None or reported.facts is None or inventory.silent:
+        return {}
+    if any(rail not in here for rail in inventory.rails):
+        return {}
+    downs = NAMES[LINK_DOWNED]
+    up: dict[str, list[int]] = {leaf.guid: [] for leaf in fabric.switches(LEAF)}
+    down: dict[str, list[int]] = {leaf: [] for leaf in up}
+    for end, far in fabric.far.items():
+        if end.guid in up:
+            (up if fabric.nodes[far.guid].level else down)[end.guid].append(end.port)
+    found: dict[str, int] = {}
+    for end, values in by_port(fabric, reported.facts).items():
+        line = fabric.lines.get(end)
+        was_up = any(values.get(name) for name in downs)
+        if end.guid not in up or not was_up or line is None or line.state != "Down":
+            continue
+        if not _of_adapters(end, up[end.guid], down[end.guid]):
+            found[end.guid] = found.get(end.guid, 0) + 1
+    return found
+
+
+def _of_adapters(end: End, up: Sequence[int], down: Sequence[int]) -> bool:
+    return bool(up and down) and _away(end, down) < _away(end, up)
+
+
+def _away(end: End, ports: Sequence[int]) -> int:
+    return min(abs(port - end.port) for port in ports)

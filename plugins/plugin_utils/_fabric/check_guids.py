@@ -6,23 +6,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check, failed
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
-    Fabric,
-    Hca,
-    Inventory,
-    guid,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.say import settled, some
+from ...module_utils._expect.expectations import CAPABILITY
+from ...module_utils._ground.check import Check, failed
+from .model import Fabric, Hca, Inventory, guid
+from .say import settled, some
 
 UNIQUE = "fabric.guid.unique"
 _TOLD = re.compile(r"Port with guid (0x[0-9a-fA-F]{1,16}) already exists")
 
 
-def judge(
-    fabric: Fabric, inventory: Inventory, partial: str, told: Sequence[str] = ()
-) -> list[Check]:
+def judge(fabric: Fabric, inventory: Inventory, partial: str, told: Sequence[str] = ()) -> list[Check]:
     """Two cables that lead to one port, and one GUID on two hosts.
 
     ``told``: what ibnetdiscover complains of duplicate ports.
@@ -31,14 +24,14 @@ def judge(
         failed(
             UNIQUE,
             f"0x{end.guid:0>16}",
-            f"{some(fabric.end_name(one) for one in heads)} all lead to {fabric.end_name(end)}",
+            f"{some(fabric.end_name(head) for head in heads)} all lead to {fabric.end_name(end)}",
             "one cable a port",
             CAPABILITY,
             cause=f"two devices have the GUID 0x{end.guid:0>16}: {_owners(end.guid, inventory)}",
         )
         for end, heads in sorted(fabric.twice.items())
     ]
-    named = {one.subject for one in wrong}
+    named = {check.subject for check in wrong}
     for port_guid in _told(told):
         owner = fabric.ports.get(port_guid, port_guid)
         subject = f"0x{port_guid:0>16}"
@@ -50,8 +43,7 @@ def judge(
         subject = f"0x{node_guid:0>16}"
         if subject not in named and node_guid in fabric.nodes:
             wrong.append(failed(UNIQUE, subject, f"on {some(hosts)}", "on one HCA", CAPABILITY))
-    seen = f"{len(fabric.nodes)} nodes"
-    return settled(UNIQUE, fabric.name, wrong, seen, "a GUID each", partial=partial)
+    return settled(UNIQUE, fabric.name, wrong, f"{len(fabric.nodes)} nodes", "a GUID each", partial=partial)
 
 
 def _told(lines: Sequence[str]) -> list[str]:
@@ -70,4 +62,4 @@ def _shared(rails: tuple[Hca, ...]) -> dict[str, list[str]]:
     for hca in rails:
         device = f"{hca.host} {hca.name.rpartition('/')[0]}"
         found.setdefault(hca.node_guid, {})[device] = hca.named
-    return {one: list(names.values()) for one, names in found.items() if len(names) > 1 and one}
+    return {item: list(names.values()) for item, names in found.items() if len(names) > 1 and item}

@@ -9,30 +9,13 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from statistics import median
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    Check,
-    failed,
-    passed,
-    skipped,
-    unknown,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.ib_port import STATE_FIRST
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import INVENTORY
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._topology import CA
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
-    LEAF,
-    End,
-    Fabric,
-    Hca,
-    Inventory,
-    Node,
-    guid,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.rails import (
-    design,
-    placements,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.say import settled, some
+from ...module_utils._areas.ib.check_port import STATE_FIRST
+from ...module_utils._expect.expectations import INVENTORY
+from ...module_utils._ground.check import Check, failed, passed, skipped, unknown
+from ...module_utils._parse._topology import CA
+from .model import LEAF, End, Fabric, Hca, Inventory, Node, guid
+from .rails import design, placements
+from .say import settled, some
 
 PRESENT = "fabric.hca.present"
 KNOWN = "fabric.hca.known"
@@ -90,8 +73,8 @@ def judge(
     total = f"{len(inventory.rails)} HCAs of {len({hca.host for hca in inventory.rails})} hosts"
     if not inventory.rails:
         why = "no inventory HCA is known"
-        told = unknown if inventory.silent else skipped
-        return [told(PRESENT, "fabric", why), told(LEAVES, "fabric", why)], {}
+        reported = unknown if inventory.silent else skipped
+        return [reported(PRESENT, "fabric", why), reported(LEAVES, "fabric", why)], {}
     missing = Missing(fabrics, inventory)
     hosts: dict[str, list[Check]] = {}
     for hca in missing.hcas:
@@ -110,9 +93,9 @@ def judge(
             check = unknown(PRESENT, subject, partial)
         hosts.setdefault(hca.host, []).append(check)
     wrong = [
-        replace(one, subject=host if one.subject == "host" else f"{host} {one.subject}")
+        replace(check, subject=host if check.subject == "host" else f"{host} {check.subject}")
         for host, checks in hosts.items()
-        for one in checks
+        for check in checks
         if not partial
     ]
     for host, count in missing.counts.items():
@@ -120,9 +103,7 @@ def judge(
             hosts[host] = [passed(PRESENT, "host", f"{count} on it", str(count), INVENTORY)]
     gone = partial if missing.hcas else ""
     return [
-        *settled(
-            *(PRESENT, "fabric", wrong, total, "on the fabric"), partial=gone, source=INVENTORY
-        ),
+        *settled(*(PRESENT, "fabric", wrong, total, "on the fabric"), partial=gone, source=INVENTORY),
         *_leaves(fabrics, missing, partial),
     ], hosts
 
@@ -141,9 +122,7 @@ def _leaves(fabrics: Sequence[Fabric], missing: Missing, partial: str) -> list[C
     return settled(LEAVES, "fabric", wrong, seen, "all leaves", partial=partial, of_absence=True)
 
 
-def _dead_leaves(
-    fabrics: Sequence[Fabric], missing: Sequence[Hca], gone: Set[str]
-) -> dict[str, list[Hca]]:
+def _dead_leaves(fabrics: Sequence[Fabric], missing: Sequence[Hca], gone: Set[str]) -> dict[str, list[Hca]]:
     """HCAs that must have been on one leaf, by what is said of it.
 
     At least two, and half of what a leaf has. Where the leaves carry rails, or a rail is gone
@@ -151,13 +130,13 @@ def _dead_leaves(
     nothing is there.
     """
     placed = placements(fabrics)
-    sizes = Counter(one.leaf for one in placed)
+    sizes = Counter(entry.leaf for entry in placed)
     if not placed or not missing:
         return {}
     usual = median(sizes.values())
     known = design(fabrics, placed)
     groups: dict[str, list[Hca]] = {}
-    there = {one.hca.rail for one in placed}
+    there = {entry.hca.rail for entry in placed}
     for hca in missing:
         if known is None and hca.host in gone:
             groups.setdefault("", []).append(hca)
@@ -173,13 +152,11 @@ def _dead_leaves(
     }
 
 
-def judge_known(
-    fabric: Fabric, inventory: Inventory, managers: Set[str], partial: str
-) -> list[Check]:
+def judge_known(fabric: Fabric, inventory: Inventory, managers: Set[str], partial: str) -> list[Check]:
     """Adapters that are in no inventory. ``managers``: port GUIDs of subnet managers."""
     owned = {hca.node_guid for hca in inventory.rails} | set(inventory.others)
     owned |= {end.guid for end in fabric.hcas}
-    owned |= {fabric.ports[one] for one in managers if one in fabric.ports}
+    owned |= {fabric.ports[manager] for manager in managers if manager in fabric.ports}
     if not inventory.rails:
         return [skipped(KNOWN, fabric.name, "no inventory HCA is known to compare with")]
     silent = {name for host in inventory.silent for name in (host.lower(), _short(host))}
@@ -195,12 +172,11 @@ def judge_known(
         subject = f"{node.name or 'unnamed'} (0x{node.guid:0>16})"
         where = plugged.get(node.guid, "no cable that is up")
         if inventory.silent:
-            why = f"at {where}; it may be of {whose}, which told nothing"
-            wrong.append(unknown(KNOWN, subject, why))
+            wrong.append(unknown(KNOWN, subject, f"at {where}; it may be of {whose}, which told nothing"))
         else:
             wrong.append(failed(KNOWN, subject, f"at {where}", "an inventory host", INVENTORY))
     if inventory.silent and len(wrong) > _EACH:
-        names = some(one.subject for one in wrong)
+        names = some(check.subject for check in wrong)
         why = f"{len(wrong)} adapters may be of {whose}, which told nothing: {names}"
         wrong = [unknown(KNOWN, fabric.name, why)]
     seen = f"{count} adapters"
@@ -217,16 +193,14 @@ def _where(fabric: Fabric) -> dict[str, str]:
     for end, far in fabric.far.items():
         if fabric.nodes[end.guid].type == CA:
             ends.setdefault(end.guid, []).append(far)
-    return {one: some(fabric.end_name(far) for far in sorted(fars)) for one, fars in ends.items()}
+    return {end: some(fabric.end_name(far) for far in sorted(fars)) for end, fars in ends.items()}
 
 
 def _belongs(node: Node, silent: Set[str], known: Sequence[str]) -> bool:
     """``silent``: names of hosts that told nothing, long and short."""
     if node.name.startswith(AGGREGATION) or node.name.split(" ")[0].lower() in silent:
         return True
-    return any(
-        guid(one) == node.guid or fnmatchcase(node.name.lower(), one.lower()) for one in known
-    )
+    return any(guid(entry) == node.guid or fnmatchcase(node.name.lower(), entry.lower()) for entry in known)
 
 
 def _short(host: str) -> str:

@@ -6,24 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    Check,
-    failed,
-    skipped,
-    unknown,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.iblinkinfo import Port
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
-    LANE_GBPS,
-    Cable,
-    End,
-    Fabric,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.say import (
-    majority,
-    settled,
-)
+from ...module_utils._expect.expectations import CAPABILITY
+from ...module_utils._ground.check import Check, failed, skipped, unknown
+from ...module_utils._parse.iblinkinfo import NOT_SET_UP, NOT_TRAINED, Port
+from .model import LANE_GBPS, Cable, End, Fabric
+from .say import majority, settled
 
 STATE = "fabric.link.state"
 TRAINING = "fabric.link.training"
@@ -31,9 +18,6 @@ WIDTH = "fabric.cable.width"
 SPEED = "fabric.cable.speed"
 GENERATION = "fabric.cable.generation"
 LINK_CHECKS = (STATE, TRAINING, WIDTH, SPEED, GENERATION)
-# A link that is up in one of these has no routes, so it carries no data.
-_NOT_SET_UP = ("Initialize", "Init", "Armed")
-_NOT_TRAINED = ("PortConfigurationTraining", "LinkErrorRecovery")
 # What switch chips can do and no cable of today: 12X took connectors of twelve lanes (CXP).
 _MOST = "4X"
 _NO_CABLE = ("8X", "12X")
@@ -52,13 +36,13 @@ def judge(fabric: Fabric, partial: str) -> list[Check]:
     """Every check of LINK_CHECKS. ``partial``: why not every port was listed."""
     if not fabric.lines:
         why = partial or "iblinkinfo listed no port"
-        return [unknown(one, fabric.name, why) for one in LINK_CHECKS]
+        return [unknown(link_check, fabric.name, why) for link_check in LINK_CHECKS]
     ends = f"{len(fabric.lines)} ports"
     cables = f"{len(fabric.cables)} cables"
     usual = usuals(fabric)
     if not fabric.cables:
         why = "no cable is up"
-        slow: list[Check] = [skipped(one, fabric.name, why) for one in (WIDTH, SPEED, GENERATION)]
+        slow: list[Check] = [skipped(entry, fabric.name, why) for entry in (WIDTH, SPEED, GENERATION)]
         return [*_states(fabric, ends, partial), *slow]
     return [
         *_states(fabric, ends, partial),
@@ -67,11 +51,7 @@ def judge(fabric: Fabric, partial: str) -> list[Check]:
             "as many lanes as both ends have",
             partial=partial,
         ),
-        *settled(
-            *(SPEED, fabric.name, list(_slow(fabric)), cables),
-            "as fast as both ends are",
-            partial=partial,
-        ),
+        *settled(*(SPEED, fabric.name, list(_slow(fabric)), cables), "as fast as both ends are", partial=partial),
         *settled(
             *(GENERATION, fabric.name, list(_old(fabric, usual)), cables),
             "as fast as most of their kind",
@@ -104,12 +84,12 @@ def _states(fabric: Fabric, total: str, partial: str) -> list[Check]:
     seen: set[End] = set()
     idle, training = [], []
     for end, line in fabric.lines.items():
-        bad = line.state in _NOT_SET_UP or line.phys in _NOT_TRAINED
+        bad = line.state in NOT_SET_UP or line.phys in NOT_TRAINED
         if not bad or fabric.far.get(end) in seen:
             continue
         seen.add(end)
         name = _both(fabric, end)
-        if line.state in _NOT_SET_UP:
+        if line.state in NOT_SET_UP:
             cause = f"the link is up, but no subnet manager has set it up: {line.state}"
             idle.append(failed(STATE, name, line.state, "Active", CAPABILITY, cause=cause))
         else:
@@ -161,10 +141,7 @@ def _old(fabric: Fabric, usual: Mapping[tuple[str, str], Usual]) -> Iterator[Che
         if 0 < _lane(cable.speed) < _lane(like.speed):
             first, second = fabric.end_name(cable.a), fabric.end_name(cable.b)
             cause = f"{first} or {second} can do {cable.speed} at most: an older generation"
-            yield failed(
-                *(GENERATION, fabric.cable_name(cable), cable.speed, like.speed, like.source),
-                cause=cause,
-            )
+            yield failed(*(GENERATION, fabric.cable_name(cable), cable.speed, like.speed, like.source), cause=cause)
 
 
 def _line(fabric: Fabric, cable: Cable) -> Port | None:

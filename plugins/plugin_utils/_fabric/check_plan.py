@@ -6,20 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    Check,
-    failed,
-    skipped,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import INVENTORY
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
-    End,
-    Fabric,
-    Hca,
-    Inventory,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.plan import Place, Planned
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.say import settled
+from ...module_utils._expect.expectations import INVENTORY
+from ...module_utils._ground.check import Check, failed, skipped
+from .model import End, Fabric, Hca, Inventory
+from .plan import Place, Planned
+from .say import settled
 
 MISSING = "fabric.cabling.missing"
 WRONG = "fabric.cabling.place"
@@ -47,10 +38,10 @@ class Names:
     """Which port of the fabrics a plan means by a GUID, by a name, or by a host and its HCA."""
 
     def __init__(self, fabrics: Sequence[Fabric], inventory: Inventory) -> None:
-        self.far = {end: far for one in fabrics for end, far in one.far.items()}
-        self.of = {end: one for one in fabrics for end in one.far}
-        self.nodes = {guid for one in fabrics for guid in one.nodes}
-        self._ports = {port: node for one in fabrics for port, node in one.ports.items()}
+        self.far = {end: far for fabric in fabrics for end, far in fabric.far.items()}
+        self.of = {end: fabric for fabric in fabrics for end in fabric.far}
+        self.nodes = {guid for fabric in fabrics for guid in fabric.nodes}
+        self._ports = {port: node for fabric in fabrics for port, node in fabric.ports.items()}
         self._names: dict[str, str] = {}
         for fabric in fabrics:
             for node in fabric.nodes.values():
@@ -78,28 +69,28 @@ def compare(plan: Sequence[Planned], names: Names) -> Compared:
     found = Compared()
     ends = {(names.end(cable.one), names.end(cable.other)): cable for cable in plan}
     planned: dict[End, tuple[End, Planned]] = {}
-    for (one, other), cable in ends.items():
-        planned[one], planned[other] = (other, cable), (one, cable)
+    for (entry, other), cable in ends.items():
+        planned[entry], planned[other] = (other, cable), (entry, cable)
     absent: dict[str, list[Planned]] = {}
     swapped: set[Planned] = set()
-    for (one, other), cable in ends.items():
-        if names.far.get(one) == other or cable in swapped:
+    for (item, other), cable in ends.items():
+        if names.far.get(item) == other or cable in swapped:
             continue
-        pair = _swapped_with(one, other, planned, names)
+        pair = _swapped_with(item, other, planned, names)
         if pair is not None:
             found.swapped.append((cable, pair))
             swapped.update((cable, pair))
-            for end in (one, other):
+            for end in (item, other):
                 found.bad[end] = "swapped with another cable"
                 found.bad[names.far[end]] = "swapped with another cable"
-        elif one in names.far or other in names.far:
-            found.wrong.append((cable, _instead(cable, one, other, names)))
-            for end in (one, other):
+        elif item in names.far or other in names.far:
+            found.wrong.append((cable, _instead(cable, item, other, names)))
+            for end in (item, other):
                 if end in names.far:
                     found.bad[end] = found.bad[names.far[end]] = "not where the plan has it"
         else:
             found.missing.append(cable)
-            for end, place in ((one, cable.one), (other, cable.other)):
+            for end, place in ((item, cable.one), (other, cable.other)):
                 if end.guid not in names.nodes:
                     absent.setdefault(place.name, []).append(cable)
     _whole_switches(found, absent, plan)
@@ -110,9 +101,7 @@ def compare(plan: Sequence[Planned], names: Names) -> Compared:
     return found
 
 
-def _whole_switches(
-    found: Compared, absent: Mapping[str, list[Planned]], plan: Sequence[Planned]
-) -> None:
+def _whole_switches(found: Compared, absent: Mapping[str, list[Planned]], plan: Sequence[Planned]) -> None:
     """A device of which every cable is missing is one cause, not as many as it has cables."""
     counts: dict[str, int] = {}
     for cable in plan:
@@ -125,11 +114,9 @@ def _whole_switches(
     found.missing = [cable for cable in found.missing if cable not in folded]
 
 
-def _swapped_with(
-    one: End, other: End, planned: Mapping[End, tuple[End, Planned]], names: Names
-) -> Planned | None:
+def _swapped_with(end: End, other: End, planned: Mapping[End, tuple[End, Planned]], names: Names) -> Planned | None:
     """The cable x - y where one - other and it are plugged as one - y and x - other."""
-    here, there = names.far.get(one), names.far.get(other)
+    here, there = names.far.get(end), names.far.get(other)
     if here is None or there is None or here not in planned or there not in planned:
         return None
     if planned[here][0] != there:
@@ -137,13 +124,13 @@ def _swapped_with(
     return planned[here][1]
 
 
-def _instead(cable: Planned, one: End, other: End, names: Names) -> str:
-    told = []
-    for place, end in ((cable.one, one), (cable.other, other)):
+def _instead(cable: Planned, entry: End, other: End, names: Names) -> str:
+    reported = []
+    for place, end in ((cable.one, entry), (cable.other, other)):
         far = names.far.get(end)
         what = f"leads to {names.name(far)}" if far is not None else "has no link"
-        told.append(f"{place} {what}")
-    return ", ".join(told)
+        reported.append(f"{place} {what}")
+    return ", ".join(reported)
 
 
 def planned_ends(plan: Sequence[Planned], inventory: Inventory, names: Names) -> dict[Hca, str]:
@@ -164,10 +151,9 @@ def judge(plan: Sequence[Planned] | None, found: Compared, partial: str, why: st
     """Every check of PLAN_CHECKS. ``why``: there is no plan that could be used (``plan`` None)."""
     subject = "cabling"
     if plan is None:
-        return [skipped(one, subject, why) for one in PLAN_CHECKS]
+        return [skipped(plan_check, subject, why) for plan_check in PLAN_CHECKS]
     missing = [
-        failed(MISSING, f"{cable.one} - {cable.other}", "no link", _said(cable), INVENTORY)
-        for cable in found.missing
+        failed(MISSING, f"{cable.one} - {cable.other}", "no link", _said(cable), INVENTORY) for cable in found.missing
     ]
     switches = [
         failed(
@@ -182,14 +168,12 @@ def judge(plan: Sequence[Planned] | None, found: Compared, partial: str, why: st
     ]
     swapped = [
         failed(
-            *(SWAPPED, f"{one.one} - {one.other} and {two.one} - {two.other}"),
-            *("swapped", f"{_said(one)}, {_said(two)}", INVENTORY),
+            *(SWAPPED, f"{entry.one} - {entry.other} and {two.one} - {two.other}"),
+            *("swapped", f"{_said(entry)}, {_said(two)}", INVENTORY),
         )
-        for one, two in found.swapped
+        for entry, two in found.swapped
     ]
-    extra = [
-        failed(EXTRA, name, "plugged in", "not in the plan", INVENTORY) for name in found.extra
-    ]
+    extra = [failed(EXTRA, name, "plugged in", "not in the plan", INVENTORY) for name in found.extra]
     total = f"{len(plan)} cables"
     return [
         check

@@ -7,26 +7,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    Check,
-    failed,
-    passed,
-    skipped,
-    unknown,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
-    Fabric,
-    Inventory,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.rails import (
-    Design,
-    Leaf,
-    Neighbours,
-    Placed,
-    design,
-    placements,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.say import settled, some
+from ...module_utils._ground.check import Check, failed, passed, skipped, unknown
+from .model import Fabric, Inventory
+from .rails import Design, Leaf, Neighbours, Placed, design, placements
+from .say import settled, some
 
 RAIL = "fabric.rail.leaf"
 
@@ -37,42 +21,42 @@ def judge(
     """Checks by fabric and by host. ``partial``: by fabric, why not all of it was seen."""
     why = _does_not_apply(fabrics, inventory)
     if why:
-        return {one.name: [skipped(RAIL, one.name, why)] for one in fabrics}, {}
+        return {fabric.name: [skipped(RAIL, fabric.name, why)] for fabric in fabrics}, {}
     placed = placements(fabrics)
     known = design(fabrics, placed)
-    cut = next((one for one in partial.values() if one), "")
+    cut = next((entry for entry in partial.values() if entry), "")
     if known is None:
         why = "the leaves show no rail design: each has HCAs of all rails, or of one alone"
         return {
-            one.name: [unknown(RAIL, one.name, cut) if cut else skipped(RAIL, one.name, why)]
-            for one in fabrics
+            fabric.name: [unknown(RAIL, fabric.name, cut) if cut else skipped(RAIL, fabric.name, why)]
+            for fabric in fabrics
         }, {}
-    wrong = list({one.hca: one for one in placed if known.wrong(one)}.values())
+    wrong = list({entry.hca: entry for entry in placed if known.wrong(entry)}.values())
     of_host: dict[str, list[Placed]] = {}
-    for one in wrong:
-        of_host.setdefault(one.hca.host, []).append(one)
+    for entry in wrong:
+        of_host.setdefault(entry.hca.host, []).append(entry)
     neighbours = Neighbours(placed, known)
     source = f"fleet {len(placed) - len(wrong)}/{len(placed)}"
     hosts: dict[str, list[Check]] = {}
-    told: dict[str, list[Check]] = {one.name: [] for one in fabrics}
-    for one in wrong:
-        where = some(neighbours.expected(one.hca))
-        check = _outlier(one, of_host[one.hca.host], where, known, source)
-        hosts.setdefault(one.hca.host, []).append(check)
-        told[one.leaf.fabric].append(replace(check, subject=one.hca.named))
-    per_host = Counter(one.hca.host for one in placed)
+    reported: dict[str, list[Check]] = {fabric.name: [] for fabric in fabrics}
+    for entry in wrong:
+        where = some(neighbours.expected(entry.hca))
+        check = _outlier(entry, of_host[entry.hca.host], where, known, source)
+        hosts.setdefault(entry.hca.host, []).append(check)
+        reported[entry.leaf.fabric].append(replace(check, subject=entry.hca.named))
+    per_host = Counter(entry.hca.host for entry in placed)
     for host in sorted(set(per_host) - set(hosts)):
         seen = f"{per_host[host]} HCAs on the leaves of their rails"
         hosts[host] = [passed(RAIL, "host", seen, "the leaves of the rail", source)]
     for fabric in fabrics:
-        if not told[fabric.name]:
-            mine = sum(one.leaf.fabric == fabric.name for one in placed)
-            told[fabric.name] = settled(
+        if not reported[fabric.name]:
+            mine = sum(entry.leaf.fabric == fabric.name for entry in placed)
+            reported[fabric.name] = settled(
                 *(RAIL, fabric.name, [], f"{mine} HCAs", "the leaves of the rail"),
                 partial=partial.get(fabric.name, ""),
                 source=source,
             )
-    return told, hosts
+    return reported, hosts
 
 
 def _does_not_apply(fabrics: Sequence[Fabric], inventory: Inventory) -> str:
@@ -85,30 +69,21 @@ def _does_not_apply(fabrics: Sequence[Fabric], inventory: Inventory) -> str:
     return ""
 
 
-def _outlier(
-    one: Placed, beside: Sequence[Placed], where: str, known: Design, source: str
-) -> Check:
+def _outlier(placed: Placed, beside: Sequence[Placed], where: str, known: Design, source: str) -> Check:
     """``beside``: the outliers of its host."""
-    here = known.names[one.leaf]
-    of = _rails(known, one.leaf)
+    here = known.names[placed.leaf]
+    of = _rails(known, placed.leaf)
     cause = f"its cable leads to {here}, a leaf of {of}"
-    other = next((two for two in beside if _crossed(one, two, known)), None)
+    other = next((two for two in beside if _crossed(placed, two, known)), None)
     if other is not None:
-        cause = f"the cables of {one.hca.name} and {other.hca.name} are swapped: {cause}"
-    return failed(
-        RAIL,
-        one.hca.name,
-        f"rail {one.hca.rail + 1} on {here}",
-        where,
-        source,
-        cause=cause,
-    )
+        cause = f"the cables of {placed.hca.name} and {other.hca.name} are swapped: {cause}"
+    return failed(RAIL, placed.hca.name, f"rail {placed.hca.rail + 1} on {here}", where, source, cause=cause)
 
 
-def _crossed(one: Placed, two: Placed, known: Design) -> bool:
-    if one.hca == two.hca:
+def _crossed(placed: Placed, two: Placed, known: Design) -> bool:
+    if placed.hca == two.hca:
         return False
-    return one.hca.rail in known.rails[two.leaf] and two.hca.rail in known.rails[one.leaf]
+    return placed.hca.rail in known.rails[two.leaf] and two.hca.rail in known.rails[placed.leaf]
 
 
 def _rails(known: Design, leaf: Leaf) -> str:

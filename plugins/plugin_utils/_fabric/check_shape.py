@@ -6,28 +6,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    Check,
-    failed,
-    skipped,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY, INVENTORY
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._topology import CA
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.check_hcas import AGGREGATION
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
-    HEIGHT,
-    LANE_GBPS,
-    LEAF,
-    SPINE,
-    Cable,
-    End,
-    Fabric,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.say import (
-    majority,
-    settled,
-    some,
-)
+from ...module_utils._expect.expectations import CAPABILITY, INVENTORY
+from ...module_utils._ground.check import Check, failed, skipped
+from ...module_utils._ground.link import gbps
+from ...module_utils._parse._topology import CA
+from .check_hcas import AGGREGATION
+from .model import HEIGHT, LANE_GBPS, LEAF, SPINE, Cable, End, Fabric
+from .say import majority, settled, some
 
 UPLINKS = "fabric.leaf.uplinks"
 SUBSCRIBED = "fabric.leaf.subscription"
@@ -36,16 +21,14 @@ SPINES = "fabric.spine.present"
 SHAPE_CHECKS = (UPLINKS, SUBSCRIBED, PATH, SPINES)
 
 
-def judge(
-    fabric: Fabric, partial: str, *, most: float | None, lost: Mapping[str, int]
-) -> list[Check]:
+def judge(fabric: Fabric, partial: str, *, most: float | None, lost: Mapping[str, int]) -> list[Check]:
     """``most``: what the inventory lets down to up bandwidth of a leaf be. ``lost``: ports of each
     leaf that were up once and are not, where HCAs do not account for them."""
     leaves = fabric.switches(LEAF)
     up = uplinks(fabric)
     if not any(up.get(leaf.guid) for leaf in leaves):
         why = "one level of switches: no leaf has an uplink"
-        return [skipped(one, fabric.name, why) for one in SHAPE_CHECKS]
+        return [skipped(shape_check, fabric.name, why) for shape_check in SHAPE_CHECKS]
     total = f"{len(leaves)} leaves, {sum(map(len, up.values()))} uplinks"
     return [
         *settled(
@@ -54,13 +37,8 @@ def judge(
             of_absence=True,
         ),
         *_subscription(fabric, up, most, partial),
-        *settled(
-            *(PATH, fabric.name, _narrowing(fabric, up), total, "as fast as the HCAs below"),
-            partial=partial,
-        ),
-        *settled(
-            *(SPINES, fabric.name, _spines(fabric, lost), total, "all spines"), partial=partial
-        ),
+        *settled(*(PATH, fabric.name, _narrowing(fabric, up), total, "as fast as the HCAs below"), partial=partial),
+        *settled(*(SPINES, fabric.name, _spines(fabric, lost), total, "all spines"), partial=partial),
     ]
 
 
@@ -81,7 +59,7 @@ def _fewer(fabric: Fabric, up: Mapping[str, list[Cable]]) -> list[Check]:
         mine = fabric.switches(level)
         counts = {node.guid: len(up.get(node.guid, ())) for node in mine}
         pairs = {(cable.a.guid, cable.b.guid) for node in mine for cable in up.get(node.guid, ())}
-        most = majority(counts.values()) or _of_pairs(fabric, up, [one.guid for one in mine])
+        most = majority(counts.values()) or _of_pairs(fabric, up, [entry.guid for entry in mine])
         if most is None or not most[0]:
             continue
         usual, times, total = most
@@ -99,23 +77,19 @@ def _fewer(fabric: Fabric, up: Mapping[str, list[Cable]]) -> list[Check]:
     return wrong
 
 
-def _of_pairs(
-    fabric: Fabric, up: Mapping[str, list[Cable]], mine: list[str]
-) -> tuple[int, int, int] | None:
+def _of_pairs(fabric: Fabric, up: Mapping[str, list[Cable]], mine: list[str]) -> tuple[int, int, int] | None:
     """Of two switches that differ, what they would have if every pair were joined like most."""
-    above = {cable.b.guid for one in mine for cable in up.get(one, ())}
-    joined = Counter((cable.a.guid, cable.b.guid) for one in mine for cable in up.get(one, ()))
+    above = {cable.b.guid for entry in mine for cable in up.get(entry, ())}
+    joined = Counter((cable.a.guid, cable.b.guid) for entry in mine for cable in up.get(entry, ()))
     most = majority(joined.get((low, high), 0) for low in mine for high in above)
     return None if most is None else (most[0] * len(above), most[1], most[2])
 
 
-def _lacking(
-    fabric: Fabric, switch: str, up: Mapping[str, list[Cable]], pairs: set[tuple[str, str]]
-) -> str:
+def _lacking(fabric: Fabric, switch: str, up: Mapping[str, list[Cable]], pairs: set[tuple[str, str]]) -> str:
     """Which switch above it reaches with fewer cables than its equals do."""
     equals = {low for low, _high in pairs} - {switch}
     mine = Counter(cable.b.guid for cable in up.get(switch, ()))
-    theirs = Counter(cable.b.guid for one in equals for cable in up.get(one, ()))
+    theirs = Counter(cable.b.guid for equal in equals for cable in up.get(equal, ()))
     reach = Counter(high for low, high in pairs if low != switch)
     near = [
         f"{fabric.node_name(high)} ({mine[high]} of {count // reach[high]})"
@@ -123,7 +97,7 @@ def _lacking(
         if mine[high] * reach[high] < count and 2 * reach[high] > len(equals)
     ]
     where = f" to {some(near)}" if near else ""
-    ports = _down_like(fabric, switch, {cable.a.port for one in equals for cable in up[one]})
+    ports = _down_like(fabric, switch, {cable.a.port for equal in equals for cable in up[equal]})
     at = f"; port {some(map(str, ports))} is Down, and an uplink of others" if ports else ""
     return f"cables{where} are missing or dead{at}"
 
@@ -133,9 +107,7 @@ def _down_like(fabric: Fabric, switch: str, numbers: set[int]) -> list[int]:
     return [number for number, line in lines if line is not None and line.state == "Down"]
 
 
-def _subscription(
-    fabric: Fabric, up: Mapping[str, list[Cable]], most: float | None, partial: str
-) -> list[Check]:
+def _subscription(fabric: Fabric, up: Mapping[str, list[Cable]], most: float | None, partial: str) -> list[Check]:
     """Down to up bandwidth of every leaf; all adapters count, whoever told of them."""
     down: dict[str, float] = {}
     for cable in fabric.cables:
@@ -148,8 +120,7 @@ def _subscription(
         if down.get(leaf.guid) and above:
             ratios[leaf] = (down[leaf.guid] / above, down[leaf.guid], above)
     if not ratios:
-        why = "no leaf has HCAs and uplinks of known speed"
-        return [skipped(SUBSCRIBED, fabric.name, why)]
+        return [skipped(SUBSCRIBED, fabric.name, "no leaf has HCAs and uplinks of known speed")]
     worst = max(ratios.values())[0]
     if most is None:
         why = f"ibready_fabric_oversubscription says nothing; it is {worst:.3g}:1 at most"
@@ -157,18 +128,14 @@ def _subscription(
     wrong = [
         failed(
             *(SUBSCRIBED, leaf.name or leaf.guid),
-            f"{ratio:.3g}:1 ({below:g} Gb/s down, {above:g} Gb/s up)",
+            f"{ratio:.3g}:1 ({gbps(below)} down, {gbps(above)} up)",
             *(f"at most {most:g}:1", INVENTORY),
         )
         for leaf, (ratio, below, above) in ratios.items()
         if ratio > most * 1.001
     ]
     seen = f"{worst:.3g}:1 at most"
-    return settled(
-        *(SUBSCRIBED, fabric.name, wrong, seen, f"at most {most:g}:1"),
-        partial=partial,
-        source=INVENTORY,
-    )
+    return settled(*(SUBSCRIBED, fabric.name, wrong, seen, f"at most {most:g}:1"), partial=partial, source=INVENTORY)
 
 
 def _narrowing(fabric: Fabric, up: Mapping[str, list[Cable]]) -> list[Check]:
@@ -184,13 +151,10 @@ def _narrowing(fabric: Fabric, up: Mapping[str, list[Cable]]) -> list[Check]:
             continue
         below, cable = fastest[leaf.guid]
         if 0 < above < below:
-            cause = f"{fabric.end_name(cable.a)} runs at {below:g} Gb/s, and no uplink does"
-            expected = f"{below:g} Gb/s"
+            cause = f"{fabric.end_name(cable.a)} runs at {gbps(below)}, and no uplink does"
+            expected = gbps(below)
             wrong.append(
-                failed(
-                    *(PATH, leaf.name or leaf.guid, f"{above:g} Gb/s up", expected, CAPABILITY),
-                    cause=cause,
-                )
+                failed(*(PATH, leaf.name or leaf.guid, f"{gbps(above)} up", expected, CAPABILITY), cause=cause)
             )
     return wrong
 
@@ -211,5 +175,4 @@ def _spines(fabric: Fabric, lost: Mapping[str, int]) -> list[Check]:
         f"on each of {len(leaves)} leaves {each} ports were up once (LinkDownedCounter) and are "
         "Down: a spine is dead, or was taken away"
     )
-    spines = f"{len(fabric.switches(SPINE))} spines"
-    return [failed(SPINES, fabric.name, spines, "all spines", CAPABILITY, cause=cause)]
+    return [failed(SPINES, fabric.name, f"{len(fabric.switches(SPINE))} spines", "all spines", CAPABILITY, cause=cause)]

@@ -5,23 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    Check,
-    failed,
-    passed,
-    skipped,
-    unknown,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY, INVENTORY
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.saquery_sm import (
-    MASTER,
-    STANDBY,
-    STATES,
-    Manager,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.sminfo import Sminfo
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import Fabric, guid
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.read import Seen, why_not
+from ...module_utils._expect.expectations import CAPABILITY, INVENTORY
+from ...module_utils._ground.check import Check, failed, passed, skipped, unknown
+from ...module_utils._parse.saquery_sm import MASTER, STANDBY, STATES, Manager
+from ...module_utils._parse.sminfo import Sminfo
+from .model import Fabric, guid
+from .read import Seen, why_not
 
 ONE_MASTER = "fabric.sm.master"
 STANDBYS = "fabric.sm.standby"
@@ -41,31 +30,29 @@ def judge(fabric: Fabric, looks: Sequence[Seen], standbys: int | None) -> list[C
 
 def guids(looks: Sequence[Seen]) -> set[str]:
     """The port GUIDs of every subnet manager that was heard of."""
-    heard = {one.guid for look in looks for one in [_sm(look)] if one is not None}
-    return {guid(one) for one in (*_managers(looks), *heard)}
+    heard = {entry.guid for look in looks for entry in [_sm(look)] if entry is not None}
+    return {guid(manager) for manager in (*_managers(looks), *heard)}
 
 
 def _managers(looks: Sequence[Seen]) -> dict[str, Manager]:
     """By GUID, as the master's records have them; of several masters, those of all."""
     found: dict[str, Manager] = {}
     for look in looks:
-        told = look.managers.value
-        for one in told.facts.managers if told is not None and told.facts is not None else ():
-            if one.guid not in found or one.state == MASTER:
-                found[one.guid] = one
+        reported = look.managers.value
+        for manager in reported.facts.managers if reported is not None and reported.facts is not None else ():
+            if manager.guid not in found or manager.state == MASTER:
+                found[manager.guid] = manager
     return found
 
 
 def _one_master(fabric: Fabric, looks: Sequence[Seen], managers: dict[str, Manager]) -> Check:
-    masters = {guid(one.guid) for one in managers.values() if one.state == MASTER}
+    masters = {guid(manager.guid) for manager in managers.values() if manager.state == MASTER}
     answered = [sm for sm in map(_sm, looks) if sm is not None]
     masters |= {guid(sm.guid) for sm in answered if sm.state in (MASTER, None)}
     if len(masters) > 1:
-        names = ", ".join(_named(fabric, one) for one in sorted(masters))
+        names = ", ".join(_named(fabric, master) for master in sorted(masters))
         cause = f"{names} both call themselves master: they do not hear each other"
-        return failed(
-            ONE_MASTER, fabric.name, f"{len(masters)} masters", "one", CAPABILITY, cause=cause
-        )
+        return failed(ONE_MASTER, fabric.name, f"{len(masters)} masters", "one", CAPABILITY, cause=cause)
     if masters:
         seen = _named(fabric, masters.pop())
         return passed(ONE_MASTER, fabric.name, seen, "one master", CAPABILITY)
@@ -78,18 +65,13 @@ def _one_master(fabric: Fabric, looks: Sequence[Seen], managers: dict[str, Manag
     return unknown(ONE_MASTER, fabric.name, f"sminfo: {why_not(looks[0].sm)}")
 
 
-def _standbys(
-    fabric: Fabric,
-    looks: Sequence[Seen],
-    managers: dict[str, Manager],
-    wanted: int | None,
-) -> Check:
+def _standbys(fabric: Fabric, looks: Sequence[Seen], managers: dict[str, Manager], wanted: int | None) -> Check:
     why = _records_missing(looks)
-    found = [one for one in managers.values() if one.state == STANDBY]
+    found = [manager for manager in managers.values() if manager.state == STANDBY]
     seen = f"{len(found)} standby" + (f" ({_list(fabric, found)})" if found else "")
     if wanted is None:
-        told = seen if managers else "nobody told of any"
-        why_not_asked = f"the inventory does not say how many (ibready_fabric_standbys): {told}"
+        reported = seen if managers else "nobody told of any"
+        why_not_asked = f"the inventory does not say how many (ibready_fabric_standbys): {reported}"
         return skipped(STANDBYS, fabric.name, why_not_asked)
     if why:
         return unknown(STANDBYS, fabric.name, why)
@@ -102,36 +84,33 @@ def _priorities(fabric: Fabric, looks: Sequence[Seen], managers: dict[str, Manag
     why = _records_missing(looks)
     if why:
         return [unknown(PRIORITY, fabric.name, why)]
-    alive = [one for one in managers.values() if one.state in (STANDBY, MASTER)]
+    alive = [manager for manager in managers.values() if manager.state in (STANDBY, MASTER)]
     if len(alive) < 2:
         return [skipped(PRIORITY, fabric.name, "only one subnet manager: it has no rival")]
-    told = _list(fabric, alive)
-    equal = sorted({one.priority for one in alive}, reverse=True)
+    reported = _list(fabric, alive)
+    equal = sorted({entry.priority for entry in alive}, reverse=True)
     for priority in equal:
-        same = [one for one in alive if one.priority == priority]
+        same = [entry for entry in alive if entry.priority == priority]
         if len(same) > 1:
             cause = (
                 f"{_list(fabric, same)} have the same priority: the lower GUID wins, and a master "
                 "that comes back takes the fabric over again"
             )
-            expected = "a priority each"
-            return [failed(PRIORITY, fabric.name, told, expected, CAPABILITY, cause=cause)]
-    return [passed(PRIORITY, fabric.name, told, "a priority each", CAPABILITY)]
+            return [failed(PRIORITY, fabric.name, reported, "a priority each", CAPABILITY, cause=cause)]
+    return [passed(PRIORITY, fabric.name, reported, "a priority each", CAPABILITY)]
 
 
 def _records_missing(looks: Sequence[Seen]) -> str:
     """Why the master's records, or some of them, are not known."""
-    told = looks[0].managers.value
-    why = why_not(looks[0].managers) or (told.incomplete if told is not None else "")
+    reported = looks[0].managers.value
+    why = why_not(looks[0].managers) or (reported.incomplete if reported is not None else "")
     return f"saquery: {why}" if why else ""
 
 
 def nobody(look: Seen) -> bool:
     """Whether sminfo asked and nobody answered; any other complaint means that it could not."""
-    told = look.sm.value
-    return told is not None and any(
-        word in line.lower() for line in told.errors for word in _SILENT
-    )
+    reported = look.sm.value
+    return reported is not None and any(word in line.lower() for line in reported.errors for word in _SILENT)
 
 
 def _sm(look: Seen) -> Sminfo | None:
@@ -140,8 +119,8 @@ def _sm(look: Seen) -> Sminfo | None:
 
 def _list(fabric: Fabric, managers: Sequence[Manager]) -> str:
     return ", ".join(
-        f"{_named(fabric, guid(one.guid))} {STATES[one.state]} priority {one.priority}"
-        for one in managers
+        f"{_named(fabric, guid(manager.guid))} {STATES[manager.state]} priority {manager.priority}"
+        for manager in managers
     )
 
 

@@ -13,16 +13,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import port_name
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import fabric_look
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import plan, read
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.judge import Wishes
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
-    Hca,
-    Inventory,
-    guid,
-)
+from ...module_utils._areas.fabric import observe_look
+from ...module_utils._rails.ib_ports import port_name
+from .._answers import apart, shapes, typed
+from .._hosts import hosts as _hosts
+from . import plan, read
+from .judge import DesiredSettings
+from .model import Hca, Inventory, guid
+
+# Device, port number, the subnet manager that answered it ("" where none did), its state.
+Port = tuple[str, int, str, str]
 
 
 class FabricError(ValueError):
@@ -42,14 +42,7 @@ def inventory(hosts: Sequence[_hosts.Host], known: Sequence[str] = ()) -> Invent
         ports = {port_name(ca, port) for ca, port in mine}
         for number, (ca, port) in enumerate(mine):
             rails.append(
-                Hca(
-                    host.name,
-                    port_name(ca, port),
-                    guid(ca.node_guid),
-                    guid(port.port_guid),
-                    number,
-                    port.state,
-                )
+                Hca(host.name, port_name(ca, port), guid(ca.node_guid), guid(port.port_guid), number, port.state)
             )
         for ca in host.ib.cas:
             if not any(port_name(ca, port) in ports for port in ca.ports):
@@ -61,14 +54,15 @@ def looks(name: str, result: Any) -> list[read.Seen]:
     """The looks that one host returned; raises FabricError on what is none."""
     try:
         return [
-            read.read(name, {**one, "answers": fabric_look.unpack(one["packed"])})
-            for one in result["looks"]
+            read.read(name, {**entry, "answers": observe_look.unpack(entry["packed"])})
+            for entry in typed.read(list[shapes.Look], result["looks"], "looks")
         ]
-    except (AttributeError, KeyError, TypeError, ValueError) as exc:
-        raise FabricError(f"{name}: fabric_look returned what cannot be read: {exc!r}") from exc
+    except Exception as exc:
+        why = apart.why(exc, "what fabric_look returned")
+        raise FabricError(f"{name}: {why}") from exc
 
 
-def wishes(variables: Mapping[str, Any], cabling: str | None = None) -> Wishes:
+def wishes(variables: Mapping[str, Any], cabling: str | None = None) -> DesiredSettings:
     """What the site says; raises FabricError on what cannot be used.
 
     ``cabling``: the file of a plan that takes the place of the site's.
@@ -82,11 +76,9 @@ def wishes(variables: Mapping[str, Any], cabling: str | None = None) -> Wishes:
             cables = plan.read(_place(str(file), variables).read_text(encoding="utf-8"))
         except (OSError, UnicodeError, plan.PlanError) as exc:
             raise FabricError(f"ibready_fabric_plan: {file}: {exc}") from exc
-    return Wishes(
+    return DesiredSettings(
         standbys=None if standbys is None else int(_least("ibready_fabric_standbys", standbys, 0)),
-        oversubscription=None
-        if most is None
-        else _least("ibready_fabric_oversubscription", most, 0.001),
+        oversubscription=None if most is None else _least("ibready_fabric_oversubscription", most, 0.001),
         plan=cables,
     )
 
@@ -114,7 +106,7 @@ def listed(variables: Mapping[str, Any], name: str) -> list[str]:
     said = variables.get(name) or []
     if isinstance(said, str) or not isinstance(said, Sequence):
         raise FabricError(f"{name}: {said!r} is no list; next: -e '{{\"{name}\": [...]}}'")
-    return [str(one) for one in said]
+    return [str(line) for line in said]
 
 
 def known(variables: Mapping[str, Any]) -> list[str]:
@@ -133,3 +125,26 @@ def ports_of(host: _hosts.Host) -> list[tuple[str, int, str, str]]:
         if port.state == "Active" or port.physical_state == "LinkUp":
             found.append((ca.name, port.num, manager, port.state))
     return found
+
+
+def askers(hosts: Mapping[str, Sequence[Port]]) -> dict[str, list[tuple[str, int]]]:
+    """Host -> ports to ask, in the order of ``hosts``.
+
+    Fabrics are told apart by their subnet manager; where none answered, by the name of the port,
+    for rail i of all hosts is one fabric until somebody knows better. A port that is Active is
+    taken before one that is not.
+    """
+    ways: dict[str, dict[str, Port]] = {}
+    for host, ports in hosts.items():
+        for port in sorted(ports, key=lambda port: port[3] != "Active"):
+            device, number, manager, _state = port
+            ways.setdefault(manager or f"{device}/{number}", {}).setdefault(host, port)
+    chosen: dict[str, list[tuple[str, int]]] = {}
+    left = set(ways)
+    while left:
+        # Whoever sees the most of those that are left; the first of the inventory on a draw.
+        best = max(hosts, key=lambda host: sum(host in ways[rest] for rest in left))
+        mine = [way for way in ways if way in left and best in ways[way]]
+        chosen[best] = [ways[entry][best][:2] for entry in mine]
+        left -= set(mine)
+    return chosen

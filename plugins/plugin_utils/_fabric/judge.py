@@ -8,15 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    Check,
-    failed,
-    passed,
-    unknown,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._topology import SWITCH
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import (
+from ...module_utils._expect.expectations import CAPABILITY
+from ...module_utils._ground.check import Check, failed, passed, unknown
+from ...module_utils._parse._topology import SWITCH
+from . import (
     build,
     check_errors,
     check_guids,
@@ -26,23 +21,12 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import (
     check_rails,
     check_shape,
     check_sm,
-    lost,
     rows,
 )
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.calm import uncollected
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
-    End,
-    Fabric,
-    Hca,
-    Inventory,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.plan import Planned
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.read import (
-    Seen,
-    duplicates,
-    whole_discovery,
-    why_not,
-)
+from .calm import uncollected
+from .model import End, Fabric, Hca, Inventory
+from .plan import Planned
+from .read import Seen, duplicates, whole_discovery, why_not
 
 TOOL = "fabric.tool.answered"
 NEIGHBOURS = "fabric.discovery.neighbours"
@@ -51,7 +35,7 @@ _NO_PLAN = "there is no plan of the cables (ibready_fabric_plan)"
 
 
 @dataclass(frozen=True)
-class Wishes:
+class DesiredSettings:
     """What the site says of its fabrics; None where it says nothing.
 
     ``standbys``: subnet managers in reserve. ``oversubscription``: of a leaf, at most, down to up.
@@ -85,21 +69,19 @@ class _One:
 
 
 @uncollected
-def judge(looks: Sequence[Seen], inventory: Inventory, wishes: Wishes) -> Judged:
+def judge(looks: Sequence[Seen], inventory: Inventory, wishes: DesiredSettings) -> Judged:
     """Judge every fabric that was looked at; two looks at one fabric count as one."""
     groups = _groups(looks)
-    ones = [
-        _one(group, inventory, name) for group, name in zip(groups, _names(groups), strict=True)
-    ]
-    for one in ones:
-        one.checks += _tools(one)
-        if one.unusable:
-            one.checks += _sm(one, wishes)
+    ones = [_one(group, inventory, name) for group, name in zip(groups, _names(groups), strict=True)]
+    for item in ones:
+        item.checks += _tools(item)
+        if item.unusable:
+            item.checks += _sm(item, wishes)
             continue
-        one.checks += _by_itself(one, inventory, wishes)
-    usable = [one for one in ones if not one.unusable]
+        item.checks += _by_itself(item, inventory, wishes)
+    usable = [entry for entry in ones if not entry.unusable]
     hosts, bad = _together(ones, usable, inventory, wishes)
-    return Judged([rows.fabric(one.fabric, one.checks, bad) for one in ones], hosts)
+    return Judged([rows.fabric(entry.fabric, entry.checks, bad) for entry in ones], hosts)
 
 
 def _groups(looks: Sequence[Seen]) -> list[list[Seen]]:
@@ -109,15 +91,15 @@ def _groups(looks: Sequence[Seen]) -> list[list[Seen]]:
     Of an HCA whose ports are on two fabrics both see the node: they have no switch in common.
     """
     groups: list[tuple[set[str], list[Seen]]] = []
-    for look in sorted(looks, key=lambda one: bool(whole_discovery(one.discovery))):
+    for look in sorted(looks, key=lambda look: bool(whole_discovery(look.discovery))):
         found = look.discovery.value.facts if look.discovery.value else None
         nodes = {node.guid for node in found.nodes} if found is not None else set()
         switches = {node.guid for node in found.of(SWITCH)} if found is not None else set()
         home = next(
             (
-                one
-                for one in groups
-                if look.node and look.node in one[0] and (not switches or switches & one[0])
+                group
+                for group in groups
+                if look.node and look.node in group[0] and (not switches or switches & group[0])
             ),
             None,
         )
@@ -135,23 +117,20 @@ def _names(groups: Sequence[Sequence[Seen]]) -> list[str]:
         return [ALL]
     looks = [group[0] for group in groups]
     ports = Counter(look.port for look in looks)
-    return [
-        look.port if ports[look.port] == 1 else f"{look.port} of {look.asked.partition(' ')[0]}"
-        for look in looks
-    ]
+    return [look.port if ports[look.port] == 1 else f"{look.port} of {look.asked.partition(' ')[0]}" for look in looks]
 
 
 def _one(group: list[Seen], inventory: Inventory, name: str) -> _One:
     look = group[0]
     unusable = whole_discovery(look.discovery)
-    told = look.discovery.value
-    if unusable or told is None or told.facts is None:
+    reported = look.discovery.value
+    if unusable or reported is None or reported.facts is None:
         return _One(name, group, Fabric(name, look.asked), unusable or "nobody asked")
-    fabric = build.build(name, look.asked, told.facts, inventory)
+    fabric = build.build(name, look.asked, reported.facts, inventory)
     listed = look.links.value.facts if look.links.value else None
     fabric = build.with_lines(fabric, listed)
-    alone = build.lone(told.facts, fabric)
-    partial = told.incomplete
+    alone = build.lone(reported.facts, fabric)
+    partial = reported.incomplete
     if alone and not partial:
         partial = f"{alone} links are listed from one end only: the output may be cut"
     return _One(name, group, fabric, "" if fabric.cables else _alone(fabric, look), partial)
@@ -166,78 +145,75 @@ def _alone(fabric: Fabric, look: Seen) -> str:
     return f"{look.asked} has no link: it sees only itself" if len(fabric.nodes) < 2 else ""
 
 
-def _tools(one: _One) -> list[Check]:
+def _tools(entry: _One) -> list[Check]:
     checks = []
-    for name, reading in one.looks[0].tools():
+    for name, reading in entry.looks[0].tools():
         why = why_not(reading)
-        told = reading.value
-        if name == "sminfo" and why and check_sm.nobody(one.looks[0]):
+        reported = reading.value
+        if name == "sminfo" and why and check_sm.nobody(entry.looks[0]):
             why = ""  # it asked, and fabric.sm.master says what came of it
-        if not why and told is not None:
-            why = told.incomplete
+        if not why and reported is not None:
+            why = reported.incomplete
         if why:
-            checks.append(unknown(TOOL, _subject(one, name), why))
+            checks.append(unknown(TOOL, _subject(entry, name), why))
         else:
-            seen = f"asked from {one.fabric.asked}"
-            checks.append(passed(TOOL, _subject(one, name), seen, "an answer", CAPABILITY))
-    if one.unusable and one.fabric.nodes:
-        cause = one.unusable
+            seen = f"asked from {entry.fabric.asked}"
+            checks.append(passed(TOOL, _subject(entry, name), seen, "an answer", CAPABILITY))
+    if entry.unusable and entry.fabric.nodes:
+        cause = entry.unusable
         checks.append(
-            failed(
-                *(NEIGHBOURS, one.fabric.asked, "only itself", "at least 1 neighbour", CAPABILITY),
-                cause=cause,
-            )
+            failed(*(NEIGHBOURS, entry.fabric.asked, "only itself", "at least 1 neighbour", CAPABILITY), cause=cause)
         )
     return checks
 
 
-def _subject(one: _One, tool: str) -> str:
-    return tool if one.name == ALL else f"{one.name} {tool}"
+def _subject(entry: _One, tool: str) -> str:
+    return tool if entry.name == ALL else f"{entry.name} {tool}"
 
 
-def _sm(one: _One, wishes: Wishes) -> list[Check]:
-    return check_sm.judge(one.fabric, one.looks, wishes.standbys)
+def _sm(entry: _One, wishes: DesiredSettings) -> list[Check]:
+    return check_sm.judge(entry.fabric, entry.looks, wishes.standbys)
 
 
-def _by_itself(one: _One, inventory: Inventory, wishes: Wishes) -> list[Check]:
+def _by_itself(entry: _One, inventory: Inventory, wishes: DesiredSettings) -> list[Check]:
     """What one fabric shows without the others."""
-    fabric, look = one.fabric, one.looks[0]
+    fabric, look = entry.fabric, entry.looks[0]
     links = build.cut_links(look.links, fabric)
-    told = links.value
-    cut = why_not(links) or (told.incomplete if told is not None else "") or one.partial
+    reported = links.value
+    cut = why_not(links) or (reported.incomplete if reported is not None else "") or entry.partial
     seen = len(fabric.nodes)
     neighbour = passed(NEIGHBOURS, fabric.name, f"{seen} nodes", "at least 1 neighbour", CAPABILITY)
-    twice = [line for look in one.looks for line in duplicates(look.discovery.value)]
+    twice = [line for look in entry.looks for line in duplicates(look.discovery.value)]
     return [
         neighbour,
-        *check_guids.judge(fabric, inventory, one.partial, twice),
-        *_sm(one, wishes),
+        *check_guids.judge(fabric, inventory, entry.partial, twice),
+        *_sm(entry, wishes),
         *check_links.judge(fabric, cut),
         *check_errors.judge(fabric, look, _cut_counters(look)),
         *check_shape.judge(
             fabric,
-            one.partial,
+            entry.partial,
             most=wishes.oversubscription,
-            lost=lost.uplinks(fabric, look, inventory),
+            lost=check_errors.uplinks_lost(fabric, look, inventory),
         ),
-        *check_hcas.judge_known(fabric, inventory, check_sm.guids(one.looks), one.partial),
+        *check_hcas.judge_known(fabric, inventory, check_sm.guids(entry.looks), entry.partial),
     ]
 
 
 def _cut_counters(look: Seen) -> str:
-    told = (look.counters.value, look.again.value)
-    return next((one.incomplete for one in told if one is not None and one.incomplete), "")
+    reported = (look.counters.value, look.again.value)
+    return next((entry.incomplete for entry in reported if entry is not None and entry.incomplete), "")
 
 
 def _together(
-    ones: Sequence[_One], usable: Sequence[_One], inventory: Inventory, wishes: Wishes
+    ones: Sequence[_One], usable: Sequence[_One], inventory: Inventory, wishes: DesiredSettings
 ) -> tuple[dict[str, list[Check]], dict[End, str]]:
     """What takes all fabrics: who is on any, rails, and the plan; and ends that are misplaced."""
     if not ones:
         return {}, {}
-    fabrics = [one.fabric for one in usable]
-    blind = next((one.unusable for one in ones if one.unusable), "")
-    partial = blind or next((one.partial for one in ones if one.partial), "")
+    fabrics = [entry.fabric for entry in usable]
+    blind = next((entry.unusable for entry in ones if entry.unusable), "")
+    partial = blind or next((entry.partial for entry in ones if entry.partial), "")
     compared = check_plan.Compared()
     planned: dict[Hca, str] = {}
     if wishes.plan is not None:
@@ -248,11 +224,9 @@ def _together(
     present, hosts = check_hcas.judge(fabrics, inventory, partial, planned)
     first.checks += present
     if fabrics:
-        by_fabric, by_host = check_rails.judge(
-            fabrics, inventory, {one.name: one.partial for one in usable}
-        )
-        for one in usable:
-            one.checks += by_fabric[one.name]
+        by_fabric, by_host = check_rails.judge(fabrics, inventory, {entry.name: entry.partial for entry in usable})
+        for item in usable:
+            item.checks += by_fabric[item.name]
         for host, checks in by_host.items():
             hosts.setdefault(host, []).extend(checks)
     first.checks += check_plan.judge(wishes.plan, compared, partial, wishes.no_plan)

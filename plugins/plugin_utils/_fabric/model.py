@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.iblinkinfo import Port
+from ...module_utils._parse.iblinkinfo import Port
 
 LEAF = "leaf"
 SPINE = "spine"

@@ -8,11 +8,11 @@ import io
 import re
 from dataclasses import dataclass
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibnetdiscover
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._topology import TOPOLOGY
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.calm import uncollected
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import guid
+from ...module_utils._ground.text import ParseError
+from ...module_utils._parse import ibnetdiscover
+from ...module_utils._parse._topology import TOPOLOGY
+from .calm import uncollected
+from .model import guid
 
 COLUMNS = ("from", "from_port", "to", "to_port")
 _GUID = re.compile(r"0x[0-9a-fA-F]{1,16}")
@@ -62,11 +62,7 @@ def _from_discovery(text: str) -> tuple[Planned, ...]:
     if found.format != TOPOLOGY:
         raise PlanError(f"a {found.format} of ibnetdiscover: run it without options")
     names = {node.guid: node.name or node.guid for node in found.nodes}
-    ends = {
-        (node.guid, link.port): (link.peer, link.peer_port)
-        for node in found.nodes
-        for link in node.links
-    }
+    ends = {(node.guid, link.port): (link.peer, link.peer_port) for node in found.nodes for link in node.links}
     lone = sum(ends.get(there) != here for here, there in ends.items())
     if lone:
         raise PlanError(f"{lone} links are listed from one end only: the file is cut")
@@ -99,9 +95,7 @@ def _from_csv(text: str) -> tuple[Planned, ...]:
         if len(row) <= max(at):
             raise PlanError(f"line {number}: {len(row)} columns, not {len(head)}")
         first, first_port, second, second_port = (row[place] for place in at)
-        cable = Planned(
-            _place(number, first, first_port), _place(number, second, second_port), number
-        )
+        cable = Planned(_place(number, first, first_port), _place(number, second, second_port), number)
         for place in (cable.one, cable.other):
             key = (place.guid or place.name.lower(), place.port)
             if key in used:

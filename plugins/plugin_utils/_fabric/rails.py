@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import Fabric, Hca
+from .model import Fabric, Hca
 
 
 class Leaf(NamedTuple):
@@ -54,11 +54,10 @@ def design(fabrics: Sequence[Fabric], placed: Sequence[Placed]) -> Design | None
     is a design where leaves carry either the same rails or none in common, and not all the same.
     """
     counts: dict[Leaf, Counter[int]] = {}
-    for one in placed:
-        counts.setdefault(one.leaf, Counter())[one.hca.rail] += 1
+    for item in placed:
+        counts.setdefault(item.leaf, Counter())[item.hca.rail] += 1
     carried = {
-        leaf: frozenset(rail for rail, n in seen.items() if 2 * n > max(seen.values()))
-        for leaf, seen in counts.items()
+        leaf: frozenset(rail for rail, n in seen.items() if 2 * n > max(seen.values())) for leaf, seen in counts.items()
     }
     sets = set(carried.values())
     owner: dict[int, frozenset[int]] = {}
@@ -67,7 +66,7 @@ def design(fabrics: Sequence[Fabric], placed: Sequence[Placed]) -> Design | None
             if owner.setdefault(rail, rails) != rails:
                 return None
     # One without a leaf of its own is of another design than this.
-    if len(sets) < 2 or {one.hca.rail for one in placed} - set(owner):
+    if len(sets) < 2 or {entry.hca.rail for entry in placed} - set(owner):
         return None
     by_name = {fabric.name: fabric for fabric in fabrics}
     names = {leaf: by_name[leaf.fabric].node_name(leaf.guid) for leaf in carried}
@@ -82,18 +81,16 @@ class Neighbours:
         # The leaves of a host by rail, and the hosts of a leaf.
         self._leaves: dict[str, dict[int, Leaf]] = {}
         self._hosts: dict[Leaf, list[str]] = {}
-        for one in placed:
-            if not known.wrong(one):
-                self._leaves.setdefault(one.hca.host, {})[one.hca.rail] = one.leaf
-                self._hosts.setdefault(one.leaf, []).append(one.hca.host)
+        for entry in placed:
+            if not known.wrong(entry):
+                self._leaves.setdefault(entry.hca.host, {})[entry.hca.rail] = entry.leaf
+                self._hosts.setdefault(entry.leaf, []).append(entry.hca.host)
 
     def expected(self, hca: Hca) -> list[str]:
         """The leaves that an outlier should be on: of its rail, that of the host's neighbours."""
         mine = self._leaves.get(hca.host, {}).values()
         near = dict.fromkeys(host for leaf in mine for host in self._hosts[leaf])
-        beside = Counter(
-            self._leaves[host][hca.rail] for host in near if hca.rail in self._leaves[host]
-        )
+        beside = Counter(self._leaves[host][hca.rail] for host in near if hca.rail in self._leaves[host])
         if beside:
             return [self._known.names[beside.most_common(1)[0][0]]]
         leaves = [leaf for leaf, rails in self._known.rails.items() if hca.rail in rails]

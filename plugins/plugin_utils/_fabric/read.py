@@ -7,24 +7,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Output, Unavailable
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.fabric import Answer
-from ansible_collections.ibready.cluster.plugins.module_utils._observe.fabric import answer
-from ansible_collections.ibready.cluster.plugins.module_utils._observe.fabric_look import AGAIN
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
-    iblinkinfo,
-    ibnetdiscover,
-    ibqueryerrors,
-    saquery_sm,
-    sminfo,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._topology import (
-    TOPOLOGY,
-    Ibnetdiscover,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.calm import uncollected
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import guid
+from ...module_utils._areas.fabric.facts import Answer
+from ...module_utils._areas.fabric.observe import answer
+from ...module_utils._areas.fabric.observe_look import AGAIN
+from ...module_utils._ground.command import Output, Unavailable
+from ...module_utils._ground.reading import Reading
+from ...module_utils._parse import iblinkinfo, ibnetdiscover, ibqueryerrors, saquery_sm, sminfo
+from ...module_utils._parse._topology import TOPOLOGY, Ibnetdiscover
+from .calm import uncollected
+from .model import guid
 
 T = TypeVar("T")
 
@@ -66,51 +57,57 @@ class Seen:
         yield from zip(TOOLS, readings, strict=True)
 
 
-class _Told:
+def unusable(look: Seen, why: str) -> Seen:
+    """The same look, of which nothing can be used."""
+    nothing: Reading[Answer[Any]] = Reading(None, why)
+    return Seen(look.asked, look.port, 0.0, *[nothing] * len(TOOLS))
+
+
+class _Reported:
     """Answers as evidence: what was not recorded cannot be told."""
 
     def __init__(self, answers: Mapping[str, Any]) -> None:
         self._answers = answers
 
     def run(self, name: str, *args: str) -> Output:
-        told = self._answers.get(name)
-        if not isinstance(told, Mapping):
+        reported = self._answers.get(name)
+        if not isinstance(reported, Mapping):
             raise Unavailable(name, "nobody asked")
-        if "unavailable" in told:
-            raise Unavailable(name, str(told["unavailable"]).removeprefix(f"{name}: "))
-        return Output(int(told["rc"]), str(told["stdout"]), str(told["stderr"]))
+        if "unavailable" in reported:
+            raise Unavailable(name, str(reported["unavailable"]).removeprefix(f"{name}: "))
+        return Output(int(reported["rc"]), str(reported["stdout"]), str(reported["stderr"]))
 
 
 @uncollected
 def read(host: str, look: Mapping[str, Any]) -> Seen:
     """The facts of one look; raises KeyError, TypeError or ValueError on what is none."""
     answers = look["answers"]
-    evidence = _Told(answers)
-    later = _Told({_FIRST: answers.get(AGAIN)})
+    evidence = _Reported(answers)
+    later = _Reported({_FIRST: answers.get(AGAIN)})
     # A bundle may hold what was asked of no port in particular.
     port = f"{look['device']}/{look['port']}" if look["device"] else "bundle"
     return Seen(
         f"{host} {port}",
         port,
         float(look["seconds"]),
-        _ask(evidence, "ibnetdiscover", ibnetdiscover.parse, lambda one: bool(one.nodes)),
-        _ask(evidence, "iblinkinfo", iblinkinfo.parse, lambda one: bool(one.ports)),
+        _ask(evidence, "ibnetdiscover", ibnetdiscover.parse, lambda entry: bool(entry.nodes)),
+        _ask(evidence, "iblinkinfo", iblinkinfo.parse, lambda entry: bool(entry.ports)),
         _counted(evidence),
         _counted(later),
-        _ask(evidence, "sminfo", sminfo.parse, lambda one: True),
-        _ask(evidence, "saquery_sm", saquery_sm.parse, lambda one: bool(one.managers)),
+        _ask(evidence, "sminfo", sminfo.parse, lambda entry: True),
+        _ask(evidence, "saquery_sm", saquery_sm.parse, lambda entry: bool(entry.managers)),
     )
 
 
 def _ask(
-    evidence: _Told, name: str, parse: Callable[[str], T], says_anything: Callable[[T], bool]
+    evidence: _Reported, name: str, parse: Callable[[str], T], says_anything: Callable[[T], bool]
 ) -> Reading[Answer[T]]:
     """An answer is whole though it tells of two devices of one GUID: fabric.guid.unique does."""
     reading = answer(evidence, name, parse, says_anything)
-    told = reading.value
-    if told is None or not told.errors or duplicates(told) != list(told.errors):
+    reported = reading.value
+    if reported is None or not reported.errors or duplicates(reported) != list(reported.errors):
         return reading
-    return Reading(replace(told, incomplete=""))
+    return Reading(replace(reported, incomplete=""))
 
 
 def duplicates(told: Answer[Any] | None) -> list[str]:
@@ -119,34 +116,34 @@ def duplicates(told: Answer[Any] | None) -> list[str]:
     return [line for line in lines if any(word in line for word in _DUPLICATE)]
 
 
-def _counted(evidence: _Told) -> Reading[Answer[ibqueryerrors.Ibqueryerrors]]:
+def _counted(evidence: _Reported) -> Reading[Answer[ibqueryerrors.Ibqueryerrors]]:
     """A report without its summary, or with questions that nobody answered, is not all of it."""
     reading = _ask(
         evidence,
         _FIRST,
         ibqueryerrors.parse,
-        lambda one: bool(one.nodes) or one.ports_checked is not None,
+        lambda entry: bool(entry.nodes) or entry.ports_checked is not None,
     )
-    told = reading.value
-    if told is None or told.facts is None or told.incomplete:
+    reported = reading.value
+    if reported is None or reported.facts is None or reported.incomplete:
         return reading
-    if told.facts.ports_checked is None:
-        return Reading(replace(told, incomplete="no summary: the output may be cut"))
-    if not told.facts.ports_checked:
-        return Reading(replace(told, incomplete="it asked no port for its counters"))
-    if told.facts.query_failures:
-        why = f"{told.facts.query_failures} questions for counters were not answered"
-        return Reading(replace(told, incomplete=why))
+    if reported.facts.ports_checked is None:
+        return Reading(replace(reported, incomplete="no summary: the output may be cut"))
+    if not reported.facts.ports_checked:
+        return Reading(replace(reported, incomplete="it asked no port for its counters"))
+    if reported.facts.query_failures:
+        why = f"{reported.facts.query_failures} questions for counters were not answered"
+        return Reading(replace(reported, incomplete=why))
     return reading
 
 
 def why_not(reading: Reading[Answer[Any]]) -> str:
     """Why a tool told nothing; "" where it told anything."""
-    told = reading.value
-    if told is None:
+    reported = reading.value
+    if reported is None:
         return reading.why or "nobody asked"
-    if told.facts is None:
-        return f"it could not ask: {told.errors[-1]}" if told.errors else "it told nothing"
+    if reported.facts is None:
+        return f"it could not ask: {reported.errors[-1]}" if reported.errors else "it told nothing"
     return ""
 
 

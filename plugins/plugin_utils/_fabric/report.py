@@ -8,16 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _waivers
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    Check,
-    from_dict,
-    verdict,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import gather, judge
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import Inventory
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.read import Seen
+from ...module_utils._expect import waivers as _waivers
+from ...module_utils._ground.check import Check, from_dict, verdict
+from .._answers import apart
+from .._hosts import hosts as _hosts
+from . import gather, judge, read
+from .model import Inventory
+from .read import Seen
 
 # The name by which a waiver means a fabric as a whole.
 FABRIC = "fabric"
@@ -25,14 +22,14 @@ _LEFT_OUT = "it took no part in this run"
 
 
 @dataclass(frozen=True)
-class Asked:
+class Query:
     """What a run has of its fabrics. ``error``: why somebody could not ask, or be understood.
 
     ``inventory``: all hosts that there are, those that a --limit left out as well.
     """
 
     looks: Sequence[Seen] = ()
-    wishes: judge.Wishes = field(default_factory=judge.Wishes)
+    wishes: judge.DesiredSettings = field(default_factory=judge.DesiredSettings)
     known: Sequence[str] = ()
     error: str = ""
     inventory: Sequence[str] = ()
@@ -43,37 +40,40 @@ def asked(
     names: Sequence[str],
     inventory: Sequence[str] = (),
     cabling: str | None = None,
-) -> Asked | None:
+) -> Query | None:
     """Read the variables of the named hosts; None where the run did not ask.
 
     ``cabling``: the file of a plan that takes the place of the site's.
     """
-    told = {name: hostvars.get(name, {}) for name in names}
-    results = {name: one.get("ibready_fabric_looks") for name, one in told.items()}
+    reported = {name: hostvars.get(name, {}) for name in names}
+    results = {name: entry.get("ibready_fabric_looks") for name, entry in reported.items()}
     errors = [
-        f"{name}: {one['ibready_fabric_error']}"
-        for name, one in told.items()
-        if one.get("ibready_fabric_error")
+        f"{name}: {entry['ibready_fabric_error']}"
+        for name, entry in reported.items()
+        if entry.get("ibready_fabric_error")
     ]
-    planned = next((one["ibready_fabric_asks"] for one in told.values() if _plans(one)), None)
+    planned = next((entry["ibready_fabric_asks"] for entry in reported.values() if _plans(entry)), None)
     if planned is None and not errors:
         return None
-    site: Mapping[str, Any] = next(iter(told.values()), {})
+    site: Mapping[str, Any] = next(iter(reported.values()), {})
     seen: list[Seen] = []
-    wishes = judge.Wishes()
+    desired_settings = judge.DesiredSettings()
     known: Sequence[str] = ()
     try:
-        wishes, known = gather.wishes(site, cabling), gather.known(site)
-        for name in planned or ():
-            result = results.get(name)
-            if isinstance(result, Mapping) and "looks" in result:
-                seen += gather.looks(name, result)
-            elif not any(one.startswith(f"{name}: ") for one in errors):
-                said = result.get("msg") if isinstance(result, Mapping) else ""
-                errors.append(f"{name}: {said or 'it was to ask the fabric and did not'}")
+        desired_settings, known = gather.wishes(site, cabling), gather.known(site)
     except gather.FabricError as exc:
         errors.append(str(exc))
-    return Asked(seen, wishes, known, "; ".join(errors), tuple(inventory))
+    for name in planned or ():
+        result = results.get(name)
+        if isinstance(result, Mapping) and "looks" in result:
+            try:
+                seen += gather.looks(name, result)
+            except gather.FabricError as exc:
+                errors.append(str(exc))
+        elif not any(error.startswith(f"{name}: ") for error in errors):
+            said = result.get("msg") if isinstance(result, Mapping) else ""
+            errors.append(f"{name}: {said or 'it was to ask the fabric and did not'}")
+    return Query(seen, desired_settings, known, "; ".join(errors), tuple(inventory))
 
 
 def _plans(seen: Mapping[str, Any]) -> bool:
@@ -81,11 +81,12 @@ def _plans(seen: Mapping[str, Any]) -> bool:
 
 
 def judged(
-    hosts: Sequence[_hosts.Host], told: Asked, today: datetime.date
+    hosts: Sequence[_hosts.Host], told: Query, today: datetime.date
 ) -> tuple[dict[str, Any], dict[str, list[Check]]]:
     """The object, and the checks of single hosts (without waivers)."""
     mine = gather.inventory(hosts, told.known)
-    found = judge.judge(told.looks, _with_left_out(mine, hosts, told.inventory), told.wishes)
+    whole = _with_left_out(mine, hosts, told.inventory)
+    found = apart.together(told.looks, lambda looks: judge.judge(looks, whole, told.wishes), read.unusable)
     error, skipped = told.error, ""
     if not told.looks and not error:
         if mine.rails or mine.silent:
@@ -93,13 +94,11 @@ def judged(
         else:
             skipped = "no host has an InfiniBand rail"
     waivers = {host.name: host.waivers for host in hosts}
-    fabrics = [_waived(one, waivers, today) for one in found.fabrics]
+    fabrics = [_waived(fabric, waivers, today) for fabric in found.fabrics]
     return {"fabrics": fabrics, "error": error, "skipped": skipped}, found.hosts
 
 
-def _with_left_out(
-    mine: Inventory, hosts: Sequence[_hosts.Host], inventory: Sequence[str]
-) -> Inventory:
+def _with_left_out(mine: Inventory, hosts: Sequence[_hosts.Host], inventory: Sequence[str]) -> Inventory:
     """The same; hosts that a --limit left out told nothing. Without any rail nothing is known."""
     left = {*inventory} - {host.name for host in hosts} if mine.rails else set()
     return replace(mine, silent={**mine.silent, **dict.fromkeys(sorted(left), _LEFT_OUT)})
@@ -111,7 +110,7 @@ def _waived(
     today: datetime.date,
 ) -> dict[str, Any]:
     """The same with waivers: of ``fabric`` for all, of a host for what is told of it."""
-    site = list(dict.fromkeys(one for mine in waivers.values() for one in mine))
+    site = list(dict.fromkeys(waiver for mine in waivers.values() for waiver in mine))
     checks = []
     for check in _waivers.apply(map(from_dict, fabric["checks"]), site, FABRIC, today):
         host, _blank, rest = check.subject.partition(" ")

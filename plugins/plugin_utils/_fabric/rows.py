@@ -6,47 +6,35 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    FAIL,
-    Check,
-    sentence,
-    verdict,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import (
-    check_errors,
-    check_links,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
-    LEAF,
-    End,
-    Fabric,
-)
+from ...module_utils._ground.check import FAIL, Check, sentence, verdict
+from . import check_errors, check_links
+from .model import LEAF, End, Fabric
 
 OK = "ok"
 _SLOW = (check_links.WIDTH, check_links.SPEED, check_links.GENERATION)
 _DOWN = (check_links.STATE, check_links.TRAINING)
 
 
-def fabric(one: Fabric, checks: Sequence[Check], bad: Mapping[End, str]) -> dict[str, Any]:
+def fabric(fabric: Fabric, checks: Sequence[Check], bad: Mapping[End, str]) -> dict[str, Any]:
     """One element of report["fabric"]["fabrics"]; ``bad``: ends of cables that are misplaced."""
     return {
-        "name": one.name,
-        "asked": one.asked,
+        "name": fabric.name,
+        "asked": fabric.asked,
         "verdict": verdict(checks),
         "checks": [check.to_dict() for check in checks],
-        "nodes": _nodes(one),
-        "links": _links(one, checks, bad),
+        "nodes": _nodes(fabric),
+        "links": _links(fabric, checks, bad),
     }
 
 
-def _nodes(one: Fabric) -> list[dict[str, Any]]:
-    hcas = {end.guid: hca for end, hca in one.hcas.items()}
+def _nodes(fabric: Fabric) -> list[dict[str, Any]]:
+    hcas = {end.guid: hca for end, hca in fabric.hcas.items()}
     leaves: dict[str, str] = {}
-    for end, far in one.far.items():
-        if one.nodes[far.guid].level == LEAF:
+    for end, far in fabric.far.items():
+        if fabric.nodes[far.guid].level == LEAF:
             leaves.setdefault(end.guid, far.guid)
     rows = []
-    for node in one.nodes.values():
+    for node in fabric.nodes.values():
         hca = hcas.get(node.guid)
         rows.append(
             {
@@ -57,28 +45,22 @@ def _nodes(one: Fabric) -> list[dict[str, Any]]:
                 "hca": hca.name if hca is not None else "",
                 "rail": hca.rail + 1 if hca is not None else None,
                 "level": node.level,
-                "leaf": f"0x{leaves[node.guid]:0>16}"
-                if not node.level and node.guid in leaves
-                else "",
+                "leaf": f"0x{leaves[node.guid]:0>16}" if not node.level and node.guid in leaves else "",
             }
         )
     return rows
 
 
-def _links(one: Fabric, checks: Sequence[Check], bad: Mapping[End, str]) -> list[dict[str, Any]]:
+def _links(fabric: Fabric, checks: Sequence[Check], bad: Mapping[End, str]) -> list[dict[str, Any]]:
     """Every cable that both ends see, and what is wrong with it; a port without one has no row."""
     slow = {check.subject: check for check in checks if check.result == FAIL and check.id in _SLOW}
     down = {check.subject: check for check in checks if check.result == FAIL and check.id in _DOWN}
-    errors = {
-        check.subject: check
-        for check in checks
-        if check.result == FAIL and check.id == check_errors.ERRORS
-    }
+    errors = {check.subject: check for check in checks if check.result == FAIL and check.id == check_errors.ERRORS}
     rows = []
-    for cable in one.cables:
+    for cable in fabric.cables:
         state, why = OK, ""
-        name = one.cable_name(cable)
-        ends = [one.end_name(end) for end in (cable.a, cable.b)]
+        name = fabric.cable_name(cable)
+        ends = [fabric.end_name(end) for end in (cable.a, cable.b)]
         turned = f"{ends[1]} - {ends[0]}"
         idle = down.get(name) or down.get(turned)
         counted = errors.get(ends[0]) or errors.get(ends[1])

@@ -7,12 +7,9 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TypeVar
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    Check,
-    passed,
-    unknown,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import CAPABILITY
+from ...module_utils._expect.expectations import CAPABILITY
+from ...module_utils._ground.check import Check, passed, unknown
+from ...module_utils._ground.text import few
 
 T = TypeVar("T", bound=Hashable)
 
@@ -53,6 +50,4 @@ def majority(values: Iterable[T]) -> tuple[T, int, int] | None:
 
 def some(names: Iterable[str]) -> str:
     """The names, or the first of many."""
-    every = list(names)
-    more = f" and {len(every) - _NAMED} more" if len(every) > _NAMED else ""
-    return ", ".join(every[:_NAMED]) + more
+    return few(list(names), _NAMED)

@@ -13,7 +13,7 @@ from typing import Any
 
 
 @dataclass
-class Told:
+class Reported:
     """``started``: when ansible-playbook began, None where nobody listens. ``tasks``: by host."""
 
     started: datetime.datetime | None = None
@@ -38,4 +38,4 @@ class Told:
         }
 
 
-TOLD = Told()
+TOLD = Reported()

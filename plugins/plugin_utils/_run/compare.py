@@ -6,12 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    FAIL,
-    PASS,
-    SKIP,
-    UNKNOWN,
-)
+from ...module_utils._ground.check import FAIL, PASS, SKIP, UNKNOWN
 
 # Where one of the two runs had no such host, or no such check.
 ABSENT = "absent"
@@ -47,7 +42,7 @@ def _limited(run: Mapping[str, Any]) -> bool:
 def _judged(run: Mapping[str, Any]) -> dict[str, Said]:
     fabrics = (run.get("fabric") or {}).get("fabrics") or ()
     # A host cannot be called so: Ansible's names have no blanks.
-    return {**run["hosts"], **{f"fabric {one['name']}": one for one in fabrics}}
+    return {**run["hosts"], **{f"fabric {fabric['name']}": fabric for fabric in fabrics}}
 
 
 def _host(then: Said | None, now: Said | None) -> dict[str, Any]:
@@ -74,8 +69,8 @@ def _host(then: Said | None, now: Said | None) -> dict[str, Any]:
 def _results(checks: Sequence[Said]) -> dict[tuple[str, str], str]:
     """The worst of each check and subject."""
     found: dict[tuple[str, str], str] = {}
-    for one in checks:
-        key = (one["id"], one["subject"])
-        result = _WAIVED if one["waived"] else one["result"]
+    for check in checks:
+        key = (check["id"], check["subject"])
+        result = _WAIVED if check["waived"] else check["result"]
         found[key] = max(found.get(key, result), result, key=_WEIGHT.__getitem__)
     return found

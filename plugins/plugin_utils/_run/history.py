@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _files
-from ansible_collections.ibready.cluster.plugins.plugin_utils._run.read import RunError
+from .._ground import files
+from .read import RunError
 
 FOLDER = "history"
 KEEP = 10
@@ -34,7 +34,7 @@ def stamp(run: Mapping[str, Any]) -> str:
 def kept(folder: Path) -> list[Path]:
     """The run objects that are kept for a report folder, oldest first."""
     try:
-        found = [one for one in (folder / FOLDER).iterdir() if _NAME.fullmatch(one.name)]
+        found = [path for path in (folder / FOLDER).iterdir() if _NAME.fullmatch(path.name)]
     except (FileNotFoundError, NotADirectoryError):
         return []
     return sorted(found)
@@ -44,11 +44,11 @@ def keep(folder: Path, run: Mapping[str, Any], text: str, most: int) -> None:
     """Add this run, and remove what is beyond the last ``most``, never this; raises OSError."""
     path = folder / FOLDER / f"ibready-report-{stamp(run)}.json.gz"
     if most > 0:
-        _files.write_whole(path, gzip.compress(text.encode(), _LEVEL, mtime=0))
+        files.write_whole(path, gzip.compress(text.encode(), _LEVEL, mtime=0))
     # After a clock went back this run is not the last by its name.
-    others = [one for one in kept(folder) if one != path or most <= 0]
-    for one in others[: max(len(others) - max(most - 1, 0), 0)]:
-        for rendered in one.parent.glob(f"{stem(one).name}.*"):
+    others = [entry for entry in kept(folder) if entry != path or most <= 0]
+    for other in others[: max(len(others) - max(most - 1, 0), 0)]:
+        for rendered in other.parent.glob(f"{stem(other).name}.*"):
             rendered.unlink(missing_ok=True)
 
 
@@ -65,7 +65,7 @@ def find(folder: Path, run: Mapping[str, Any], asked: str, *, by: str) -> Path:
     if not asked.isascii() or not asked.isdigit():
         return Path(asked).expanduser()
     count, mine = int(asked), stamp(run)
-    older = [one for one in kept(folder) if _stamp_of(one) < mine]
+    older = [path for path in kept(folder) if _stamp_of(path) < mine]
     if count < 1 or count > len(older):
         there = f"{len(older)} older {'run is' if len(older) == 1 else 'runs are'} kept"
         which = f"one of 1 to {len(older)}, or a file" if older else "a file"

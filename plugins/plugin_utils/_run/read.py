@@ -5,24 +5,25 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
-from ansible_collections.ibready.cluster.plugins.plugin_utils._run import (
-    clean,
-    judgement,
-    shape,
-    thin,
-    valid,
-)
+from ...module_utils._ground.version import VERSION
+from .._answers import clean
+from . import shape, valid
 
 _AGAIN = "next: name another run (its folder's history has the last ones), or run verify.yml again"
 _FAMILY = "ibready/report/"
 # A parser that stops so near the end was missing the rest.
 _NEAR_END = 3
+_HOSTS = "hosts"
+_KEPT = ("verdict", "checks")
+_BLANK = re.compile(r"[ \t\n\r]*")
+
+Value = Callable[[str, int], tuple[Any, int]]
 
 
 class RunError(ValueError):
@@ -36,18 +37,18 @@ def read(path: Path) -> dict[str, Any]:
 
 def standing(path: Path) -> dict[str, Any]:
     """What another run is compared with: the same without the facts of hosts; raises RunError."""
-    return _read(path, thin.parse, shape.STANDING)
+    return _read(path, thin, shape.STANDING)
 
 
 def _whole(text: str) -> Any:
-    return json.loads(text, parse_constant=thin.no_number)
+    return json.loads(text, parse_constant=_no_number)
 
 
 def _read(path: Path, parse: Callable[[str], Any], wanted: shape.Shape) -> dict[str, Any]:
     text = _text(path)
     found = _parsed(path, text, parse)
     _refuse_other_release(path, found)
-    said = next(valid.wrong(found, wanted), "") or next(judgement.wrong(found), "")
+    said = next(valid.wrong(found, wanted), "") or next(valid.misjudged(found), "")
     if said:
         raise RunError(f"{path} is damaged: {said}; {_AGAIN}")
     return clean.clean(found, text)
@@ -59,8 +60,7 @@ def _text(path: Path) -> str:
         return (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode()
     except FileNotFoundError:
         raise RunError(
-            f"{path} is not there; next: run playbooks/verify.yml, which writes it, or name "
-            "another file"
+            f"{path} is not there; next: run playbooks/verify.yml, which writes it, or name another file"
         ) from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as exc:
         raise RunError(f"{path} is damaged or was cut short ({exc}); {_AGAIN}") from exc
@@ -97,19 +97,74 @@ def _refuse_other_release(path: Path, found: Any) -> None:
     number = schema.removeprefix(_FAMILY)
     layout = int(number) if number.isascii() and number.isdigit() and len(number) < 9 else 0
     if not layout or not isinstance(revision, int) or isinstance(revision, bool):
-        raise RunError(
-            f"{path} is damaged: schema {valid.shown(schema)}, revision {valid.shown(revision)}; "
-            f"{_AGAIN}"
-        )
+        raise RunError(f"{path} is damaged: schema {valid.shown(schema)}, revision {valid.shown(revision)}; {_AGAIN}")
     by = f"ibready {valid.shown(found.get('ibready'))}"
-    told = f"{schema} revision {revision}, written by {by}"
+    reported = f"{schema} revision {revision}, written by {by}"
     mine = f"{shape.SCHEMA} revision {shape.REVISION}, which ibready {VERSION} reads"
     if (layout, revision) > (int(shape.SCHEMA.removeprefix(_FAMILY)), shape.REVISION):
-        raise RunError(
-            f"{path} is newer than {mine}: {told}; next: use that release of ibready, or a newer "
-            "one"
-        )
+        raise RunError(f"{path} is newer than {mine}: {reported}; next: use that release of ibready, or a newer one")
     raise RunError(
-        f"{path} is older than {mine}: {told}; next: run verify.yml again, or render it with the "
+        f"{path} is older than {mine}: {reported}; next: run verify.yml again, or render it with the "
         "release that wrote it"
     )
+
+
+def _no_number(word: str) -> NoReturn:
+    """What JSON has no number for, and Python's json takes all the same."""
+    raise ValueError(f"{word} is no number of JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number)
+
+
+def thin(text: str) -> Any:
+    """As json.loads, but of every host only verdict and checks; raises JSONDecodeError."""
+
+    def host(_name: str, at: int) -> tuple[Any, int]:
+        whole, end = _DECODER.raw_decode(text, at)
+        if not isinstance(whole, dict):
+            return whole, end
+        return {key: whole[key] for key in _KEPT if key in whole}, end
+
+    def member(name: str, at: int) -> tuple[Any, int]:
+        if name == _HOSTS and text[at : at + 1] == "{":
+            return _object(text, at, host)
+        return _DECODER.raw_decode(text, at)
+
+    at = _after(text, 0)
+    is_object = text[at : at + 1] == "{"
+    found, end = _object(text, at, member) if is_object else _DECODER.raw_decode(text, at)
+    if _after(text, end) != len(text):
+        raise json.JSONDecodeError("Extra data", text, end)
+    return found
+
+
+def _object(text: str, at: int, value: Value) -> tuple[dict[str, Any], int]:
+    """The object that begins here, each of its values by ``value``, and where it ends."""
+    found: dict[str, Any] = {}
+    at = _after(text, at + 1)
+    if text[at : at + 1] == "}":
+        return found, at + 1
+    while True:
+        if text[at : at + 1] != '"':
+            raise json.JSONDecodeError("Expecting property name", text, at)
+        name, at = _DECODER.raw_decode(text, at)
+        at = _expected(text, _after(text, at), ":")
+        found[name], at = value(name, at)
+        at = _after(text, at)
+        if text[at : at + 1] == "}":
+            return found, at + 1
+        at = _expected(text, at, ",")
+
+
+def _after(text: str, at: int) -> int:
+    """Where blanks end."""
+    match = _BLANK.match(text, at)
+    return match.end() if match else at
+
+
+def _expected(text: str, at: int, mark: str) -> int:
+    """Where what follows the mark begins."""
+    if text[at : at + 1] != mark:
+        raise json.JSONDecodeError(f"Expecting '{mark}' delimiter", text, at)
+    return _after(text, at + 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+from ...module_utils._ground.check import (
     DEGRADED,
     FAIL,
     NOT_READY,
@@ -69,25 +69,14 @@ CHECK = {
     "additionalProperties": False,
 }
 _CHECKS = _list(CHECK)
-_HOST = _record(
-    verdict=_VERDICT,
-    checks=_CHECKS,
-    facts=_record(node=_ANY, ib=_or_null(_ANY)),
-)
+_HOST = _record(verdict=_VERDICT, checks=_CHECKS, facts=_record(node=_ANY, ib=_or_null(_ANY)))
 _PING = _record(
     client=_TEXT, server=_TEXT, rail=_TEXT, sent=_COUNT, received=_COUNT, untested=_TEXT,
     culprit=_TEXT,
 )  # fmt: skip
 _FABRIC = _record(
     fabrics=_list(
-        _record(
-            name=_TEXT,
-            verdict=_VERDICT,
-            asked=_TEXT,
-            checks=_CHECKS,
-            nodes=_list(_ANY),
-            links=_list(_ANY),
-        )
+        _record(name=_TEXT, verdict=_VERDICT, asked=_TEXT, checks=_CHECKS, nodes=_list(_ANY), links=_list(_ANY))
     ),
     error=_TEXT,
     skipped=_TEXT,
@@ -100,9 +89,7 @@ _RUN = _record(
     size=_COUNT,
     fail_on={"type": "string", "enum": list(FAIL_ON)},
 )
-_PLAN = _by_name(
-    _record(verdict=_TEXT, because=_list(_TEXT), digest=_TEXT, stack=_ANY, hosts=_list(_TEXT))
-)
+_PLAN = _by_name(_record(verdict=_TEXT, because=_list(_TEXT), digest=_TEXT, stack=_ANY, hosts=_list(_TEXT)))
 _WAIVER = _record(
     check=_TEXT, host=_TEXT, subject=_TEXT, until=_TEXT, reason=_TEXT,
     state={"type": "string", "enum": list(WAIVER_STATES)},
@@ -118,9 +105,7 @@ _FOUND = _list(_record(id=_TEXT, subject=_TEXT, before=_TEXT, now=_TEXT))
 _SINCE = _record(
     created=_TEXT,
     error=_TEXT,
-    hosts=_by_name(
-        _record(before=_TEXT, now=_TEXT, better=_FOUND, worse=_FOUND, gone=_FOUND),
-    ),
+    hosts=_by_name(_record(before=_TEXT, now=_TEXT, better=_FOUND, worse=_FOUND, gone=_FOUND)),
 )
 
 RUN: Shape = {

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A file of our own for podman, which has no service: limits and shared memory of containers."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Mapping
+
+from . import tomltext
+from .model import Change, Desired, EngineError, Plan
+
+HEADER = "# Written by ibready.cluster.container_engines. The next run undoes changes made by hand.\n"
+_ULIMITS = ("containers", "default_ulimits")
+_SHM = ("containers", "shm_size")
+_FOLDER = "/etc/containers/containers.conf.d/"
+# In a list: what files before this one have stays. Source: containers.conf(5), since podman 5.0.
+_APPEND = re.compile(r",?\s*\{\s*append\s*=\s*true\s*\}")
+
+
+def plan(path: str, before: str | None, others: Mapping[str, str], wish: Desired) -> Plan:
+    """Our file as it is to be; EngineError where another that podman reads cannot be read.
+
+    ``others``: the files that podman reads besides ours, by path, in podman's order.
+    """
+    made = Plan(path, before, None)
+    site, late = _site(path, others)
+    lines = []
+    ours = {"memlock": wish.memlock, "nofile": wish.nofile}
+    limits = {name: f"{name}={value}:{value}" for name, value in ours.items() if value is not None}
+    if limits:
+        # One list, of which the last file that has it decides.
+        kept = [entry for entry in site.get(_ULIMITS, []) if entry.partition("=")[0] not in limits]
+        lines.append(f"default_ulimits = {json.dumps([*kept, *limits.values()])}")
+        for item in site.get(_ULIMITS, []):
+            name = item.partition("=")[0]
+            if name in limits and item != limits[name]:
+                made.overridden.append(Change(f"default_ulimits.{name}", item, limits[name]))
+    if wish.shm_size:
+        # In bytes: podman takes the g of this file for 1000 ** 3. Seen with 5.4.2.
+        size = str(wish.shm_bytes())
+        lines.append(f'shm_size = "{size}"')
+        was = site.get(_SHM)
+        if was and was != [size]:
+            made.overridden.append(Change("shm_size", was[0], size))
+    for key, place in late.items():
+        made.left[key[-1]] = f"{place}, which podman reads after ours, sets it"
+    if lines:
+        made.after = "\n".join([f"{HEADER}[containers]", *lines]) + "\n"
+    if made.changed:
+        made.changes.append(Change("containers", before, made.after))
+    return made
+
+
+def _site(path: str, others: Mapping[str, str]) -> tuple[dict[tuple[str, str], list[str]], dict[tuple[str, str], str]]:
+    """What the site's files ahead of ours say of our keys, and which file after ours says more."""
+    site: dict[tuple[str, str], list[str]] = {}
+    late: dict[tuple[str, str], str] = {}
+    behind = False
+    for place, text in others.items():
+        behind = behind or (place > path and place.startswith(_FOLDER))
+        try:
+            read = tomltext.parse(text)
+        except tomltext.TomlError as exc:
+            raise EngineError(f"{place}: {exc}", "mend it: podman reads it, too") from exc
+        for key in (_ULIMITS, _SHM):
+            raw = read.raw(key)
+            if raw is None:
+                continue
+            if behind:
+                late[key] = place
+            elif key == _SHM:
+                site[key] = tomltext.texts(f"[{raw}]") or []
+            else:
+                earlier = site.get(key, []) if _APPEND.search(raw) else []
+                site[key] = [*earlier, *(tomltext.texts(_APPEND.sub("", raw)) or [])]
+    return site, late

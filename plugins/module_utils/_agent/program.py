@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The node program `ibready`: verify, collect, explain and parse without Ansible.
+
+Built as one file by `./run build`. Exit status: 0 ready, 1 degraded, 2 not_ready, 3 unknown (or
+nothing could be told), 64 usage. The commands for schedulers and timers have their own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime
+import json
+import os
+import platform
+import sys
+import time
+from typing import Any, Callable, NoReturn, Sequence
+
+from .._ground import check as _model, strict
+from .._ground.version import VERSION
+from .._verify.catalog import CATALOG
+from .._verify.explain import explain
+from . import settings as agent
+
+_NOT_DONE = 1
+# For one command that only metrics need: the verdict is there already and has to be told.
+_METRIC_S = 10.0
+STATUS = {_model.READY: 0, _model.DEGRADED: 1, _model.NOT_READY: 2, _model.UNKNOWN_VERDICT: 3}
+UNKNOWN_STATUS = STATUS[_model.UNKNOWN_VERDICT]
+USAGE_STATUS = 64
+
+
+def _add_agent(commands: Any) -> None:
+    """Add the commands for schedulers and timers to the parser (what add_subparsers returned)."""
+    _add(commands, "look", _look, "judge this node and remember it in /run/ibready (the timer)")
+    metrics = _add(commands, "metrics", _metrics, "look, and write metrics for Prometheus")
+    metrics.add_argument("--textfile", metavar="DIR", required=True, help="the collector's folder")
+    _add(commands, "slurm-health", _slurm_health, "Slurm's HealthCheckProgram: drain, give back")
+    _add(commands, "slurm-prolog", _slurm_prolog, "Slurm's Prolog: may a job start here?")
+    npd = _add(commands, "npd", _npd, "a plugin of Kubernetes' node-problem-detector")
+    npd.add_argument("--length", metavar="N", type=int, default=80, help="of the message")
+
+
+def _add(commands: Any, name: str, run: Callable[..., int], words: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=words)
+    reported = f"{agent.PATH} where that is there"
+    parser.add_argument("--settings", metavar="FILE", help=f"default: {reported}")
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _settings(given: argparse.Namespace, parser: argparse.ArgumentParser) -> agent.Settings:
+    try:
+        return agent.load(given.settings)
+    except agent.SettingsError as exc:
+        parser.error(str(exc))
+
+
+def _look(given: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from . import judge, policy
+
+    known = _settings(given, parser)
+    seen = judge.current(known, known.timer_age)
+    bad = seen.trouble or seen.why
+    reported = policy.summary(seen, 200) if bad else _model.counts(seen.checks)
+    age = int(time.time() - seen.looked_at)
+    print(f"{seen.host} is {seen.verdict}: {reported}{f', {age} s ago' if age else ''}")
+    # A unit that failed for a verdict that was given would hide one that could not look.
+    return _NOT_DONE if seen.why else 0
+
+
+def _metrics(given: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from .._evidence.sources import Live
+    from . import judge, metrics
+    from .textfile import FormatError
+
+    known = _settings(given, parser)
+    seen = judge.current(known, known.timer_age)
+    try:
+        for why in metrics.write(given.textfile, seen, Live(known.root, _METRIC_S)):
+            print(f"ibready: could not look: {why}", file=sys.stderr)
+    except (OSError, FormatError) as exc:
+        print(f"ibready: {given.textfile}/{metrics.FILE} was not written: {exc}", file=sys.stderr)
+        return _NOT_DONE
+    if seen.why:
+        print(f"ibready: no verdict: {seen.why}", file=sys.stderr)
+        return _NOT_DONE
+    return 0
+
+
+def _slurm_health(given: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from . import slurm
+
+    return slurm.health(_settings(given, parser))
+
+
+def _slurm_prolog(given: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from . import slurm
+
+    return slurm.prolog(_settings(given, parser))
+
+
+def _npd(given: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from . import npd
+
+    return npd.plugin(_settings(given, parser), given.length)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Ends with status 64 on bad usage."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(USAGE_STATUS, f"{self.prog}: {message}\n")
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run one subcommand; returns the exit status."""
+    parser = _parser()
+    given = parser.parse_args(args)
+    if not hasattr(given, "run"):
+        parser.error("a command is needed; `ibready --help` lists them")
+    try:
+        status: int = given.run(given, parser)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # `ibready ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return UNKNOWN_STATUS
+    except Exception as exc:
+        # Python's own status for a crash is 1, which would read as "degraded".
+        with contextlib.suppress(Exception):
+            print(f"ibready: this went wrong: {type(exc).__name__}: {exc}", file=sys.stderr)
+        os._exit(UNKNOWN_STATUS)
+
+
+def _parser() -> _Parser:
+    parser = _Parser(prog="ibready", description="Is this host ready for RDMA training?")
+    parser.add_argument("--version", action="version", version=f"ibready {VERSION}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
+
+    verify = commands.add_parser("verify", help="judge this host, or a bundle collected from one")
+    verify.add_argument("--bundle", metavar="DIR", help="judge this evidence bundle instead")
+    verify.add_argument("--only", metavar="AREA,...", help="only these areas of checks")
+    verify.add_argument("--expect", metavar="FILE", help="JSON: what ibready_expect holds")
+    verify.add_argument("--waivers", metavar="FILE", help="JSON: what ibready_waivers holds")
+    verify.add_argument("--json", action="store_true", help="print the verdict object")
+    verify.add_argument("--quiet", action="store_true", help="print one line, nothing if ready")
+    verify.set_defaults(run=_verify)
+
+    collect = commands.add_parser("collect", help="write an evidence bundle of this host")
+    collect.add_argument("directory", metavar="DIR", help="the bundle becomes DIR/HOST")
+    collect.add_argument("--container", action="store_true", help="start containers and record what they get")
+    collect.set_defaults(run=_collect)
+
+    reported = commands.add_parser("explain", help="what a check looks at, means and what to do")
+    reported.add_argument("check", metavar="CHECK-ID")
+    reported.set_defaults(run=_explain)
+
+    parse = commands.add_parser("parse", help="what the parser makes of one output, as JSON")
+    parse.add_argument("name", metavar="NAME", help="the evidence name, like ibstat")
+    parse.add_argument("file", metavar="FILE", nargs="?", help="default: standard input")
+    parse.set_defaults(run=_parse)
+    _add_agent(commands)
+    return parser
+
+
+# Each command imports what it needs, for a health check is started every minute on every node.
+
+
+def _verify(given: argparse.Namespace, parser: _Parser) -> int:
+    from .._evidence.sources import Unavailable
+    from .._expect import expectations, waivers as _waivers
+    from .._verify import verify as engine
+    from .._verify.verdict import source_of, verdict_object
+
+    areas = engine.AREAS if given.only is None else tuple(given.only.split(","))
+    for area in areas:
+        if area not in engine.AREAS:
+            parser.error(f"there is no area {area!r}; known are {', '.join(engine.AREAS)}")
+    try:
+        wanted = _read_json(given.expect, {}, parser)
+        # Containers are started where somebody asks for it, and this is asking.
+        asks: dict[str, Any] = {"container": {}} if given.only is not None and "container" in areas else {}
+        expect = expectations.from_inventory({**asks, **wanted} if isinstance(wanted, dict) else wanted)
+        waivers = _waivers.parse(_read_json(given.waivers, [], parser), CATALOG)
+        source, host = source_of(given.bundle, engine.QUESTIONS)
+    except (expectations.ExpectationError, _waivers.WaiverError, Unavailable) as exc:
+        parser.error(str(exc))
+    judged = engine.verify(source, expect, areas)
+    checks = _waivers.apply(judged.checks, waivers, host, datetime.date.today())
+    result = verdict_object(host, checks, judged.facts)
+    if given.json:
+        print(json.dumps(result, indent=1))
+    else:
+        _show(result["verdict"], host, checks, judged.facts, quiet=given.quiet)
+    return STATUS[result["verdict"]]
+
+
+def _show(verdict: str, host: str, checks: list[_model.Check], facts: dict[str, Any], *, quiet: bool) -> None:
+    bad = _model.trouble(checks)
+    if quiet:
+        if bad:
+            more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
+            print(f"{host} is {verdict}: {_model.sentence(bad[0])}{more}")
+        elif verdict != _model.READY:
+            print(f"{host} is {verdict}: nothing was looked at")
+        return
+    simulated = facts["machine"]["simulated"]
+    if simulated:
+        print(f"SIMULATED: {simulated}")
+    print(f"{host} is {verdict}")
+    for check in bad:
+        print(f"  {check.result.upper():7} {_model.sentence(check)}")
+    for check in checks:
+        if check.waived:
+            print(f"  WAIVED  {_model.sentence(check)} (waived {check.waived})")
+    print(f"  {_model.counts(checks)}")
+
+
+def _collect(given: argparse.Namespace, parser: _Parser) -> int:
+    from .._evidence.sources import Live
+    from .._verify import collect as collecting
+    from .._verify.verify import QUESTIONS
+
+    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    host = platform.node()
+    try:
+        asks: dict[str, Any] | None = {} if given.container else None
+        unreported = collecting.collect(Live(questions=QUESTIONS), given.directory, host, now, container=asks)
+    except collecting.CollectError as exc:
+        print(f"ibready: {exc}", file=sys.stderr)
+        return UNKNOWN_STATUS
+    for line in unreported:
+        print(f"not told: {line}", file=sys.stderr)
+    print(os.path.join(given.directory, host))
+    return 0
+
+
+def _explain(given: argparse.Namespace, parser: _Parser) -> int:
+    if given.check not in CATALOG:
+        near = [entry for entry in CATALOG if given.check in entry]
+        hint = f"; there are {', '.join(near)}" if near else "; docs/checks.md lists all"
+        parser.error(f"there is no check {given.check!r}{hint}")
+    print(explain(CATALOG[given.check]), end="")
+    return 0
+
+
+def _parse(given: argparse.Namespace, parser: _Parser) -> int:
+    from .._parse import names
+
+    if given.name not in names.NAMES:
+        parser.error(f"there is no parser {given.name!r}; known are {', '.join(names.NAMES)}")
+    facts, error = names.facts(given.name, _text(given.file, parser))
+    print(json.dumps(facts, indent=1))
+    if error is not None:
+        print(f"ibready: {error}", file=sys.stderr)
+        return UNKNOWN_STATUS
+    return 0
+
+
+def _text(path: str | None, parser: _Parser) -> str:
+    try:
+        if path is None or path == "-":
+            return sys.stdin.buffer.read().decode("utf-8", errors="replace")
+        with open(path, "rb") as stream:
+            return stream.read().decode("utf-8", errors="replace")
+    except OSError as exc:
+        parser.error(f"{path}: {exc.strerror}")
+
+
+def _read_json(path: str | None, otherwise: Any, parser: _Parser) -> Any:
+    if path is None:
+        return otherwise
+    try:
+        return strict.loads(_text(path, parser))
+    except ValueError as exc:
+        parser.error(f"{path}: not JSON: {exc}")

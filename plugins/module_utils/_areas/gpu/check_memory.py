@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge the memory of every GPU: ECC, remapped rows, retired pages; no I/O."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Iterator
+
+from ..._data import drivers
+from ..._expect.expectations import CAPABILITY, Expected
+from ..._ground.check import Check, failed
+from ..._ground.tally import Tally
+from ..._parse._nvsmi import Gpu, number
+from .check_scope import (
+    ALL_LOST,
+    ON_OR_OFF,
+    UNIT,
+    Scope,
+    Unsure,
+    each,
+    model,
+    must_be_no,
+    none_of,
+    shown_by_equals,
+    subject,
+)
+
+_MODE = "gpu.ecc.mode"
+_PENDING = "gpu.ecc.pending"
+_VOLATILE = "gpu.ecc.volatile"
+_AGGREGATE = "gpu.ecc.aggregate"
+_THRESHOLD = "gpu.ecc.threshold"
+_REPAIR = "gpu.ecc.repair"
+_UNREPAIRABLE = "gpu.ecc.unrepairable"
+_FAILURE = "gpu.rows.failure"
+_ROWS_PENDING = "gpu.rows.pending"
+_REMAPPED = "gpu.rows.remapped"
+_SPARE = "gpu.rows.spare"
+_PAGES_PENDING = "gpu.pages.pending"
+_PAGES = "gpu.pages.retired"
+
+
+def judge(seen: Scope) -> Iterator[Check]:
+    """gpu.ecc.*, gpu.rows.*, gpu.pages.*."""
+    yield from _mode(seen)
+    yield from each(seen, _PENDING, "ECC mode", lambda gpu: gpu.ecc, _pending, "as now")
+    for kind, check_id, when in (
+        ("volatile", _VOLATILE, "since the driver was loaded"),
+        ("aggregate", _AGGREGATE, "in the GPU's life"),
+    ):
+        yield from _errors(seen, kind, check_id, when)
+    yield from _no(seen, _THRESHOLD, "SRAM error threshold", "sram_threshold")
+    yield from _repair(seen)
+    yield from _no(seen, _UNREPAIRABLE, "unrepairable memory", "unrepairable")
+    yield from _rows(seen)
+    yield from _pages(seen)
+
+
+def _mode(seen: Scope) -> Iterator[Check]:
+    reported = seen.expect.get("ecc")
+    tally = Tally(_MODE, UNIT)
+    for gpu in seen.gpus:
+        wanted = reported or _as_sold(gpu)
+        word = "Enabled" if wanted and wanted.value else "Disabled"
+        has_none = gpu.ecc.lower() in drivers.NONE_SUCH
+        if gpu.ecc not in ON_OR_OFF and not has_none:
+            tally.unsure(subject(gpu), f"nvidia-smi showed {gpu.ecc or 'no ECC mode'}")
+        elif has_none and reported is None and _must_show(gpu):
+            tally.unsure(subject(gpu), f"nvidia-smi shows N/A for the ECC of {gpu.name}")
+        elif has_none and (reported is None or not reported.value):
+            tally.left_out(subject(gpu), "the GPU has no ECC")
+        elif wanted is None:
+            tally.left_out(subject(gpu), "nobody expects ECC of this GPU")
+        elif gpu.ecc == word:
+            tally.good(subject(gpu))
+        else:
+            tally.fail(subject(gpu), gpu.ecc, word, wanted.source)
+    expected = "Disabled" if reported and not reported.value else "Enabled"
+    yield from tally.checks(expected, reported.source if reported else CAPABILITY, nothing=ALL_LOST)
+
+
+def _as_sold(gpu: Gpu) -> Expected | None:
+    """Data-centre GPUs come with ECC on."""
+    known = model(gpu)
+    if known is None or known.model in drivers.ECC_OFF_AS_SOLD:
+        return None
+    return Expected(True, CAPABILITY)
+
+
+def _must_show(gpu: Gpu) -> bool:
+    """Whether the model has ECC, and this is not a part of it that a virtual machine was given."""
+    known = model(gpu)
+    slice_of_it = gpu.virtualization.lower() == drivers.VGPU
+    return known is not None and known.model not in drivers.WITHOUT_ECC and not slice_of_it
+
+
+def _pending(gpu: Gpu, text: str) -> Check | None:
+    if {text, gpu.ecc_pending} - set(ON_OR_OFF):
+        raise ValueError(text)
+    if gpu.ecc_pending == text:
+        return None
+    return failed(_PENDING, subject(gpu), f"{text}, pending {gpu.ecc_pending}", text, CAPABILITY)
+
+
+def _errors(seen: Scope, kind: str, check_id: str, when: str) -> Iterator[Check]:
+    """SRAM and DRAM together: one finding for each GPU."""
+
+    def judge(gpu: Gpu, text: str) -> Check | None:
+        texts = {
+            "SRAM": getattr(gpu, kind + "_sram"),
+            "DRAM": getattr(gpu, kind + "_dram"),
+        }
+        counts = {name: number(text) for name, text in texts.items() if not _none_such(text)}
+        if None in counts.values():
+            raise ValueError(text)
+        bad = {name: count for name, count in counts.items() if count}
+        if not bad:
+            for name in texts.keys() - counts.keys():
+                if shown_by_equals(seen, gpu, attrgetter(f"{kind}_{name.lower()}")):
+                    raise Unsure(f"N/A for {kind} {name} errors, which equal GPUs show")
+            return None
+        reported = ", ".join(f"{count} in {name}" for name, count in bad.items())
+        cause = f"uncorrectable memory errors {when}: {reported}"
+        return failed(check_id, subject(gpu), reported, "0", CAPABILITY, cause=cause)
+
+    def text_of(gpu: Gpu) -> str:
+        texts: tuple[str, ...] = (getattr(gpu, kind + "_sram"), getattr(gpu, kind + "_dram"))
+        # The oddest stands for both: nothing, then what is no number, then a number.
+        odd = sorted(texts, key=lambda text: (bool(text), number(text) is not None, text))
+        return next((entry for entry in odd if not _none_such(entry)), odd[0])
+
+    yield from each(seen, check_id, f"{kind} ECC error count", text_of, judge, "0")
+
+
+def _none_such(text: str) -> bool:
+    return text.lower() in drivers.NONE_SUCH
+
+
+def _repair(seen: Scope) -> Iterator[Check]:
+    waits = must_be_no(_REPAIR, "a repair of the memory waits for a reset of the GPU")
+
+    def judge(gpu: Gpu, text: str) -> Check | None:
+        return waits(gpu, "Yes" if text.lower() == drivers.PENDING else text)
+
+    def text_of(gpu: Gpu) -> str:
+        # What waits stands for both, then nothing, then what nobody knows, then N/A.
+        order = ("no", *reversed(drivers.NONE_SUCH), "?", "", drivers.PENDING, "yes")
+
+        def weight(text: str) -> int:
+            return order.index(text.lower() if text.lower() in order else "?")
+
+        shown = (gpu.channel_repair, gpu.tpc_repair)
+        worst = max(shown, key=weight)
+        return "No" if _none_such(worst) and "no" in (entry.lower() for entry in shown) else worst
+
+    yield from each(seen, _REPAIR, "pending repair", text_of, judge, "No", newer=True)
+
+
+def _no(seen: Scope, check_id: str, what: str, name: str, *, newer: bool = True) -> list[Check]:
+    """A property of Gpu that must be "No"."""
+    return each(seen, check_id, what, attrgetter(name), must_be_no(check_id), "No", newer=newer)
+
+
+def _rows(seen: Scope) -> Iterator[Check]:
+    yield from _no(seen, _FAILURE, "row remapping", "remapped_failure")
+    yield from _no(seen, _ROWS_PENDING, "row remapping", "remapped_pending")
+    for check_id, name, cause in (
+        (_REMAPPED, "remapped_uncorrectable", "{} rows were remapped after uncorrectable errors"),
+        (_SPARE, "banks_without_spare", "{} banks have no spare row left"),
+    ):
+        yield from each(seen, check_id, "row remapping", attrgetter(name), none_of(check_id, cause), "0", newer=True)
+
+
+def _pages(seen: Scope) -> Iterator[Check]:
+    yield from _no(seen, _PAGES_PENDING, "page retirement", "retired_pending", newer=False)
+
+    def total(gpu: Gpu) -> str:
+        single, double = number(gpu.retired_single), number(gpu.retired_double)
+        if single is None or double is None:
+            return gpu.retired_double
+        return str(single + double)
+
+    most = drivers.RETIRED_PAGES_MOST - 1
+    cause = "{} memory pages were taken out of use: NVIDIA replaces such a GPU"
+    judge = none_of(_PAGES, cause, most)
+    yield from each(seen, _PAGES, "page retirement", total, judge, f"at most {most}")

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The facts of GPUs and their driver: gathered by observe.py."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypedDict
+
+from ..._ground.reading import Reading, as_json
+from ..._parse._nvsmi import Gpu, Nvsmi
+from ..._parse.dmesg import Xid
+from ..._parse.nvsmi_error import NvsmiError
+
+
+@dataclass(frozen=True)
+class Module:
+    """The driver in the kernel. ``open``: NVIDIA's open kernel modules; None: cannot be told."""
+
+    version: str
+    open: bool | None = None
+
+
+class Card(TypedDict, total=False):
+    """A GPU."""
+
+    address: str
+    name: str
+    uuid: str
+    serial: str
+    vbios: str
+    memory_mib: int | None
+    persistence: str
+    mig: str
+    ecc: str
+    recovery: str
+    fabric: dict[str, str] | None
+    fabric_health: dict[str, str] | None
+
+
+class GpuReported(TypedDict, total=False):
+    """What a report shows of the GPUs."""
+
+    driver: str | None
+    cuda: str | None
+    attached_gpus: int | None
+    gpus: list[Card] | None
+    source: str
+    why: str
+    error: str
+    module: Module | None
+    xids: list[Xid]
+
+
+@dataclass(frozen=True)
+class GpuFacts:
+    """``smi`` is from the output of this name (``source``), ``error`` what nvidia-smi said instead.
+
+    ``status``: its exit status. ``persistenced``: what systemd says of the persistence daemon,
+    asked only where a GPU's persistence mode is off. ``log_cut``: the kernel's log, from which
+    ``xids`` are, ends within a line. ``log_lost``: its beginning is lost.
+    """
+
+    smi: Reading[Nvsmi] = field(default_factory=Reading)
+    source: str = ""
+    status: int = 0
+    error: NvsmiError | None = None
+    module: Reading[Module] = field(default_factory=Reading)
+    persistenced: Reading[str] = field(default_factory=Reading)
+    xids: Reading[tuple[Xid, ...]] = field(default_factory=Reading)
+    log_cut: bool = False
+    log_lost: bool = False
+
+    def to_dict(self) -> GpuReported:
+        smi = self.smi.value
+        return {
+            "driver": smi.driver if smi else None,
+            "cuda": smi.cuda if smi else None,
+            "attached_gpus": smi.attached_gpus if smi else None,
+            "gpus": [_shown(gpu) for gpu in smi.gpus] if smi else None,
+            "source": self.source,
+            "why": self.smi.why,
+            "error": self.error.line if self.error else "",
+            "module": as_json(self.module.value) if self.module.value else None,
+            "xids": [as_json(xid) for xid in self.xids.value or ()],
+        }
+
+
+def _shown(gpu: Gpu) -> Card:
+    return {
+        "address": gpu.address,
+        "name": gpu.name,
+        "uuid": gpu.uuid,
+        "serial": gpu.serial,
+        "vbios": gpu.vbios,
+        "memory_mib": gpu.memory_total_mib,
+        "persistence": gpu.persistence,
+        "mig": gpu.mig,
+        "ecc": gpu.ecc,
+        "recovery": gpu.recovery,
+        "fabric": gpu.fabric,
+        "fabric_health": gpu.fabric_health,
+    }

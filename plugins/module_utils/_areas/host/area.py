@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The area host as a whole: its checks in reading order. Facts and expectations in, checks out, no I/O."""
+
+from __future__ import annotations
+
+from ..._evidence.sources import Evidence
+from ..._expect.expectations import Expectations
+from ..._ground.check import Check
+from ..area import Area
+from ..machine.facts import Machine
+from . import (
+    check_kernel,
+    check_log,
+    check_modules,
+    check_services,
+    check_updates,
+    observe_kernel,
+    observe_modules,
+    observe_services,
+    observe_updates,
+)
+from .facts import HostFacts
+
+
+def judge(facts: HostFacts, machine: Machine, expect: Expectations) -> list[Check]:
+    """Every host.* check of one host."""
+    return [
+        *check_kernel.judge(facts, machine),
+        *check_modules.judge(facts, machine),
+        *check_log.judge(facts, machine, expect),
+        *check_services.judge(facts, machine),
+        *check_updates.judge(facts, machine),
+    ]
+
+
+def observe(evidence: Evidence, machine: Machine) -> HostFacts:
+    """Kernel, modules, services and updates, each from its own sources."""
+    return HostFacts(
+        kernel=observe_kernel.observe(evidence, machine),
+        modules=observe_modules.observe(evidence),
+        services=observe_services.observe(evidence),
+        updates=observe_updates.observe(evidence),
+    )
+
+
+AREA = Area("host", lambda evidence, machine, _expect: observe(evidence, machine), judge)

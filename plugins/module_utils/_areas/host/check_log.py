@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge what the kernel's log says of HCAs, of peer memory and of the kernel itself."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+from ..._data.kernel_log import FAILURE
+from ..._expect.expectations import CAPABILITY, Expectations
+from ..._ground.check import Check, failed, passed, unknown
+from ..._parse.dmesg import Dmesg, Message
+from ..machine.facts import Machine
+from . import check_scope
+from .check_scope import HOST, Scope
+from .facts import HostFacts
+
+_NONE = "no such message"
+
+
+def judge(facts: HostFacts, machine: Machine, expect: Expectations) -> list[Check]:
+    """The host.dmesg.* checks. What the log holds was said of this host, whatever else is known
+    of it; only its silence means nothing where it is another machine's."""
+    log = facts.kernel.log
+    real = check_scope.with_kernel(machine)
+    hca = real.then(check_scope.with_hca(machine))
+    both = hca.then(Scope(check_scope.with_gpu(machine).skip))
+    if log.value is None:
+        quiet = check_scope.outside_container(machine)
+        return [
+            *_untold("host.dmesg.mlx5", hca.then(quiet), log.why),
+            *_untold("host.dmesg.mlx5_warnings", hca.then(quiet), log.why),
+            *_untold("host.dmesg.peermem", both.then(quiet), log.why),
+            *_untold("host.dmesg.kernel", real.then(quiet), log.why),
+        ]
+    found: Dmesg = log.value
+    mine = [message for message in found.hca if not expect.ignores(message.device)]
+    broken = [message for message in mine if message.kind == FAILURE and not message.recovered]
+    signs = [message for message in mine if message not in broken]
+    return [
+        *hca.judge("host.dmesg.mlx5", lambda: _messages("host.dmesg.mlx5", broken, found)),
+        *hca.judge("host.dmesg.mlx5_warnings", lambda: _messages("host.dmesg.mlx5_warnings", signs, found)),
+        *both.judge("host.dmesg.peermem", lambda: [_peermem(found)]),
+        *real.judge("host.dmesg.kernel", lambda: _messages("host.dmesg.kernel", found.kernel, found)),
+    ]
+
+
+def _untold(check: str, scope: Scope, why: str) -> list[Check]:
+    return scope.judge(check, lambda: [unknown(check, HOST, why)])
+
+
+def _messages(check: str, found: Sequence[Message], log: Dmesg) -> list[Check]:
+    """One check a device, with all that was said of it."""
+    if not found:
+        return [_silence(check, log)]
+    checks = []
+    for device in dict.fromkeys(message.device for message in found):
+        mine = [message for message in found if message.device == device]
+        observed = "; ".join(message.text for message in mine)
+        means = list(dict.fromkeys(message.means for message in mine))
+        if all(message.recovered for message in mine):
+            means.append("it has recovered since")
+        cause = "; ".join(means)
+        checks.append(failed(check, device or HOST, observed, _NONE, CAPABILITY, cause=cause))
+    return checks
+
+
+def _peermem(log: Dmesg) -> Check:
+    check = "host.dmesg.peermem"
+    if not log.peermem:
+        return _silence(check, log)
+    return failed(check, HOST, log.peermem[-1], _NONE, CAPABILITY)
+
+
+def _silence(check: str, log: Dmesg) -> Check:
+    """A log that ends within a line is not all of it, so it says nothing by silence."""
+    if log.cut:
+        return unknown(check, HOST, "dmesg: the output ends within a line")
+    since = " since the log begins, which is after the boot" if log.beginning_lost else ""
+    return passed(check, HOST, f"none{since}", _NONE, CAPABILITY)

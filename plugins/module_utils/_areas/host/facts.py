@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The facts of kernel, limits, modules and services: gathered by observe.py."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ..._data.rdma_modules import ASKED_FOR
+from ..._ground.reading import Reading
+from ..._parse.dmesg import Dmesg
+from ..._parse.proc_limits import Limits
+
+
+@dataclass(frozen=True)
+class KernelFacts:
+    """How the kernel runs.
+
+    ``domains``: the IOMMU domain (``identity``, ``DMA-FQ``) of each GPU and HCA by PCI address, ""
+    where it has one that cannot be told; empty without an IOMMU. ``governors``: how many CPU clocks
+    each governor has; missing where the kernel governs none. ``sysctls``: those that are compared
+    between hosts, by name. ``secure_boot`` is missing where the firmware has no such thing.
+    """
+
+    cmdline: Reading[str] = field(default_factory=Reading)
+    domains: Reading[dict[str, str]] = field(default_factory=Reading)
+    governors: Reading[dict[str, int]] = field(default_factory=Reading)
+    numa_balancing: Reading[int] = field(default_factory=Reading)
+    zone_reclaim: Reading[int] = field(default_factory=Reading)
+    sysctls: dict[str, Reading[str]] = field(default_factory=dict)
+    secure_boot: Reading[bool] = field(default_factory=Reading)
+    log: Reading[Dmesg] = field(default_factory=Reading)
+
+
+@dataclass(frozen=True)
+class ModuleFacts:
+    """What is in the kernel.
+
+    ``listed``: modules by lsmod; ``known``: by /sys/module, which has built-in ones, too.
+    ``there``: by directory, whether a part of the kernel shows itself there. ``devices``: RDMA
+    devices;
+    ``verbs``: their uverbs files; ``modes``: permissions below /dev/infiniband by name.
+    ``ipoib``: configured InfiniBand interfaces.
+    """
+
+    listed: Reading[tuple[str, ...]] = field(default_factory=Reading)
+    known: Reading[tuple[str, ...]] = field(default_factory=Reading)
+    there: dict[str, Reading[bool]] = field(default_factory=dict)
+    devices: Reading[tuple[str, ...]] = field(default_factory=Reading)
+    verbs: Reading[tuple[str, ...]] = field(default_factory=Reading)
+    modes: dict[str, Reading[int]] = field(default_factory=dict)
+    ipoib: Reading[tuple[str, ...]] = field(default_factory=Reading)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A systemd unit in systemd's own words: ``loaded``, ``active``, ``enabled``; pid 0: none.
+
+    ``sub``: the finer state (``running``, ``auto-restart``), "" where it was not told.
+    """
+
+    name: str
+    load: str
+    active: str
+    enabled: str
+    pid: int = 0
+    sub: str = ""
+
+
+MANAGER = "systemd"
+
+
+@dataclass(frozen=True)
+class UnitLimit:
+    """What a unit's files ask for: ``value`` as systemd understood it (None: it did not say), and
+    the last line that sets it, with its file; "" where no file does."""
+
+    value: int | None = None
+    line: str = ""
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class LoginLimit:
+    """What a login by ssh may lock, in bytes; the file and the line of pam_limits that say so, ""
+    where it is sshd's own limit."""
+
+    memlock: int
+    path: str = ""
+    line: str = ""
+
+
+@dataclass(frozen=True)
+class ServiceFacts:
+    """What systemd runs, by subject, and the limits it gives: by default, and to each service that
+    starts jobs, as the kernel shows them for its main process.
+
+    ``asked``: by service and limit (MEMLOCK, NOFILE), what its unit asks for, and for the manager
+    (``MANAGER``) what sets its default. ``login``: missing where no sshd runs.
+    """
+
+    rdma: Reading[tuple[Unit, ...]] = field(default_factory=Reading)
+    jobs: Reading[tuple[Unit, ...]] = field(default_factory=Reading)
+    time: Reading[tuple[Unit, ...]] = field(default_factory=Reading)
+    defaults: Reading[Limits] = field(default_factory=Reading)
+    limits: dict[str, Reading[Limits]] = field(default_factory=dict)
+    asked: dict[str, dict[str, UnitLimit]] = field(default_factory=dict)
+    login: Reading[LoginLimit] = field(default_factory=Reading)
+    synchronised: Reading[bool] = field(default_factory=Reading)
+
+
+@dataclass(frozen=True)
+class UpdateFacts:
+    """Automatic updates: who installs them ("": nobody; missing: there is neither apt nor dnf), why
+    nobody does, and what they leave alone."""
+
+    who: Reading[str] = field(default_factory=Reading)
+    why: str = ""
+    left_alone: Reading[tuple[str, ...]] = field(default_factory=Reading)
+
+
+@dataclass(frozen=True)
+class HostFacts:
+    """The four rooms of the host area."""
+
+    kernel: KernelFacts = field(default_factory=KernelFacts)
+    modules: ModuleFacts = field(default_factory=ModuleFacts)
+    services: ServiceFacts = field(default_factory=ServiceFacts)
+    updates: UpdateFacts = field(default_factory=UpdateFacts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it; of all modules only those that a check asks for."""
+        found = asdict(self)
+        for entry in ("listed", "known"):
+            names = found["modules"][entry]["value"]
+            if names is not None:
+                found["modules"][entry]["value"] = [name for name in names if name in ASKED_FOR]
+        return found

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gather what systemd runs, the limits it gives, and whether the clock is synchronised."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Sequence
+
+from ..._data import host_units
+from ..._evidence import ask
+from ..._evidence.sources import Evidence
+from ..._ground.reading import Reading
+from ..._ground.text import is_whole
+from ..._parse import proc_limits, systemctl_show
+from ..._parse.proc_limits import UNLIMITED, Limits
+from ..._parse.systemctl_show import Show
+from . import login_limits, unit_limits
+from .facts import LoginLimit, ServiceFacts, Unit
+
+DOCKER = "/etc/docker/daemon.json"
+_DOCKER, _CONTAINERD, _KUBELET = "docker.service", "containerd.service", "kubelet.service"
+# Where systemd keeps the processes of a service.
+_SLICE = "/sys/fs/cgroup/system.slice"
+_RUNNING = ("active", "reloading")
+_OTHERS = (_KUBELET, "k3s.service", "k3s-agent.service")
+
+
+def show(text: str) -> Show:
+    """Read KEY=VALUE lines to the last; ValueError where the text ends within one."""
+    if text.strip() and not is_whole(text):
+        raise ValueError("systemctl_show: the output ends within a line")
+    return systemctl_show.parse(text)
+
+
+def observe(evidence: Evidence) -> ServiceFacts:
+    """Units by subject; the limits of those that run and start jobs, from /proc."""
+    shown = _shown(evidence, host_units.JOBS, host_units.JOB_PROPERTIES)
+    jobs = shown.map(lambda found: _units(found, len(host_units.JOBS)))
+    default, limits = defaults(evidence), _limits(evidence, jobs.value or ())
+    return ServiceFacts(
+        rdma=units(evidence, host_units.RDMA),
+        jobs=jobs,
+        time=units(evidence, host_units.TIME),
+        defaults=default,
+        limits=limits,
+        asked=unit_limits.asked(evidence, shown.value, limits, default.value),
+        login=_login(evidence),
+        synchronised=ask.command(evidence, "timedatectl_show", show).map(_clock),
+    )
+
+
+def _login(evidence: Evidence) -> Reading[LoginLimit]:
+    reported = units(evidence, host_units.SSH)
+    if reported.value is None:
+        return Reading(None, reported.why)
+    pids = [unit.pid for unit in reported.value if unit.active in _RUNNING and unit.pid]
+    if not pids:
+        return Reading(None, "no sshd runs", missing=True)
+    return login_limits.observe(evidence, pids[0])
+
+
+def defaults(evidence: Evidence) -> Reading[Limits]:
+    """What systemd gives to what it starts."""
+    return ask.command(evidence, "systemctl_show", show).map(_defaults)
+
+
+def _limits(evidence: Evidence, jobs: tuple[Unit, ...]) -> dict[str, Reading[Limits]]:
+    """The limits of what starts jobs; docker gives its containers those of its own file."""
+    running = {job.name: job.pid for job in jobs if job.active in _RUNNING}
+    if not set(running).isdisjoint(host_units.RUNTIMES):
+        running.pop(_KUBELET, None)
+    found = {
+        name: _limits_of(evidence, Reading(pid) if pid else _any_process(evidence, name))
+        for name, pid in running.items()
+    }
+    if _DOCKER in found and ask.file(evidence, DOCKER, _grants_memlock).value:
+        found[_DOCKER] = found[_DOCKER].map(
+            lambda limits: replace(limits, memlock_soft=UNLIMITED, memlock_hard=UNLIMITED)
+        )
+        if not any(job.name in _OTHERS and job.active == "active" for job in jobs):
+            # Whatever containerd has, it starts containers for docker only.
+            found.pop(_CONTAINERD, None)
+    return found
+
+
+def _limits_of(evidence: Evidence, pid: Reading[int]) -> Reading[Limits]:
+    if pid.value is None:
+        return Reading(None, pid.why)
+    return ask.file(evidence, f"/proc/{pid.value}/limits", proc_limits.parse)
+
+
+def _any_process(evidence: Evidence, name: str) -> Reading[int]:
+    """The first process of a service that runs and of which systemd knows no main one."""
+
+    def first(text: str) -> int:
+        pids = [int(word) for word in text.split() if word.isdecimal() and len(word) < 10]
+        if not pids:
+            raise ValueError(f"{name} is active, and no process of it is to be seen")
+        return min(pids)
+
+    found = ask.file(evidence, f"{_SLICE}/{name}/cgroup.procs", first)
+    return found if found.known else Reading(None, f"{name} has no main process; {found.why}")
+
+
+def _grants_memlock(text: str) -> bool:
+    """Whether docker's configuration lets every container lock all memory; -1 stands for that."""
+    try:
+        raw = json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    given = raw.get("default-ulimits") if isinstance(raw, dict) else None
+    memlock = given.get("memlock") if isinstance(given, dict) else None
+    return isinstance(memlock, dict) and memlock.get("Soft") == memlock.get("Hard") == -1
+
+
+def units(evidence: Evidence, names: Sequence[str]) -> Reading[tuple[Unit, ...]]:
+    """These units as systemd sees them; one that it does not know has ``load`` not-found."""
+    reported = _shown(evidence, names, host_units.PROPERTIES)
+    return reported.map(lambda found: _units(found, len(names)))
+
+
+def _shown(evidence: Evidence, names: Sequence[str], properties: str) -> Reading[Show]:
+    return ask.command(evidence, "systemctl_show", show, f"--property={properties}", *names)
+
+
+def _units(found: Show, asked: int) -> tuple[Unit, ...]:
+    # One block for each name, also for a unit that does not exist.
+    if len(found.blocks) < asked:
+        raise ValueError(f"systemctl_show: {len(found.blocks)} units in it, {asked} were asked for")
+    for block in found.blocks:
+        lost = [key for key in ("Id", "LoadState", "ActiveState") if not block.get(key)]
+        if lost:
+            name = block.get("Id", "a unit")
+            raise ValueError(f"systemctl_show: {name} without {' and '.join(lost)}")
+    # Two names of one unit (chrony, chronyd) give it twice.
+    return tuple(
+        Unit(
+            name,
+            block["LoadState"],
+            block["ActiveState"],
+            block.get("UnitFileState", ""),
+            int(pid) if (pid := block.get("MainPID", "")).isdecimal() and len(pid) < 10 else 0,
+            block.get("SubState", ""),
+        )
+        for name, block in found.units.items()
+    )
+
+
+def _defaults(found: Show) -> Limits:
+    """The manager's DefaultLimit...; systemd before 232 or so tells no soft limits of their own."""
+    said = found.all
+    soft, ending = {}, ""
+    try:
+        hard = {key: proc_limits.number(said[f"DefaultLimit{key}"]) for key in _KEYS}
+        for key in _KEYS:
+            # Behind a soft limit the next one is told as well, but where the text ends early.
+            ending = "Soft" if f"DefaultLimit{key}Soft" in said else ending
+            soft[key] = proc_limits.number(said[f"DefaultLimit{key}{ending}"])
+    except KeyError as exc:
+        raise ValueError(f"systemctl_show: {exc.args[0]} is not in it") from exc
+    return Limits(soft["MEMLOCK"], hard["MEMLOCK"], soft["NOFILE"], hard["NOFILE"])
+
+
+# In systemd's order.
+_KEYS = ("NOFILE", "MEMLOCK")
+
+
+def _clock(found: Show) -> bool:
+    said = found.all.get("NTPSynchronized", "")
+    if said not in ("yes", "no"):
+        raise ValueError("timedatectl_show: NTPSynchronized is not in it")
+    return said == "yes"

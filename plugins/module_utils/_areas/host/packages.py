@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gather the installed packages from dpkg's database or rpm's: all of them, or the reason."""
+
+from __future__ import annotations
+
+from typing import Tuple
+
+from ..._evidence import ask
+from ..._evidence.sources import Evidence, Missing, Unavailable
+from ..._ground.reading import Reading
+from ..._ground.text import clean_lines
+from ..._parse import dpkg_status, rpm_qa
+from ..._parse.packages import Package
+
+DPKG = "/var/lib/dpkg/status"
+# dpkg itself needs this library, and writes its database in the order of names: behind all that a
+# check asks for.
+_LAST = "zlib1g"
+_COMPLAINT = "error:"
+
+Packages = Tuple[Package, ...]
+
+
+def dpkg(evidence: Evidence) -> Reading[Packages]:
+    """What dpkg's database holds; missing where there is none."""
+    try:
+        # Its last byte tells whether the file was cut, so nothing may be stripped.
+        found = dpkg_status.parse(evidence.read(DPKG))
+    except Missing as exc:
+        return Reading(None, str(exc), True)
+    except (Unavailable, ValueError) as exc:
+        return Reading(None, f"{DPKG}: {exc}" if isinstance(exc, ValueError) else str(exc))
+    if all(package.name != _LAST for package in found):
+        why = f"it ends early, after {found[-1].name}: dpkg cannot run without {_LAST}"
+        return Reading(None, f"{DPKG}: {why}")
+    return Reading(found)
+
+
+def rpm(evidence: Evidence) -> Reading[Packages]:
+    """What rpm lists. The list has no end of its own, and rpm leaves out what it cannot read and
+    ends with 0: so it is asked twice, and must not complain."""
+    reported = ask.command(evidence, "rpm_qa", rpm_qa.parse)
+    if reported.value is None:
+        return reported
+    lines = clean_lines(evidence.run("rpm_qa").stderr)
+    said = next((line for line in lines if line.startswith(_COMPLAINT)), "")
+    if said:
+        return Reading(None, f"rpm_qa: its list is not whole: {said}")
+    again = ask.command(evidence, "rpm_names", _names)
+    if again.value is None:
+        # Whoever made a bundle by hand, or before rpm was asked twice, has one list.
+        return reported if "not in the bundle" in again.why else Reading(None, again.why)
+    if sorted(package.name for package in reported.value) != again.value:
+        counts = f"{len(reported.value)} packages, and asked again {len(again.value)}"
+        why = "a list ends early, or a package manager is at work: look again when it is done"
+        return Reading(None, f"rpm_qa: rpm lists {counts}: {why}")
+    return reported
+
+
+def _names(text: str) -> list[str]:
+    return sorted(clean_lines(text))

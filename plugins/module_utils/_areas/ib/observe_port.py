@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gather what is known of one port beside its state: partitions, MTU, counters, optics."""
+
+from __future__ import annotations
+
+from ..._evidence import ask
+from ..._evidence.sources import Evidence
+from ..._ground.reading import Reading
+from ..._ground.text import to_int
+from ..._parse import mlxlink
+from ..._parse.ibstat import Ca, Port
+from ..._parse.mlxlink import Mlxlink
+from ..._rails.hcas import hca_by_type
+from ..._rails.ib_ports import Details, Device, Mtu, is_infiniband, port_name
+from . import sysfs
+from .observe_counters import Counted
+from .observe_reported import Reported
+
+# A partition table has at most this many entries that are of use to anybody.
+_MOST_PKEYS = 256
+NOT_ASKED = "mlxlink is for physical ports of NVIDIA's HCAs only"
+
+
+def details(
+    evidence: Evidence,
+    ca: Ca,
+    port: Port,
+    device: Device,
+    told: Reported,
+    counted: Counted | None,
+    simulated: bool,
+) -> Details:
+    """Everything that is read of this port; partitions and counters only while it is Active."""
+    name = port_name(ca, port)
+    link = sysfs.link_of(evidence, ca.name, port.num) or told.links.get(name, "")
+    if port.state != "Active":
+        return Details(link=link)
+    wired = not (device.kind or device.virtual or device.manages_switches or simulated)
+    return Details(
+        link=link,
+        pkeys=_pkeys(evidence, ca, port) if is_infiniband(port) else Reading(),
+        mtu=_mtu(told, ca, port) if is_infiniband(port) else Reading(),
+        counters=counted.first if counted else Reading(),
+        later=counted.later if counted else Reading(),
+        optics=_optics(evidence, ca, port) if wired else Reading(None, NOT_ASKED, True),
+    )
+
+
+def _pkeys(evidence: Evidence, ca: Ca, port: Port) -> Reading[tuple[int, ...]]:
+    """The partition keys in use, in the table's order."""
+    base = f"/sys/class/infiniband/{ca.name}/ports/{port.num}/pkeys"
+    listed = sysfs.names(evidence, base)
+    if listed.value is None:
+        return Reading(None, listed.why)
+    found = []
+    for index in sorted(int(entry) for entry in listed.value if _is_index(entry))[:_MOST_PKEYS]:
+        key = ask.file(evidence, f"{base}/{index}", to_int)
+        if key.value is None:
+            return Reading(None, key.why)
+        if key.value & 0x7FFF:  # an entry of nobody's is zero
+            found.append(key.value)
+    return Reading(tuple(found))
+
+
+def _is_index(text: str) -> bool:
+    return text.isdecimal() and text.isascii() and len(text) <= 5
+
+
+def _mtu(told: Reported, ca: Ca, port: Port) -> Reading[Mtu]:
+    if told.verbs.value is None:
+        return Reading(None, told.verbs.why)  # a tool that must be there: never missing
+    if told.verbs_rc:
+        return Reading(None, f"ibv_devinfo ended with status {told.verbs_rc}")
+    for hca in told.verbs.value.hcas:
+        for seen in hca.ports if hca.name == ca.name else ():
+            active, most = seen.mtu("active_mtu"), seen.mtu("max_mtu")
+            if seen.num == port.num and active is not None and most is not None:
+                return Reading(Mtu(active, most))
+    return Reading(None, f"ibv_devinfo shows no MTU of {port_name(ca, port)}")
+
+
+def _optics(evidence: Evidence, ca: Ca, port: Port) -> Reading[Mlxlink]:
+    model = hca_by_type(ca.type)
+    if model is None or model.virtual:
+        return Reading(None, NOT_ASKED, True)
+    words = ("-d", ca.name, "-p", str(port.num), "-c", "-m")
+    # It comes with NVIDIA's firmware tools, which a host need not have.
+    return ask.optional(evidence, "mlxlink", _whole, *words)
+
+
+def _whole(text: str) -> Mlxlink:
+    """The counters come last: without them the rest may have been cut, too."""
+    reported = mlxlink.parse(text)
+    if reported.raw_ber is None and reported.effective_ber is None and reported.minutes is None:
+        raise ValueError("mlxlink: it shows no counters: the output was cut, or the link is down")
+    return reported

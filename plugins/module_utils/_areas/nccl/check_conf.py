@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge /etc/nccl.conf by itself: what its lines mean to NCCL, and whether NCCL took them."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ..._ask.nccl.proof import Proof
+from ..._data.nccl_reading import SYSTEM_FILE
+from ..._expect.expectations import CAPABILITY
+from ..._ground.check import Check, failed, passed, skipped, unknown
+from ..._nccl import lint, registry
+from ..._nccl.conf import ENVIRONMENT, as_text, effective
+from ..._nccl.problem import ERROR, WARNING, Problem, short
+from ..._nccl.release import NEWEST, Release, release, shown
+from . import check_harm
+from .check_library import NO_LIBRARY
+from .facts import HostFacts
+
+_LINES = "nccl.conf.lines"
+_DOUBTS = "nccl.conf.doubts"
+_TAKEN = "nccl.conf.taken"
+_IDS = (_LINES, _DOUBTS, _TAKEN)
+_MEANT = "a line that NCCL reads as it is meant"
+# A file with more is no nccl.conf, and one look at it tells that.
+_MOST = 20
+_FOR_ALL = 0o004
+_OTHERS = (registry.ELSEWHERE, registry.FOREIGN, registry.UNKNOWN)
+
+
+def judge(here: HostFacts) -> Iterator[Check]:
+    """nccl.conf.lines, .doubts and .taken."""
+    text = here.conf.value
+    if text is None:
+        answer = skipped if here.conf.missing else unknown
+        why = "there is no such file" if here.conf.missing else here.conf.why or "nobody looked"
+        for entry in _IDS:
+            yield answer(entry, SYSTEM_FILE, why)
+        return
+    known = here.asked.library.value.names if here.asked.library.value else None
+    found = lint.problems(text, here.release, known)
+    yield from _told(_LINES, [problem for problem in found if problem.severity == ERROR], text)
+    doubts = [problem for problem in found if problem.severity == WARNING and not _asked_for(here, problem)]
+    doubts += [*_by_copies(here, text, found), *_detours(here, text)]
+    yield from _told(_DOUBTS, doubts, text)
+    yield from _taken(here, text)
+
+
+def _asked_for(here: HostFacts, problem: Problem) -> bool:
+    """Whether the inventory itself names a variable that somebody else than NCCL reads."""
+    return problem.kind in _OTHERS and problem.name in here.wish.policy.variables
+
+
+def _detours(here: HostFacts, text: str) -> Iterator[Problem]:
+    says = _says(text, here.release or NEWEST)
+    settings = {name: value for name, (_line, value) in says.items()}
+    for detour in check_harm.detours(settings, here.host, here.wish.policy):
+        line, value = says[detour.name]
+        step = "take the line out, or put it into nccl_conf_variables if it is needed"
+        yield Problem(line, detour.name, f"{detour.name}={short(value)}", detour.means, step, WARNING, "detour")
+
+
+def _told(check_id: str, problems: list[Problem], text: str) -> Iterator[Check]:
+    for problem in problems[:_MOST]:
+        subject = f"{SYSTEM_FILE}:{problem.line}"
+        name = f"{short(problem.name)}: " if problem.name else ""
+        yield failed(
+            check_id,
+            subject,
+            f"{name}{problem.found}",
+            _MEANT,
+            CAPABILITY,
+            cause=problem.nccl_makes,
+            remedy=problem.next_step,
+        )
+    if len(problems) > _MOST:
+        yield failed(check_id, SYSTEM_FILE, f"{len(problems) - _MOST} more of its lines", _MEANT, CAPABILITY)
+    if not problems:
+        yield passed(check_id, SYSTEM_FILE, f"{len(text.splitlines())} lines", _MEANT, CAPABILITY)
+
+
+def _by_copies(here: HostFacts, text: str, found: list[Problem]) -> Iterator[Problem]:
+    """What another release of NCCL on this host reads otherwise."""
+    known = {(item.line, item.kind) for item in found}
+    others: dict[Release, str] = {}
+    for copy in here.copies.copies.value or ():
+        try:
+            others.setdefault(release(copy.version), copy.path)
+        except ValueError:
+            continue
+    for version, path in sorted(others.items()):
+        if version == here.release:
+            continue
+        for problem in lint.problems(text, version):
+            if problem.severity == ERROR and (problem.line, problem.kind) not in known:
+                known.add((problem.line, problem.kind))
+                who = f"NCCL {shown(version)} ({short(path)})"
+                yield Problem(
+                    problem.line,
+                    problem.name,
+                    problem.found,
+                    f"{who}: {problem.nccl_makes}",
+                    problem.next_step,
+                    WARNING,
+                    problem.kind,
+                )
+
+
+def _taken(here: HostFacts, text: str) -> Iterator[Check]:
+    proof = here.asked.proof
+    if proof.value is None:
+        if here.asked.library.missing:
+            yield skipped(_TAKEN, SYSTEM_FILE, NO_LIBRARY)
+        else:
+            yield unknown(_TAKEN, SYSTEM_FILE, proof.why or "nobody asked the library")
+        return
+    if here.mode.value is None:
+        yield unknown(_TAKEN, SYSTEM_FILE, here.mode.why or "nobody looked at its permissions")
+        return
+    if not here.mode.value & _FOR_ALL:
+        observed = f"mode {here.mode.value:04o}"
+        cause = "jobs of other users cannot read it, and NCCL says nothing of that"
+        yield failed(_TAKEN, SYSTEM_FILE, observed, "readable for all", CAPABILITY, cause=cause)
+        return
+    wrong = list(_mistaken(here, text, proof.value))
+    yield from wrong[:_MOST]
+    if not wrong:
+        count = len(_says(text, here.release or NEWEST))
+        observed = f"{count} settings, as NCCL {proof.value.version} took them"
+        yield passed(_TAKEN, SYSTEM_FILE, observed, "every setting of the file", CAPABILITY)
+
+
+def _says(text: str, version: Release) -> dict[str, tuple[int, str]]:
+    return {
+        name: (entry.place.line, entry.value)
+        for name, entry in effective({}, [(SYSTEM_FILE, text)], version).items()
+        if entry.place.source != ENVIRONMENT
+    }
+
+
+def _mistaken(here: HostFacts, text: str, proof: Proof) -> Iterator[Check]:
+    taken = {name: as_text(value) for name, value in proof.taken.items()}
+    for name, (line, value) in _says(text, here.release or NEWEST).items():
+        if taken.get(name) == value:
+            continue
+        observed = f"NCCL took {short(name)}={short(taken[name])}" if name in taken else ""
+        yield failed(
+            _TAKEN,
+            f"{SYSTEM_FILE}:{line}",
+            observed or f"NCCL {proof.version} did not set {short(name)}",
+            f"{short(name)}={short(value)}",
+            CAPABILITY,
+        )

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge settings that switch off what a host has."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Callable, Iterator, Mapping
+
+from ..._data import gpudirect, nccl_harm
+from ..._data.nccl_harm import DETOURS, HARMS, Harm
+from ..._data.nccl_reading import SYSTEM_FILE
+from ..._expect.expectations import CAPABILITY
+from ..._expect.nccl_policy import NcclPolicy
+from ..._ground.check import FAIL, Check, failed, passed, unknown
+from ..._ground.reading import Reading
+from ..._nccl import derive_rails, values
+from ..._nccl.derive_roce import INDEX
+from ..._nccl.fleet import node_gids
+from ..._nccl.host import NcclHost
+from ..._nccl.problem import short
+from ..._parse.nccl_copies import Setting as Set
+from .facts import HostFacts
+
+_HARM = "nccl.conf.harm"
+_ENVIRONMENT = "environment"
+_EXPECTED = "nothing that switches off what the host has"
+
+
+def judge(here: HostFacts) -> Iterator[Check]:
+    """nccl.conf.harm, by setting; what the inventory asks for is its word."""
+    settings = here.settings.value
+    if settings is None:
+        yield unknown(_HARM, SYSTEM_FILE, here.settings.why or "nobody looked at the settings")
+        return
+    found = [*of_settings(settings, here.host, here.wish.policy), *_for_all(here)]
+    yield from found
+    unread = [place.why for place in _places(here) if place.value is None and not place.missing]
+    if unread:
+        yield unknown(_HARM, _ENVIRONMENT, unread[0] or "nobody searched")
+    elif not found:
+        yield passed(_HARM, SYSTEM_FILE, "no such setting", _EXPECTED, CAPABILITY)
+
+
+def _places(here: HostFacts) -> tuple[Reading[tuple[Set, ...]], ...]:
+    """Where the environment of every job may be set; missing where a host has no such place."""
+    return here.copies.settings, here.copies.units
+
+
+def _for_all(here: HostFacts) -> Iterator[Check]:
+    """What files and units set for every job: it goes before nccl.conf."""
+    places = _places(here)
+    for place in (*(places[0].value or ()), *(places[1].value or ())):
+        for check in of_settings({place.name: place.value}, here.host, NcclPolicy()):
+            where = f"{short(place.place)}{f':{place.line}' if place.line else ''}"
+            remedy = f"take it out of {where}; new logins and restarted services do without"
+            yield replace(check, subject=where, observed=f"{check.observed}, in {where}", remedy=remedy)
+
+
+def harmful(settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy) -> list[str]:
+    """The names of those settings that surely harm this host."""
+    return [of_setting.subject for of_setting in of_settings(settings, host, policy) if of_setting.result == FAIL]
+
+
+def of_settings(settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy) -> Iterator[Check]:
+    mine = {name: setting for name, setting in settings.items() if name not in policy.variables}
+    for harm in HARMS:
+        if harm.name in mine and _is(harm, mine[harm.name]):
+            yield from _judged(harm, mine[harm.name], host, policy)
+    if INDEX in mine:
+        yield from _index(mine[INDEX], host, policy)
+
+
+def _is(harm: Harm, value: str) -> bool:
+    if harm.when == nccl_harm.WORD:
+        return value.lower() in harm.words
+    return _WHEN[harm.when](values.number(value).value)
+
+
+_WHEN: dict[str, Callable[[int | None], bool]] = {
+    nccl_harm.ON: lambda number: number not in (None, 0),
+    nccl_harm.OFF: lambda number: number == 0,
+    nccl_harm.ONE: lambda number: number == 1,
+}
+
+
+def detours(settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy) -> Iterator[Harm]:
+    """Those of DETOURS that are set, and that the inventory does not ask for."""
+    for detour in DETOURS:
+        value = None if detour.name in policy.variables else settings.get(detour.name)
+        if value is not None and _is(detour, value) and _needed(detour, host, policy).value is not False:
+            yield detour
+
+
+def _judged(harm: Harm, value: str, host: NcclHost, policy: NcclPolicy) -> Iterator[Check]:
+    need = _needed(harm, host, policy)
+    observed = f"{harm.name}={short(value)}"
+    if need.value is None:
+        yield unknown(_HARM, harm.name, need.why or "nobody looked", observed=observed)
+    elif need.value:
+        yield _failed(harm.name, observed, harm.means)
+
+
+def _failed(name: str, observed: str, cause: str) -> Check:
+    return failed(_HARM, name, observed, _EXPECTED, CAPABILITY, cause=cause, remedy="take the line out")
+
+
+def _needed(harm: Harm, host: NcclHost, policy: NcclPolicy) -> Reading[bool]:
+    """Whether the host has what the setting switches off."""
+    if harm.needs == nccl_harm.RAILS:
+        rails = derive_rails.rails(host, policy)
+        return Reading(None, rails.why) if rails.why else Reading(bool(rails.ports))
+    if harm.needs == nccl_harm.GPUS:
+        return host.gpus.map(lambda found: len(found) > 1)
+    if host.gpudirect.clients.value:
+        return Reading(False)
+    return host.gpudirect.dmabuf.map(lambda _why: host.gpudirect.working == (gpudirect.DMABUF,))
+
+
+def _index(value: str, host: NcclHost, policy: NcclPolicy) -> Iterator[Check]:
+    """An index at which some rail has no address that RoCE v2 routes."""
+    mine = node_gids(derive_rails.rails(host, policy).ports, host)
+    if mine is None:
+        return
+    observed = f"{INDEX}={short(value)}"
+    number = values.number(value).value
+    right = any(number in index for index in mine.indexes.values())
+    if mine.unknown:
+        yield unknown(_HARM, INDEX, mine.unknown, observed=observed)
+    elif number is not None and number >= 0 and not right:
+        yield _failed(INDEX, observed, "at this index not every rail has an address that RoCE v2 routes")

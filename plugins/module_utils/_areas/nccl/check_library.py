@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge which NCCL library processes of this host load."""
+
+from __future__ import annotations
+
+from ..._data.nccl_library import SONAME
+from ..._expect.expectations import CAPABILITY
+from ..._ground.check import Check, failed, passed, skipped, unknown
+from ..._nccl.release import release
+from .facts import HostFacts
+
+_VERSION = "nccl.library.version"
+NO_LIBRARY = f"no {SONAME} on this host: jobs bring their own"
+
+
+def version(here: HostFacts) -> Check:
+    """The library that a process loads by its name is the package's."""
+    library, package = here.asked.library, here.package
+    if library.value is None:
+        if library.missing:
+            return skipped(_VERSION, SONAME, NO_LIBRARY)
+        return unknown(_VERSION, SONAME, library.why or "nobody looked")
+    observed = f"{library.value.version or 'of no known version'}, {library.value.path}"
+    says = here.asked.proof.value.version if here.asked.proof.value else library.value.version
+    if says != library.value.version and library.value.version:
+        observed = f"{observed}, says of itself that it is {says}"
+        cause = "the file was put together from two releases"
+        return failed(_VERSION, SONAME, observed, library.value.version, CAPABILITY, cause=cause)
+    if package.value is None:
+        if package.missing:
+            return skipped(_VERSION, SONAME, f"it came by no package: {observed}")
+        return unknown(_VERSION, SONAME, package.why or "nobody looked", observed=observed)
+    expected = package.map(release)
+    if expected.value is None or not says:
+        why = expected.why or "the file does not tell its version"
+        return unknown(_VERSION, SONAME, why, observed=observed)
+    if release(says) == expected.value:
+        return passed(_VERSION, SONAME, observed, package.value, CAPABILITY)
+    cause = "another copy lies ahead of the package's on the linker's path"
+    return failed(_VERSION, SONAME, observed, package.value, CAPABILITY, cause=cause)

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge the log of a job: which network it really used, and why it failed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Iterator
+
+from ..._data import nccl_log as data
+from ..._evidence.redact import masked
+from ..._expect.expectations import CAPABILITY, Expectations, Expected
+from ..._ground.check import PASS, Check, failed, passed, skipped, unknown
+from ..._ground.link import ETHERNET, INFINIBAND
+from ..._ground.reading import Reading
+from ..._parse._nccl_facts import IB, NONE, ROCE, SOCKET, NcclLog, Rank
+from ..machine.facts import MELLANOX, Machine
+from . import check_log_hosts, entries_log as entries
+from .check_log_ranks import by, count, is_rdma, names, on_one_host
+
+LOG = "nccl_log"
+_ERRORS = "nccl.log.errors"
+_NETWORK = "nccl.log.network"
+_GDR = "nccl.log.gdr"
+_MIXED = "nccl.log.mixed"
+_RDMA = "InfiniBand or RoCE"
+_LINKS = {INFINIBAND: IB, ETHERNET: ROCE}
+_ONE_HOST = "all ranks are on one host: nothing crosses a network"
+_ELSEWHERE = f"no rank used InfiniBand or RoCE: see {_NETWORK}"
+_CUT = "the log ends within a line: what follows is not known"
+
+
+def judge(log: Reading[NcclLog], machine: Machine, expect: Expectations) -> Iterator[Check]:
+    """Every nccl.log.* check, unknown where the log cannot be read.
+
+    None where nobody gave a log: nothing was looked at, and a skip would say so.
+    """
+    if log.value is None:
+        if not log.missing:
+            for entry in entries.ENTRIES:
+                yield unknown(entry.id, LOG, log.why or "nobody looked")
+        return
+    found = [
+        _errors(log.value),
+        _network(log.value, machine, expect),
+        _gdr(log.value),
+        check_log_hosts.hcas(log.value, expect),
+        _mixed(log.value),
+        check_log_hosts.bootstrap(log.value),
+        check_log_hosts.version(log.value),
+    ]
+    for check in found:
+        # What was seen so far is well; a failure stays one, whatever follows.
+        whole = not log.value.cut or check.result != PASS
+        yield check if whole else unknown(check.id, check.subject, _CUT, observed=check.observed)
+
+
+def _errors(log: NcclLog) -> Check:
+    expected = "no failure, every communicator up"
+    first = log.first_cause
+    if first is not None:
+        where = f" in {first.rank}" if first.rank else ""
+        peer = f", with {first.peer}" if first.peer else ""
+        hca = f", over {first.hca}" if first.hca else ""
+        check = failed(
+            _ERRORS,
+            LOG,
+            f"{first.code}{where}{hca}{peer}",
+            expected,
+            CAPABILITY,
+            cause=f"{first.means}; {first.cause}",
+            remedy=first.remedy,
+        )
+        return replace(check, evidence={"line": masked(first.text)})
+    silent = [rank for rank in log.ranks if not rank.said.complete]
+    if silent:
+        return unknown(_ERRORS, LOG, f"no line says that a communicator came up ('Init COMPLETE') in {names(silent)}")
+    return passed(_ERRORS, LOG, f"{count(log)} came up", expected, CAPABILITY)
+
+
+def _network(log: NcclLog, machine: Machine, expect: Expectations) -> Check:
+    if log.said.network == NONE:
+        return failed(_NETWORK, LOG, "none came up", _RDMA, CAPABILITY, cause=_why(log))
+    if on_one_host(log):
+        return skipped(_NETWORK, LOG, _ONE_HOST)
+    networks = by(log.ranks, lambda entry: entry.said.network)
+    sockets = networks.pop(SOCKET, [])
+    if sockets or log.said.network == SOCKET:
+        return _tcp(log, sockets or list(log.ranks), machine, expect)
+    undecided = networks.pop(None, [])
+    strange = [network for network in networks if network not in (IB, ROCE)]
+    if strange:
+        return unknown(_NETWORK, LOG, f"nobody here knows whether {', '.join(str(entry) for entry in strange)} is RDMA")
+    if undecided:
+        return unknown(_NETWORK, LOG, f"no line tells the network of {names(undecided)}")
+    return _as_wanted(log, expect)
+
+
+def _as_wanted(log: NcclLog, expect: Expectations) -> Check:
+    observed = f"{' and '.join(log.said.links) or 'InfiniBand verbs'}: {count(log)}"
+    wanted = expect.get("link_layer")
+    if wanted is None:
+        return passed(_NETWORK, LOG, observed, _RDMA, CAPABILITY)
+    link = _LINKS[wanted.value]
+    # Where it is among others, nccl.log.mixed tells.
+    others = [rank for rank in log.ranks if rank.said.links and link not in rank.said.links]
+    if others:
+        observed = f"{observed}; other than {link}: {names(others)}"
+        cause = "NCCL_IB_HCA does not name the rails alone, or a port is in the other mode"
+        return failed(_NETWORK, LOG, observed, link, wanted.source, cause=cause)
+    unreported = [rank for rank in log.ranks if not rank.said.links]
+    if unreported:
+        return unknown(_NETWORK, LOG, f"no line tells the link type of {names(unreported)}")
+    return passed(_NETWORK, LOG, observed, link, wanted.source)
+
+
+def _tcp(log: NcclLog, ranks: list[Rank], machine: Machine, expect: Expectations) -> Check:
+    observed = f"TCP: {names(ranks)}"
+    rdma = _has_rdma(log, machine, expect)
+    if rdma is None:
+        return unknown(_NETWORK, LOG, "nobody could tell whether this host has RDMA devices", observed=observed)
+    if not rdma:
+        return skipped(_NETWORK, LOG, f"no HCA on the PCI bus; {observed}")
+    source = next((rail.source for rail in _rails(expect)), CAPABILITY)
+    return failed(_NETWORK, LOG, observed, _RDMA, source, cause=_why(log))
+
+
+def _rails(expect: Expectations) -> list[Expected]:
+    wanted = (expect.get(key) for key in ("link_layer", "hcas", "hcas_min"))
+    return [item for item in wanted if item is not None]
+
+
+def _has_rdma(log: NcclLog, machine: Machine, expect: Expectations) -> bool | None:
+    """None as well where only an Ethernet controller that may do RDMA is there."""
+    if _rails(expect) or log.said.hcas:
+        return True
+    if any(hca.vendor == MELLANOX or hca.class_code[:4] == "0207" for hca in machine.hcas):
+        return True
+    return False if machine.pci.known and not machine.hcas else None
+
+
+def _why(log: NcclLog) -> str:
+    """What the log says against the network that it should have been; "" where it says nothing."""
+    reported = dict.fromkeys(
+        f"{failure.means}: {failure.cause}"
+        for failure in log.failures
+        if failure.kind in (data.ERROR, data.LOSS) and failure.code in _AGAINST
+    )
+    return "; ".join(reported)
+
+
+_AGAINST = ("no_ib_device", "no_libibverbs", "ib_disabled", "ifname_not_found")
+
+
+def _gdr(log: NcclLog) -> Check:
+    expected = "/GDRDMA on the channels between hosts"
+    if on_one_host(log):
+        return skipped(_GDR, LOG, _ONE_HOST)
+    ranks = [rank for rank in log.ranks if is_rdma(rank)]
+    if not ranks:
+        return _of_no_rdma(_GDR, log)
+    without = [rank for rank in ranks if rank.said.gdr is False]
+    if without:
+        able = any(entry.said.gdr_able is False for entry in without)
+        cause = "NCCL saw neither peer memory nor DMA-BUF at the HCAs" if able else ""
+        return failed(_GDR, LOG, f"not in use: {names(without)}", expected, CAPABILITY, cause=cause)
+    # A rank that came up and speaks with its own host's alone has no such channel.
+    undecided = [rank for rank in log.ranks if rank.said.gdr is None and not (rank.said.complete and rank.said.intra)]
+    used = [rank for rank in ranks if rank.said.gdr]
+    if undecided or not used:
+        return unknown(_GDR, LOG, f"no channel between hosts is told for {names(undecided or ranks)}")
+    return passed(_GDR, LOG, f"in use: {names(used)}", expected, CAPABILITY)
+
+
+def _mixed(log: NcclLog) -> Check:
+    expected = "one link type"
+    links = sorted({link for rank in log.ranks for link in rank.said.links})
+    if len(links) > 1:
+        hcas = log.said.hcas or ()
+        some = {link: sorted({hca.name for hca in hcas if hca.link == link}) for link in links}
+        observed = "; ".join(f"{link}: {', '.join(mine) or '?'}" for link, mine in some.items())
+        return failed(_MIXED, LOG, observed, expected, CAPABILITY)
+    ranks = [rank for rank in log.ranks if is_rdma(rank)]
+    if not ranks:
+        return _of_no_rdma(_MIXED, log)
+    unreported = [rank for rank in log.ranks if not rank.said.links]
+    if unreported:
+        return unknown(_MIXED, LOG, f"no line tells the link type of {names(unreported)}")
+    return passed(_MIXED, LOG, f"{links[0]}: {count(log)}", expected, CAPABILITY)
+
+
+def _of_no_rdma(check_id: str, log: NcclLog) -> Check:
+    """Nobody used RDMA; or nobody knows what all of the ranks used."""
+    undecided = [rank for rank in log.ranks if rank.said.network is None]
+    if undecided and log.said.network != SOCKET:
+        return unknown(check_id, LOG, f"no line tells the network of {names(undecided)}")
+    return skipped(check_id, LOG, _ELSEWHERE)

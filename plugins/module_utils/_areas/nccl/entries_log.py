@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The catalog's entries for a log of NCCL that somebody gave (nccl.log.*)."""
+
+from __future__ import annotations
+
+from ..._ground.catalog import declare, error
+
+_LOG = ("nccl_log",)
+
+ENTRIES = declare(
+    error(
+        "nccl.log.errors",
+        "NCCL reported no failure, and every communicator came up",
+        "The first failure that did not merely follow another is told, with what it means. A flush "
+        "(status 5) is never the cause.",
+        (
+            "see the failure's own cause; docs/nccl-logs.md",
+            "only flushes are in this log: the first failure is in another rank's",
+        ),
+        "do what the failure's remedy says; get the logs of all ranks with NCCL_DEBUG=INFO",
+        _LOG,
+    ),
+    error(
+        "nccl.log.network",
+        "The job's network was InfiniBand or RoCE, and not TCP",
+        "NCCL falls back to TCP sockets without a failure where it finds no RDMA device: the job "
+        "runs, many times slower.",
+        ("NCCL found no RDMA device that it may use", "RDMA was switched off by a setting"),
+        "`ibv_devinfo` where the job runs (in its container); drop NCCL_IB_DISABLE; correct or "
+        "drop NCCL_IB_HCA; install rdma-core in the container",
+        _LOG,
+    ),
+    error(
+        "nccl.log.gdr",
+        "Data went from HCA to GPU memory directly (GPUDirect RDMA)",
+        "In use, not merely possible: the channels between hosts carry /GDRDMA. Without it, all "
+        "traffic is copied through host memory.",
+        (
+            "GPU and HCA are farther apart than NCCL lets them be (NCCL_NET_GDR_LEVEL)",
+            "NCCL saw neither peer memory nor DMA-BUF",
+        ),
+        "see stack.gpudirect.path, stack.gpudirect.nccl and `nvidia-smi topo -m`; let NCCL pick "
+        "the HCA beside each GPU",
+        _LOG,
+    ),
+    error(
+        "nccl.log.hcas",
+        "NCCL had every rail of each host, and no other HCA",
+        "NCCL lists the ports that it may use. One that is missing is a rail that nobody uses.",
+        ("a port was down when the job started", "NCCL_IB_HCA names other devices"),
+        "compare with `ibstat` and NCCL_IB_HCA: without `=` it is a prefix, and only one `^` or "
+        "`=` at its very start counts",
+        _LOG,
+    ),
+    error(
+        "nccl.log.mixed",
+        "No job uses InfiniBand and RoCE ports together",
+        "Unset, NCCL_IB_HCA takes every active port, those for storage and management as well.",
+        ("a RoCE port that is no rail is not excluded",),
+        "NCCL_IB_HCA with `=` and the list of rails, on every host",
+        _LOG,
+    ),
+    error(
+        "nccl.log.bootstrap",
+        "The ranks met on an interface that leads to other hosts",
+        "The loopback interface, bridges of containers and VPNs are picked where NCCL is not told "
+        "better; the job then hangs, or its TCP traffic goes through them.",
+        ("NCCL_SOCKET_IFNAME is not set, or excludes too little: `^ib` leaves lo",),
+        "NCCL_SOCKET_IFNAME with the interface's name (`=eth0`), or `^ib,docker,lo,virbr,veth`",
+        _LOG,
+    ),
+    error(
+        "nccl.log.version",
+        "All ranks load the same NCCL release",
+        "Releases do not speak with each other. From 2.23 on NCCL compares them itself.",
+        ("a wheel brings its own NCCL beside the system's", "hosts have different environments"),
+        "one NCCL in every environment; `LD_DEBUG=libs` shows which library is loaded",
+        _LOG,
+    ),
+)

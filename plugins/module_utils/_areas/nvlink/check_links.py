@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge the NVLinks of every GPU: whether they are up and how fast, their errors and abilities."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ..._data import nvlink as data
+from ..._data.gpus import Gpu
+from ..._expect.expectations import CAPABILITY
+from ..._ground.check import Check, failed
+from ..._ground.tally import Tally
+from ..._parse.nvlink_status import GpuLinks, Link
+from .check_scope import (
+    BRIDGED,
+    DIRECT,
+    MIG,
+    MIG_SAID,
+    NO_BRIDGE,
+    NO_LINKS,
+    NONE,
+    PART_OF_A_BOARD,
+    SWITCHED,
+    Scope,
+    cannot_tell,
+)
+
+STATE, COUNT, SPEED = "nvlink.link.state", "nvlink.link.count", "nvlink.link.speed"
+_JUDGED_BY_STATE = "behind NVSwitches every link counts: nvlink.link.state judges that"
+
+
+def in_mig(messages: tuple[str, ...]) -> bool:
+    """Whether nvidia-smi refuses because of MIG."""
+    return any("MIG" in message for message in messages)
+
+
+def none_active(messages: tuple[str, ...]) -> bool:
+    """Whether nvidia-smi refuses because no link is up."""
+    return any("inactive" in message.lower() for message in messages)
+
+
+def without_nvlink(messages: tuple[str, ...]) -> bool:
+    """Whether nvidia-smi says that the GPU has no NVLink."""
+    return any("not have" in message.lower() or "not support" in message.lower() for message in messages)
+
+
+def judge_links(scope: Scope) -> Iterator[Check]:
+    reported = scope.facts.status
+    if reported.value is None:
+        yield from cannot_tell((STATE, COUNT, SPEED), reported.why or "nobody looked")
+        return
+    judge = _Links(scope, reported.value.gpus)
+    for at, gpu in enumerate(reported.value.gpus):
+        judge.take(gpu, last=at == len(reported.value.gpus) - 1)
+    if reported.value.error_lines:
+        judge.all_unsure(f"nvidia-smi stopped with: {reported.value.error_lines[-1]}")
+    on_bus = scope.missing_from
+    if on_bus is not None and on_bus > len(reported.value.gpus):
+        judge.all_unsure(f"nvidia-smi lists {len(reported.value.gpus)} of {on_bus} GPUs")
+    yield from judge.checks()
+
+
+class _Links:
+    """Sorts the GPUs of one listing; ``listed``: all that are in it."""
+
+    def __init__(self, scope: Scope, listed: tuple[GpuLinks, ...]) -> None:
+        self._scope = scope
+        self._listed = listed
+        self._state = Tally(STATE, "GPUs joined by NVLink")
+        self._count = Tally(COUNT, "GPUs with every link up")
+        self._speed = Tally(SPEED, "GPUs")
+        self._tallies = (self._state, self._count, self._speed)
+
+    def checks(self) -> Iterator[Check]:
+        for tally in self._tallies:
+            yield from tally.checks("what the GPU model has", CAPABILITY, nothing=NO_LINKS)
+
+    def all_unsure(self, why: str, subject: str = "host") -> None:
+        for tally in self._tallies:
+            tally.unsure(subject, why)
+
+    def _leave_out(self, subject: str, why: str) -> None:
+        for tally in self._tallies:
+            tally.left_out(subject, why)
+
+    def take(self, gpu: GpuLinks, *, last: bool) -> None:
+        subject = gpu.gpu.label
+        model = self._scope.model(gpu.gpu)
+        if in_mig(gpu.messages) and self._scope.mig(gpu.gpu.index):
+            self._leave_out(subject, MIG)
+        elif in_mig(gpu.messages):
+            self.all_unsure(MIG_SAID, subject)
+        elif without_nvlink(gpu.messages):
+            self._without(subject, model)
+        elif model is None:
+            self._of_no_model(gpu)
+        elif self._scope.kind(model) == NONE:
+            self._leave_out(subject, f"{model.model} has no NVLink")
+        elif not gpu.links and not none_active(gpu.messages):
+            self.all_unsure("nvidia-smi says nothing of its links", subject)
+        elif not gpu.active and not gpu.cut:
+            self._all_down(gpu, model)
+        else:
+            self._some_up(gpu, model, last)
+
+    def _without(self, subject: str, model: Gpu | None) -> None:
+        if model is None or 0 in model.links:
+            self._leave_out(subject, "the driver says that it has no NVLink")
+            return
+        self._state.fail(
+            subject,
+            "no NVLink, says the driver",
+            _links(max(model.links)),
+            CAPABILITY,
+            cause="the driver was loaded with NVLink switched off, or the GPU lost it",
+            remedy="look for NVreg_NvLinkDisable in /etc/modprobe.d and dmesg; reset the GPU",
+        )
+        self._count.left_out(subject, _JUDGED_BY_STATE)
+        self._speed.left_out(subject, "no link is up")
+
+    def _of_no_model(self, gpu: GpuLinks) -> None:
+        """All that a GPU promises which is not in the table is that what it lists is up."""
+        subject = gpu.gpu.label
+        if gpu.active and not gpu.down and not gpu.cut:
+            self._state.good(subject)
+            self._count.good(subject)
+            self._speed.left_out(subject, "its model is not in the table of GPU models")
+        else:
+            name = gpu.gpu.name or "a GPU without a name"
+            self.all_unsure(f"{name} is not in the table of GPU models", subject)
+
+    def _all_down(self, gpu: GpuLinks, model: Gpu) -> None:
+        subject = gpu.gpu.label
+        kind = self._scope.kind(model)
+        if kind == BRIDGED:
+            self._leave_out(subject, NO_BRIDGE)
+            return
+        if kind == DIRECT and self._scope.part_of_a_board:
+            self._leave_out(subject, PART_OF_A_BOARD)
+            return
+        cause = (
+            "the GPU has not joined the fabric: fabric manager, NVSwitch or baseboard"
+            if kind == SWITCHED
+            else "the GPU's links did not train: baseboard, or the GPUs at their other ends"
+        )
+        self._state.fail(subject, "no link up", _links(max(model.links)), CAPABILITY, cause=cause)
+        self._count.left_out(subject, _JUDGED_BY_STATE)
+        self._speed.left_out(subject, "no link is up")
+
+    def _some_up(self, gpu: GpuLinks, model: Gpu, last: bool) -> None:
+        subject = gpu.gpu.label
+        kind = self._scope.kind(model)
+        if not gpu.active:
+            self.all_unsure("the listing is cut before its links", subject)
+            return
+        tally = self._state if kind == SWITCHED else self._count
+        enough = len(gpu.active) in model.links or len(gpu.active) > max(model.links)
+        if not enough and not gpu.down and not self._whole(gpu, last):
+            if not self._rate(gpu, model):
+                self._speed.unsure(subject, _short_listing(gpu))
+            self._state.unsure(subject, _short_listing(gpu))
+            self._count.unsure(subject, _short_listing(gpu))
+            return
+        if not self._rate(gpu, model):
+            self._speed.good(subject)
+        if enough:
+            tally.good(subject)
+        elif kind == DIRECT and self._scope.part_of_a_board:
+            tally.left_out(subject, PART_OF_A_BOARD)
+        else:
+            tally.bad(_fewer(tally.id, gpu, model, kind))
+        if kind == SWITCHED:
+            self._count.left_out(subject, _JUDGED_BY_STATE)
+        else:
+            self._state.good(subject)
+
+    def _whole(self, gpu: GpuLinks, last: bool) -> bool:
+        """Whether the listing of this GPU was not cut: another GPU or nothing more follows it."""
+        numbers = [link.id for link in gpu.links]
+        if gpu.cut:
+            return False
+        gap = numbers != list(range(len(numbers)))
+        if gap or not last:
+            return True
+        # nvidia-smi lists links that are down, too: as many of one GPU as of another.
+        most = max(len(entry.links) for entry in self._listed)
+        return len(numbers) == most and len(self._listed) == self._scope.missing_from
+
+    def _rate(self, gpu: GpuLinks, model: Gpu) -> bool:
+        """Whether a link was found that is slow."""
+        floor = data.RATE_FLOOR * model.link_gbps
+        slow = [link for link in gpu.active if link.gbps is not None and link.gbps < floor]
+        if not slow:
+            return False
+        rates = ", ".join(sorted({f"{link.gbps:g}" for link in slow}))
+        self._speed.fail(gpu.gpu.label, f"{rates} GB/s on {_named(slow)}", f"{model.link_gbps:g} GB/s", CAPABILITY)
+        return True
+
+
+def _short_listing(gpu: GpuLinks) -> str:
+    shown = _links(len(gpu.links))
+    if gpu.elided:
+        return f"somebody shortened the text after {shown}: the rest is not in the bundle"
+    return f"the listing ends after {shown}"
+
+
+def _fewer(check_id: str, gpu: GpuLinks, model: Gpu, kind: str) -> Check:
+    observed = f"{_links(len(gpu.active))} up"
+    if gpu.down:
+        observed += f"; {_named(gpu.down)} {gpu.down[0].state or 'down'}"
+    cause = {
+        SWITCHED: "a link between the GPU and its NVSwitch is down: baseboard or GPU",
+        BRIDGED: "an NVLink bridge is missing or badly seated",
+        DIRECT: "a link to another GPU of the board is down: baseboard or GPU",
+    }[kind]
+    remedy = "shut the host down, reseat the NVLink bridges of this card and look again" if kind == BRIDGED else ""
+    wanted = " or ".join(str(link) for link in model.links if link)
+    return failed(check_id, gpu.gpu.label, observed, f"{wanted} links up", CAPABILITY, cause=cause, remedy=remedy)
+
+
+def _links(count: int) -> str:
+    return f"{count} link{'' if count == 1 else 's'}"
+
+
+def _named(links: list[Link] | tuple[Link, ...]) -> str:
+    numbers = ", ".join(str(link.id) for link in links)
+    return f"link{'' if len(links) == 1 else 's'} {numbers}"

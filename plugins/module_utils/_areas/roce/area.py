@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The area roce as a whole: its checks in reading order. Facts and expectations in, checks out, no I/O."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Iterator
+
+from ..._data import rdma_drivers
+from ..._expect.expectations import CAPABILITY, Expectations, Expected
+from ..._ground.check import PASS, SKIP, Check, failed, passed, skipped, unknown
+from ..._ground.link import ETHERNET
+from ..._rails.roce import asked_soft, split
+from ..._rails.roce_ports import RoceFacts, RocePort
+from ..area import Area
+from ..machine.facts import Machine
+from . import check_gid, check_port, check_qos, entries, observe
+
+_KIND = "roce.rail.kind"
+_SOFT = "soft RoCE (RDMA in software)"
+_NOBODY = "nobody expects RoCE rails (ibready_expect.link_layer is not Ethernet)"
+
+
+def judge(facts: RoceFacts, machine: Machine, expect: Expectations) -> list[Check]:
+    """Every roce.* check of one host."""
+    layer, soft = expect.get("link_layer"), expect.get("soft_roce")
+    if layer is not None and layer.value != ETHERNET and soft is not None:
+        return _beside(facts, expect)
+    if (layer is None and soft is None) or (layer is not None and layer.value != ETHERNET):
+        checks = _all_skipped(_NOBODY)
+        if layer is None and facts.ports.value is None and not facts.devices.missing:
+            # Nobody says what the fabric is, and nobody could see it either.
+            checks[0] = unknown(checks[0].id, "host", facts.ports.why)
+        return checks
+    if facts.ports.value is None and not facts.devices.missing:
+        return [unknown(entry.id, "host", facts.ports.why) for entry in entries.ENTRIES]
+    rails, others = split(facts.ports.value or (), expect)
+    none = not rails and not facts.devices.value and soft is None
+    if none and machine.pci.known and not machine.hcas:
+        return _all_skipped("no HCA on the PCI bus and no RDMA device")
+    lost = list(_lost(facts, expect))
+    checks = lost if lost and not rails else [*lost, _present(facts, rails)]
+    checks += [_apart(port, why, expect) for port, why in others]
+    if not rails:
+        mine = ("roce.rail.present", _KIND) if others else ("roce.rail.present",)
+        why = "no RoCE rail: see roce.rail.present"
+        return checks + [skipped(entry.id, "host", why) for entry in entries.ENTRIES if entry.id not in mine]
+    judged: list[Check] = []
+    for port in rails:
+        judged.append(_kind(port, machine, expect))
+        judged += check_port.judge(port, expect)
+        judged += check_gid.judge(port, rails, expect)
+        judged += check_qos.judge(port, facts.nccl_tc, expect)
+    return checks + _gathered(judged)
+
+
+def _gathered(judged: list[Check]) -> list[Check]:
+    """The checks by id; what passed, or was skipped for one reason, on several rails as one."""
+    found: list[Check] = []
+    for check_id in dict.fromkeys(check.id for check in judged):
+        alike: dict[tuple[str, str], list[Check]] = {}
+        for check in judged:
+            if check.id != check_id:
+                continue
+            if check.result in (PASS, SKIP):
+                alike.setdefault((check.result, check.cause), []).append(check)
+            else:
+                found.append(check)
+        for some in alike.values():
+            found.append(some[0] if len(some) == 1 else _as_one(some))
+    return found
+
+
+def _as_one(some: list[Check]) -> Check:
+    names = ", ".join(check.subject for check in some)
+    seen = {check.observed for check in some}
+    observed = f"{names}: {seen.pop()}" if len(seen) == 1 else names
+    expected = some[0].expected if len({check.expected for check in some}) == 1 else ""
+    return replace(some[0], subject="host", observed=observed if some[0].result == PASS else "", expected=expected)
+
+
+def _all_skipped(why: str) -> list[Check]:
+    return [skipped(entry.id, "host", why) for entry in entries.ENTRIES]
+
+
+def _present(facts: RoceFacts, rails: list[RocePort]) -> Check:
+    check_id = "roce.rail.present"
+    if rails:
+        names = ", ".join(port.name for port in rails)
+        return passed(check_id, "host", names, "at least 1 Ethernet RDMA port", CAPABILITY)
+    devices = ", ".join(facts.devices.value or ())
+    cause = f"{devices} have other ports only" if devices else "the kernel knows no RDMA device"
+    return failed(check_id, "host", "none", "at least 1", CAPABILITY, cause=cause)
+
+
+def _beside(facts: RoceFacts, expect: Expectations) -> list[Check]:
+    """Soft RoCE on a host whose rails are InfiniBand: whether it is there, and where."""
+    if facts.ports.value is None and not facts.devices.missing:
+        return [unknown(entry.id, "host", facts.ports.why) for entry in entries.ENTRIES]
+    checks = list(_lost(facts, expect))
+    for port in facts.ports.value or ():
+        asked = asked_soft(port, expect)
+        checks += [] if asked is None else [_soft(port, asked)]
+    mine = {check.id for check in checks}
+    return checks + [entry for entry in _all_skipped(_NOBODY) if entry.id not in mine]
+
+
+def _apart(port: RocePort, why: str, expect: Expectations) -> Check:
+    """A port that is no rail; soft RoCE that is asked for has to be in its place all the same."""
+    asked = asked_soft(port, expect)
+    return skipped(_KIND, port.name, why) if asked is None else _soft(port, asked)
+
+
+def _lost(facts: RoceFacts, expect: Expectations) -> Iterator[Check]:
+    """The soft RoCE devices that the site asks for and the host does not have."""
+    wanted = expect.get("soft_roce")
+    there = [port.device for port in facts.ports.value or ()]
+    for name, netdev in (wanted.value if wanted is not None else {}).items():
+        if wanted is None or name in there:
+            continue
+        cause = f"rdma_rxe is not loaded, or {name} was deleted or never added on {netdev}"
+        remedy = (
+            "look at `journalctl -b -u 'ibready-soft-roce@*'` and `lsmod | grep rdma_rxe`; run role"
+            f" rdma again, which adds {name}"
+        )
+        expected = f"soft RoCE on {netdev}"
+        yield failed("roce.rail.present", name, "none", expected, wanted.source, cause=cause, remedy=remedy)
+
+
+def _soft(port: RocePort, wanted: Expected) -> Check:
+    """Soft RoCE that the site asks for is right where it is meant to be, and is no HCA."""
+    expected = f"{_SOFT} on {wanted.value}"
+    if port.netdev.value is None:
+        return unknown(_KIND, port.name, port.netdev.why)
+    observed = f"{_SOFT} on {port.netdev.value}"
+    if port.netdev.value == wanted.value:
+        return passed(_KIND, port.name, observed, expected, wanted.source)
+    cause = f"it sits on {port.netdev.value}: its traffic takes another network"
+    remedy = f"`rdma link delete {port.device}`, and run role rdma again (rdma_soft_roce)"
+    return failed(_KIND, port.name, observed, expected, wanted.source, cause=cause, remedy=remedy)
+
+
+def _kind(port: RocePort, machine: Machine, expect: Expectations) -> Check:
+    expected = "RoCE done by an HCA"
+    asked = asked_soft(port, expect)
+    if asked is not None:
+        return _soft(port, asked)
+    if port.protocol == rdma_drivers.ROCE:
+        return passed(_KIND, port.name, f"{port.model} {port.driver}", expected, CAPABILITY)
+    if port.protocol == rdma_drivers.SOFTWARE:
+        if machine.surely_simulated:
+            return skipped(_KIND, port.name, f"simulated node: {machine.surely_simulated}")
+        cause = "rdma_rxe or siw was set up on an interface without an HCA"
+        return failed(_KIND, port.name, port.protocol, expected, CAPABILITY, cause=cause)
+    driver = port.driver or "none that could be told"
+    return unknown(_KIND, port.name, f"nobody knows whether its driver ({driver}) speaks RoCE")
+
+
+AREA = Area("roce", lambda evidence, machine, _expect: observe.observe(evidence, machine), judge)

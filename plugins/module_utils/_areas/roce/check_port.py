@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge one RoCE rail's link and its network interface: facts in, checks out, no I/O."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ..._data import roce
+from ..._expect.expectations import CAPABILITY, Expectations
+from ..._ground.check import Check, failed, outcome, passed, skipped, unknown
+from ..._ground.link import gbps
+from ..._ground.look import look
+from ..._rails.ib import fast_enough, wanted_rate
+from ..._rails.roce import ACTIVE, asked_soft
+from ..._rails.roce_ports import RocePort
+from ..ib.check_port import set_key
+
+STATE_FIRST = "mend roce.port.state first"
+NOT_ACTIVE = "the port is {state}"
+_LINK_UP = "LinkUp"
+# An interface without a state machine of its own says unknown, and its carrier counts.
+_UP = ("up", "unknown")
+
+
+def judge(port: RocePort, expect: Expectations) -> Iterator[Check]:
+    """roce.port.* and roce.netdev.*"""
+    yield _state(port)
+    yield _physical_state(port)
+    yield _rate(port, expect)
+    yield _carrier(port)
+    yield _mtu(port, expect)
+
+
+def _state(port: RocePort) -> Check:
+    check_id = "roce.port.state"
+    if not port.state:
+        return unknown(check_id, port.name, "the kernel told no state")
+    if port.state == ACTIVE:
+        return passed(check_id, port.name, port.state, ACTIVE, CAPABILITY)
+    cause = ""
+    if port.operstate.value == "down" and port.physical_state == "Disabled":
+        cause = f"the interface {port.netdev.value} is switched off"
+    return failed(check_id, port.name, port.state, ACTIVE, CAPABILITY, cause=cause)
+
+
+def _physical_state(port: RocePort) -> Check:
+    check_id = "roce.port.physical_state"
+    if not port.physical_state:
+        return unknown(check_id, port.name, "the kernel told no physical state")
+    return outcome(port.physical_state == _LINK_UP, check_id, port.name, port.physical_state, _LINK_UP, CAPABILITY)
+
+
+def _rate(port: RocePort, expect: Expectations) -> Check:
+    check_id = "roce.port.rate"
+    if port.state and port.state != ACTIVE:
+        why = NOT_ACTIVE.format(state=port.state)
+        return unknown(check_id, port.name, why, remedy=STATE_FIRST)
+    if not port.rate or port.rate < 0:
+        return unknown(check_id, port.name, "the kernel told no rate")
+    observed = gbps(port.rate)
+    wanted_by = wanted_rate(expect)
+    if wanted_by is None and asked_soft(port, expect) is not None:
+        return skipped(check_id, port.name, f"soft RoCE: the kernel shows {observed} whatever the interface gives")
+    if wanted_by is None:
+        why = "nobody expects a rate of this port"
+        return unknown(check_id, port.name, why, observed=observed, remedy=set_key("rate_gbps"))
+    wanted, exact = wanted_by
+    expected = gbps(wanted.value) if exact else f"at least {gbps(wanted.value)}"
+    if fast_enough(port.rate, wanted, exact):
+        return passed(check_id, port.name, observed, expected, wanted.source)
+    cause = ""
+    if port.rate > wanted.value:
+        cause = "the inventory expects less than the hardware gives; correct ibready_expect"
+    return failed(check_id, port.name, observed, expected, wanted.source, cause=cause)
+
+
+def _carrier(port: RocePort) -> Check:
+    check_id, expected = "roce.netdev.carrier", "up, with carrier"
+    state = port.operstate.value
+
+    def judged(carrier: bool) -> Check:
+        observed = f"{port.netdev.value} is {state}, {'with' if carrier else 'without'} carrier"
+        if carrier and state in _UP:
+            return passed(check_id, port.name, observed, expected, CAPABILITY)
+        cause = ""
+        if not carrier and port.physical_state == "Disabled":
+            cause = "the interface is switched off"
+        return failed(check_id, port.name, observed, expected, CAPABILITY, cause=cause)
+
+    if state is None:
+        return unknown(check_id, port.name, port.operstate.why or port.netdev.why)
+    return look(check_id, port.name, port.carrier, judged)
+
+
+def _mtu(port: RocePort, expect: Expectations) -> Check:
+    check_id = "roce.netdev.mtu"
+    wanted = expect.get("roce_mtu")
+
+    if wanted is None and asked_soft(port, expect) is not None:
+        return skipped(check_id, port.name, "soft RoCE: no HCA's packets are expected of it")
+
+    def judged(mtu: int) -> Check:
+        carried = next((entry for entry in roce.RDMA_MTUS if mtu - roce.HEADERS >= entry), 0)
+        observed = f"{port.netdev.value} {mtu}, RDMA MTU {carried}"
+        if wanted is not None:
+            return outcome(mtu == wanted.value, check_id, port.name, observed, wanted.value, wanted.source)
+        expected = f"at least {roce.RDMA_MTU + roce.HEADERS}, for RDMA MTU {roce.RDMA_MTU}"
+        return outcome(carried >= roce.RDMA_MTU, check_id, port.name, observed, expected, CAPABILITY)
+
+    return look(check_id, port.name, port.mtu, judged)

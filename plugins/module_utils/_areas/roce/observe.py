@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gather the facts of RoCE ports."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TypeVar
+
+from ..._data import rdma_drivers
+from ..._evidence import ask
+from ..._evidence.sources import Evidence, Unavailable
+from ..._ground.link import ETHERNET
+from ..._ground.reading import Reading
+from ..._ground.text import ParseError, to_int
+from ..._parse import dcb, gid, mlnx_qos
+from ..._parse.ibstat import Ca, Port
+from ..._rails.roce_ports import UNSET, GidEntry, Qos, RoceFacts, RocePort
+from ..ib import sysfs
+from ..machine.facts import Machine
+
+T = TypeVar("T")
+
+_NET = "/sys/class/net"
+_SWITCHES = tuple(f"{side}/{priority}" for side in ("roce_np", "roce_rp") for priority in range(8))
+IB = "/sys/class/infiniband"
+CM = "/sys/kernel/config/rdma_cm"
+NCCL_CONF = "/etc/nccl.conf"
+# Tables have 256 entries and more, filled from the start: so many empty ones in a row, after an
+# address that other hosts can be reached with, are the end of what is in use.
+_EMPTY_ROW = 32
+_TCLASS = re.compile(r"Global tclass=([0-9]{1,3})")
+_NCCL_TC = re.compile(r"^[ \t]*NCCL_IB_TC[ \t]*=[ \t]*([0-9a-fA-FxX-]{1,10})", re.MULTILINE)
+_INTERFACE = re.compile(r"[^/\s]{1,40}")
+# Port names of representors, which carry no traffic of the port's own: pf0vf3, pf1sf0, pf0hpf.
+_REPRESENTOR = re.compile(r"(?:c[0-9]{1,3})?pf[0-9]{1,3}(?:vf|sf|hpf)[0-9]{0,5}")
+
+
+def observe(evidence: Evidence, machine: Machine) -> RoceFacts:
+    """Every RDMA port with an Ethernet link layer; of an InfiniBand port nothing is asked."""
+    devices = ask.names(evidence, IB).map(tuple)
+    if devices.value is None:
+        return RoceFacts(devices, Reading(None, devices.why, devices.missing), _nccl_tc(evidence))
+    try:
+        found = sysfs.read_cas(evidence)
+    except (Unavailable, ParseError) as exc:
+        return RoceFacts(devices, Reading(None, str(exc)), _nccl_tc(evidence))
+    closed = [ca.name for ca in found if ca.n_ports is None]
+    if closed:
+        return RoceFacts(devices, Reading(None, f"{', '.join(closed)}: the ports cannot be listed"), _nccl_tc(evidence))
+    blank = [f"{ca.name}/{port.num}" for ca in found for port in ca.ports if not port.link_layer]
+    if blank:
+        why = f"{', '.join(blank)}: the kernel shows no link layer"
+        return RoceFacts(devices, Reading(None, why), _nccl_tc(evidence))
+    ports = tuple(
+        _port(evidence, machine, ca, port) for ca in found for port in ca.ports if port.link_layer == ETHERNET
+    )
+    return RoceFacts(devices, Reading(ports), _nccl_tc(evidence))
+
+
+def _port(evidence: Evidence, machine: Machine, ca: Ca, port: Port) -> RocePort:
+    base = f"{IB}/{ca.name}"
+    address, driver, virtual = _function(evidence, machine, base)
+    gids, gids_read = _gids(evidence, f"{base}/ports/{port.num}")
+    netdev = _netdev(evidence, base, port.num, gids)
+    uplink = _uplink(evidence, base, netdev)
+    shown = f"{_NET}/{netdev.value}" if netdev.value else ""
+    return RocePort(
+        device=ca.name,
+        num=port.num,
+        model=ca.type,
+        address=address,
+        driver=driver,
+        protocol=_protocol(evidence, base, address, driver),
+        virtual=virtual,
+        state=port.state,
+        physical_state=port.physical_state,
+        rate=port.rate,
+        netdev=netdev,
+        uplink=uplink.value or "",
+        operstate=ask.text(evidence, f"{shown}/operstate") if shown else _same(netdev),
+        carrier=_carrier(evidence, shown) if shown else _same(netdev),
+        mtu=ask.file(evidence, f"{shown}/mtu", to_int) if shown else _same(netdev),
+        gids=gids,
+        gids_read=gids_read,
+        qos=_observe(evidence, uplink),
+        traffic_class=ask.file(evidence, f"{base}/tc/{port.num}/traffic_class", _tclass),
+        cm_tos=ask.file(evidence, f"{CM}/{ca.name}/ports/{port.num}/default_roce_tos", to_int),
+        cm_mode=ask.text(evidence, f"{CM}/{ca.name}/ports/{port.num}/default_roce_mode"),
+    )
+
+
+def _same(reading: Reading[str]) -> Reading[T]:
+    return Reading(None, reading.why or "the port has no network interface")
+
+
+def _function(evidence: Evidence, machine: Machine, base: str) -> tuple[str, str, bool]:
+    """PCI address, driver, and whether it is a virtual function; "" for software devices."""
+    target = ask.link(evidence, f"{base}/device").value
+    if not target:
+        return "", "", False
+    address = posixpath.basename(target.rstrip("/"))
+    known = next((function for function in machine.functions if function.address == address), None)
+    driver = known.driver if known and known.driver is not None else None
+    if driver is None:
+        bound = ask.link(evidence, f"{base}/device/driver").value or ""
+        driver = posixpath.basename(bound)
+    return address, driver, bool(known and known.virtual)
+
+
+def _protocol(evidence: Evidence, base: str, address: str, driver: str) -> str:
+    if ask.text(evidence, f"{base}/node_type").value == rdma_drivers.IWARP_NODE:
+        return rdma_drivers.IWARP
+    if address:
+        return rdma_drivers.PROTOCOLS.get(driver, "")
+    device = ask.link(evidence, f"{base}/device")
+    return rdma_drivers.SOFTWARE if device.missing else ""
+
+
+def _gids(evidence: Evidence, base: str) -> tuple[Reading[tuple[GidEntry, ...]], int]:
+    """The entries in use, and how many of the table were read."""
+    names = ask.names(evidence, f"{base}/gids")
+    if names.value is None:
+        return Reading(None, names.why), 0
+    indexes = sorted(int(name) for name in names.value if name.isascii() and name.isdecimal())
+    found: list[GidEntry] = []
+    empty = 0
+    for index in indexes:
+        if empty >= _EMPTY_ROW and any(item.usable for item in found):
+            return Reading(tuple(found)), index
+        entry = ask.file(evidence, f"{base}/gids/{index}", gid.parse)
+        if entry.value is None:
+            return Reading(None, entry.why), index
+        empty = empty + 1 if entry.value.kind == gid.EMPTY else 0
+        if empty:
+            continue
+        # The kernel refuses to tell the type and interface of an entry that is not in use.
+        kind = ask.text(evidence, f"{base}/gid_attrs/types/{index}")
+        if kind.value is None:
+            return Reading(None, kind.why), index
+        netdev = ask.text(evidence, f"{base}/gid_attrs/ndevs/{index}").value or ""
+        found.append(GidEntry(index, entry.value.address, entry.value.kind, kind.value, netdev))
+    return Reading(tuple(found)), len(indexes)
+
+
+def _netdev(evidence: Evidence, base: str, num: int, gids: Reading[tuple[GidEntry, ...]]) -> Reading[str]:
+    """The interface that the port's addresses are on: a bond's, where there is one.
+
+    Soft RoCE says itself which one it sits on.
+    """
+    parent = ask.text(evidence, f"{base}/parent").value or ""
+    if _INTERFACE.fullmatch(parent):
+        return Reading(parent)
+    for entry in gids.value or ():
+        if _INTERFACE.fullmatch(entry.netdev):
+            return Reading(entry.netdev)
+    own = _own_netdevs(evidence, base)
+    if own.value is None:
+        return Reading(None, own.why)
+    for name in own.value:
+        if ask.text(evidence, f"{_NET}/{name}/dev_port").value == str(num - 1):
+            return Reading(name)
+    return Reading(own.value[0]) if own.value else Reading(None, "it has no network interface")
+
+
+def _own_netdevs(evidence: Evidence, base: str) -> Reading[list[str]]:
+    """The interfaces of the PCI function itself, without representors of virtual functions."""
+    names = ask.names(evidence, f"{base}/device/net")
+    return names.map(
+        lambda found: [
+            name
+            for name in found
+            if not _REPRESENTOR.fullmatch(ask.text(evidence, f"{_NET}/{name}/phys_port_name").value or "")
+        ]
+    )
+
+
+def _uplink(evidence: Evidence, base: str, netdev: Reading[str]) -> Reading[str]:
+    """The interface of the function itself, which keeps the priorities; a bond keeps none."""
+    own = _own_netdevs(evidence, base).value or []
+    return netdev if not own or netdev.value in own else Reading(own[0])
+
+
+def _carrier(evidence: Evidence, shown: str) -> Reading[bool]:
+    """False as well for an interface that is switched off, of which the kernel tells nothing."""
+    reported = ask.text(evidence, f"{shown}/carrier")
+    if reported.value is None and ask.text(evidence, f"{shown}/operstate").value == "down":
+        return Reading(False)
+    return reported.map(lambda text: text == "1")
+
+
+def _tclass(text: str) -> int:
+    """The first line of the driver's traffic class file; empty where nothing is set."""
+    match = _TCLASS.match(text)
+    if match is not None:
+        return int(match.group(1))
+    if text:
+        raise ValueError("not 'Global tclass=N'")
+    return UNSET
+
+
+def _nccl_tc(evidence: Evidence) -> Reading[int]:
+    return ask.file(evidence, NCCL_CONF, _nccl_setting)
+
+
+def _nccl_setting(text: str) -> int:
+    found = _NCCL_TC.findall(text)
+    if not found:
+        return UNSET
+    return int(found[-1], 0)
+
+
+def _observe(evidence: Evidence, uplink: Reading[str]) -> Qos:
+    """All of it, of the interface of this name."""
+    if uplink.value is None:
+        why = uplink.why or "the port has no network interface"
+        return Qos(Reading(None, why), Reading(None, why), Reading(None, why), Reading(None, why))
+    name = uplink.value
+    reported = ask.command(evidence, "mlnx_qos", mlnx_qos.parse, "-i", name)
+    ecn = _ecn(evidence, f"{_NET}/{name}/ecn")
+    if reported.value is not None and reported.value.trust and reported.value.pfc is not None:
+        priority = Reading(reported.value.priority)
+        return Qos(Reading(reported.value.trust), Reading(reported.value.pfc), priority, ecn)
+    pfc = ask.command(evidence, "dcb", dcb.parse_pfc, "pfc", "show", "dev", name)
+    rules = ask.command(evidence, "dcb", dcb.parse_app, "app", "show", "dev", name)
+    return Qos(
+        _or_why(rules.map(lambda found: "dscp" if found else "pcp"), reported),
+        _or_why(pfc, reported),
+        _or_why(rules, reported),
+        ecn,
+    )
+
+
+def _or_why(reading: Reading[T], first: Reading[mlnx_qos.Qos]) -> Reading[T]:
+    return reading if reading.known else Reading(None, f"{first.why}; {reading.why}")
+
+
+def _ecn(evidence: Evidence, base: str) -> Reading[tuple[tuple[str, bool], ...]]:
+    there = ask.names(evidence, base)
+    if there.value is None:
+        return Reading(None, there.why, there.missing)
+    found = []
+    for switch in _SWITCHES:
+        side, priority = switch.split("/")
+        reported = ask.text(evidence, f"{base}/{side}/enable/{priority}")
+        if reported.value is None:
+            return Reading(None, reported.why)
+        found.append((switch, reported.value == "1"))
+    return Reading(tuple(found))

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The area stack as a whole: its checks in reading order. Facts and expectations in, checks out, no I/O."""
+
+from __future__ import annotations
+
+from ..._expect.expectations import Expectations
+from ..._ground.check import Check
+from ..area import Area
+from ..machine.facts import Machine
+from . import check_beegfs, check_gpudirect, check_lock, check_modules, check_mpi, check_next, check_rdma, observe
+from .check_installed import installed
+from .facts import StackFacts
+
+
+def judge(facts: StackFacts, machine: Machine, expect: Expectations) -> list[Check]:
+    """Every stack.* check of one host."""
+    ours = installed(facts)
+    return [
+        *check_rdma.judge(facts, machine),
+        *check_modules.judge(facts, machine, ours),
+        *check_next.judge(facts.next, machine),
+        *check_gpudirect.judge(facts, machine, expect),
+        *check_lock.judge(facts, machine, expect, ours),
+        *check_mpi.judge(facts, machine),
+        check_beegfs.judge(facts, machine),
+    ]
+
+
+AREA = Area("stack", lambda evidence, machine, _expect: observe.observe(evidence, machine), judge)

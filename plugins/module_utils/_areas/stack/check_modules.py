@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge whether drivers are there for the running kernel, and packages installed to the end."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ..._data import stack_components
+from ..._expect.expectations import CAPABILITY
+from ..._ground.check import Check, failed, passed, skipped, unknown
+from ..._ground.look import look
+from ..._ground.reading import Reading
+from ..._parse.packages import Package
+from ..machine.facts import Machine
+from .check_installed import Stack
+from .facts import Dkms, StackFacts
+
+_BUILT = "stack.kmod.built"
+_WHOLE = "stack.packages.whole"
+# Beginnings of the names that DKMS knows a driver by.
+_DKMS = {"nvidia": ("nvidia",), "mlx5_core": ("mlnx-ofed-kernel", "mlnx-ofa_kernel")}
+_PACKAGES = {
+    "nvidia": stack_components.DRIVER_MODULES,
+    "mlx5_core": ("mlnx-of", "kmod-mlnx-of"),
+}
+
+
+def judge(facts: StackFacts, machine: Machine, ours: Reading[Stack]) -> Iterator[Check]:
+    """stack.kmod.built and stack.packages.whole."""
+    yield _nvidia(facts, machine)
+    yield _mlx5(facts, machine, ours)
+    yield look(_WHOLE, "host", facts.packages, _packages)
+
+
+def _nvidia(facts: StackFacts, machine: Machine) -> Check:
+    if machine.without_hardware:
+        return skipped(_BUILT, "nvidia", f"simulated node: {machine.without_hardware}")
+    if machine.has_gpus is False:
+        return skipped(_BUILT, "nvidia", "no NVIDIA GPU on the PCI bus")
+    if machine.has_gpus is None:
+        return unknown(_BUILT, "nvidia", machine.gpus.why)
+    return _built("nvidia", facts, machine, facts.driver.known)
+
+
+def _mlx5(facts: StackFacts, machine: Machine, ours: Reading[Stack]) -> Check:
+    if machine.without_hardware:
+        return skipped(_BUILT, "mlx5_core", f"simulated node: {machine.without_hardware}")
+    if ours.value is None:
+        return unknown(_BUILT, "mlx5_core", ours.why)
+    if not ours.value.vendor or not ours.value.modules:
+        return skipped(_BUILT, "mlx5_core", "no vendor's modules: they come with the kernel")
+    return _built("mlx5_core", facts, machine, False)
+
+
+def _built(name: str, facts: StackFacts, machine: Machine, loaded: bool) -> Check:
+    """``loaded``: from wherever, which is enough where nothing of it is installed here."""
+    kernel = machine.kernel.value or ""
+    expected = f"a module for {kernel}"
+    mine = [dkm for dkm in facts.dkms.value or () if dkm.name.startswith(_DKMS[name])]
+    packages = [package for package in facts.packages.value or () if package.name.startswith(_PACKAGES[name])]
+
+    def files(found: dict[str, str]) -> Check:
+        path = found.get(name, "")
+        # The kernel brings an mlx5_core of its own; depmod names it where there is no other.
+        if path and not (name == "mlx5_core" and path.startswith("kernel/")):
+            return passed(_BUILT, name, path, expected, CAPABILITY)
+        if facts.dkms.value is None:
+            return unknown(_BUILT, name, facts.dkms.why)
+        if not mine and not packages:
+            if facts.packages.value is None:
+                return unknown(_BUILT, name, facts.packages.why)
+            if loaded:
+                return passed(_BUILT, name, "loaded from outside of /lib/modules", expected)
+        return failed(_BUILT, name, _seen(mine, path), expected, CAPABILITY, cause=_why(mine, kernel))
+
+    def none() -> Check:
+        if loaded and not mine and not packages and facts.packages.known:
+            return passed(_BUILT, name, "loaded from outside of /lib/modules", expected)
+        return unknown(_BUILT, name, facts.files.why)
+
+    return look(_BUILT, name, facts.files, files, missing=none)
+
+
+def _seen(mine: list[Dkms], path: str) -> str:
+    built = sorted({kernel for entry in mine for kernel in entry.kernels})
+    if built:
+        return f"built for {', '.join(built)}"
+    return f"only the kernel's own {path}" if path else "none"
+
+
+def _why(mine: list[Dkms], kernel: str) -> str:
+    names = ", ".join(f"{entry.name}/{entry.version}" for entry in mine)
+    if not mine:
+        return "no module is installed for this kernel: a package of modules for another one"
+    if any(kernel in entry.kernels for entry in mine):
+        return f"DKMS built {names} for this kernel, but did not install it"
+    return f"DKMS did not build {names} for this kernel: its headers were missing, or it failed"
+
+
+def _packages(found: tuple[Package, ...]) -> Check:
+    broken = [f"{package.name} {package.version}".strip() for package in found if not package.whole]
+    expected = "every package installed to the end"
+    if broken:
+        return failed(_WHOLE, "host", ", ".join(broken), expected, CAPABILITY)
+    return passed(_WHOLE, "host", f"{len(found)} packages of the stack", expected, CAPABILITY)

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The catalog's entries for the installed stack (stack.*)."""
+
+from __future__ import annotations
+
+from ..._ground.catalog import declare, error, warning
+
+_PACKAGES = "/var/lib/dpkg/status|rpm_qa"
+
+ENTRIES = declare(
+    warning(
+        "stack.rdma.version",
+        "It is known which RDMA stack the host has",
+        "Told by ofed_info, else by the packages, else by the loaded modules. The distribution's "
+        "own (inbox) stack is one of the stacks that are supported.",
+        ("no RDMA packages are installed", "ofed_info and the package database cannot be read"),
+        "run playbooks/converge.yml (role ibready.cluster.rdma), then `ofed_info -s` or `dpkg -l rdma-core` by hand",
+        (f"{_PACKAGES}|ofed_info|/sys/module/mlx5_core",),
+    ),
+    error(
+        "stack.rdma.single",
+        "Packages of one RDMA stack only are installed",
+        "Parts of two stacks beside each other break at the next upgrade at the latest: libraries "
+        "and kernel modules that were never tested together, or two libibverbs of which a program "
+        "takes any.",
+        (
+            "a second stack was installed without removing the first",
+            "a distribution upgrade replaced a part of the vendor's packages",
+        ),
+        "drain the host, remove both stacks (`ofed_uninstall.sh`, or purge what "
+        "`dpkg -l | grep -E 'mlnx|doca|rdma'` shows), then install the planned one alone",
+        (_PACKAGES,),
+    ),
+    error(
+        "stack.rdma.loaded",
+        "The loaded HCA driver is the one of the installed stack",
+        "After an upgrade of the kernel or of the stack the old or the kernel's own mlx5_core may "
+        "be in memory, without peer memory and other functions of the vendor's.",
+        (
+            "the modules were not built for the running kernel, so the kernel's own was loaded",
+            "neither openibd nor the host was restarted since the stack was installed",
+        ),
+        "compare `cat /sys/module/mlx5_core/version` with `ofed_info -s`; run `dkms status`, build "
+        "what is missing, rebuild the initramfs, then reboot the drained host",
+        ("/sys/module/mlx5_core", "/sys/module/mlx5_core/version", f"{_PACKAGES}|ofed_info"),
+    ),
+    warning(
+        "stack.rdma.userspace",
+        "libibverbs fits the kernel modules",
+        "Programs on the host speak to the modules through libibverbs. Another stack's or "
+        "release's works in part only; containers bring their own.",
+        ("only one half of the stack was installed or upgraded",),
+        "install the planned stack whole, from one source; compare "
+        "`dpkg -l libibverbs1` (`rpm -q libibverbs`) with `ofed_info -s`",
+        (_PACKAGES,),
+    ),
+    error(
+        "stack.kmod.built",
+        "Vendors' kernel modules are there for the running kernel",
+        "A new kernel starts without modules that nobody built for it: no GPUs, or HCAs on the kernel's own driver.",
+        (
+            "the kernel was upgraded and its headers were not, so DKMS could not build",
+            "the build failed: see make.log below /var/lib/dkms",
+        ),
+        "install the headers of the running kernel, run `dkms autoinstall -k $(uname -r)`, read "
+        "/var/lib/dkms/*/*/build/make.log if it fails, then reboot the drained host",
+        ("/lib/modules/*/modules.dep", "/proc/sys/kernel/osrelease"),
+    ),
+    warning(
+        "stack.kmod.next",
+        "The kernel that boots next has the modules that the host runs with",
+        "Where a newer kernel waits for the next boot, what DKMS has not built for it and what "
+        "comes as a package for one kernel only is missing after it: no GPUs, no RDMA, no storage.",
+        (
+            "the kernel was upgraded and its headers were not, so DKMS could not build",
+            "the build for the new kernel failed: see make.log below /var/lib/dkms",
+        ),
+        "install the headers of the new kernel and run `dkms autoinstall -k KERNEL` (role "
+        "ibready.cluster.reboot_gate does so before it reboots), before anybody reboots",
+        ("/boot", "/proc/sys/kernel/osrelease", "/lib/modules"),
+    ),
+    error(
+        "stack.packages.whole",
+        "Every package of the stack is installed to the end",
+        "dpkg keeps what it could not configure half installed, mostly because a kernel module could not be built.",
+        ("a package's installation failed, mostly while DKMS built its modules",),
+        "run `dpkg --audit`, then `dpkg --configure -a` and read what it says",
+        (_PACKAGES,),
+    ),
+    error(
+        "stack.gpudirect.path",
+        "HCAs can reach GPU memory by themselves (GPUDirect RDMA)",
+        "Either through DMA-BUF (the driver's open kernel modules on a kernel that is new "
+        "enough) or through nvidia_peermem, registered with a vendor's RDMA stack. Without either, "
+        "all traffic between nodes is copied through host memory: several times slower.",
+        (
+            "nvidia_peermem is not loaded and the proprietary kernel modules have no DMA-BUF",
+            "nvidia_peermem was built before the RDMA stack was installed",
+        ),
+        "use the open kernel modules; or rebuild the NVIDIA modules after the RDMA stack "
+        "(`dkms build --force`), then `modprobe nvidia-peermem` and look for nv_mem in "
+        "/sys/kernel/mm/memory_peers",
+        ("/proc/driver/nvidia/version|/sys/kernel/mm/memory_peers", "/sys/class/infiniband"),
+    ),
+    warning(
+        "stack.gpudirect.nccl",
+        "The host's NCCL sees the way to GPU memory that there is",
+        "NCCL looks for files that differ from release to release, and copies through host memory "
+        "without a word where it finds none. Jobs that bring their own NCCL are not judged.",
+        ("NCCL is older than the way that this host offers",),
+        "install the planned NCCL; NCCL_DEBUG=INFO shows GDRDMA behind NET/IB where it is used",
+        (
+            _PACKAGES,
+            "/proc/driver/nvidia/version|/sys/kernel/mm/memory_peers",
+            "/sys/class/infiniband",
+        ),
+    ),
+    error(
+        "stack.lock.match",
+        "The installed stack is the planned one",
+        "Every component that stack.lock.yml names for this host, compared with what is there.",
+        ("a package was changed by hand or by an unattended upgrade",),
+        "install the planned version again; or, if the change is wanted, change the plan",
+        (_PACKAGES, "/proc/driver/nvidia/version"),
+    ),
+    warning(
+        "stack.lock.matrix",
+        "The lock was made with today's compatibility matrix",
+        "What goes together is written in matrix/ and in the site's own files. A lock that was "
+        "made with another matrix may keep to a stack that is known to be bad by now.",
+        ("ibready or the site's matrix files were updated", "the lock is another checkout's"),
+        "see what would change with `ansible-playbook playbooks/plan.yml -e stack_relock=true "
+        "--check`, and move the lock when it suits",
+        (),
+    ),
+    warning(
+        "stack.mpi.pml",
+        "Open MPI on the host sends through UCX",
+        "Between nodes Open MPI takes UCX for RDMA, and TCP where UCX is left out. Debian's and "
+        "Ubuntu's packages leave it out by a line of their own (`pml = ^ucx`).",
+        (
+            "the distribution's openmpi-mca-params.conf leaves UCX out",
+            "this Open MPI was built without UCX",
+        ),
+        "run role ibready.cluster.mpi (`mpi_manage: true`), or put `pml = ucx` at the end of "
+        "openmpi-mca-params.conf; a job can say `mpirun --mca pml ucx`",
+        ("ompi_info",),
+    ),
+    warning(
+        "stack.mpi.transports",
+        "UCX reaches an RDMA device",
+        "UCX lists what it can send through on this host. Without rc, dc or ud on an active port MPI goes over TCP.",
+        (
+            "the package with UCX's InfiniBand transports is not installed (ucx-ib on EL)",
+            "no port is active, or programs may not open /dev/infiniband/uverbs*",
+        ),
+        "run `ucx_info -d | grep -A1 Transport` as the job's user; see ib.port.* and "
+        "host.rdma.devices of the same host",
+        ("ucx_info",),
+    ),
+    warning(
+        "stack.mpi.ucx_conf",
+        "UCX's own file keeps no job from RDMA",
+        "/etc/ucx/ucx.conf counts for every job of the host that does not say otherwise. UCX_TLS "
+        "without rc, ud or dc, and UCX_NET_DEVICES without an RDMA device, leave TCP, or nothing "
+        "that Open MPI takes UCX for.",
+        (
+            "somebody tried something out there, and left it",
+            "the file names devices of another host",
+        ),
+        "take the line out of /etc/ucx/ucx.conf; `ucx_info -c | grep -E 'TLS|NET_DEVICES'` shows what jobs get",
+        ("ucx_info",),
+    ),
+    warning(
+        "stack.beegfs.transport",
+        "The BeeGFS client speaks to its servers by RDMA",
+        "A client that cannot connect by RDMA falls back to TCP without a word, and stays there "
+        "for a while. Data and metadata are several times slower then.",
+        (
+            "the client's kernel module was built without RDMA, or against another RDMA stack",
+            "a server's address is not reachable by RDMA from this host",
+            "connInterfacesFile puts an interface without RDMA first",
+        ),
+        "read `dmesg | grep -i beegfs` and `beegfs-net` (BeeGFS 8: `beegfs health net`); run role "
+        "ibready.cluster.beegfs_client, rebuild the client's module, and mount anew",
+        ("/proc/fs/beegfs/*/storage_nodes", "/proc/fs/beegfs/*/meta_nodes"),
+    ),
+)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The facts of the installed stack: gathered by observe.py."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ..._ground.reading import Reading
+from ..._parse.beegfs_net import BeegfsNode
+from ..._parse.ofed_info import OfedInfo
+from ..._parse.ompi_info import OmpiInfo
+from ..._parse.packages import Package
+from ..._parse.ucx_info import UcxInfo
+from .kmods_facts import KmodFacts
+
+
+@dataclass(frozen=True)
+class Dkms:
+    """A module package that DKMS knows, and the kernels that it was built for."""
+
+    name: str
+    version: str
+    kernels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Driver:
+    """The NVIDIA driver that is loaded; ``open``: its open kernel modules."""
+
+    version: str
+    open: bool
+
+
+@dataclass(frozen=True)
+class PeerMemory:
+    """``modules``: those of nvidia-peermem's kind that are loaded. ``clients``: who registered
+    with the RDMA stack. ``symbol``: whether a vendor stack exports what nvidia-peermem is built
+    against; looked for only where nobody registered."""
+
+    modules: Reading[tuple[str, ...]] = field(default_factory=Reading)
+    clients: Reading[tuple[str, ...]] = field(default_factory=Reading)
+    symbol: Reading[bool] = field(default_factory=Reading)
+
+
+@dataclass(frozen=True)
+class Beegfs:
+    """``nodes``: the servers of every mounted file system, with the connections of now; missing
+    where none is mounted. ``use_rdma``: what the client's file says."""
+
+    nodes: Reading[tuple[BeegfsNode, ...]] = field(default_factory=Reading)
+    use_rdma: Reading[bool] = field(default_factory=Reading)
+
+
+@dataclass(frozen=True)
+class StackFacts:
+    """``packages``: those that some check asks for, by ``database`` (dpkg or rpm).
+
+    ``devices``: RDMA devices; ``fabric``: whether one has an InfiniBand port. ``mlx5``: version of
+    the loaded mlx5_core, "" where it tells none, as the kernel's own does; missing where it is not
+    loaded. ``files``: the file that modprobe would load, by module. ``verbs``: every libibverbs.
+    ``ompi``, ``ucx``: missing where Open MPI or ucx_info is not installed. ``ucx_conf``: what UCX's
+    own file sets for every job, by name; missing where there is no file.
+    """
+
+    ofed: Reading[OfedInfo] = field(default_factory=Reading)
+    packages: Reading[tuple[Package, ...]] = field(default_factory=Reading)
+    database: str = ""
+    devices: Reading[tuple[str, ...]] = field(default_factory=Reading)
+    fabric: Reading[bool] = field(default_factory=Reading)
+    mlx5: Reading[str] = field(default_factory=Reading)
+    files: Reading[dict[str, str]] = field(default_factory=Reading)
+    dkms: Reading[tuple[Dkms, ...]] = field(default_factory=Reading)
+    next: KmodFacts = field(default_factory=KmodFacts)
+    verbs: Reading[tuple[str, ...]] = field(default_factory=Reading)
+    driver: Reading[Driver] = field(default_factory=Reading)
+    peer: PeerMemory = field(default_factory=PeerMemory)
+    cuda: Reading[str] = field(default_factory=Reading)
+    ompi: Reading[OmpiInfo] = field(default_factory=Reading)
+    ucx: Reading[UcxInfo] = field(default_factory=Reading)
+    ucx_conf: Reading[dict[str, str]] = field(default_factory=Reading)
+    beegfs: Beegfs = field(default_factory=Beegfs)
+
+    def package(self, *names: str) -> Package | None:
+        """The first of these that is installed, in this order."""
+        installed = {package.name: package for package in self.packages.value or ()}
+        return next((installed[name] for name in names if name in installed), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)

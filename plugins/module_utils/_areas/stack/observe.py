@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gather the facts of the installed stack."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Callable, TypeVar
+
+from ..._data import gpudirect, rdma_packages, stack_components
+from ..._data.mpi import UCX_FILE
+from ..._evidence import ask
+from ..._evidence.sources import Evidence, Missing, Unavailable
+from ..._ground.link import INFINIBAND
+from ..._ground.reading import Reading
+from ..._parse import modules_dep, ofed_info, ompi_info, ucx_info
+from ..._parse.packages import Package
+from ..host import packages
+from ..machine.facts import Machine
+from . import observe_beegfs, observe_kmods
+from .facts import Dkms, Driver, PeerMemory, StackFacts
+from .kmods_facts import KmodFacts
+
+T = TypeVar("T")
+
+DKMS = "/var/lib/dkms"
+DEVICES = "/sys/class/infiniband"
+MLX5 = "/sys/module/mlx5_core"
+NVIDIA = "/proc/driver/nvidia/version"
+CUDA = "/usr/local/cuda/version.json"
+# Who keeps packages where, by ID and ID_LIKE of os-release. A tool of the other kind may be
+# installed, too, so only a system that is in neither list is asked for both.
+_DATABASES = {
+    "dpkg": ("debian", "ubuntu"),
+    "rpm": ("rhel", "fedora", "centos", "suse", "sles", "amzn", "azurelinux", "mariner"),
+}
+_DRIVER = re.compile(r"Kernel Module +(?:for +\S{1,20} +)?([0-9]{1,5}\.[0-9]{1,5}(?:\.[0-9]{1,5})?)")
+_LIBRARY = "libibverbs.so.1"
+# Of all modules that modprobe would find, those that a check asks for.
+_MODULES = ("mlx5_core", "nvidia", "nvidia_peermem")
+
+
+def observe(evidence: Evidence, machine: Machine) -> StackFacts:
+    """Packages, modules on the disk and in the kernel, and the ways of GPUDirect."""
+    installed, database = _packages(evidence)
+    devices = ask.names(evidence, DEVICES).map(tuple)
+    return StackFacts(
+        ofed=_ofed(evidence),
+        packages=installed,
+        database=database,
+        devices=devices,
+        fabric=_has_infiniband(evidence, devices.value or ()),
+        mlx5=_module_version(evidence, MLX5),
+        files=_module_files(evidence, machine),
+        dkms=_dkms(evidence, machine),
+        next=KmodFacts() if machine.container else observe_kmods.observe(evidence),
+        verbs=_verbs(evidence),
+        driver=ask.file(evidence, NVIDIA, driver_version),
+        peer=_peer_memory(evidence, machine),
+        cuda=ask.file(evidence, CUDA, _cuda_version),
+        ompi=ask.optional(evidence, "ompi_info", ompi_info.parse),
+        ucx=ask.optional(evidence, "ucx_info", ucx_info.parse),
+        ucx_conf=ask.text(evidence, UCX_FILE).map(_settings),
+        beegfs=observe_beegfs.observe(evidence),
+    )
+
+
+def _settings(text: str) -> dict[str, str]:
+    """``NAME = value`` lines before the first section, which is for some machines only; of two that
+    set the same the last counts."""
+    found = {}
+    for line in text.split("\n"):
+        if line.lstrip().startswith("["):
+            break
+        name, equals, value = line.partition("=")
+        if equals and not line.lstrip().startswith("#"):
+            found[name.strip()] = value.strip()
+    return found
+
+
+def _whole(evidence: Evidence, path: str, parse: Callable[[str], T]) -> Reading[T]:
+    """What ``parse`` makes of a file to its last byte: where it ends tells whether it was cut."""
+    try:
+        return Reading(parse(evidence.read(path)))
+    except Missing as exc:
+        return Reading(None, str(exc), True)
+    except (Unavailable, ValueError) as exc:
+        return Reading(None, f"{path}: {exc}" if isinstance(exc, ValueError) else str(exc))
+
+
+def _ofed(evidence: Evidence) -> Reading[ofed_info.OfedInfo]:
+    # A shell that does not find the tool ends with 127; its words are understood.
+    said = ask.command(evidence, "ofed_info", ofed_info.parse, ok=(0, 126, 127))
+    if said.value is not None and said.value.error:
+        return Reading(None, f"ofed_info: {said.value.error}")
+    return said
+
+
+def _packages(evidence: Evidence) -> tuple[Reading[tuple[Package, ...]], str]:
+    """The watched packages, and which database told of them."""
+    words = set(observe_kmods.systems(evidence))
+    mine = [name for name, served in _DATABASES.items() if words.intersection(served)]
+    whys = []
+    for name in mine[:1] or _DATABASES:
+        found = packages.dpkg(evidence) if name == "dpkg" else packages.rpm(evidence)
+        if found.value is not None:
+            return Reading(tuple(package for package in found.value if _watched(package.name))), name
+        whys.append(found.why)
+    return Reading(None, "; ".join(whys)), ""
+
+
+def _watched(name: str) -> bool:
+    known = {name for names in stack_components.PACKAGES.values() for name in names}
+    return name in known or name.startswith(rdma_packages.WATCHED)
+
+
+def _has_infiniband(evidence: Evidence, devices: tuple[str, ...]) -> Reading[bool]:
+    """One such port is enough to know; that there is none is known once every port was seen."""
+    unseen = ""
+    for device in devices:
+        ports = ask.names(evidence, f"{DEVICES}/{device}/ports")
+        unseen = unseen or ("" if ports.missing else ports.why)
+        for num in ports.value or ():
+            layer = ask.text(evidence, f"{DEVICES}/{device}/ports/{num}/link_layer")
+            if layer.value == INFINIBAND:
+                return Reading(True)
+            unseen = unseen or layer.why
+    return Reading(None, unseen) if unseen else Reading(False)
+
+
+def _module_version(evidence: Evidence, path: str) -> Reading[str]:
+    """ "" for a module that tells no version; missing where the module is not loaded."""
+    loaded = ask.names(evidence, path)
+    if loaded.value is None:
+        return Reading(None, loaded.why, loaded.missing)
+    version = ask.text(evidence, f"{path}/version")
+    return Reading("") if version.missing else version
+
+
+def _module_files(evidence: Evidence, machine: Machine) -> Reading[dict[str, str]]:
+    if machine.kernel.value is None:
+        return Reading(None, machine.kernel.why)
+    path = f"/lib/modules/{machine.kernel.value}/modules.dep"
+    found = _whole(evidence, path, modules_dep.parse)
+    return found.map(lambda every: {name: every[name] for name in _MODULES if name in every})
+
+
+def _dkms(evidence: Evidence, machine: Machine) -> Reading[tuple[Dkms, ...]]:
+    """Every version of every module package; () where DKMS is not in use."""
+    modules = ask.names(evidence, DKMS)
+    if modules.value is None:
+        return Reading(()) if modules.missing else Reading(None, modules.why)
+    found = []
+    for name in modules.value:
+        if not name.startswith(("nvidia", "mlnx-of", "gdrdrv")):
+            continue
+        versions = ask.names(evidence, f"{DKMS}/{name}")
+        if versions.value is None:
+            return Reading(None, versions.why)
+        for version in versions.value:
+            # Links like kernel-6.8.0-88-generic-x86_64 lead to what is installed.
+            if version.startswith("kernel-") or version == "original_module":
+                continue
+            inside = ask.names(evidence, f"{DKMS}/{name}/{version}")
+            if inside.value is None:
+                return Reading(None, inside.why)
+            kernels = tuple(entry for entry in inside.value if entry not in ("source", "build"))
+            found.append(Dkms(name, version, kernels))
+    return Reading(tuple(found))
+
+
+def _verbs(evidence: Evidence) -> Reading[tuple[str, ...]]:
+    """Every libibverbs in the folders that the linker may look into."""
+    found = []
+    for folder in rdma_packages.LIBRARY_FOLDERS:
+        path = f"{folder}/{_LIBRARY}"
+        if ask.link(evidence, folder).known:
+            continue  # another name for a folder that is looked into anyway
+        try:
+            evidence.mode(path)  # cheaper than to list thousands of libraries
+        except Missing:
+            continue
+        except Unavailable as exc:
+            return Reading(None, str(exc))
+        found.append(path)
+    return Reading(tuple(found))
+
+
+def driver_version(text: str) -> Driver:
+    """Read /proc/driver/nvidia/version; ValueError where it names no version."""
+    first = text.split("\n", 1)[0]
+    match = _DRIVER.search(first[:400])
+    if match is None:
+        raise ValueError("names no version of the NVIDIA driver")
+    return Driver(match.group(1), "Open Kernel Module" in first)
+
+
+def _cuda_version(text: str) -> str:
+    try:
+        version = json.loads(text)["cuda"]["version"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        version = None
+    if not isinstance(version, str):
+        raise ValueError("names no version of CUDA")
+    return version
+
+
+def _peer_memory(evidence: Evidence, machine: Machine) -> PeerMemory:
+    clients = ask.names(evidence, gpudirect.MEMORY_PEERS).map(tuple)
+    if clients.missing:
+        clients = Reading(())
+    loaded = []
+    for name in gpudirect.PEERMEM_MODULES:
+        there = ask.names(evidence, f"/sys/module/{name}")
+        if there.value is not None:
+            loaded.append(name)
+        elif not there.missing:
+            return PeerMemory(Reading(None, there.why), clients)
+    symbol: Reading[bool] = Reading()
+    if clients.value is not None and not clients.value:
+        symbol = _exports_symbol(evidence, machine.kernel.value or "")
+    return PeerMemory(Reading(tuple(loaded)), clients, symbol)
+
+
+def _exports_symbol(evidence: Evidence, kernel: str) -> Reading[bool]:
+    for path in gpudirect.SYMBOL_LISTS:
+        exported = ask.text(evidence, path.format(kernel=kernel))
+        if exported.value is not None:
+            return Reading(gpudirect.PEERMEM_SYMBOL in exported.value.split())
+        if not exported.missing:
+            return Reading(None, exported.why)
+    return Reading(False)

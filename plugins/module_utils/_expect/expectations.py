@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who expects what of a host: the inventory, its hardware profile, then the fleet's majority.
+
+What the parts themselves promise (CAPABILITY) is known to the check that compares it, so it does
+not pass through here. Nothing is ever learnt from the judged host's own present state.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Callable
+
+from .._data.boards import Board
+from .._ground.link import LAYERS
+from .._parse._container_desired import DesiredError, read as read_container
+from .nccl import Desired, read as read_wish
+from .nccl_policy import PolicyError
+from .profiles import PROFILES, board_by_name
+
+# Who expects: the operator, or what the parts themselves promise. A profile is "profile NAME".
+INVENTORY = "inventory"
+CAPABILITY = "capability"
+
+# What `ibready_expect` may hold, as an argument spec; the module ibverify documents the keys.
+SPEC: dict[str, dict[str, Any]] = {
+    "profile": {"type": "str"},
+    "hcas": {"type": "int"},
+    "hcas_min": {"type": "int"},
+    "link_layer": {"type": "str", "choices": list(LAYERS)},
+    "rate_gbps": {"type": "float"},
+    "rate_min_gbps": {"type": "float"},
+    "mtu": {"type": "int", "choices": [256, 512, 1024, 2048, 4096]},
+    "pkeys": {"type": "list", "elements": "str"},
+    "firmware": {"type": "str"},
+    "soft_roce": {"type": "dict"},
+    "roce_mode": {"type": "str", "choices": ["v2", "v1"]},
+    "roce_gid_index": {"type": "int"},
+    "roce_trust": {"type": "str", "choices": ["dscp", "pcp"]},
+    "roce_pfc": {"type": "list", "elements": "int"},
+    "roce_tos": {"type": "int"},
+    "roce_mtu": {"type": "int"},
+    "gpus": {"type": "int"},
+    "gpu_model": {"type": "str"},
+    "driver": {"type": "str"},
+    "mig": {"type": "bool"},
+    "ecc": {"type": "bool"},
+    "stack": {"type": "dict"},
+    "lock": {"type": "dict"},
+    "nccl": {"type": "dict"},
+    "container": {"type": "dict"},
+    "ignore": {"type": "list", "elements": "str", "default": []},
+}
+# Numbers that may be 0; every other number must be above it.
+_MAY_BE_ZERO = ("roce_gid_index", "roce_tos")
+
+
+class ExpectationError(ValueError):
+    """The site's expectations cannot be understood; the message names the key."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """One expected value and who expects it."""
+
+    value: Any
+    source: str
+
+
+@dataclass(frozen=True)
+class Expectations:
+    """All that is expected of one host, by key, best source first."""
+
+    values: dict[str, Expected] = field(default_factory=dict)
+    ignore: list[str] = field(default_factory=list)
+
+    def get(self, key: str) -> Expected | None:
+        return self.values.get(key)
+
+    def ignores(self, *names: str) -> bool:
+        """Whether the inventory leaves out what goes by one of these names."""
+        return not set(self.ignore).isdisjoint(names)
+
+
+def from_inventory(raw: Mapping[str, Any] | None) -> Expectations:
+    """Check and take over what the operator wrote; raises ExpectationError."""
+    values: dict[str, Expected] = {}
+    ignore: list[str] = []
+    if raw is not None and not isinstance(raw, Mapping):
+        raise ExpectationError(f"expect must be a dictionary, not {type(raw).__name__}")
+    for key, value in (raw or {}).items():
+        if key not in SPEC:
+            raise ExpectationError(f"expect.{key} is not known; known are {', '.join(SPEC)}")
+        if key == "ignore":
+            ignore = _convert(key, value)
+        else:
+            converted = _convert(key, value)
+            if key == "soft_roce" and not converted:
+                continue  # no soft RoCE is expected, as if nobody had said so
+            values[key] = Expected(_READ.get(key, _as_it_is)(converted), INVENTORY)
+    profile = values.get("profile")
+    if profile is not None and board_by_name(profile.value) is None:
+        near = ", ".join(difflib.get_close_matches(profile.value, PROFILES)) or "docs/profiles.md"
+        raise ExpectationError(f"expect.profile names no known hardware profile: {profile.value!r}; see {near}")
+    return Expectations(values, ignore)
+
+
+def with_profile(own: Expectations, board: Board | None) -> Expectations:
+    """Add what the recognised hardware promises, for whatever the inventory leaves open."""
+    if board is None:
+        return own
+    promised: dict[str, Any] = {"gpus": board.gpus, "gpu_model": board.gpu}
+    if board.rails and "hcas" not in own.values:
+        promised["hcas_min"] = board.rails
+    if board.rail_gbps and "rate_gbps" not in own.values:
+        promised["rate_min_gbps"] = board.rail_gbps
+    source = f"profile {board.name}"
+    return Expectations({**{key: Expected(value, source) for key, value in promised.items()}, **own.values}, own.ignore)
+
+
+def with_fleet(own: Expectations, fleet: Mapping[str, Expected]) -> Expectations:
+    """Add the fleet's majority for whatever nobody else expects anything of."""
+    return Expectations({**fleet, **own.values}, own.ignore)
+
+
+def _wish(raw: Mapping[str, Any]) -> Desired:
+    try:
+        return read_wish(raw)
+    except PolicyError as exc:
+        raise ExpectationError(f"expect.nccl: {exc}") from exc
+
+
+def _containers(raw: Mapping[str, Any]) -> Any:
+    try:
+        return read_container(raw)
+    except DesiredError as exc:
+        raise ExpectationError(f"expect.container.{exc}") from exc
+
+
+def _soft_roce(raw: Mapping[str, Any]) -> dict[str, str]:
+    """The interface of each soft RoCE device."""
+    for name, netdev in raw.items():
+        if not (isinstance(name, str) and isinstance(netdev, str) and name and netdev):
+            raise ExpectationError(
+                f"expect.soft_roce must name devices and their interfaces, like {{rxe0: eth0}},"
+                f" not {name!r}: {netdev!r}"
+            )
+    return dict(raw)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+_READ: dict[str, Callable[[Any], Any]] = {
+    "nccl": _wish,
+    "container": _containers,
+    "soft_roce": _soft_roce,
+}
+
+
+def _convert(key: str, value: Any) -> Any:
+    kind = SPEC[key]["type"]
+    converted = _CONVERTERS[kind](key, value)
+    choices = SPEC[key].get("choices")
+    if choices and converted not in choices:
+        shown = ", ".join(str(choice) for choice in choices)
+        raise ExpectationError(f"expect.{key} must be one of {shown}, not {value!r}")
+    return converted
+
+
+def _number(key: str, value: Any, kind: type[int] | type[float]) -> Any:
+    wrong = ExpectationError(f"expect.{key} must be {kind.__name__}, not {value!r}")
+    if isinstance(value, bool):
+        raise wrong
+    try:
+        if kind is int and isinstance(value, float) and value != int(value):
+            raise ValueError
+        converted = kind(value)
+    except (TypeError, ValueError, OverflowError):
+        raise wrong from None
+    if not math.isfinite(converted) or converted < 0 or (not converted and key not in _MAY_BE_ZERO):
+        raise ExpectationError(f"expect.{key} must be a number above 0, not {value!r}")
+    return converted
+
+
+def _text(key: str, value: Any) -> str:
+    if isinstance(value, (bool, dict, list)):
+        raise ExpectationError(f"expect.{key} must be str, not {value!r}")
+    return str(value)
+
+
+def _list(key: str, value: Any) -> list[Any]:
+    kind = int if SPEC[key]["elements"] == "int" else str
+    if not isinstance(value, list) or any(isinstance(entry, bool) or not isinstance(entry, kind) for entry in value):
+        raise ExpectationError(f"expect.{key} must be a list of {kind.__name__}, not {value!r}")
+    return list(value)
+
+
+def _typed(key: str, value: Any, kind: type) -> Any:
+    if not isinstance(value, kind):
+        raise ExpectationError(f"expect.{key} must be {kind.__name__}, not {value!r}")
+    return value
+
+
+_CONVERTERS: dict[str, Callable[[str, Any], Any]] = {
+    "int": lambda key, value: _number(key, value, int),
+    "float": lambda key, value: _number(key, value, float),
+    "str": _text,
+    "list": _list,
+    "bool": lambda key, value: _typed(key, value, bool),
+    "dict": lambda key, value: _typed(key, value, dict),
+}

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The catalog's entries for what must agree across hosts (fleet.*)."""
+
+from __future__ import annotations
+
+from .._ground.catalog import declare, error, warning
+
+ENTRIES = declare(
+    warning(
+        "fleet.host.kernel",
+        "The host runs its equals' kernel",
+        "Another kernel means other RDMA modules and other behaviour on one host of many.",
+        ("an update or a reboot was missed",),
+        "bring the host to the fleet's kernel and reboot it in a maintenance window",
+    ),
+    error(
+        "fleet.hca.model",
+        "The host has its equals' HCA models",
+        "A rail of another generation runs at another rate and with other features.",
+        ("another HCA was fitted, or one is gone",),
+        "exchange or reseat the HCA; three hosts of another platform are compared by themselves",
+    ),
+    error(
+        "fleet.hca.firmware",
+        "The HCA runs the firmware of its equals",
+        "Compared are HCAs of one model and board id. One HCA with another firmware is a classic "
+        "reason for one slow or failing host.",
+        ("the HCA was replaced, or an update was skipped on this host",),
+        "update this HCA's firmware to the fleet's version in a maintenance window",
+    ),
+    error(
+        "fleet.hca.guid_unique",
+        "No other HCA has the same GUID",
+        "Two HCAs with one GUID knock each other off the fabric.",
+        ("a firmware image with GUIDs was copied from another HCA",),
+        "give the HCA its own GUIDs with mstflint (they are on its label)",
+    ),
+    error(
+        "fleet.port.lid_unique",
+        "No other port of the subnet has the same LID",
+        "Traffic for a LID that two ports claim reaches one of them.",
+        ("two subnet managers on one fabric, or a stale LID after a merge of fabrics",),
+        "leave one master subnet manager and let it sweep with LID reassignment",
+    ),
+    error(
+        "fleet.sm.single",
+        "One master subnet manager serves each rail",
+        "Hosts that see different masters are on different, or split, fabrics.",
+        ("the fabric is split, or two subnet managers both believe to be master",),
+        "compare `sminfo` on the named hosts; stop the wrong master or mend the split",
+    ),
+    error(
+        "fleet.driver.version",
+        "The host runs its equals' NVIDIA driver",
+        "Hosts with two drivers run the same job with two sets of kernels and defaults; whatever "
+        "differs then is hard to tell from a fault. Open and proprietary modules are two drivers.",
+        ("an update or a reboot was missed on this host",),
+        "bring the host to the planned driver (site.yml) and reboot it in a maintenance window",
+    ),
+    warning(
+        "fleet.fabric_manager.version",
+        "The host has its equals' fabric manager",
+        "It goes with the driver, release by release.",
+        ("the driver was updated without it, or an update was missed on this host",),
+        "bring the host to the planned stack (site.yml)",
+    ),
+    warning(
+        "fleet.rdma.version",
+        "The host has its equals' RDMA stack",
+        "Another release brings other modules, other defaults and another way of peer memory.",
+        ("an update was missed on this host, or a distribution upgrade replaced the vendor's",),
+        "bring the host to the planned stack (site.yml)",
+    ),
+    warning(
+        "fleet.nccl.version",
+        "The host has its equals' NCCL",
+        "Releases of NCCL do not speak with each other. Jobs that bring their own library do not use the host's.",
+        ("an update was missed on this host, or an unattended one was not",),
+        "bring the host to the planned NCCL (site.yml)",
+    ),
+    warning(
+        "fleet.nccl.settings",
+        "Jobs find the settings of NCCL that they find on its equals",
+        "Compared is what NCCL takes from /etc/nccl.conf, by digest and line by line, without what "
+        "names the host's own devices, interfaces and files. Ranks with other settings choose "
+        "other algorithms, and hang or fall back together.",
+        ("nccl.conf was edited by hand on this host, or not written by the last converge",),
+        "let ibready write it (site.yml), or compare /etc/nccl.conf with an equal host's",
+    ),
+    error(
+        "fleet.gpu.model",
+        "The host has its equals' GPUs",
+        "A collective runs at the pace of its slowest GPU, and a host that has lost one starts with a rank too few.",
+        ("a GPU was replaced or is gone",),
+        "mend the GPU; three hosts of another platform are compared by themselves",
+    ),
+    warning(
+        "fleet.gpu.vbios",
+        "The GPUs have the VBIOS of its equals",
+        "Another VBIOS means other limits of clocks and power, and other faults already mended.",
+        ("a GPU or baseboard was replaced, or a firmware bundle was not applied to all hosts",),
+        "update the baseboard's firmware with the machine maker's bundle, in a maintenance window",
+    ),
+    warning(
+        "fleet.host.bios",
+        "The machine has the BIOS of its equals",
+        "Another BIOS trains PCIe links, sleeps its CPUs and sets ACS in another way.",
+        ("the mainboard was replaced, or an update was missed on this host",),
+        "update the BIOS in a maintenance window, and load the site's settings again",
+    ),
+    warning(
+        "fleet.host.args",
+        "The kernel was booted with the arguments of its equals",
+        "Without what tells where the host's own disks and addresses are. IOMMU, isolated CPUs and "
+        "huge pages are set there.",
+        ("the boot loader was changed on this host, or it was not rebooted since",),
+        "compare /proc/cmdline with an equal host's; host_tuning_kernel_args sets them on all",
+    ),
+    warning(
+        "fleet.host.limits",
+        "Jobs get the limits of its equals",
+        "How much memory may be locked and how many files opened, by systemd's default and by each "
+        "service that starts jobs.",
+        ("a drop-in of systemd is missing or differs, or a service runs since before it",),
+        "run site.yml (host_tuning), then restart the named service when the host is drained",
+    ),
+    warning(
+        "fleet.host.sysctl",
+        "The kernel has the settings of its equals",
+        "Those that matter to jobs between nodes: memory policy, buffers of sockets, ARP with several rails.",
+        ("a file below /etc/sysctl.d differs, or somebody set it by hand",),
+        "run site.yml (host_tuning), or compare `sysctl -a` with an equal host's",
+    ),
+    warning(
+        "fleet.port.mtu",
+        "The port has the MTU of the same port of its equals",
+        "Compared on Active ports. The smaller one counts for both ends of a connection, and "
+        "larger packets than a RoCE switch takes are lost.",
+        ("the interface was set otherwise on this host, or its partition has another MTU",),
+        "set the interface's MTU as on the others (InfiniBand: the partition's, in opensm)",
+    ),
+    warning(
+        "fleet.roce.gid",
+        "RoCE v2 finds its address where it does on its equals",
+        "Index and family of the first routable entry of the port's GID table. A job that names an "
+        "index, or a family, needs it on all hosts.",
+        ("an address was added or lost, or the interface came up in another order",),
+        "compare `ip address` and the GID tables with an equal host's",
+    ),
+    warning(
+        "fleet.roce.qos",
+        "The port treats priorities as its equals do",
+        "Trust, flow control, DSCP, ECN and traffic class. One host that marks or pauses otherwise "
+        "loses packets under load, or makes others lose them.",
+        ("the settings were lost with a reboot, or changed by hand",),
+        "run site.yml with the site's RoCE settings, or compare `mlnx_qos -i` with an equal host's",
+    ),
+    warning(
+        "fleet.container.engine",
+        "The host has its equals' container engines and toolkit",
+        "Another engine starts jobs with other limits and other devices.",
+        ("an update was missed on this host, or an engine was installed beside the plan",),
+        "bring the host to the planned stack (site.yml)",
+    ),
+    warning(
+        "fleet.time.skew",
+        "The host's clock may show the time of the others",
+        "Each visit bounds how far the host's clock is off, by when it was asked and answered. A "
+        "host fails where its bounds cannot hold the time that most hosts may share, and passes "
+        "with how far it may still be off; `host.clock.synchronised` tells what its own daemon "
+        "says.",
+        ("the clock is not synchronised on this host, or by another source",),
+        "compare `chronyc sources` (or timedatectl) with another host's; then `chronyc makestep`",
+    ),
+    warning(
+        "fleet.pci.link",
+        "The host's PCIe links are those of its equals",
+        "Judged by playbooks/diagnose.yml. Hosts of one product and board have the same links at "
+        "the same addresses; of what may rest, lanes alone are compared.",
+        ("a card is in another slot, or the firmware sets this slot otherwise",),
+        "compare `lspci -vv -s ADDRESS` (LnkCap, LnkSta) with an equal host; reseat the card, or "
+        "set the BIOS as on the others",
+    ),
+    warning(
+        "fleet.ping.rtt",
+        "The host answers as fast as the others",
+        "Judged by playbooks/diagnose.yml, from the round trips of the pings between all hosts. "
+        "What stands out is the way to this host, or a host that is busy or whose CPUs sleep.",
+        (
+            "datagrams are lost and sent again on this link",
+            "the host is busy, or its CPUs save power",
+        ),
+        "read the port's counters, look at `host.cpu.governor` and at what runs there, then repeat",
+    ),
+)

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the parsers share: the error they raise, clean lines, numbers, the tools' own complaints."""
+
+from __future__ import annotations
+
+import re
+from typing import Sequence
+
+_LINE_SHOWN = 120
+
+# CSI, OSC and two-character escapes. Every alternative ends at the next ESC at the latest.
+_ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][0-9A-Z]|\x1b[@-Z\\^_=>78]")
+_INT = re.compile(r"[0-9]{1,10}|0[xX][0-9a-fA-F]{1,8}")
+_RATE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?)(?: ?Gb/sec)?(?: ?\([^()]*\))?")
+
+
+class ParseError(ValueError):
+    """A tool's text that gives no facts; `line_no` counts from 1, 0 means the text as a whole.
+
+    `error_lines` holds what the tool itself complained about, where it did.
+    """
+
+    def __init__(self, tool: str, line_no: int, line: str, reason: str, error_lines: tuple[str, ...] = ()) -> None:
+        super().__init__(tool, line_no, line, reason, error_lines)
+        self.tool = tool
+        self.line_no = line_no
+        self.line = line
+        self.reason = reason
+        self.error_lines = error_lines
+
+    def __str__(self) -> str:
+        reason = _escaped(self.reason)
+        if not self.line_no:
+            return f"{self.tool}: {reason}"
+        return f"{self.tool}: line {self.line_no} '{printable(self.line)}': {reason}"
+
+
+def printable(line: str) -> str:
+    """Return `line` fit for a message: control characters escaped, cut at 120 characters."""
+    shown = line if len(line) <= _LINE_SHOWN else line[: _LINE_SHOWN - 3] + "..."
+    return _escaped(shown)
+
+
+def _escaped(text: str) -> str:
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def clean_lines(text: str) -> list[str]:
+    """Split `text` into lines; line N of the result is line N of what a terminal would show.
+
+    Removes ANSI escapes, NULs, a byte order mark, trailing blanks and trailing empty lines.
+    Ends lines at LF, CRLF or CR. Leading blanks of any kind are kept.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").replace("\ufeff", "")
+    lines = [line.rstrip() for line in _ANSI.sub("", text).split("\n")]
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def flat_lines(text: str) -> list[str]:
+    """The lines of a text with every run of blanks as one space."""
+    return [" ".join(line.split()) for line in clean_lines(text)]
+
+
+def no_facts(
+    tool: str, lines: list[str], reason: str, empty: str = "empty output", said: tuple[str, ...] = ()
+) -> ParseError:
+    """The error for a text without facts, at the first line that is not empty; ``empty``: without such a line."""
+    for line_no, line in enumerate(lines, 1):
+        if line.strip():
+            return ParseError(tool, line_no, line, reason, said)
+    return ParseError(tool, 0, "", empty)
+
+
+def is_whole(text: str) -> bool:
+    """Tell whether the last line has its line end; what a command prints without one was cut."""
+    return clean_lines(text[-200:] + ".")[-1:] == ["."]
+
+
+def is_warning(line: str) -> bool:
+    """Tell whether `line` is an ``ibwarn`` message, which tools also print when all is well."""
+    return line.startswith("ibwarn:")
+
+
+def complaints(lines: list[str], *, warnings: bool) -> tuple[str, ...]:
+    """Pick the messages of infiniband-diags out of `lines`: ibpanic and iberror, maybe ibwarn."""
+    found = []
+    for line in lines:
+        line = line.strip()
+        if (
+            line.startswith("ibpanic:")
+            or ": iberror:" in line
+            or line.startswith("iberror:")
+            or (warnings and is_warning(line))
+        ):
+            found.append(line)
+    return tuple(found)
+
+
+def last_word(*streams: str) -> str:
+    """Why a tool gave up: its iberror on any stream, else its last complaint, else an ibwarn."""
+    lines = [line.strip() for text in streams for line in clean_lines(text) if line.strip()]
+    errors = [line for line in lines if "iberror:" in line]
+    complaints = [line for line in lines if not is_warning(line)]
+    return (errors or complaints or lines or [""])[-1]
+
+
+def few(texts: Sequence[str], most: int, between: str = ", ") -> str:
+    """The first of the texts, and how many more there are."""
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return between.join(texts[:most]) + more
+
+
+def to_int(text: str) -> int:
+    """Turn ``26`` or ``0x1a`` into 26; anything else, negative and huge included: ValueError."""
+    if _INT.fullmatch(text) is None:
+        raise ValueError("not a number")
+    return int(text, 16) if text[:2] in ("0x", "0X") else int(text)
+
+
+def to_rate(text: str) -> float:
+    """Turn ``400``, ``40 (FDR10)`` or ``400 Gb/sec (4X NDR)`` into Gb/s; else ValueError."""
+    match = _RATE.fullmatch(text)
+    if match is None:
+        raise ValueError("not a number")
+    return float(match.group(1))

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One check in words, from the catalog: what docs/checks.md holds and `ibready explain` prints."""
+
+from __future__ import annotations
+
+from .._ground.catalog import Entry
+
+
+def explain(entry: Entry) -> str:
+    """A Markdown section that reads well on a terminal, too; ends with a line end."""
+    text = [f"## {entry.id}", "", f"{entry.title}. Severity: {entry.severity}.", "", entry.meaning]
+    text += ["", "Likely causes:", "", *(f"- {cause}" for cause in entry.causes), ""]
+    if entry.looks_at:
+        text += [f"Looks at: {', '.join(_source(item) for item in entry.looks_at)}.", ""]
+    text += [f"Remedy: {entry.remedy}.", ""]
+    return "\n".join(text)
+
+
+def _source(item: str) -> str:
+    return " or ".join(f"`{word}`" for word in item.split("|"))

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Look at one host, or its bundle, and judge it: the areas in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Sequence
+
+from .._areas.area import Area
+from .._areas.machine import observe as machine
+from .._evidence.sources import Cached, Evidence
+from .._expect.expectations import Expectations, with_profile
+from .._ground.check import FAIL, Check
+from .quotes import quoted
+
+
+@dataclass(frozen=True)
+class Judged:
+    """All that was found out about one host; ``facts`` by area, as JSON-ready dictionaries."""
+
+    checks: list[Check]
+    facts: dict[str, Any]
+
+
+def look(evidence: Evidence, expect: Expectations, areas: Sequence[Area]) -> Judged:
+    """Every check of these areas."""
+    known = Cached(evidence)
+    profile = expect.get("profile")
+    seen = machine.observe(known, str(profile.value) if profile else "")
+    wanted = with_profile(expect, seen.board)
+    checks: list[Check] = []
+    facts: dict[str, Any] = {"machine": seen.to_dict()}
+    for area in areas:
+        looked = known
+        found = area.observe(looked, seen, wanted)
+        judged = area.judge(found, seen, wanted)
+        if any(check.id == "ib.sources.agree" and check.result == FAIL for check in judged):
+            # A port may have changed between the two looks; what stays on a second look is real.
+            looked = Cached(evidence)
+            found = area.observe(looked, seen, wanted)
+            judged = area.judge(found, seen, wanted)
+        facts[area.name] = found.to_dict()
+        checks += quoted(judged, looked)
+    return Judged(checks, facts)

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run learnt of each host, read from the variables that the playbooks registered.
+
+``ibready_node``, ``ibready_ibverify`` (module results), ``ibready_converge_error``,
+``ibready_ping_error`` (texts), ``ibready_pings``, ``ibready_pings_again`` (answers of the module
+ibping), ``ibready_ping_plan`` (of the filter ping_plan); of TCP, see _tcp_told, of data over RDMA
+_answers/rdma.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible.vars.hostvars import HostVars
+
+from ...module_utils._areas.ib import area as ib
+from ...module_utils._areas.stack.contact_facts import NodeReported
+from ...module_utils._data.boards import Board
+from ...module_utils._expect import waivers as _waivers
+from ...module_utils._expect.expectations import Expectations, from_inventory, with_profile
+from ...module_utils._expect.profiles import board_by_name
+from ...module_utils._expect.waivers import Waiver
+from ...module_utils._fleet.fleet_time import Visit
+from ...module_utils._ground.check import Check, is_ours
+from ...module_utils._parse.ibstat import Ca, Port
+from ...module_utils._rails.ib_ports import IbFacts, is_infiniband, port_name
+from ...module_utils._verify.catalog import CATALOG
+from .._answers import apart, clean, ping as told_pings, rdma as rdma_told, shapes, tcp as _tcp_told
+from .._answers.typed import AnswerError, read
+from .._site import expected, trust
+from .rounds import Participant, Rail
+
+# Judged with the ports, by the same code.
+_SM = "fabric.sm.answers"
+# What modules returned and filters made: there is no template in it.
+_DATA = (
+    "ansible_facts",
+    "ibready_node",
+    "ibready_ibverify",
+    "ibready_pings",
+    "ibready_pings_again",
+    "ibready_ping_plan",
+    "ibready_plan",
+    "ibready_rdma_answers",
+    "ibready_rdma_inside",
+    "ibready_rdma_plan",
+    "ibready_rdma_served",
+)
+
+
+@dataclass(frozen=True)
+class Host:
+    """One host of the run. ``absent`` says why nothing is known of it (empty: it took part).
+
+    ``recorded``: of a host that is judged by its evidence bundle, when that was collected.
+    ``visit``: what ibverify's visit told of its clock.
+    """
+
+    name: str
+    absent: str = ""
+    remedy: str = ""
+    recorded: str = ""
+    converge_error: str = ""
+    ping_error: str = ""
+    node: Mapping[str, Any] = field(default_factory=dict)
+    ib: IbFacts | None = None
+    ib_error: str = ""
+    # What the host judged by itself; its ports are judged again, with what the fleet expects.
+    checks: Sequence[Check] = ()
+    ports: Sequence[Check] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    waivers: Sequence[Waiver] = ()
+    expect: Expectations = field(default_factory=Expectations)
+    answers: Sequence[shapes.Ping] = ()
+    answers_again: Sequence[shapes.Ping] = ()
+    tcp: _tcp_told.Reported | None = None
+    rdma: rdma_told.Reported | None = None
+    visit: Visit | None = None
+
+
+def gather(hostvars: Mapping[str, Any], names: Sequence[str]) -> list[Host]:
+    """Read every named host; raises ExpectationError or WaiverError where a variable is wrong.
+
+    Whatever a host answered, it costs no other: one whose answers cannot be read is ``absent``.
+    """
+    found, refused = apart.each(names, lambda name: _host(name, variables(hostvars, name)))
+    return [found[name] if name in found else lost(Host(name), refused[name]) for name in names]
+
+
+def lost(host: Host, why: str) -> Host:
+    """A host of whose answers nothing can be used."""
+    return Host(host.name, absent=why, remedy=apart.NEXT, waivers=host.waivers)
+
+
+def variables(hostvars: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """One host's variables. Ansible's templar is kept from data, of which it would look at every
+    single value: 35 ms for the facts of one host.
+    """
+    templated: Any = hostvars.get(name, {})
+    raw = hostvars.raw_get(name) if isinstance(hostvars, HostVars) else {}
+    return ChainMap({key: raw[key] for key in _DATA if key in raw}, templated)
+
+
+def ping_plan(hostvars: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any] | None:
+    """By which plan the hosts pinged each other, None where there was none: all have the same."""
+    return _plan(hostvars, names, "ibready_ping_plan")
+
+
+def rdma_plan(hostvars: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any] | None:
+    """By which plan they moved data over RDMA, None where there was none."""
+    return _plan(hostvars, names, "ibready_rdma_plan")
+
+
+def _plan(hostvars: Mapping[str, Any], names: Sequence[str], variable: str) -> Mapping[str, Any] | None:
+    for name in names:
+        made = variables(hostvars, name).get(variable)
+        if isinstance(made, Mapping):
+            return made
+    return None
+
+
+def _host(name: str, seen: Mapping[str, Any]) -> Host:
+    reached = _registered(seen, "ibready_node")
+    # A host whose first word was refused left its facts there.
+    foreign = trust.why_not(reached.get("ansible_facts")) or trust.why_not(seen.get("ansible_facts"))
+    if foreign:
+        return Host(name, absent=foreign, remedy=trust.REMEDY)
+    if "node" not in reached:
+        why, remedy = _why_absent(reached)
+        return Host(name, absent=why, remedy=remedy)
+    node = read(NodeReported, reached["node"], "ibready_node.node")
+    judged = _registered(seen, "ibready_ibverify")
+    answer, error = _judged(judged)
+    facts = answer["facts"] if answer else None
+    reported = judged["facts"] if facts else {}
+    ib_facts = facts["ib"] if facts else None
+    expect = with_profile(from_inventory(expected.of(seen)), _board(facts))
+    pings, garbled = told_pings.answers(seen, "ibready_pings")
+    again, lost_again = told_pings.answers(seen, "ibready_pings_again")
+    return Host(
+        name,
+        converge_error=str(seen.get("ibready_converge_error") or ""),
+        ping_error=str(seen.get("ibready_ping_error") or "") or garbled or lost_again,
+        node=reached["node"],
+        ib=ib_facts,
+        ib_error=error,
+        checks=_checks(answer, of_ports=False),
+        ports=_checks(answer, of_ports=True),
+        facts=reported,
+        expect=expect,
+        waivers=_waivers.parse(seen.get("ibready_waivers") or [], CATALOG),
+        answers=pings,
+        answers_again=again,
+        tcp=_tcp_told.told(name, seen),
+        rdma=rdma_told.told(name, seen, reported, ib_facts, expect, node.get("simulated", "")),
+        visit=_visit(answer),
+    )
+
+
+def _registered(seen: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A task's result; {} where the task did not run."""
+    found = seen.get(name) or {}
+    if not isinstance(found, Mapping):
+        raise AnswerError("no result of a task", name)
+    return found
+
+
+def recorded(
+    name: str,
+    judged: Mapping[str, Any],
+    *,
+    collected_at: str,
+    expect: Expectations,
+    waivers: Sequence[Waiver],
+) -> Host:
+    """A host of which there is a bundle; ``judged``: the verdict object of all areas."""
+    judged = clean.whole(judged)  # A bundle may hold bytes that no module could return.
+    answer, error = _judged(judged)
+    machine = judged["facts"]["machine"]
+    facts = answer["facts"] if answer else None
+    return Host(
+        name,
+        recorded=f"judged from the bundle collected {collected_at or 'at a time that it omits'}",
+        ping_error="a bundle holds no pings: only a run over the hosts themselves has them",
+        node={"kernel": machine["kernel"] or "", "simulated": machine["simulated"]},
+        ib=facts["ib"] if facts else None,
+        ib_error=error,
+        checks=_checks(answer, of_ports=False),
+        ports=_checks(answer, of_ports=True),
+        facts=judged["facts"] if facts else {},
+        expect=with_profile(expect, _board(facts)),
+        waivers=waivers,
+    )
+
+
+def _judged(judged: Mapping[str, Any]) -> tuple[shapes.Judged | None, str]:
+    """What ibverify returned, or why it cannot be used."""
+    if "facts" not in judged:
+        return None, str(judged.get("msg") or "the module ibverify did not run")
+    try:
+        answer = read(shapes.Judged, judged)
+        for number, check in enumerate(answer["checks"]):
+            if check.id not in CATALOG or not is_ours(check):
+                raise AnswerError("no check of ours", f"checks[{number}]")
+    except AnswerError as exc:
+        return None, f"the module ibverify returned facts that cannot be read: {exc}"
+    return answer, ""
+
+
+def _checks(answer: shapes.Judged | None, *, of_ports: bool) -> list[Check]:
+    """Those of ports apart: they are judged again, by the same code."""
+    every = answer["checks"] if answer else ()
+    return [check for check in every if (check.id.startswith("ib.") or check.id == _SM) is of_ports]
+
+
+def _visit(answer: shapes.Judged | None) -> Visit | None:
+    """What a visit told of the host's clock; None where it told nothing that can be used."""
+    clock = (answer.get("clock") if answer else None) or {}
+    try:
+        return Visit(clock["asked"], clock["answered"], clock["began"], clock["ended"])
+    except KeyError:
+        return None
+
+
+def _board(facts: shapes.Facts | None) -> Board | None:
+    """The hardware profile that the host recognised."""
+    name = facts.get("machine", {}).get("profile") if facts else None
+    return board_by_name(name) if name else None
+
+
+def _why_absent(reached: Mapping[str, Any]) -> tuple[str, str]:
+    """What the first contact said, and what to do about it."""
+    said = str(reached.get("msg") or "").strip()
+    low = said.lower()
+    if reached.get("unreachable"):
+        return f"unreachable by ssh: {said}", ""
+    if "sudo" in low or "become" in low or "privilege" in low:
+        return (
+            f"logged in, but could not become root: {said}",
+            "give the login user password-less sudo, or run with --ask-become-pass",
+        )
+    if said:
+        return f"the first module failed there: {said}", "run the module by hand with -vvv"
+    return "it took no part in this run", "run again without --limit or --start-at-task"
+
+
+def infiniband_rails(host: Host) -> list[tuple[Ca, Port]]:
+    """The host's rails that are InfiniBand, in order: the place of a port is its rail."""
+    if host.ib is None:
+        return []
+    return [(ca, port) for ca, port in ib.rails(host.ib, host.expect) if is_infiniband(port)]
+
+
+def participant(host: Host) -> Participant:
+    """Which rails of a host can ping, and why the others cannot."""
+    if host.absent:
+        return Participant({}, {"*": host.absent})
+    if host.ib is None:
+        return Participant({}, {"*": host.ib_error})
+    ignored = frozenset(
+        port_name(ca, port)
+        for ca in host.ib.cas
+        for port in ca.ports
+        if host.expect.ignores(ca.name, port_name(ca, port))
+    )
+    rails: dict[str, Rail] = {}
+    missing: dict[str, str] = {}
+    for ca, port in ib.rails(host.ib, host.expect):
+        if not is_infiniband(port):
+            continue
+        name = port_name(ca, port)
+        if host.ping_error:
+            missing[name] = host.ping_error
+        elif port.state != "Active":
+            missing[name] = f"the port is {port.state or 'in no known state'}"
+        elif not port.lid:
+            missing[name] = "the port has no LID"
+        else:
+            rails[name] = Rail(name, ca.name, port.num, port.lid)
+    return Participant(rails, missing, str(host.node.get("hostname") or ""), ignored)

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How pods reach the rails: the host's network, the pod's own, or one network per rail."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ....module_utils._ground.link import ETHERNET, INFINIBAND
+from . import shared
+from .names import KubernetesError
+from .options import AUTO, HOST, POD, SRIOV, Options
+from .pools import Pool
+from .shared import Shared
+from .values import SRIOV_PREFIX
+
+_SHORT = {INFINIBAND: "ib", ETHERNET: "roce"}
+
+
+@dataclass(frozen=True)
+class Network:
+    """What a pod of a pool asks for. ``host``: it lives in the node's network. ``attached``: the
+    networks that it joins beside its own. ``resources``: by name, how many."""
+
+    host: bool
+    attached: tuple[str, ...]
+    resources: Mapping[str, int]
+
+
+def network(pool: Pool, resource: Shared | None, options: Options) -> Network:
+    """The way of this pool's pods; KubernetesError where the site's wish cannot be."""
+    if options.plugin == SRIOV:
+        if options.network == HOST:
+            raise KubernetesError(
+                "kubernetes_rdma_network is host, but a virtual function belongs to a pod's own "
+                "network. Next: kubernetes_rdma_network: auto, or kubernetes_rdma_plugin: shared"
+            )
+        count = range(len(pool.rails))
+        wanted = {f"{SRIOV_PREFIX}/{rail_resource(pool, at)}": 1 for at in count}
+        return Network(False, tuple(rail_name(pool, at) for at in count), wanted)
+    assert resource is not None
+    entry = {resource.resource: 1}
+    if pool.is_infiniband:
+        return Network(options.network == HOST, (), entry)
+    # The addresses of RoCE are those of a network interface, which the pod has to see.
+    if options.network in (AUTO, HOST):
+        return Network(True, (), entry)
+    return Network(False, tuple(rail_name(pool, at) for at in range(len(pool.rails))), entry)
+
+
+def rail_name(pool: Pool, at: int) -> str:
+    """The network of a rail, which pools of one link layer share."""
+    return f"{_SHORT[pool.layer]}-rail{at}"
+
+
+def rail_resource(pool: Pool, at: int) -> str:
+    return rail_name(pool, at).replace("-", "_")
+
+
+def needed(pools: Sequence[Pool], options: Options) -> bool:
+    """Whether pods join networks beside their own."""
+    return options.plugin == SRIOV or (options.network == POD and any(not pool.is_infiniband for pool in pools))
+
+
+def resources_of(pools: Sequence[Pool], options: Options) -> dict[str, Shared]:
+    """The shared plugin's resource of each pool; {} with SR-IOV."""
+    return {} if options.plugin == SRIOV else shared.resources(pools, options.interfaces)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read the matrix: the project's files, then a site's own, which add entries or override fields."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+from ..._ground import yaml as _yaml
+from . import versions
+from .model import CONFIDENCES, Fact, Matrix, MatrixError
+
+OWN = Path(__file__).resolve().parents[4] / "matrix"
+SCHEMA = OWN / "meta/schema.yml"
+_Sections = dict[str, dict[str, dict[str, Any]]]
+
+
+@functools.cache
+def schema() -> dict[str, Any]:
+    """What entries may hold: ``fact`` of each, ``sections``, and which fields are ``specifiers``."""
+    found: dict[str, Any] = _yaml.load(SCHEMA.read_text(encoding="utf-8"))
+    return found
+
+
+@functools.cache
+def own() -> Matrix:
+    """The project's matrix, without any site's additions."""
+    return load(())
+
+
+def load(folders: Sequence[Path]) -> Matrix:
+    """The project's matrix with what the files of a site's folders add; raises MatrixError.
+
+    A site's entry holds only the fields that differ, and its own source and confidence; an entry
+    of null takes the project's away.
+    """
+    found: _Sections = {name: {} for name in schema()["sections"]}
+    for folder in (OWN, *folders):
+        files = sorted(folder.glob("*.yml")) if folder.is_dir() else []
+        if not files:
+            raise MatrixError(f"{folder}: no matrix file (*.yml) in it")
+        for path in files:
+            _merge(found, path)
+    sections = {
+        section: {name: _fact(section, name, raw) for name, raw in entries.items()}
+        for section, entries in found.items()
+    }
+    said = json.dumps(found, sort_keys=True, default=str)
+    return Matrix(sections, hashlib.sha256(said.encode()).hexdigest())
+
+
+def _merge(found: _Sections, path: Path) -> None:
+    try:
+        content = _yaml.load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as exc:
+        raise MatrixError(f"{path}: cannot be read as YAML: {exc}") from None
+    for name, entries in _mapping(content, str(path)).items():
+        section = f"{path.stem}.{name}"
+        if section not in found:
+            known = ", ".join(item for item in found if item.startswith(f"{path.stem}."))
+            raise MatrixError(f"{path}: unknown section {name}; known are {known or 'no such file'}")
+        for key, raw in _mapping(entries, f"{path}: {name}").items():
+            if raw is None:
+                found[section].pop(str(key), None)
+                continue
+            given = _mapping(raw, f"{path}: {name}.{key}")
+            for field in ("source", "confidence"):
+                if not given.get(field):
+                    raise MatrixError(f"{path}: {name}.{key} has no {field}: every fact needs one")
+            found[section][str(key)] = {**found[section].get(str(key), {}), **given}
+
+
+def _mapping(value: Any, where: str) -> Mapping[Any, Any]:
+    if not isinstance(value, Mapping):
+        raise MatrixError(f"{where}: must be a dictionary, not {type(value).__name__}")
+    return value
+
+
+@functools.cache
+def _validator(section: str) -> ArgumentSpecValidator:
+    return ArgumentSpecValidator(_spec(section))
+
+
+def _spec(section: str) -> dict[str, Any]:
+    """The options of an entry of this section."""
+    return {**schema()["fact"], **schema()["sections"][section]}
+
+
+def _fact(section: str, name: str, raw: Mapping[str, Any]) -> Fact:
+    where = f"matrix {section}.{name}"
+    result = _validator(section).validate(dict(raw))
+    if result.error_messages:
+        raise MatrixError(f"{where}: {'; '.join(map(str, result.error_messages))}")
+    fields: dict[str, Any] = result.validated_parameters
+    for field, confidence in (fields.get("field_confidence") or {}).items():
+        if field not in _spec(section) or confidence not in CONFIDENCES:
+            raise MatrixError(f"{where}: field_confidence of {field} is {confidence!r}")
+    for field in schema()["specifiers"].get(section, ()):
+        try:
+            versions.specifier(fields.get(field) or versions.ANY)
+        except ValueError as exc:
+            raise MatrixError(f"{where}.{field}: {exc}") from None
+    return Fact(section, name, fields)

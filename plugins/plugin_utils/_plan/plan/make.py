@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plan for many hosts: class by class, what the lock says or what the resolver finds; pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..matrix.model import Matrix
+from ..resolve.answer import Answer, resolve
+from ..resolve.platform import Platform, merged, platform
+from ..resolve.policy import PREFIX, Policy, PolicyError, from_variables
+from ..resolve.refuse import Refusal
+from . import install as installer, lock as locks
+from .table import Row
+
+
+class PlanError(ValueError):
+    """No plan can be made; the message names the hosts, the cause and the next step."""
+
+
+@dataclass(frozen=True)
+class Host:
+    """One host: what it is (node_facts) and the site's variables that begin with ``stack_``."""
+
+    name: str
+    node: Mapping[str, Any]
+    variables: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Group:
+    """The hosts of one class."""
+
+    name: str
+    platform: Platform
+    policy: Policy
+    hosts: Sequence[Host]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(sorted(host.name for host in self.hosts))
+
+
+@dataclass(frozen=True)
+class Made:
+    """The new lock, a row of the table per class, and what keeps hosts from a plan."""
+
+    lock: locks.Lock
+    rows: list[Row]
+    changes: list[str]
+
+    @property
+    def refused(self) -> dict[str, Refusal]:
+        """By host."""
+        return {host: row.refused for row in self.rows if row.refused is not None for host in row.hosts}
+
+
+def groups(hosts: Sequence[Host], matrix: Matrix) -> list[Group]:
+    """The hosts by class; raises PlanError where equal hosts are wished different stacks."""
+    by_name: dict[str, list[tuple[Host, Platform, Policy]]] = {}
+    for host in hosts:
+        try:
+            policy = from_variables(host.variables)
+        except PolicyError as exc:
+            raise PlanError(f"{host.name}: {exc}") from None
+        here = platform(host.node, matrix)
+        by_name.setdefault(here.name, []).append((host, here, policy))
+    found = []
+    for name, members in sorted(by_name.items()):
+        policies = {policy for _, _, policy in members}
+        # Equal hosts with different wishes are different classes; their names say which wish.
+        for policy in sorted(policies, key=repr):
+            mine = [(host, here) for host, here, wished in members if wished == policy]
+            label = name if len(policies) == 1 else f"{name}_{_wishes(policy)}"
+            found.append(Group(label, merged([here for _, here in mine]), policy, [entry for entry, _ in mine]))
+    return found
+
+
+def _wishes(policy: Policy) -> str:
+    return "+".join(f"{name}-{value}" for name, value in policy.pins()) or "auto"
+
+
+def make(
+    hosts: Sequence[Host],
+    matrix: Matrix,
+    old: locks.Lock | None,
+    *,
+    relock: bool,
+    sites: installer.Sites,
+    now: str,
+) -> Made:
+    """The plan. ``now``: ISO 8601; end-of-life rules hold by its day. Raises PlanError."""
+    rows, classes = [], {}
+    for group in groups(hosts, matrix):
+        locked = old.classes.get(group.name) if old and not relock else None
+        row = _kept(group, locked, matrix, now) if locked else _resolved(group, matrix, now)
+        if row.planned is not None:
+            classes[group.name] = row.planned
+            missing = installer.missing_bases(row.planned.stack, matrix, sites)
+            row = Row(**{**vars(row), "missing": tuple(missing)})
+        rows.append(row)
+    lock = locks.with_classes(old, classes, matrix.digest, now)
+    return Made(lock, rows, locks.changes(old, lock))
+
+
+def _resolved(group: Group, matrix: Matrix, now: str) -> Row:
+    answer = resolve(group.platform, group.policy, matrix, now[:10])
+    if isinstance(answer, Refusal):
+        return Row(group.name, group.names, _there(group), refused=answer)
+    return Row(group.name, group.names, _there(group), planned=_class(group, answer))
+
+
+def _kept(group: Group, locked: locks.Class, matrix: Matrix, now: str) -> Row:
+    """The class as locked; PlanError where the site's wishes went another way since."""
+    wanted = _as_wishes(locked.stack)
+    against = [
+        f"{PREFIX}{name} is {value}, the lock says {wanted.get(name, 'none')}"
+        for name, value in group.policy.pins()
+        if not _agrees(name, value, wanted)
+    ]
+    if against:
+        raise PlanError(
+            f"{', '.join(group.names)}: {'; '.join(against)}. Nothing was changed on any host. "
+            "Next: run again with -e stack_relock=true to move the lock (it shows the difference), "
+            "or take the variable back"
+        )
+    planned = locks.Class(**{**vars(locked), "hosts": group.names})
+    return Row(group.name, group.names, _there(group), planned=planned, kept=True)
+
+
+def _as_wishes(stack: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """A locked stack in the words of a policy."""
+    found = {name: fields["version"] for name, fields in stack.items() if "version" in fields}
+    rdma, driver = stack.get("rdma") or {}, stack.get("driver") or {}
+    found.pop("rdma", None)
+    found["rdma_flavour"] = rdma.get("flavour", "none")
+    found["rdma_version"] = rdma.get("version", "")
+    found["driver_modules"] = driver.get("modules", "")
+    found["peer_memory"] = (stack.get("peer_memory") or {}).get("method", "none")
+    return found
+
+
+def _agrees(name: str, value: str, wanted: Mapping[str, str]) -> bool:
+    locked = wanted.get(name, "")
+    if value == "none":
+        return locked in ("", "none")
+    if value == "newest":
+        return bool(locked)
+    version = value.partition("+cuda")[0] if name == "nccl" else value
+    return locked == version or (locked.startswith(version) and not locked[len(version) : len(version) + 1].isalnum())
+
+
+def _class(group: Group, answer: Answer) -> locks.Class:
+    return locks.Class(
+        hosts=group.names,
+        system=group.platform.system,
+        kernel=group.platform.series,
+        arch=group.platform.arch,
+        gpus=group.platform.gpus,
+        hcas=group.platform.hcas,
+        stack=answer.stack,
+        verdict=answer.verdict,
+        because=tuple(answer.because),
+    )
+
+
+def _there(group: Group) -> dict[str, dict[str, int]]:
+    """What the hosts have now, by part."""
+    found: dict[str, Counter[str]] = {}
+    for host in group.hosts:
+        for part, version in (host.node.get("installed") or {}).items():
+            found.setdefault(str(part), Counter())[str(version) or "none"] += 1
+    return {part: dict(count.most_common()) for part, count in found.items()}

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where a site keeps its lock, and what of it a host's variables say."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..matrix import load
+from .lock import NAME, Lock, LockError, read
+
+LOCK_FILE = "stack_lock_file"
+# While a host is rolled back it is judged by the lock that it goes to.
+ROLLBACK_LOCK = "ibready_rollback_lock"
+
+
+def lock_file(variables: Mapping[str, Any]) -> Path:
+    """The lock of the inventory that a host comes from: beside it, or where the site says.
+
+    Raises LockError where there is no inventory to lie beside.
+    """
+    given = variables.get(LOCK_FILE)
+    if given:
+        return Path(str(given)).expanduser()
+    home = variables.get("inventory_dir")
+    if not home:
+        raise LockError(
+            f"the inventory is no file, so that no lock can lie beside it; next: name the file in {LOCK_FILE}"
+        )
+    return Path(str(home)).resolve() / NAME
+
+
+def matrix_folders(variables: Mapping[str, Any]) -> tuple[Path, ...]:
+    """The site's own matrix files (``stack_matrix``)."""
+    return tuple(Path(str(entry)).expanduser() for entry in variables.get("stack_matrix") or ())
+
+
+def said_of(host: str, variables: Mapping[str, Any]) -> dict[str, Any]:
+    """What a judging module is told of the lock (``expect.lock``); {} where there is none.
+
+    Raises LockError or MatrixError.
+    """
+    given = variables.get(ROLLBACK_LOCK)
+    if not given and not variables.get(LOCK_FILE) and not variables.get("inventory_dir"):
+        return {}
+    lock = _read(Path(str(given)) if given else lock_file(variables))
+    if lock is None:
+        return {}
+    digest = _digest(matrix_folders(variables))
+    said: dict[str, Any] = {"matrix": lock.matrix, "current": digest, "class": "", "stack": {}}
+    found = lock.of_host(host)
+    if found is not None:
+        said["class"], said["stack"] = found[0], found[1].to_dict()["stack"]
+    return said
+
+
+def _read(path: Path) -> Lock | None:
+    """One parse for all hosts of a run, as long as the file stays the same."""
+    try:
+        state = path.stat()
+    except OSError:
+        return read(path)
+    return _unchanged(path, state.st_mtime_ns, state.st_size)
+
+
+@functools.lru_cache(maxsize=4)
+def _unchanged(path: Path, _changed: int, _size: int) -> Lock | None:
+    return read(path)
+
+
+@functools.lru_cache(maxsize=4)
+def _digest(folders: tuple[Path, ...]) -> str:
+    return load.load(folders).digest

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The resolver's three answers for one platform: known, allowed, or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ....module_utils._parse.version_text import fits
+from ..matrix.model import Fact, Matrix
+from . import refuse
+from .candidates import Candidate
+from .collision import Collision
+from .platform import Platform
+from .policy import AUTO, NONE, Policy, PolicyError
+from .refuse import Refusal
+from .rules import Rules
+from .solve import Unsolvable, solve
+
+KNOWN = "known"
+ALLOWED = "allowed"
+# A stack that somebody shipped is not chosen by itself if it got old, or never was final.
+_NOT_BY_ITSELF = ("DRIVER_EOL", "RDMA_EOL", "RDMA_PRERELEASE", "RDMA_PATCH")
+_VERSIONS = ("driver", "cuda", "nccl", "container_toolkit", "dcgm", "gdrcopy")
+# Parts that a site asks for by itself: a stack that was shipped with them may be had without.
+_ASKED_FOR = ("dcgm", "gdrcopy")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A stack that may be installed. ``stack``: as in the lock; ``because``: one reason a line."""
+
+    verdict: str
+    stack: dict[str, Any]
+    because: list[str] = field(default_factory=list)
+    warnings: list[Collision] = field(default_factory=list)
+
+
+def resolve(host: Platform, policy: Policy, matrix: Matrix, today: str) -> Answer | Refusal:
+    """The stack for a platform under a policy. Pure; ``today`` is YYYY-MM-DD."""
+    rules = Rules(host, matrix, today)
+    try:
+        return _find(rules, policy, policy)
+    except Unsolvable:
+
+        def again(loosened: Policy) -> dict[str, Any] | None:
+            try:
+                return _find(rules, loosened, policy).stack
+            except Unsolvable:
+                return None
+
+        return refuse.explain(rules, policy, again)
+
+
+def _find(rules: Rules, policy: Policy, wish: Policy) -> Answer:
+    chosen, warnings = _choose(rules, policy, wish)
+    known_by = _who_shipped(chosen, rules.host, rules.matrix)
+    because = [known_by or "breaks no confirmed rule of the matrix"]
+    because += _reasons(chosen)
+    because += [f"mind {warning}" for warning in warnings]
+    return Answer(KNOWN if known_by else ALLOWED, _as_stack(chosen), because, warnings)
+
+
+def _choose(rules: Rules, policy: Policy, wish: Policy) -> tuple[dict[str, Candidate], list[Collision]]:
+    """The youngest shipped stack that goes and has not got old, else what the solver prefers."""
+    for narrowed in _shipped(rules.host, policy, rules.matrix):
+        try:
+            chosen = solve(rules, narrowed, wish)
+        except Unsolvable:
+            continue
+        warnings = rules.within(chosen)
+        if all(warning.rule not in _NOT_BY_ITSELF for warning in warnings):
+            return chosen, warnings
+    chosen = solve(rules, policy, wish)
+    return chosen, rules.within(chosen)
+
+
+def _shipped(host: Platform, policy: Policy, matrix: Matrix) -> Iterator[Policy]:
+    """The policy narrowed to each known stack of this system that it leaves open."""
+    for fact in _stacks_of(host, matrix):
+        try:
+            yield policy.and_also(**_wishes(fact, host, policy))
+        except PolicyError:
+            continue
+
+
+def _reasons(chosen: dict[str, Candidate]) -> Iterator[str]:
+    for part in ("rdma", "driver"):
+        entry = chosen[part]
+        if entry.fact is None:
+            continue
+        until = entry.fact.get("eol")
+        kind = entry.fact.get("kind") or ("long term support" if entry.fact.get("lts") else "")
+        words = ", ".join(word for word in (kind, f"supported until {until}" if until else "") if word)
+        if words:
+            yield f"{entry}: {words}"
+
+
+def _as_stack(chosen: dict[str, Candidate]) -> dict[str, Any]:
+    """Parts that are absent are left out; versions are texts."""
+    found: dict[str, Any] = {}
+    for part, entry in chosen.items():
+        if part == "peer_memory":
+            if not chosen["driver"].absent and not chosen["rdma"].absent:
+                found[part] = {"method": entry.method or "none"}
+        elif entry.absent:
+            continue
+        elif part == "rdma":
+            found[part] = _rdma(entry)
+        elif part == "driver":
+            found[part] = {"branch": entry.branch, "version": entry.version, "modules": entry.modules}
+        elif part == "nccl":
+            found[part] = {"version": entry.version, "cuda": entry.cuda}
+        else:
+            found[part] = {"version": entry.version}
+    return found
+
+
+def _rdma(candidate: Candidate) -> dict[str, str]:
+    said = {"flavour": candidate.flavour, "version": candidate.version}
+    driver = candidate.fact.get("nic_driver") if candidate.fact else ""
+    if driver:
+        said["nic_driver"] = driver
+    return {key: value for key, value in said.items() if value}
+
+
+def _stacks_of(host: Platform, matrix: Matrix) -> list[Fact]:
+    """The stacks that would make this host's plan known, the youngest first.
+
+    Nobody shipped one for a GPU that nobody knows.
+    """
+    if host.known_gpus != host.gpus:
+        return []
+    fitting = [
+        fact
+        for fact in matrix.all("stacks.stacks").values()
+        if fact.get("system") in (None, host.system) and (fact.get("rdma") or not host.hcas)
+    ]
+    return sorted(fitting, key=lambda fact: str(fact.get("date")), reverse=True)
+
+
+def _wishes(fact: Fact, host: Platform, policy: Policy) -> dict[str, str]:
+    """The stack as a policy, for what this host has a use for and the site does not do without."""
+    found: dict[str, str] = {}
+    rdma = fact.get("rdma")
+    if rdma and (host.hcas or host.nvlsm):
+        found = {"rdma_flavour": rdma["flavour"], "rdma_version": rdma["version"]}
+    if host.gpus:
+        unwanted = {NONE} if policy.driver != NONE else {NONE, AUTO}
+        named = [
+            version
+            for version in _VERSIONS
+            if version not in _ASKED_FOR and fact.get(version) and getattr(policy, version) not in unwanted
+        ]
+        found.update({entry: fact.get(entry) for entry in named})
+    return found
+
+
+def _who_shipped(chosen: dict[str, Candidate], host: Platform, matrix: Matrix) -> str:
+    """Who put this stack together, in words; "" where nobody is known to have.
+
+    A shipped stack has to hold all parts of this one that it names, and the driver.
+    """
+    rdma, alone = chosen["rdma"], chosen["driver"].absent
+    shipped = "shipped" if alone else "shipped together"
+    for fact in _stacks_of(host, matrix):
+        if _same_rdma(fact, rdma) and all(_same(fact, chosen[version]) for version in _VERSIONS):
+            return f"{shipped}: {fact.source}, {fact.get('date')}"
+    tested = rdma.fact.get("tested_systems", []) if rdma.fact else []
+    if alone and host.is_like(tested) and rdma.fact is not None:
+        return f"its vendor tested {rdma} on {host.system}: {rdma.fact.source}"
+    return ""
+
+
+def _same_rdma(fact: Fact, candidate: Candidate) -> bool:
+    named = fact.get("rdma")
+    if candidate.absent:
+        return True
+    return bool(named) and (named["flavour"], named["version"]) == (candidate.flavour, candidate.version)
+
+
+def _same(fact: Fact, candidate: Candidate) -> bool:
+    named = fact.get(candidate.part)
+    if candidate.absent or not named:
+        return candidate.part != "driver" or bool(named)
+    return fits(candidate.version, named)

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What each part of a stack could be: one list a part, from the matrix and the site's wishes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ....module_utils._parse.version_text import fits
+from ..matrix.model import Fact, Matrix
+from ..matrix.versions import version
+from .platform import Platform
+from .policy import AUTO, NEWEST, NONE, Policy
+
+# In the order in which they are settled: what most depends on, first.
+PARTS = (
+    *("rdma", "driver", "cuda", "peer_memory", "fabric_manager", "nscq", "imex", "nvlsm"),
+    *("nccl", "container_toolkit", "dcgm", "gdrcopy"),
+)
+_OF_DRIVER = ("fabric_manager", "nscq", "imex")
+_ASKED_FOR = ("dcgm", "gdrcopy")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One thing that a part could be. ``absent``: it is not installed at all.
+
+    ``fact``: what the matrix says of it, None where it does not know it. ``pinned``: the site asked
+    for exactly this.
+    """
+
+    part: str
+    version: str = ""
+    flavour: str = ""  # rdma
+    branch: str = ""  # driver
+    modules: str = ""  # driver
+    cuda: str = ""  # driver: what it brings; nccl: what it was built with
+    method: str = ""  # peer_memory
+    fact: Fact | None = field(default=None, compare=False, repr=False)
+    absent: bool = False
+    pinned: bool = False
+
+    def __str__(self) -> str:
+        if self.absent:
+            return f"no {self.part}"
+        words = (self.part, self.flavour, self.version, self.modules, self.method)
+        build = f"built with CUDA {self.cuda}" if self.part == "nccl" and self.cuda else ""
+        return " ".join(word for word in (*words, build) if word)
+
+
+def candidates(part: str, platform: Platform, policy: Policy, matrix: Matrix) -> list[Candidate]:
+    """All that a part could be under the policy; the solver puts them in order of preference."""
+    if part == "rdma":
+        return _rdma(platform, policy, matrix)
+    if part == "driver":
+        return _drivers(platform, policy, matrix)
+    if not platform.gpus or policy.driver == NONE:
+        return _without_driver(part, policy, matrix)
+    if part in _OF_DRIVER:
+        return _of_driver(part, platform, policy, matrix)
+    if part == "cuda":
+        return _cuda(platform, policy, matrix)
+    if part == "peer_memory":
+        methods = ("dmabuf", "peermem", NONE) if policy.peer_memory == AUTO else ()
+        return [
+            Candidate(part, method="" if method == NONE else method, absent=method == NONE)
+            for method in methods or (policy.peer_memory,)
+        ]
+    if part == "nvlsm":
+        return _nvlsm(platform, policy, matrix)
+    if part == "nccl":
+        return _nccl(policy, matrix)
+    return _plain(part, policy, matrix)
+
+
+def _without_driver(part: str, policy: Policy, matrix: Matrix) -> list[Candidate]:
+    """Nothing that belongs to GPUs, but a site may want containers all the same."""
+    if part == "container_toolkit" and policy.container_toolkit not in (AUTO, NONE):
+        return _plain(part, policy, matrix)
+    return [Candidate(part, absent=True)]
+
+
+def _rdma(platform: Platform, policy: Policy, matrix: Matrix) -> list[Candidate]:
+    flavour, wanted = policy.rdma_flavour, policy.rdma_version
+    if flavour == NONE or (flavour == AUTO and not platform.hcas and not platform.nvlsm):
+        return [Candidate("rdma", absent=True, pinned=flavour == NONE)]
+    found = [
+        Candidate(
+            "rdma",
+            version=fact.get("version", ""),
+            flavour=fact.get("flavour"),
+            fact=fact,
+            pinned=wanted != AUTO,
+        )
+        for fact in matrix.all("rdma.releases").values()
+        if flavour in (AUTO, fact.get("flavour")) and (wanted == AUTO or fits(fact.get("version", ""), wanted))
+    ]
+    if not found:
+        return [Candidate("rdma", wanted, "" if flavour == AUTO else flavour, pinned=True)]
+    return found
+
+
+def _drivers(platform: Platform, policy: Policy, matrix: Matrix) -> list[Candidate]:
+    if policy.driver == NONE or not platform.gpus:
+        return [Candidate("driver", absent=True, pinned=policy.driver == NONE)]
+    found = []
+    for branch, release, pinned in _driver_releases(policy.driver, matrix):
+        fact = matrix.get("drivers.branches", branch)
+        flavours = fact.get("modules") if fact else ("open",)
+        if policy.driver_modules != AUTO:
+            flavours = (policy.driver_modules,)
+        found += [
+            Candidate(
+                "driver",
+                release,
+                branch=branch,
+                modules=modules,
+                cuda=fact.get("cuda", "") if fact else "",
+                fact=fact,
+                pinned=pinned,
+            )
+            for modules in flavours
+        ]
+    return found
+
+
+def _driver_releases(wanted: str, matrix: Matrix) -> Iterable[tuple[str, str, bool]]:
+    """(branch, release, whether the site asked for this)."""
+    known = [
+        (name, release) for name, fact in matrix.all("drivers.branches").items() for release in fact.get("releases", ())
+    ]
+    if wanted == AUTO:
+        return [(branch, release, False) for branch, release in known]
+    fitting = [(branch, release, True) for branch, release in known if fits(release, wanted)]
+    # A release that nobody shipped in a known stack is judged by its branch.
+    return fitting or [(wanted.partition(".")[0], wanted, True)]
+
+
+def _of_driver(part: str, platform: Platform, policy: Policy, matrix: Matrix) -> list[Candidate]:
+    wanted = getattr(policy, part)
+    needed = {
+        "fabric_manager": platform.fabric_manager,
+        "nscq": platform.fabric_manager or platform.imex,
+        "imex": platform.imex,
+    }[part]
+    if wanted == NONE or (wanted == AUTO and not needed):
+        return [Candidate(part, absent=True, pinned=wanted == NONE)]
+    if wanted != AUTO:
+        return [Candidate(part, wanted, pinned=True)]
+    releases = dict.fromkeys(driver.version for driver in _drivers(platform, policy, matrix))
+    return [Candidate(part, release) for release in releases]
+
+
+def _nvlsm(platform: Platform, policy: Policy, matrix: Matrix) -> list[Candidate]:
+    if policy.nvlsm == NONE or (policy.nvlsm == AUTO and not platform.nvlsm):
+        return [Candidate("nvlsm", absent=True, pinned=policy.nvlsm == NONE)]
+    known = matrix.all("extras.nvlsm")
+    if policy.nvlsm != AUTO:
+        return [Candidate("nvlsm", policy.nvlsm, fact=known.get(policy.nvlsm), pinned=True)]
+    return [Candidate("nvlsm", name, fact=fact) for name, fact in known.items()]
+
+
+def _cuda(platform: Platform, policy: Policy, matrix: Matrix) -> list[Candidate]:
+    if policy.cuda == NONE:
+        return [Candidate("cuda", absent=True, pinned=True)]
+    if policy.cuda != AUTO:
+        return [Candidate("cuda", policy.cuda, pinned=True)]
+    brought = [driver.cuda for driver in _drivers(platform, policy, matrix) if driver.cuda]
+    built = [build for fact in matrix.all("nccl.releases").values() for build in fact.get("builds")]
+    return [Candidate("cuda", entry) for entry in dict.fromkeys((*brought, *built))]
+
+
+def _nccl(policy: Policy, matrix: Matrix) -> list[Candidate]:
+    if policy.nccl == NONE:
+        return [Candidate("nccl", absent=True, pinned=True)]
+    wanted, _, build = policy.nccl.partition("+cuda")
+    found = [
+        Candidate("nccl", name, cuda=entry, fact=fact, pinned=policy.nccl != AUTO)
+        for name, fact in matrix.all("nccl.releases").items()
+        if wanted == AUTO or fits(name, wanted)
+        for entry in fact.get("builds")
+        if not build or entry == build
+    ]
+    return found or [Candidate("nccl", wanted, cuda=build, pinned=True)]
+
+
+def _plain(part: str, policy: Policy, matrix: Matrix) -> list[Candidate]:
+    """Container toolkit, DCGM, gdrcopy: a release of the list."""
+    wanted = getattr(policy, part)
+    if wanted == NONE or (wanted == AUTO and part in _ASKED_FOR):
+        return [Candidate(part, absent=True)]
+    section = f"{part}.releases" if part == "container_toolkit" else f"extras.{part}"
+    known = matrix.all(section)
+    found = [
+        Candidate(part, name, fact=fact, pinned=wanted not in (AUTO, NEWEST))
+        for name, fact in known.items()
+        if wanted in (AUTO, NEWEST) or fits(name, wanted)
+    ]
+    return found or [Candidate(part, wanted, pinned=True)]
+
+
+def newest(candidate: Candidate) -> tuple[int, ...]:
+    """A key by which the newest comes first."""
+    return tuple(-number for number in version(candidate.version).release)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Two facts that do not go together, and the shape of the rules that find them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..matrix.model import CONFIRMED, Matrix, least
+from .candidates import Candidate
+from .platform import Platform
+
+REFUSE = "refuse"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a rule's function returns: the two facts, and how sure the less sure one is."""
+
+    one: str
+    other: str
+    confidence: str = CONFIRMED
+
+
+@dataclass(frozen=True)
+class Collision:
+    """A broken rule. ``blocks``: it refuses the stack; otherwise it only warns."""
+
+    rule: str
+    says: str
+    one: str
+    other: str
+    confidence: str
+    source: str
+    blocks: bool
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.one}; {self.other}. {self.says}"
+
+
+@dataclass(frozen=True)
+class Alone:
+    """A rule about one part on this platform."""
+
+    rule: str
+    part: str
+    test: Callable[[Platform, Candidate, Matrix], Found | None]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A rule about two parts."""
+
+    rule: str
+    one: str
+    other: str
+    test: Callable[[Platform, Candidate, Candidate, Matrix], Found | None]
+
+
+def collision(rule: str, found: Found | None, matrix: Matrix) -> Collision | None:
+    """The finding with what the matrix says of its rule; None where nothing was found."""
+    if found is None:
+        return None
+    fact = matrix.all("rules.rules")[rule]
+    confidence = least(found.confidence, fact.sure())
+    return Collision(
+        rule,
+        fact.get("says"),
+        found.one,
+        found.other,
+        confidence,
+        fact.source,
+        fact.get("effect") == REFUSE and confidence == CONFIRMED,
+    )

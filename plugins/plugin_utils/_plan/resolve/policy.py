@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the site wants of the stack: the variables ``stack_*``, each ``auto`` unless said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+AUTO = "auto"
+NONE = "none"
+NEWEST = "newest"
+
+
+class PolicyError(ValueError):
+    """A wish that cannot be meant; the message names the variable."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """One wish per part: auto, none (do not install it), or a version or its beginning.
+
+    ``driver`` also takes a branch (580). ``dcgm`` and ``gdrcopy`` come only where asked for:
+    newest, or a version. ``peer_memory``: dmabuf, peermem or none.
+    """
+
+    rdma_flavour: str = AUTO
+    rdma_version: str = AUTO
+    driver: str = AUTO
+    driver_modules: str = AUTO
+    fabric_manager: str = AUTO
+    nscq: str = AUTO
+    imex: str = AUTO
+    nvlsm: str = AUTO
+    cuda: str = AUTO
+    nccl: str = AUTO
+    container_toolkit: str = AUTO
+    dcgm: str = AUTO
+    gdrcopy: str = AUTO
+    peer_memory: str = AUTO
+
+    def pins(self) -> Iterator[tuple[str, str]]:
+        """The wishes that are not auto."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value != AUTO:
+                yield field.name, value
+
+    def without(self, *names: str) -> Policy:
+        """The same with these wishes given up."""
+        return replace(self, **dict.fromkeys(names, AUTO))
+
+    def and_also(self, **wishes: str) -> Policy:
+        """The same with wishes for what was auto; PolicyError where one contradicts a pin."""
+        for name, value in wishes.items():
+            mine = getattr(self, name)
+            if mine not in (AUTO, value) and not _narrower(value, mine):
+                raise PolicyError(f"stack_{name} is {mine}, not {value}")
+        return replace(self, **wishes)
+
+
+PREFIX = "stack_"
+_CHOICES = {
+    "rdma_flavour": (AUTO, NONE, "inbox", "mlnx_ofed", "doca"),
+    "driver_modules": (AUTO, "open", "proprietary"),
+    "peer_memory": (AUTO, NONE, "dmabuf", "peermem"),
+}
+
+
+def _narrower(value: str, mine: str) -> bool:
+    """Whether a wish only says more exactly what the other one says: 580.173.02 and 580."""
+    return value.startswith(mine) and not value[len(mine) : len(mine) + 1].isalnum()
+
+
+def from_variables(variables: Mapping[str, Any]) -> Policy:
+    """The policy in a host's variables; raises PolicyError."""
+    given: dict[str, str] = {}
+    for field in fields(Policy):
+        value = variables.get(PREFIX + field.name, AUTO)
+        if value is None or isinstance(value, (bool, list, dict, float)):
+            raise PolicyError(f"{PREFIX}{field.name} must be text in quotes, such as {AUTO!r} or '13.0', not {value!r}")
+        text = str(value).strip()
+        choices = _CHOICES.get(field.name)
+        if not text or (choices and text not in choices):
+            shown = f"one of {', '.join(choices)}" if choices else "a version, or auto"
+            raise PolicyError(f"{PREFIX}{field.name} must be {shown}, not {text!r}")
+        given[field.name] = text
+    return Policy(**given)

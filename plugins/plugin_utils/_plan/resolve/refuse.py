@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Say why no stack goes: the rule, the two facts that collide, and the nearest stack that would."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .candidates import PARTS, Candidate, candidates, newest
+from .collision import Collision
+from .policy import AUTO, NONE, PREFIX, Policy
+from .rules import PAIRS, Rules
+from .solve import domain
+
+# The wishes that decide about a part.
+_WISHES = {"rdma": ("rdma_version", "rdma_flavour"), "driver": ("driver", "driver_modules")}
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """No stack goes. ``rule``: the one that is broken; ``one``, ``other``: the two facts.
+
+    ``nearest``: the stack that goes if the wishes in ``change`` (variable: its new value) are
+    changed; empty where none does, whatever a site wishes.
+    """
+
+    rule: str
+    says: str
+    one: str
+    other: str
+    source: str
+    nearest: dict[str, Any] = field(default_factory=dict)
+    change: dict[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.one}; {self.other}. {self.says} (source: {self.source})"
+
+
+def explain(rules: Rules, policy: Policy, again: Callable[[Policy], dict[str, Any] | None]) -> Refusal:
+    """The refusal for a policy that has no solution.
+
+    ``again`` gives the stack for a loosened policy, None where that has no solution either.
+    """
+    found, parts = _why(rules, policy)
+    nearest, change = _nearest(policy, parts, again)
+    return Refusal(found.rule, found.says, found.one, found.other, found.source, nearest, change)
+
+
+def _why(rules: Rules, policy: Policy) -> tuple[Collision, tuple[str, ...]]:
+    """The collision to name, and the parts that it is about."""
+    domains: dict[str, list[Candidate]] = {}
+    for part in PARTS:
+        domains[part] = domain(part, rules, policy, policy)
+        if not domains[part]:
+            return _excluded(rules, policy, part), (part,)
+    tangled: tuple[Collision, tuple[str, ...]] | None = None
+    for rule in PAIRS:
+        pairs = itertools.product(domains[rule.one], domains[rule.other])
+        found = [rules.between(rule, *pair) for pair in pairs]
+        blocking = [item for item in found if item is not None and item.blocks]
+        if len(blocking) == len(found):
+            return blocking[0], (rule.one, rule.other)
+        if blocking and tangled is None:
+            tangled = blocking[0], (rule.one, rule.other)
+    # No single pair of parts explains it. Some candidates have to collide, though: did all go
+    # together, there would be a stack.
+    if tangled is None:
+        raise AssertionError("unsolvable, and no rule says why")
+    return tangled
+
+
+def _excluded(rules: Rules, policy: Policy, part: str) -> Collision:
+    """Why nothing is left of a part: the rule that takes away the last of it."""
+    left = sorted(candidates(part, rules.host, policy, rules.matrix), key=newest)
+    last: Collision | None = None
+    for rule in rules.alone:
+        if rule.part != part:
+            continue
+        broken = {id(rest): _blocking(rules, rule.rule, rest) for rest in left}
+        kept = [rest for rest in left if broken[id(rest)] is None]
+        if len(kept) < len(left):
+            lost = next(each for each in broken.values() if each is not None)
+            last = lost if last is None or not kept else last
+        if not kept:
+            break
+        left = kept
+    if last is None:
+        raise AssertionError(f"{part}: nothing is left, and no rule says why")
+    return last
+
+
+def _blocking(rules: Rules, name: str, candidate: Candidate) -> Collision | None:
+    return next(
+        (collision for collision in rules.about(candidate) if collision.rule == name and collision.blocks), None
+    )
+
+
+def _nearest(
+    policy: Policy, parts: tuple[str, ...], again: Callable[[Policy], dict[str, Any] | None]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Give up as few wishes as possible, those about the colliding parts first."""
+    for given_up in _combinations(policy, parts):
+        stack = again(policy.without(*given_up))
+        if stack is not None:
+            return stack, {PREFIX + name: _now(name, stack) for name in given_up}
+    return {}, {}
+
+
+def _combinations(policy: Policy, parts: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    close = [name for part in parts for name in _WISHES.get(part, (part,))]
+    pinned = [name for name, _ in policy.pins()]
+    order = sorted(pinned, key=lambda name: close.index(name) if name in close else len(close))
+    for count in range(1, len(order) + 1):
+        yield from itertools.combinations(order, count)
+
+
+_FIELDS = {
+    "rdma_flavour": ("rdma", "flavour"),
+    "rdma_version": ("rdma", "version"),
+    "driver_modules": ("driver", "modules"),
+    "peer_memory": ("peer_memory", "method"),
+}
+
+
+def _now(name: str, stack: Mapping[str, Mapping[str, str]]) -> str:
+    """A wish as the stack fulfils it; auto where it says nothing of it (inbox has no version)."""
+    part, key = _FIELDS.get(name, (name, "version"))
+    if part not in stack:
+        return NONE
+    return stack[part].get(key) or AUTO

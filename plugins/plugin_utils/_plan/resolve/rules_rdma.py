@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules about the RDMA stack: HCA, system, kernel, and what builds on it."""
+
+from __future__ import annotations
+
+from ..matrix.model import CONFIRMED, Fact, Matrix
+from ..matrix.versions import ANY, NONE, version, within
+from .candidates import Candidate
+from .collision import Alone, Found, Pair
+from .platform import Platform
+
+_INBOX = "inbox"
+
+
+def needed(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
+    if not (host.hcas and candidate.absent):
+        return None
+    return Found(f"the host has {', '.join(host.hcas)}", "no RDMA stack is to be installed")
+
+
+def known(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
+    if candidate.absent or candidate.fact is not None:
+        return None
+    releases = [
+        fact.get("version")
+        for fact in matrix.all("rdma.releases").values()
+        if fact.get("flavour") == candidate.flavour and fact.get("version")
+    ]
+    return Found(f"{candidate} is asked for", f"the matrix has {', '.join(releases) or 'none of these'}")
+
+
+def hca(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
+    if candidate.fact is None or candidate.flavour == _INBOX:
+        return None
+    doubt = None
+    for name in host.hcas:
+        fact = matrix.get("hcas.models", name)
+        if fact is None:
+            continue
+        wanted = fact.get(candidate.flavour)
+        unsure = fact.get(f"{candidate.flavour}_unsure", NONE)
+        if within(candidate.version, wanted) and not within(candidate.version, unsure):
+            continue
+        by = f"no {candidate.flavour}" if wanted == NONE else f"{candidate.flavour} {wanted}"
+        found = Found(
+            f"{by} drives {name}",
+            str(candidate),
+            "medium" if within(candidate.version, unsure) else fact.sure(candidate.flavour),
+        )
+        if found.confidence == CONFIRMED:
+            return found
+        doubt = doubt or found
+    return doubt
+
+
+def hca_known(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
+    strange = [name for name in host.hcas if ":" in name]
+    if candidate.absent or not strange:
+        return None
+    return Found(f"the host has HCA {', '.join(strange)}", "the matrix has no such model")
+
+
+def system(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
+    if candidate.fact is None:
+        return None
+    here = host.system or host.distribution
+    systems = candidate.fact.get("systems")
+    if host.is_like(candidate.fact.get("not_systems", [])):
+        return Found(f"the host runs {here}", f"{candidate} is older than that, or never came for it")
+    if host.is_like(systems):
+        return None
+    # A list that names other versions of this distribution is a whole one for it.
+    listed = any(one_of.startswith(host.base) for one_of in systems) and host.base
+    sure = candidate.fact.sure("systems") if listed else "medium"
+    return Found(f"the host runs {here}", f"{candidate} comes for {', '.join(systems)}", sure)
+
+
+def tested(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
+    fact = candidate.fact
+    if fact is None or candidate.flavour == _INBOX:
+        return None
+    systems = fact.get("tested_systems", list(fact.get("tested", {})))
+    if not systems:
+        return Found(f"the host runs {host.system}", f"nobody says what {candidate} was tested on")
+    if not host.is_like(systems):
+        return Found(f"the host runs {host.system}", f"{candidate} was tested on {', '.join(systems)}")
+    return _kernel_tested(host, candidate, fact)
+
+
+def _kernel_tested(host: Platform, candidate: Candidate, fact: Fact) -> Found | None:
+    kernels = [str(kernel) for kernel in fact.get("tested", {}).get(host.system, ())]
+    series = {".".join(kernel.split(".")[:2]) for kernel in kernels}
+    if not kernels or host.series in series:
+        return None
+    shown = ", ".join(sorted(series, key=version))
+    return Found(f"the kernel is {host.kernel}", f"{candidate} was tested on {host.system} with {shown}")
+
+
+def prerelease(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
+    if candidate.fact is None or not candidate.fact.get("prerelease"):
+        return None
+    return Found(str(candidate), "seen as a pre-release only")
+
+
+def patch(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
+    fact = matrix.get("rdma.patches", f"{candidate.flavour}-{candidate.version}")
+    if fact is None or not host.is_like(fact.get("systems")):
+        return None
+    return Found(f"the host runs {host.system}", str(candidate), fact.sure())
+
+
+def nvlsm(host: Platform, candidate: Candidate, rdma: Candidate, matrix: Matrix) -> Found | None:
+    if candidate.absent or not rdma.absent:
+        return None
+    return Found(f"{candidate} is needed on {host.board}", "no RDMA stack is to be installed")
+
+
+def memory(host: Platform, candidate: Candidate, rdma: Candidate, matrix: Matrix) -> Found | None:
+    """nvidia-peermem needs the symbols of a vendor's stack."""
+    if candidate.method != "peermem":
+        return None
+    fact = matrix.all("cuda.gpudirect")["peermem"]
+    if rdma.absent or rdma.flavour not in fact.get("rdma"):
+        return Found("nvidia-peermem is to be used", f"the RDMA stack is {rdma}", fact.sure())
+    return None
+
+
+def dmabuf(host: Platform, candidate: Candidate, driver: Candidate, matrix: Matrix) -> Found | None:
+    if candidate.method != "dmabuf" or driver.absent:
+        return None
+    fact = matrix.all("cuda.gpudirect")["dmabuf"]
+    lacking = [name for name in host.architectures if name in fact.get("lacks", ())]
+    wanted = "DMA-BUF is to be used"
+    if driver.modules not in fact.get("modules"):
+        return Found(wanted, f"{driver} kernel modules", fact.sure())
+    if not within(host.series, fact.get("kernel", ANY)):
+        return Found(wanted, f"the kernel is {host.kernel}", fact.sure())
+    if lacking:
+        return Found(wanted, f"the GPUs are of {', '.join(lacking)}", fact.sure())
+    if driver.cuda and not within(driver.cuda, fact.get("cuda", ANY)):
+        return Found(wanted, f"{driver} brings CUDA {driver.cuda}", fact.sure())
+    return None
+
+
+ALONE = (
+    Alone("RDMA_NEEDED", "rdma", needed),
+    Alone("RDMA_KNOWN", "rdma", known),
+    Alone("HCA_RDMA", "rdma", hca),
+    Alone("HCA_KNOWN", "rdma", hca_known),
+    Alone("RDMA_SYSTEM", "rdma", system),
+    Alone("RDMA_TESTED", "rdma", tested),
+    Alone("RDMA_PRERELEASE", "rdma", prerelease),
+    Alone("RDMA_PATCH", "rdma", patch),
+)
+PAIRS = (
+    Pair("NVLSM_NEEDS_RDMA", "nvlsm", "rdma", nvlsm),
+    Pair("PEERMEM", "peer_memory", "rdma", memory),
+    Pair("DMABUF", "peer_memory", "driver", dmabuf),
+)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who reached whom: a heat map for each rail, the sample in words, and the single pings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from ...._fleet.ping import coverage
+from ...._ground.dicts import as_dict, as_list
+from ...picture import pings
+from ...speech import environment
+from ...speech.environment import Section
+from ...speech.speech import Speech
+
+# More pings than these nobody reads here: the JSON report has all.
+PINGS = 200
+_EACH = ("host", "leaf", "group")
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """One rail; ``picture`` None where its matrix has another shape."""
+
+    rail: str
+    picture: Markup | None = None
+    each: str = "host"
+    tested: int = 0
+    every: int = 0
+    bad: int = 0
+
+
+def section(run: Mapping[str, Any], t: Speech) -> Section | None:
+    """Says so where no pings were planned."""
+    every = run.get("pings") or []
+    raw = [as_dict(entry) for entry in as_list(run.get("ping_matrix"))]
+    # All rails share the cells that are told one by one.
+    most = max(20, pings.CELLS // max(1, 2 * len(raw)))
+    html = environment.render(
+        "sections/pings.html.j2",
+        t,
+        matrices=[_matrix(entry, number, most) for number, entry in enumerate(raw)],
+        sample=coverage.sentence(run.get("ping_coverage")),
+        pings=_shown(every),
+        every=len(every),
+    )
+    return Section("pings", t("pings.title"), html)
+
+
+def _matrix(raw: Mapping[str, Any], number: int, most: int) -> Matrix:
+    square = pings.read(raw)
+    if square is None:
+        return Matrix(str(raw.get("rail") or ""))
+    side = range(len(square.rows))
+    return Matrix(
+        square.rail,
+        Markup(pings.draw(square, f"r{number}", most)),
+        square.by if square.by in _EACH else "host",
+        sum(map(sum, square.tested)),
+        sum(square.pairs(row, column) for row in side for column in side),
+        sum(map(sum, square.bad)),
+    )
+
+
+def _shown(every: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """All pings where they are few, else those in which something is wrong or missing."""
+    if len(every) <= PINGS:
+        return every
+    return [entry for entry in every if _is_odd(entry)][:PINGS]
+
+
+def _is_odd(entry: Mapping[str, Any]) -> bool:
+    return bool(entry["untested"]) or not entry["sent"] or entry["received"] < entry["sent"]
