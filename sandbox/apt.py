@@ -12,9 +12,6 @@ from sandbox.errors import SandboxError
 
 # Debian's simulator knows NDR from this release on.
 DEBIAN_SUITE = "trixie"
-# Where a host that is not Debian finds it.
-_DEBIAN = "http://deb.debian.org/debian"
-_DEBIAN_SECURITY = "http://deb.debian.org/debian-security"
 
 
 @dataclass(frozen=True)
@@ -35,7 +32,10 @@ class Distribution:
 
 @dataclass(frozen=True)
 class Debian:
-    """What a virtual machine is made of; `security` is the archive of its suite's updates."""
+    """What a virtual machine is made of; `security` is the archive of its suite's updates.
+
+    Where the host's sources name none, both are "": mmdebstrap knows where Debian is had.
+    """
 
     mirror: str
     suite: str
@@ -112,10 +112,10 @@ def host(root: Path = Path("/")) -> Distribution:
 def debian(root: Path = Path("/")) -> Debian:
     """Return where Debian is had: as the host's sources say, if it is Debian itself."""
     if os_release(root).get("ID") != "debian":
-        return Debian(_DEBIAN, DEBIAN_SUITE, _DEBIAN_SECURITY)
+        return Debian("", DEBIAN_SUITE, "")
     codename = os_release(root).get("VERSION_CODENAME", "")
-    secured = [one for one in _archives(root) if one.suite == f"{codename}-security"]
-    security = _through_mirror_list(secured[0].uri) if secured else _DEBIAN_SECURITY
+    secured = [archive for archive in _archives(root) if archive.suite == f"{codename}-security"]
+    security = _through_mirror_list(secured[0].uri) if secured else ""
     return Debian(host(root).mirror, DEBIAN_SUITE, security)
 
 

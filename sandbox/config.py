@@ -25,7 +25,7 @@ SYSTEMS = ("ubuntu", "el")
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 
 
-class Kept:
+class Persisted:
     """What has a directory of state: the files there that every kind of sandbox has."""
 
     state: Path
@@ -44,7 +44,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Sandbox(Kept):
+class Sandbox(Persisted):
     """One sandbox: name, /24 (first three octets), directory of its state, what its nodes play."""
 
     name: str
@@ -122,8 +122,7 @@ def sandbox(name: str, subnet: str, state: str | None = None, system: str | None
 def checked_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise SandboxError(
-            f"--name {name!r} cannot be a container name: "
-            "use lower-case letters, digits and dashes, at most 40"
+            f"--name {name!r} cannot be a container name: use lower-case letters, digits and dashes, at most 40"
         )
     return name
 
@@ -133,8 +132,7 @@ def checked_subnet(subnet: str) -> str:
         ipaddress.IPv4Network(f"{subnet}.0/24")
     except ValueError:
         raise SandboxError(
-            f"--subnet {subnet!r} is not the first three octets of a network: "
-            f"write it like {DEFAULT_SUBNET}"
+            f"--subnet {subnet!r} is not the first three octets of a network: write it like {DEFAULT_SUBNET}"
         ) from None
     return subnet
 

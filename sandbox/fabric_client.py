@@ -30,8 +30,7 @@ def order(box: Sandbox, request: dict[str, Any]) -> dict[str, Any]:
         said = done.stderr.decode(errors="replace").strip().splitlines()
         cause = said[-1] if said else "no answer"
         raise SandboxError(
-            f"the fabric container {box.fabric} cannot be asked: {cause}: "
-            "`python -m sandbox up` makes a new sandbox"
+            f"the fabric container {box.fabric} cannot be asked: {cause}: `python -m sandbox up` makes a new sandbox"
         ) from None
     if not answer.pop("ok", False):
         raise SandboxError(f"the fabric refuses {request}: {answer.get('error')}")
@@ -63,15 +62,11 @@ def wait_healthy(box: Sandbox, seconds: float = 30) -> None:
         # A query of the SM takes one of ibsim's few places: only once the ports are up.
         trouble: list[str] = []
         try:
-            trouble = wrong(order(box, {"do": "status"})) or wrong(
-                order(box, {"do": "status", "ask_sm": True})
-            )
+            trouble = wrong(order(box, {"do": "status"})) or wrong(order(box, {"do": "status", "ask_sm": True}))
         except SandboxError as exc:
             trouble = [str(exc)]
         if not trouble:
             return
         if time.monotonic() > deadline:
-            raise SandboxError(
-                f"the fabric is not healthy after {seconds:.0f} s: {'; '.join(trouble)}"
-            )
+            raise SandboxError(f"the fabric is not healthy after {seconds:.0f} s: {'; '.join(trouble)}")
         time.sleep(0.1)

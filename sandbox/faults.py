@@ -235,9 +235,7 @@ def heal(box: Sandbox, name: str | None, node: str | None, say: Callable[[str], 
         _must_be_up(box)
         broken = record.active(box)
         chosen = [
-            fault
-            for fault in broken
-            if (name is None or fault.fault == name) and (node is None or fault.node == node)
+            fault for fault in broken if (name is None or fault.fault == name) and (node is None or fault.node == node)
         ]
         for mine in reversed(chosen):
             for step in faults[mine.fault].heal:
@@ -255,9 +253,7 @@ def heal(box: Sandbox, name: str | None, node: str | None, say: Callable[[str], 
 def _must_be_up(box: Sandbox) -> None:
     missing = set(box.containers) - set(podman.present(box, "container"))
     if missing:
-        raise SandboxError(
-            f"{', '.join(sorted(missing))} is not there: `python -m sandbox up` first"
-        )
+        raise SandboxError(f"{', '.join(sorted(missing))} is not there: `python -m sandbox up` first")
 
 
 def _settle(box: Sandbox, seconds: float = 5) -> None:

@@ -45,9 +45,6 @@ def prepare(box: Sandbox) -> tuple[str, dict[str, KeyPair]]:
         for file in (path, path.with_name(path.name + ".pub")):
             file.unlink()
     box.known_hosts.write_text(
-        "".join(
-            f"{box.address(node)} {' '.join(key.public.split()[:2])}\n"
-            for node, key in hosts.items()
-        )
+        "".join(f"{box.address(node)} {' '.join(key.public.split()[:2])}\n" for node, key in hosts.items())
     )
     return operator.public, hosts

@@ -284,9 +284,7 @@ def _clear_state(box: Sandbox) -> None:
         return
     ours = box.private_key.exists() or not any(box.state.iterdir())
     if not ours:
-        raise SandboxError(
-            f"{box.state} is not a sandbox's state directory: choose another --state"
-        )
+        raise SandboxError(f"{box.state} is not a sandbox's state directory: choose another --state")
     shutil.rmtree(box.state)
 
 

@@ -37,10 +37,7 @@ def _leaf(rail: int) -> str:
     name = leaf_of(rail)
     lines = [f'Switch\t{_UPLINK} "{name}"\t\t# "leaf{rail + 1}" enhanced port 0 lid 0 lmc 0']
     hca = RAILS[rail]
-    lines += [
-        f'[{leaf_port(node)}]\t"{sim_host(node, rail)}"[1]\t\t# "{node} {hca}" lid 0 {_LINK}'
-        for node in NODES
-    ]
+    lines += [f'[{leaf_port(node)}]\t"{sim_host(node, rail)}"[1]\t\t# "{node} {hca}" lid 0 {_LINK}' for node in NODES]
     lines.append(f'[{_UPLINK}]\t"{_SPINE}"[{rail + 1}]\t\t# "spine1" lid 0 {_LINK}')
     return "\n".join(lines)
 
@@ -48,8 +45,7 @@ def _leaf(rail: int) -> str:
 def _spine() -> str:
     lines = [f'Switch\t{_SM_PORT} "{_SPINE}"\t\t# "spine1" enhanced port 0 lid 0 lmc 0']
     lines += [
-        f'[{rail + 1}]\t"{leaf_of(rail)}"[{_UPLINK}]\t\t# "leaf{rail + 1}" lid 0 {_LINK}'
-        for rail in range(len(RAILS))
+        f'[{rail + 1}]\t"{leaf_of(rail)}"[{_UPLINK}]\t\t# "leaf{rail + 1}" lid 0 {_LINK}' for rail in range(len(RAILS))
     ]
     lines.append(f'[{_SM_PORT}]\t"{SM_HOST}"[1]\t\t# "sm1" lid 0 {_LINK}')
     return "\n".join(lines)

@@ -117,10 +117,7 @@ def archive_files(box: Sandbox, key: str) -> dict[str, tuple[str | bytes, int]]:
             "etc/yum.repos.d/baseos.repo": (repository, 0o644),
             "etc/pki/rpm-gpg/RPM-GPG-KEY-sandbox": (key, 0o644),
         }
-    source = (
-        f"Types: deb\nURIs: {url}os/ubuntu24.04/\nSuites: ./\n"
-        "Signed-By: /usr/share/keyrings/ibready-sandbox.asc\n"
-    )
+    source = f"Types: deb\nURIs: {url}os/ubuntu24.04/\nSuites: ./\nSigned-By: /usr/share/keyrings/ibready-sandbox.asc\n"
     return {
         "etc/apt/sources.list.d/ibready-sandbox.sources": (source, 0o644),
         "usr/share/keyrings/ibready-sandbox.asc": (key, 0o644),
@@ -147,8 +144,7 @@ def for_node(
         "simulated-nvidia-daemon": "nvidia_daemon.py",
     }
     files: dict[str, tuple[str | bytes, int]] = {
-        f"{_PROGRAMS}/{name}": ((_HERE / "node" / file).read_bytes(), 0o755)
-        for name, file in programs.items()
+        f"{_PROGRAMS}/{name}": ((_HERE / "node" / file).read_bytes(), 0o755) for name, file in programs.items()
     }
     files |= package("hardware")
     files |= {
@@ -173,25 +169,21 @@ def for_node(
 
 def hardware_data() -> dict[str, Any]:
     """The nodes' hardware and kernel modules, as the data files have them."""
-    return {
-        name: yaml.safe_load((_HERE / f"hardware/{name}.yml").read_text())
-        for name in ("board", "kernel")
-    }
+    return {name: yaml.safe_load((_HERE / f"hardware/{name}.yml").read_text()) for name in ("board", "kernel")}
 
 
 def package(name: str) -> dict[str, tuple[str | bytes, int]]:
     """The Python files of one of our packages, where our programs find them."""
     home = f"{_PROGRAMS}/sandbox"
     files: dict[str, tuple[str | bytes, int]] = {
-        f"{home}/{name}/{file.name}": (file.read_bytes(), 0o644)
-        for file in sorted((_HERE / name).glob("*.py"))
+        f"{home}/{name}/{file.name}": (file.read_bytes(), 0o644) for file in sorted((_HERE / name).glob("*.py"))
     }
     return {f"{home}/__init__.py": ("", 0o644), **files}
 
 
 def fabric_settings(box: Sandbox) -> dict[str, object]:
     """Return what the agent in the fabric container works from."""
-    places = {one.name: one.place for one in build(hardware_data()["board"], RAILS).hcas}
+    places = {hca.name: hca.place for hca in build(hardware_data()["board"], RAILS).hcas}
     return {
         "server": box.fabric_address,
         "sm_host": SM_HOST,

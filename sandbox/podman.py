@@ -27,9 +27,7 @@ def prefix() -> list[str]:
 
 def argv(*args: str, tmpdir: str = "") -> list[str]:
     """Return podman's command line. runc where there is one: crun refuses hybrid cgroups."""
-    runtime = (
-        ["--runtime", "runc"] if shutil.which("runc") or os.path.exists("/usr/sbin/runc") else []
-    )
+    runtime = ["--runtime", "runc"] if shutil.which("runc") or os.path.exists("/usr/sbin/runc") else []
     environment = ["env", f"TMPDIR={tmpdir}"] if tmpdir else []
     return [*prefix(), *environment, "podman", *runtime, *args]
 
@@ -164,6 +162,4 @@ def _remove_containers(box: Sandbox, names: Sequence[str]) -> None:
 
 def inspect(container: str, what: str) -> Any:
     """Return one Go template value of a container as Python data."""
-    return json.loads(
-        text(["container", "inspect", "--format", "{{json " + what + "}}", container])
-    )
+    return json.loads(text(["container", "inspect", "--format", "{{json " + what + "}}", container]))

@@ -33,9 +33,7 @@ def locked(box: Named) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise SandboxError(
-                f"another command is working on {box.name}: wait for it to end"
-            ) from None
+            raise SandboxError(f"another command is working on {box.name}: wait for it to end") from None
         yield
 
 

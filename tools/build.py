@@ -13,12 +13,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "collections"))
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _pack
+from ansible_collections.ibready.cluster.plugins.module_utils._agent import pack
 
 
 def build(root: Path, dest: Path) -> str:
     """Write the program to ``dest``; returns its sha256."""
-    data = _pack.program(_pack.sources(str(root / "plugins/module_utils")))
+    data = pack.program(pack.sources(str(root / "plugins/module_utils")))
     dest.parent.mkdir(parents=True, exist_ok=True)
     begun = dest.with_suffix(".part")
     begun.write_bytes(data)

@@ -61,9 +61,7 @@ def table(spec: dict[str, Any]) -> str:
     """The Markdown table for the role's ``main`` entry."""
     rows = ["| Variable | Type | Default | What |", "|---|---|---|---|"]
     for name, option in spec["argument_specs"]["main"]["options"].items():
-        rows.append(
-            f"| `{name}` | {kind(option)} | {value(option)} | {prose(option['description'])} |"
-        )
+        rows.append(f"| `{name}` | {kind(option)} | {value(option)} | {prose(option['description'])} |")
     return "\n".join(rows)
 
 

@@ -9,11 +9,8 @@ from typing import Any
 import yaml
 
 from ansible_collections.ibready.cluster.plugins.doc_fragments.verify import ModuleDocFragment
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import SPEC
-from ansible_collections.ibready.cluster.plugins.plugin_utils._variables import (
-    PLAYBOOK_OPTIONS,
-    PREFIXES,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import SPEC
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.variables import PREFIXES, playbook_options
 from tools import role_readme
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -44,9 +41,10 @@ _ORDER = (
 def render(note: str) -> str:
     """The page, with `note` below its title."""
     text = ["# Variables: the inventory reference", "", note]
-    prefixes = ", ".join(f"`{one}`" for one in PREFIXES)
+    prefixes = ", ".join(f"`{prefix}`" for prefix in PREFIXES)
     text += [
-        "Sources: `plugins/plugin_utils/_variables.py`, `plugins/module_utils/_expect.py` and",
+        "Sources: `playbooks/meta/argument_specs.yml`,",
+        "`plugins/module_utils/_expect/expectations.py` and",
         "`roles/*/meta/argument_specs.yml`. They go into the inventory, into `group_vars` and",
         "`host_vars` beside it, or behind `-e`. Two annotated inventories:",
         "[InfiniBand](../inventories/example-infiniband/hosts.yml) and",
@@ -64,8 +62,7 @@ def render(note: str) -> str:
     for subject, names in _subjects().items():
         text += ["", f"### {subject}", "", "| variable | type | meaning |", "|---|---|---|"]
         text += [
-            f"| `{name}` | {role_readme.kind(PLAYBOOK_OPTIONS[name])}"
-            f" | {PLAYBOOK_OPTIONS[name]['description']} |"
+            f"| `{name}` | {role_readme.kind(playbook_options()[name])} | {playbook_options()[name]['description']} |"
             for name in names
         ]
     for path in sorted(ROOT.glob("roles/*/meta/argument_specs.yml")):
@@ -91,10 +88,10 @@ def _keys(name: str, what: str, options: dict[str, Any]) -> list[str]:
 def _subjects() -> dict[str, list[str]]:
     """The names of the playbooks' variables by subject, what every site may need first."""
     found: dict[str, list[str]] = {_SUBJECTS[prefix]: [] for prefix in _ORDER}
-    for name in PLAYBOOK_OPTIONS:
+    for name in playbook_options():
         if name in ("ibready_expect", "ibready_waivers"):
             continue
-        prefix = next((one for one in _SUBJECTS if name.startswith(one)), "")
+        prefix = next((subject for subject in _SUBJECTS if name.startswith(subject)), "")
         found.setdefault(_SUBJECTS.get(prefix, "Others"), []).append(name)
     return found
 

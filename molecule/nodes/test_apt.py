@@ -30,18 +30,14 @@ PACKAGES = {
 
 
 @pytest.mark.parametrize("part", ["rdma", "driver", "fabric_manager", "nscq", "nccl"])
-def test_the_packages_are_of_the_locked_versions(
-    node: Host, stack: dict[str, Any], part: str
-) -> None:
+def test_the_packages_are_of_the_locked_versions(node: Host, stack: dict[str, Any], part: str) -> None:
     for name in PACKAGES[part]:
         package = node.package(name)
         assert package.is_installed, name
         assert package.version.startswith(stack[part]["version"]), package.version
 
 
-def test_all_four_packages_of_the_container_toolkit_are_of_one_version(
-    node: Host, stack: dict[str, Any]
-) -> None:
+def test_all_four_packages_of_the_container_toolkit_are_of_one_version(node: Host, stack: dict[str, Any]) -> None:
     said = node.check_output("dpkg-query -W -f '${Version}\\n' " + " ".join(PACKAGES["toolkit"]))
     (version,) = set(said.split())
     assert version.startswith(stack["container_toolkit"]["version"])

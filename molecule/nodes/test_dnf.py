@@ -41,9 +41,7 @@ def upgrade(node: Host, *options: str) -> tuple[str, set[str]]:
 
 
 @pytest.mark.parametrize("part", PACKAGES)
-def test_the_packages_are_of_the_locked_versions(
-    node: Host, stack: dict[str, Any], part: str
-) -> None:
+def test_the_packages_are_of_the_locked_versions(node: Host, stack: dict[str, Any], part: str) -> None:
     said = node.check_output("rpm -q --qf '%{VERSION}\\n' " + " ".join(PACKAGES[part]))
     (version,) = set(said.split())
     assert version == stack[part]["version"]
@@ -67,9 +65,7 @@ def test_dnf_asks_for_no_key(node: Host) -> None:
     assert node.run("dnf check-update </dev/null").rc == 0
 
 
-def test_the_driver_s_module_stream_is_the_planned_branch(
-    node: Host, stack: dict[str, Any]
-) -> None:
+def test_the_driver_s_module_stream_is_the_planned_branch(node: Host, stack: dict[str, Any]) -> None:
     said = node.check_output("dnf --quiet module list --enabled")
     assert re.search(rf"^nvidia-driver +{stack['driver']['branch']}-open \[e\]", said, re.MULTILINE)
 

@@ -56,8 +56,8 @@ def test_a_job_gets_the_rails_and_the_interface_to_the_others(node: Host) -> Non
     routes = [node.check_output(f"ip -o route get {one}") for one in others]
     ways = {words[words.index("dev") + 1] for words in map(str.split, routes)} - {"lo"}
     with node.sudo("ops"):
-        told = node.check_output(f"python3 -c {shlex.quote(TAKEN)} libnccl.so.2").splitlines()
-    assert told == [f"={','.join(rails)}", *(f"={way}" for way in ways)]
+        reported = node.check_output(f"python3 -c {shlex.quote(TAKEN)} libnccl.so.2").splitlines()
+    assert reported == [f"={','.join(rails)}", *(f"={way}" for way in ways)]
 
 
 def test_it_says_what_was_taken_out_of_it(node: Host) -> None:

@@ -54,9 +54,7 @@ def test_the_subnet_manager_answers_on_every_rail(node: Host, rail: str) -> None
 
 def test_no_ping_server_was_left_behind(node: Host) -> None:
     assert node.run("pgrep -a ibping").rc == 1
-    assert (
-        node.check_output("systemctl list-units --all --plain --no-legend 'ibready-ibping-*'") == ""
-    )
+    assert node.check_output("systemctl list-units --all --plain --no-legend 'ibready-ibping-*'") == ""
 
 
 def may_raise_limits(node: Host) -> bool:

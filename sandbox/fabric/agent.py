@@ -136,9 +136,7 @@ class Fabric:
     # -- what the nodes see
 
     def _host_ports(self) -> dict[str, dump.Port]:
-        return {
-            host: self._nodes[host].port(1) for host in self._config["hosts"] if host in self._nodes
-        }
+        return {host: self._nodes[host].port(1) for host in self._config["hosts"] if host in self._nodes}
 
     def _show(self) -> None:
         for host, owner in self._config["hosts"].items():

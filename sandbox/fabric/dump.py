@@ -65,9 +65,7 @@ def parse(text: str) -> dict[str, Node]:
         if head:
             current = head["id"]
             ports[current] = ()
-            nodes[current] = Node(
-                current, head["type"], int(head["guid"], 16), int(head["system"], 16), ()
-            )
+            nodes[current] = Node(current, head["type"], int(head["guid"], 16), int(head["system"], 16), ())
             continue
         body = _PORT.match(line)
         if body:
@@ -80,8 +78,7 @@ def parse(text: str) -> dict[str, Node]:
             if int(end["nodes"]) != len(nodes):
                 raise DumpError(f"says {end['nodes']} nodes, shows {len(nodes)}")
             return {
-                name: Node(node.id, node.type, node.guid, node.system_guid, ports[name])
-                for name, node in nodes.items()
+                name: Node(node.id, node.type, node.guid, node.system_guid, ports[name]) for name, node in nodes.items()
             }
         if line.strip() and not line.lstrip().startswith(("#", "sim")):
             raise DumpError(f"not understood: {line!r}")

@@ -50,9 +50,7 @@ class Web:
     def tick(self) -> None:
         """Start the server where it should run and does not; end it where it should not."""
         if self.wanted and not self.running:
-            self._process = subprocess.Popen(
-                self._argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-            )
+            self._process = subprocess.Popen(self._argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         elif not self.wanted and self._process is not None:
             self._process.kill()
             self._process.wait()

@@ -47,7 +47,7 @@ class Board:
     spec: Mapping[str, Any]
 
     def of(self, kind: str) -> tuple[Function, ...]:
-        return tuple(one for one in self.functions if one.kind == kind)
+        return tuple(function for function in self.functions if function.kind == kind)
 
     @property
     def gpus(self) -> tuple[Function, ...]:
@@ -87,9 +87,7 @@ def _path(bus: int, port: int) -> tuple[str, ...]:
     )
 
 
-def _function(
-    kind: str, name: str, path: tuple[str, ...], near: int, spec: Mapping[str, Any]
-) -> Function:
+def _function(kind: str, name: str, path: tuple[str, ...], near: int, spec: Mapping[str, Any]) -> Function:
     mine = spec[kind]
     gpus, nodes = int(spec["gpu"]["count"]), int(spec["numa_nodes"])
     return Function(

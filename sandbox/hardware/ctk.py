@@ -83,9 +83,7 @@ def specification(kernel: Kernel) -> dict[str, Any]:
         "devices": devices,
         "containerEdits": {
             "env": ["NVIDIA_VISIBLE_DEVICES=void"],
-            "deviceNodes": [
-                {"path": path} for path in control if below(kernel.root, path).exists()
-            ],
+            "deviceNodes": [{"path": path} for path in control if below(kernel.root, path).exists()],
             "mounts": _mounts(kernel, library),
         },
     }
@@ -96,9 +94,7 @@ def _mounts(kernel: Kernel, version: str) -> list[dict[str, Any]]:
     for folder in driver.LIBRARIES:
         names = [f"{folder}/{name}.{version}" for name in _LIBRARIES]
         pairs += [(name, name) for name in names if below(kernel.root, name).is_file()]
-    return [
-        {"hostPath": host, "containerPath": inside, "options": _OPTIONS} for host, inside in pairs
-    ]
+    return [{"hostPath": host, "containerPath": inside, "options": _OPTIONS} for host, inside in pairs]
 
 
 def _generate(kernel: Kernel, output: str) -> int:
@@ -124,8 +120,7 @@ def _listing(kernel: Kernel) -> str:
     """A shell script that answers ``nvidia-smi -L`` inside a container."""
     text, status = smi.answer(kernel, driver.library(kernel.root), ["-L"])
     lines = "\n".join(
-        f"  [ ! -e /dev/nvidia{at} ] || echo {shlex.quote(line)}"
-        for at, line in enumerate(text.splitlines())
+        f"  [ ! -e /dev/nvidia{at} ] || echo {shlex.quote(line)}" for at, line in enumerate(text.splitlines())
     )
     return (
         "#!/bin/sh\n# SIMULATED: lists the simulated GPUs that this container was given.\n"
@@ -141,7 +136,7 @@ def _list(root: Path) -> int:
         place = below(root, folder)
         for path in sorted(place.glob("nvidia*.yaml")) if place.is_dir() else ():
             spec = json.loads(path.read_text())
-            found += [f"{spec['kind']}={one['name']}" for one in spec["devices"]]
+            found += [f"{spec['kind']}={device['name']}" for device in spec["devices"]]
     print(f'time="now" level=info msg="Found {len(found)} CDI devices"', file=sys.stderr)
     print("\n".join(found))
     return 0

@@ -108,7 +108,7 @@ def _imex(kernel: Kernel, version: str) -> None:
 
 def _fabricmanager(kernel: Kernel, version: str) -> None:
     module = driver.module(kernel)
-    switches = [one for one in kernel.board.of(NVSWITCH) if kernel.bound.get(one.address)]
+    switches = [entry for entry in kernel.board.of(NVSWITCH) if kernel.bound.get(entry.address)]
     log = [
         f"Fabric Manager version {version} is running with the following configuration options",
         "Logging level = 4",
@@ -137,9 +137,7 @@ def _write_log(root: Path, lines: list[str], error: str) -> None:
     place = below(root, LOG)
     place.parent.mkdir(parents=True, exist_ok=True)
     with place.open("a") as file:
-        file.write(
-            f"Fabric Manager Log initializing at: {time.strftime('%m/%d/%Y %H:%M:%S', now)}.000\n"
-        )
+        file.write(f"Fabric Manager Log initializing at: {time.strftime('%m/%d/%Y %H:%M:%S', now)}.000\n")
         file.writelines(f"[{stamp}] [INFO] [tid {os.getpid()}] {line}\n" for line in lines)
         if error:
             file.write(f"[{stamp}] [ERROR] [tid {os.getpid()}] {error}\n")

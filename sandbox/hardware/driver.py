@@ -38,14 +38,14 @@ def module(kernel: Kernel) -> str:
 
 def listed(kernel: Kernel) -> list[Function]:
     """The GPUs that the driver has taken over."""
-    return [one for one in kernel.board.gpus if kernel.bound.get(one.address) == "nvidia"]
+    return [gpu for gpu in kernel.board.gpus if kernel.bound.get(gpu.address) == "nvidia"]
 
 
 def running(root: Path, daemon: str) -> bool:
     """Whether this daemon said that it runs, and still does."""
     place = below(root, f"{DAEMONS}/{daemon}")
-    told = place.read_text().strip() if place.is_file() else ""
-    return told.isdecimal() and os.path.exists(f"/proc/{told}")
+    reported = place.read_text().strip() if place.is_file() else ""
+    return reported.isdecimal() and os.path.exists(f"/proc/{reported}")
 
 
 def cuda(kernel: Kernel, version: str) -> str:

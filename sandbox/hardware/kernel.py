@@ -48,8 +48,8 @@ class Loaded:
     @property
     def exports_peer_memory(self) -> bool:
         """Only a vendor's ib_core, which is never below kernel/."""
-        told = PEER_SYMBOL in self.fields.get("exports", "").split()
-        return told or (self.name == "ib_core" and "/kernel/" not in self.path)
+        reported = PEER_SYMBOL in self.fields.get("exports", "").split()
+        return reported or (self.name == "ib_core" and "/kernel/" not in self.path)
 
 
 class Kernel:
@@ -84,17 +84,17 @@ class Kernel:
         state = below(self.root, f"{RUN}/state.json")
         if not state.is_file():
             return
-        told = json.loads(state.read_text())
+        reported = json.loads(state.read_text())
         self.loaded = {
-            one["name"]: Loaded(one["name"], one["path"], one["fields"], tuple(one["depends"]))
-            for one in told["loaded"]
+            entry["name"]: Loaded(entry["name"], entry["path"], entry["fields"], tuple(entry["depends"]))
+            for entry in reported["loaded"]
         }
-        self.bound = told["bound"]
+        self.bound = reported["bound"]
 
     def _write(self, home: Path) -> None:
-        told = {"loaded": [asdict(one) for one in self.loaded.values()], "bound": self.bound}
+        reported = {"loaded": [asdict(entry) for entry in self.loaded.values()], "bound": self.bound}
         fresh = home / "state.new"
-        fresh.write_text(json.dumps(told, indent=1))
+        fresh.write_text(json.dumps(reported, indent=1))
         fresh.replace(home / "state.json")
         if self.log:
             with (home / "log").open("a") as file:
@@ -108,13 +108,13 @@ class Kernel:
 
     def users(self, name: str) -> list[str]:
         """The loaded modules that need this one."""
-        return [one.name for one in self.loaded.values() if name in one.depends]
+        return [entry.name for entry in self.loaded.values() if name in entry.depends]
 
     def holders(self, name: str) -> list[int]:
         """The living processes that hold this module's devices open."""
         home = below(self.root, f"{HOLDERS}/{name}")
         names = sorted(os.listdir(home)) if home.is_dir() else []
-        return [int(one) for one in names if one.isdecimal() and os.path.exists(f"/proc/{one}")]
+        return [int(name) for name in names if name.isdecimal() and os.path.exists(f"/proc/{name}")]
 
     # -- loading
 
@@ -155,9 +155,9 @@ class Kernel:
             raise ModuleError(f"ERROR: could not insert '{file.name}': {refusal}")
         self.loaded[file.name] = Loaded(file.name, file.path, dict(file.fields), file.depends)
         self.log += _words(self.loaded[file.name])
-        for one in self.board.functions:
-            if one.kind in self._drives(file.name) and one.address not in self.bound:
-                self.bound[one.address] = file.name
+        for function in self.board.functions:
+            if function.kind in self._drives(file.name) and function.address not in self.bound:
+                self.bound[function.address] = file.name
 
     def _refusal(self, file: ModuleFile) -> str:
         """What the kernel answers instead of taking the module, "" if it takes it."""
@@ -166,12 +166,12 @@ class Kernel:
             return "Exec format error"
         if file.fields.get("init"):
             return file.fields["init"]
-        peers = any(one.exports_peer_memory for one in self.loaded.values())
+        peers = any(entry.exports_peer_memory for entry in self.loaded.values())
         if PEER_SYMBOL in file.listed("needs") and not peers:
             return "Unknown symbol in module, or unknown parameter (see dmesg)"
         if file.name == PEERMEM and not peers:
             return "Invalid argument"
-        taken = [self.bound.get(one.address) for one in self.board.gpus]
+        taken = [self.bound.get(gpu.address) for gpu in self.board.gpus]
         if GPU in self._drives(file.name) and taken and all(taken):
             return "No such device"  # another driver holds every GPU
         return ""
@@ -197,9 +197,9 @@ class Kernel:
         gone = self.loaded.pop(name)
         self.bound = {address: who for address, who in self.bound.items() if who != name}
         if also_needed:
-            for one in gone.depends:
-                if one in self.loaded and not self.users(one) and not self.holders(one):
-                    self.unload(one, also_needed=True)
+            for depend in gone.depends:
+                if depend in self.loaded and not self.users(depend) and not self.holders(depend):
+                    self.unload(depend, also_needed=True)
 
     # -- what comes by itself
 
@@ -210,7 +210,7 @@ class Kernel:
         for kind, names in self.settings["autoload"].items():
             if not self.board.of(kind):
                 continue
-            fit = [one for one in names if one in files and one not in config.blacklist]
+            fit = [name for name in names if name in files and name not in config.blacklist]
             wanted += fit[:1]
         failures = []
         seen: set[str] = set()
@@ -225,7 +225,7 @@ class Kernel:
                 failures.append(str(exc))
                 continue
             follows = self.settings["follows"].get(name, [])
-            wanted += [one for one in follows if one in files and one not in config.blacklist]
+            wanted += [follow for follow in follows if follow in files and follow not in config.blacklist]
         return failures
 
 

@@ -52,8 +52,8 @@ def _change(kernel: Kernel, name: str, args: Sequence[str]) -> int:
     if name == "modprobe":
         return _modprobe(kernel, args)
     if name == "rmmod":
-        for one in _words(args):
-            kernel.unload(one)
+        for word in _words(args):
+            kernel.unload(word)
         return 0
     if name == "insmod":
         path = Path(_words(args)[0])
@@ -79,7 +79,7 @@ def _change(kernel: Kernel, name: str, args: Sequence[str]) -> int:
 
 
 def _words(args: Sequence[str]) -> list[str]:
-    return [one for one in args if not one.startswith("-")]
+    return [arg for arg in args if not arg.startswith("-")]
 
 
 def _modprobe(kernel: Kernel, args: Sequence[str]) -> int:
@@ -96,16 +96,16 @@ def _modprobe(kernel: Kernel, args: Sequence[str]) -> int:
     # Without -a what follows the first name are parameters.
     names = given.words if given.all or given.remove else given.words[:1]
     try:
-        for one in names:
+        for name in names:
             if given.dry_run:
-                found = kernel.files().get(underscored(one))
-                if found is None and underscored(one) not in kernel.loaded:
+                found = kernel.files().get(underscored(name))
+                if found is None and underscored(name) not in kernel.loaded:
                     where = f"/lib/modules/{kernel.release}"
-                    raise ModuleError(f"FATAL: Module {one} not found in directory {where}")
+                    raise ModuleError(f"FATAL: Module {name} not found in directory {where}")
             elif given.remove:
-                kernel.unload(one, also_needed=True)
+                kernel.unload(name, also_needed=True)
             else:
-                kernel.load(one)
+                kernel.load(name)
     except ModuleError as exc:
         if not given.quiet or "not found" not in str(exc):
             print(f"modprobe: {exc}", file=sys.stderr)
@@ -131,20 +131,20 @@ def _modinfo(kernel: Kernel, args: Sequence[str]) -> int:
             print(f"modinfo: ERROR: Module {asked} not found.", file=sys.stderr)
             status = 1
             continue
-        told = {"filename": found.path, **found.fields}
+        reported = {"filename": found.path, **found.fields}
         wanted = "filename" if given.filename else given.field
         if wanted:
-            if told.get(wanted):
-                print(told[wanted])
+            if reported.get(wanted):
+                print(reported[wanted])
             continue
-        for key, value in told.items():
+        for key, value in reported.items():
             print(f"{key + ':':<16}{value}")
     return status
 
 
 def _depmod(kernel: Kernel, args: Sequence[str]) -> int:
     words = _words(args)
-    kernels = [one for one in words if below(kernel.root, f"/lib/modules/{one}").is_dir()]
+    kernels = [word for word in words if below(kernel.root, f"/lib/modules/{word}").is_dir()]
     modfile.depmod(kernel.root, kernels[0] if kernels else kernel.release)
     return 0
 
@@ -166,12 +166,12 @@ def plant(kernel: Kernel) -> None:
     kernel.log.append(f"Linux version {kernel.release} (simulated kernel of an ibready sandbox)")
     if (base / "kernel").is_dir():
         return
-    for name, one in kernel.settings["modules"].items():
-        place = base / "kernel" / one["path"] / f"{name}.ko"
+    for name, module in kernel.settings["modules"].items():
+        place = base / "kernel" / module["path"] / f"{name}.ko"
         place.parent.mkdir(parents=True, exist_ok=True)
         fields = {
-            "license": one["license"],
-            "depends": ",".join(one.get("depends", [])),
+            "license": module["license"],
+            "depends": ",".join(module.get("depends", [])),
             "name": name,
             "vermagic": _MAGIC.format(kernel.release),
         }

@@ -30,11 +30,11 @@ class ModuleFile:
 
     def listed(self, name: str) -> tuple[str, ...]:
         """A field with several names between commas or blanks."""
-        return tuple(one for one in re.split(r"[, ]+", self.fields.get(name, "")) if one)
+        return tuple(word for word in re.split(r"[, ]+", self.fields.get(name, "")) if word)
 
     @property
     def depends(self) -> tuple[str, ...]:
-        return tuple(underscored(one) for one in self.listed("depends"))
+        return tuple(underscored(entry) for entry in self.listed("depends"))
 
     @property
     def version(self) -> str:
@@ -48,7 +48,7 @@ def underscored(name: str) -> str:
 
 def parse(text: str) -> dict[str, str]:
     matches = (_FIELD.fullmatch(line.strip()) for line in text.splitlines())
-    return {one.group(1): one.group(2).strip() for one in matches if one}
+    return {match.group(1): match.group(2).strip() for match in matches if match}
 
 
 def read(path: Path, shown: str) -> ModuleFile:
@@ -76,10 +76,10 @@ def scan(root: Path, kernel: str) -> dict[str, ModuleFile]:
             continue
         top = below.parts[0] if below.parts[0] in _SEARCH else ""
         rank = _SEARCH.index(top)
-        one = read(path, f"/lib/modules/{kernel}/{below}")
-        if one.name not in found or rank < found[one.name][0]:
-            found[one.name] = (rank, one)
-    return {name: one for name, (_rank, one) in found.items()}
+        entry = read(path, f"/lib/modules/{kernel}/{below}")
+        if entry.name not in found or rank < found[entry.name][0]:
+            found[entry.name] = (rank, entry)
+    return {name: item for name, (_rank, item) in found.items()}
 
 
 def depmod(root: Path, kernel: str) -> None:
@@ -89,10 +89,10 @@ def depmod(root: Path, kernel: str) -> None:
     start = f"/lib/modules/{kernel}/"
     lines = []
     aliases = ["# Aliases extracted from modules themselves (simulated)."]
-    for one in modules.values():
-        needed = [modules[dep].path.removeprefix(start) for dep in closure(one.depends, modules)]
-        lines.append(" ".join([one.path.removeprefix(start) + ":", *needed]))
-        aliases += [f"alias {alias} {one.name}" for alias in one.listed("alias")]
+    for module in modules.values():
+        needed = [modules[dep].path.removeprefix(start) for dep in closure(module.depends, modules)]
+        lines.append(" ".join([module.path.removeprefix(start) + ":", *needed]))
+        aliases += [f"alias {alias} {module.name}" for alias in module.listed("alias")]
     base.mkdir(parents=True, exist_ok=True)
     (base / "modules.dep").write_text("\n".join(lines) + "\n")
     (base / "modules.alias").write_text("\n".join(aliases) + "\n")
@@ -104,5 +104,5 @@ def closure(depends: Iterable[str], modules: Mapping[str, ModuleFile]) -> list[s
     for name in depends:
         if name in modules and name not in found:
             found.append(name)
-            found += [one for one in closure(modules[name].depends, modules) if one not in found]
+            found += [entry for entry in closure(modules[name].depends, modules) if entry not in found]
     return found

@@ -34,7 +34,7 @@ def load(root: Path) -> Config:
     cmdline = below(root, "/proc/cmdline")
     for word in cmdline.read_text().split() if cmdline.is_file() else ():
         if word.startswith(_CMDLINE):
-            found.blacklist |= {underscored(one) for one in word[len(_CMDLINE) :].split(",")}
+            found.blacklist |= {underscored(entry) for entry in word[len(_CMDLINE) :].split(",")}
     return found
 
 

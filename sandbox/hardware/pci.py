@@ -36,17 +36,17 @@ def render(board: Board) -> Tree:
     tree.folder("/sys/bus/pci/slots")
     for name, text in board.spec["dmi"].items():
         tree.file(f"/sys/class/dmi/id/{name}", text)
-    for one in board.functions:
-        for depth in range(1, len(one.path)):
-            _function(tree, one.path[:depth], _ROOT if depth == 1 else _SWITCH, one.numa, _REQUEST)
-        request = _HCA_REQUEST if one.kind == HCA else _REQUEST
-        _function(tree, one.path, one.ids, one.numa, request)
-        _links(tree, one)
-        if one.kind == GPU:
-            tree.file(f"{one.place}/resource", _resource(board.spec["gpu"], int(one.name[3:])))
-        if one.kind == HCA:
-            tree.file(f"{one.place}/vpd", _product_data(board.spec["hca"]))
-            tree.file(f"{one.place}/sriov_numvfs", "0")
+    for function in board.functions:
+        for depth in range(1, len(function.path)):
+            _function(tree, function.path[:depth], _ROOT if depth == 1 else _SWITCH, function.numa, _REQUEST)
+        request = _HCA_REQUEST if function.kind == HCA else _REQUEST
+        _function(tree, function.path, function.ids, function.numa, request)
+        _links(tree, function)
+        if function.kind == GPU:
+            tree.file(f"{function.place}/resource", _resource(board.spec["gpu"], int(function.name[3:])))
+        if function.kind == HCA:
+            tree.file(f"{function.place}/vpd", _product_data(board.spec["hca"]))
+            tree.file(f"{function.place}/sriov_numvfs", "0")
     return tree
 
 
@@ -55,11 +55,11 @@ def numa(nodes: int, cpus: int) -> Tree:
     tree, base = Tree(), "/sys/devices/system/node"
     for which in ("online", "possible", "has_cpu", "has_memory", "has_normal_memory"):
         tree.file(f"{base}/{which}", f"0-{nodes - 1}" if nodes > 1 else "0")
-    for one in range(nodes):
-        row = " ".join("10" if one == other else "21" for other in range(nodes))
-        tree.file(f"{base}/node{one}/distance", row)
-        first, after = one * cpus // nodes, (one + 1) * cpus // nodes
-        tree.file(f"{base}/node{one}/cpulist", f"{first}-{after - 1}" if after > first else "")
+    for number in range(nodes):
+        row = " ".join("10" if number == other else "21" for other in range(nodes))
+        tree.file(f"{base}/node{number}/distance", row)
+        first, after = number * cpus // nodes, (number + 1) * cpus // nodes
+        tree.file(f"{base}/node{number}/cpulist", f"{first}-{after - 1}" if after > first else "")
     return tree
 
 
@@ -70,9 +70,7 @@ def bind(tree: Tree, place: str, driver: str) -> None:
     tree.link(f"{home}/{address}", relative(f"{home}/{address}", place))
 
 
-def _function(
-    tree: Tree, path: tuple[str, ...], ids: tuple[str, str, str], node: int, request: int
-) -> None:
+def _function(tree: Tree, path: tuple[str, ...], ids: tuple[str, str, str], node: int, request: int) -> None:
     place = f"/sys/devices/pci{path[0][:7]}/" + "/".join(path)
     kind, vendor, device = ids
     tree.link(f"{DEVICES}/{path[-1]}", relative(f"{DEVICES}/{path[-1]}", place))
@@ -95,13 +93,13 @@ def _function(
         bind(tree, place, "pcieport")
 
 
-def _links(tree: Tree, one: Function) -> None:
+def _links(tree: Tree, function: Function) -> None:
     """Every function on the way trains at what the device at its end can do."""
-    for depth in range(1, len(one.path) + 1):
-        place = f"/sys/devices/pci{one.path[0][:7]}/" + "/".join(one.path[:depth])
+    for depth in range(1, len(function.path) + 1):
+        place = f"/sys/devices/pci{function.path[0][:7]}/" + "/".join(function.path[:depth])
         for which in ("current", "max"):
-            tree.file(f"{place}/{which}_link_speed", SPEEDS[one.generation])
-            tree.file(f"{place}/{which}_link_width", str(one.width))
+            tree.file(f"{place}/{which}_link_speed", SPEEDS[function.generation])
+            tree.file(f"{place}/{which}_link_width", str(function.width))
 
 
 def _resource(spec: Mapping[str, Any], index: int) -> str:
@@ -119,7 +117,7 @@ def _resource(spec: Mapping[str, Any], index: int) -> str:
 
 
 def _region(*numbers: int) -> str:
-    return " ".join(f"0x{one:016x}" for one in numbers)
+    return " ".join(f"0x{number:016x}" for number in numbers)
 
 
 def _product_data(spec: Mapping[str, Any]) -> bytes:

@@ -46,10 +46,6 @@ def config(
 
 def vpd(name: str, fields: dict[str, str]) -> bytes:
     """Product data (VPD): the name, some keywords of two letters, the end tag."""
-    body = b"".join(
-        key.encode() + bytes((len(text),)) + text.encode() for key, text in fields.items()
-    )
+    body = b"".join(key.encode() + bytes((len(text),)) + text.encode() for key, text in fields.items())
     title = name.encode()
-    return (
-        struct.pack("<BH", 0x82, len(title)) + title + struct.pack("<BH", 0x90, len(body)) + body
-    ) + b"\x78"
+    return (struct.pack("<BH", 0x82, len(title)) + title + struct.pack("<BH", 0x90, len(body)) + body) + b"\x78"

@@ -22,7 +22,7 @@ def node_board(root: Path = Path("/")) -> tuple[Board, dict[str, Any]]:
     data = json.loads(below(root, DATA).read_text())
     mark = json.loads(below(root, MARK).read_text())
     kernel: dict[str, Any] = data["kernel"]
-    return build(data["board"], [one["name"] for one in mark["hcas"]]), kernel
+    return build(data["board"], [hca["name"] for hca in mark["hcas"]]), kernel
 
 
 def node_kernel(root: Path = Path("/"), release: str = "") -> Kernel:

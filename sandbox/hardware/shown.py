@@ -64,10 +64,10 @@ def lsmod(kernel: Kernel) -> str:
 def proc_modules(kernel: Kernel) -> str:
     """The same in the form of /proc/modules."""
     lines = []
-    for name, one in reversed(kernel.loaded.items()):
+    for name, entry in reversed(kernel.loaded.items()):
         users = kernel.users(name)
         named = ",".join(users) + "," if users else "-"
-        taint = "" if "/kernel/" in one.path else " (OE)"
+        taint = "" if "/kernel/" in entry.path else " (OE)"
         lines.append(f"{name} {_size(name)} {len(users)} {named} Live 0x0000000000000000{taint}\n")
     return "".join(lines)
 
@@ -77,29 +77,29 @@ def _size(name: str) -> int:
 
 
 def _modules(kernel: Kernel, tree: Tree) -> None:
-    for name, one in kernel.loaded.items():
+    for name, entry in kernel.loaded.items():
         home = f"{MODULES}/{name}"
         tree.folder(f"{home}/parameters")
         tree.file(f"{home}/initstate", "live")
         tree.file(f"{home}/refcnt", str(len(kernel.users(name))))
         for key in ("version", "srcversion"):
-            if one.fields.get(key):
-                tree.file(f"{home}/{key}", one.fields[key])
+            if entry.fields.get(key):
+                tree.file(f"{home}/{key}", entry.fields[key])
     # /proc/modules is a mount of this very file, where the machine's kernel has that name.
     tree.file(f"{RUN}/modules", proc_modules(kernel).encode())
 
 
 def _drivers(kernel: Kernel, tree: Tree) -> None:
-    for one in kernel.board.functions:
-        remove(below(kernel.root, f"{one.place}/driver"))
+    for function in kernel.board.functions:
+        remove(below(kernel.root, f"{function.place}/driver"))
         for module, kinds in kernel.settings["drivers"].items():
             for driver in kinds.values():
-                remove(below(kernel.root, f"{pci.DRIVERS}/{driver}/{one.address}"))
+                remove(below(kernel.root, f"{pci.DRIVERS}/{driver}/{function.address}"))
                 if module not in kernel.loaded:
                     remove(below(kernel.root, f"{pci.DRIVERS}/{driver}"))
-        module = kernel.bound.get(one.address, "")
+        module = kernel.bound.get(function.address, "")
         if module:
-            pci.bind(tree, one.place, kernel.settings["drivers"][module][one.kind])
+            pci.bind(tree, function.place, kernel.settings["drivers"][module][function.kind])
 
 
 def _rdma(kernel: Kernel, tree: Tree) -> None:
@@ -138,22 +138,22 @@ def _nvidia(kernel: Kernel, tree: Tree) -> None:
         kind = "x86_64 Kernel Module"
     said = f"NVRM version: NVIDIA UNIX {kind}  {driver.version}  {_BUILD}"
     tree.file(f"{_NVIDIA}/version", f"{said}\nGCC version: none, it is simulated")
-    for number, one in enumerate(_bound(kernel)):
+    for number, entry in enumerate(_bound(kernel)):
         model = f"Model: \t\t {kernel.board.spec['gpu']['name']} (simulated)"
-        minor = f"Device Minor: \t {number}\nBus Location: \t {one.address}"
-        tree.file(f"{_NVIDIA}/gpus/{one.address}/information", f"{model}\n{minor}")
-    for one in kernel.board.of(NVSWITCH):
-        if kernel.bound.get(one.address) == "nvidia":
-            tree.folder(f"{_SWITCHES}/{one.address}")
+        minor = f"Device Minor: \t {number}\nBus Location: \t {entry.address}"
+        tree.file(f"{_NVIDIA}/gpus/{entry.address}/information", f"{model}\n{minor}")
+    for item in kernel.board.of(NVSWITCH):
+        if kernel.bound.get(item.address) == "nvidia":
+            tree.folder(f"{_SWITCHES}/{item.address}")
 
 
 def _bound(kernel: Kernel) -> list[Function]:
-    return [one for one in kernel.board.gpus if kernel.bound.get(one.address) == "nvidia"]
+    return [gpu for gpu in kernel.board.gpus if kernel.bound.get(gpu.address) == "nvidia"]
 
 
 def _peer_memory(kernel: Kernel, tree: Tree) -> None:
     remove(below(kernel.root, PEERS))
-    if not any(one.exports_peer_memory for one in kernel.loaded.values()):
+    if not any(entry.exports_peer_memory for entry in kernel.loaded.values()):
         return
     tree.folder(PEERS)
     peermem = kernel.loaded.get(PEERMEM)
@@ -170,7 +170,7 @@ def _device_files(kernel: Kernel) -> None:
     if "nvidia_modeset" in kernel.loaded:
         there["nvidia-modeset"] = os.makedev(_MAJOR, _MODESET)
     verbs = below(kernel.root, _VERBS)
-    there |= {f"infiniband/{one.name}": _NULL for one in verbs.glob("uverbs*")}
+    there |= {f"infiniband/{path.name}": _NULL for path in verbs.glob("uverbs*")}
     if "rdma_ucm" in kernel.loaded:
         there["infiniband/rdma_cm"] = _NULL
     for name in set(_device_names(kernel)) - set(there):

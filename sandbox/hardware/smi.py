@@ -52,7 +52,7 @@ def answer(kernel: Kernel, version: str, args: list[str]) -> tuple[str, int]:
     gpus = driver.listed(kernel)
     if not gpus:
         return "No devices were found\n", NO_DEVICE
-    spec, words = kernel.board.spec["gpu"], [one.lstrip("-") for one in args]
+    spec, words = kernel.board.spec["gpu"], [arg.lstrip("-") for arg in args]
     if not args:
         return _summary(kernel, gpus, version), 0
     if words in (["L"], ["list-gpus"]):
@@ -65,7 +65,7 @@ def answer(kernel: Kernel, version: str, args: list[str]) -> tuple[str, int]:
         lines = smi_nvlink.links(_heads(kernel, gpus), spec, _NVLINK[words[1]])
         return "".join(line + "\n" for line in lines), 0
     if words == ["topo", "m"]:
-        nics = [one for one in kernel.board.hcas if "mlx5_ib" in kernel.loaded]
+        nics = [hca for hca in kernel.board.hcas if "mlx5_ib" in kernel.loaded]
         cpus = len(os.sched_getaffinity(0))
         return smi_nvlink.topology(gpus, nics, int(spec["nvlinks"]), cpus), 0
     if len(words) in (1, 2) and args[0].startswith("--query-gpu="):
@@ -77,17 +77,15 @@ def answer(kernel: Kernel, version: str, args: list[str]) -> tuple[str, int]:
 def _heads(kernel: Kernel, gpus: Sequence[Function]) -> list[str]:
     name, node = kernel.board.spec["gpu"]["name"], os.uname().nodename
     uuids = [smi_table.gpu_uuid(node, index) for index in range(len(gpus))]
-    return [f"GPU {index}: {name} (UUID: {one})" for index, one in enumerate(uuids)]
+    return [f"GPU {index}: {name} (UUID: {uuid})" for index, uuid in enumerate(uuids)]
 
 
-def _tables(
-    kernel: Kernel, gpus: Sequence[Function], version: str
-) -> list[tuple[Function, list[smi_table.Row]]]:
+def _tables(kernel: Kernel, gpus: Sequence[Function], version: str) -> list[tuple[Function, list[smi_table.Row]]]:
     return [
         (
-            one,
+            gpu,
             smi_table.rows(
-                one,
+                gpu,
                 index,
                 kernel.board.spec["gpu"],
                 version,
@@ -96,7 +94,7 @@ def _tables(
                 fabric=driver.running(kernel.root, driver.FABRICMANAGER),
             ),
         )
-        for index, one in enumerate(gpus)
+        for index, gpu in enumerate(gpus)
     ]
 
 
@@ -113,8 +111,8 @@ def _query(kernel: Kernel, gpus: Sequence[Function], version: str) -> str:
     lines = ["", "==============NVSMI LOG==============", ""]
     lines += [f"{label:<54} : {value}" for label, value in top]
     lines += ["", f"{'Attached GPUs':<54} : {len(gpus)}"]
-    for one, table in _tables(kernel, gpus, version):
-        lines += [f"GPU {smi_table.bus_id(one)}", *smi_table.as_text(table), ""]
+    for entry, table in _tables(kernel, gpus, version):
+        lines += [f"GPU {smi_table.bus_id(entry)}", *smi_table.as_text(table), ""]
     return "\n".join(lines) + "\n"
 
 
@@ -128,9 +126,9 @@ def _xml(kernel: Kernel, gpus: Sequence[Function], version: str) -> str:
         f"\t<cuda_version>{driver.cuda(kernel, version)}</cuda_version>",
         f"\t<attached_gpus>{len(gpus)}</attached_gpus>",
     ]
-    for one, table in _tables(kernel, gpus, version):
+    for entry, table in _tables(kernel, gpus, version):
         lines += [
-            f'\t<gpu id="{smi_table.bus_id(one)}">',
+            f'\t<gpu id="{smi_table.bus_id(entry)}">',
             *smi_table.as_xml(table),
             "\t</gpu>",
             "",
@@ -146,25 +144,23 @@ def _summary(kernel: Kernel, gpus: Sequence[Function], version: str) -> str:
     lines = [_now(), bar, f"{title} CUDA Version: {driver.cuda(kernel, version):<8} |"]
     lines += [f"| {'SIMULATED: no GPU is in this machine':<87} |", bar]
     on = "On" if driver.running(kernel.root, driver.PERSISTENCED) else "Off"
-    for index, one in enumerate(gpus):
-        row = f"{index:>3}  {spec['name']:<26} {on:<4} {smi_table.bus_id(one)}"
+    for index, gpu in enumerate(gpus):
+        row = f"{index:>3}  {spec['name']:<26} {on:<4} {smi_table.bus_id(gpu)}"
         lines.append(f"| {row:<62} 0MiB / {spec['memory_mib']}MiB   |")
     return "\n".join([*lines, bar]) + "\n"
 
 
-def _fields(
-    kernel: Kernel, gpus: Sequence[Function], version: str, args: list[str]
-) -> tuple[str, int]:
+def _fields(kernel: Kernel, gpus: Sequence[Function], version: str, args: list[str]) -> tuple[str, int]:
     """``--query-gpu=NAME,... --format=csv[,noheader]`` for the names that scripts ask most."""
     asked = args[0].partition("=")[2].split(",")
     lines = [] if "noheader" in "".join(args[1:]) else [", ".join(asked)]
-    for index, one in enumerate(gpus):
+    for index, gpu in enumerate(gpus):
         known = {
             "index": str(index),
             "name": str(kernel.board.spec["gpu"]["name"]),
             "driver_version": version,
             "uuid": smi_table.gpu_uuid(os.uname().nodename, index),
-            "pci.bus_id": smi_table.bus_id(one),
+            "pci.bus_id": smi_table.bus_id(gpu),
             "memory.total": f"{kernel.board.spec['gpu']['memory_mib']} MiB",
         }
         for name in asked:

@@ -27,7 +27,7 @@ Legend:
   PXB  = Connection traversing multiple PCIe bridges (without traversing the PCIe Host Bridge)
   PIX  = Connection traversing at most a single PCIe bridge
   NV#  = Connection traversing a bonded set of # NVLinks
-"""  # noqa: E501
+"""
 
 
 def links(heads: Sequence[str], spec: Mapping[str, Any], what: str) -> Iterator[str]:
@@ -46,25 +46,25 @@ def links(heads: Sequence[str], spec: Mapping[str, Any], what: str) -> Iterator[
 def topology(gpus: Sequence[Function], nics: Sequence[Function], links_each: int, cpus: int) -> str:
     """The matrix of GPUs and of the HCAs that are RDMA devices now."""
     ends = [*gpus, *nics]
-    names = [one.name for one in gpus] + [f"NIC{at}" for at in range(len(nics))]
-    nodes = max((one.numa for one in gpus), default=0) + 1
+    names = [gpu.name for gpu in gpus] + [f"NIC{at}" for at in range(len(nics))]
+    nodes = max((gpu.numa for gpu in gpus), default=0) + 1
     head = [*names, "CPU Affinity", "NUMA Affinity", "GPU NUMA ID"]
     lines = ["\t\x1b[4m" + "\t".join(head) + "\x1b[0m"]
-    for name, one in zip(names, ends, strict=True):
-        cells = [_cell(one, other, links_each) for other in ends]
-        if one.kind == GPU:
-            first, after = one.numa * cpus // nodes, (one.numa + 1) * cpus // nodes
-            cells += [f"{first}-{after - 1}", f"{one.numa}\t", "N/A"]
+    for name, entry in zip(names, ends, strict=True):
+        cells = [_cell(entry, other, links_each) for other in ends]
+        if entry.kind == GPU:
+            first, after = entry.numa * cpus // nodes, (entry.numa + 1) * cpus // nodes
+            cells += [f"{first}-{after - 1}", f"{entry.numa}\t", "N/A"]
         lines.append("\t".join([name, *cells]))
-    legend = "".join(f"  NIC{at}: {one.name}\n" for at, one in enumerate(nics))
+    legend = "".join(f"  NIC{at}: {nic.name}\n" for at, nic in enumerate(nics))
     return "\n".join(lines) + "\n" + _LEGEND + (f"\nNIC Legend:\n\n{legend}\n" if legend else "")
 
 
-def _cell(one: Function, other: Function, links_each: int) -> str:
-    if one is other:
+def _cell(function: Function, other: Function, links_each: int) -> str:
+    if function is other:
         return " X "
-    if one.kind == other.kind == GPU:
+    if function.kind == other.kind == GPU:
         return f"NV{links_each}"
-    if one.path[0] == other.path[0]:
+    if function.path[0] == other.path[0]:
         return "PIX"
-    return "NODE" if one.numa == other.numa else "SYS"
+    return "NODE" if function.numa == other.numa else "SYS"

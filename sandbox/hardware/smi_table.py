@@ -36,9 +36,9 @@ _SRAM_DRAM = (
 )
 
 
-def bus_id(one: Function) -> str:
+def bus_id(function: Function) -> str:
     """As nvidia-smi writes it: a domain of eight digits, capitals."""
-    return f"0000{one.address}".upper()
+    return f"0000{function.address}".upper()
 
 
 def gpu_uuid(node: str, index: int) -> str:
@@ -47,7 +47,7 @@ def gpu_uuid(node: str, index: int) -> str:
 
 
 def rows(
-    one: Function,
+    function: Function,
     index: int,
     spec: Mapping[str, Any],
     version: str,
@@ -57,8 +57,8 @@ def rows(
     fabric: bool,
 ) -> list[Row]:
     """One GPU. ``version``: the driver's; ``fabric``: whether a fabric manager has set it up."""
-    bus, device = one.address[5:7].upper(), one.address[8:10]
-    generation, width = str(one.generation), f"{one.width}x"
+    bus, device = function.address[5:7].upper(), function.address[8:10]
+    generation, width = str(function.generation), f"{function.width}x"
     memory, bar1 = int(spec["memory_mib"]), int(spec["bar1_mib"])
     power = f"{spec['power_w']}.00 W"
     return [
@@ -89,9 +89,9 @@ def rows(
             [
                 ("pci_bus", "Bus", f"0x{bus}"),
                 ("pci_device", "Device", f"0x{device}"),
-                ("pci_domain", "Domain", f"0x{one.address[:4]}"),
-                ("pci_device_id", "Device Id", f"0x{one.ids[2].upper()}10DE"),
-                ("pci_bus_id", "Bus Id", bus_id(one)),
+                ("pci_domain", "Domain", f"0x{function.address[:4]}"),
+                ("pci_device_id", "Device Id", f"0x{function.ids[2].upper()}10DE"),
+                ("pci_bus_id", "Bus Id", bus_id(function)),
                 (
                     "pci_gpu_link_info",
                     "GPU Link Info",
@@ -192,10 +192,7 @@ def _remapped() -> list[Row]:
         (
             "row_remapper_histogram",
             "Bank Remap Availability Histogram",
-            [
-                (f"row_remapper_histogram_{tag}", tag.capitalize(), f"{count} bank(s)")
-                for tag, count in banks
-            ],
+            [(f"row_remapper_histogram_{tag}", tag.capitalize(), f"{count} bank(s)") for tag, count in banks],
         ),
     ]
 

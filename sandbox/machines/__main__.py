@@ -27,12 +27,10 @@ def parser() -> argparse.ArgumentParser:
         help="first three octets of the machines' data network; default: %(default)s",
     )
     common.add_argument("--state", help="default: .sandbox/NAME in the checkout")
-    one = argparse.ArgumentParser(add_help=False, parents=[common])
-    one.add_argument("machine", choices=config.MACHINES)
+    entry = argparse.ArgumentParser(add_help=False, parents=[common])
+    entry.add_argument("machine", choices=config.MACHINES)
 
-    top = argparse.ArgumentParser(
-        prog="sandbox.machines", description=sys.modules["sandbox.machines"].__doc__
-    )
+    top = argparse.ArgumentParser(prog="sandbox.machines", description=sys.modules["sandbox.machines"].__doc__)
     commands = top.add_subparsers(dest="command", required=True)
     up = commands.add_parser("up", parents=[common], help="make two bare machines")
     up.add_argument("--keep", action="store_true", help="leave a running pair as it is")
@@ -43,19 +41,17 @@ def parser() -> argparse.ArgumentParser:
         help="the watchdog ends the machines then; default: %(default)s",
     )
     commands.add_parser("down", parents=[common], help="remove them, keep the base image")
-    commands.add_parser(
-        "clean", parents=[common], help="remove this checkout's and every base image"
-    )
+    commands.add_parser("clean", parents=[common], help="remove this checkout's and every base image")
     state = commands.add_parser("status", parents=[common], help="tell how they are")
     state.add_argument("--json", action="store_true")
-    commands.add_parser("kill", parents=[one], help="cut the power")
-    start = commands.add_parser("start", parents=[one], help="turn on again, and wait")
+    commands.add_parser("kill", parents=[entry], help="cut the power")
+    start = commands.add_parser("start", parents=[entry], help="turn on again, and wait")
     start.add_argument("--no-wait", action="store_true", help="do not wait until it has booted")
-    commands.add_parser("reset", parents=[one], help="cut the power, and start with a bare disk")
-    link = commands.add_parser("link", parents=[one], help="pull a cable, or plug it in")
+    commands.add_parser("reset", parents=[entry], help="cut the power, and start with a bare disk")
+    link = commands.add_parser("link", parents=[entry], help="pull a cable, or plug it in")
     link.add_argument("want", choices=["on", "off"])
     link.add_argument("card", nargs="?", choices=config.CARDS, default="data")
-    run = commands.add_parser("exec", parents=[one], help="run a command, or a shell, by ssh")
+    run = commands.add_parser("exec", parents=[entry], help="run a command, or a shell, by ssh")
     run.add_argument("argv", nargs=argparse.REMAINDER, metavar="COMMAND")
     return top
 

@@ -98,16 +98,12 @@ def boots(kernel: Path, options: list[str]) -> str:
         begun = time.monotonic()
         with log.open("wb") as file:
             try:
-                done = subprocess.run(
-                    command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, timeout=_SECONDS
-                )
+                done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, timeout=_SECONDS)
                 status: int | None = done.returncode
             except subprocess.TimeoutExpired:
                 status = None
             except FileNotFoundError:
-                raise SandboxError(
-                    f"{PROGRAM} is not installed (apt install qemu-system-x86)"
-                ) from None
+                raise SandboxError(f"{PROGRAM} is not installed (apt install qemu-system-x86)") from None
         if console.exists() and _MARKER in console.read_text(errors="replace"):
             return ""
         if status is None:

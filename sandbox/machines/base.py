@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The base image: a freshly installed Debian server, built once and kept by a digest of its recipe.
 
-The machines are Debian 13 wherever this runs: the host's own Debian archive, else Debian's.
+The machines are Debian 13 wherever this runs: from the host's own Debian archive, else from
+mmdebstrap's.
 """
 
 from __future__ import annotations
@@ -71,7 +72,10 @@ _BUILD_SECONDS = 900
 
 @dataclass(frozen=True)
 class Recipe:
-    """All that the base image depends on; `security`: the archive of newer kernels."""
+    """All that the base image depends on; `security`: the archive of newer kernels.
+
+    Where `mirror` is "", mmdebstrap adds both by itself.
+    """
 
     mirror: str
     suite: str
@@ -124,13 +128,13 @@ def argv(what: Recipe, root: Path, setup: Path) -> list[str]:
         f'--customize-hook=rm -r "$1/{setup.name}"',
         what.suite,
         str(root),
-        what.mirror,
+        *filter(None, [what.mirror]),
     ]
 
 
 def _files(parts: Iterable[Path]) -> list[Path]:
     """Return what lies below, in an order of its own."""
-    found = [one for part in parts for one in (part, *part.rglob("*"))]
+    found = [path for part in parts for path in (part, *part.rglob("*"))]
     return sorted(path for path in found if path.is_file())
 
 
@@ -179,7 +183,7 @@ def _build(what: Recipe) -> None:
             copy = shutil.copytree if part.is_dir() else shutil.copy
             copy(part, setup / part.name)
         try:
-            _root([*argv(what, root, setup)], f"mmdebstrap failed on {what.mirror} {what.suite}")
+            _root([*argv(what, root, setup)], f"mmdebstrap failed on {what.suite} {what.mirror}")
             (newest,) = root.glob("boot/vmlinuz-*")
             shutil.copy(newest, made / "vmlinuz")
             disk.make(root, made / "disk.raw")
@@ -215,7 +219,7 @@ def _root(command: list[str], failed: str) -> None:
     except FileNotFoundError:
         raise SandboxError(f"{whole[0]} is not installed: apt install {whole[0]}") from None
     try:
-        _, told = process.communicate()
+        _, reported = process.communicate()
     except BaseException:
         # A Ctrl-C: nothing may go on writing where the next step cleans up.
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -230,5 +234,5 @@ def _root(command: list[str], failed: str) -> None:
     if process.returncode == 127:
         raise SandboxError(f"{command[0]} is not installed: apt install {command[0]}")
     if process.returncode != 0:
-        said = told.decode(errors="replace")[-1500:].strip()
+        said = reported.decode(errors="replace")[-1500:].strip()
         raise SandboxError(f"{failed}:\n{said}\nCheck that `apt-get update` works on this host")

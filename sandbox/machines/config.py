@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.config import Kept, checked_name, checked_subnet, state_of
+from sandbox.config import Persisted, checked_name, checked_subnet, state_of
 from sandbox.errors import SandboxError
 
 DEFAULT_NAME = "ibready-machines"
@@ -19,7 +19,7 @@ SSH_PORT = 2222
 
 
 @dataclass(frozen=True)
-class Pair(Kept):
+class Pair(Persisted):
     """Two machines: name, /24 of their data network (first three octets), directory of state."""
 
     name: str

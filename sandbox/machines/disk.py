@@ -21,9 +21,7 @@ _GRUB = "boot/grub/i386-pc"
 
 def boot_sector(boot: bytes, sectors: int) -> bytes:
     """Return GRUB's boot.img with a table of one active Linux partition, up to the disk's end."""
-    entry = struct.pack(
-        "<B3sB3sII", 0x80, b"\xfe\xff\xff", 0x83, b"\xfe\xff\xff", _FIRST, sectors - _FIRST
-    )
+    entry = struct.pack("<B3sB3sII", 0x80, b"\xfe\xff\xff", 0x83, b"\xfe\xff\xff", _FIRST, sectors - _FIRST)
     return boot[:440].ljust(446, b"\0") + entry.ljust(64, b"\0") + b"\x55\xaa"
 
 
@@ -64,9 +62,7 @@ def overlay(base: Path, disk: Path) -> None:
 
 def _run(command: Sequence[str]) -> None:
     try:
-        subprocess.run(
-            command, check=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=300
-        )
+        subprocess.run(command, check=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
     except FileNotFoundError:
         raise SandboxError(f"{command[0]} is not installed") from None
     except subprocess.CalledProcessError as exc:

@@ -110,8 +110,7 @@ def wait(box: Pair, machines: Iterable[str] = MACHINES, seconds: float = _BOOT_S
                 raise SandboxError(f"{machine} is off; its console: {_console(box, machine)}")
             if time.monotonic() > deadline:
                 raise SandboxError(
-                    f"{machine} does not answer after {seconds:.0f} s; its console: "
-                    f"{_console(box, machine)}"
+                    f"{machine} does not answer after {seconds:.0f} s; its console: {_console(box, machine)}"
                 )
             time.sleep(0.5)
         left = max(30.0, deadline - time.monotonic())

@@ -49,8 +49,7 @@ def argv(box: Pair, machine: str, accelerator: list[str]) -> list[str]:
         ),
         *_card(
             "data",
-            f"dgram,local.type=unix,local.path={machine}.data"
-            f",remote.type=unix,remote.path={other}.data",
+            f"dgram,local.type=unix,local.path={machine}.data,remote.type=unix,remote.path={other}.data",
             f"52:54:00:1b:0{number}:02",
         ),
         *("-device", "virtio-rng-pci"),

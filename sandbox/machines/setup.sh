@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Runs inside the machines' root while it is built: boot loader, first start, and nothing that slows a boot.
-# $1: the archive of security updates. Beside it: the parts that base.py names.
+# $1: the archive of security updates, where mmdebstrap has not added it. Beside it: the parts that base.py names.
 set -eu
 parts=$(dirname "$0")
 
 # Newer kernels than the installed one come from there.
 . /etc/os-release
-echo "deb $1 $VERSION_CODENAME-security main" >> /etc/apt/sources.list
+[ -z "$1" ] || echo "deb $1 $VERSION_CODENAME-security main" >> /etc/apt/sources.list
 apt-get -q update
 rm -f /var/cache/apt/archives/*.deb
 # The kernel that the machines are upgraded to, and its headers: fetched here, installed there.

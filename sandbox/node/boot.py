@@ -93,11 +93,7 @@ def private_copy(directory: str, real: tuple[str, ...]) -> None:
 
 def writable(directory: str) -> tuple[str, ...]:
     """Return the names that the container may really set."""
-    return tuple(
-        name
-        for name in os.listdir(directory)
-        if os.stat(os.path.join(directory, name)).st_mode & 0o200
-    )
+    return tuple(name for name in os.listdir(directory) if os.stat(os.path.join(directory, name)).st_mode & 0o200)
 
 
 def copy_file(source: str, target: str) -> None:
@@ -171,13 +167,13 @@ def groups() -> list[Mount]:
 
 def own_groups() -> None:
     """Let the node's systemd and container engines work in the node's own control groups."""
-    for one in groups():
+    for group in groups():
         # podman shows systemd the machine's own groups where these are the node's by a namespace.
-        if one.root.startswith("/.."):
-            subprocess.run(["umount", "--lazy", one.place], check=True)
-    for one in groups():
-        if "ro" in one.options:
-            mount("-o", "remount,rw,bind", one.place)
+        if group.root.startswith("/.."):
+            subprocess.run(["umount", "--lazy", group.place], check=True)
+    for group in groups():
+        if "ro" in group.options:
+            mount("-o", "remount,rw,bind", group.place)
 
 
 def own_stores() -> None:

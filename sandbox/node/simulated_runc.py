@@ -45,22 +45,22 @@ def bundle(words: list[str]) -> str | None:
 def fit(description: dict[str, Any], ceilings: dict[str, int]) -> dict[str, Any]:
     """Return the description as the node can run it; ``ceilings``: hard limits by name."""
     changed: dict[str, Any] = json.loads(json.dumps(description))
-    for one in changed.get("process", {}).get("rlimits") or []:
-        ceiling = ceilings.get(one["type"], _INFINITE)
-        one["hard"], one["soft"] = min(one["hard"], ceiling), min(one["soft"], ceiling)
-    for one in changed.get("mounts") or []:
-        if one["destination"] == "/sys" and one.get("type") in ("sysfs", "none", "bind"):
-            one.update(type="bind", source="/sys", options=["rbind", "ro", "nosuid", "nodev"])
+    for rlimit in changed.get("process", {}).get("rlimits") or []:
+        ceiling = ceilings.get(rlimit["type"], _INFINITE)
+        rlimit["hard"], rlimit["soft"] = min(rlimit["hard"], ceiling), min(rlimit["soft"], ceiling)
+    for mount in changed.get("mounts") or []:
+        if mount["destination"] == "/sys" and mount.get("type") in ("sysfs", "none", "bind"):
+            mount.update(type="bind", source="/sys", options=["rbind", "ro", "nosuid", "nodev"])
     linux = changed.get("linux", {})
     numbers = set()
-    for one in linux.get("devices") or []:
-        if one["path"].startswith(SIMULATED):
-            numbers.add((one["major"], one["minor"]))
-            one.update(_NULL)
+    for device in linux.get("devices") or []:
+        if device["path"].startswith(SIMULATED):
+            numbers.add((device["major"], device["minor"]))
+            device.update(_NULL)
     rules = linux.get("resources", {})
     if rules.get("devices"):
         rules["devices"] = [
-            one for one in rules["devices"] if (one.get("major"), one.get("minor")) not in numbers
+            device for device in rules["devices"] if (device.get("major"), device.get("minor")) not in numbers
         ]
     return changed
 

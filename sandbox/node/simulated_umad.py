@@ -245,15 +245,15 @@ class Keeper:
         for target in (0, 1, 2):
             os.dup2(null, target)
         with os.fdopen(read) as pipe:
-            told = dict(line.split() for line in pipe)
-        if "done" in told:
+            reported = dict(line.split() for line in pipe)
+        if "done" in reported:
             return
-        if "child" in told:
+        if "child" in reported:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(int(told["child"]), signal.SIGKILL)
+                os.kill(int(reported["child"]), signal.SIGKILL)
         time.sleep(0.05)
-        if "slot" in told:
-            Server(address).disconnect(int(told["slot"]))
+        if "slot" in reported:
+            Server(address).disconnect(int(reported["slot"]))
         shutil.rmtree(scratch, ignore_errors=True)
 
 

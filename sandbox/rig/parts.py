@@ -12,12 +12,7 @@ from sandbox.rig.topology import SWITCH, Cable, End, Node, Topology
 def leaves(topology: Topology) -> tuple[Node, ...]:
     """The switches to which hosts are plugged."""
     hosts = {node.id for node in topology.nodes if node.host}
-    below = {
-        cable.other(end.node).node
-        for cable in topology.cables
-        for end in (cable.a, cable.b)
-        if end.node in hosts
-    }
+    below = {cable.other(end.node).node for cable in topology.cables for end in (cable.a, cable.b) if end.node in hosts}
     return tuple(node for node in topology.nodes if node.id in below)
 
 
@@ -30,11 +25,7 @@ def spines(topology: Topology) -> tuple[Node, ...]:
 def uplinks(topology: Topology, leaf: str) -> tuple[Cable, ...]:
     """The cables from a leaf (by id) to spines."""
     upper = {node.id for node in spines(topology)}
-    return tuple(
-        cable
-        for cable in topology.cables
-        if cable.ends_at(leaf) and cable.other(leaf).node in upper
-    )
+    return tuple(cable for cable in topology.cables if cable.ends_at(leaf) and cable.other(leaf).node in upper)
 
 
 def has_rails(topology: Topology) -> bool:
@@ -69,7 +60,6 @@ def replugged(topology: Topology, places: Mapping[End, End]) -> Topology:
 def trained(topology: Topology, node: Node, *, width: int = 4, speed: str = "NDR") -> Topology:
     """The same, with the cable of an HCA trained to something else."""
     cables = tuple(
-        replace(cable, width=width, speed=speed) if cable.ends_at(node.id) else cable
-        for cable in topology.cables
+        replace(cable, width=width, speed=speed) if cable.ends_at(node.id) else cable for cable in topology.cables
     )
     return replace(topology, cables=cables)

@@ -43,9 +43,7 @@ def fat_tree(leaves: int = 3, per_leaf: int = 4, spines: int = 2, cables: int = 
     return build.build()
 
 
-def rail_optimised(
-    hosts: int = 8, rails: int = 4, per_leaf: int = 4, spines: int = 2, cables: int = 1
-) -> Topology:
+def rail_optimised(hosts: int = 8, rails: int = 4, per_leaf: int = 4, spines: int = 2, cables: int = 1) -> Topology:
     """HCA i of every host is on the leaf of rail i of the host's group; spines join all leaves.
 
     Every leaf has the aggregation node that switches with SHARP show.

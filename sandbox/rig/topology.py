@@ -123,15 +123,13 @@ class Builder:
         node = self._add(Node(f"A-{leaf}", CA, 1, guid, name))
         self._cables.append(Cable(End(leaf, port), End(node, 1)))
 
-    def plug(self, one: str, other: str, count: int = 1) -> None:
+    def plug(self, text: str, other: str, count: int = 1) -> None:
         """Lay cables between the next free ports of two nodes."""
         for _ in range(count):
-            self._cables.append(Cable(self._free(one), self._free(other)))
+            self._cables.append(Cable(self._free(text), self._free(other)))
 
     def build(self) -> Topology:
-        return Topology(
-            self._name, tuple(self._nodes.values()), tuple(self._cables), tuple(self._sms)
-        )
+        return Topology(self._name, tuple(self._nodes.values()), tuple(self._cables), tuple(self._sms))
 
     def _add(self, node: Node) -> str:
         if node.id in self._nodes:

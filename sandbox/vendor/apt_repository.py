@@ -33,8 +33,7 @@ def release(folder: Path, label: str) -> str:
     """Return the Release file of a flat repository, dated now."""
     now = datetime.now(UTC).strftime("%a, %d %b %Y %H:%M:%S UTC")
     sums = "".join(
-        f" {hashlib.sha256((folder / name).read_bytes()).hexdigest()}"
-        f" {(folder / name).stat().st_size} {name}\n"
+        f" {hashlib.sha256((folder / name).read_bytes()).hexdigest()} {(folder / name).stat().st_size} {name}\n"
         for name in INDEXES
     )
     return (

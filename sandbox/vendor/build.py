@@ -75,7 +75,7 @@ def digest(kind: Kind, image: str) -> str:
 def libraries(kind: Kind) -> list[str]:
     """Return the releases of NCCL whose real library some package brings."""
     return sorted(
-        {one.nccl for whole in catalog.load(kind) for one in whole.packages if one.nccl},
+        {package.nccl for whole in catalog.load(kind) for package in whole.packages if package.nccl},
         key=wheel.number,
     )
 
@@ -106,9 +106,7 @@ def _apt(repository: Repository, target: Path, reals: dict[str, Real]) -> None:
 
 def _fetched(kind: Kind, image: str) -> Path:
     """Return the folder with the distribution's packages that are repacked, fetched once."""
-    names = repack.wanted(
-        package for repository in catalog.load(kind) for package in repository.packages
-    )
+    names = repack.wanted(package for repository in catalog.load(kind) for package in repository.packages)
     mark = hashlib.sha256(f"{image}\0{names}".encode()).hexdigest()[:16]
     folder = CACHE / f"real-{mark}"
     if not folder.is_dir():

@@ -94,9 +94,7 @@ def _rpm_kernel(release: str) -> str:
     return f"{version}-{re.sub(r'[^A-Za-z0-9._+]', '_', rest) or '0'}"
 
 
-def load(
-    kind: Kind, extra: Mapping[str, str] | None = None, folder: Path = PACKAGES
-) -> list[Repository]:
+def load(kind: Kind, extra: Mapping[str, str] | None = None, folder: Path = PACKAGES) -> list[Repository]:
     """Return the repositories of a kind; SandboxError names the file and entry that is wrong."""
     extra = extra if extra is not None else kernel_values(os.uname().release)
     made: dict[str, list[Package]] = {}
@@ -116,10 +114,7 @@ def load(
                 made.setdefault(path, []).extend(
                     _packages(kind, list(_flat(whole["packages"])), values, path, names, file.name)
                 )
-    return [
-        Repository(kind, path, *about[path], tuple(_checked(packages, path)))
-        for path, packages in made.items()
-    ]
+    return [Repository(kind, path, *about[path], tuple(_checked(packages, path))) for path, packages in made.items()]
 
 
 def _checked(packages: Iterable[Package], path: str) -> Iterator[Package]:
@@ -143,9 +138,7 @@ def _packages(
 ) -> Iterator[Package]:
     here = [entry for entry in entries if _name(entry, kind)]
     versions = {
-        _formatted(_name(entry, kind), values, where): _formatted(
-            _of(entry["version"], kind), values, where
-        )
+        _formatted(_name(entry, kind), values, where): _formatted(_of(entry["version"], kind), values, where)
         for entry in here
     }
     for entry in here:
@@ -155,9 +148,7 @@ def _packages(
         own = {key: _of(value, kind) for key, value in entry.get("values", {}).items()}
         name = _formatted(_name(entry, kind), values, where)
 
-        def words(
-            field: str, entry: dict[str, Any] = entry, values: dict[str, str] = values
-        ) -> list[str]:
+        def words(field: str, entry: dict[str, Any] = entry, values: dict[str, str] = values) -> list[str]:
             given = entry.get(field, [])
             chosen = given.get(kind, []) if isinstance(given, dict) else given
             return [_formatted(str(word), values, where) for word in chosen]

@@ -16,8 +16,8 @@ def file_name(name: str, version: str, architecture: str = "amd64") -> str:
     return f"{name}_{version.partition(':')[2] or version}_{architecture}.deb"
 
 
-def _relation(one: Relation) -> str:
-    return f"{one.name} ({one.operator} {one.version})" if one.operator else one.name
+def _relation(relation: Relation) -> str:
+    return f"{relation.name} ({relation.operator} {relation.version})" if relation.operator else relation.name
 
 
 def control(package: Package, size: int) -> str:

@@ -68,7 +68,7 @@ def repositories(address: str, known: dict[str, Key]) -> dict[str, dict[str, obj
     return {
         name: {
             "base": base(address) + name,
-            "fingerprints": [known[one].fingerprint for one in own],
+            "fingerprints": [known[entry].fingerprint for entry in own],
         }
         for name, own in signers.items()
     }

@@ -44,11 +44,11 @@ _SCRIPTS = {
 _LINKS = "links=/usr/local/lib/ibready-sandbox/link-tools; [ ! -x $links ] || $links"
 
 
-def _relation(one: Relation) -> str:
-    if not one.operator:
-        return one.name
-    epoch, number, release = catalog.rpm_version(one.version)
-    return f"{one.name} {one.operator} {epoch + ':' if epoch else ''}{number}-{release}"
+def _relation(relation: Relation) -> str:
+    if not relation.operator:
+        return relation.name
+    epoch, number, release = catalog.rpm_version(relation.version)
+    return f"{relation.name} {relation.operator} {epoch + ':' if epoch else ''}{number}-{release}"
 
 
 def spec(package: Package, content: Iterable[File]) -> str:
@@ -59,10 +59,10 @@ def spec(package: Package, content: Iterable[File]) -> str:
     lines[lines.index("Release: 1")] = f"Release: {release}"
     tags = [f"Summary: SIMULATED {package.summary}"]
     tags += [f"Epoch: {epoch}"] if epoch else []
-    tags += [f"Requires: {_relation(one)}" for one in package.depends]
-    tags += [f"Recommends: {_relation(one)}" for one in package.recommends]
-    tags += [f"Conflicts: {one}" for one in package.conflicts]
-    tags += [f"Provides: {one}" for one in package.provides]
+    tags += [f"Requires: {_relation(depend)}" for depend in package.depends]
+    tags += [f"Recommends: {_relation(recommend)}" for recommend in package.recommends]
+    tags += [f"Conflicts: {conflict}" for conflict in package.conflicts]
+    tags += [f"Provides: {provide}" for provide in package.provides]
     lines[lines.index("Summary: SIMULATED") : lines.index("Summary: SIMULATED") + 1] = tags
     lines.append(description(package))
     for name, text in scripts(package).items():

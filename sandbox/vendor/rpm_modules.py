@@ -16,8 +16,7 @@ def document(repository: Repository) -> str:
     """Return modulemd documents of a repository's streams, "" where it has none."""
     streams = sorted({stream for package in repository.packages for stream in package.streams})
     parts = [
-        _stream(stream, [one for one in repository.packages if stream in one.streams])
-        for stream in streams
+        _stream(stream, [package for package in repository.packages if stream in package.streams]) for stream in streams
     ]
     return "".join(yaml.safe_dump(part, explicit_start=True, sort_keys=False) for part in parts)
 

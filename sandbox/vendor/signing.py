@@ -89,6 +89,4 @@ def keyring(folder: Path, names: Iterable[str] = ()) -> Iterator[Keyring]:
                     file.write_bytes(ring.gpg("--armor", "--export-secret-keys", key.fingerprint))
             yield ring
         finally:
-            subprocess.run(
-                ["gpgconf", "--homedir", home, "--kill", "all"], capture_output=True, check=False
-            )
+            subprocess.run(["gpgconf", "--homedir", home, "--kill", "all"], capture_output=True, check=False)

@@ -23,9 +23,9 @@ from sandbox.vendor.signing import FOREIGN, keyring
 def repositories(box: Sandbox, repository: str) -> list[Repository]:
     """Return the repositories whose path begins so; SandboxError where none does."""
     whole = catalog.load(kind(box))
-    found = [one for one in whole if f"{one.path}/".startswith(f"{repository.rstrip('/')}/")]
+    found = [part for part in whole if f"{part.path}/".startswith(f"{repository.rstrip('/')}/")]
     if not found:
-        known = ", ".join(one.path for one in whole)
+        known = ", ".join(part.path for part in whole)
         raise SandboxError(f"there is no simulated repository {repository!r}: known are {known}")
     return found
 
@@ -34,14 +34,14 @@ def foreign_key(box: Sandbox, repository: str) -> None:
     """Sign by another vendor's key; the public key that lies beside it stays the vendor's."""
     with keyring(box.vendor_keys) as ring:
         key = ring.keys()[FOREIGN]
-        for one in repositories(box, repository):
-            publish.sign(one, box.vendor, ring, key)
+        for entry in repositories(box, repository):
+            publish.sign(entry, box.vendor, ring, key)
 
 
 def wrong_checksum(box: Sandbox, repository: str, package: str) -> None:
     """Change a byte of each file of a package (a name, * and ? allowed), as a bad mirror would."""
-    for one in repositories(box, repository):
-        for file in _files(box, one, package):
+    for entry in repositories(box, repository):
+        for file in _files(box, entry, package):
             data = bytearray(file.read_bytes())
             data[-1] ^= 0xFF
             _replace(file, bytes(data))
@@ -51,12 +51,12 @@ def vanish(box: Sandbox, repository: str, package: str, version: str) -> None:
     """Take the packages of a name whose version begins so out of the repository and its index."""
     with keyring(box.vendor_keys) as ring:
         keys = ring.keys()
-        for one in repositories(box, repository):
-            for file in _files(box, one, package, version):
+        for entry in repositories(box, repository):
+            for file in _files(box, entry, package, version):
                 file.unlink()
-            folder = box.vendor / one.path
-            if one.kind == "rpm":
-                rpm_repository.sign_index(folder, ring, keys[one.signer])
+            folder = box.vendor / entry.path
+            if entry.kind == "rpm":
+                rpm_repository.sign_index(folder, ring, keys[entry.signer])
                 continue
             paragraphs = (folder / "Packages").read_text().split("\n\n")
             left = [
@@ -65,14 +65,14 @@ def vanish(box: Sandbox, repository: str, package: str, version: str) -> None:
                 if text.strip() and (folder / repack.fields(text)["Filename"]).exists()
             ]
             apt_repository.write_index(folder, left)
-            apt_repository.sign(folder, one.label, ring, keys[one.signer])
+            apt_repository.sign(folder, entry.label, ring, keys[entry.signer])
 
 
 def truncate_index(box: Sandbox, repository: str) -> None:
     """Leave half of the index, as a mirror does that was interrupted."""
-    for one in repositories(box, repository):
-        folder = box.vendor / one.path
-        names = ["Packages", "Packages.gz"] if one.kind == "deb" else ["repodata/*primary*"]
+    for entry in repositories(box, repository):
+        folder = box.vendor / entry.path
+        names = ["Packages", "Packages.gz"] if entry.kind == "deb" else ["repodata/*primary*"]
         for file in [file for name in names for file in folder.glob(name)]:
             data = file.read_bytes()
             _replace(file, data[: len(data) // 2])
@@ -96,10 +96,9 @@ def perform(box: Sandbox, act: str, **settings: Any) -> None:
 def _files(box: Sandbox, repository: Repository, package: str, version: str = "") -> list[Path]:
     """Return the files of the packages of a name; SandboxError where there is none."""
     chosen = {
-        (one.name, one.version)
-        for one in repository.packages
-        if fnmatch.fnmatchcase(one.name, package)
-        and (one.version.rpartition(":")[2] + "-").startswith(version)
+        (entry.name, entry.version)
+        for entry in repository.packages
+        if fnmatch.fnmatchcase(entry.name, package) and (entry.version.rpartition(":")[2] + "-").startswith(version)
     }
     found: list[Path] = []
     for name, whole in sorted(chosen):

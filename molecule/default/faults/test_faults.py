@@ -18,8 +18,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[3]
 FAULTS: dict[str, dict[str, Any]] = {
-    fault["name"]: fault
-    for fault in yaml.safe_load((ROOT / "sandbox/faults.yml").read_text())["faults"]
+    fault["name"]: fault for fault in yaml.safe_load((ROOT / "sandbox/faults.yml").read_text())["faults"]
 }
 HOSTS = ("node1", "node2", "node3")
 BOX = [

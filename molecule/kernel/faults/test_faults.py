@@ -63,9 +63,7 @@ def take(machines: Any, name: str, steps: list[dict[str, str]]) -> None:
             raise AssertionError(f"{_FILE.name}: there is no step {kind!r}")
 
 
-def look(
-    machines: Any, how: tuple[str, ...] | str, folder: Path, variables: dict[str, Any]
-) -> dict[str, list[Any]]:
+def look(machines: Any, how: tuple[str, ...] | str, folder: Path, variables: dict[str, Any]) -> dict[str, list[Any]]:
     """Machine -> its checks."""
     if isinstance(how, str):
         done = machines.play(how, {**variables, "ibready_report_dir": str(folder)})

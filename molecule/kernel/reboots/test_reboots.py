@@ -106,8 +106,8 @@ def headers(machines: Any) -> None:
 
 def test_with_consent_one_goes_down_after_the_other(machines: Any, newer: str) -> None:
     before = boots(machines)
-    wish = {**WISH, "ibready_serial": 1}
-    with machines.playing("playbooks/converge.yml", wish, *machines.gate) as rolling:
+    desired = {**WISH, "ibready_serial": 1}
+    with machines.playing("playbooks/converge.yml", desired, *machines.gate) as rolling:
         if newer:
             # Long before this machine's turn, which comes when the other one is back.
             headers(machines)
@@ -127,9 +127,7 @@ def test_with_consent_one_goes_down_after_the_other(machines: Any, newer: str) -
 
 def test_the_newer_kernel_runs_with_the_module(machines: Any, upgraded: str) -> None:
     assert running(machines) == upgraded
-    assert machines.root(NAME, f"modinfo -F filename {MODULE}").startswith(
-        f"/lib/modules/{upgraded}/updates/dkms/"
-    )
+    assert machines.root(NAME, f"modinfo -F filename {MODULE}").startswith(f"/lib/modules/{upgraded}/updates/dkms/")
     assert machines.root(NAME, f"cat /sys/module/{MODULE}/initstate").strip() == "live"
 
 
@@ -141,8 +139,8 @@ def test_what_rdma_needs_is_back_after_the_boot(machines: Any) -> None:
 
 
 def test_the_verdict_is_back(machines: Any, newer: str, tmp_path: Path) -> None:
-    wish = {"ibready_rdma_containers": False, "ibready_report_dir": str(tmp_path)}
-    done = machines.play("playbooks/verify.yml", wish)
+    desired = {"ibready_rdma_containers": False, "ibready_report_dir": str(tmp_path)}
+    done = machines.play("playbooks/verify.yml", desired)
     report = json.loads((tmp_path / "ibready-report.json").read_text())
     for name in NAMES:
         found = report["hosts"][name]["checks"]

@@ -83,9 +83,9 @@ def _gone(topology: Topology, cables: Sequence[Cable]) -> Plan:
     return healthy(topology).then(*lines, sweep())
 
 
-def _crossed(topology: Topology, one: Node, other: Node) -> Plan:
+def _crossed(topology: Topology, node: Node, other: Node) -> Plan:
     places = {
-        End(one.id, 1): parts.end_of(topology, other),
-        End(other.id, 1): parts.end_of(topology, one),
+        End(node.id, 1): parts.end_of(topology, other),
+        End(other.id, 1): parts.end_of(topology, node),
     }
     return healthy(parts.replugged(topology, places))

@@ -20,9 +20,7 @@ def unknown_node(topology: Topology) -> Plan:
     guid = max(node.guid for node in topology.nodes if node.kind == CA) + _FAR_AWAY
     stranger = Node("H-stranger-0", CA, 1, guid, "stranger mlx5_0", "stranger", "mlx5_0")
     cable = Cable(parts.free(topology, leaf), End(stranger.id, 1))
-    return healthy(
-        replace(topology, nodes=(*topology.nodes, stranger), cables=(*topology.cables, cable))
-    )
+    return healthy(replace(topology, nodes=(*topology.nodes, stranger), cables=(*topology.cables, cable)))
 
 
 def duplicate_guid(topology: Topology) -> Plan:

@@ -84,12 +84,10 @@ def layout(data: Data) -> Layout:
     if header.kind != _LIBRARY or header.names >= header.sections:
         raise ValueError("not a shared library with sections")
     segments = [
-        Segment(*SEGMENT.unpack_from(data, header.segments_at + at * SEGMENT.size))
-        for at in range(header.segments)
+        Segment(*SEGMENT.unpack_from(data, header.segments_at + at * SEGMENT.size)) for at in range(header.segments)
     ]
     sections = [
-        Section(*SECTION.unpack_from(data, header.sections_at + at * SECTION.size))
-        for at in range(header.sections)
+        Section(*SECTION.unpack_from(data, header.sections_at + at * SECTION.size)) for at in range(header.sections)
     ]
     texts = sections[header.names]
     return Layout(header, segments, sections, data[texts.offset : texts.offset + texts.size])

@@ -44,18 +44,16 @@ def slim(library: Path) -> bytes:
         ):
             return _Slim(whole, layout(whole)).written()
     except (ValueError, struct.error) as exc:
-        raise SandboxError(
-            f"{library} cannot be made small: {exc}; remove it, so that it is fetched again"
-        ) from None
+        raise SandboxError(f"{library} cannot be made small: {exc}; remove it, so that it is fetched again") from None
 
 
 def toolkit(library: bytes, version: str) -> str:
     """Return the CUDA that a library says it was built with; it has to be of this release."""
-    told = _BUILT.search(library)
-    if told is None or told[1].decode() != version:
-        found = f"NCCL {told[1].decode()}" if told else "no NCCL"
+    reported = _BUILT.search(library)
+    if reported is None or reported[1].decode() != version:
+        found = f"NCCL {reported[1].decode()}" if reported else "no NCCL"
         raise SandboxError(f"the pinned wheel of NCCL {version} holds {found}: pin another")
-    return told[2].decode()
+    return reported[2].decode()
 
 
 class _Slim:
@@ -64,28 +62,26 @@ class _Slim:
     def __init__(self, data: Data, old: Layout) -> None:
         self._data = data
         self._old = old
-        code = [one for one in old.sections if old.name(one) in GPU_CODE]
+        code = [section for section in old.sections if old.name(section) in GPU_CODE]
         if not code:
             raise ValueError(f"it has no section {' or '.join(GPU_CODE)}")
-        self._code = sorted(code, key=lambda one: one.offset)
+        self._code = sorted(code, key=lambda entry: entry.offset)
         self._out = bytearray()
         self._moved: list[tuple[int, int, int]] = []
 
     def written(self) -> bytes:
-        segments = [
-            new for one in self._old.segments if one.kind == LOAD for new in self._load(one)
-        ]
+        segments = [new for segment in self._old.segments if segment.kind == LOAD for new in self._load(segment)]
         segments += [
-            one._replace(offset=self._new(one.offset) if one.size else one.offset)
-            for one in self._old.segments
-            if one.kind != LOAD
+            segment._replace(offset=self._new(segment.offset) if segment.size else segment.offset)
+            for segment in self._old.segments
+            if segment.kind != LOAD
         ]
         # On a page of their own: on the last one of a segment the C library would take them for
         # loaded, and show the zeros behind the segment to whoever unwinds the stack.
         self._out += bytes(-len(self._out) % _PAGE)
-        segments_at = self._append(b"".join(SEGMENT.pack(*one) for one in segments))
+        segments_at = self._append(b"".join(SEGMENT.pack(*segment) for segment in segments))
         sections = [*self._loaded_sections(), self._names()]
-        sections_at = self._append(b"".join(SECTION.pack(*one) for one in sections))
+        sections_at = self._append(b"".join(SECTION.pack(*section) for section in sections))
         self._out[: HEADER.size] = HEADER.pack(
             *self._old.header._replace(
                 segments_at=segments_at,
@@ -130,14 +126,14 @@ class _Slim:
     def _loaded_sections(self) -> list[Section]:
         """The sections up to the last that is loaded: their numbers stay."""
         sections = self._old.sections
-        last = max(at for at, one in enumerate(sections) if one.flags & ALLOC)
+        last = max(at for at, section in enumerate(sections) if section.flags & ALLOC)
         made = []
-        for one in sections[: last + 1]:
-            if one in self._code:
-                one = one._replace(kind=NOBITS, offset=self._new(-(-one.offset // _PAGE) * _PAGE))
-            elif one.flags & ALLOC:
-                one = one._replace(offset=self._new(one.offset))
-            made.append(one)
+        for section in sections[: last + 1]:
+            if section in self._code:
+                section = section._replace(kind=NOBITS, offset=self._new(-(-section.offset // _PAGE) * _PAGE))
+            elif section.flags & ALLOC:
+                section = section._replace(offset=self._new(section.offset))
+            made.append(section)
         return made
 
     def _names(self) -> Section:

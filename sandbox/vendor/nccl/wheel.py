@@ -93,9 +93,7 @@ def _fetched(version: str, wanted: str, folder: Path) -> Path:
     argv += ["--only-binary", ":all:", "--require-hashes"]
     argv += ["--requirement", str(REQUIREMENTS / f"{version}.txt"), "--dest", str(folder)]
     try:
-        done = subprocess.run(
-            argv, capture_output=True, text=True, check=False, timeout=_SECONDS, cwd=folder
-        )
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=_SECONDS, cwd=folder)
     except subprocess.TimeoutExpired:
         raise _refused(wanted, f"pip was not done after {_SECONDS} s") from None
     if done.returncode != 0:

@@ -279,14 +279,14 @@ def parse(argv: list[str]) -> argparse.Namespace:
     given = parser.parse_args(argv)
     name, _, version = (given.module or given.name).partition("/")
     given.chosen = Module(name, version or given.version)
-    given.kernels = [one.partition("/")[0] for one in given.kernel] or [os.uname().release]
+    given.kernels = [entry.partition("/")[0] for entry in given.kernel] or [os.uname().release]
     return given
 
 
 def autoinstall(kernel: str) -> None:
     """Build and install every module package for a kernel, OFED's first: others build upon it."""
     failed = []
-    for module in sorted(every(), key=lambda one: (not one.name.startswith("mlnx"), one)):
+    for module in sorted(every(), key=lambda entry: (not entry.name.startswith("mlnx"), entry)):
         try:
             install(module, kernel)
         except Failure as failure:
@@ -300,7 +300,7 @@ def main(argv: list[str]) -> None:
     given = parse(argv)
     module = given.chosen
     if given.action == "status":
-        status([one for one in every() if module.name in ("", one.name)])
+        status([entry for entry in every() if module.name in ("", entry.name)])
         return
     if given.action == "autoinstall":
         for kernel in given.kernels:
