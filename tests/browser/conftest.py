@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._run import rendered
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import rendered
 from tests.browser import chromium, hostile, runs
 
 Open = Callable[..., Page]

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import gather, judge, read
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.report import Asked
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.report import Query
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
 from tests.unit import fabrics
 
 POD, SPINES, UP = 32, 8, 32
@@ -22,27 +22,22 @@ MANAGERS = "ufm1"
 _SPEEDS = {400.0: "4xNDR", 200.0: "4xHDR", 100.0: "4xEDR"}
 
 
-def asked(hosts: Sequence[_hosts.Host]) -> Asked:
+def asked(hosts: Sequence[_hosts.Host]) -> Query:
     """What the first host's first rail heard of the fabric of all."""
     fabric = _cabled(hosts)
     answers = fabric.answers()
     answers["sminfo"]["stdout"] = (
-        f"sminfo: sm lid 1 sm guid 0x{int(MANAGER, 16) + 1:x}, activity count 242 priority 14 "
-        "state 3 SMINFO_MASTER\n"
+        f"sminfo: sm lid 1 sm guid 0x{int(MANAGER, 16) + 1:x}, activity count 242 priority 14 state 3 SMINFO_MASTER\n"
     )
     first = hosts[0]
     look = {"device": "mlx5_0", "port": 1, "seconds": 5.0, "answers": answers}
     names = [host.name for host in hosts]
-    return Asked([read.read(first.name, look)], judge.Wishes(), (MANAGERS,), inventory=names)
+    return Query([read.read(first.name, look)], judge.DesiredSettings(), (MANAGERS,), inventory=names)
 
 
 def _cabled(hosts: Sequence[_hosts.Host]) -> fabrics.Fabric:
     fabric = fabrics.Fabric(managers=fabrics.sm_record(f"0x{int(MANAGER, 16) + 1:x}"))
-    rates = {
-        (host.name, ca.name): port.rate
-        for host in hosts
-        for ca, port in _hosts.infiniband_rails(host)
-    }
+    rates = {(host.name, ca.name): port.rate for host in hosts for ca, port in _hosts.infiniband_rails(host)}
     place = {host.name: number for number, host in enumerate(hosts)}
     pods = -(-len(hosts) // POD)
     spines = [_pod(fabric, pod) for pod in range(pods)]
@@ -70,9 +65,7 @@ def _leaf(pod: int, rail: int) -> str:
 def _pod(fabric: fabrics.Fabric, pod: int) -> list[str]:
     """Leaves and spines of a pod, cabled; the spines."""
     spines = [
-        fabric.switch(
-            f"{0xB859_9F03_0020_0000 + 0x1000 * pod + 0x10 * one:x}", f"spine-{pod + 1}-{one + 1}"
-        )
+        fabric.switch(f"{0xB859_9F03_0020_0000 + 0x1000 * pod + 0x10 * one:x}", f"spine-{pod + 1}-{one + 1}")
         for one in range(SPINES)
     ]
     each = UP // SPINES

@@ -74,9 +74,7 @@ def run() -> dict[str, Any]:
             return [bent(one, key) for one in value]
         if isinstance(value, dict):
             named = key in _NAMED
-            return {
-                payload(name) if named else name: bent(one, name) for name, one in value.items()
-            }
+            return {payload(name) if named else name: bent(one, name) for name, one in value.items()}
         return value
 
     found: dict[str, Any] = bent(runs.three_faults())

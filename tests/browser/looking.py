@@ -14,9 +14,7 @@ def filtered(page: Page, text: str) -> None:
 
 def settled(page: Page) -> None:
     """Wait for the frame after what was done."""
-    page.evaluate(
-        "() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => done()), 250))"
-    )
+    page.evaluate("() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => done()), 250))")
 
 
 def every(page: Page, selector: str) -> list[Locator]:

@@ -14,11 +14,13 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _node, _verify
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import from_dict
-from ansible_collections.ibready.cluster.plugins.module_utils._verdict import verdict_object
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack import contact
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._rails.ib_ports import IbFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.verdict import verdict_object
+from ansible_collections.ibready.cluster.plugins.plugin_utils._answers.typed import read
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
 from tests.gauntlet import fault
 from tests.unit import fleets
 
@@ -43,14 +45,12 @@ class Kind:
 def told(words: str, kind: Kind) -> dict[str, Any]:
     """What the modules return of a node with this fault of the gauntlet's, "" for none."""
     one = fleets.named(words) if words else fault.Fault("", kind.board, "", "", "")
-    described, tree = fleets.bent(
-        kind.board, 0, node=one.node, evidence=one.evidence, expect=one.expect
-    )
+    described, tree = fleets.bent(kind.board, 0, node=one.node, evidence=one.evidence, expect=one.expect)
     judged = _verify.verify(tree, from_inventory(described.expect), kind.areas)
     verdict = verdict_object("host", judged.checks, judged.facts)
     # What the simulated evidence does not hold would be that of the machine that runs this.
     node = {
-        **_node.collect(tree),
+        **contact.collect(tree),
         **{"kernel": judged.facts["machine"]["kernel"], "machine": "x86_64", "python": "3.12.3"},
         **{"root": True, "cpus": 192, "memory_mb": 2_063_000, "unreadable": []},
         "simulated": SIMULATED,
@@ -76,14 +76,12 @@ def _like(words: str, kind: Kind) -> tuple[_hosts.Host, str]:
 def host(name: str, number: int, words: str, kind: Kind, **bent: Any) -> _hosts.Host:
     """The host of this number, from 1; ``bent``: other fields of it."""
     like, text = _like(words, kind)
-    own = json.loads(
-        _LID.sub(lambda one: _lid(one, number), _GUID.sub(lambda one: _guid(one, number), text))
-    )
+    own = json.loads(_LID.sub(lambda one: _lid(one, number), _GUID.sub(lambda one: _guid(one, number), text)))
     return dataclasses.replace(
         like,
         name=name,
         node={**like.node, "hostname": name},
-        ib=from_dict(own["ib"]),
+        ib=read(IbFacts, own["ib"]),
         facts={**like.facts, **own},
         **bent,
     )

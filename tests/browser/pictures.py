@@ -41,9 +41,7 @@ _LIGHT = {"viewport": SIZE, "color_scheme": "light"}
 PICTURES = {
     "healthy": Picture("healthy", _LIGHT),
     "three-faults": Picture("three-faults", _LIGHT),
-    "three-faults-zh-dark": Picture(
-        "three-faults", {"viewport": SIZE, "color_scheme": "dark", "locale": "zh-CN"}
-    ),
+    "three-faults-zh-dark": Picture("three-faults", {"viewport": SIZE, "color_scheme": "dark", "locale": "zh-CN"}),
     "500-hosts": Picture("500-hosts", _LIGHT),
     "host": Picture("three-faults", _LIGHT, "#host=node07"),
 }
@@ -65,10 +63,10 @@ def shown(page: Page) -> dict[str, Any]:
 
 def take(page: Page, name: str) -> Path:
     """Write the picture; a text chunk of it holds shown()."""
-    told = json.dumps(shown(page), ensure_ascii=False).encode()
+    reported = json.dumps(shown(page), ensure_ascii=False).encode()
     png = page.screenshot(animations="disabled", caret="hide")
     # Keyword, neither compressed nor of a language, then UTF-8 (iTXt of the PNG specification).
-    chunk = _chunk(b"iTXt", _KEYWORD + b"\0" * 5 + told)
+    chunk = _chunk(b"iTXt", _KEYWORD + b"\0" * 5 + reported)
     last = png.rindex(b"IEND") - 4
     path = FOLDER / f"{name}.png"
     path.parent.mkdir(exist_ok=True)

@@ -14,18 +14,16 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
-from ansible_collections.ibready.cluster.plugins.module_utils._waivers import Waiver
-from ansible_collections.ibready.cluster.plugins.plugin_utils import (
-    _cluster,
-    _hosts,
-    _tcp_plan,
-    _tcp_told,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.waivers import Waiver
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.fleet_time import Visit
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.version import VERSION
+from ansible_collections.ibready.cluster.plugins.plugin_utils._answers import tcp as _tcp_told
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import report as fabrics
-from ansible_collections.ibready.cluster.plugins.plugin_utils._ping import plan, walk
-from ansible_collections.ibready.cluster.plugins.plugin_utils._ping.leaves import leaves
-from ansible_collections.ibready.cluster.plugins.plugin_utils._run import changed, compare, told
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import cluster, tcp_plan
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.ping import plan, walk
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.ping.leaves import leaves
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import build as told, changed, compare
 from tests.browser import fabric, nodes
 from tests.unit import tcp_told
 
@@ -96,31 +94,29 @@ def build(
                     number,
                     words.get(number, ""),
                     kind,
-                    visit=_hosts._visit(_clock(number)),
+                    visit=_clock(number),
                     waivers=waivers,
                 )
             )
     seen = fabric.asked(hosts)
     hosts, made = _pinged(hosts, seen, created)
     hosts = _connected(hosts)
-    judged = _cluster.report(
-        hosts, size=count, created=created, version=VERSION, plan=made, asked=seen
-    )
+    judged = cluster.report(hosts, size=count, created=created, version=VERSION, plan=made, asked=seen)
     run = told.Run(playbooks=["playbooks/verify.yml"], size=count, fail_on="not_ready")
-    listened = changed.Told()
+    listened = changed.Reported()
     listened.begin(created - datetime.timedelta(minutes=4))
     done = told.complete(judged, hosts, run, plan=None, listened=listened, ansible="2.19.14")
     # Not of the machine that runs this: the pictures tell it.
     return {**done, "versions": {**done["versions"], "python": "3.12.3"}}
 
 
-def _clock(number: int) -> dict[str, float]:
+def _clock(number: int) -> Visit:
     late = 0.001 * (number % 7)
-    return {"asked": 10.0, "answered": 20.0, "began": _BEGAN + 11 + late, "ended": _BEGAN + 19}
+    return Visit(asked=10.0, answered=20.0, began=_BEGAN + 11 + late, ended=_BEGAN + 19)
 
 
 def _pinged(
-    hosts: Sequence[_hosts.Host], seen: fabrics.Asked, created: datetime.datetime
+    hosts: Sequence[_hosts.Host], seen: fabrics.Query, created: datetime.datetime
 ) -> tuple[list[_hosts.Host], dict[str, Any]]:
     """The hosts with answers to all that the plan has them ask; round trips are drawn."""
     taking_part = {host.name: _hosts.participant(host) for host in hosts}
@@ -130,8 +126,7 @@ def _pinged(
     made = plan.plan(taking_part, options)
     dice = Random(0)
     return [
-        dataclasses.replace(host, answers=[_answer(one, dice) for one in _asks(made, host.name)])
-        for host in hosts
+        dataclasses.replace(host, answers=[_answer(one, dice) for one in _asks(made, host.name)]) for host in hosts
     ], made
 
 
@@ -150,20 +145,14 @@ def _answer(asked: Mapping[str, Any], dice: Random) -> dict[str, Any]:
 
 def _connected(hosts: Sequence[_hosts.Host]) -> list[_hosts.Host]:
     """The hosts with answers of the neighbours that they connect to."""
-    here = {
-        host.name: f"198.18.{at // 250}.{at % 250 + 1}"
-        for at, host in enumerate(hosts)
-        if not host.absent
-    }
+    here = {host.name: f"198.18.{at // 250}.{at % 250 + 1}" for at, host in enumerate(hosts) if not host.absent}
     asks: dict[str, list[str]] = {name: [] for name in here}
-    for client, server in _tcp_plan.pairs(here):
+    for client, server in tcp_plan.pairs(here):
         asks[client].append(server)
     return [
         dataclasses.replace(
             host,
-            tcp=_tcp_told.told(
-                host.name, {"ansible_host": here[host.name], **tcp_told.tcp(*asks[host.name])}
-            ),
+            tcp=_tcp_told.told(host.name, {"ansible_host": here[host.name], **tcp_told.tcp(*asks[host.name])}),
         )
         if host.name in here
         else host

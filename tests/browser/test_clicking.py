@@ -8,7 +8,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 from tests.browser import runs
 from tests.browser.conftest import Open
 from tests.browser.looking import columns, filtered, hosts, settled
@@ -25,8 +25,8 @@ QUOTED = {
 
 def of(verdict: str) -> set[str]:
     """The hosts of this verdict."""
-    told = runs.three_faults()["hosts"]
-    return {name for name, one in told.items() if one["verdict"] == verdict}
+    reported = runs.three_faults()["hosts"]
+    return {name for name, one in reported.items() if one["verdict"] == verdict}
 
 
 def test_the_grid_has_every_host(open_page: Open) -> None:
@@ -98,9 +98,7 @@ def test_the_address_of_a_host_opens_it_and_the_way_back_closes_it(open_page: Op
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_cause_leads_to_the_hosts_finding_its_evidence_and_its_remedy(
-    open_page: Open, name: str
-) -> None:
+def test_a_cause_leads_to_the_hosts_finding_its_evidence_and_its_remedy(open_page: Open, name: str) -> None:
     check = next(
         one
         for one in runs.three_faults()["hosts"][name]["checks"]
@@ -118,9 +116,7 @@ def test_a_cause_leads_to_the_hosts_finding_its_evidence_and_its_remedy(
     expect(host.locator(".finding h3", has_text=check["id"])).to_contain_text("fail")
     expect(host.get_by_text(check["cause"]).first).to_be_visible()
     expect(host.get_by_text(check["remedy"]).first).to_be_visible()
-    finding = host.locator(f".finding[data-check='{check['id']}']").filter(
-        has_text=check["subject"]
-    )
+    finding = host.locator(f".finding[data-check='{check['id']}']").filter(has_text=check["subject"])
     assert set(check["evidence"]) == QUOTED[name]
     evidence = finding.locator(".evidence")
     expect(evidence.locator("p")).to_be_hidden()

@@ -33,11 +33,11 @@ def meant(host: Mapping[str, Any], ids: list[str]) -> list[str]:
     found = dict.fromkeys(ids, "")
     weight = dict.fromkeys(ids, -1)
     for check in host["checks"]:
-        told = sign(check)
-        blind = told == "?" and check["severity"] == "error"
-        mine = SIGNS.index("f") + 0.5 if blind else SIGNS.index(told)
+        reported = sign(check)
+        blind = reported == "?" and check["severity"] == "error"
+        mine = SIGNS.index("f") + 0.5 if blind else SIGNS.index(reported)
         if mine > weight[check["id"]]:
-            found[check["id"]], weight[check["id"]] = told, mine
+            found[check["id"]], weight[check["id"]] = reported, mine
     return [found[one] for one in ids]
 
 

@@ -19,10 +19,7 @@ from tests.browser.conftest import Open
 from tests.browser.looking import filtered, settled
 
 # What the page itself never has.
-FOREIGN = (
-    "img, iframe, object, embed, form, base, link, audio, video, math, meta[http-equiv=refresh], "
-    ".evil"
-)
+FOREIGN = "img, iframe, object, embed, form, base, link, audio, video, math, meta[http-equiv=refresh], .evil"
 _STRAY = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 NAMES = list(hostile.run()["hosts"])
 
@@ -88,9 +85,7 @@ def test_everything_unfolded_in_chinese_and_printed(page: Page) -> None:
 
 
 @pytest.mark.parametrize("payload", hostile.PAYLOADS)
-def test_what_is_typed_into_the_filter_or_the_address_does_not_run(
-    page: Page, payload: str
-) -> None:
+def test_what_is_typed_into_the_filter_or_the_address_does_not_run(page: Page, payload: str) -> None:
     filtered(page, payload)
     address = page.url.partition("#")[0]
     page.evaluate("(one) => { location.hash = 'host=' + one }", payload)

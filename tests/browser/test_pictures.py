@@ -24,9 +24,7 @@ def opened(open_page: Open, name: str) -> Page:
 
 
 @pytest.mark.parametrize("name", pictures.PICTURES)
-def test_a_picture_shows_the_page_of_today(
-    open_page: Open, name: str, request: pytest.FixtureRequest
-) -> None:
+def test_a_picture_shows_the_page_of_today(open_page: Open, name: str, request: pytest.FixtureRequest) -> None:
     page = opened(open_page, name)
     if request.config.getoption("--pictures"):
         pictures.take(page, name)

@@ -7,7 +7,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html import causes
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html import causes
 from tests.browser import runs
 from tests.browser.conftest import Open
 from tests.browser.looking import every

@@ -39,11 +39,7 @@ def always(*names: str) -> Callable[[Topology], Names]:
 
 def _last_leaf_s_hosts(topology: Topology) -> Names:
     leaf = parts.leaves(topology)[-1].id
-    return tuple(
-        node.host
-        for node in topology.nodes
-        if node.host and parts.end_of(topology, node).node == leaf
-    )
+    return tuple(node.host for node in topology.nodes if node.host and parts.end_of(topology, node).node == leaf)
 
 
 def _last_leaf(topology: Topology) -> Names:
@@ -62,9 +58,7 @@ def _guid(topology: Topology) -> Names:
 
 EXPECTED: dict[str, Expected] = {
     "cable-pulled": Expected(_PRESENT, always(_CABLE), planned=("fabric.cabling.missing",)),
-    "cables-swapped": Expected(
-        "fabric.cabling.swapped", always(_CABLE, f"{NEIGHBOUR} mlx5_0/1"), with_plan=True
-    ),
+    "cables-swapped": Expected("fabric.cabling.swapped", always(_CABLE, f"{NEIGHBOUR} mlx5_0/1"), with_plan=True),
     "degraded-speed": Expected("fabric.cable.speed", _leaf_s_port),
     "degraded-width": Expected("fabric.cable.width", _leaf_s_port),
     "duplicate-guid": Expected("fabric.guid.unique", _guid, (_PRESENT,), ("fabric.cabling.place",)),
@@ -101,11 +95,7 @@ EXPECTED: dict[str, Expected] = {
         always("sm1 mlx5_0", "sm2 mlx5_0"),
         ("fabric.sm.standby", "fabric.link.state"),
     ),
-    "unknown-node": Expected(
-        "fabric.hca.known", always("stranger mlx5_0"), planned=("fabric.cabling.extra",)
-    ),
-    "uplink-pulled": Expected(
-        "fabric.leaf.uplinks", _last_leaf, planned=("fabric.cabling.missing",)
-    ),
+    "unknown-node": Expected("fabric.hca.known", always("stranger mlx5_0"), planned=("fabric.cabling.extra",)),
+    "uplink-pulled": Expected("fabric.leaf.uplinks", _last_leaf, planned=("fabric.cabling.missing",)),
     "wrong-rail": Expected("fabric.rail.leaf", always(_CABLE), planned=("fabric.cabling.place",)),
 }

@@ -8,19 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    FAIL,
-    PASS,
-    UNKNOWN,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import fabric_look
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.fabric import observe_look
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, PASS, UNKNOWN
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibstat
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import judge, plan, read
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
-    Hca,
-    Inventory,
-    guid,
-)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import Hca, Inventory, guid
 from sandbox.rig.container import Fabric, Rig, Stuck
 from sandbox.rig.faults.who import ASKING, HOST, NEIGHBOUR
 from sandbox.rig.plan import Plan
@@ -76,8 +68,8 @@ class Look:
 
     def judge(self, cabling: str = "") -> Verdict:
         """The checks; `cabling` is the plan of the cables, "" where the site has none."""
-        wishes = judge.Wishes(_STANDBYS, plan=plan.read(cabling) if cabling else None)
-        result = judge.judge([read.read(ASKING, self.told)], self.inventory, wishes)
+        desired_settings = judge.DesiredSettings(_STANDBYS, plan=plan.read(cabling) if cabling else None)
+        result = judge.judge([read.read(ASKING, self.told)], self.inventory, desired_settings)
         checks = [("", check) for one in result.fabrics for check in one["checks"]]
         checks += [(host, one.to_dict()) for host, own in result.hosts.items() for one in own]
         return Verdict(
@@ -103,12 +95,12 @@ def _look(rig: Rig, topology: Topology, state: Plan) -> Look:
         fabric.do(state.before)
         inventory = _inventory(fabric, topology)
         asking = Simulated(fabric, state, _LIMIT)
-        return Look(fabric_look.look(asking, DEVICE, 1, pause=0), inventory)
+        return Look(observe_look.look(asking, DEVICE, 1, pause=0), inventory)
 
 
 def _finding(host: str, check: Mapping[str, Any]) -> Finding:
-    told = (check[name] for name in ("subject", "observed", "cause"))
-    return Finding(check["id"], check["result"], host, *told)
+    reported = (check[name] for name in ("subject", "observed", "cause"))
+    return Finding(check["id"], check["result"], host, *reported)
 
 
 def _inventory(fabric: Fabric, topology: Topology) -> Inventory:

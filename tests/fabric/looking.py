@@ -6,13 +6,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Output
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
-    COMMANDS,
-    Evidence,
-    Unavailable,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import fabric_look
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.fabric import observe_look
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import COMMANDS, Evidence, Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output
 from sandbox.rig.container import Fabric, Rig
 from sandbox.rig.faults.who import ASKING
 from sandbox.rig.plan import Plan
@@ -63,4 +59,4 @@ def look(rig: Rig, plan: Plan, seconds: float = 20) -> dict[str, Any]:
     """What fabric_look gives of a fabric in the planned state."""
     with rig.fabric(plan.topology, seconds) as fabric:
         fabric.do(plan.before)
-        return fabric_look.look(Simulated(fabric, plan, seconds), DEVICE, 1, pause=0)
+        return observe_look.look(Simulated(fabric, plan, seconds), DEVICE, 1, pause=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import FAIL
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL
 from sandbox.rig import shapes
 from sandbox.rig.container import Rig
 from sandbox.rig.faults import FAULTS
@@ -38,31 +38,27 @@ RAILS_LOOKED_AT = {"fabric.leaf.uplinks", "fabric.rail.leaf"}
 @pytest.mark.parametrize("topology", TOPOLOGIES, ids=lambda topology: topology.name)
 @pytest.mark.parametrize("planned", [False, True], ids=["without a plan", "with a plan"])
 def test_a_healthy_fabric_has_nothing(topology: Topology, planned: bool, sound: Healthy) -> None:
-    told = sound(topology)
-    verdict = told.judge(told.discovery if planned else "")
+    reported = sound(topology)
+    verdict = reported.judge(reported.discovery if planned else "")
     assert verdict.bad == (), f"{topology.name} is healthy, and yet:\n{verdict}"
     wanted = LOOKED_AT | (RAILS_LOOKED_AT if topology.name == "rail-optimised" else set())
     assert wanted <= verdict.passed
 
 
 @pytest.mark.parametrize(("name", "topology"), PLANTED)
-def test_a_fault_is_found_by_its_id(
-    name: str, topology: Topology, simulated: Rig, sound: Healthy
-) -> None:
+def test_a_fault_is_found_by_its_id(name: str, topology: Topology, simulated: Rig, sound: Healthy) -> None:
     state = FAULTS[name](topology)
     assert state is not None
-    told = look(simulated, topology, state)
+    reported = look(simulated, topology, state)
     wanted = EXPECTED[name]
     where = f"{name} in {topology.name}"
     if not wanted.with_plan:
-        _found(where, topology, wanted, told.judge(), wanted.also)
-    verdict = told.judge(sound(topology).discovery)
+        _found(where, topology, wanted, reported.judge(), wanted.also)
+    verdict = reported.judge(sound(topology).discovery)
     _found(where, topology, wanted, verdict, wanted.also + wanted.planned)
 
 
-def _found(
-    where: str, topology: Topology, wanted: Expected, verdict: Verdict, also: tuple[str, ...]
-) -> None:
+def _found(where: str, topology: Topology, wanted: Expected, verdict: Verdict, also: tuple[str, ...]) -> None:
     failed = [one for one in verdict.bad if one.result == FAIL]
     said = [str(one) for one in failed if one.id == wanted.check]
     assert said, f"{where}: {wanted.check} does not fail:\n{verdict}"

@@ -37,9 +37,7 @@ def one_input(data: bytes) -> None:
     if not data:
         return
     target = TARGETS[data[0] % len(TARGETS)]
-    parsers.facts_or_parse_error(
-        target, data[1:] if target.binary else data[1:].decode("utf-8", errors="replace")
-    )
+    parsers.facts_or_parse_error(target, data[1:] if target.binary else data[1:].decode("utf-8", errors="replace"))
 
 
 def seeds(folder: Path) -> None:

@@ -3,12 +3,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.ibready.cluster.plugins.module_utils._command import (
-    Missing,
-    Output,
-    Unavailable,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence, entry_name
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Evidence, entry_name
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Missing, Output, Unavailable
 
 ABSENT = "absent"
 FAILED = "rc not 0"
@@ -100,7 +96,6 @@ class Damaged:
     def _matches(self, path: str) -> bool:
         parts = path.split("/")
         return any(
-            len(wanted) == len(parts)
-            and all(one in ("*", part) for one, part in zip(wanted, parts, strict=True))
+            len(wanted) == len(parts) and all(one in ("*", part) for one, part in zip(wanted, parts, strict=True))
             for wanted in self._paths
         )

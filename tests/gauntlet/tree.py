@@ -10,15 +10,12 @@ from __future__ import annotations
 import posixpath
 from dataclasses import dataclass, field, replace
 
-from ansible_collections.ibready.cluster.plugins.module_utils._command import (
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import COMMANDS, entry_name
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import (
     Missing,
     Output,
     Unavailable,
     decode,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
-    COMMANDS,
-    entry_name,
 )
 
 _NO_PROGRAM = "not installed (no such program in PATH)"
@@ -48,9 +45,7 @@ class Tree:
     def file(self, path: str, content: str | bytes, mode: int | None = None) -> None:
         """A file with this content; a text gets its line end."""
         if isinstance(content, str):
-            content = (
-                content if content.endswith("\n") or not content else content + "\n"
-            ).encode()
+            content = (content if content.endswith("\n") or not content else content + "\n").encode()
         self.files[path] = content
         if mode is not None:
             self.modes[path] = mode
@@ -151,9 +146,7 @@ class Tree:
     def _is_folder(self, place: str) -> bool:
         start = place.rstrip("/") + "/"
         return place in self.folders or any(
-            name.startswith(start)
-            for kind in (self.files, self.links, self.folders)
-            for name in kind
+            name.startswith(start) for kind in (self.files, self.links, self.folders) for name in kind
         )
 
     def _resolve(self, path: str, *, last: bool = True) -> str:

@@ -73,10 +73,7 @@ def _horovod(folder: Path, argv: list[str]) -> dict[str, Any]:
     launch = _real(folder, "horovod/runner/launch.py")
     sys.argv = ["horovodrun", *argv]
     args = launch.parse_args()
-    pool = [
-        (one.hostname, one.slots)
-        for one in hosts.parse_hosts(hosts.parse_host_files(args.hostfile))
-    ]
+    pool = [(one.hostname, one.slots) for one in hosts.parse_hosts(hosts.parse_host_files(args.hostfile))]
     return {**vars(args), "pool": pool}
 
 

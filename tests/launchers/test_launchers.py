@@ -12,13 +12,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._launch import (
-    cluster,
-    options,
-    render,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._launch.kinds import KINDS
-from ansible_collections.ibready.cluster.plugins.plugin_utils._launch.node import Node
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.launch import cluster, make, options
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.launch.node import Node
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.launchers import KINDS
 from tests.launchers import fetch
 
 PROGRAM = ["python3", "train.py", "--name", "it's $HOME", "--nnodes=9", "-np", "7"]
@@ -36,14 +32,13 @@ def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The scripts of two hosts with eight GPUs each."""
     folder = tmp_path_factory.mktemp("scripts")
     nodes = [
-        Node(name, name, address, "eth0", (0,) * 4 + (1,) * 4)
-        for name, address in zip(HOSTS, ADDRESSES, strict=True)
+        Node(name, name, address, "eth0", (0,) * 4 + (1,) * 4) for name, address in zip(HOSTS, ADDRESSES, strict=True)
     ]
     said = options.read({"program": "train.py", "arguments": PROGRAM[2:]})
     made = cluster.make(nodes, {}, said)
     for kind in KINDS.values():
-        if not render.refusal(kind, made, said):
-            for name, text in render.render(kind, made, said).items():
+        if not make.refusal(kind, made, said):
+            for name, text in make.render(kind, made, said).items():
                 (folder / name).write_text(text)
                 (folder / name).chmod(0o755)
     return folder
@@ -67,8 +62,8 @@ def called(scripts: Path, kind: str, host: str = "node2") -> list[str]:
         timeout=20,
     )
     assert done.returncode == 0, done.stderr
-    told: list[str] = json.loads(done.stdout)
-    return told
+    reported: list[str] = json.loads(done.stdout)
+    return reported
 
 
 def parsed(name: str, arguments: list[str]) -> dict[str, Any]:
@@ -82,8 +77,8 @@ def parsed(name: str, arguments: list[str]) -> dict[str, Any]:
         timeout=60,
     )
     assert done.returncode == 0, done.stderr
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+    reported: dict[str, Any] = json.loads(done.stdout)
+    return reported
 
 
 @pytest.mark.parametrize(("kind", "program"), [("torchrun", PROGRAM), ("megatron", PROGRAM)])
@@ -91,14 +86,14 @@ def parsed(name: str, arguments: list[str]) -> dict[str, Any]:
 def test_torchrun(scripts: Path, kind: str, program: list[str], rank: int) -> None:
     tool, *arguments = called(scripts, kind, HOSTS[rank])
     assert tool == "torchrun"
-    told = parsed("torch", arguments)
-    assert told["nodes"] == [2, 2]
-    assert told["nproc_per_node"] == "8"
-    assert told["node_rank"] == rank
-    assert told["meet"] == "10.0.0.1:29500"
-    assert told["local_addr"] == ADDRESSES[rank]
-    assert told["no_python"] is True
-    assert [told["training_script"], *told["training_script_args"]] == [
+    reported = parsed("torch", arguments)
+    assert reported["nodes"] == [2, 2]
+    assert reported["nproc_per_node"] == "8"
+    assert reported["node_rank"] == rank
+    assert reported["meet"] == "10.0.0.1:29500"
+    assert reported["local_addr"] == ADDRESSES[rank]
+    assert reported["no_python"] is True
+    assert [reported["training_script"], *reported["training_script_args"]] == [
         str(scripts / "rank.sh"),
         *program,
     ]
@@ -107,11 +102,11 @@ def test_torchrun(scripts: Path, kind: str, program: list[str], rank: int) -> No
 def test_accelerate(scripts: Path) -> None:
     tool, *arguments = called(scripts, "accelerate")
     assert tool == "accelerate"
-    told = parsed("accelerate", arguments)
-    assert (told["num_machines"], told["num_processes"], told["machine_rank"]) == (2, 16, 1)
-    assert (told["main_process_ip"], told["main_process_port"]) == ("10.0.0.1", 29500)
-    assert (told["multi_gpu"], told["no_python"], told["rdzv_backend"]) == (True, True, "static")
-    assert [told["training_script"], *told["training_script_args"]] == [
+    reported = parsed("accelerate", arguments)
+    assert (reported["num_machines"], reported["num_processes"], reported["machine_rank"]) == (2, 16, 1)
+    assert (reported["main_process_ip"], reported["main_process_port"]) == ("10.0.0.1", 29500)
+    assert (reported["multi_gpu"], reported["no_python"], reported["rdzv_backend"]) == (True, True, "static")
+    assert [reported["training_script"], *reported["training_script_args"]] == [
         str(scripts / "rank.sh"),
         *PROGRAM,
     ]
@@ -120,29 +115,27 @@ def test_accelerate(scripts: Path) -> None:
 def test_deepspeed(scripts: Path) -> None:
     tool, *arguments = called(scripts, "deepspeed")
     assert tool == "deepspeed"
-    told = parsed("deepspeed", arguments)
-    assert told["pool"] == {"10.0.0.1": 8, "10.0.0.2": 8}
-    assert (told["num_nodes"], told["num_gpus"], told["no_python"]) == (2, 8, True)
-    assert (told["master_addr"], told["master_port"]) == ("10.0.0.1", 29500)
-    assert [told["user_script"], *told["user_args"]] == [str(scripts / "rank.sh"), *PROGRAM]
+    reported = parsed("deepspeed", arguments)
+    assert reported["pool"] == {"10.0.0.1": 8, "10.0.0.2": 8}
+    assert (reported["num_nodes"], reported["num_gpus"], reported["no_python"]) == (2, 8, True)
+    assert (reported["master_addr"], reported["master_port"]) == ("10.0.0.1", 29500)
+    assert [reported["user_script"], *reported["user_args"]] == [str(scripts / "rank.sh"), *PROGRAM]
 
 
 def test_horovod(scripts: Path) -> None:
     tool, *arguments = called(scripts, "horovod")
     assert tool == "horovodrun"
-    told = parsed("horovod", arguments)
-    assert told["pool"] == [["10.0.0.1", 8], ["10.0.0.2", 8]]
-    assert told["num_proc"] == 16
-    assert told["nics"] == ["eth0"] or told["nics"] == "{'eth0'}"
-    assert told["command"] == [str(scripts / "rank.sh"), *PROGRAM]
+    reported = parsed("horovod", arguments)
+    assert reported["pool"] == [["10.0.0.1", 8], ["10.0.0.2", 8]]
+    assert reported["num_proc"] == 16
+    assert reported["nics"] == ["eth0"] or reported["nics"] == "{'eth0'}"
+    assert reported["command"] == [str(scripts / "rank.sh"), *PROGRAM]
 
 
 def test_oneflow_starts_the_processes(scripts: Path, tmp_path: Path) -> None:
     tool, flag, module, *arguments = called(scripts, "oneflow")
     assert [tool, flag, module] == ["python3", "-m", "oneflow.distributed.launch"]
-    (tmp_path / "python3").write_text(
-        '#!/bin/sh\necho "$RANK/$WORLD_SIZE $LOCAL_RANK $MASTER_ADDR:$MASTER_PORT $*"\n'
-    )
+    (tmp_path / "python3").write_text('#!/bin/sh\necho "$RANK/$WORLD_SIZE $LOCAL_RANK $MASTER_ADDR:$MASTER_PORT $*"\n')
     (tmp_path / "python3").chmod(0o755)
     (tmp_path / "uname").write_text("#!/bin/sh\necho node2\n")
     (tmp_path / "uname").chmod(0o755)
@@ -158,6 +151,4 @@ def test_oneflow_starts_the_processes(scripts: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     said = [line for line in done.stdout.splitlines() if "train.py" in line]
     program = " ".join(PROGRAM[1:])
-    assert sorted(said) == sorted(
-        f"{rank}/16 {rank - 8} 10.0.0.1:29500 {program}" for rank in range(8, 16)
-    )
+    assert sorted(said) == sorted(f"{rank}/16 {rank - 8} 10.0.0.1:29500 {program}" for rank in range(8, 16))

@@ -12,14 +12,14 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _verify
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl import library
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.asked import Asked, to_text
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.library import Library
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.proof import Proof
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl import library
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl.library import Library
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl.proof import Proof
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl.query import Query, to_text
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
 from tests.gauntlet import render
 
 CONF = "/etc/nccl.conf"
@@ -46,7 +46,7 @@ def of(
         tree.file(CONF, conf)
     if interfaces is not None:
         tree.command("ip_addr", json.dumps([_interface(*one) for one in interfaces.items()]))
-    tree.command("nccl_proof", to_text(Asked(Reading(_library(path)), Reading(proof))))
+    tree.command("nccl_proof", to_text(Query(Reading(_library(path)), Reading(proof))))
     judged = _verify.verify(tree, from_inventory({"link_layer": "InfiniBand"}), ["nccl"])
     return judged.checks, judged.facts["nccl"]
 
@@ -71,7 +71,7 @@ def as_meant(text: bytes) -> dict[str, bytes]:
 
 
 def _interface(name: str, addresses: tuple[str, ...]) -> dict[str, Any]:
-    told = [one.partition("/") for one in addresses]
+    reported = [one.partition("/") for one in addresses]
     return {
         "ifname": name,
         "flags": ["UP", "LOWER_UP", *(["LOOPBACK"] if name == "lo" else [])],
@@ -84,6 +84,6 @@ def _interface(name: str, addresses: tuple[str, ...]) -> dict[str, Any]:
                 "prefixlen": int(length),
                 "scope": "host" if name == "lo" else "global",
             }
-            for address, _slash, length in told
+            for address, _slash, length in reported
         ],
     }

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from sandbox.vendor.nccl import wheel
+from tests.unit import roots_place
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,16 @@ def _chosen(config: pytest.Config) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def nccl(request: pytest.FixtureRequest) -> Nccl:
-    """One library after the other."""
-    return Nccl(str(wheel.library(request.param)), wheel.number(request.param))
+def nccl(request: pytest.FixtureRequest) -> Iterator[Nccl]:
+    """One library after the other; as on a host it lies where root alone may write, else root has
+    none loaded."""
+    with roots_place.folder() as folder:
+        path = shutil.copy(wheel.library(request.param), folder)
+        yield Nccl(str(path), wheel.number(request.param))
+
+
+@pytest.fixture
+def roots_folder() -> Iterator[Path]:
+    """A place for other libraries that root is to have loaded."""
+    with roots_place.folder() as folder:
+        yield folder

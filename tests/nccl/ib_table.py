@@ -49,9 +49,7 @@ def simulated_verbs(folder: Path) -> Path:
     return library
 
 
-def ask(
-    library: str, version: tuple[int, ...], verbs: Path, rows: list[dict[str, str]]
-) -> list[dict[str, Any]]:
+def ask(library: str, version: tuple[int, ...], verbs: Path, rows: list[dict[str, str]]) -> list[dict[str, Any]]:
     """What the transport takes for each environment, in a network that has only lo."""
     request = {"library": library, "version": version, "rows": rows}
     done = subprocess.run(
@@ -84,10 +82,7 @@ def sections(stream: BinaryIO) -> dict[str, tuple[int, int, int]]:
     table = list(_SECTION.iter_unpack(stream.read(size * count)))
     stream.seek(table[names][4])
     texts = stream.read(table[names][5])
-    return {
-        texts[one[0] : texts.index(b"\0", one[0])].decode(): (one[3], one[4], one[5])
-        for one in table
-    }
+    return {texts[one[0] : texts.index(b"\0", one[0])].decode(): (one[3], one[4], one[5]) for one in table}
 
 
 def table_address(path: str) -> int:
@@ -106,9 +101,7 @@ def table_address(path: str) -> int:
         for where, to in points.items()
         if constants <= to < constants + length
         and data[to - constants :][:3] == b"IB\0"
-        and all(
-            text <= points.get(where + 8 * at, 0) < text + size for at in range(1, _FUNCTIONS + 1)
-        )
+        and all(text <= points.get(where + 8 * at, 0) < text + size for at in range(1, _FUNCTIONS + 1))
     ]
     assert len(tables) == 1, tables
     return tables[0]
@@ -154,9 +147,7 @@ def initialised(table: int, version: tuple[int, ...]) -> tuple[int, int]:
 def one_row(library: ctypes.CDLL, path: str, version: tuple[int, ...], env: dict[str, str]) -> Any:
     """Ask in this process, which has never called the library before."""
     log = os.memfd_create("log")
-    os.environ.update(
-        NCCL_DEBUG="INFO", NCCL_DEBUG_SUBSYS="ALL", NCCL_DEBUG_FILE=f"/proc/self/fd/{log}", **env
-    )
+    os.environ.update(NCCL_DEBUG="INFO", NCCL_DEBUG_SUBSYS="ALL", NCCL_DEBUG_FILE=f"/proc/self/fd/{log}", **env)
     # Reads the files first, as in a job.
     first = library.ncclGetUniqueId(ctypes.create_string_buffer(128))
     result, count = initialised(loaded_at(path) + table_address(path), version)
@@ -176,11 +167,11 @@ def in_a_fork(library: ctypes.CDLL, request: dict[str, Any], env: dict[str, str]
     pid = os.fork()
     if pid == 0:
         try:
-            told = one_row(library, request["library"], tuple(request["version"]), env)
+            reported = one_row(library, request["library"], tuple(request["version"]), env)
         except BaseException as exc:
-            told = {"error": repr(exc)}
+            reported = {"error": repr(exc)}
         with open(begin, "w") as stream:
-            json.dump(told, stream)
+            json.dump(reported, stream)
         os._exit(0)
     os.close(begin)
     with open(end) as stream:
@@ -190,10 +181,10 @@ def in_a_fork(library: ctypes.CDLL, request: dict[str, Any], env: dict[str, str]
 
 
 def main() -> None:
-    from ansible_collections.ibready.cluster.plugins.module_utils._nccl import _private_etc
+    from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl import _child
 
     request = json.load(sys.stdin)
-    _private_etc.replace({"nccl.conf": None})
+    _child.replace({"nccl.conf": None})
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True, timeout=20)
     library = ctypes.CDLL(request["library"])
     json.dump([in_a_fork(library, request, env) for env in request["rows"]], sys.stdout)

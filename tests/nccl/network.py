@@ -63,22 +63,22 @@ def ip(*words: str) -> None:
 
 
 def main() -> None:
-    from ansible_collections.ibready.cluster.plugins.module_utils._nccl.proof import prove
+    from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl.proof import prove
 
     request = json.load(sys.stdin)
     set_up(request["interfaces"], request["silent"])
     answers = []
     for env in request["rows"]:
         proof = prove(request["library"], env=env, etc={"nccl.conf": None})
-        told = proof.value
+        reported = proof.value
         answers.append(
             {
                 "why": proof.why,
-                "result": told.result if told else None,
-                "interface": told.interface if told else "",
-                "address": told.listener.address if told and told.listener else "",
-                "port": told.listener.port if told and told.listener else 0,
-                "log": told.log if told else (),
+                "result": reported.result if reported else None,
+                "interface": reported.interface if reported else "",
+                "address": reported.listener.address if reported and reported.listener else "",
+                "port": reported.listener.port if reported and reported.listener else 0,
+                "log": reported.log if reported else (),
             }
         )
     json.dump(answers, sys.stdout)

@@ -139,9 +139,7 @@ ROWS = (
         {"NCCL_SOCKET_IFNAME": "eth0", "NCCL_SOCKET_FAMILY": "AF_INET"},
         By("10.77.1.2"),
     ),
-    Ifname(
-        TWO_ADDRESSES, {"NCCL_SOCKET_IFNAME": "eth0", "NCCL_SOCKET_FAMILY": "IPv6"}, By("10.77.1.2")
-    ),
+    Ifname(TWO_ADDRESSES, {"NCCL_SOCKET_IFNAME": "eth0", "NCCL_SOCKET_FAMILY": "IPv6"}, By("10.77.1.2")),
     # The kernel lists every IPv4 address ahead of the IPv6 ones.
     Ifname(SIX, {}, By("eth1")),
     Ifname(SIX, {"NCCL_SOCKET_FAMILY": "AF_INET"}, By("eth1")),

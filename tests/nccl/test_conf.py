@@ -7,14 +7,14 @@ import os
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import FAIL, PASS, SKIP
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl.proof import Proof, prove
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, PASS, SKIP
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.conf import as_bytes
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.proof import Proof, prove
 from tests.nccl import answer
 from tests.nccl.conftest import Nccl
 from tests.nccl.rows_conf import FILE, HOME, OTHER_HOME, ROWS, Conf
 
-PASSWD = f"root:x:0:0::{HOME}:/bin/sh\n".encode()
+PASSWD = f"nobody:x:65534:65534::{HOME}:/bin/sh\n".encode()
 
 
 def asked(nccl: Nccl, row: Conf) -> Proof:
@@ -51,8 +51,8 @@ def test_the_library_takes_from_its_files_what_the_table_says(nccl: Nccl, row: C
 def says_the_same(nccl: Nccl, row: Conf, proof: Proof) -> None:
     """ncclverify tells what the library did, and every line that it read otherwise than meant."""
     checks, facts = answer.of(nccl.path, proof, row.etc)
-    told = {name: as_bytes(value) for name, value in facts["settings"]["value"].items()}
-    assert told == proof.taken
+    reported = {name: as_bytes(value) for name, value in facts["settings"]["value"].items()}
+    assert reported == proof.taken
     assert answer.results(checks, "nccl.conf.taken") == {PASS if row.etc is not None else SKIP}
     meant = answer.as_meant(row.etc or b"")
     if any(proof.taken.get(name) != value for name, value in meant.items()):

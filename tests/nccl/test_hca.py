@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import nccl_derived, nccl_harm
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import FAIL, PASS
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.nccl import check_derived, check_harm
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.nccl import Desired
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.nccl_policy import NcclPolicy
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, PASS
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclHost, NcclPort
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import NcclPolicy
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.wish import Wish
 from tests.nccl import ib_table
 from tests.nccl.conftest import Nccl
 from tests.nccl.rows_hca import ALL, DEVICES, HCAS, NUMBERS, ROWS, Hca
@@ -37,48 +37,41 @@ def answers(nccl: Nccl, verbs: Path) -> Any:
             }
             for row in ROWS
         ]
-        told = ib_table.ask(nccl.path, nccl.version, verbs, rows)
-        ANSWERS[nccl.path] = dict(zip((row.name for row in ROWS), told, strict=True))
+        reported = ib_table.ask(nccl.path, nccl.version, verbs, rows)
+        ANSWERS[nccl.path] = dict(zip((row.name for row in ROWS), reported, strict=True))
     return ANSWERS[nccl.path]
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in HCAS])
 def test_the_transport_takes_the_devices_of_the_table(nccl: Nccl, answers: Any, row: Hca) -> None:
-    told = answers[row.name]
-    assert "error" not in told, told
-    assert told["first"] == 0
-    assert tuple(told["devices"]) == row.takes.at(nccl.version), told["log"]
+    reported = answers[row.name]
+    assert "error" not in reported, reported
+    assert reported["first"] == 0
+    assert tuple(reported["devices"]) == row.takes.at(nccl.version), reported["log"]
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in NUMBERS])
 def test_a_number_is_read_as_the_table_says(nccl: Nccl, answers: Any, row: Hca) -> None:
-    told = answers[row.name]
-    assert "error" not in told, told
-    assert tuple(told["devices"]) == row.takes.at(nccl.version), told["log"]
+    reported = answers[row.name]
+    assert "error" not in reported, reported
+    assert tuple(reported["devices"]) == row.takes.at(nccl.version), reported["log"]
     assert row.takes.at(nccl.version) in ((), ALL)
 
 
 def derived(nccl: Nccl, value: str | None, rails: tuple[str, ...]) -> str:
     """What ncclverify says of NCCL_IB_HCA on a host with these rails among the devices."""
-    ports = tuple(
-        NcclPort(one.partition(":")[0], int(one.partition(":")[2]), "InfiniBand", "Active")
-        for one in ALL
-    )
+    ports = tuple(NcclPort(one.partition(":")[0], int(one.partition(":")[2]), "InfiniBand", "Active") for one in ALL)
     host = NcclHost(ports=Reading(ports), nccl=Reading(".".join(map(str, nccl.version))))
     settings = {} if value is None else {"NCCL_IB_HCA": value}
-    wish = Wish(NcclPolicy(rails=rails))
+    desired = Desired(NcclPolicy(rails=rails))
     (check,) = [
-        one
-        for one in nccl_derived.judge(host, wish, Reading(settings), None)
-        if one.subject == "NCCL_IB_HCA"
+        one for one in check_derived.judge(host, desired, Reading(settings), None) if one.subject == "NCCL_IB_HCA"
     ]
     return check.result
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in HCAS])
-def test_ncclverify_knows_which_devices_the_library_takes(
-    nccl: Nccl, answers: Any, row: Hca
-) -> None:
+def test_ncclverify_knows_which_devices_the_library_takes(nccl: Nccl, answers: Any, row: Hca) -> None:
     taken = tuple(":".join(one.split(":")[:2]) for one in answers[row.name]["devices"])
     whole = taken == ALL
     assert derived(nccl, row.value, ALL) == (PASS if whole else FAIL)
@@ -90,5 +83,5 @@ def test_ncclverify_knows_which_devices_the_library_takes(
 def test_ncclverify_knows_whether_rdma_is_off(nccl: Nccl, answers: Any, row: Hca) -> None:
     off = answers[row.name]["devices"] == []
     host = NcclHost(ports=Reading((NcclPort("mlx5_0", 1, "InfiniBand", "Active"),)))
-    found = nccl_harm.harmful({row.variable: row.value or ""}, host, NcclPolicy(rails=("mlx5_0",)))
+    found = check_harm.harmful({row.variable: row.value or ""}, host, NcclPolicy(rails=("mlx5_0",)))
     assert found == ([row.variable] if off else [])

@@ -8,14 +8,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    FAIL,
-    PASS,
-    UNKNOWN,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl.proof import Listener, Proof
 from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_library import RESULTS
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.listener import Listener
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.proof import Proof
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, PASS, UNKNOWN
 from tests.nccl import answer, network
 from tests.nccl.conftest import Nccl
 from tests.nccl.rows_ifname import LO, NO_INTERFACE, NONE, ROWS, Ifname, Network
@@ -25,8 +20,8 @@ from tests.nccl.rows_ifname import LO, NO_INTERFACE, NONE, ROWS, Ifname, Network
 def answers(path: str, name: str) -> dict[str, dict[str, Any]]:
     """What the library did, by the row's name: one network serves all its rows."""
     rows = [row for row in ROWS if row.network.name == name]
-    told = network.ask(path, rows[0].network, [row.env for row in rows])
-    return dict(zip((row.name for row in rows), told, strict=True))
+    reported = network.ask(path, rows[0].network, [row.env for row in rows])
+    return dict(zip((row.name for row in rows), reported, strict=True))
 
 
 def addresses(of: Network, interface: str) -> set[str]:
@@ -37,52 +32,52 @@ def addresses(of: Network, interface: str) -> set[str]:
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in ROWS])
 def test_bootstrap_listens_where_the_table_says(nccl: Nccl, row: Ifname) -> None:
-    told = answers(nccl.path, row.network.name)[row.name]
+    reported = answers(nccl.path, row.network.name)[row.name]
     expected = row.takes.at(nccl.version)
     if expected == NONE:
-        assert told["result"] == NO_INTERFACE.at(nccl.version), told
-        assert told["address"] == ""
+        assert reported["result"] == NO_INTERFACE.at(nccl.version), reported
+        assert reported["address"] == ""
     elif expected.startswith("result "):
-        assert told["result"] == int(expected.rpartition(" ")[2]), told
+        assert reported["result"] == int(expected.rpartition(" ")[2]), reported
     elif expected in row.network.interfaces or expected == LO:
-        assert told["address"] in addresses(row.network, expected), told
+        assert reported["address"] in addresses(row.network, expected), reported
         # The log's word for it is the same one.
-        assert told["interface"] == expected, told
+        assert reported["interface"] == expected, reported
     else:
-        assert told["address"] == expected, told
+        assert reported["address"] == expected, reported
         if row.uses is not None:
-            assert (told["interface"], told["port"]) == (row.uses.at(nccl.version), row.port), told
+            assert (reported["interface"], reported["port"]) == (row.uses.at(nccl.version), row.port), reported
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in ROWS])
 def test_ncclverify_says_where_the_library_listens(nccl: Nccl, row: Ifname) -> None:
-    told = answers(nccl.path, row.network.name)[row.name]
-    listens = Listener(told["address"], told["port"]) if told["result"] == 0 else None
+    reported = answers(nccl.path, row.network.name)[row.name]
+    listens = Listener(reported["address"], reported["port"]) if reported["result"] == 0 else None
     text = "".join(f"{name}={value}\n" for name, value in row.env.items())
     proof = Proof(
         version=".".join(map(str, nccl.version)),
-        result=told["result"],
-        meaning=RESULTS[told["result"]],
+        result=reported["result"],
+        meaning=RESULTS[reported["result"]],
         values={},
         taken={name: value.encode() for name, value in row.env.items()},
         listener=listens,
-        interface=told["interface"],
+        interface=reported["interface"],
         network="",
         log=(),
     )
     every = {LO: ("127.0.0.1/8", "::1/128"), **row.network.interfaces}
     checks, _facts = answer.of(nccl.path, proof, text.encode(), every)
     (check,) = [one for one in checks if one.id == "nccl.bootstrap.address"]
-    holder = next((name for name, held in every.items() if told["address"] in _bare(held)), None)
+    holder = next((name for name, held in every.items() if reported["address"] in _bare(held)), None)
     if listens is None:
         assert check.result == FAIL
-        assert RESULTS[told["result"]] in check.observed
+        assert RESULTS[reported["result"]] in check.observed
     elif holder is None:
         # Another host's, by NCCL_COMM_ID: no file of a host may say so.
         assert check.result == UNKNOWN
         assert FAIL in answer.results(checks, "nccl.conf.doubts")
     else:
-        assert check.observed == f"{holder}, {told['address']}"
+        assert check.observed == f"{holder}, {reported['address']}"
         inside = holder == LO or holder.startswith(("docker", "virbr"))
         assert check.result == (FAIL if inside else PASS)
 

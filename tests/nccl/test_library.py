@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl import library
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl._copies_child import Search
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl._host_files import Host
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl import library
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl._copies_child import Search
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl._host_files import Host
 from tests.nccl.conftest import Nccl
 
 # How many variables each asks for: NCCL's source has as many in the tags of these versions, but for
@@ -54,33 +54,29 @@ NEVER = (
 
 
 def test_the_file_tells_its_version_and_its_toolkit(nccl: Nccl) -> None:
-    told = library.inspect(nccl.path)
-    assert told.version == ".".join(map(str, nccl.version))
-    assert told.cuda == CUDA[nccl.version]
-    assert told.machine == "x86_64"
-    assert told.real == nccl.path
+    reported = library.inspect(nccl.path)
+    assert reported.version == ".".join(map(str, nccl.version))
+    assert reported.cuda == CUDA[nccl.version]
+    assert reported.machine == "x86_64"
+    assert reported.real == nccl.path
 
 
 def test_the_file_tells_every_variable_and_nothing_else(nccl: Nccl) -> None:
     names = library.names_in(nccl.path)
     assert len(names) == COUNTS[nccl.version]
-    assert {name: name in names for name in SINCE} == {
-        name: nccl.version >= first for name, first in SINCE.items()
-    }
+    assert {name: name in names for name in SINCE} == {name: nccl.version >= first for name, first in SINCE.items()}
     assert names.isdisjoint(NEVER)
 
 
 def test_the_search_reads_the_same_version(nccl: Nccl) -> None:
     search = Search(Host("/", 20, 100))
     search._copy(nccl.path, "here")
-    told = library.inspect(nccl.path)
-    assert ("copy", nccl.path, nccl.path, told.version, told.cuda, "here") in search._host.lines
+    reported = library.inspect(nccl.path)
+    assert ("copy", nccl.path, nccl.path, reported.version, reported.cuda, "here") in search._host.lines
 
 
 @pytest.mark.parametrize("keep", [64, 4096, 1_000_000])
-def test_a_file_that_was_cut_is_refused(
-    nccl: Nccl, keep: int, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_file_that_was_cut_is_refused(nccl: Nccl, keep: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     part = tmp_path_factory.mktemp("cut") / "libnccl.so.2"
     with open(nccl.path, "rb") as stream:
         part.write_bytes(stream.read(keep))

@@ -11,11 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl import (
-    conf,
-    select,
-    values,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl import conf, select, values
 from sandbox.vendor.nccl.wheel import number
 from tests.nccl import rows_conf, rows_hca, rows_ifname
 from tests.nccl.rows import MEASURED
@@ -29,9 +25,7 @@ def named(rows: Any) -> Any:
 
 @VERSIONS
 @named(rows_conf.ROWS)
-def test_the_model_reads_files_like_the_library(
-    row: rows_conf.Conf, version: tuple[int, ...]
-) -> None:
+def test_the_model_reads_files_like_the_library(row: rows_conf.Conf, version: tuple[int, ...]) -> None:
     if version < row.since:
         pytest.skip("what this version does with it is by chance")
     there = {
@@ -44,19 +38,13 @@ def test_the_model_reads_files_like_the_library(
     read = [(path, there.get(path)) for path in conf.paths(env, rows_conf.HOME, version)]
     files = [(path, conf.as_text(data)) for path, data in read if data is not None]
     taken = conf.effective(env, files, version)
-    sets = {
-        name: conf.as_bytes(one.value)
-        for name, one in taken.items()
-        if one.place.source != conf.ENVIRONMENT
-    }
+    sets = {name: conf.as_bytes(one.value) for name, one in taken.items() if one.place.source != conf.ENVIRONMENT}
     assert sets == row.sets.at(version)
 
 
 @VERSIONS
 @named(rows_hca.HCAS)
-def test_the_model_selects_devices_like_the_library(
-    row: rows_hca.Hca, version: tuple[int, ...]
-) -> None:
+def test_the_model_selects_devices_like_the_library(row: rows_hca.Hca, version: tuple[int, ...]) -> None:
     ports = [select.Port(one.partition(":")[0], int(one.partition(":")[2])) for one in rows_hca.ALL]
     found = [f"{one.name}:{one.port}" for one in select.hca_ports(row.value, ports, version)]
     # Rail and plane are no part of a port.
@@ -76,9 +64,7 @@ def present(network: rows_ifname.Network) -> list[Any]:
 
 @VERSIONS
 @named([row for row in rows_ifname.ROWS if "NCCL_COMM_ID" not in row.env])
-def test_the_model_selects_interfaces_like_the_library(
-    row: rows_ifname.Ifname, version: tuple[int, ...]
-) -> None:
+def test_the_model_selects_interfaces_like_the_library(row: rows_ifname.Ifname, version: tuple[int, ...]) -> None:
     found = select.interfaces(
         row.env.get("NCCL_SOCKET_IFNAME"),
         present(row.network),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.proof import prove
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl.proof import prove
 from tests.nccl.conftest import Nccl
 
 # A library in libnccl's place, each with one bad habit.
@@ -40,9 +40,7 @@ HABITS = {
 def simulated(folder: Path, habit: str) -> Path:
     source, library = folder / "simulated.c", folder / "libnccl.so.2"
     source.write_text(SIMULATED.format(habit=habit))
-    subprocess.run(
-        ["gcc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True, timeout=60
-    )
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True, timeout=60)
     return library
 
 
@@ -94,9 +92,9 @@ def test_a_proof_leaves_nothing(nccl: Nccl, quiet_place: Path) -> None:
 
 
 @pytest.mark.parametrize("habit", HABITS)
-def test_a_library_that_misbehaves_is_ended_and_named(habit: str, quiet_place: Path) -> None:
+def test_a_library_that_misbehaves_is_ended_and_named(habit: str, quiet_place: Path, roots_folder: Path) -> None:
     code, why = HABITS[habit]
-    library = simulated(quiet_place, code)
+    library = simulated(roots_folder, code)
     before = state(str(library))
     begun = time.monotonic()
     proof = prove(str(library), timeout=2, etc={"nccl.conf": b""})
@@ -112,14 +110,14 @@ def test_a_library_that_misbehaves_is_ended_and_named(habit: str, quiet_place: P
 ASK = """
 import sys
 sys.path[:0] = {path!r}
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.proof import prove
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl.proof import prove
 print("ready", flush=True)
 prove({library!r}, timeout=60)
 """
 
 
-def test_the_child_ends_with_the_process_that_asked(quiet_place: Path) -> None:
-    library = simulated(quiet_place, HABITS["never returns"][0])
+def test_the_child_ends_with_the_process_that_asked(quiet_place: Path, roots_folder: Path) -> None:
+    library = simulated(roots_folder, HABITS["never returns"][0])
     before = state(str(library))
     code = ASK.format(path=sys.path, library=str(library))
     asking = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
@@ -159,22 +157,20 @@ def test_the_log_of_a_running_job_is_left_as_it_is(nccl: Nccl, quiet_place: Path
     assert "a line of the job" not in log.read_text()
 
 
-def test_the_home_of_another_user_counts(nccl: Nccl) -> None:
+def test_the_home_of_nobody_counts(nccl: Nccl) -> None:
     etc = {
-        "passwd": b"root:x:0:0::/root:/bin/sh\nnobody:x:65534:65534::/etc/home:/bin/sh\n",
+        "passwd": b"root:x:0:0::/etc/none:/bin/sh\nnobody:x:65534:65534::/etc/home:/bin/sh\n",
         "nccl.conf": None,
         "home/.nccl.conf": b"NCCL_A=nobody\n",
     }
     env = {"HOME": "/etc/home"}
-    proof = prove(nccl.path, env=env, etc=etc, user="nobody").value
+    proof = prove(nccl.path, env=env, etc=etc).value
     assert proof is not None
     assert proof.taken == {"NCCL_A": b"nobody"}
     assert any("Bootstrap" in line for line in proof.log)
 
 
-def test_a_file_elsewhere_is_shown_in_the_place_of_etc_nccl_conf(
-    nccl: Nccl, tmp_path: Path
-) -> None:
+def test_a_file_elsewhere_is_shown_in_the_place_of_etc_nccl_conf(nccl: Nccl, tmp_path: Path) -> None:
     conf = tmp_path / "candidate"
     conf.write_bytes(b"NCCL_A=1\nNCCL_SOCKET_IFNAME==lo\n")
     proof = prove(nccl.path, str(conf), ["NCCL_A"]).value

@@ -7,16 +7,18 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl import library
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.proof import prove
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl import library
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl.proof import prove
 from sandbox.vendor.nccl import slim
 from sandbox.vendor.nccl.elf import SEGMENT, layout
 from tests.nccl.conftest import Nccl
+from tests.unit import roots_place
 from tests.unit.sandbox.vendor.nccl_library import without_gpu_code, written
 
 _SECONDS = 60
@@ -44,8 +46,9 @@ json.dump(found, sys.stdout)
 
 
 @pytest.fixture(scope="module")
-def small(nccl: Nccl, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return written(tmp_path_factory.mktemp("small"), slim.slim(Path(nccl.path)))
+def small(nccl: Nccl) -> Iterator[Path]:
+    with roots_place.folder() as folder:
+        yield written(folder, slim.slim(Path(nccl.path)))
 
 
 def test_it_is_small(nccl: Nccl, small: Path) -> None:
@@ -58,9 +61,9 @@ def test_a_process_sees_the_same_but_for_the_gpu_code(nccl: Nccl, small: Path) -
 
 
 def test_the_file_tells_the_same(nccl: Nccl, small: Path) -> None:
-    whole, told = library.inspect(nccl.path), library.inspect(str(small))
-    assert (told.version, told.cuda, told.machine) == (whole.version, whole.cuda, whole.machine)
-    assert told.names == whole.names
+    whole, reported = library.inspect(nccl.path), library.inspect(str(small))
+    assert (reported.version, reported.cuda, reported.machine) == (whole.version, whole.cuda, whole.machine)
+    assert reported.names == whole.names
 
 
 def test_the_c_library_shows_its_segments(small: Path) -> None:
@@ -92,7 +95,7 @@ def proof(path: str, conf: bytes) -> dict[str, Any]:
     """All that stays the same from one call to the next."""
     done = prove(path, names=["NCCL_IB_HCA"], etc={"nccl.conf": conf})
     assert done.value is not None, done.why
-    told = vars(done.value)
-    told["log"] = [_PASSING.sub("", line) for line in told["log"] if _LATER not in line]
-    told["listener"] = told["listener"] and told["listener"].address
-    return told
+    reported = vars(done.value)
+    reported["log"] = [_PASSING.sub("", line) for line in reported["log"] if _LATER not in line]
+    reported["listener"] = reported["listener"] and reported["listener"].address
+    return reported

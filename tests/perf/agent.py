@@ -17,8 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "collections"))
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _pack
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import COMMANDS
+from ansible_collections.ibready.cluster.plugins.module_utils._agent import pack
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import COMMANDS
 from tests.gauntlet import render
 from tests.gauntlet.tree import Tree
 from tests.perf import verdict
@@ -107,7 +107,7 @@ def main() -> int:
         (place / "agent.json").write_text(json.dumps(settings))
         os.environ["PATH"] = f"{programs}:{os.environ['PATH']}"
         # As role health_agent has it on a node: compiled for the Python that runs it.
-        data = _pack.program(_pack.sources(str(ROOT / "plugins/module_utils")))
+        data = pack.program(pack.sources(str(ROOT / "plugins/module_utils")))
         (place / "ibready.pyz").write_bytes(data)
         given = [sys.executable, str(place / "ibready.pyz")]
         known = ["--settings", str(place / "agent.json")]

@@ -24,10 +24,11 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "collections"))
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _collect, _node, _verify
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Bundle
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._verdict import verdict_object
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack import contact
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Bundle
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import collect, verify as _verify
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.verdict import verdict_object
 from tests.gauntlet import render
 from tests.gauntlet.nodes.nccl import PEER
 
@@ -42,13 +43,13 @@ def record(folder: Path) -> int:
     """Write what the modules said of one node; return the size of ibverify's answer."""
     described = render.node(BOARD)
     tree = render.render(described)
-    _collect.collect(tree, str(folder), "node7", "now", [PEER], {})
+    collect.collect(tree, str(folder), "node7", "now", [PEER], {})
     bundle = Bundle(str(folder / "node7"))
     judged = _verify.verify(bundle, from_inventory(described.expect))
-    told = verdict_object("@host@", judged.checks, judged.facts)
+    reported = verdict_object("@host@", judged.checks, judged.facts)
     answers: dict[str, dict[str, Any]] = {
-        "ibverify": {"changed": False, **told},
-        "node_facts": {"changed": False, "node": {**_node.collect(bundle), "hostname": "@host@"}},
+        "ibverify": {"changed": False, **reported},
+        "node_facts": {"changed": False, "node": {**contact.collect(bundle), "hostname": "@host@"}},
     }
     for name, answer in answers.items():
         text = json.dumps(answer)
@@ -68,8 +69,7 @@ def inventory(path: Path, count: int) -> None:
         "ibready_expect": described.expect,
     }
     hosts = {
-        f"node{number:04}": {"ansible_host": f"10.1.{number // 250}.{number % 250 + 1}"}
-        for number in range(count)
+        f"node{number:04}": {"ansible_host": f"10.1.{number // 250}.{number % 250 + 1}"} for number in range(count)
     }
     path.write_text(json.dumps({"all": {"hosts": hosts, "vars": said}}))
 
@@ -154,15 +154,10 @@ def main(words: list[str]) -> int:
     print("|---:|---:|---:|---:|---:|---:|")
     for count, one in seen.items():
         cpu, memory = ((one[key] - least[key]) / (count - 1) for key in ("cpu", "mb"))
-        print(
-            f"| {count} | {one['wall']:.0f} | {one['cpu']:.0f} | {1000 * cpu:.0f} "
-            f"| {one['mb']:.0f} | {memory:.2f} |"
-        )
+        print(f"| {count} | {one['wall']:.0f} | {one['cpu']:.0f} | {1000 * cpu:.0f} | {one['mb']:.0f} | {memory:.2f} |")
     for fewer, more in itertools.pairwise(seen):
         times = (seen[more]["cpu"] - least["cpu"]) / (seen[fewer]["cpu"] - least["cpu"])
-        print(
-            f"\n{more / fewer:.1f} x the hosts ({fewer} to {more}): {times:.1f} x the CPU", end=""
-        )
+        print(f"\n{more / fewer:.1f} x the hosts ({fewer} to {more}): {times:.1f} x the CPU", end="")
     print()
     if asked.tasks:
         for count, by_action in split.items():

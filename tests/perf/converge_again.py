@@ -64,9 +64,7 @@ class Bench:
         }
         argv = [str(Path(sys.executable).with_name(program)), *words, *self.inventories]
         begun = time.monotonic()
-        done = subprocess.run(
-            argv, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-        )
+        done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
         took = time.monotonic() - begun
         if done.returncode != 0:
             raise SystemExit(f"{' '.join(words)}: {(done.stdout + done.stderr)[-3000:]}")
@@ -95,9 +93,7 @@ def main(words: list[str]) -> int:
         sandbox("up")
         try:
             bench.run("ansible-playbook", "playbooks/converge.yml")
-            setup = min(
-                bench.run("ansible", "all", "-m", "ansible.builtin.setup") for _ in range(3)
-            )
+            setup = min(bench.run("ansible", "all", "-m", "ansible.builtin.setup") for _ in range(3))
             took, trips = bench.run("ansible-playbook", "playbooks/converge.yml")
             changed, tasks = bench.changed(), bench.tasks()
         finally:
@@ -109,9 +105,7 @@ def main(words: list[str]) -> int:
         ("`ansible.builtin.setup`", *setup),
         ("second converge", took, trips),
     ):
-        print(
-            f"| {title} | {seconds / HOSTS:.1f} | {seconds / setup[0]:.1f} | {trip / HOSTS:.0f} |"
-        )
+        print(f"| {title} | {seconds / HOSTS:.1f} | {seconds / setup[0]:.1f} | {trip / HOSTS:.0f} |")
     print(f"\n{len(tasks)} tasks gave a result, of them the slowest:\n\n| task | action | s |")
     print("|---|---|---:|")
     slowest = sorted(tasks, key=lambda one: -float(str(one["seconds"])))[: asked.slowest]

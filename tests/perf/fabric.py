@@ -22,16 +22,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "collections")]
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import (
-    judge,
-    plan,
-    read,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import (
-    Hca,
-    Inventory,
-    guid,
-)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import judge, plan, read
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import Hca, Inventory, guid
 from sandbox.rig import shapes
 
 KEEP = ROOT / "dist/perf"
@@ -77,13 +69,13 @@ def measure(path: Path) -> dict[str, Any]:
     begun = clock()
     seen = read.read("node1", found["look"])
     parsed = clock()
-    judged = judge.judge([seen], Inventory(rails), judge.Wishes())
+    judged = judge.judge([seen], Inventory(rails), judge.DesiredSettings())
     done = clock()
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     fabric = judged.fabrics[0]
     started = clock()
     cables = plan.read(found["look"]["answers"]["ibnetdiscover"]["stdout"])
-    judge.judge([seen], Inventory(rails), judge.Wishes(plan=cables))
+    judge.judge([seen], Inventory(rails), judge.DesiredSettings(plan=cables))
     planned = clock() - started - (done - parsed)
     text = sum(len(one.get("stdout", "")) for one in found["look"]["answers"].values())
     return {

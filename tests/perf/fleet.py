@@ -14,9 +14,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "collections")]
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _alike
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.sections import fabric
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.speech import Speech
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import consistency
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html.sections import fabric
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.speech import Speech
 from tests.unit import drawn_fabrics, fleets
 
 SIZES = (125, 250, 500, 1000, 2000)
@@ -28,11 +28,11 @@ def main() -> None:
     for hosts in SIZES:
         many = [replace(one, name=f"node{number}") for number in range(1, hosts + 1)]
         begun = time.process_time()
-        _alike.judge(many, hosts)
+        consistency.judge(many, hosts)
         compared = time.process_time() - begun
-        told = {"fabric": {"fabrics": [drawn_fabrics.fat_tree(hosts, 8, 32, 16)]}}
+        reported = {"fabric": {"fabrics": [drawn_fabrics.fat_tree(hosts, 8, 32, 16)]}}
         begun = time.process_time()
-        section = fabric.section(told, Speech())
+        section = fabric.section(reported, Speech())
         drawn = len(section.html) if section else 0
         took = time.process_time() - begun
         each = compared / hosts * 1e6

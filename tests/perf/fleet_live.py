@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "collections"))
 
-from ansible_collections.ibready.cluster.plugins.module_utils._verify import AREAS
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.verify import AREAS
 from tests.perf import fleet_nodes
 
 FORKS = 32

@@ -103,9 +103,7 @@ def _image() -> str:
 def _make(box: Fleet) -> None:
     tag = _image()
     box.state.mkdir(parents=True)
-    podman.run(
-        ["network", "create", "--label", box.label, "--subnet", f"{SUBNET}.0/24", box.network]
-    )
+    podman.run(["network", "create", "--label", box.label, "--subnet", f"{SUBNET}.0/24", box.network])
     operator = keys.make(box.private_key, f"ops@{box.name}")
     with ThreadPoolExecutor(8) as pool:
         known = list(pool.map(lambda node: _start(box, node, tag, operator.public), box.nodes))
@@ -131,9 +129,7 @@ def _start(box: Fleet, node: str, tag: str, operator: str) -> str:
 def _show(box: Fleet, node: str, home: Path) -> None:
     """What a kernel would show of the node's HCAs, both Active at 400 Gb/s."""
     said = yaml.safe_load((config.REPOSITORY / "sandbox/hardware/hca.yml").read_text())
-    places = {
-        one.name: one.place for one in build(parcel.hardware_data()["board"], config.RAILS).hcas
-    }
+    places = {one.name: one.place for one in build(parcel.hardware_data()["board"], config.RAILS).hcas}
     for rail, hca in enumerate(config.RAILS):
         number = int(node[4:])
         guid = 0x0200_0000_0000_0000 | number << 16 | rail << 4

@@ -23,8 +23,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "collections")]
 
 from playwright.sync_api import Browser, Error, Page
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _render_json
-from ansible_collections.ibready.cluster.plugins.plugin_utils._run import rendered
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_json, rendered
 from tests.browser import chromium, nodes, runs
 from tests.perf.controller import family, share_mb
 
@@ -106,9 +105,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("--kind", choices=KINDS, action="append")
     parser.add_argument("--openings", type=int, default=OPENINGS)
     parser.add_argument("--keep", type=Path, help="where the files are kept")
-    parser.add_argument(
-        "--beside", type=Path, action="append", default=[], help="another page of the same run"
-    )
+    parser.add_argument("--beside", type=Path, action="append", default=[], help="another page of the same run")
     asked = parser.parse_args(words)
     print(f"\n| {' | '.join(_HEADS)} |\n|---|---|{'---:|' * (len(_HEADS) - 2)}", flush=True)
     with tempfile.TemporaryDirectory() as place, chromium.started() as browser:
@@ -135,7 +132,7 @@ def files(folder: Path, name: str, hosts: int, beside: list[Path]) -> Iterator[t
     )
     page = Path(rendered.write(folder / rendered.NAME, texts)["html"])
     json = folder / f"{rendered.NAME}{rendered.JSON}"
-    json.write_text(_render_json.render(run))
+    json.write_text(render_json.render(run))
     del run, texts
     size = f"{hosts:,} x {checks:.0f}"
     yield f"{size} | the page", page
@@ -156,8 +153,7 @@ def row(browser: Browser, path: Path, asked: argparse.Namespace) -> str:
     except Error as exc:
         return f"{size:.1f} | {str(exc).splitlines()[0]} | | | "
     paint, usable, filtered, memory = (
-        statistics.median(getattr(one, field.name) for one in seen)
-        for field in dataclasses.fields(Cost)
+        statistics.median(getattr(one, field.name) for one in seen) for field in dataclasses.fields(Cost)
     )
     there = f"{usable:.2f}" if usable else ""
     return f"{size:.1f} | {paint:.2f} | {there} | {filtered:.0f} | {memory:.0f}"

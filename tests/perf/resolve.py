@@ -18,9 +18,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "collections"))
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.install import Sites
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.make import Host, make
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix import load
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan.install import Sites
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan.make import Host, make
 
 HOSTS = 2000
 _SYSTEMS = (
@@ -43,9 +43,7 @@ NOW = "2026-11-20T00:00:00+00:00"
 def fleet(count: int) -> Iterator[Host]:
     """Hosts of every system and hardware in turn."""
     kinds = itertools.cycle(itertools.product(_SYSTEMS, _HARDWARE))
-    for number, ((name, version, kernel), (gpu, switch, hca)) in zip(
-        range(count), kinds, strict=False
-    ):
+    for number, ((name, version, kernel), (gpu, switch, hca)) in zip(range(count), kinds, strict=False):
         node = {
             "os": {"id": name, "version": version},
             "kernel": kernel,

@@ -17,15 +17,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "collections"))
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._ping.plan import (
-    Options,
-    plan,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._ping.walk import (
-    of_visit,
-    planned,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import (
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.ping.plan import Options, plan
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.ping.walk import of_visit, planned
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts.rounds import (
     Participant,
     Rail,
     meetings,
@@ -57,11 +51,7 @@ def fleet(count: int) -> dict[str, Participant]:
 
 
 def leaves(hosts: dict[str, Participant]) -> dict[tuple[str, str], str]:
-    return {
-        (host, rail): f"{rail} leaf {number // LEAF}"
-        for number, host in enumerate(hosts)
-        for rail in RAILS
-    }
+    return {(host, rail): f"{rail} leaf {number // LEAF}" for number, host in enumerate(hosts) for rail in RAILS}
 
 
 def naive(count: int) -> int:

@@ -17,8 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "collections"))
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _collect
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibnetdiscover
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import collect
 from tests.gauntlet import render
 from tests.gauntlet.nodes.nccl import PEER
 
@@ -55,9 +55,7 @@ def fabric(switches: int = 40, hosts: int = 560) -> str:
     """A made-up ibnetdiscover output of a large fabric, about 300 KB."""
     lines = ["#", "# Topology file: simulated", "#", ""]
     for leaf in range(switches):
-        lines.append(
-            f'Switch\t64 "S-{leaf:016x}"\t\t# "leaf{leaf}" enhanced port 0 lid {leaf + 1} lmc 0'
-        )
+        lines.append(f'Switch\t64 "S-{leaf:016x}"\t\t# "leaf{leaf}" enhanced port 0 lid {leaf + 1} lmc 0')
         for port in range(1, hosts // switches + 1):
             host = leaf * (hosts // switches) + port
             comment = f'"node{host} mlx5_0" lid {host + 100} 4xNDR'
@@ -94,7 +92,7 @@ def main() -> int:
     """Print the table."""
     node = render.node(BOARD)
     with tempfile.TemporaryDirectory() as place:
-        _collect.collect(render.render(node), place, "node7", "now", [PEER], {})
+        collect.collect(render.render(node), place, "node7", "now", [PEER], {})
         expect = Path(place) / "expect.json"
         expect.write_text(json.dumps(node.expect))
         program = [sys.executable, str(PROGRAM)]

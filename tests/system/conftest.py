@@ -70,9 +70,7 @@ class Box:
 
     def sandbox(self, *argv: str) -> str:
         """``python -m sandbox``; fails the test with its output where it fails."""
-        done = run(
-            sys.executable, "-m", "sandbox", argv[0], "--name", NAME, "--subnet", SUBNET, *argv[1:]
-        )
+        done = run(sys.executable, "-m", "sandbox", argv[0], "--name", NAME, "--subnet", SUBNET, *argv[1:])
         assert done.returncode == 0, done.stdout
         return done.stdout
 
@@ -93,9 +91,7 @@ class Box:
     def playbook(self, name: str, *argv: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
         """``ansible-playbook NAME`` against this sandbox."""
         report = json.dumps({"ibready_report_dir": str(self.reports)})
-        return run(
-            command("ansible-playbook"), name, *self.inventories, "-e", report, *argv, cwd=cwd
-        )
+        return run(command("ansible-playbook"), name, *self.inventories, "-e", report, *argv, cwd=cwd)
 
     def adhoc(self, *argv: str) -> subprocess.CompletedProcess[str]:
         """``ansible`` against this sandbox."""

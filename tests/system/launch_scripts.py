@@ -3,13 +3,9 @@
 
 from __future__ import annotations
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._launch import (
-    cluster,
-    options,
-    render,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._launch.kinds import KINDS
-from ansible_collections.ibready.cluster.plugins.plugin_utils._launch.node import Node
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.launch import cluster, make, options
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.launch.node import Node
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.launchers import KINDS
 from tests.system.conftest import SUBNET, Box
 
 IMAGE = "localhost/tiny"
@@ -32,7 +28,7 @@ def put(box: Box, kind: str, names: tuple[str, ...], more: str = "true", *, gpus
             "processes": 0 if gpus else 1,
         }
     )
-    files = render.render(KINDS[kind], cluster.make(nodes, {}, said), said)
+    files = make.render(KINDS[kind], cluster.make(nodes, {}, said), said)
     lines = [f"mkdir -p {FOLDER}; cd {FOLDER}"]
     for name, text in files.items():
         lines.append(f"cat > {name} <<'END-OF-FILE'\n{text}END-OF-FILE\nchmod 755 {name}")

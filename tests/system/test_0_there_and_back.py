@@ -110,9 +110,7 @@ def test_a_host_that_is_lost_stops_the_run(bare: Box, lock: Path) -> None:
     lost.start()
     rolling = {"ibready_serial": 2, "ibready_max_fail_percentage": 0}
     try:
-        done = bare.playbook(
-            "playbooks/converge.yml", *extra(lock.with_name("other.lock.yml"), **rolling)[2:]
-        )
+        done = bare.playbook("playbooks/converge.yml", *extra(lock.with_name("other.lock.yml"), **rolling)[2:])
     finally:
         lost.join()
         subprocess.run(["podman", "start", f"{NAME}-node2"], check=True, capture_output=True)

@@ -37,16 +37,14 @@ def test_an_inventory_without_hosts_is_never_a_pass(playbook: str, tmp_path: Pat
 @pytest.mark.parametrize(
     ("variables", "message"),
     [
-        pytest.param("rdma_flavor: inbox", "did you mean rdma_flavour?", id="misspelt"),
-        pytest.param("rdma_flavour: best", "must be one of: auto, inbox", id="wrong choice"),
+        pytest.param("rdma_port_typ: keep", "did you mean rdma_port_type?", id="misspelt"),
+        pytest.param("rdma_port_type: best", "must be one of: keep, ", id="wrong choice"),
         pytest.param("host_tuning_nofile: many", "unable to convert to int", id="wrong type"),
         pytest.param("ibready_expect: {rate: 400}", "ibready_expect.rate", id="wrong expectation"),
         pytest.param("ibready_expect: {hcas: -1}", "ibready_expect.hcas", id="impossible count"),
     ],
 )
-def test_a_bad_variable_is_refused_with_host_and_name(
-    variables: str, message: str, tmp_path: Path
-) -> None:
+def test_a_bad_variable_is_refused_with_host_and_name(variables: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "hosts.yml").write_text(f"{HOSTS}  vars:\n    {variables}\n")
     done = run(command("ansible-playbook"), "site.yml", "-i", str(tmp_path / "hosts.yml"))
     assert done.returncode != 0
@@ -82,11 +80,11 @@ def test_a_host_that_does_not_answer_never_lets_a_run_pass(argv: list[str], tmp_
 
 
 def test_a_limit_does_not_let_bad_variables_through(tmp_path: Path) -> None:
-    (tmp_path / "hosts.yml").write_text(f"{HOSTS}  vars:\n    rdma_flavor: inbox\n")
+    (tmp_path / "hosts.yml").write_text(f"{HOSTS}  vars:\n    rdma_port_typ: keep\n")
     inventory = ["-i", str(tmp_path / "hosts.yml")]
     done = run(command("ansible-playbook"), "site.yml", *inventory, "--limit", "n1")
     assert done.returncode != 0
-    assert "did you mean rdma_flavour?" in " ".join(done.stdout.split())
+    assert "did you mean rdma_port_type?" in " ".join(done.stdout.split())
     assert "Collect what the host is" not in done.stdout
 
 

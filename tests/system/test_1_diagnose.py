@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _collect
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import collect
 from tests.system.conftest import command, run, said
 from tests.unit import fleets
 
@@ -28,7 +28,7 @@ def bundles(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in (*fleets.EQUALS, fleets.ODD):
         bent = [{"more": {"pci": {"0000:52:04.0": {"acs": 29}}}}] if name == fleets.ODD else []
         _, tree = fleets.bent(fleets.BOARD, int(name[4:]), node=bent)
-        _collect.collect(tree, str(folder), name, "2026-11-20T10:00:00+00:00")
+        collect.collect(tree, str(folder), name, "2026-11-20T10:00:00+00:00")
     return folder
 
 
@@ -41,9 +41,7 @@ def bundles(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.param(["-i", "hosts.yml", "--check"], id="in check mode"),
     ],
 )
-def test_bundles_are_diagnosed_and_no_host_is_contacted(
-    words: list[str], bundles: Path, tmp_path: Path
-) -> None:
+def test_bundles_are_diagnosed_and_no_host_is_contacted(words: list[str], bundles: Path, tmp_path: Path) -> None:
     (tmp_path / "hosts.yml").write_text(HOSTS)
     done = run(
         command("ansible-playbook"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _render_prometheus
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_prometheus
 from tests.browser import hostile, runs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,12 +24,12 @@ def promtool(*argv: str, said: str = "") -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("name", ["healthy", "three_faults", "five_hundred", "hostile"])
 def test_the_metrics_of_a_run_are_clean(name: str) -> None:
     run = hostile.run() if name == "hostile" else getattr(runs, name)()
-    done = promtool("check", "metrics", said=_render_prometheus.render(run))
+    done = promtool("check", "metrics", said=render_prometheus.render(run))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_metrics_that_are_not_clean_are_told() -> None:
-    text = _render_prometheus.render(runs.healthy())
+    text = render_prometheus.render(runs.healthy())
     help_line = next(line for line in text.splitlines(True) if line.startswith("# HELP"))
     assert promtool("check", "metrics", said=text.replace(help_line, "", 1)).returncode != 0
 

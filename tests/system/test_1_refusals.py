@@ -59,9 +59,7 @@ def broken(box: Box, fault: str) -> Iterator[None]:
         ("repo-down", "cannot be fetched"),
     ],
 )
-def test_a_repository_that_cannot_be_trusted_or_used_is_refused(
-    bare: Box, fault: str, cause: str
-) -> None:
+def test_a_repository_that_cannot_be_trusted_or_used_is_refused(bare: Box, fault: str, cause: str) -> None:
     with broken(bare, fault):
         fails_unchanged(bare, "node1", cause)
 
@@ -117,9 +115,7 @@ def test_power_lost_in_the_middle_is_repaired_by_the_next_run(bare: Box) -> None
     # watcher from finding itself.)
     watch = "until pgrep -f '[d]pkg .*--(unpack|configure)' >/dev/null; do sleep 0.05; done"
     down = "touch /root/power-lost; sync; systemctl reboot --force --force"
-    bare.root(
-        "node3", f'systemd-run --quiet --collect --unit=power sh -c "{watch}; sleep 1; {down}"'
-    )
+    bare.root("node3", f'systemd-run --quiet --collect --unit=power sh -c "{watch}; sleep 1; {down}"')
     status, text = converge(bare, "--limit", "node3")
     assert status != 0, text
     bare.back("node3")
@@ -141,7 +137,5 @@ def test_another_rdma_stack_goes_only_with_consent(bare: Box) -> None:
     assert "MLNX_OFED_LINUX-24.10-3.2.5.0" in bare.root("node3", "ofed_info -s")
     assert bare.root("node3", QUERY).strip() != "installed"
     # And back, for those who come after.
-    status, text = converge(
-        bare, "--limit", "node3", "-e", "stack_relock=true ibready_replace_stack_ok=true"
-    )
+    status, text = converge(bare, "--limit", "node3", "-e", "stack_relock=true ibready_replace_stack_ok=true")
     assert status == 0, text

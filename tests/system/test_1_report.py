@@ -54,9 +54,7 @@ def test_the_run_object_says_who_made_it(folder: Path) -> None:
         (["-e", "report_from=/nowhere/run.json"], 2, "/nowhere/run.json is not there; next:"),
     ],
 )
-def test_it_is_rendered_again_without_touching_the_host(
-    folder: Path, more: list[str], status: int, says: str
-) -> None:
+def test_it_is_rendered_again_without_touching_the_host(folder: Path, more: list[str], status: int, says: str) -> None:
     page = folder / "ibready-report.html"
     page.unlink(missing_ok=True)
     inventory = ["-i", str(folder / "hosts.yml"), "-e", f"ibready_report_dir={folder}"]

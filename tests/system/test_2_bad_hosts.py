@@ -49,9 +49,7 @@ def test_lock_full_disk_and_broken_repository_are_each_named(bare: Box) -> None:
     bare.root("node2", "mount -t tmpfs -o size=1m tmpfs /var/cache/apt")
     bare.root("node3", BREAK_REPOSITORY)
     try:
-        done = bare.playbook(
-            "playbooks/converge.yml", "--tags", "rdma_packages", "-e", "rdma_lock_timeout=5"
-        )
+        done = bare.playbook("playbooks/converge.yml", "--tags", "rdma_packages", "-e", "rdma_lock_timeout=5")
         assert done.returncode != 0
         for node, cause in (
             ("node1", "lock"),

@@ -32,7 +32,8 @@ def elsewhere(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         cwd=folder,
     )
     assert done.returncode == 0, done.stdout
-    (folder / "ansible.cfg").write_text("[defaults]\ncollections_path = ./collections\n")
+    settings = "collections_path = ./collections\ninject_facts_as_vars = False\n"
+    (folder / "ansible.cfg").write_text(f"[defaults]\n{settings}")
     return folder
 
 
@@ -41,7 +42,7 @@ def test_the_tarball_ships_no_inventory_no_sandbox_and_no_cache(tarball: Path) -
         names = archive.getnames()
     assert "plugins/modules/ibverify.py" in names
     for part in ("page.html.j2", "sections/pings.html.j2", "css/base.css", "js/main.js"):
-        assert f"plugins/plugin_utils/_html/{part}" in names
+        assert f"plugins/plugin_utils/_tell/html/{part}" in names
     assert "roles/rdma/tasks/main.yml" in names
     foreign = ("inventories", "cluster", "sandbox", "tests", "molecule", ".venv", "collections")
     assert [name for name in names if name.split("/")[0] in foreign] == []
@@ -65,7 +66,7 @@ def test_the_documentation_is_found_under_both_names(elsewhere: Path) -> None:
         # ansible-doc exits 0 for a plugin that it does not find: its words count.
         assert "WARNING" not in done.stdout, done.stdout
         assert "IBVERIFY" in done.stdout.upper() or "RDMA" in done.stdout.upper()
-        assert "report_only" in done.stdout or "rdma_flavour" in done.stdout
+        assert "report_only" in done.stdout or "rdma_port_type" in done.stdout
 
 
 @pytest.mark.parametrize("module", ["ibverify", "ibready.cluster.ibverify"])

@@ -52,15 +52,13 @@ def program(ready: Box, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pa
 
 def verdict(text: str) -> dict[str, Any]:
     """The verdict object in a program's output."""
-    told: dict[str, Any] = json.loads(text[text.index("{") :])
-    return told
+    reported: dict[str, Any] = json.loads(text[text.index("{") :])
+    return reported
 
 
 def test_collect_brings_home_a_bundle_of_every_host(ready: Box, tmp_path: Path) -> None:
     before = ready.root("node1", STATE)
-    done = ready.playbook(
-        "playbooks/collect.yml", "-e", json.dumps({"ibready_bundle_dir": str(tmp_path / "b b")})
-    )
+    done = ready.playbook("playbooks/collect.yml", "-e", json.dumps({"ibready_bundle_dir": str(tmp_path / "b b")}))
     assert done.returncode == 0, done.stdout
     assert ready.root("node1", STATE) == before
     for node in ("node1", "node2", "node3"):
@@ -71,9 +69,9 @@ def test_collect_brings_home_a_bundle_of_every_host(ready: Box, tmp_path: Path) 
     args = json.dumps({"bundle": str(tmp_path / "b b/node2"), "expect": EXPECTED})
     judged = run(command("ansible"), "localhost", "-m", "ibready.cluster.ibverify", "-a", args)
     assert judged.returncode == 0, judged.stdout
-    told = verdict(judged.stdout)
-    assert (told["host"], told["verdict"]) == ("node2", "ready")
-    assert told["facts"]["machine"]["simulated"]
+    reported = verdict(judged.stdout)
+    assert (reported["host"], reported["verdict"]) == ("node2", "ready")
+    assert reported["facts"]["machine"]["simulated"]
 
 
 @pytest.mark.parametrize("module", ["nvlinkverify", "ibready.cluster.stackverify"])
@@ -87,10 +85,10 @@ def test_the_program_judges_the_live_host_and_changes_nothing(ready: Box, progra
     before = ready.root("node1", STATE)
     # Status 3: nobody tells the program what the lock holds.
     ask = f"/run/ibready verify --only ib,host,stack {EXPECT} --json || test $? -eq 3"
-    told = verdict(ready.root("node1", ask))
-    assert told["schema"] == "ibready/verdict/1"
-    assert told["host"] == "node1"
-    assert {one["id"] for one in told["checks"] if one["result"] == "pass"} >= {
+    reported = verdict(ready.root("node1", ask))
+    assert reported["schema"] == "ibready/verdict/1"
+    assert reported["host"] == "node1"
+    assert {one["id"] for one in reported["checks"] if one["result"] == "pass"} >= {
         "ib.tool.ibstat",
         "ib.port.state",
     }
@@ -102,9 +100,9 @@ def test_a_command_that_hangs_is_stopped_and_unknown(ready: Box, program: Path) 
     try:
         # Thirty seconds is ibstat's limit; the whole look must end soon after it.
         ask = f"timeout 100 /run/ibready verify --only ib {EXPECT} --json || test $? -eq 3"
-        told = verdict(ready.root("node1", ask))
-        assert told["verdict"] == "unknown"
-        tool = next(one for one in told["checks"] if one["id"] == "ib.tool.ibstat")
+        reported = verdict(ready.root("node1", ask))
+        assert reported["verdict"] == "unknown"
+        tool = next(one for one in reported["checks"] if one["id"] == "ib.tool.ibstat")
         assert tool["result"] == "unknown"
         assert "no complete answer within 30 s" in tool["cause"]
         ready.root("node1", "test -e /run/hung; pgrep -f '[s]leep 3600' && exit 9; test $? -eq 1")
@@ -131,8 +129,8 @@ def test_two_runs_at_once_do_not_disturb_each_other(ready: Box, tmp_path: Path) 
         report = json.loads((tmp_path / name / "ibready-report.json").read_text())
         local = {
             (host, check["id"], check["subject"]): check["result"]
-            for host, told in report["hosts"].items()
-            for check in told["checks"]
+            for host, reported in report["hosts"].items()
+            for check in reported["checks"]
             if not check["id"].startswith(("fabric.ping.", "fabric.tcp."))
         }
         assert local, output
@@ -147,17 +145,15 @@ def test_a_waived_failure_does_not_stop_a_run(ready: Box) -> None:
         broken = ready.playbook("playbooks/verify.yml")
         assert broken.returncode != 0
         report = ready.report()
-        told = {"node2": report["hosts"]["node2"], "fabric": report["fabric"]["fabrics"][0]}
+        reported = {"node2": report["hosts"]["node2"], "fabric": report["fabric"]["fabrics"][0]}
         subjects = [
             {**waiver, "check": check["id"], "host": host, "subject": check["subject"]}
-            for host, judged in told.items()
+            for host, judged in reported.items()
             for check in judged["checks"]
             if check["result"] == "fail"
         ]
         assert {one["host"] for one in subjects} == {"node2", "fabric"}
-        done = ready.playbook(
-            "playbooks/verify.yml", "-e", json.dumps({"ibready_waivers": subjects})
-        )
+        done = ready.playbook("playbooks/verify.yml", "-e", json.dumps({"ibready_waivers": subjects}))
         assert done.returncode == 0, done.stdout
         assert ready.verdicts()["node2"] == "ready"
         assert "waived until 2999-12-31: RMA 1234" in done.stdout

@@ -90,57 +90,51 @@ def test_the_sites_daemon_json_is_still_there(engines: Engines) -> None:
         assert line in text
 
 
-@pytest.mark.parametrize(
-    ("node", "engine"), [("node1", "docker"), ("node3", "podman")], ids=["docker", "podman"]
-)
-def test_a_container_gets_devices_memory_and_limits(
-    engines: Engines, node: str, engine: str
-) -> None:
+@pytest.mark.parametrize(("node", "engine"), [("node1", "docker"), ("node3", "podman")], ids=["docker", "podman"])
+def test_a_container_gets_devices_memory_and_limits(engines: Engines, node: str, engine: str) -> None:
     run = f"{engine} run --rm --network=none --device=ibready.io/rdma=all tiny /bin/sh -c {SEEN}"
-    told = engines.box.root(node, f"{IMAGE} | {engine} import - tiny >&2; {run}")
+    reported = engines.box.root(node, f"{IMAGE} | {engine} import - tiny >&2; {run}")
     mark = json.loads(engines.box.root(node, "cat /etc/ibready-sandbox.json"))
-    assert DEVICES in told
+    assert DEVICES in reported
     # "Unlimited" is all that this machine lets a container lock: the sandbox's runc says so.
-    assert f"\n{mark['memlock_ceiling'] // 1024}\n" in told
-    assert re.search(r"/dev/shm tmpfs \S*size=8388608k", told), told
+    assert f"\n{mark['memlock_ceiling'] // 1024}\n" in reported
+    assert re.search(r"/dev/shm tmpfs \S*size=8388608k", reported), reported
 
 
-@pytest.mark.parametrize(
-    ("node", "engine"), [("node1", "docker"), ("node3", "podman")], ids=["docker", "podman"]
-)
+@pytest.mark.parametrize(("node", "engine"), [("node1", "docker"), ("node3", "podman")], ids=["docker", "podman"])
 def test_a_launch_script_starts_its_container(engines: Engines, node: str, engine: str) -> None:
     box = engines.box
     script = launch_scripts.put(box, engine, (node,), INSIDE)
     box.root(node, f"({LAUNCHED}) | {engine} import - {launch_scripts.IMAGE}")
-    told = box.root(
+    reported = box.root(
         node,
         f"echo NCCL_DEBUG=WARN > /etc/nccl.conf; {script}; rm /etc/nccl.conf",
     )
     mark = json.loads(box.root(node, "cat /etc/ibready-sandbox.json"))
     address = f"{SUBNET}.1{node[-1]}"
-    assert "torchrun --nnodes=1 --nproc-per-node=1 --node-rank=0 " in told
-    assert f" --local-addr={address} --no-python /ibready-launch/rank.sh /bin/sh -ec " in told
+    assert "torchrun --nnodes=1 --nproc-per-node=1 --node-rank=0 " in reported
+    assert f" --local-addr={address} --no-python /ibready-launch/rank.sh /bin/sh -ec " in reported
     inside = f"rank 0 of 1 on {node} at {address}:29500\n{DEVICES}\n"
     # "Unlimited" is all that this machine lets a container lock; the stack is what the script says.
     limits = f"{mark['memlock_ceiling'] // 1024}\n{64 * 1024}\n"
-    assert told.endswith(f"{inside}{limits}NCCL_DEBUG=WARN\n"), told
+    assert reported.endswith(f"{inside}{limits}NCCL_DEBUG=WARN\n"), reported
 
 
 def test_containerd_reads_cdi_and_has_its_limits(engines: Engines) -> None:
-    told = engines.box.root(
+    reported = engines.box.root(
         "node2",
         "containerd config dump | grep enable_cdi; grep bin_dir /etc/containerd/config.toml; "
         "systemctl show --property=LimitMEMLOCK,LimitNOFILE containerd; ctr version",
     )
-    assert "enable_cdi = true" in told
+    assert "enable_cdi = true" in reported
     # Debian's own setting, which a drop-in of ours would have lost.
-    assert 'bin_dir = "/usr/lib/cni"' in told
-    assert "LimitMEMLOCK=infinity\n" in told
-    assert "LimitNOFILE=1048576\n" in told
+    assert 'bin_dir = "/usr/lib/cni"' in reported
+    assert "LimitMEMLOCK=infinity\n" in reported
+    assert "LimitNOFILE=1048576\n" in reported
 
 
 def test_the_description_follows_the_devices(engines: Engines) -> None:
-    told = engines.box.root(
+    reported = engines.box.root(
         "node3",
         "spec=/etc/cdi/ibready-rdma.json; rm /dev/infiniband/uverbs1; "
         "for at in $(seq 100); do grep -q uverbs1 $spec || break; sleep 0.1; done; cat $spec; "
@@ -148,7 +142,7 @@ def test_the_description_follows_the_devices(engines: Engines) -> None:
         "for at in $(seq 100); do grep -q uverbs1 $spec && break; sleep 0.1; done; "
         "grep -q ibsim1 $spec",
     )
-    assert [one["name"] for one in json.loads(told)["devices"]] == ["all", "ibsim0"]
+    assert [one["name"] for one in json.loads(reported)["devices"]] == ["all", "ibsim0"]
 
 
 def test_an_invalid_file_is_refused_and_left(engines: Engines) -> None:
@@ -185,25 +179,16 @@ def test_docker_that_does_not_come_up_gets_its_file_back(engines: Engines) -> No
     assert "What was there before is back" in broken
     assert "and it runs again" in broken
     assert engines.config() == before
-    told = engines.box.root(
-        "node1", "docker info --format {{.ServerVersion}}; ls /etc/systemd/system"
-    )
-    assert "docker.service.d" not in told or "90-ibready" not in told
-    engines.box.root(
-        "node1", "sed -i '/^DOCKER_OPTS/d' /etc/default/docker; systemctl restart docker"
-    )
+    reported = engines.box.root("node1", "docker info --format {{.ServerVersion}}; ls /etc/systemd/system")
+    assert "docker.service.d" not in reported or "90-ibready" not in reported
+    engines.box.root("node1", "sed -i '/^DOCKER_OPTS/d' /etc/default/docker; systemctl restart docker")
 
 
 def test_a_running_container_is_left_in_peace(engines: Engines) -> None:
-    engines.box.root(
-        "node1", "docker run -di --init --name train --network=none tiny /bin/sh -c 'read x'"
-    )
+    engines.box.root("node1", "docker run -di --init --name train --network=none tiny /bin/sh -c 'read x'")
     pid = engines.pid()
     waits = engines.docker(shm_size="8g")
-    assert (
-        "is not restarted while containers run (train) without container_runtime_restart_ok"
-        in waits
-    )
+    assert "is not restarted while containers run (train) without container_runtime_restart_ok" in waits
     assert engines.pid() == pid
     assert '"changed": false' in engines.docker(shm_size="8g")
     assert '"restarted": true' in engines.docker(shm_size="8g", restart_ok="true")

@@ -186,12 +186,12 @@ ROUNDS = (
 def judged(box: Box, wishes: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """What containerverify says of each node, by name; ``wishes`` by node."""
     args = {"report_only": True, "expect": "{{ {'container': wishes[inventory_hostname]} }}"}
-    told = box.adhoc(
+    reported = box.adhoc(
         *("all", "-b", "-m", "containerverify", "-a", json.dumps(args)),
         *("-e", json.dumps({"wishes": wishes})),
     ).stdout
-    blocks = re.findall(r"^(node\d) \| SUCCESS => (\{.*?^\})", told, re.MULTILINE | re.DOTALL)
-    assert len(blocks) == len(ENGINES), told
+    blocks = re.findall(r"^(node\d) \| SUCCESS => (\{.*?^\})", reported, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == len(ENGINES), reported
     return {node: json.loads(text) for node, text in blocks}
 
 
@@ -231,17 +231,13 @@ def test_good_containers_of_every_engine_pass_and_leave_nothing(engines: Box) ->
     left = [
         engines.root("node1", "docker ps -aq; docker images -q localhost/ibready-probe"),
         engines.root("node2", "for one in c i snapshots; do ctr -n ibready $one ls; done"),
-        engines.root(
-            "node3", "exec 2>/dev/null; podman ps -aq; podman images -q localhost/ibready-probe"
-        ),
+        engines.root("node3", "exec 2>/dev/null; podman ps -aq; podman images -q localhost/ibready-probe"),
     ]
     assert not [text for text in left if "ibready-probe" in text]
     assert (left[0], left[2]) == ("", "")
 
 
-@pytest.mark.parametrize(
-    "faults", [pytest.param(one, id=", ".join(fault.what for fault in one)) for one in ROUNDS]
-)
+@pytest.mark.parametrize("faults", [pytest.param(one, id=", ".join(fault.what for fault in one)) for one in ROUNDS])
 def test_each_planted_fault_is_named(engines: Box, faults: tuple[Fault, ...]) -> None:
     planted = dict(zip(ENGINES, faults, strict=True))
     try:
@@ -265,10 +261,10 @@ def test_each_planted_fault_is_named(engines: Box, faults: tuple[Fault, ...]) ->
 
 def test_a_bundle_holds_what_a_container_saw(engines: Box) -> None:
     args = json.dumps({"dest": "/root/bundles", "container": {}})
-    told = engines.adhoc("node1", "-b", "-m", "ibready.cluster.collect", "-a", args).stdout
-    assert "CHANGED" in told
-    bundle = json.loads(told.partition("=>")[2])["path"]
-    told = engines.adhoc("node1", "-b", "-m", "containerverify", "-a", f"bundle={bundle}").stdout
-    assert '"verdict": "ready"' in told
-    assert '"container.device.opens"' in told
+    reported = engines.adhoc("node1", "-b", "-m", "ibready.cluster.collect", "-a", args).stdout
+    assert "CHANGED" in reported
+    bundle = json.loads(reported.partition("=>")[2])["path"]
+    reported = engines.adhoc("node1", "-b", "-m", "containerverify", "-a", f"bundle={bundle}").stdout
+    assert '"verdict": "ready"' in reported
+    assert '"container.device.opens"' in reported
     engines.root("node1", "rm -r /root/bundles")

@@ -79,9 +79,7 @@ def test_closed_ports_are_opened_between_the_nodes_alone(walled: Box) -> None:
     assert set(after.values()) == {"pass"}
     for port in (29500, 8080):
         walled.root("node1", LISTEN.format(port=port))
-    walled.root(
-        "node1", "until ss -ltn | grep -q :29500 && ss -ltn | grep -q :8080; do sleep 0.1; done"
-    )
+    walled.root("node1", "until ss -ltn | grep -q :29500 && ss -ltn | grep -q :8080; do sleep 0.1; done")
     assert connects("node2", 29500)
     assert not connects("fabric", 29500), "the address of no node"
     assert not connects("node2", 8080), "a port that no job needs"

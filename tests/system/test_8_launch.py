@@ -35,9 +35,7 @@ def test_without_open_mpi_the_smoke_job_says_so(nodes: Box, tmp_path: Path) -> N
     try:
         done = play(nodes, "smoke", tmp_path)
     finally:
-        nodes.root(
-            "node2", "[ ! -e /usr/bin/mpirun.away ] || mv /usr/bin/mpirun.away /usr/bin/mpirun"
-        )
+        nodes.root("node2", "[ ! -e /usr/bin/mpirun.away ] || mv /usr/bin/mpirun.away /usr/bin/mpirun")
     assert done.returncode != 0
     assert "smoke job: there is no mpirun on this host" in said(done.stdout)
     assert "next: have role mpi install Open MPI (mpi_manage: true)" in said(done.stdout)

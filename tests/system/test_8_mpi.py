@@ -45,14 +45,14 @@ def test_the_second_run_changes_nothing(installed: Box) -> None:
 
 
 def test_a_job_of_two_nodes_runs_over_the_interface_that_was_written(installed: Box) -> None:
-    told = installed.root("node1", "ompi_info --parsable --param btl tcp --level 9")
-    assert "btl_tcp_if_include:value:eth0" in told
-    assert "btl_tcp_if_include:source:file (/etc/openmpi/openmpi-mca-params.conf" in told
+    reported = installed.root("node1", "ompi_info --parsable --param btl tcp --level 9")
+    assert "btl_tcp_if_include:value:eth0" in reported
+    assert "btl_tcp_if_include:source:file (/etc/openmpi/openmpi-mca-params.conf" in reported
     key = installed.root("node1", KEY).strip()
     installed.root("node2", f"echo '{key}' >> /home/ops/.ssh/authorized_keys")
-    told = installed.root("node1", f"su - ops -c {quoted(JOB)}")
-    ranks = sorted(line for line in told.splitlines() if line.startswith("rank "))
-    assert ranks == ["rank 0 of 2 on node1", "rank 1 of 2 on node2"], told
+    reported = installed.root("node1", f"su - ops -c {quoted(JOB)}")
+    ranks = sorted(line for line in reported.splitlines() if line.startswith("rank "))
+    assert ranks == ["rank 0 of 2 on node1", "rank 1 of 2 on node2"], reported
 
 
 def quoted(script: str) -> str:

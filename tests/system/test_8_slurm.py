@@ -151,9 +151,9 @@ def test_a_pulled_cable_drains_its_node_and_nothing_else_does(slurm: Slurm) -> N
     print(f"drained after {took:.1f} s")
     assert slurm.reason("node2").startswith("ibready: ib.port.state ibsim1/1 Down, expected Active")
     # The prolog itself, for a drained node gets no job.
-    told = box.root("node2", "/usr/local/lib/ibready/slurm-prolog 2>&1 || echo status $?")
-    assert "no job starts here: node2 is not_ready: ib.port.state ibsim1/1" in said(told)
-    assert told.endswith("status 1\n")
+    reported = box.root("node2", "/usr/local/lib/ibready/slurm-prolog 2>&1 || echo status $?")
+    assert "no job starts here: node2 is not_ready: ib.port.state ibsim1/1" in said(reported)
+    assert reported.endswith("status 1\n")
     assert box.root("node1", "srun -w node1 hostname").strip() == "node1"
 
     box.sandbox("heal")
@@ -183,22 +183,19 @@ def test_slurm_takes_the_launch_scripts(slurm: Slurm, gpus: int) -> None:
     """Pyxis is not there: what sbatch.sh asks of Slurm is judged by Slurm, and srun.sh runs."""
     box, two, each = slurm.box, NODES[:2], gpus or 1
     batch = launch_scripts.put(box, "sbatch", two, gpus=gpus)
-    told = said(box.root("node1", f"sbatch --test-only {batch} 2>&1"))
+    reported = said(box.root("node1", f"sbatch --test-only {batch} 2>&1"))
     # All of both nodes, for it asks for them alone.
-    assert re.search(
-        rf"sbatch: Job \d+ to start at \S+ using {2 * GPUS} processors on nodes node\[1-2\]", told
-    )
-    wish = f"gpus-per-node={gpus}" if gpus else "nodes=2"
-    box.root("node1", f"sed 's/--{wish}/--{wish[:-1]}9/' {batch} > {batch}.nine")
+    assert re.search(rf"sbatch: Job \d+ to start at \S+ using {2 * GPUS} processors on nodes node\[1-2\]", reported)
+    desired = f"gpus-per-node={gpus}" if gpus else "nodes=2"
+    box.root("node1", f"sed 's/--{desired}/--{desired[:-1]}9/' {batch} > {batch}.nine")
     refused = box.root("node1", f"sbatch --test-only {batch}.nine 2>&1 || echo status $?")
     assert "allocation failure: " in refused
     assert refused.endswith("status 1\n")
-    wish = f"--gpus-per-node={gpus} --exclusive" if gpus else ""
+    desired = f"--gpus-per-node={gpus} --exclusive" if gpus else ""
     run = launch_scripts.put(box, "srun", two, gpus=gpus)
-    told = box.root("node1", f"salloc --quiet --nodes=2 {wish} {run}")
-    assert sorted(told.splitlines()) == sorted(
-        f"rank {rank} of {2 * each} on {two[rank // each]} at {SUBNET}.11:29500"
-        for rank in range(2 * each)
+    reported = box.root("node1", f"salloc --quiet --nodes=2 {desired} {run}")
+    assert sorted(reported.splitlines()) == sorted(
+        f"rank {rank} of {2 * each} on {two[rank // each]} at {SUBNET}.11:29500" for rank in range(2 * each)
     )
 
 

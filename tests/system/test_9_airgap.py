@@ -67,7 +67,7 @@ def site(bare: Box, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 def test_a_node_without_route_gets_ready_from_a_bundle_and_a_damaged_one_is_refused(
     site: Site,
 ) -> None:
-    packages = "dpkg-query -W; ! [ -e /var/tmp/ibready-bundle ] || ls /var/tmp/ibready-bundle"
+    packages = "dpkg-query -W; ! [ -e /var/lib/ibready/bundle-files ] || ls /var/lib/ibready/bundle-files"
     before = site.box.root("node1", packages)
     made = site.play("playbooks/bundle.yml")
     assert made.returncode == 0, made.stdout

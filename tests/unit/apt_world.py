@@ -13,18 +13,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Output
-from ansible_collections.ibready.cluster.plugins.module_utils._packages import run
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.apt import Apt
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages import run
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.apt import Apt
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output
 
 NEEDED = ("apt-get", "dpkg-deb", "gpg")
 CAN_RUN = all(shutil.which(program) for program in NEEDED)
 
 
 def sh(*argv: str | Path, env: Mapping[str, str] | None = None) -> str:
-    done = subprocess.run(
-        [str(one) for one in argv], capture_output=True, text=True, check=False, env=env
-    )
+    done = subprocess.run([str(one) for one in argv], capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 0, f"{argv}: {done.stdout}{done.stderr}"
     return done.stdout
 
@@ -52,9 +50,7 @@ class Signer:
         self.key = home / f"{name}.pub"
         self.key.write_text(self.gpg("--armor", "--export"))
         listed = self.gpg("--with-colons", "--list-keys")
-        self.fingerprint = next(
-            line.split(":")[9] for line in listed.splitlines() if line.startswith("fpr:")
-        )
+        self.fingerprint = next(line.split(":")[9] for line in listed.splitlines() if line.startswith("fpr:"))
 
     def gpg(self, *words: str | Path) -> str:
         return sh("gpg", "--homedir", self.home, "--quiet", "--yes", *words)
@@ -100,9 +96,7 @@ class DebRepository:
         control = {"Package": deb.name, "Version": deb.version, "Architecture": "all"}
         control |= {"Maintainer": "test <x@example.com>", "Description": "test", **deb.fields}
         (tree / "DEBIAN").mkdir(parents=True)
-        (tree / "DEBIAN/control").write_text(
-            "".join(f"{key}: {value}\n" for key, value in control.items())
-        )
+        (tree / "DEBIAN/control").write_text("".join(f"{key}: {value}\n" for key, value in control.items()))
         for name, text in deb.scripts.items():
             (tree / "DEBIAN" / name).write_text(text)
             (tree / "DEBIAN" / name).chmod(0o755)

@@ -7,18 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _node
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.build import look
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.wish import read as wish
-from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes import (
-    nodes,
-    options,
-    render,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import make
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.install import Sites
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.nccl.observe_host import look
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack import contact
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.nccl import read as wish
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.kubernetes import nodes, options, render
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix import load
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan import make
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan.install import Sites
 from tests.gauntlet import render as gauntlet
 from tests.gauntlet.nodes.nccl import PEER
 
@@ -50,7 +46,7 @@ def hostvars(hosts: Mapping[str, Like]) -> dict[str, dict[str, Any]]:
             like.bent(described)
         tree = gauntlet.render(described)
         facts = {
-            **_node.collect(tree),
+            **contact.collect(tree),
             "hostname": name,
             "os": {"id": "ubuntu", "version": "24.04"},
             "kernel": "6.8.0-88-generic",
@@ -59,14 +55,12 @@ def hostvars(hosts: Mapping[str, Like]) -> dict[str, dict[str, Any]]:
             "engines": {"containerd": "1.7.27"},
             **like.facts,
         }
-        expect = from_inventory(
-            {key: one for key, one in described.expect.items() if key != "roce_gid_index"}
-        )
-        told = look(tree, expect, [PEER], "2.28.7")
+        expect = from_inventory({key: one for key, one in described.expect.items() if key != "roce_gid_index"})
+        reported = look(tree, expect, [PEER], "2.28.7")
         wanted = wish({"policy": dict(like.policy), "peers": [PEER]})
         found[name] = {
             "ibready_node": {"node": facts},
-            nodes.TOLD: {"nccl_host": told.to_dict(), "wish": wanted.to_dict()},
+            nodes.TOLD: {"nccl_host": reported.to_dict(), "wish": wanted.to_dict()},
         }
     _plan(hosts, found)
     return found
@@ -97,5 +91,5 @@ def _plan(hosts: Mapping[str, Like], found: dict[str, dict[str, Any]]) -> None:
 def rendered(hosts: Mapping[str, Like], **given: Any) -> render.Rendered:
     """All files for these hosts."""
     wanted = options.read({"registry": REGISTRY, "image": IMAGE, **given})
-    told = nodes.read(list(hosts), hostvars(hosts), MATRIX)
-    return render.render(told, wanted, MATRIX, "0.1.0")
+    reported = nodes.read(list(hosts), hostvars(hosts), MATRIX)
+    return render.render(reported, wanted, MATRIX, "0.1.0")

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -10,9 +11,21 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.testing import patch_module_args
 from hypothesis import settings
 
+# A test run alone knows every check, as one that is run with the others; test_catalog_alone.py asks each area alone.
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import catalog as _catalog  # noqa: F401
+
 # How long an example takes is the machine's day, and no test's matter.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_agent_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """gpg starts an agent for every home, which stays and takes two of the machine's 128 inotify instances: after
+    some runs of the tests no container booted any more."""
+    yield
+    for keys in tmp_path_factory.getbasetemp().rglob("private-keys-v1.d"):
+        subprocess.run(["gpgconf", "--homedir", str(keys.parent), "--kill", "all"], capture_output=True, check=False)
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Output
-from ansible_collections.ibready.cluster.plugins.module_utils._packages import run
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.dnf import Dnf
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages import run
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.dnf import Dnf
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output
 from tests.unit.apt_world import Signer, sh
 
 NEEDED = ("dnf", "rpm", "rpmbuild", "rpmsign", "createrepo_c", "gpg")

@@ -31,9 +31,7 @@ def link(a: str, a_port: int, b: str, b_port: int, state: str = "ok", why: str =
     }
 
 
-def fat_tree(
-    hosts: int, rails: int = 2, per_leaf: int = 16, spines: int = 2, cables: int = 1
-) -> dict[str, Any]:
+def fat_tree(hosts: int, rails: int = 2, per_leaf: int = 16, spines: int = 2, cables: int = 1) -> dict[str, Any]:
     """A rail-optimised fat tree: HCA i of every host on a leaf of rail i."""
     nodes = [switch(2, number, "spine") for number in range(1, spines + 1)]
     links = []

@@ -89,8 +89,7 @@ class Fabric:
                 its = f"({_port(far, far_port)})" if far_kind == "H" else ""
                 lid = "lid 9 lmc 0 " if kind == "H" else ""
                 lines.append(
-                    f'[{end[1]}]{own}\t"{far_kind}-{far:0>16}"[{far_port}]{its}\t\t'
-                    f'# {lid}"{far_name}" lid 8 {speed}'
+                    f'[{end[1]}]{own}\t"{far_kind}-{far:0>16}"[{far_port}]{its}\t\t# {lid}"{far_name}" lid 8 {speed}'
                 )
         return "\n".join(lines) + "\n"
 
@@ -130,8 +129,7 @@ class Fabric:
             "iblinkinfo": self.links(),
             "ibqueryerrors": self.errors(0),
             "ibqueryerrors_again": self.errors(1),
-            "sminfo": f"sminfo: sm lid 1 sm guid 0x{manager}, activity count 4 priority 14 "
-            "state 3 SMINFO_MASTER\n",
+            "sminfo": f"sminfo: sm lid 1 sm guid 0x{manager}, activity count 4 priority 14 state 3 SMINFO_MASTER\n",
             "saquery_sm": self.managers or sm_record(f"0x{manager}"),
         }
         return {name: {"rc": 0, "stdout": text, "stderr": ""} for name, text in texts.items()}
@@ -197,9 +195,7 @@ def judged(
         "seconds": 5.0,
         "answers": fabric.answers() if answers is None else answers,
     }
-    return judge.judge(
-        [read.read("node1", look)], inventory or fabric.inventory(), judge.Wishes(**wishes)
-    )
+    return judge.judge([read.read("node1", look)], inventory or fabric.inventory(), judge.DesiredSettings(**wishes))
 
 
 def found(told: judge.Judged, result: str = "fail") -> dict[str, list[str]]:

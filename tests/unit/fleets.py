@@ -11,10 +11,11 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _verify
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._verdict import verdict_object
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _cluster, _hosts
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.verdict import verdict_object
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import cluster
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
 from tests.gauntlet import fault, render
 from tests.gauntlet.node import Node
 from tests.gauntlet.tree import Tree
@@ -79,7 +80,7 @@ def equals(board: str) -> tuple[_hosts.Host, ...]:
 
 def report(hosts: Sequence[_hosts.Host]) -> dict[str, Any]:
     """The report over these hosts, as a diagnosis takes it."""
-    return _cluster.report(hosts, size=len(hosts), created=NOW, version="0.1.0", compare=True)
+    return cluster.report(hosts, size=len(hosts), created=NOW, version="0.1.0", compare=True)
 
 
 def named(words: str) -> fault.Fault:

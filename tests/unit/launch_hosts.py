@@ -8,10 +8,10 @@ from dataclasses import asdict
 from functools import cache
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.build import look
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.wish import read as wish
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.nccl.observe_host import look
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.nccl import read as wish
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from tests.gauntlet import render
 from tests.gauntlet.nodes.nccl import PEER
 
@@ -33,10 +33,10 @@ def host(
     conf = asdict(settings if settings is not None else Reading(LINES))
     nccl = {"host": json.loads(_looked(board)), "settings": conf}
     nccl["wish"] = wish({"policy": {}, "peers": [PEER]}).to_dict()
-    told = {"hostname": hostname, "rdma_devices": ["mlx5_0"], "simulated": "", **node}
+    reported = {"hostname": hostname, "rdma_devices": ["mlx5_0"], "simulated": "", **node}
     return {
         "ansible_host": address,
-        "ibready_node": {"node": told},
+        "ibready_node": {"node": reported},
         "ibready_launch_looked": {"facts": {"nccl": nccl}},
     }
 

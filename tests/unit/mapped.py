@@ -6,12 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    FAIL,
-    PASS,
-    UNKNOWN,
-    Check,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, PASS, UNKNOWN, Check
 from tests.unit import runs
 
 GPUS, LINKS = 8, 18
@@ -55,9 +50,7 @@ def host(
             else runs.check(UNKNOWN, "ib.port.state", f"{name}/1", cause="ibstat tells no state")
         )
     zero = {"symbol_error": 0, "link_downed": 0}
-    details = {
-        f"{name}/1": {"counters": (counters or {}).get(f"{name}/1", told(zero))} for name in mine
-    }
+    details = {f"{name}/1": {"counters": (counters or {}).get(f"{name}/1", told(zero))} for name in mine}
     nvlinks = {gpu: (LINKS, []) for gpu in range(GPUS)} | dict(links or {})
     names = ("nvidia-fabricmanager-580", "libnccl2", "containerd.io")
     whole = {
@@ -67,19 +60,13 @@ def host(
             "bios": told("1.5"),
         },
         "ib": {
-            "cas": [
-                {"name": name, "type": "MT4129", "fw": "28.43.1014", "ports": [one]}
-                for name, one in mine.items()
-            ],
+            "cas": [{"name": name, "type": "MT4129", "fw": "28.43.1014", "ports": [one]} for name, one in mine.items()],
             "details": details,
             "sm": {},
         },
         "gpu": {"driver": driver, "gpus": [], "module": {"version": driver, "open": True}},
         "nvlink": {
-            "links": [
-                {"gpu": gpu, "active": active, "down": down}
-                for gpu, (active, down) in nvlinks.items()
-            ],
+            "links": [{"gpu": gpu, "active": active, "down": down} for gpu, (active, down) in nvlinks.items()],
             "errors": [],
             "pairs": {f"GPU0-GPU{other}": "NV18" for other in range(1, GPUS)},
             "fabric_manager": {"state": "active (running)", "package": driver, "log_errors": 0},

@@ -24,8 +24,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.build import look
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.nccl.observe_host import look
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclHost
 from tests.gauntlet.nodes.pci import place, vpd
 from tests.gauntlet.tree import Tree
@@ -88,6 +88,7 @@ def _machine(tree: Tree, spec: Mapping[str, Any]) -> None:
 def _stack(tree: Tree, spec: Mapping[str, Any]) -> None:
     tree.file("/etc/os-release", "ID=ubuntu\n")
     packages = {"bash": "5.2-1", "libnccl2": spec.get("nccl", "2.28.7-1+cuda13.0")}
+    packages["zlib1g"] = "1.3-1"
     text = "Package: {}\nStatus: install ok installed\nArchitecture: amd64\nVersion: {}\n"
     found = [text.format(name, version) for name, version in packages.items() if version]
     tree.file("/var/lib/dpkg/status", "\n".join(found) + "\n")
@@ -158,9 +159,7 @@ def _path(group: Mapping[str, Any], index: int, made: int, gpus: int) -> list[st
     return [*_switch(bus, 2), *below, f"0000:{bus + 8:02x}:{made:02x}.{function}"]
 
 
-def _function(
-    tree: Tree, path: list[str], ids: tuple[str, str, str], index: int, count: int
-) -> str:
+def _function(tree: Tree, path: list[str], ids: tuple[str, str, str], index: int, count: int) -> str:
     base = place(path)
     tree.symlink(f"/sys/bus/pci/devices/{path[-1]}", "../../../" + base[len("/sys/") :])
     for name, text in zip(("class", "vendor", "device"), ids, strict=True):
@@ -210,9 +209,7 @@ def _address(tree: Tree, device: str) -> str:
     return tree.links[f"/sys/class/infiniband/{device}"].split("/")[-3]
 
 
-def _port(
-    tree: Tree, base: str, name: str, number: int, group: Mapping[str, Any], made: int
-) -> None:
+def _port(tree: Tree, base: str, name: str, number: int, group: Mapping[str, Any], made: int) -> None:
     port, state = f"{base}/ports/{number}", group.get("state", "Active")
     layer = group.get("layer", "InfiniBand")
     rate = group.get("rate", 400) if state == "Active" else 10
@@ -244,27 +241,25 @@ def _port(
 
 def _ibstat(tree: Tree, spec: Mapping[str, Any]) -> None:
     """What the tool makes of the same files."""
-    told = ""
+    reported = ""
     for name, group in _devices(spec):
         if not group.get("umad", True):
             continue
         ports = group.get("ports", [{}])
-        told += f"CA '{name}'\n\tCA type: {group.get('model', 'MT4129')}\n"
-        told += f"\tNumber of ports: {group.get('n_ports', len(ports))}\n"
+        reported += f"CA '{name}'\n\tCA type: {group.get('model', 'MT4129')}\n"
+        reported += f"\tNumber of ports: {group.get('n_ports', len(ports))}\n"
         for number, bent in enumerate(ports, 1):
             one = {**group, **bent}
             state = one.get("state", "Active")
-            told += f"\tPort {number}:\n\t\tState: {state}\n\t\tPhysical state: LinkUp\n"
-            told += f"\t\tRate: {one.get('rate', 400)}\n"
-            told += f"\t\tLink layer: {one.get('layer', 'InfiniBand')}\n"
-    tree.command("ibstat", told)
+            reported += f"\tPort {number}:\n\t\tState: {state}\n\t\tPhysical state: LinkUp\n"
+            reported += f"\t\tRate: {one.get('rate', 400)}\n"
+            reported += f"\t\tLink layer: {one.get('layer', 'InfiniBand')}\n"
+    tree.command("ibstat", reported)
 
 
 def _devices(spec: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     """Every device's name, with its group."""
-    groups = [
-        (index, group) for group in spec.get("hcas", ()) for index in range(group.get("count", 1))
-    ]
+    groups = [(index, group) for group in spec.get("hcas", ()) for index in range(group.get("count", 1))]
     return [
         (group.get("name", "mlx5_{}").format(made if "name" not in group else index), group)
         for made, (index, group) in enumerate(groups)

@@ -8,9 +8,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.roce import GidEntry
-from ansible_collections.ibready.cluster.plugins.module_utils._gpudirect import Ways
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.gpudirect import Ways
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.nccl_policy import NcclPolicy
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import near
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.fleet import fleet_view
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import (
@@ -21,13 +21,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import 
     NcclPort,
     Wanted,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import NcclPolicy
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import gid
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.ip_addr import (
-    Address,
-    Interface,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.ip_addr import Address, Interface
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ip_route import Route
+from ansible_collections.ibready.cluster.plugins.module_utils._rails.roce_ports import GidEntry
 
 DERIVED = (
     "NCCL_IB_DISABLE",
@@ -166,7 +163,5 @@ policies = st.builds(
 )
 fleets = st.one_of(
     st.none(),
-    st.dictionaries(st.sampled_from(["a", "b"]), st.tuples(hosts, policies), max_size=2).map(
-        fleet_view
-    ),
+    st.dictionaries(st.sampled_from(["a", "b"]), st.tuples(hosts, policies), max_size=2).map(fleet_view),
 )

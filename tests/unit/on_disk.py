@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A simulated node's files below a directory, for code that writes."""
+"""A simulated node's files below a directory, for code that writes, and files that took damage."""
 
 from __future__ import annotations
 
 from pathlib import Path
+
+from hypothesis import strategies as st
 
 from tests.gauntlet.tree import Tree
 
@@ -20,3 +22,22 @@ def lay_out(tree: Tree, root: Path) -> None:
         place = root / path.lstrip("/")
         place.parent.mkdir(parents=True, exist_ok=True)
         place.symlink_to(target)
+
+
+def damaged(whole: bytes) -> st.SearchStrategy[bytes]:
+    """A file's content that is no longer as written: a byte, a hole, a cut, more at its end."""
+    places = st.integers(0, len(whole) - 1)
+    return st.one_of(
+        st.builds(
+            lambda at, bits: whole[:at] + bytes([whole[at] ^ bits]) + whole[at + 1 :],
+            places,
+            st.integers(1, 255),
+        ),
+        st.builds(
+            lambda at, size: whole[:at] + bytes(size) + whole[at + size :],
+            places,
+            st.integers(1, 4096),
+        ),
+        places.map(lambda end: whole[:end]),
+        st.binary(min_size=1, max_size=16).map(lambda more: whole + more),
+    ).filter(lambda text: text != whole)

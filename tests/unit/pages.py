@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html import page
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html import page
 
 _RAW = ("script", "style")
 _VOID = ("meta", "br", "input", "col", "link")

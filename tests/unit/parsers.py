@@ -17,8 +17,8 @@ from types import ModuleType
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _parse
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import names
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 
 # What reads one value and not an output says what is wrong in fewer words: ValueError.
 ONE_VALUE = ("gid",)

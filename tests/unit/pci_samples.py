@@ -6,23 +6,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _profiles
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import (
-    Machine,
-    PciFunction,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.pci import (
-    End,
-    Errors,
-    PciFacts,
-    Rdma,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.nvsmi_xml import (
-    Gpu,
-    Nvsmi,
-    Pcie,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine, PciFunction
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.pci.facts import End, Errors, PciFacts, Rdma
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import profiles
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.nvsmi_xml import Gpu, Nvsmi, Pcie
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.pci_config import Config
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.pci_resource import Bar
 
@@ -66,7 +54,7 @@ def machine(*functions: PciFunction, **bent: Any) -> Machine:
     bridges = tuple(PciFunction(one, "060400", "", "") for one in BRIDGES)
     healthy = Machine(
         pci=Reading((*mine, *bridges)),
-        gpus=Reading(tuple(_profiles.gpu_by_id(one.device) for one in mine if one.is_gpu)),
+        gpus=Reading(tuple(profiles.gpu_by_id(one.device) for one in mine if one.is_gpu)),
         switch_managers=Reading(()),
         virtual=Reading(False),
     )

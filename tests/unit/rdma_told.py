@@ -7,13 +7,8 @@ from collections.abc import Mapping
 from itertools import permutations, product
 from typing import Any
 
+from ansible_collections.ibready.cluster.plugins.module_utils._between.rdma.tried import Host, Rail, Try, Words
 from ansible_collections.ibready.cluster.plugins.module_utils._data import rdma_tests as data
-from ansible_collections.ibready.cluster.plugins.module_utils._rdma.tried import (
-    Host,
-    Rail,
-    Try,
-    Words,
-)
 
 NAMES = ("a", "b", "c")
 NUMBERS: dict[str, dict[str, Any]] = {

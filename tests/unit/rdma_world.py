@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._rdma import node, place
+from ansible_collections.ibready.cluster.plugins.module_utils._between.rdma import containers, node
 
 _SYSTEMD_RUN = """
 import os, subprocess, sys
@@ -52,6 +52,7 @@ if what == "list-units":
     print("".join(f"{one} loaded active running x" + chr(10) for one in sorted(os.listdir(folder))
                   if alive(one)))
 elif what == "is-active":
+    print("active" if alive(units[0]) else "inactive")
     sys.exit(0 if alive(units[0]) else 3)
 elif what == "stop":
     for one in units:
@@ -180,7 +181,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     ):
         world.program(name, source)
     monkeypatch.setenv("PATH", f"{world.bin}:{os.environ['PATH']}")
-    monkeypatch.setattr(place, "FOLDER", str(tmp_path / "run"))
+    monkeypatch.setattr(containers, "FOLDER", str(tmp_path / "run"))
     monkeypatch.setattr(node, "FOLDER", str(tmp_path / "run"))
     monkeypatch.setattr(node, "_STATE", str(tmp_path / "run/state.json"))
     monkeypatch.setattr(node, "FIRST_S", 0.3)

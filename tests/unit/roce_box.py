@@ -55,6 +55,9 @@ elif tool == "ip":
     print(json.dumps([{{"ifindex": 2, "ifname": argv[-1], "mtu": state["mtu"], "min_mtu": 68,
                        "max_mtu": state["most"]}}]))
 elif tool == "systemctl" and argv[0] == "is-active":
+    if "no bus" in state:
+        print("Failed to connect to bus", file=sys.stderr); sys.exit(1)
+    print("active" if argv[-1] in state["active"] else "inactive")
     sys.exit(0 if argv[-1] in state["active"] else 3)
 elif tool == "networkctl" and argv[0] != "reload":
     print("* 2: eth0\\n                   Link File: /usr/lib/systemd/network/99-default.link\\n"
@@ -129,9 +132,7 @@ class Box:
         """Run the installed program as the unit does; it knows no other root than /."""
         text = (self.root / data.PROGRAM.lstrip("/")).read_text()
         text = text.replace('root: str = "/"', f"root: str = {str(self.root)!r}")
-        return subprocess.run(
-            [sys.executable, "-I", "-c", text, word], capture_output=True, text=True
-        )
+        return subprocess.run([sys.executable, "-I", "-c", text, word], capture_output=True, text=True)
 
 
 def on_mlx5() -> Tree:

@@ -9,7 +9,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.waivers import Waiver
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import (
     FAIL,
     PASS,
     SKIP,
@@ -17,12 +18,11 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     Check,
     verdict,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._waivers import Waiver
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts
-from ansible_collections.ibready.cluster.plugins.plugin_utils._run import changed, told
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import build, changed
 
 NOW = datetime.datetime(2026, 11, 22, 19, 41, tzinfo=datetime.UTC)
-RUN = told.Run(playbooks=["playbooks/verify.yml"], size=3, fail_on="not_ready")
+RUN = build.Run(playbooks=["playbooks/verify.yml"], size=3, fail_on="not_ready")
 # Each means something to one of the formats, or to a terminal.
 NASTY = (
     "<script>alert(1)</script>",
@@ -43,9 +43,7 @@ TEXT = st.one_of(
 )
 
 
-def check(
-    result: str = PASS, check_id: str = "ib.port.state", subject: str = "mlx5_0/1", **bent: Any
-) -> Check:
+def check(result: str = PASS, check_id: str = "ib.port.state", subject: str = "mlx5_0/1", **bent: Any) -> Check:
     """One check; a failure has all that one has."""
     said = {"observed": "Down", "expected": "Active", "expected_from": "capability"}
     more = {"cause": "the cable is pulled", "remedy": "plug it in"}
@@ -67,7 +65,7 @@ def run(
     *,
     created: datetime.datetime | str = NOW,
     waivers: Sequence[Waiver] = (),
-    listened: changed.Told | None = None,
+    listened: changed.Reported | None = None,
     plan: Mapping[str, Any] | None = None,
     **more: Any,
 ) -> dict[str, Any]:
@@ -86,12 +84,12 @@ def run(
         **more,
     }
     known = [_hosts.Host(name, waivers=waivers) for name in hosts]
-    return told.complete(
+    return build.complete(
         report,
         known,
         RUN,
         plan=plan,
-        listened=listened or changed.Told(),
+        listened=listened or changed.Reported(),
         ansible="2.19.14",
     )
 
@@ -130,9 +128,7 @@ def hostile(draw: st.DrawFn) -> dict[str, Any]:
         )
 
     names = draw(st.lists(TEXT, max_size=4, unique=True))
-    hosts = {
-        name: judged(*(drawn_check() for _ in range(draw(st.integers(0, 3))))) for name in names
-    }
+    hosts = {name: judged(*(drawn_check() for _ in range(draw(st.integers(0, 3))))) for name in names}
     told_of = fabric(
         *(drawn_check() for _ in range(draw(st.integers(0, 2)))),
         name=draw(TEXT),

@@ -10,16 +10,16 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca, Port
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.sminfo import Sminfo
+from ansible_collections.ibready.cluster.plugins.module_utils._rails.ib_ports import (
     Details,
     IbFacts,
     Later,
     Mtu,
     SmAnswer,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca, Port
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.sminfo import Sminfo
 
 IBSTAT = """CA 'mlx5_0'
 \tCA type: MT4129
@@ -144,12 +144,7 @@ def facts(*cas: Ca, **bent: Any) -> IbFacts:
     healthy = IbFacts(
         cas=mine,
         sysfs=mine,
-        sm={
-            f"{ca.name}/{one.num}": master()
-            for ca in mine
-            for one in ca.ports
-            if one.state == "Active"
-        },
+        sm={f"{ca.name}/{one.num}": master() for ca in mine for one in ca.ports if one.state == "Active"},
         details={f"{ca.name}/{one.num}": details() for ca in mine for one in ca.ports},
     )
     return replace(healthy, **bent)

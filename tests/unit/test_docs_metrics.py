@@ -14,8 +14,8 @@ import yaml
 from ansible_collections.ibready.cluster.plugins.module_utils._agent import metrics
 from ansible_collections.ibready.cluster.plugins.module_utils._agent.look import Look
 from ansible_collections.ibready.cluster.plugins.module_utils._agent.textfile import Family
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _render_prometheus
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run import changed
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_prometheus
 from tests.unit import runs
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -29,10 +29,10 @@ OWN = {"instance"}
 
 def families() -> dict[str, Family]:
     """Every metric, of runs and looks in which each has a sample."""
-    listened = changed.Told()
+    listened = changed.Reported()
     listened.begin(runs.NOW)
     run = runs.run(runs.MIXED, listened=listened, fabric=runs.fabric(runs.check()))
-    return {one.name: one for one in (*_render_prometheus.families(run), *of_agent())}
+    return {one.name: one for one in (*render_prometheus.families(run), *of_agent())}
 
 
 def of_agent() -> list[Family]:
@@ -43,9 +43,7 @@ KNOWN = families()
 
 
 def panels() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads((DOCS / "grafana-dashboard.json").read_text())[
-        "panels"
-    ]
+    found: list[dict[str, Any]] = json.loads((DOCS / "grafana-dashboard.json").read_text())["panels"]
     return found
 
 
@@ -83,5 +81,5 @@ def test_what_is_asked_for_is_written(expr: str, shown: str) -> None:
 def test_every_metric_of_a_run_is_in_the_documentation() -> None:
     text = (DOCS / "run.md").read_text()
     for name in KNOWN:
-        if name.startswith(_render_prometheus.PREFIX):
+        if name.startswith(render_prometheus.PREFIX):
             assert f"`{name}" in text, name

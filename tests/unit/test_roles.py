@@ -11,10 +11,8 @@ import pytest
 import yaml
 from jinja2 import Environment, nodes
 
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import (
-    VARIABLES as POLICY,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._sysctl import read_settings
+from ansible_collections.ibready.cluster.plugins.module_utils._act.tuning.sysctl import read_settings
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.nccl_policy import VARIABLES as POLICY
 from tools import role_readme
 
 ROOT = Path(__file__).parents[2]
@@ -82,18 +80,14 @@ def modules_of(task: dict[str, Any]) -> list[str]:
 def names_used(value: Any, *, expression: bool = False) -> set[str]:
     """The variables that a value's templates need, expressions of `when` and the like included."""
     if isinstance(value, dict):
-        return set().union(
-            *(names_used(part, expression=key in EXPRESSIONS) for key, part in value.items())
-        )
+        return set().union(*(names_used(part, expression=key in EXPRESSIONS) for key, part in value.items()))
     if isinstance(value, list):
         return set().union(*(names_used(part, expression=expression) for part in value))
     if not isinstance(value, str):
         return set()
     source = f"{{{{ {value} }}}}" if expression else value
     names = list(Environment().parse(source).find_all(nodes.Name))
-    return {name.name for name in names if name.ctx == "load"} - {
-        name.name for name in names if name.ctx == "store"
-    }
+    return {name.name for name in names if name.ctx == "load"} - {name.name for name in names if name.ctx == "store"}
 
 
 def names_given(task: dict[str, Any]) -> set[str]:
@@ -113,9 +107,7 @@ def options(role: str) -> dict[str, Any]:
 @pytest.mark.parametrize("role", ROLES)
 def test_documented_defaults_are_the_real_ones(role: str) -> None:
     real = load(ROOT / "roles" / role / "defaults/main.yml")
-    documented = {
-        name: option["default"] for name, option in options(role).items() if "default" in option
-    }
+    documented = {name: option["default"] for name, option in options(role).items() if "default" in option}
     assert documented == real
     assert all(option["type"] and option["description"] for option in options(role).values())
 
@@ -194,61 +186,6 @@ def test_each_default_kernel_setting_is_valid_and_has_its_reason() -> None:
     assert all(setting.reason for setting in read_settings(settings, reasons))
 
 
-@pytest.mark.parametrize(
-    ("said", "cause"),
-    [
-        # apt 3.0 by ansible.builtin.apt, Debian 13.
-        pytest.param(
-            "'/usr/bin/apt-get -y install rdma-core' failed: E: Unable to acquire the dpkg"
-            " frontend lock (/var/lib/dpkg/lock-frontend), is another process using it?",
-            "lock",
-            id="dpkg's lock is held",
-        ),
-        pytest.param(
-            "Failed to lock apt for exclusive operation: Failed to lock directory"
-            " /var/lib/apt/lists/: E:Could not get lock /var/lib/apt/lists/lock.",
-            "lock",
-            id="the lists' lock is held",
-        ),
-        pytest.param(
-            "Failed to update apt cache after 2 retries: W: Failed to fetch"
-            " http://127.0.0.1:9/debian/dists/trixie/InRelease  Could not connect to 127.0.0.1:9",
-            "repository",
-            id="a repository does not answer",
-        ),
-        pytest.param(
-            "No package matching 'rdma-core' is available", "repository", id="no such package"
-        ),
-        pytest.param(
-            "E:Write error - write (28: No space left on device), E:IO Error saving source cache",
-            "disk",
-            id="no space for apt's cache",
-        ),
-        pytest.param(
-            "failed: E: You don't have enough free space in /var/cache/apt/archives/.",
-            "disk",
-            id="no space for the packages",
-        ),
-        pytest.param(
-            "Failed to update apt cache after 2 retries: W:Failed to fetch http://x/InRelease"
-            " Error writing to file - write (28: No space left on device)",
-            "disk",
-            id="a full disk comes before the index that failed by it",
-        ),
-        pytest.param(
-            "failed: E: Packages need to be removed but remove is disabled.",
-            "packages that are installed",
-            id="another stack is in the way",
-        ),
-        pytest.param("E: Sub-process /usr/bin/dpkg returned an error code (1)", "", id="unknown"),
-    ],
-)
-def test_a_package_managers_words_lead_to_the_cause(said: str, cause: str) -> None:
-    known = load(ROOT / "roles/rdma/vars/main.yml")["__rdma_failures"]
-    causes = [entry["cause"] for entry in known if re.search("|".join(entry["patterns"]), said)]
-    assert cause in causes[0] if cause else causes == []
-
-
 def a_role(home: Path, spec: dict[str, Any], readme: str) -> Path:
     role = home / "roles/sample"
     (role / "meta").mkdir(parents=True)
@@ -290,9 +227,7 @@ def test_the_table_says_what_the_specification_says(tmp_path: Path) -> None:
     assert text.endswith(f"{role_readme.END}\nafter\n")
 
 
-def test_check_says_stale_and_writes_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_says_stale_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     role = a_role(tmp_path, {}, MARKED)
     assert role_readme.main(["--check"], root=tmp_path) == 1
     assert "roles/sample/README.md is stale" in capsys.readouterr().out

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Unavailable
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ip_addr
 from tests.gauntlet.node import Node
 from tests.gauntlet.tree import Tree

@@ -63,8 +63,10 @@ def _ibnetdiscover(ends: list[_End]) -> str:
     text = "#\n# Topology file: generated on Mon Mar  2 09:10:11 2026\n#\n"
     text += f"# Initiated from node {first} port {first}\n\n"
     text += f"vendid=0x2c9\ndevid=0xd2f2\nsysimgguid=0x{_LEAF_GUID:x}\n"
-    text += f'switchguid=0x{_LEAF_GUID:x}({_LEAF_GUID:x})\nSwitch\t65 "S-{_LEAF_GUID:016x}"\t\t# '
-    text += f'"{_LEAF}" enhanced port 0 lid {_LEAF_LID} lmc 0\n'
+    ports = len(ends) + _EMPTY_PORTS
+    text += f"switchguid=0x{_LEAF_GUID:x}({_LEAF_GUID:x})\n"
+    text += f'Switch\t{ports} "S-{_LEAF_GUID:016x}"\t\t# "{_LEAF}" enhanced port 0 '
+    text += f"lid {_LEAF_LID} lmc 0\n"
     for one in ends:
         text += f'[{one.port}]\t"H-{one.guid:016x}"[1]({one.guid:x}) \t\t# "{one.name}" '
         text += f"lid {one.lid} {one.width}\n"
@@ -90,10 +92,7 @@ def _ibhosts(one: _End) -> str:
     return f'Ca\t: 0x{one.guid:016x} ports 1 "{one.name}"\n'
 
 
-_SM = (
-    "sminfo: sm lid 1 sm guid 0xb8599f0300a10001, "
-    "activity count 5568705 priority 15 state 3 SMINFO_MASTER\n"
-)
+_SM = "sminfo: sm lid 1 sm guid 0xb8599f0300a10001, activity count 5568705 priority 15 state 3 SMINFO_MASTER\n"
 _PING = """
 --- node-b.(none) (Lid 120) ibping statistics ---
 1000 packets transmitted, 1000 received, 0% packet loss, time 41 ms

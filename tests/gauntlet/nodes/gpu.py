@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _profiles
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import profiles
 from tests.gauntlet.node import Card, Node
 from tests.gauntlet.tree import Tree
 
@@ -66,7 +66,7 @@ def _own(node: Node, key: str, card: Card) -> dict[str, str]:
 
 
 def _render(node: Node, card: Card) -> str:
-    model = _profiles.gpu_model(node.gpu)
+    model = profiles.gpu_model(node.gpu)
     rows = model.architecture in _ECC and not node.mig
     bus, device = card.address[5:7].upper(), card.address[8:10]
     events = "".join(
@@ -202,13 +202,10 @@ def _errors(no: str) -> str:
 def _bits() -> str:
     """GPUs before Turing count by bits and not by kind of memory."""
     counts = "".join(
-        f"\t\t\t\t<{bits}>\n\t\t\t\t\t<device_memory>0</device_memory>\n"
-        f"\t\t\t\t\t<total>0</total>\n\t\t\t\t</{bits}>\n"
+        f"\t\t\t\t<{bits}>\n\t\t\t\t\t<device_memory>0</device_memory>\n\t\t\t\t\t<total>0</total>\n\t\t\t\t</{bits}>\n"
         for bits in ("single_bit", "double_bit")
     )
-    kinds = "".join(
-        f"\t\t\t<{kind}>\n{counts}\t\t\t</{kind}>\n" for kind in ("volatile", "aggregate")
-    )
+    kinds = "".join(f"\t\t\t<{kind}>\n{counts}\t\t\t</{kind}>\n" for kind in ("volatile", "aggregate"))
     return f"\t\t<ecc_errors>\n{kinds}\t\t</ecc_errors>"
 
 
@@ -230,14 +227,14 @@ def _fabric(node: Node, card: Card) -> str:
         "clusterUuid": (_CLUSTER if node.imex else _NO_UUID) if joined else "N/A",
         **_own(node, "fabric", card),
     }
-    told = joined and _profiles.gpu_model(node.gpu).architecture == "Blackwell"
+    reported = joined and profiles.gpu_model(node.gpu).architecture == "Blackwell"
     health = {
-        "summary": "Healthy" if told else "N/A",
-        "bandwidth": "Full" if told and node.imex else "N/A",
-        "route_recovery_in_progress": "False" if told else "N/A",
-        "route_unhealthy": "False" if told else "N/A",
-        "access_timeout_recovery": "False" if told else "N/A",
-        "incorrect_configuration": "None" if told else "N/A",
+        "summary": "Healthy" if reported else "N/A",
+        "bandwidth": "Full" if reported and node.imex else "N/A",
+        "route_recovery_in_progress": "False" if reported else "N/A",
+        "route_unhealthy": "False" if reported else "N/A",
+        "access_timeout_recovery": "False" if reported else "N/A",
+        "incorrect_configuration": "None" if reported else "N/A",
         **_own(node, "fabric_health", card),
     }
     lines = [f"\t\t\t<{tag}>{text}</{tag}>\n" for tag, text in texts.items()]

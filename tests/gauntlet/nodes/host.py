@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data import host_units
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import entry_name
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import entry_name
 from tests.gauntlet.node import Node
 from tests.gauntlet.nodes.pci import DEVICES, place
 from tests.gauntlet.tree import Tree
@@ -120,11 +120,7 @@ def _loaded(node: Node) -> dict[str, tuple[str, ...]]:
         found["ib_ipoib"] = ()
     found.update({name: () for name in node.more.get("modules", ())})
     gone = node.more.get("missing", ())
-    return {
-        name: tuple(one for one in users if one not in gone)
-        for name, users in found.items()
-        if name not in gone
-    }
+    return {name: tuple(one for one in users if one not in gone) for name, users in found.items() if name not in gone}
 
 
 def _modules(tree: Tree, node: Node) -> None:
@@ -170,10 +166,7 @@ def _log(tree: Tree, node: Node) -> None:
         lines.append(f"{at} {hca.name}: Port: 1 Link ACTIVE")
     if node.cards:
         lines.append("nvidia: loading out-of-tree module taints kernel.")
-        lines.append(
-            "nvidia: module verification failed: signature and/or required key missing"
-            " - tainting kernel"
-        )
+        lines.append("nvidia: module verification failed: signature and/or required key missing - tainting kernel")
         lines.append(f"NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  {node.driver}")
     lines += node.more.get("log", ())
     stamped = [f"[{3.25 * number:12.6f}] {line}\n" for number, line in enumerate(lines)]
@@ -186,6 +179,7 @@ def _services(tree: Tree, node: Node) -> None:
     slurm = bool(node.cards) and not node.virtual
     manager = {
         "Version": "255",
+        "Environment": "LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin",
         "DefaultLimitNOFILE": nofile,
         "DefaultLimitNOFILESoft": 1024,
         "DefaultLimitMEMLOCK": memlock,
@@ -213,15 +207,13 @@ def _services(tree: Tree, node: Node) -> None:
     if active.get("slurmd") == "active":
         tree.file(f"/proc/{_SLURMD}/limits", _limits(more.get("slurmd_memlock", "unlimited")))
     synchronised = more.get("synchronised", "yes")
-    told = f"Timezone=Etc/UTC\nLocalRTC=no\nCanNTP=yes\nNTP={synchronised}\n"
+    reported = f"Timezone=Etc/UTC\nLocalRTC=no\nCanNTP=yes\nNTP={synchronised}\n"
     now = "Thu 2025-11-20 13:00:00 UTC"
-    told += f"NTPSynchronized={synchronised}\nTimeUSec={now}\nRTCTimeUSec={now}\n"
-    tree.command("timedatectl_show", told)
+    reported += f"NTPSynchronized={synchronised}\nTimeUSec={now}\nRTCTimeUSec={now}\n"
+    tree.command("timedatectl_show", reported)
 
 
-def _units(
-    tree: Tree, names: Sequence[str], active: dict[str, str], more: Mapping[str, Any]
-) -> None:
+def _units(tree: Tree, names: Sequence[str], active: dict[str, str], more: Mapping[str, Any]) -> None:
     blocks = []
     for name in names:
         state = active.get(name)

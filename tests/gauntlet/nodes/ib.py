@@ -46,10 +46,7 @@ _PHYSICAL = {
     "LinkErrorRecovery": 6,
 }
 _NAMES = {100: "EDR", 200: "HDR", 400: "NDR", 800: "XDR"}
-_SM = (
-    "sminfo: sm lid {lid} sm guid 0x{guid:x}, "
-    "activity count 5568705 priority 15 state 3 SMINFO_MASTER"
-)
+_SM = "sminfo: sm lid {lid} sm guid 0x{guid:x}, activity count 5568705 priority 15 state 3 SMINFO_MASTER"
 
 
 def add(tree: Tree, node: Node) -> None:
@@ -81,14 +78,14 @@ def add(tree: Tree, node: Node) -> None:
 
 
 def _ask_ibstat(tree: Tree, hcas: list[Hca], panics: str) -> None:
-    told = []
+    reported = []
     for hca in hcas:
         if hca.name == panics:
             said = f"ibpanic: [812] main: stat of IB device '{panics}' failed: No such file"
-            tree.command("ibstat", "".join(told), 255, f"{said} or directory\n")
+            tree.command("ibstat", "".join(reported), 255, f"{said} or directory\n")
             return
-        told.append(_ibstat(hca))
-    tree.command("ibstat", "".join(told))
+        reported.append(_ibstat(hca))
+    tree.command("ibstat", "".join(reported))
 
 
 def _by_text(hca: Hca) -> str:
@@ -210,10 +207,7 @@ def _rdma_link(hca: Hca) -> str:
     if hca.layer == "InfiniBand":
         subnet = f"subnet_prefix fe80:0000:0000:0000 lid {hca.lid} sm_lid {hca.sm_lid} lmc 0 "
     state = {"Initializing": "INIT"}.get(hca.state, hca.state.upper())
-    return (
-        f"link {hca.name}/1 {subnet}state {state} physical_state {_NETLINK[hca.physical]} "
-        f"netdev {hca.netdev}\n"
-    )
+    return f"link {hca.name}/1 {subnet}state {state} physical_state {_NETLINK[hca.physical]} netdev {hca.netdev}\n"
 
 
 def _speed(hca: Hca) -> str:

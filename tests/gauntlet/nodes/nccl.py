@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import json
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl.library import Library
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl.proof import Listener, Proof
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl.query import Query, to_text
 from ansible_collections.ibready.cluster.plugins.module_utils._data import host_units
 from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_variables import VARIABLES
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import entry_name
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import entry_name
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import conf
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.asked import Asked, to_text
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.library import Library
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.listener import Listener
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.proof import Proof
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import release
 from tests.gauntlet.node import Node
 from tests.gauntlet.tree import Tree
@@ -35,7 +34,7 @@ def add(tree: Tree, node: Node) -> None:
     _network(tree)
     if not node.cards:
         nothing: Reading[Library] = Reading(None, "no libnccl.so.2", True)
-        tree.command("nccl_proof", to_text(Asked(nothing, Reading(None, "no library", True))))
+        tree.command("nccl_proof", to_text(Query(nothing, Reading(None, "no library", True))))
         tree.command("nccl_copies", "end\t0\n")
         return
     lines = {**_rails(node), "NCCL_SOCKET_IFNAME": "=eth0", **node.more.get("nccl_conf", {})}
@@ -44,14 +43,12 @@ def add(tree: Tree, node: Node) -> None:
     tree.file("/etc/nccl.conf", text.encode(), node.more.get("nccl_mode"))
     library = _library(node)
     taken = conf.settings(text, release(library.version))
-    tree.command("nccl_proof", to_text(Asked(Reading(library), Reading(_proof(node, taken)))))
+    tree.command("nccl_proof", to_text(Query(Reading(library), Reading(_proof(node, taken)))))
     copy = ["copy", library.path, library.real, library.version, library.cuda, "library folder"]
     tree.command("nccl_copies", "\t".join(copy) + "\nend\t1\n")
     units = [f"{one}.service" for one in host_units.JOBS]
-    blocks = [f"Id={one}\nEnvironment=\n" for one in units]
-    tree.command(
-        entry_name("systemctl_show", "--property=Id,Environment", *units), "\n".join(blocks)
-    )
+    blocks = [f"Environment=\nId={one}\n" for one in units]
+    tree.command(entry_name("systemctl_show", "--property=Id,Environment", *units), "\n".join(blocks))
 
 
 def _rails(node: Node) -> dict[str, str]:
@@ -90,9 +87,7 @@ def _network(tree: Tree) -> None:
             "flags": [*flags, "UP", "LOWER_UP"],
             "mtu": mtu,
             "link_type": kind,
-            "addr_info": [
-                {"family": "inet", "local": address, "prefixlen": length, "scope": scope}
-            ],
+            "addr_info": [{"family": "inet", "local": address, "prefixlen": length, "scope": scope}],
         }
         for name, flags, mtu, kind, address, length, scope in (
             ("lo", ["LOOPBACK"], 65536, "loopback", "127.0.0.1", 8, "host"),

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import entry_name
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import entry_name
 from tests.gauntlet.node import Card, Node
 from tests.gauntlet.tree import Tree
 
@@ -56,7 +56,7 @@ Legend:
   PXB  = Connection traversing multiple PCIe bridges (without traversing the PCIe Host Bridge)
   PIX  = Connection traversing at most a single PCIe bridge
   NV#  = Connection traversing a bonded set of # NVLinks
-"""  # noqa: E501
+"""
 
 
 def add(tree: Tree, node: Node) -> None:
@@ -72,9 +72,7 @@ def add(tree: Tree, node: Node) -> None:
     if node.fabric_manager:
         _manager(tree, node)
     else:
-        tree.command(
-            "fabricmanager_status", "", 4, "Unit nvidia-fabricmanager.service could not be found.\n"
-        )
+        tree.command("fabricmanager_status", "", 4, "Unit nvidia-fabricmanager.service could not be found.\n")
     if node.imex:
         _imex(tree, node)
 
@@ -109,8 +107,7 @@ def _status(node: Node, card: Card, bent: dict[str, Any]) -> str:
     rate = bent.get("rate", {}).get(str(card.index), node.link_gbps)
     down = _down(node, card, bent)
     return _head(node, card) + "".join(
-        f"\t Link {link}: {'<inactive>' if link in down else f'{rate:g} GB/s'}\n"
-        for link in range(_shown(node))
+        f"\t Link {link}: {'<inactive>' if link in down else f'{rate:g} GB/s'}\n" for link in range(_shown(node))
     )
 
 
@@ -193,15 +190,12 @@ def _manager(tree: Tree, node: Node) -> None:
     unit = "nvidia-fabricmanager.service"
     processes = ["31082 /usr/bin/nv-fabricmanager -c /usr/share/nvidia/nvswitch/fabricmanager.cfg"]
     if node.nvlsm:
-        processes.insert(
-            0, "31060 /opt/nvidia/nvlsm/sbin/nvlsm -F /usr/share/nvidia/nvlsm/nvlsm.conf -B"
-        )
+        processes.insert(0, "31060 /opt/nvidia/nvlsm/sbin/nvlsm -F /usr/share/nvidia/nvlsm/nvlsm.conf -B")
     processes = bent.get("processes", processes if state.startswith("active") else [])
     mark = "*" if state.startswith("active") else "x"
     lines = [
         f"{mark} {unit} - NVIDIA fabric manager service",
-        f"     Loaded: loaded (/usr/lib/systemd/system/{unit}; {bent.get('boot', 'enabled')};"
-        " preset: enabled)",
+        f"     Loaded: loaded (/usr/lib/systemd/system/{unit}; {bent.get('boot', 'enabled')}; preset: enabled)",
         f"     Active: {state} since Thu 2025-11-13 07:13:21 UTC; 7 days ago",
     ]
     if processes:
@@ -230,13 +224,10 @@ def _imex(tree: Tree, node: Node) -> None:
     bent = node.more.get("imex", {})
     state = bent.get("state", "active")
     unit = "nvidia-imex.service"
-    told = (
-        f"Id={unit}\nLoadState=loaded\nActiveState={state}\n"
-        f"SubState={'running' if state == 'active' else 'dead'}\n"
+    reported = (
+        f"Id={unit}\nLoadState=loaded\nActiveState={state}\nSubState={'running' if state == 'active' else 'dead'}\n"
     )
-    tree.command(
-        entry_name("systemctl_show", "-p", "Id,LoadState,ActiveState,SubState", unit), told
-    )
+    tree.command(entry_name("systemctl_show", "-p", "Id,LoadState,ActiveState,SubState", unit), reported)
     nodes = bent.get("nodes", [f"10.0.0.{number}" for number in range(1, 19)])
     tree.file("/etc/nvidia-imex/nodes_config.cfg", "\n".join(nodes))
     tree.folder("/dev/nvidia-caps-imex-channels")

@@ -8,8 +8,7 @@ from tests.gauntlet.nodes.pci import place
 from tests.gauntlet.tree import Tree
 
 _MAPPING = "".join(
-    "\tprio:{} dscp:{}\n".format(prio, "".join(f"{8 * prio + at:02d}," for at in range(7, -1, -1)))
-    for prio in range(8)
+    "\tprio:{} dscp:{}\n".format(prio, "".join(f"{8 * prio + at:02d}," for at in range(7, -1, -1))) for prio in range(8)
 )
 
 
@@ -57,9 +56,7 @@ def _gids(tree: Tree, hca: Hca, index: int) -> None:
 def _qos(trust: str, lossless: int) -> str:
     flags = "   ".join("1" if at == lossless else "0" for at in range(8))
     mapping = f"dscp2prio mapping:\n{_MAPPING}" if trust == "dscp" else ""
-    classes = "".join(
-        f"tc: {at} ratelimit: unlimited, tsa: vendor\n\t priority:  {at}\n" for at in range(8)
-    )
+    classes = "".join(f"tc: {at} ratelimit: unlimited, tsa: vendor\n\t priority:  {at}\n" for at in range(8))
     return (
         f"DCBX mode: OS controlled\nPriority trust state: {trust}\n{mapping}default priority:\n"
         "Receive buffer size (bytes): 20016,156096,0,0,0,0,0,0,total_size=1027728\n"

@@ -83,7 +83,9 @@ def _release(node: Node) -> str:
 
 def _list(node: Node, rpm: bool) -> list[tuple[str, str]]:
     train = node.ofed.split("-")[0]
-    found = [("bash", "5.2-1"), ("systemd", "255-1")]
+    found = [("glibc", "2.39-1"), ("bash", "5.2-1"), ("systemd", "255-1")]
+    if not rpm:
+        found[0] = ("zlib1g", "1.3-1")  # the last in dpkg's order of names, and dpkg needs it
     if node.rdma == "inbox":
         verbs = "50.0-2"
     else:
@@ -119,11 +121,12 @@ def _packages(tree: Tree, node: Node, rpm: bool) -> None:
     found = _list(node, rpm)
     if rpm:
         tree.command("rpm_qa", "".join(f"{name} {version} {arch}\n" for name, version in found))
+        tree.command("rpm_names", "".join(f"{name}\n" for name, _version in found))
         return
     paragraphs = [
         f"Package: {name}\nStatus: install ok installed\nPriority: optional\nArchitecture: {arch}\n"
         f"Version: {version}\nDescription: {name}\n of a simulated node\n"
-        for name, version in found
+        for name, version in sorted(found)
     ]
     tree.file("/var/lib/dpkg/status", "\n".join(paragraphs) + "\n")
 

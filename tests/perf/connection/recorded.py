@@ -23,9 +23,7 @@ from pathlib import Path
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.connection import ConnectionBase
 
-_MODULE = re.compile(
-    rb"module_fqn='ansible_collections\.ibready\.cluster\.plugins\.modules\.(\w+)'"
-)
+_MODULE = re.compile(rb"module_fqn='ansible_collections\.ibready\.cluster\.plugins\.modules\.(\w+)'")
 
 _LID = re.compile("@lid ([0-9]+)@")
 
@@ -41,9 +39,7 @@ class Connection(ConnectionBase):
         self._connected = True
         return self
 
-    def exec_command(
-        self, cmd: str, in_data: bytes | None = None, sudoable: bool = True
-    ) -> tuple[int, bytes, bytes]:
+    def exec_command(self, cmd: str, in_data: bytes | None = None, sudoable: bool = True) -> tuple[int, bytes, bytes]:
         super().exec_command(cmd, in_data=in_data, sudoable=sudoable)
         found = _MODULE.search((in_data or b"")[-4096:]) or _MODULE.search(in_data or b"")
         if found is None:

@@ -7,8 +7,8 @@ import json
 import re
 import shlex
 
-from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
-from ansible_collections.ibready.cluster.plugins.module_utils._verify import AREAS
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.verify import AREAS
 from sandbox import faults
 from sandbox.__main__ import parser
 from tests.unit.docs import known

@@ -9,23 +9,23 @@ from typing import Any
 
 import yaml
 
-from ansible_collections.ibready.cluster.plugins.action.validate_variables import role_options
-from ansible_collections.ibready.cluster.plugins.plugin_utils._variables import (
-    INTERNAL,
-    PLAYBOOK_OPTIONS,
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.variables import (
     PREFIXES,
+    playbook_options,
+    registered,
+    role_options,
 )
 from tests.unit.docs.markdown import ROOT
 
 ROLES = sorted(role_options())
-VARIABLES = {*PLAYBOOK_OPTIONS, *(name for one in role_options().values() for name in one)}
+VARIABLES = {*playbook_options(), *(name for one in role_options().values() for name in one)}
 # Of the sandbox's own playbooks.
 SANDBOX = {"sandbox_fault", "sandbox_node"}
 OURS = (*PREFIXES, *(f"{role}_" for role in ROLES))
 MODULES = {path.stem for path in (ROOT / "plugins/modules").glob("*.py")}
 CALLBACKS = {path.stem for path in (ROOT / "plugins/callback").glob("*.py")}
 # What people start; the others are parts of these.
-PARTS = {"contact", "judge", "validate"}
+PARTS = {"contact", "give_back", "judge", "take", "validate"}
 PLAYBOOKS = {path.stem for path in (ROOT / "playbooks").glob("*.yml")} - PARTS
 # Of Ansible's commands, what ours are told with; those of the second line take a value.
 FLAGS = {"-b", "--become", "--check", "-C", "--diff", "-D", "-K", "--ask-become-pass", "-o", "-v"}
@@ -107,4 +107,4 @@ def is_in_code(name: str) -> bool:
 
 def is_ours(name: str) -> bool:
     """Whether Ansible would take this name for a variable of ours."""
-    return name.startswith(OURS) and name not in INTERNAL
+    return name.startswith(OURS) and name not in registered()

@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 # The folders of the repository, but for those that only programs read.
 TOPS = (
-    *("docs", "execution-environment", "inventories", "matrix", "molecule", "playbooks"),
+    *("causes", "docs", "execution-environment", "inventories", "matrix", "molecule", "playbooks"),
     *("plugins", "roles", "sandbox", "tests", "tools"),
 )
 

@@ -17,10 +17,7 @@ _HAN = re.compile(r"[\u4e00-\u9fff]")
 
 def typed(one: Page) -> list[tuple[str, str]]:
     """The blocks without their comments, which are translated."""
-    return [
-        (block.language, re.sub(r"[ \t]+#.*$", "", block.text, flags=re.MULTILINE))
-        for block in one.blocks
-    ]
+    return [(block.language, re.sub(r"[ \t]+#.*$", "", block.text, flags=re.MULTILINE)) for block in one.blocks]
 
 
 def test_the_blocks_of_code_are_the_same_in_the_same_order() -> None:
@@ -41,18 +38,12 @@ def test_the_names_and_commands_in_the_text_are_the_same() -> None:
 
 def test_the_headings_and_tables_are_as_many() -> None:
     for mark in ("# ", "## ", "### ", "| "):
-        count = [
-            sum(line.startswith(mark) for line in one.prose.splitlines())
-            for one in (ENGLISH, CHINESE)
-        ]
+        count = [sum(line.startswith(mark) for line in one.prose.splitlines()) for one in (ENGLISH, CHINESE)]
         assert count[0] == count[1], mark
 
 
 def test_the_numbers_of_the_gauntlet_are_the_same() -> None:
-    rows = [
-        [re.findall(r"\| ([\d-]+) (?=\|)", line) for line in one.prose.splitlines()]
-        for one in (ENGLISH, CHINESE)
-    ]
+    rows = [[re.findall(r"\| ([\d-]+) (?=\|)", line) for line in one.prose.splitlines()] for one in (ENGLISH, CHINESE)]
     assert [row for row in rows[0] if row] == [row for row in rows[1] if row]
 
 

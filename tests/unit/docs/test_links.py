@@ -52,9 +52,7 @@ def dead(one: Page) -> list[str]:
         ("```text\n# Here\n```\n[c](#here)", ["#here: no such heading"]),
     ],
 )
-def test_a_dead_link_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, lost: list[str]
-) -> None:
+def test_a_dead_link_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, lost: list[str]) -> None:
     monkeypatch.setattr("tests.unit.docs.test_links.ROOT", tmp_path)
     (tmp_path / "there.md").write_text("# There\n\n## Two `words`\n")
     (tmp_path / "one.md").write_text(text)

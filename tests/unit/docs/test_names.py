@@ -48,7 +48,7 @@ def test_every_role_is_named(name: str) -> None:
 def test_every_page_that_code_names_exists() -> None:
     named: dict[str, str] = {}
     others = {"docs/custom_plugin_monitor.md"}  # node-problem-detector's own.
-    for top in ("plugins", "roles", "playbooks", "inventories", "sandbox", "matrix"):
+    for top in ("plugins", "roles", "playbooks", "inventories", "sandbox", "matrix", "causes"):
         for path in (ROOT / top).rglob("*"):
             if path.suffix in (".py", ".yml", ".j2"):
                 text = path.read_text(encoding="utf-8")

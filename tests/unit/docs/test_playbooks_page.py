@@ -86,5 +86,5 @@ def test_parts_and_the_sandboxs_are_named() -> None:
 
 
 def test_no_section_is_about_a_playbook_that_is_gone() -> None:
-    told = {anchor.removesuffix("yml") for anchor in sections() if anchor.endswith("yml")}
-    assert told == known.PLAYBOOKS
+    reported = {anchor.removesuffix("yml") for anchor in sections() if anchor.endswith("yml")}
+    assert reported == known.PLAYBOOKS

@@ -8,14 +8,14 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import table
 from tests.unit.docs.markdown import ROOT, page, pages, slug_of
 
 PAGE = ROOT / "docs/troubleshooting.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 AREAS = sorted({one.partition(".")[0] for one in CATALOG})
-CAUSES = {row.id: row for row in table.ROWS}
+CAUSES = {row.id: row for row in table.rows()}
 _CHECK = re.compile(r"\[`([a-z_.*]+)`\]\(checks\.md#([^)]*)\)")
 _CAUSE = re.compile(r"\[`([a-z_]+\.[a-z_]+)`\](?!\()")
 _ID = re.compile(rf"(?:{'|'.join(AREAS)})\.[a-z_]+\.[a-z_*]+|(?:{'|'.join(AREAS)})\.\*")
@@ -49,9 +49,7 @@ def test_a_row_names_a_cause_that_one_of_its_checks_shows(line: str) -> None:
 
 @pytest.mark.parametrize("name", [one.name for one in pages()])
 def test_every_check_in_the_code_of_any_page_exists(name: str) -> None:
-    spans = [
-        span for span in page(ROOT / name).spans if _ID.fullmatch(span) and not _FILE.search(span)
-    ]
+    spans = [span for span in page(ROOT / name).spans if _ID.fullmatch(span) and not _FILE.search(span)]
     lost = [one for one in spans if not any(fnmatchcase(known, one) for known in CATALOG)]
     assert lost == []
 

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _verify
-from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.fabric import entries_wide
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Evidence
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet import entries_rdma
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import (
     FAIL,
     PASS,
     READY,
@@ -19,9 +21,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     Check,
     verdict,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._entries import fabric_wide, rdma
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 from tests.gauntlet import damage, fault, render
 from tests.gauntlet.node import Node
 from tests.gauntlet.tree import Tree
@@ -35,12 +36,12 @@ CONTROLLER = {
     "fabric.ping.loss",
     "fabric.tcp.rendezvous",
     "fabric.tcp.range",
-    *(one.id for one in fabric_wide.ENTRIES),
+    *(one.id for one in entries_wide.ENTRIES),
     # Told by the controller: the node has neither lock nor matrix.
     "stack.lock.matrix",
     *(name for name in CATALOG if name.startswith("fleet.")),
     *(name for name in CATALOG if ".bench." in name),
-    *(one.id for one in rdma.ENTRIES),
+    *(one.id for one in entries_rdma.ENTRIES),
 }
 NODE = sorted(set(CATALOG) - CONTROLLER)
 

@@ -10,15 +10,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _verify
-from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    PASS,
-    SKIP,
-    Check,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expectations
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Evidence
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import Expectations
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import PASS, SKIP, Check
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 from tests.gauntlet import damage, render
 from tests.gauntlet.tree import Tree
 

@@ -7,14 +7,8 @@ import json
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    FAIL,
-    PASS,
-    SKIP,
-    UNKNOWN,
-    Check,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._observe.machine import SANDBOX_MARK
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.observe import SANDBOX_MARK
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, PASS, SKIP, UNKNOWN, Check
 from tests.gauntlet import fault, render, run
 from tests.gauntlet.tree import Tree
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _verify
-from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.given import Given
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Bundle, Evidence, Live
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import (
     PASS,
     SKIP,
     UNKNOWN,
@@ -21,13 +22,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     Check,
     verdict,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
-    Bundle,
-    Evidence,
-    Live,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence_given import Given
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 from tests.gauntlet import damage, render
 from tests.gauntlet.nodes import nccl
 from tests.gauntlet.tree import Tree

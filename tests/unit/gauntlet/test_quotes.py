@@ -4,27 +4,24 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from contextlib import suppress
 from functools import cache
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _quotes, _verify
-from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    FAIL,
-    Check,
-    failed,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.excerpt import GAP
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.redact import MASK
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import (
     COMMANDS,
     Cached,
     Output,
     Unavailable,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._excerpt import GAP
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._redact import MASK
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, Check, failed
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import quotes, verify as _verify
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 from tests.gauntlet import fault
 from tests.gauntlet.tree import Tree
 
@@ -48,12 +45,12 @@ def found(name: str) -> tuple[Tree, tuple[Check, ...]]:
 def test_every_line_of_a_quote_was_read_where_it_says_and_is_of_nothing_else(name: str) -> None:
     tree, findings = found(name)
     for check in findings:
-        for source, told in check.evidence.items():
+        for source, reported in check.evidence.items():
             if source == "line":
                 # Of a job's log, by its own check.
                 continue
             text = _read(tree, source)
-            for line in told.removesuffix(GAP).split("\n"):
+            for line in reported.removesuffix(GAP).split("\n"):
                 assert line == GAP or MASK in line or line in text, (check.id, source, line)
             about = f"{check.subject} {check.observed}"
             for thing in THING.findall(source):
@@ -80,26 +77,24 @@ def _read(tree: Tree, source: str) -> str:
 
 
 def test_what_may_be_quoted_is_what_can_be_asked_and_nothing_that_tells_of_environments() -> None:
-    assert set(COMMANDS) >= _quotes._OPEN_COMMANDS
-    assert "systemctl_show" not in _quotes._OPEN_COMMANDS
-    assert not _quotes._is_open("/proc/1/environ")
-    assert not _quotes._is_open("/etc/apt/apt.conf.d/*")
-    assert not _quotes._is_open("container_probe")
+    assert set(COMMANDS) >= quotes._OPEN_COMMANDS
+    assert "systemctl_show" not in quotes._OPEN_COMMANDS
+    assert not quotes._is_open("/proc/1/environ")
+    assert not quotes._is_open("/etc/apt/apt.conf.d/*")
+    assert not quotes._is_open("container_probe")
 
 
 @pytest.mark.parametrize("closed", [True, False])
-def test_the_environment_of_a_service_is_not_quoted(
-    monkeypatch: pytest.MonkeyPatch, closed: bool
-) -> None:
+def test_the_environment_of_a_service_is_not_quoted(monkeypatch: pytest.MonkeyPatch, closed: bool) -> None:
     if not closed:
         # What would be quoted otherwise: so this looks where it should.
-        monkeypatch.setattr(_quotes, "_OPEN_COMMANDS", {"systemctl_show"})
-    secret = "X_AUTH=correct horse"
-    told = Output(0, f"Id=slurmd.service\nEnvironment=NCCL_IB_DISABLE=1 {secret}\n", "")
-    seen = Cached(Tree(commands={"systemctl_show@slurmd.service": told}))
+        monkeypatch.setattr(quotes, "_OPEN_COMMANDS", {"systemctl_show"})
+    secret = "X_SIG=correct horse"
+    reported = Output(0, f"Id=slurmd.service\nEnvironment=NCCL_IB_DISABLE=1 {secret}\n", "")
+    seen = Cached(Tree(commands={"systemctl_show@slurmd.service": reported}))
     seen.run("systemctl_show", "slurmd.service")
     harm = failed("nccl.conf.harm", "slurmd.service", "NCCL_IB_DISABLE=1", "not set", "capability")
-    (check,) = _quotes.quoted([harm], seen)
+    (check,) = quotes.quoted([harm], seen)
     assert (secret in str(check.evidence)) == (not closed)
 
 
@@ -149,3 +144,10 @@ def test_most_findings_of_rails_quote_something() -> None:
     mine = [one.name for one in FAULTS if one.check.startswith("ib.port.")]
     quoted = [name for name in mine if any(one.evidence for one in found(name)[1])]
     assert len(quoted) >= len(mine) * 3 / 4
+
+
+def test_what_many_checks_look_at_is_known() -> None:
+    """It is written down, for a module knows the checks of its own areas alone."""
+    times = Counter(item for entry in CATALOG.values() for item in entry.looks_at)
+    many = {item for item, number in times.items() if number >= 5 and item.startswith("/") and "|" not in item}
+    assert many == set(quotes.SCAFFOLD)

@@ -33,9 +33,7 @@ HERE = Path(__file__).parent
 BOX = config.sandbox("ibready-record", "198.18.79")
 PACKAGES = ("infiniband-diags", "ibverbs-utils", "iproute2", "kmod")
 RIG = "this project's sandbox: containers, with a fabric that ibsim simulates"
-SIMULATED = (
-    "HCAs, cables, switches and their counters; /sys/class/infiniband. The programs are unmodified."
-)
+SIMULATED = "HCAs, cables, switches and their counters; /sys/class/infiniband. The programs are unmodified."
 
 
 @dataclass(frozen=True)
@@ -196,14 +194,12 @@ def say(line: str) -> None:
 
 
 def ports(box: Sandbox) -> dict[str, dict[str, Any]]:
-    told: dict[str, dict[str, Any]] = fabric_client.order(box, {"do": "status"})["ports"]
-    return told
+    reported: dict[str, dict[str, Any]] = fabric_client.order(box, {"do": "status"})["ports"]
+    return reported
 
 
 def inside(box: Sandbox, node: str, argv: Sequence[str]) -> tuple[int, str, str]:
-    done = podman.run(
-        ["exec", "--env", "LC_ALL=C", box.container(node), *argv], timeout=120, check=False
-    )
+    done = podman.run(["exec", "--env", "LC_ALL=C", box.container(node), *argv], timeout=120, check=False)
     return (
         done.returncode,
         done.stdout.decode(errors="replace"),
@@ -227,8 +223,8 @@ def install(box: Sandbox) -> dict[str, str]:
         rc, _out, error = inside(box, node, ["sh", "-c", script])
         if rc != 0:
             raise SandboxError(f"{node}: {error.strip().splitlines()[-1:]}")
-    _rc, told, _error = inside(box, "node1", ["dpkg-query", "-W", *PACKAGES])
-    return dict(line.split("\t") for line in told.splitlines())
+    _rc, reported, _error = inside(box, "node1", ["dpkg-query", "-W", *PACKAGES])
+    return dict(line.split("\t") for line in reported.splitlines())
 
 
 def record(box: Sandbox) -> int:

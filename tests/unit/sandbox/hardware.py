@@ -7,7 +7,7 @@ import json
 import os
 from pathlib import Path
 
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Live
 from sandbox import parcel
 from sandbox.config import RAILS
 from sandbox.hardware import kmod, pci, shown
@@ -43,8 +43,8 @@ def put(root: Path, path: str, text: str) -> None:
 def module(root: Path, place: str, version: str = DRIVER, **fields: str) -> None:
     """A module file below /lib/modules/RELEASE, like ``updates/dkms/nvidia``."""
     name = place.rpartition("/")[2]
-    told = {"version": version, "name": name, "vermagic": f"{RELEASE} SMP", **fields}
-    lines = "".join(f"{key}: {value}\n" for key, value in told.items())
+    reported = {"version": version, "name": name, "vermagic": f"{RELEASE} SMP", **fields}
+    lines = "".join(f"{key}: {value}\n" for key, value in reported.items())
     put(root, f"/lib/modules/{RELEASE}/{place}.ko", "SIMULATED\n" + lines)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.apt import Archive, Distribution, choose, host, parse
+from sandbox.apt import Archive, Debian, Distribution, choose, debian, host, parse
 from sandbox.errors import SandboxError
 
 ONE_LINE = """\
@@ -55,9 +55,7 @@ def test_deb822_is_read_without_what_is_switched_off() -> None:
 
 def test_debian_takes_the_release_whose_simulator_knows_ndr() -> None:
     archives = parse("sources.list", ONE_LINE)
-    assert choose(archives, BOOKWORM) == Distribution(
-        "http://mirror.test/debian", "trixie", ("main",)
-    )
+    assert choose(archives, BOOKWORM) == Distribution("http://mirror.test/debian", "trixie", ("main",))
 
 
 def test_ubuntu_takes_its_own_release_with_universe() -> None:
@@ -89,9 +87,37 @@ def test_a_host_s_files_are_found_and_a_mirror_list_is_followed(tmp_path: Path) 
     mirrors.write_text("# nearest first\nhttp://near.test/debian\nhttp://far.test/debian\n")
     parts = tmp_path / "etc/apt/sources.list.d"
     parts.mkdir(parents=True)
-    (parts / "debian.sources").write_text(
-        DEB822.replace("http://mirror.test/debian", f"mirror+file:{mirrors}")
-    )
+    (parts / "debian.sources").write_text(DEB822.replace("http://mirror.test/debian", f"mirror+file:{mirrors}"))
     (parts / "debian.sources.off").write_text("not apt's")
     (tmp_path / "etc/os-release").write_text('ID=debian\nVERSION_CODENAME="bookworm"\n')
     assert host(tmp_path).mirror == "http://near.test/debian"
+
+
+@pytest.mark.parametrize(
+    ("release", "sources", "found"),
+    [
+        pytest.param(
+            "ID=debian\nVERSION_CODENAME=bookworm\n",
+            ONE_LINE,
+            Debian("http://mirror.test/debian", "trixie", "http://security.test/debian-security"),
+            id="as the host's own sources say",
+        ),
+        pytest.param(
+            "ID=debian\nVERSION_CODENAME=bookworm\n",
+            "deb http://mirror.test/debian bookworm main\n",
+            Debian("http://mirror.test/debian", "trixie", ""),
+            id="no security updates there",
+        ),
+        pytest.param(
+            "ID=ubuntu\nVERSION_CODENAME=noble\n",
+            "deb http://mirror.test/ubuntu noble main universe\n",
+            Debian("", "trixie", ""),
+            id="another distribution: mmdebstrap's own",
+        ),
+    ],
+)
+def test_where_the_machines_debian_comes_from(tmp_path: Path, release: str, sources: str, found: Debian) -> None:
+    (tmp_path / "etc/apt/sources.list.d").mkdir(parents=True)
+    (tmp_path / "etc/os-release").write_text(release)
+    (tmp_path / "etc/apt/sources.list").write_text(sources)
+    assert debian(tmp_path) == found

@@ -36,9 +36,7 @@ def test_a_specification_holds_every_gpu_by_number_by_uuid_and_all_together(root
     assert any(one.endswith(f"libnvidia-ml.so.{DRIVER}") for one in mounts)
 
 
-def test_without_the_driver_it_refuses_and_writes_nothing(
-    root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_the_driver_it_refuses_and_writes_nothing(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(root, "rmmod nvidia_uvm nvidia")
     assert ctk.main("1.20.0", ["cdi", "generate", "--output=/etc/cdi/nvidia.yaml"], root) == 1
     assert "Driver Not Loaded" in capsys.readouterr().err
@@ -51,14 +49,10 @@ def test_a_container_sees_the_gpus_that_it_was_given(root: Path) -> None:
     assert "SIMULATED" in script
     put(root, "/given/nvidia2", "")
     inside = script.replace("/dev/nvidia", f"{root}/given/nvidia")
-    done = subprocess.run(
-        ["sh", "-s", "--", "-L"], input=inside, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run(["sh", "-s", "--", "-L"], input=inside, capture_output=True, text=True, check=True)
     assert [line[:6] for line in done.stdout.splitlines()] == ["GPU 2:"]
 
 
-def test_the_version_is_told_in_the_real_words(
-    root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_version_is_told_in_the_real_words(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ctk.main("1.20.0", ["--version"], root) == 0
     assert capsys.readouterr().out.startswith("NVIDIA Container Toolkit CLI version 1.20.0\n")

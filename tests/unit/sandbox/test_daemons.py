@@ -9,10 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
-    fabricmanager_log,
-    fabricmanager_status,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import fabricmanager_log, fabricmanager_status
 from sandbox.hardware import daemons, driver
 from tests.unit.sandbox import hardware
 from tests.unit.sandbox.hardware import DRIVER, put, run
@@ -53,9 +50,7 @@ def test_the_fabric_manager_runs_with_its_own_driver(root: Path) -> None:
     assert run(root, "rmmod nvidia") == 0
 
 
-def test_the_fabric_manager_refuses_another_driver(
-    root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_fabric_manager_refuses_another_driver(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert daemons.main(driver.FABRICMANAGER, OLD, [], root) == 1
     said = fabricmanager_status.parse("nv-fabricmanager[1]: " + capsys.readouterr().err)
     assert (said.fm, said.driver) == (OLD, DRIVER)
@@ -63,9 +58,7 @@ def test_the_fabric_manager_refuses_another_driver(
     assert not driver.running(root, driver.FABRICMANAGER)
 
 
-def test_without_the_driver_nothing_starts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_the_driver_nothing_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hardware.node(tmp_path)
     for name in (driver.FABRICMANAGER, driver.PERSISTENCED, driver.IMEX):
         assert daemons.main(name, DRIVER, [], tmp_path) == 1

@@ -51,9 +51,7 @@ def test_the_other_guid_is_that_of_the_next_node_in_sysfs_form() -> None:
         pytest.param("sm-dead", "node1", "whole fabric", id="a node where none is meant"),
     ],
 )
-def test_a_wrong_name_is_refused_with_the_right_one(
-    name: str, node: str | None, reason: str
-) -> None:
+def test_a_wrong_name_is_refused_with_the_right_one(name: str, node: str | None, reason: str) -> None:
     with pytest.raises(SandboxError) as refused:
         choose(FAULTS, name, node)
     assert reason in str(refused.value)

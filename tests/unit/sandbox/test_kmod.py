@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._observe.stack import driver_version
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.observe import driver_version
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import lsmod, modules_dep
 from sandbox.hardware.kernel import HOLDERS
 from sandbox.hardware.settings import node_kernel
@@ -38,9 +38,7 @@ def test_a_bare_node_boots_with_nouveau_and_the_kernel_s_own_rdma(tmp_path: Path
     assert names == ["ibsim0", "ibsim1"]
 
 
-@pytest.mark.parametrize(
-    "line", ["blacklist nouveau", "alias nouveau off", "install nouveau /bin/false"]
-)
+@pytest.mark.parametrize("line", ["blacklist nouveau", "alias nouveau off", "install nouveau /bin/false"])
 def test_nouveau_stays_away_where_it_is_blocked(tmp_path: Path, line: str) -> None:
     hardware.node(tmp_path)
     hardware.put(tmp_path, "/etc/modprobe.d/nvidia.conf", line + "\n")
@@ -53,9 +51,7 @@ def test_nouveau_keeps_the_driver_out(tmp_path: Path, capsys: pytest.CaptureFixt
     run(tmp_path, "simulated-kmod autoload")
     hardware.driver(tmp_path)
     assert run(tmp_path, "modprobe nvidia") == 1
-    assert capsys.readouterr().err.strip() == (
-        "modprobe: ERROR: could not insert 'nvidia': No such device"
-    )
+    assert capsys.readouterr().err.strip() == ("modprobe: ERROR: could not insert 'nvidia': No such device")
     assert run(tmp_path, "rmmod nouveau") == run(tmp_path, "modprobe nvidia") == 0
     assert driver_of(tmp_path, "gpu") == {"nvidia"}
     assert driver_of(tmp_path, "nvswitch") == {"nvidia-nvswitch"}
@@ -66,8 +62,8 @@ def test_the_loaded_driver_is_the_one_of_that_moment(tmp_path: Path) -> None:
     hardware.driver(tmp_path, "580.126.20")
     run(tmp_path, "modprobe nvidia")
     hardware.driver(tmp_path, DRIVER)
-    told = (tmp_path / "proc/driver/nvidia/version").read_text()
-    assert (driver_version(told).version, driver_version(told).open) == ("580.126.20", True)
+    reported = (tmp_path / "proc/driver/nvidia/version").read_text()
+    assert (driver_version(reported).version, driver_version(reported).open) == ("580.126.20", True)
     assert (tmp_path / "sys/module/nvidia/version").read_text() == "580.126.20\n"
     run(tmp_path, "modprobe -r nvidia")
     assert not (tmp_path / "proc/driver/nvidia").exists()
@@ -122,9 +118,7 @@ def test_peermem_loads_only_above_the_stack_it_was_built_with(
     assert (tmp_path / "sys/kernel/mm/memory_peers/nv_mem/version").exists() == (not said)
 
 
-def test_a_module_for_another_kernel_does_not_load(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_module_for_another_kernel_does_not_load(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hardware.node(tmp_path)
     hardware.module(tmp_path, "extra/nvidia", vermagic="5.14.0-427.el9 SMP")
     assert run(tmp_path, "modprobe nvidia") == 1
@@ -135,9 +129,7 @@ def test_a_module_for_another_kernel_does_not_load(
     )
 
 
-def test_the_vendor_s_module_goes_before_the_kernel_s(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_vendor_s_module_goes_before_the_kernel_s(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hardware.node(tmp_path)
     hardware.module(tmp_path, "updates/dkms/mlx5_core", "25.10-3.1.8")
     run(tmp_path, "depmod -a")
@@ -148,9 +140,7 @@ def test_the_vendor_s_module_goes_before_the_kernel_s(
     assert capsys.readouterr().out == "25.10-3.1.8\n"
 
 
-def test_lsmod_is_read_like_the_real_one(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lsmod_is_read_like_the_real_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hardware.node(tmp_path)
     run(tmp_path, "simulated-kmod autoload")
     run(tmp_path, "lsmod")

@@ -11,8 +11,7 @@ import pytest
 
 from sandbox.node import simulated_umad
 from sandbox.node.link_tools import link, needs_umad, wanted
-from sandbox.node.simulated_umad import _FORWARDED as FORWARDED
-from sandbox.node.simulated_umad import Choice, choose, run
+from sandbox.node.simulated_umad import _FORWARDED as FORWARDED, Choice, choose, run
 
 HCAS = ["ibsim0", "ibsim1"]
 
@@ -27,12 +26,8 @@ HCAS = ["ibsim0", "ibsim1"]
             id="the second HCA",
         ),
         pytest.param("sminfo", "", Choice(0, [], False), id="no HCA named is the first"),
-        pytest.param(
-            "sminfo", "--Ca=ibsim1", Choice(1, ["--Ca=ibsim0"], False), id="the long form"
-        ),
-        pytest.param(
-            "sminfo", "--Ca ibsim1", Choice(1, ["--Ca", "ibsim0"], False), id="in two words"
-        ),
+        pytest.param("sminfo", "--Ca=ibsim1", Choice(1, ["--Ca=ibsim0"], False), id="the long form"),
+        pytest.param("sminfo", "--Ca ibsim1", Choice(1, ["--Ca", "ibsim0"], False), id="in two words"),
         pytest.param("sminfo", "-Cibsim1", Choice(1, ["-Cibsim0"], False), id="in one word"),
         pytest.param(
             "sminfo",
@@ -143,7 +138,7 @@ def test_a_tool_that_lost_its_place_is_started_again(
     finally:
         for number, handler in kept.items():
             signal.signal(number, handler)
-    told = capfd.readouterr()
-    assert (ended, told.err) == (status, said)
+    reported = capfd.readouterr()
+    assert (ended, reported.err) == (status, said)
     runs = len((tmp_path / "runs").read_text().split())
     assert runs == 3 if lost == 2 else runs > 1

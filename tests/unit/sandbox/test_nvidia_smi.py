@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _evidence
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import sources
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
     nvlink_caps,
     nvlink_errors,
@@ -43,7 +43,7 @@ def say(root: Path, *args: str) -> tuple[str, int]:
 
 def asked(name: str) -> tuple[str, ...]:
     """The arguments with which our checks ask."""
-    return _evidence.COMMANDS[name].argv[1:]
+    return sources.COMMANDS[name].argv[1:]
 
 
 def test_text_and_xml_tell_the_same(root: Path) -> None:
@@ -105,9 +105,7 @@ def test_nvlinks_and_topology(root: Path) -> None:
         ),
     ],
 )
-def test_it_fails_in_the_real_one_s_words(
-    root: Path, bend: object, error: str, status: int
-) -> None:
+def test_it_fails_in_the_real_one_s_words(root: Path, bend: object, error: str, status: int) -> None:
     assert callable(bend)
     bend(root)
     text, rc = say(root, "-q", "-x")

@@ -17,12 +17,7 @@ OURS = (
     *("nvidia-fabricmanager", "nvidia-persistenced", "libnvidia-compute", "libnvidia-nscq"),
     *("libnvsdm", "nvlsm", "dcgm", "nvidia-container-toolkit", "nvidia-container-toolkit-base"),
 )
-FILES = [
-    path
-    for stem in OURS
-    for path in sorted((TREES / stem).rglob("*"))
-    if path.is_file() and path.suffix != LINK
-]
+FILES = [path for stem in OURS for path in sorted((TREES / stem).rglob("*")) if path.is_file() and path.suffix != LINK]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(TREES)))

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import pci as checks
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import machine, pci
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine import observe as machine
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.pci import area as checks, observe as pci
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from sandbox.config import RAILS
 from tests.unit.sandbox import hardware
 

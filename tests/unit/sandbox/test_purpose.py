@@ -75,9 +75,7 @@ def test_what_nobody_asks_for_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("given", ["self", "999999999", "1/../2", "-1", "²"])
-def test_what_is_no_process_that_runs_is_refused(
-    monkeypatch: pytest.MonkeyPatch, given: str
-) -> None:
+def test_what_is_no_process_that_runs_is_refused(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
     monkeypatch.setenv(purpose.VARIABLE, given)
     with pytest.raises(SandboxError, match="is no process that runs"):
         purpose.asked()

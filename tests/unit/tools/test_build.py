@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _collect, _pack
+from ansible_collections.ibready.cluster.plugins.module_utils._agent import pack
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import collect
 from tests.gauntlet import render
 from tests.gauntlet.nodes.nccl import PEER
 from tools import build
@@ -40,13 +41,31 @@ def test_the_same_sources_give_the_same_bytes(program: Path, tmp_path: Path) -> 
     assert (tmp_path / "again.pyz").read_bytes() == program.read_bytes()
 
 
-def test_it_holds_the_module_utils_as_they_are(program: Path) -> None:
+def test_it_holds_what_it_imports_as_it_is_and_nothing_else(program: Path) -> None:
     source = ROOT / "plugins/module_utils"
     with zipfile.ZipFile(program) as archive:
-        for path in source.rglob("*.py"):
-            name = path.relative_to(source).as_posix()
-            if name not in _pack.LEFT_OUT:
-                assert archive.read(f"{_pack.PACKAGE}/{name}") == path.read_bytes()
+        texts = {name: archive.read(name) for name in archive.namelist() if name.endswith(".py")}
+    mine = {name.removeprefix(f"{pack.PACKAGE}/"): text for name, text in texts.items() if pack.PACKAGE in name}
+    whole = {name: text for name, text in mine.items() if text}
+    assert [name for name, text in whole.items() if text != (source / name).read_bytes()] == []
+    assert {f"_parse/{path.name}" for path in (source / "_parse").glob("*.py")} <= set(whole)
+    # Neither what roles change nor what Ansible alone needs.
+    assert [
+        name for name in whole if name.startswith("_act/") or name in ("_ground/compiled.py", "_verify/module.py")
+    ] == []
+
+
+def test_every_module_of_it_can_be_imported(program: Path) -> None:
+    with zipfile.ZipFile(program) as archive:
+        names = [name[:-3].replace("/", ".") for name in archive.namelist() if name.endswith(".py")]
+    modules = [name.removesuffix(".__init__") for name in names if name.startswith(pack.PACKAGE.replace("/", "."))]
+    assert len(modules) > 300
+    script = "import sys, importlib\nsys.path.insert(0, sys.argv[1])\n"
+    script += f"for name in {modules!r}: importlib.import_module(name)"
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", script, str(program)], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_it_runs_by_itself_without_site_packages(program: Path, tmp_path: Path) -> None:
@@ -82,7 +101,7 @@ def test_it_runs_under_other_pythons(program: Path, tmp_path: Path, version: str
     if python is None:
         pytest.skip(f"there is no python{version} here")
     node = render.node("hgx-h100-8")
-    _collect.collect(render.render(node), str(tmp_path), "node7", "now", [PEER], {})
+    collect.collect(render.render(node), str(tmp_path), "node7", "now", [PEER], {})
     (tmp_path / "expect.json").write_text(json.dumps(node.expect))
     given = ["--bundle", str(tmp_path / "node7"), "--expect", str(tmp_path / "expect.json")]
     done = subprocess.run(

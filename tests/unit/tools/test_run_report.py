@@ -32,9 +32,7 @@ def demo(folder: Path, playbook: str) -> tuple[int, list[str]]:
     """The status of the demo and its lines, where ansible-playbook does this."""
     parts = [STUBS, f"ansible-playbook() {{ {playbook}; }}", function("name_report")]
     script = "\n".join([*parts, function("demo"), "SECONDS=1000; demo"])
-    done = subprocess.run(
-        ["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     return done.returncode, done.stdout.splitlines()
 

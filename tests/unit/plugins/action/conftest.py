@@ -56,7 +56,5 @@ def action() -> Callable[..., ActionBase]:
 def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the action displays."""
     texts: list[str] = []
-    monkeypatch.setattr(
-        "ansible.plugins.action.display.display", lambda text, *_, **__: texts.append(text)
-    )
+    monkeypatch.setattr("ansible.plugins.action.display.display", lambda text, *_, **__: texts.append(text))
     return texts

@@ -80,9 +80,7 @@ def healthy(**bent: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture
-def run(
-    inventory: Inventory, action: Callable[..., ActionBase], shown: list[str], tmp_path: Path
-) -> Run:
+def run(inventory: Inventory, action: Callable[..., ActionBase], shown: list[str], tmp_path: Path) -> Run:
     """Run the action over these hosts; the baseline lies in the test's folder."""
 
     def over(known: dict[str, Any], **args: Any) -> dict[str, Any]:
@@ -118,9 +116,7 @@ def test_a_healthy_run_is_ready_and_becomes_the_baseline(run: Run, shown: list[s
     assert "ibready's own program, 2 processes, rc_mlx5" in shown[0]
     again = run(healthy())
     assert not again["baseline_written"]
-    assert {one["result"] for one in checks(again, "n1", "fabric.bench.regression").values()} == {
-        "pass"
-    }
+    assert {one["result"] for one in checks(again, "n1", "fabric.bench.regression").values()} == {"pass"}
 
 
 def test_what_got_slower_is_named_with_what_changed(run: Run, shown: list[str]) -> None:
@@ -135,17 +131,12 @@ def test_what_got_slower_is_named_with_what_changed(run: Run, shown: list[str]) 
     assert bad["result"] == "fail"
     assert "370 Gb/s, 395.2 before (write_bw mlx5_1/1 n2 " in bad["observed"]
     assert bad["expected_from"].startswith("baseline of 20")
-    assert result["report"]["baseline"]["perftest"]["changes"] == {
-        "n2": ["kernel: 6.8.0 before, 6.8.1 now"]
-    }
+    assert result["report"]["baseline"]["perftest"]["changes"] == {"n2": ["kernel: 6.8.0 before, 6.8.1 now"]}
     assert "kernel: 6.8.0 before, 6.8.1 now" in shown[-1]
     assert result["verdicts"] == {"n1": "ready", "n2": "degraded", "n3": "ready"}
     rebased = run(slower, rebase=True)
     assert rebased["baseline_written"]
-    assert (
-        checks(run(slower), "n2", "fabric.bench.regression")["mlx5_1/1 write_bw"]["result"]
-        == "pass"
-    )
+    assert checks(run(slower), "n2", "fabric.bench.regression")["mlx5_1/1 write_bw"]["result"] == "pass"
 
 
 def test_a_run_with_a_failure_becomes_no_baseline(run: Run) -> None:
@@ -167,8 +158,7 @@ def test_what_did_not_run_is_unknown_and_never_a_pass(run: Run, at: str) -> None
     broken = healthy()
     for name in NAMES:
         broken[name]["ibready_bench_answers"] = [
-            {"test": one["test"], "server": one["server"], "rail": one["rail"]}
-            | {"untested": why, "at": at}
+            {"test": one["test"], "server": one["server"], "rail": one["rail"]} | {"untested": why, "at": at}
             for one in broken[name]["ibready_bench_answers"]
         ]
     result = run(broken, what=["perftest"], tests=["write_bw", "read_lat", "send_lat"])
@@ -181,9 +171,7 @@ def test_what_did_not_run_is_unknown_and_never_a_pass(run: Run, at: str) -> None
 
 def test_a_run_of_which_nothing_was_told_is_unknown(run: Run) -> None:
     empty = {
-        name: {
-            key: one for key, one in host.items() if "bench" not in key and key != "ibready_smoke"
-        }
+        name: {key: one for key, one in host.items() if "bench" not in key and key != "ibready_smoke"}
         for name, host in healthy().items()
     }
     result = run(empty)
@@ -267,9 +255,7 @@ def test_gpus_are_held_against_what_their_model_reaches(run: Run) -> None:
         ({"untested": "there is no all_reduce_perf"}, "nccl.bench.node", "unknown"),
     ],
 )
-def test_numbers_that_prove_nothing_do_not_pass(
-    run: Run, bent: dict[str, Any], check: str, result: str
-) -> None:
+def test_numbers_that_prove_nothing_do_not_pass(run: Run, bent: dict[str, Any], check: str, result: str) -> None:
     known = healthy()
     known["n2"] = told(2, gpus=GPUS, ibready_bench_nccl={**NCCL, **bent})
     (found,) = checks(run(known, what=["nccl"]), "n2", check).values()
@@ -298,9 +284,7 @@ def test_hosts_without_gpus_have_no_nccl_to_judge(run: Run) -> None:
         ({"msg": "smoke job: there is no mpirun on this host", "failed": True}, "unknown"),
     ],
 )
-def test_an_all_reduce_that_proves_nothing_does_not_pass(
-    run: Run, smoke: dict[str, Any], result: str
-) -> None:
+def test_an_all_reduce_that_proves_nothing_does_not_pass(run: Run, smoke: dict[str, Any], result: str) -> None:
     known = healthy()
     known["n1"]["ibready_smoke"] = smoke
     (found,) = checks(run(known, what=["mpi"]), "n1", "fabric.bench.mpi").values()
@@ -348,9 +332,7 @@ def test_a_baseline_that_cannot_be_read_is_no_baseline(run: Run, tmp_path: Path,
     ("floors", "said"),
     [({"bandwith": 300}, "is none of"), ({"latency_us": "fast"}, "no number above 0")],
 )
-def test_floors_that_cannot_be_meant_are_refused(
-    run: Run, floors: dict[str, Any], said: str
-) -> None:
+def test_floors_that_cannot_be_meant_are_refused(run: Run, floors: dict[str, Any], said: str) -> None:
     with pytest.raises(AnsibleActionFail, match=said):
         run(healthy(), floors=floors)
 
@@ -367,8 +349,7 @@ def test_a_baseline_of_other_machines_is_told_as_such(run: Run) -> None:
     others = {f"m{at}": told(at) for at in (1, 2, 3)}
     for host in others.values():
         host["ibready_bench_answers"] = [
-            one | {"server": one["server"].replace("n", "m")}
-            for one in host["ibready_bench_answers"]
+            one | {"server": one["server"].replace("n", "m")} for one in host["ibready_bench_answers"]
         ]
     result = run(others, what=["perftest"])
     found = checks(result, "m1", "fabric.bench.regression")
@@ -380,8 +361,7 @@ def test_a_baseline_of_other_machines_is_told_as_such(run: Run) -> None:
 def test_one_gpu_has_no_bus_to_measure_and_spoils_no_baseline(run: Run) -> None:
     """all_reduce_perf counts 0 GB/s of bus bandwidth for one rank."""
     known = {
-        f"n{at}": told(at, gpus=GPUS[:1], ibready_bench_nccl={**NCCL, "busbw": 0.0, "ranks": 1})
-        for at in (1, 2, 3)
+        f"n{at}": told(at, gpus=GPUS[:1], ibready_bench_nccl={**NCCL, "busbw": 0.0, "ranks": 1}) for at in (1, 2, 3)
     }
     known["n1"]["ibready_bench_nodes"] = {**NCCL, "ranks": 2, "hosts": 2, "busbw": 40.0}
     floors = {"nccl_node_gbps": 400, "nccl_nodes_gbps": 30}

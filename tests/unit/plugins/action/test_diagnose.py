@@ -12,7 +12,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.ibready.cluster.plugins.action.diagnose import NO_LOG, ActionModule
-from ansible_collections.ibready.cluster.plugins.module_utils import _collect
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import collect
 from tests.gauntlet import render
 from tests.gauntlet.nodes import nccl
 from tests.unit import fleets
@@ -64,9 +64,7 @@ def fleet(late: str = "", **bent: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 @pytest.fixture
-def run(
-    inventory: Inventory, action: Callable[..., ActionBase], shown: list[str], tmp_path: Path
-) -> Run:
+def run(inventory: Inventory, action: Callable[..., ActionBase], shown: list[str], tmp_path: Path) -> Run:
     """Run the action over these hosts of an inventory; ``args`` bend the task."""
 
     def over(known: dict[str, Any], **args: Any) -> dict[str, Any]:
@@ -89,9 +87,7 @@ def test_a_healthy_cluster_has_no_cause_and_the_file_says_so(run: Run, shown: li
     result = run(fleet())
     assert not result.get("failed")
     assert (result["changed"], result["causes"], result["unknown"]) == (False, [], [])
-    assert result["answer"].startswith(
-        "no cause was found in the hosts, and all of them was looked at"
-    )
+    assert result["answer"].startswith("no cause was found in the hosts, and all of them was looked at")
     written = json.loads(Path(result["json"]).read_text())
     assert written["schema"] == "ibready/diagnosis/1"
     assert written["from"] == "hosts"
@@ -101,9 +97,7 @@ def test_a_healthy_cluster_has_no_cause_and_the_file_says_so(run: Run, shown: li
     assert "DIAGNOSIS: no cause" in shown[0]
 
 
-def test_a_slow_rail_of_a_live_host_is_the_cause_with_its_command(
-    run: Run, shown: list[str]
-) -> None:
+def test_a_slow_rail_of_a_live_host_is_the_cause_with_its_command(run: Run, shown: list[str]) -> None:
     facts = node(2).to_dict()
     for source in ("cas", "sysfs"):
         facts[source][1]["ports"][0]["rate"] = 100.0
@@ -127,18 +121,13 @@ def test_a_lost_rail_of_a_live_host_hides_its_pings(run: Run) -> None:
     facts = lame.to_dict()
     for source in ("cas", "sysfs"):
         facts[source][1]["ports"][0].update(
-            {
-                key: getattr(dead, key)
-                for key in ("state", "physical_state", "lid", "sm_lid", "rate")
-            }
+            {key: getattr(dead, key) for key in ("state", "physical_state", "lid", "sm_lid", "rate")}
         )
     del facts["sm"]["mlx5_1/1"]
     known = fleet(n2={"ibready_ibverify": {"checks": [], "facts": {"ib": facts}, "clock": CLOCK}})
     for name, host in known.items():
         host["ibready_pings"] = [
-            one
-            for one in host["ibready_pings"]
-            if one["rail"] == RAILS[0] or "n2" not in (name, one["server"])
+            one for one in host["ibready_pings"] if one["rail"] == RAILS[0] or "n2" not in (name, one["server"])
         ]
     result = run(known)
     assert ids(result) == ["rail.down"]
@@ -195,7 +184,7 @@ def bundles(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in (*fleets.EQUALS, fleets.ODD):
         bent = [{"hca": "mlx5_3", "rate": 100}] if name == fleets.ODD else []
         _, tree = fleets.bent(fleets.BOARD, int(name[4:]), node=bent)
-        _collect.collect(tree, str(folder), name, "2026-11-20T10:00:00+00:00")
+        collect.collect(tree, str(folder), name, "2026-11-20T10:00:00+00:00")
     archived = folder / fleets.ODD
     for path in sorted(archived.rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
@@ -208,18 +197,14 @@ def test_bundles_are_diagnosed_without_any_host(run: Run, bundles: Path) -> None
     assert ids(result) == ["rail.slow"]
     cause = result["causes"][0]
     assert (cause["hosts"], cause["subjects"]) == ([fleets.ODD], ["mlx5_3/1"])
-    assert cause["command"] == f"ansible {fleets.ODD} -i INVENTORY -b -a " + (
-        "'mlxlink -d mlx5_3 --port_state TG'"
-    )
+    assert cause["command"] == f"ansible {fleets.ODD} -i INVENTORY -b -a " + ("'mlxlink -d mlx5_3 --port_state TG'")
     assert [one["why"] for one in result["unknown"]] == [
         "a bundle holds no pings: only a run over the hosts themselves has them"
     ]
     assert json.loads(Path(result["json"]).read_text())["from"] == "bundles"
 
 
-def test_the_inventory_expects_of_its_own_hosts_and_the_option_of_others(
-    run: Run, bundles: Path
-) -> None:
+def test_the_inventory_expects_of_its_own_hosts_and_the_option_of_others(run: Run, bundles: Path) -> None:
     def source(**args: Any) -> set[str]:
         result = run(args.pop("known", {}), bundles=str(bundles), **args)
         return {one["expected_from"] for one in result["causes"][0]["evidence"]}
@@ -238,21 +223,32 @@ def test_a_waiver_of_the_inventory_holds_for_a_bundle_too(run: Run, bundles: Pat
     assert len(result["waived"]) == 1
 
 
-@pytest.mark.parametrize("name", ["n1;reboot", "\x1b[2Jn1", "all", "n1:!n2", "{{ 1 }}", "-e@x"])
+STRANGE = ["n1;reboot", "\x1b[2Jn1", "all", "n1:!n2", "{{ 1 }}", "-e@x"]
+
+
+@pytest.mark.parametrize("folder", ["n1", "as it says"])
+@pytest.mark.parametrize("name", STRANGE)
 def test_a_bundle_of_a_hostile_host_gets_no_command_and_draws_nothing(
-    name: str, run: Run, tmp_path: Path, shown: list[str]
+    name: str, folder: str, run: Run, tmp_path: Path, shown: list[str]
 ) -> None:
     bent = [{"hca": "mlx5_0", "rate": 50}, {"more": {"log": ["mlx5_core 0000:90:00.0: \x1b[2J"]}}]
     _, tree = fleets.bent("ib-login", 1, node=bent, expect={})
-    _collect.collect(tree, str(tmp_path / "bundles"), "n1", "2026-11-20T10:00:00+00:00")
+    collect.collect(tree, str(tmp_path / "bundles"), "n1", "2026-11-20T10:00:00+00:00")
     manifest = tmp_path / "bundles" / "n1" / "manifest.json"
-    told = json.loads(manifest.read_text())
-    manifest.write_text(json.dumps({**told, "host": name}))
+    reported = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps({**reported, "host": name}))
     (tmp_path / "bundles" / "n1.tar.gz").unlink()
+    if folder != "n1":
+        manifest.parent.rename(tmp_path / "bundles" / name)
     expect = {"hcas": 1, "link_layer": "InfiniBand", "rate_gbps": 200}
     result = run({}, bundles=str(tmp_path / "bundles"), expect=expect)
-    assert [(one["id"], one["command"]) for one in result["causes"]] == [("rail.slow", "")]
-    assert "no plain name" in result["causes"][0]["note"]
+    if name == "all" and folder != "n1":
+        # The name of a host, but one that stands for all of them.
+        assert [(one["id"], one["command"]) for one in result["causes"]] == [("rail.slow", "")]
+        assert "no plain name" in result["causes"][0]["note"]
+    else:
+        assert (result["causes"], result["failed"]) == ([], True)
+        assert ("says that it is of" if folder == "n1" else "none of a host") in shown[0]
     assert all(line.isprintable() for line in shown[0].splitlines())
 
 
@@ -270,9 +266,7 @@ def test_a_job_s_log_is_judged_for_the_hosts_that_it_names(
     assert NO_LOG not in shown[0]
 
 
-def test_a_log_without_sense_is_unknown_and_one_that_is_not_there_is_refused(
-    run: Run, tmp_path: Path
-) -> None:
+def test_a_log_without_sense_is_unknown_and_one_that_is_not_there_is_refused(run: Run, tmp_path: Path) -> None:
     (tmp_path / "job.log").write_text("hello\n")
     result = run(fleet(), log=str(tmp_path / "job.log"))
     assert {one for group in result["unknown"] for one in group["checks"]} >= {"nccl.log.network"}
@@ -303,9 +297,7 @@ def test_a_bad_expectation_is_refused_by_its_name(run: Run, bundles: Path) -> No
         run({}, bundles=str(bundles), expect={"rails": 8})
 
 
-def test_a_diagnosis_that_cannot_be_written_is_shown_all_the_same(
-    run: Run, shown: list[str], tmp_path: Path
-) -> None:
+def test_a_diagnosis_that_cannot_be_written_is_shown_all_the_same(run: Run, shown: list[str], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(AnsibleActionFail, match=r"not written to .*next: set ibready_report_dir"):
         run(fleet(), dest=str(tmp_path / "file" / "reports"))

@@ -12,7 +12,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.ibready.cluster.plugins.action.fabricverify import ActionModule
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import fabric_look
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.fabric import observe_look
 from tests.unit.fabrics import Fabric, tree
 
 Run = Callable[..., dict[str, Any]]
@@ -38,13 +38,11 @@ def run(
         **more: Any,
     ) -> dict[str, Any]:
         hosts = ("node1", "node2", "node3")
-        told = {name: (known or {}).get(name, {}) for name in hosts}
-        variables = {**inventory(**told), "inventory_hostname": me}
+        reported = {name: (known or {}).get(name, {}) for name in hosts}
+        variables = {**inventory(**reported), "inventory_hostname": me}
         variables |= {"ansible_play_hosts_all": hosts, "ansible_play_hosts": hosts, **more}
         monkeypatch.setattr(ActionModule, "_execute_module", lambda *_, **__: asked)
-        result: dict[str, Any] = action(ActionModule, variables, args or {}).run(
-            task_vars=variables
-        )
+        result: dict[str, Any] = action(ActionModule, variables, args or {}).run(task_vars=variables)
         return result
 
     return over
@@ -52,7 +50,7 @@ def run(
 
 def heard(fabric: Fabric | None = None) -> dict[str, Any]:
     look = {"device": "mlx5_0", "port": 1, "seconds": 5.0}
-    return {"looks": [{**look, "packed": fabric_look.pack((fabric or tree()).answers())}]}
+    return {"looks": [{**look, "packed": observe_look.pack((fabric or tree()).answers())}]}
 
 
 def test_the_first_host_asks_for_all(run: Run) -> None:
@@ -80,9 +78,7 @@ def test_hosts_that_the_site_names_ask(run: Run) -> None:
         ({"ibready_fabric_known": "storage*"}, "ibready_fabric_known: 'storage\\*' is no list"),
     ],
 )
-def test_names_that_would_leave_the_fabric_unseen_are_refused(
-    run: Run, site: dict[str, Any], says: str
-) -> None:
+def test_names_that_would_leave_the_fabric_unseen_are_refused(run: Run, site: dict[str, Any], says: str) -> None:
     with pytest.raises(AnsibleActionFail, match=says):
         run("node1", heard(), **site)
 
@@ -112,22 +108,16 @@ def test_a_plan_that_is_given_counts_of_a_run_as_well(run: Run, tmp_path: Path) 
     looked = {"ibready_fabric_asks": {"node1": []}, "ibready_fabric_looks": heard(fabric)}
     args = {"hosts": ["node1"], "plan": str(cabling), "report_only": True}
     result = run("node1", {}, args=args, known={"node1": looked})
-    assert ("fabric.cabling.missing", "fail") in [
-        (one["id"], one["result"]) for one in result["checks"]
-    ]
+    assert ("fabric.cabling.missing", "fail") in [(one["id"], one["result"]) for one in result["checks"]]
 
 
 @pytest.mark.parametrize("other", [{"bundle": "/srv/bundles/node7"}, {"ports": []}])
-def test_what_has_been_asked_and_what_is_to_be_asked_are_not_judged_at_once(
-    run: Run, other: dict[str, Any]
-) -> None:
+def test_what_has_been_asked_and_what_is_to_be_asked_are_not_judged_at_once(run: Run, other: dict[str, Any]) -> None:
     with pytest.raises(AnsibleActionFail, match="mutually exclusive"):
         run("node1", heard(), args={"hosts": ["node1"], **other})
 
 
-def test_what_a_switch_calls_itself_does_not_move_the_cursor(
-    run: Run, shown: list[str], tmp_path: Path
-) -> None:
+def test_what_a_switch_calls_itself_does_not_move_the_cursor(run: Run, shown: list[str], tmp_path: Path) -> None:
     fabric = tree()
     kind, name = fabric.nodes["a10"]
     fabric.nodes["a10"] = (kind, f"{name}\x07\x08")

@@ -11,7 +11,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.ibready.cluster.plugins.action.host_hooks import ActionModule
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _hooks
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site import hooks
 
 Action = Callable[..., ActionBase]
 VARIABLES = {"inventory_hostname": "n1"}
@@ -29,9 +29,7 @@ def run(action: Action, *commands: Any, check: bool = False, **more: Any) -> dic
     return result
 
 
-def test_commands_run_in_order_on_the_controller_without_a_shell(
-    action: Action, tmp_path: Path
-) -> None:
+def test_commands_run_in_order_on_the_controller_without_a_shell(action: Action, tmp_path: Path) -> None:
     log = tmp_path / "log"
     write = f"import sys; open({str(log)!r}, 'a').write(sys.argv[1])"
     done = run(action, [*python(write), "$HOME;"], [*python(write), "2"])
@@ -40,9 +38,9 @@ def test_commands_run_in_order_on_the_controller_without_a_shell(
 
 
 def test_check_mode_names_what_it_would_run(action: Action) -> None:
-    told = run(action, ["/nonexistent", "a b"], check=True)
-    assert told["ran"] == ["/nonexistent 'a b'"]
-    assert "failed" not in told
+    reported = run(action, ["/nonexistent", "a b"], check=True)
+    assert reported["ran"] == ["/nonexistent 'a b'"]
+    assert "failed" not in reported
 
 
 def test_without_commands_nothing_changes(action: Action) -> None:
@@ -69,9 +67,7 @@ def test_the_first_that_fails_stops_and_is_told(
     assert len(result["ran"]) == 2
 
 
-def test_what_is_for_the_host_goes_to_the_host(
-    action: Action, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_for_the_host_goes_to_the_host(action: Action, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[dict[str, Any]] = []
 
     def answer(_self: ActionBase, **given: Any) -> dict[str, Any]:
@@ -102,9 +98,9 @@ def test_what_is_no_command_is_refused_before_anything_runs(action: Action, bad:
 
 
 def test_numbers_are_words() -> None:
-    assert _hooks.parse([["drain", 7]]) == (_hooks.Hook(("drain", "7")),)
+    assert hooks.parse([["drain", 7]]) == (hooks.Hook(("drain", "7")),)
 
 
 def test_a_list_that_is_none_is_refused() -> None:
-    with pytest.raises(_hooks.HookError, match="not a list of commands"):
-        _hooks.parse("scontrol")
+    with pytest.raises(hooks.HookError, match="not a list of commands"):
+        hooks.parse("scontrol")

@@ -9,7 +9,9 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.template import trust_as_template
 
+from ansible_collections.ibready.cluster.plugins.action import ibverify as ibverify_action
 from ansible_collections.ibready.cluster.plugins.action.ibverify import ActionModule
+from ansible_collections.ibready.cluster.plugins.modules import ibverify as ibverify_module
 
 Verify = Callable[..., dict[str, Any]]
 
@@ -43,9 +45,7 @@ EXPECT = {"hcas": 8, "rate_gbps": 400}
 @pytest.mark.parametrize(
     ("variables", "args", "handed_over"),
     [
-        pytest.param(
-            {"ibready_expect": EXPECT}, {}, {"expect": EXPECT}, id="the inventory is the default"
-        ),
+        pytest.param({"ibready_expect": EXPECT}, {}, {"expect": EXPECT}, id="the inventory is the default"),
         pytest.param(
             {"ibready_expect": trust_as_template("{{ site }}"), "site": EXPECT},
             {"report_only": True},
@@ -97,9 +97,7 @@ def test_the_module_is_given_what_the_inventory_expects(
 
 
 @pytest.mark.parametrize("expect", [["hcas"], "hcas=8", 8, None])
-def test_an_expectation_that_is_no_dictionary_is_refused_with_the_host(
-    verify: Verify, expect: Any
-) -> None:
+def test_an_expectation_that_is_no_dictionary_is_refused_with_the_host(verify: Verify, expect: Any) -> None:
     with pytest.raises(AnsibleActionFail, match=r"ibready_expect of n1 must be a dictionary"):
         verify({"ibready_expect": expect, "inventory_hostname": "n1"})
 
@@ -120,3 +118,14 @@ def test_a_bundle_tells_its_own_name(verify: Verify) -> None:
 def test_waivers_that_are_no_list_are_refused_with_the_host(verify: Verify) -> None:
     with pytest.raises(AnsibleActionFail, match=r"ibready_waivers of n1 must be a list"):
         verify({"ibready_waivers": {"check": "x"}, "inventory_hostname": "n1"})
+
+
+def test_a_waiver_of_no_check_is_refused_before_any_host_is_asked(verify: Verify) -> None:
+    """Of another area as well, whose checks the module itself does not know."""
+    for check in ("ib.port.stat", "stack.rdma.versoin"):
+        with pytest.raises(AnsibleActionFail, match=rf"ibready_waivers of n1: waiver 1: there is no check '{check}'"):
+            verify({"ibready_waivers": [{**WAIVER, "check": check}], "inventory_hostname": "n1"})
+
+
+def test_the_action_knows_what_the_module_brings() -> None:
+    assert {area.name for area in ibverify_module.OWN} == ibverify_action._OWN

@@ -18,9 +18,7 @@ Action = Callable[..., ActionBase]
 
 
 @pytest.fixture
-def run(
-    action: Action, inventory: Inventory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Any:
+def run(action: Action, inventory: Inventory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     """Render for these hosts into out/ of a folder; returns the result and what was warned of."""
     monkeypatch.setenv("PWD", str(tmp_path))
 
@@ -55,9 +53,7 @@ def test_files_are_written_once_and_absent_hosts_are_warned_of(run: Any, tmp_pat
     assert not (tmp_path / "out/node-labels/node2.yaml").exists()
 
 
-def test_a_folder_in_the_home_is_there(
-    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_in_the_home_is_there(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     result, _warned = run({"node1": Like()}, dest="~/out")
     assert result["dest"] == str(tmp_path / "home/out")

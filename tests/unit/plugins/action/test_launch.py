@@ -47,18 +47,16 @@ def test_scripts_are_written_once_and_can_be_run(run: Any, tmp_path: Path) -> No
     assert "torchrun.sh" in other["written"]
 
 
-def test_scripts_of_an_earlier_run_go_and_the_site_s_own_files_stay(
-    run: Any, tmp_path: Path
-) -> None:
+def test_scripts_of_an_earlier_run_go_and_the_site_s_own_files_stay(run: Any, tmp_path: Path) -> None:
     folder = tmp_path / "launch"
     run(dest=str(folder))
     (folder / "srun.sh").write_text("#!/bin/sh\n# mine\n")
     (folder / "notes").write_text("mine")
     before = {one.name for one in folder.iterdir()}
-    told = run(dest=str(folder), kind="docker", image="a/b:1", check=True)
+    reported = run(dest=str(folder), kind="docker", image="a/b:1", check=True)
     assert {one.name for one in folder.iterdir()} == before
     found = run(dest=str(folder), kind="docker", image="a/b:1")
-    assert found["removed"] == told["removed"]
+    assert found["removed"] == reported["removed"]
     assert {"mpirun.sh", "mpi-hostfile", "accelerate.sh"} <= set(found["removed"])
     kept = {"docker.sh", "torchrun.sh", "rank.sh", "srun.sh", "notes"}
     assert {one.name for one in folder.iterdir()} == kept

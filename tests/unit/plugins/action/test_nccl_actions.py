@@ -7,14 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.ibready.cluster.plugins.action import nccl_derive, nccl_host, nccl_peers
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.build import look
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.wish import Wish
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.wish import read as wish
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.nccl.observe_host import look
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.nccl import Desired, read as wish
 from tests.gauntlet import render
 from tests.gauntlet.nodes.nccl import PEER
 
@@ -35,9 +33,7 @@ def looked(board: str, nccl: str = "2.28.7", policy: dict[str, Any] | None = Non
 def derive(action: Action, inventory: Inventory, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Derive for these hosts; returns the answer and what was warned of."""
 
-    def run(
-        told: dict[str, Any], compare: dict[str, Any] | None = None
-    ) -> tuple[dict[str, Any], list[str]]:
+    def run(told: dict[str, Any], compare: dict[str, Any] | None = None) -> tuple[dict[str, Any], list[str]]:
         variables = inventory(**told, **(compare or {}))
         args = {"hosts": list(told), "compare": [*told, *(compare or {})]}
         plugin = action(nccl_derive.ActionModule, variables, args)
@@ -88,9 +84,9 @@ def test_while_a_node_is_not_looked_at_no_shared_line_is_begun_or_taken_back(der
 
 
 def test_what_is_not_written_is_told_once_for_all_hosts(derive: Any) -> None:
-    told = looked("hgx-h100-8")
-    told["__nccl_host"]["nccl_host"]["routes"] = {}
-    found, warned = derive({"a": told, "b": told})
+    reported = looked("hgx-h100-8")
+    reported["__nccl_host"]["nccl_host"]["routes"] = {}
+    found, warned = derive({"a": reported, "b": reported})
     assert found["a"]["keep"] == found["b"]["keep"] == ["NCCL_SOCKET_IFNAME"]
     assert len(warned) == 1
     assert warned[0].startswith("a, b: NCCL_SOCKET_IFNAME is not written: no address of another")
@@ -110,9 +106,12 @@ def test_a_login_node_gets_no_line(derive: Any) -> None:
 
 
 def test_what_cannot_be_read_names_the_host(derive: Any) -> None:
-    broken = {"__nccl_host": {"nccl_host": {"ports": 1}, "wish": Wish().to_dict()}}
-    with pytest.raises(AnsibleActionFail, match="b: nccl_host returned what cannot be read"):
-        derive({"a": looked("hgx-h100-8"), "b": broken})
+    broken = {"__nccl_host": {"nccl_host": {"ports": 1}, "wish": Desired().to_dict()}}
+    found, warned = derive({"a": looked("hgx-h100-8"), "b": broken})
+    assert list(found) == ["a"]
+    assert warned == [
+        "b: nothing is derived for it: what it answered cannot be read: nccl_host.ports: a number, and not an object"
+    ]
 
 
 def peers(action: Action, inventory: Inventory, **hosts: dict[str, Any]) -> list[str]:

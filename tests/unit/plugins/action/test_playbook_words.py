@@ -48,8 +48,8 @@ def test_a_host_that_was_lost_does_not_hide_what_became_of_the_job(
     text = words("smoke.yml", "Wait for its end and judge it", "settings")
     seen: dict[str, Any] = {"n1": {"__smoke_prepared": {"settings": {"ucx": {}}}}}
     seen.update(n2={"__smoke_prepared": {"msg": "no user"}}, n3={})
-    told = render(text, {"ibready_launch": LAUNCH}, **seen)
-    assert told == {"n1": {"ucx": {}}, "n2": {}, "n3": {}}
+    reported = render(text, {"ibready_launch": LAUNCH}, **seen)
+    assert reported == {"n1": {"ucx": {}}, "n2": {}, "n3": {}}
 
 
 @pytest.mark.parametrize(

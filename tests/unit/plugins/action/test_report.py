@@ -13,7 +13,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.ibready.cluster.plugins.action.report import ActionModule
-from ansible_collections.ibready.cluster.plugins.module_utils._version import VERSION
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.version import VERSION
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run import read
 from tests.unit.samples import node
 from tests.unit.tcp_told import tcp
@@ -45,9 +45,7 @@ def told(index: int, *servers: str, **bent: Any) -> dict[str, Any]:
         },
         "ibready_expect": EXPECT,
         "ibready_pings": [
-            {"rail": rail, "server": server, **counts}
-            for server in servers
-            for rail in ("mlx5_0/1", "mlx5_1/1")
+            {"rail": rail, "server": server, **counts} for server in servers for rail in ("mlx5_0/1", "mlx5_1/1")
         ],
         **tcp(*servers),
         **bent,
@@ -59,9 +57,7 @@ HALF = {"n1": told(1), "n2": DOWN}
 
 
 @pytest.fixture
-def run(
-    inventory: Inventory, action: Callable[..., ActionBase], shown: list[str], tmp_path: Path
-) -> Run:
+def run(inventory: Inventory, action: Callable[..., ActionBase], shown: list[str], tmp_path: Path) -> Run:
     """Run the action over these hosts; ``args`` bend the task."""
 
     def over(known: dict[str, Any], **args: Any) -> dict[str, Any]:
@@ -73,9 +69,7 @@ def run(
     return over
 
 
-def test_a_healthy_cluster_passes_and_all_files_are_written(
-    run: Run, shown: list[str], tmp_path: Path
-) -> None:
+def test_a_healthy_cluster_passes_and_all_files_are_written(run: Run, shown: list[str], tmp_path: Path) -> None:
     result = run(HEALTHY)
     assert not result.get("failed"), result["msg"]
     assert (result["changed"], result["bad"]) == (False, {})
@@ -104,6 +98,35 @@ def test_report_only_tells_the_same_without_failing(run: Run) -> None:
     assert not looking.get("failed")
     assert looking["bad"] == failing["bad"]
     assert set(looking["bad"]) == {"n1", "n2"}
+
+
+@pytest.mark.parametrize("where", ["first word", "later"])
+@pytest.mark.parametrize("name", ["report_fail_on", "ibready_drain", "ibready_waivers", "rdma_port_type"])
+def test_a_host_that_sends_our_variables_is_unknown_and_alone(
+    where: str,
+    name: str,
+    inventory: Inventory,
+    action: Callable[..., ActionBase],
+    shown: list[str],
+    tmp_path: Path,
+) -> None:
+    facts = {name: "never", "distribution": "Ubuntu"}
+    hosts = {"n1": told(1, "n2", "n3"), "n2": told(2, "n1", "n3"), "n3": told(3, "n1", "n2")}
+    if where == "first word":
+        # What contact leaves of it: node_facts fails, and no other module is asked.
+        said = {"failed": True, "msg": "as it likes", "ansible_facts": facts}
+        hosts["n3"] = {"ibready_node": said}
+    variables = inventory(**hosts)
+    if where == "later":
+        variables["hostvars"]._variable_manager.set_host_facts("n3", facts)
+    args = {"hosts": list(hosts), "dest": str(tmp_path)}
+    result: dict[str, Any] = action(ActionModule, variables, args).run(task_vars=variables)
+    assert result["verdicts"] == {"n1": "ready", "n2": "ready", "n3": "unknown"}
+    assert result["failed"] is True
+    (check,) = json.loads(Path(result["json"]).read_text())["hosts"]["n3"]["checks"]
+    assert check["id"] == "host.access.reachable"
+    assert name in check["cause"]
+    assert "leave the host out" in check["remedy"]
 
 
 def test_a_limit_to_one_host_of_many_proves_no_reachability(run: Run) -> None:
@@ -140,9 +163,7 @@ def test_a_bad_expectation_is_refused_by_its_name(run: Run) -> None:
         run({"n1": told(1, ibready_expect={"rails": 8})})
 
 
-def test_a_report_that_cannot_be_written_says_where_and_what_next(
-    run: Run, shown: list[str], tmp_path: Path
-) -> None:
+def test_a_report_that_cannot_be_written_says_where_and_what_next(run: Run, shown: list[str], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(AnsibleActionFail, match=r"not written to .*next: set ibready_report_dir"):
         run(HEALTHY, dest=str(tmp_path / "file" / "reports"))
@@ -203,9 +224,7 @@ def test_what_is_written_is_a_run_object(run: Run, tmp_path: Path) -> None:
     hosts = degraded()
     hosts["n2"].update(ibready_plan=plan, ibready_waivers=[waiver])
     found = read.read(Path(run(hosts)["json"]))
-    assert found["plan"] == {
-        "c1": {**{key: plan[key] for key in plan if key != "class"}, "hosts": ["n2"]}
-    }
+    assert found["plan"] == {"c1": {**{key: plan[key] for key in plan if key != "class"}, "hosts": ["n2"]}}
     assert found["waivers"] == [{**waiver, "subject": "", "state": "used"}]
     assert found["hosts"]["n2"]["verdict"] == "ready"
     assert (found["changes"], found["benchmarks"], found["since"]) == (None, None, None)
@@ -256,9 +275,7 @@ def test_an_interrupted_report_leaves_every_file_whole(
     assert sorted(one.name for one in folder.iterdir() if one.is_file()) == sorted(FILES.values())
     changed = [name for name, raw in before.items() if (folder / name).read_bytes() != raw]
     assert changed == list(FILES.values())[:after]
-    assert read.read(folder / FILES["json"])["hosts"]["n2"]["verdict"] == (
-        "unknown" if after else "ready"
-    )
+    assert read.read(folder / FILES["json"])["hosts"]["n2"]["verdict"] == ("unknown" if after else "ready")
     assert all(read.read(one) for one in (folder / "history").iterdir())
 
 

@@ -12,8 +12,8 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.ibready.cluster.plugins.action.report_again import ActionModule
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _render_json
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run import history
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_json
 from tests.unit import runs
 
 Again = Callable[..., dict[str, Any]]
@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
     """A report folder after three runs: n2 was good in the first two."""
     for minutes, hosts in enumerate((GOOD, GOOD, runs.MIXED)):
         run = runs.run(hosts, created=runs.NOW + timedelta(minutes=minutes))
-        text = _render_json.render(run)
+        text = render_json.render(run)
         history.keep(tmp_path, run, text, 9)
         (tmp_path / "ibready-report.json").write_text(text)
     return tmp_path
@@ -40,9 +40,7 @@ def again(action: Callable[..., ActionBase], shown: list[str], folder: Path) -> 
     return over
 
 
-def test_the_last_run_is_rendered_again_beside_it(
-    again: Again, folder: Path, shown: list[str]
-) -> None:
+def test_the_last_run_is_rendered_again_beside_it(again: Again, folder: Path, shown: list[str]) -> None:
     before = (folder / "ibready-report.json").read_text()
     result = again()
     assert not result.get("failed")
@@ -113,9 +111,7 @@ def test_facts_that_nobody_can_render_are_refused(again: Again, folder: Path) ->
         again()
 
 
-def test_a_folder_that_cannot_be_written_to_is_named(
-    again: Again, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_cannot_be_written_to_is_named(again: Again, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 

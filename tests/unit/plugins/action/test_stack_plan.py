@@ -10,12 +10,17 @@ import yaml
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.ibready.cluster.plugins.action import stack_plan as acting
 from ansible_collections.ibready.cluster.plugins.action.stack_plan import ActionModule
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages import openpgp
 from ansible_collections.ibready.cluster.plugins.modules import stack_plan
+from ansible_collections.ibready.cluster.plugins.plugin_utils._bundle import gpg
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.platform import platform
 from tests.unit.plugins.plugin_utils.plan.nodes import SITES, node
 
 Inventory = Callable[..., dict[str, Any]]
 Plan = Callable[..., dict[str, Any]]
+KEY = openpgp.armored(b"\xc6\x01\x04").encode()
 
 
 def told(**other: Any) -> dict[str, Any]:
@@ -29,12 +34,8 @@ def told(**other: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def plan(
-    action: Callable[..., ActionBase], inventory: Inventory, monkeypatch: pytest.MonkeyPatch
-) -> Plan:
-    def run(
-        check: bool = False, hosts: dict[str, Any] | None = None, **args: Any
-    ) -> dict[str, Any]:
+def plan(action: Callable[..., ActionBase], inventory: Inventory, monkeypatch: pytest.MonkeyPatch) -> Plan:
+    def run(check: bool = False, hosts: dict[str, Any] | None = None, **args: Any) -> dict[str, Any]:
         hosts = {"a": told(), "b": told()} if hosts is None else hosts
         variables = inventory(**hosts)
         plugin = action(ActionModule, variables, {"hosts": list(hosts), **args})
@@ -75,6 +76,43 @@ def test_relock_moves_the_lock_and_keeps_the_one_before(plan: Plan, tmp_path: Pa
     before = yaml.safe_load((tmp_path / "stack.lock.previous.yml").read_text())
     (one,) = before["classes"].values()
     assert one["stack"]["driver"]["version"] == "580.126.20"
+
+
+UNUSABLE: list[tuple[dict[str, Any], str]] = [
+    ({"kernel": None}, "node.kernel: nothing, and not text"),
+    ({"os": {"id": ["ubuntu"], "version": "24.04"}}, "node.os.id: a list, and not text"),
+    ({"gpus": 8}, "node.gpus: a number, and not a list"),
+    ({"gpus": [{"vendor": "10de"}]}, "node.gpus[0].device: missing"),
+    ({"engines": {"containerd": 2}}, "node.engines.containerd: a number, and not text"),
+    ({"rdma_devices": [["mlx5_0"]]}, "node.rdma_devices[0]: a list, and not text"),
+]
+
+
+@pytest.mark.parametrize(("bent", "why"), UNUSABLE, ids=[why for _, why in UNUSABLE])
+def test_a_host_whose_answer_cannot_be_used_has_no_plan_and_hinders_none(
+    plan: Plan, bent: dict[str, Any], why: str
+) -> None:
+    odd = told()
+    odd["ibready_node"]["node"].update(bent)
+    found = plan(hosts={"a": told(), "b": odd})
+    assert found["classes"] == {"a": next(iter(found["plans"]))}
+    assert set(found["refused"]) == {"b"}
+    assert why in found["refused"]["b"]
+    with pytest.raises(AnsibleActionFail, match="no host told what it is; b: ") as caught:
+        plan(hosts={"b": odd})
+    assert why in str(caught.value)
+
+
+def test_whatever_is_raised_of_one_host_s_platform_costs_that_host_alone(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def odd(facts: dict[str, Any], matrix: Any) -> Any:
+        return 1 / 0 if facts["kernel"] == "odd" else platform(facts, matrix)
+
+    monkeypatch.setattr(acting, "platform", odd)
+    found = plan(hosts={"a": told(), "b": told(kernel="odd")})
+    assert set(found["classes"]) == {"a"}
+    assert "cannot be used: ZeroDivisionError" in found["refused"]["b"]
 
 
 WRONG = {
@@ -118,6 +156,28 @@ def test_a_lock_that_cannot_be_written_says_so(plan: Plan, tmp_path: Path) -> No
     (tmp_path / "stack.lock.yml").mkdir()
     with pytest.raises(AnsibleActionFail, match="stack"):
         plan()
+
+
+def test_a_bundle_s_key_goes_out_with_the_plan_and_is_asked_of_no_mirror(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fingerprint = "A" * 40
+    bundle = {"stack_bundle": "http://mirror/bundle", "stack_bundle_key": fingerprint}
+    monkeypatch.setattr(gpg, "public", lambda key: {fingerprint: KEY}[key])
+    (one,) = plan(hosts={"a": told(**bundle)})["plans"].values()
+    (repository,) = one["install"]["repositories"]
+    assert repository["public_key"].encode() == KEY
+    assert "key" not in repository
+
+
+def test_without_gpg_a_bundle_behind_an_address_is_refused_before_anything_changes(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    bundle = {"stack_bundle": "http://mirror/bundle", "stack_bundle_key": "A" * 40}
+    with pytest.raises(AnsibleActionFail, match=r"no gpg.*next: install.*Nothing was changed"):
+        plan(hosts={"a": told(**bundle)})
+    assert not (tmp_path / "stack.lock.yml").exists()
 
 
 def test_what_is_documented_is_returned(plan: Plan) -> None:

@@ -8,10 +8,8 @@ import pytest
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.ibready.cluster.plugins.action.validate_variables import (
-    ActionModule,
-    role_options,
-)
+from ansible_collections.ibready.cluster.plugins.action.validate_variables import ActionModule
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.variables import role_options
 
 Inventory = Callable[..., dict[str, Any]]
 Action = Callable[..., ActionBase]
@@ -19,7 +17,7 @@ Action = Callable[..., ActionBase]
 
 def test_good_variables_pass_and_name_the_hosts(inventory: Inventory, action: Action) -> None:
     shared = {"ibready_expect": "{{ site_expect }}", "site_expect": {"hcas": 8}}
-    variables = inventory(shared, n1={"rdma_flavour": "inbox"}, n2={})
+    variables = inventory(shared, n1={"rdma_port_type": "keep"}, n2={})
     result = action(ActionModule, variables, {"hosts": ["n1", "n2"]}).run(task_vars=variables)
     assert result == {"changed": False, "hosts": ["n1", "n2"]}
 
@@ -36,8 +34,8 @@ def test_good_variables_pass_and_name_the_hosts(inventory: Inventory, action: Ac
         ),
         pytest.param(
             {},
-            {"n1": {}, "n2": {"rdma_flavor": "inbox"}},
-            r"^n2: rdma_flavor is not a variable of ibready; did you mean rdma_flavour\?",
+            {"n1": {}, "n2": {"rdma_port_typ": "keep"}},
+            r"^n2: rdma_port_typ is not a variable of ibready; did you mean rdma_port_type\?",
             id="a slip in a role's variable of the last host",
         ),
         pytest.param(
@@ -67,9 +65,7 @@ def test_what_cannot_be_meant_is_refused_with_its_hosts(
         plugin.run(task_vars=variables)
 
 
-def test_no_host_is_refused_for_nothing_would_be_proved(
-    inventory: Inventory, action: Action
-) -> None:
+def test_no_host_is_refused_for_nothing_would_be_proved(inventory: Inventory, action: Action) -> None:
     variables = inventory()
     with pytest.raises(AnsibleActionFail, match="names no host; next: `ansible-inventory"):
         action(ActionModule, variables, {"hosts": []}).run(task_vars=variables)
@@ -82,9 +78,7 @@ def test_no_host_is_refused_for_nothing_would_be_proved(
         pytest.param({"hosts": ["n1"], "host": "n1"}, "Invalid options .* host", id="misspelt"),
     ],
 )
-def test_a_wrong_call_is_refused(
-    inventory: Inventory, action: Action, args: dict[str, Any], said: str
-) -> None:
+def test_a_wrong_call_is_refused(inventory: Inventory, action: Action, args: dict[str, Any], said: str) -> None:
     variables = inventory(n1={})
     with pytest.raises(AnsibleActionFail, match=said):
         action(ActionModule, variables, args).run(task_vars=variables)
@@ -92,20 +86,16 @@ def test_a_wrong_call_is_refused(
 
 def test_the_options_of_every_role_are_known() -> None:
     assert set(role_options()) >= {"rdma", "host_tuning"}
-    assert "rdma_flavour" in role_options()["rdma"]
+    assert "rdma_port_type" in role_options()["rdma"]
 
 
-def test_a_site_s_own_variable_that_cannot_be_told_yet_is_not_looked_at(
-    inventory: Inventory, action: Action
-) -> None:
+def test_a_site_s_own_variable_that_cannot_be_told_yet_is_not_looked_at(inventory: Inventory, action: Action) -> None:
     variables = inventory({"nic": "{{ ansible_facts['default_ipv4']['interface'] }}"}, n1={})
     result = action(ActionModule, variables, {"hosts": ["n1"]}).run(task_vars=variables)
     assert result["hosts"] == ["n1"]
 
 
-def test_a_variable_of_ours_that_cannot_be_told_is_named(
-    inventory: Inventory, action: Action
-) -> None:
+def test_a_variable_of_ours_that_cannot_be_told_is_named(inventory: Inventory, action: Action) -> None:
     variables = inventory({"rdma_min_free_mb": "{{ nowhere['to_be'] }}"}, n1={})
     with pytest.raises(AnsibleActionFail, match="n1: rdma_min_free_mb cannot be told"):
         action(ActionModule, variables, {"hosts": ["n1"]}).run(task_vars=variables)

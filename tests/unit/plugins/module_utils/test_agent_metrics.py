@@ -5,14 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._agent import (
-    metrics,
-    textfile,
-    traffic,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._agent import metrics, textfile
 from ansible_collections.ibready.cluster.plugins.module_utils._agent.look import Look
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Output
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Output
+from ansible_collections.ibready.cluster.plugins.module_utils._ground import check as _model
 from tests.gauntlet import render
 from tests.gauntlet.tree import Tree
 from tests.unit.parsers import SAMPLES
@@ -24,7 +20,7 @@ PORT = "/sys/class/infiniband/mlx5_0/ports/1"
 
 def lines(evidence: Tree) -> tuple[list[str], list[str]]:
     """The samples, and what could not be looked at."""
-    found, why = traffic.families(evidence)
+    found, why = metrics.traffic_families(evidence)
     text = textfile.render(found)
     return [line for line in text.splitlines() if not line.startswith("#")], why
 
@@ -116,7 +112,7 @@ def test_a_look_that_failed_is_told_before_anything_else_can_hang(
     def hangs(_evidence: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(traffic, "families", hangs)
+    monkeypatch.setattr(metrics, "traffic_families", hangs)
     with pytest.raises(KeyboardInterrupt):
         metrics.write(str(tmp_path), Look("n", ("ib",), why="no answer within 40 s"), tree)
     assert 'ibready_verdict{verdict="unknown"} 1\n' in (tmp_path / "ibready.prom").read_text()

@@ -2,8 +2,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.module_utils._agent import policy
 from ansible_collections.ibready.cluster.plugins.module_utils._agent.look import Look
@@ -15,7 +14,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._agent.policy impo
     Streak,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._agent.settings import Settings
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
+from ansible_collections.ibready.cluster.plugins.module_utils._ground import check as _model
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.scontrol_node import Node
 
 SETTINGS = Settings(host="node2", slurm_confirm_unknown=3, slurm_confirm_good=2)
@@ -79,9 +78,7 @@ def test_what_it_drained_it_resumes_once_that_is_good_for_a_while(count: int, ac
     ],
 )
 @pytest.mark.parametrize("check", [GOOD, DOWN, BLIND])
-def test_what_somebody_else_drained_or_changed_stays_as_it_is(
-    node: Node, check: _model.Check
-) -> None:
+def test_what_somebody_else_drained_or_changed_stays_as_it_is(node: Node, check: _model.Check) -> None:
     assert decided(node, look(check), 1000, OURS).action == NOTHING
 
 
@@ -130,21 +127,15 @@ def test_a_look_without_a_verdict_says_why_in_the_reason() -> None:
 NODES = st.builds(
     Node,
     st.just("node2"),
-    st.lists(st.sampled_from(["IDLE", "DOWN", "DRAIN", "FAIL", "NOT_RESPONDING"]), min_size=1).map(
-        tuple
-    ),
+    st.lists(st.sampled_from(["IDLE", "DOWN", "DRAIN", "FAIL", "NOT_RESPONDING"]), min_size=1).map(tuple),
     st.sampled_from(["", REASON, "disk swap"]),
     st.sampled_from(["", "root@T1", "root@T2"]),
 )
-LOOKS = st.lists(st.sampled_from([GOOD, DOWN, SLOW, BLIND, SM]), max_size=3).map(
-    lambda checks: look(*checks)
-)
+LOOKS = st.lists(st.sampled_from([GOOD, DOWN, SLOW, BLIND, SM]), max_size=3).map(lambda checks: look(*checks))
 
 
 @given(NODES, LOOKS, st.integers(1, 9), st.sampled_from([OURS, Drained()]))
-def test_nothing_is_resumed_that_is_not_ours_and_good(
-    node: Node, seen: Look, count: int, drained: Drained
-) -> None:
+def test_nothing_is_resumed_that_is_not_ours_and_good(node: Node, seen: Look, count: int, drained: Drained) -> None:
     found = decided(node, seen, count, drained)
     if found.action == RESUME:
         assert (node.reason, node.stamp) == (OURS.reason, OURS.stamp)

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from ansible_collections.ibready.cluster.plugins.module_utils._agent import settings
-from ansible_collections.ibready.cluster.plugins.module_utils._verify import AREAS
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.verify import AREAS
 
 ROLE = Path(__file__).parents[4] / "roles/health_agent"
 
@@ -60,9 +60,7 @@ def test_whatever_the_role_starts_names_its_settings() -> None:
     assert named == settings.PATH
     for name in ("tasks/slurm.yml", "templates/ibready-health.service.j2"):
         started = [
-            line
-            for line in (ROLE / name).read_text().splitlines()
-            if line.lstrip().startswith(("exec ", "ExecStart="))
+            line for line in (ROLE / name).read_text().splitlines() if line.lstrip().startswith(("exec ", "ExecStart="))
         ]
         assert started
         for line in started:
@@ -71,9 +69,7 @@ def test_whatever_the_role_starts_names_its_settings() -> None:
         assert rule["args"][1:3] == ["--settings", "{{ __health_agent_settings_file }}"]
 
 
-def test_only_by_hand_the_defaults_hold_without_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_by_hand_the_defaults_hold_without_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = str(tmp_path / "agent.json")
     monkeypatch.setattr(settings, "PATH", path)
     assert settings.load() == settings.Settings()

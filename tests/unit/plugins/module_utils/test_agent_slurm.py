@@ -15,16 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._agent import (
-    judge,
-    look,
-    memory,
-    npd,
-    slurm,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._agent import judge, look, npd, slurm
 from ansible_collections.ibready.cluster.plugins.module_utils._agent.look import Look
 from ansible_collections.ibready.cluster.plugins.module_utils._agent.settings import Settings
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
+from ansible_collections.ibready.cluster.plugins.module_utils._ground import check as _model
 
 GOOD = _model.passed("ib.port.state", "mlx5_0/1", "Active")
 DOWN = _model.failed("ib.port.state", "mlx5_0/1", "Down", "Active", "capability")
@@ -175,9 +169,7 @@ def test_a_slurm_that_does_not_answer_is_told_and_nothing_is_forgotten(
     assert cluster.state == "IDLE"
 
 
-def test_a_memory_that_cannot_be_read_resumes_nothing(
-    cluster: Cluster, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_memory_that_cannot_be_read_resumes_nothing(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
     cluster.health(DOWN)
     Path(cluster.settings.state, "slurm.json").write_text("{")
     for _ in range(3):
@@ -232,9 +224,7 @@ def test_the_prolog_goes_by_a_young_verdict(
 
     cluster.found(check)
     young = judge.current(cluster.settings, 120.0)
-    monkeypatch.setattr(
-        judge, "current", lambda s, age, seconds=None: young if age > 0 else again(s)
-    )
+    monkeypatch.setattr(judge, "current", lambda s, age, seconds=None: young if age > 0 else again(s))
     assert slurm.prolog(cluster.settings) == status
     # A verdict that is not good is looked for again; a good one is enough.
     assert len(looks) == (0 if check is GOOD else 1)
@@ -263,9 +253,7 @@ def test_node_problem_detector_gets_its_status_and_one_short_line(
     assert line.startswith("ready" if status == 0 else "ib.port.state")
 
 
-def test_a_look_is_bounded_remembered_and_taken_again_while_it_is_fresh(
-    cluster: Cluster, tmp_path: Path
-) -> None:
+def test_a_look_is_bounded_remembered_and_taken_again_while_it_is_fresh(cluster: Cluster, tmp_path: Path) -> None:
     settings = replace(cluster.settings, root=str(tmp_path / "empty"), expect=str(tmp_path / "e"))
     (tmp_path / "e").write_text(json.dumps({"hcas": 2}))
     made = judge.current(settings, 0.0)
@@ -279,9 +267,7 @@ def test_a_look_is_bounded_remembered_and_taken_again_while_it_is_fresh(
     assert judge.current(replace(settings, areas=("host",)), 60.0).areas == ("host",)
 
 
-@pytest.mark.parametrize(
-    ("expect", "why"), [("{", "not JSON"), ('{"hca": 1}', "expect.hca is not known")]
-)
+@pytest.mark.parametrize(("expect", "why"), [("{", "not JSON"), ('{"hca": 1}', "expect.hca is not known")])
 def test_expectations_that_nobody_understands_are_no_verdict(
     cluster: Cluster, tmp_path: Path, expect: str, why: str
 ) -> None:
@@ -299,8 +285,8 @@ def test_while_another_look_hangs_there_is_no_verdict(cluster: Cluster) -> None:
 
     with bounded.locked(os.path.join(cluster.settings.run, "look.lock"), 0):
         done = bounded.run(second, 20)
-    told = json.loads(done.said or b"{}")
-    assert (told["verdict"], told["why"]) == ("unknown", "another look has not ended for 0.3 s")
+    reported = json.loads(done.said or b"{}")
+    assert (reported["verdict"], reported["why"]) == ("unknown", "another look has not ended for 0.3 s")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": "other"}', '{"schema": 1}'])
@@ -309,7 +295,7 @@ def test_a_verdict_that_is_none_is_not_taken(cluster: Cluster, text: str) -> Non
     assert look.last(cluster.settings) is not None
     Path(look.path(cluster.settings)).write_text(text)
     assert look.last(cluster.settings) is None
-    assert memory.drained(cluster.settings).reason == ""
+    assert slurm.known_drained(cluster.settings).reason == ""
 
 
 def test_who_takes_the_node_over_while_it_is_looked_at_keeps_it(

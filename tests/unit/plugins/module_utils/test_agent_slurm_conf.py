@@ -2,15 +2,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils._agent.slurm_conf import (
-    BEGIN,
-    END,
-    ConfError,
-    merged,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._agent.slurm_conf import BEGIN, END, merged
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.keyvalue import ConfError
 
 LINES = {"HealthCheckProgram": "/usr/local/lib/ibready/slurm-health", "HealthCheckInterval": "60"}
 SITE = "ClusterName=c\n# HealthCheckProgram=/old\nNodeName=n[1-2] CPUs=2\n"

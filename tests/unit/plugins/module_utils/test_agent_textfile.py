@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.module_utils._agent.textfile import (
     COUNTER,
@@ -18,9 +17,7 @@ from tests.unit.prometheus_text import read
 
 NAMES = st.from_regex(r"[a-z_:][a-z0-9_:]{0,8}x", fullmatch=True)
 VALUES = st.one_of(st.integers(0, 2**64), st.floats(allow_nan=False, allow_infinity=False))
-LABELS = st.dictionaries(
-    st.sampled_from(["device", "port", "what"]), st.text(st.characters(codec="utf-8")), max_size=3
-)
+LABELS = st.dictionaries(st.sampled_from(["device", "port", "what"]), st.text(st.characters(codec="utf-8")), max_size=3)
 
 
 @given(

@@ -7,21 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._beegfs import conf
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import stack_beegfs
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.stack import (
-    Beegfs,
-    StackFacts,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import beegfs
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import beegfs_net
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.beegfs_net import (
-    BeegfsNode,
-    Connections,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack import check_beegfs, observe_beegfs
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.facts import Beegfs, StackFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.keyvalue import ConfError
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import beegfs_conf, beegfs_net
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.beegfs_net import BeegfsNode, Connections
 from tests.gauntlet.tree import Tree
 
 SAMPLE = (Path(__file__).parents[2] / "parse_samples/beegfs_net.txt").read_text()
@@ -59,10 +52,8 @@ def test_what_is_no_list_of_servers_is_said(text: str, why: str) -> None:
 
 
 def judged(*nodes: BeegfsNode, use_rdma: bool | None = None) -> tuple[str, str, str]:
-    facts = StackFacts(
-        devices=Reading(("mlx5_0",)), beegfs=Beegfs(Reading(nodes), Reading(use_rdma))
-    )
-    check = stack_beegfs.judge(facts, Machine())
+    facts = StackFacts(devices=Reading(("mlx5_0",)), beegfs=Beegfs(Reading(nodes), Reading(use_rdma)))
+    check = check_beegfs.judge(facts, Machine())
     assert (check.expected_from == "") is (check.result not in ("pass", "fail"))
     return check.result, check.observed, check.cause
 
@@ -87,16 +78,16 @@ def test_a_site_that_wants_tcp_is_left_alone() -> None:
 
 
 def test_without_a_mount_there_is_nothing_to_judge() -> None:
-    seen = beegfs.observe(Tree())
+    seen = observe_beegfs.observe(Tree())
     assert (seen.nodes.missing, seen.use_rdma.missing) == (True, True)
-    check = stack_beegfs.judge(StackFacts(beegfs=seen), Machine())
+    check = check_beegfs.judge(StackFacts(beegfs=seen), Machine())
     assert (check.result, check.cause) == ("skip", "no BeeGFS is mounted")
 
 
 def test_what_cannot_be_read_is_unknown() -> None:
-    tree = Tree(broken={beegfs.PROC: "permission denied"})
-    facts = StackFacts(devices=Reading(("mlx5_0",)), beegfs=beegfs.observe(tree))
-    assert stack_beegfs.judge(facts, Machine()).result == "unknown"
+    tree = Tree(broken={observe_beegfs.PROC: "permission denied"})
+    facts = StackFacts(devices=Reading(("mlx5_0",)), beegfs=observe_beegfs.observe(tree))
+    assert check_beegfs.judge(facts, Machine()).result == "unknown"
 
 
 FILE = """\
@@ -111,33 +102,29 @@ connInterfacesFile            =
 
 
 def test_values_change_where_they_stand_and_all_else_is_kept() -> None:
-    new = conf.changed(FILE, {"connUseRDMA": "true", "connRDMABufSize": "65536"})
+    new = beegfs_conf.changed(FILE, {"connUseRDMA": "true", "connRDMABufSize": "65536"})
     assert new == FILE.replace("= false", "= true") + "connRDMABufSize = 65536\n"
-    assert conf.changed(new, {"connUseRDMA": "true", "connRDMABufSize": "65536"}) == new
-    assert conf.changed(FILE, {}) == FILE
+    assert beegfs_conf.changed(new, {"connUseRDMA": "true", "connRDMABufSize": "65536"}) == new
+    assert beegfs_conf.changed(FILE, {}) == FILE
 
 
 def test_an_empty_value_is_filled_and_a_doubled_one_changed_twice() -> None:
-    new = conf.changed(
-        FILE + "connUseRDMA=false", {"connInterfacesFile": "/a", "connUseRDMA": "true"}
-    )
+    new = beegfs_conf.changed(FILE + "connUseRDMA=false", {"connInterfacesFile": "/a", "connUseRDMA": "true"})
     assert "connInterfacesFile            = /a\n" in new
     assert (new.count("= true"), new.endswith("connUseRDMA=true")) == (2, True)
-    assert conf.value_of(new, "connUseRDMA") == "true"
+    assert beegfs_conf.value_of(new, "connUseRDMA") == "true"
 
 
 @pytest.mark.parametrize("value", ["a\nb", " a", "a "])
 def test_a_value_that_fits_on_no_line_is_refused(value: str) -> None:
-    with pytest.raises(conf.ConfError, match="connUseRDMA"):
-        conf.changed(FILE, {"connUseRDMA": value})
+    with pytest.raises(ConfError, match="connUseRDMA"):
+        beegfs_conf.changed(FILE, {"connUseRDMA": value})
 
 
 def test_build_arguments_of_the_site_stay() -> None:
     text = "buildArgs=-j8 NVFS_INCLUDE_PATH=/usr/src/nvidia-fs-2.13.5 OFED_INCLUDE_PATH=/old\n"
     place = "/usr/src/ofa_kernel/default/include"
-    new = conf.argument(text, "buildArgs", "OFED_INCLUDE_PATH", place)
-    assert new == {
-        "buildArgs": f"-j8 NVFS_INCLUDE_PATH=/usr/src/nvidia-fs-2.13.5 OFED_INCLUDE_PATH={place}"
-    }
-    assert conf.changed(text, new) == f"buildArgs={new['buildArgs']}\n"
-    assert conf.argument(text, "buildArgs", "OFED_INCLUDE_PATH", "")["buildArgs"].endswith("2.13.5")
+    new = beegfs_conf.argument(text, "buildArgs", "OFED_INCLUDE_PATH", place)
+    assert new == {"buildArgs": f"-j8 NVFS_INCLUDE_PATH=/usr/src/nvidia-fs-2.13.5 OFED_INCLUDE_PATH={place}"}
+    assert beegfs_conf.changed(text, new) == f"buildArgs={new['buildArgs']}\n"
+    assert beegfs_conf.argument(text, "buildArgs", "OFED_INCLUDE_PATH", "")["buildArgs"].endswith("2.13.5")

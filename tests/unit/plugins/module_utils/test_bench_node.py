@@ -11,20 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _unit
-from ansible_collections.ibready.cluster.plugins.module_utils._bench import (
-    gpudirect,
-    jobs,
-    nccl,
-    perftest,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._command import (
-    Output,
-    Unavailable,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._between.bench import jobs, nccl, perftest
 from ansible_collections.ibready.cluster.plugins.module_utils._data import bench as data
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Live
+from ansible_collections.ibready.cluster.plugins.module_utils._ground import unit
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output, Unavailable
 from tests.unit.parsers import SAMPLES
+from tests.unit.units import is_active
 
 SAMPLE = (SAMPLES / "perftest.txt").read_text()
 NCCL = (SAMPLES / "nccl_tests.txt").read_text()
@@ -58,7 +51,7 @@ class Systemd:
         elif argv[:2] == ["systemctl", "list-units"]:
             return Output(0, "".join(f"{one} loaded active running x\n" for one in self.units), "")
         elif argv[:2] == ["systemctl", "is-active"]:
-            return Output(0 if argv[3] in self.units else 3, "", "")
+            return is_active(argv[2] in self.units)
         elif argv[:2] == ["systemctl", "stop"] and not self.stuck:
             self.units = [one for one in self.units if one not in argv]
         elif argv[0] == "journalctl":
@@ -96,9 +89,7 @@ def test_a_measurement_is_a_unit_that_ends_by_itself() -> None:
     assert limits(argv) == "20"
     assert argv[argv.index("--pipe") + 1].endswith("/ib_write_bw")
     assert argv[-1] == "10.0.0.2"
-    assert " ".join(argv).endswith(
-        "-d mlx5_0 -i 1 -p 18515 -F --report_gbits -q 4 -s 1048576 -D 5 10.0.0.2"
-    )
+    assert " ".join(argv).endswith("-d mlx5_0 -i 1 -p 18515 -F --report_gbits -q 4 -s 1048576 -D 5 10.0.0.2")
 
 
 def test_servers_have_a_lease_and_take_the_place_of_older_ones() -> None:
@@ -152,8 +143,8 @@ def test_a_program_that_is_missing_is_a_reason(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_unit_that_does_not_go_is_an_error() -> None:
-    with pytest.raises(_unit.UnitError, match="still runs after"):
-        _unit.stop(Systemd(units=["a.service"], stuck=True), ["a.service"])
+    with pytest.raises(unit.UnitError, match="still runs after"):
+        unit.stop(Systemd(units=["a.service"], stuck=True), ["a.service"])
 
 
 @pytest.mark.parametrize(
@@ -176,8 +167,8 @@ def test_gpu_memory_needs_a_perftest_with_cuda(monkeypatch: pytest.MonkeyPatch) 
     end = perftest.End("mlx5_0", 1, data.WRITE_BW_GPU, 18515)
     answer = perftest.ask(Systemd(help="-d, --ib-dev"), end, "10.0.0.2", 5)
     assert "built without CUDA" in answer["untested"]
-    monkeypatch.setattr(gpudirect, "nearest", lambda evidence, device: 3)
-    monkeypatch.setattr(gpudirect.os.path, "isdir", lambda path: False)
+    monkeypatch.setattr(perftest, "nearest", lambda evidence, device: 3)
+    monkeypatch.setattr(perftest.os.path, "isdir", lambda path: False)
     answer = perftest.ask(Systemd(), end, "10.0.0.2", 5)
     assert "no nvidia_peermem" in answer["untested"]
     run = Systemd(help="--use_cuda --use_cuda_dmabuf")
@@ -275,9 +266,7 @@ def test_who_is_not_root_cannot_tell(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "not root" in found.unknown[0]
 
 
-def test_without_a_tool_to_ask_a_job_is_who_holds_a_gpu(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_tool_to_ask_a_job_is_who_holds_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bus(tmp_path, "0x030200")
     monkeypatch.setenv("PATH", "/nonexistent")
     process(tmp_path, 21, "nvidia-persiste", "/dev/nvidia0")

@@ -6,19 +6,12 @@ from __future__ import annotations
 from itertools import permutations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import _robust, bench
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    FAIL,
-    PASS,
-    SKIP,
-    UNKNOWN,
-    Check,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.bench import Measure, Wanted
 from ansible_collections.ibready.cluster.plugins.module_utils._data import bench as data
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet import bench
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.bench import Measure, Wanted
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, PASS, SKIP, UNKNOWN, Check
 
 HOSTS = ("n1", "n2", "n3", "n4")
 RAIL = "mlx5_0/1"
@@ -155,7 +148,7 @@ def test_one_host_has_nobody_to_measure_against() -> None:
 
 @given(st.lists(st.floats(1, 1e6), min_size=1, max_size=40))
 def test_the_usual_itself_never_stands_out(values: list[float]) -> None:
-    known = _robust.usual(values)
+    known = bench.usual_of(values)
     for better in (True, False):
         assert not known.is_worse(known.center, more_is_better=better)
         assert known.is_worse(0.0 if better else 1e12, more_is_better=better) or known.mad > 0
@@ -234,9 +227,7 @@ def test_a_slow_pair_is_held_against_what_its_own_ports_reach() -> None:
 
 def test_a_host_that_answers_nobody_is_unknown_with_the_words_of_those_who_asked() -> None:
     asked = [
-        Measure(
-            one.client, one.server, RAIL, BW, rate=400.0, untested="no reply", culprit=one.client
-        )
+        Measure(one.client, one.server, RAIL, BW, rate=400.0, untested="no reply", culprit=one.client)
         if one.server == "n4"
         else one
         for one in reversed(pairs(BW, 396.0))

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _verify
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.observe import SANDBOX_MARK
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Evidence
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import (
     FAIL,
     PASS,
     SKIP,
@@ -17,10 +19,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     Check,
     verdict,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Evidence
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._observe.machine import SANDBOX_MARK
-from ansible_collections.ibready.cluster.plugins.module_utils._probe.wish import read
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._container_desired import read
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
 from tests.gauntlet import render
 from tests.gauntlet.node import Node
 from tests.gauntlet.tree import Tree
@@ -79,8 +79,8 @@ def test_a_bundle_that_holds_a_probe_is_judged_without_a_word() -> None:
 def test_without_an_engine_nothing_applies_unless_one_is_expected() -> None:
     described, tree = node()
     why = "container engine: not installed (no docker or podman or nerdctl or ctr in PATH)"
-    told = f"format\t1\nhost\twish\t{{}}\nhost\tno_engine\t{why}\nhost\tend\t3"
-    tree.command("container_probe", f"host\t{told}\n")
+    reported = f"format\t1\nhost\twish\t{{}}\nhost\tno_engine\t{why}\nhost\tend\t3"
+    tree.command("container_probe", f"host\t{reported}\n")
     checks = judge(tree, described)
     assert {one.result for one in checks} == {SKIP}
     assert all("no container engine on this host" in one.cause for one in checks)
@@ -122,9 +122,7 @@ def test_ipc_lock_counts_for_root_and_for_whom_it_is_effective() -> None:
     assert of(judge(tree, described), "container.limit.memlock")["user 65534"].result == PASS
 
 
-@pytest.mark.parametrize(
-    ("limit", "result"), [("8388608", SKIP), ("16777216", SKIP), ("65536", FAIL)]
-)
+@pytest.mark.parametrize(("limit", "result"), [("8388608", SKIP), ("16777216", SKIP), ("65536", FAIL)])
 def test_no_limit_is_judged_that_nobody_could_raise(limit: str, result: str) -> None:
     described, tree = node()
     mark = {"what": "everything", "hardware": True, "memlock_ceiling": 8388608}
@@ -275,11 +273,9 @@ def test_a_bundle_of_another_container_proves_nothing_of_the_sites(key: str, val
 
 def test_a_bundle_is_judged_by_what_was_asked_for_when_it_was_made() -> None:
     described, tree = recorded()
-    for wish in (RECORDED, {**RECORDED, "pull": True}, {}):
-        judged = judge(tree, described, **wish)
-        assert one_of(judged, "container.network.path").expected == (
-            "network rdma-net with an interface"
-        )
+    for desired in (RECORDED, {**RECORDED, "pull": True}, {}):
+        judged = judge(tree, described, **desired)
+        assert one_of(judged, "container.network.path").expected == ("network rdma-net with an interface")
     # Found, and asked for by name now: the same engine.
     say(tree, '"engine": "docker"', '"engine": ""')
     assert one_of(judge(tree, described, **RECORDED), "container.engine.usable").result == PASS
@@ -287,8 +283,8 @@ def test_a_bundle_is_judged_by_what_was_asked_for_when_it_was_made() -> None:
 
 def test_a_bundle_without_the_named_engine_is_not_one_without_any() -> None:
     described, tree = node()
-    told = "host\tformat\t1\nhost\twish\t{}\nhost\tno_engine\tnone\nhost\tend\t3\n"
-    tree.command("container_probe", told.replace("{}", '{"engine": "podman"}'))
+    reported = "host\tformat\t1\nhost\twish\t{}\nhost\tno_engine\tnone\nhost\tend\t3\n"
+    tree.command("container_probe", reported.replace("{}", '{"engine": "podman"}'))
     tree.recorded = True
     assert {one.result for one in judge(tree, described)} == {FAIL, UNKNOWN}
     checks = judge(tree, described, engine="docker")
@@ -318,9 +314,7 @@ def test_another_network_needs_an_rdma_interface_for_roce_alone() -> None:
     ("version", "result"),
     [("50.0-2ubuntu0.2", FAIL), ("39.0-1", FAIL), ("51.0-1", PASS), ("2510.0.11-1", PASS)],
 )
-def test_only_releases_that_were_seen_to_fail_are_held_against_an_image(
-    version: str, result: str
-) -> None:
+def test_only_releases_that_were_seen_to_fail_are_held_against_an_image(version: str, result: str) -> None:
     described, tree = node("hgx-b300-8")
     say(tree, "libibverbs1\t56.0-1", f"libibverbs1\t{version}")
     assert one_of(judge(tree, described), "container.rdma.version").result == result

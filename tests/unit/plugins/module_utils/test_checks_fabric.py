@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import fabric
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.fabric import area as fabric, entries_wide
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.fabric.facts import Answer, FabricFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._data.fabric_counters import CHECKS, COUNTERS
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import Expectations
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import (
     DEGRADED,
     FAIL,
     NOT_READY,
@@ -20,18 +23,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     Check,
     verdict,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._data.fabric_counters import (
-    CHECKS,
-    COUNTERS,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._entries import fabric_wide
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expectations
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.fabric import (
-    Answer,
-    FabricFacts,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
     ibhosts,
     iblinkinfo,
@@ -40,6 +32,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
     ibqueryerrors,
     sminfo,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 
 HCA_LINE = """\
 CA: gpu-a1 mlx5_3:
@@ -54,7 +47,7 @@ LINKS = HCA_LINE + LEAF_LINES
 FABRIC = """\
 # Initiated from node 0200000000010000 port 0200000000010001
 vendid=0x2c9
-Switch\t65 "S-0000000000200001"\t\t# "leaf-1" enhanced port 0 lid 70 lmc 0
+Switch\t2 "S-0000000000200001"\t\t# "leaf-1" enhanced port 0 lid 70 lmc 0
 [12]\t"H-0200000000010000"[1](200000000010001) \t\t# "gpu-a1 mlx5_3" lid 23 4xNDR
 vendid=0x2c9
 Ca\t1 "H-0200000000010000"\t\t# "gpu-a1 mlx5_3"
@@ -88,10 +81,7 @@ PARSERS: dict[str, tuple[str, Any]] = {
 def facts(**texts: str) -> FabricFacts:
     """Every tool's answer, healthy where no other text is given."""
     return FabricFacts(
-        **{
-            name: Reading(Answer(parse(texts.get(name, healthy))))
-            for name, (healthy, parse) in PARSERS.items()
-        }
+        **{name: Reading(Answer(parse(texts.get(name, healthy)))) for name, (healthy, parse) in PARSERS.items()}
     )
 
 
@@ -119,7 +109,7 @@ def test_a_healthy_fabric_passes_everything() -> None:
     judged_elsewhere = {"fabric.sm.answers", "fabric.ping.tested", "fabric.ping.reachable"}
     judged_elsewhere |= {"fabric.ping.loss", "fabric.tcp.rendezvous", "fabric.tcp.range"}
     judged_elsewhere |= {one for one in CATALOG if ".bench." in one or ".rdma." in one}
-    judged_elsewhere |= {one.id for one in fabric_wide.ENTRIES}
+    judged_elsewhere |= {one.id for one in entries_wide.ENTRIES}
     mine = {one for one in CATALOG if one.startswith("fabric.")} - judged_elsewhere
     assert {one.id for one in checks} >= mine
 
@@ -216,9 +206,7 @@ def test_a_link_that_does_not_finish_training_is_a_warning() -> None:
 
 
 def test_a_link_that_could_be_wider_and_faster() -> None:
-    text = LINKS.replace("4X 106.25", "1X 25.78125").replace(
-        '" ( )\n', '" (Could be 4X Could be 106.25 Gbps)\n', 2
-    )
+    text = LINKS.replace("4X 106.25", "1X 25.78125").replace('" ( )\n', '" (Could be 4X Could be 106.25 Gbps)\n', 2)
     width, speed = failures(facts(links=text))
     assert (width.id, width.observed, width.expected) == ("fabric.link.width", "1X", "4X")
     assert (speed.id, speed.observed, speed.expected) == (
@@ -340,10 +328,7 @@ def test_ibhosts_counts_where_no_discovery_was_recorded() -> None:
 
 
 def pinged(counts: str, rtt: str) -> FabricFacts:
-    return facts(
-        ping=f"\n--- n (Lid 4) ibping statistics ---\n{counts}, time 9 ms\n"
-        f"rtt min/avg/max = {rtt} ms\n"
-    )
+    return facts(ping=f"\n--- n (Lid 4) ibping statistics ---\n{counts}, time 9 ms\nrtt min/avg/max = {rtt} ms\n")
 
 
 def test_nobody_answers_although_ibping_ends_with_status_0() -> None:
@@ -369,3 +354,30 @@ def test_a_late_answer_was_lost_and_sent_again() -> None:
     (bad,) = failures(found)
     assert (bad.id, bad.severity) == ("fabric.ping.retried", "warning")
     assert "900.08 ms" in bad.cause
+
+
+@pytest.mark.parametrize(
+    ("links", "why"),
+    [
+        pytest.param(HCA_LINE, "1 links are listed from one end only", id="a switch"),
+        pytest.param(LEAF_LINES, "1 links are listed from one end only", id="an HCA"),
+        pytest.param("".join(LINKS.splitlines(keepends=True)[:-1]), "1 of 2 ports of leaf-1", id="a port"),
+    ],
+)
+def test_a_list_of_links_that_ends_early_passes_nothing(links: str, why: str) -> None:
+    found = judge(facts(links=links))
+    for check_id in ("state", "training", "width", "speed"):
+        reported = the(f"fabric.link.{check_id}", found)
+        assert (reported.result, why in reported.cause) == (UNKNOWN, True)
+
+
+def test_a_discovery_without_the_hca_that_asked_ends_early() -> None:
+    switch = FABRIC[: FABRIC.index("[12]")]
+    reported = {one.id: one for one in judge(facts(discovery=switch))}
+    assert reported["fabric.discovery.neighbours"].result == UNKNOWN
+
+
+def test_pings_without_their_last_line_are_not_skipped() -> None:
+    cut = PING[: PING.index("rtt")]
+    reported = {one.id: one for one in judge(facts(ping=cut))}
+    assert reported["fabric.ping.retried"].result == UNKNOWN

@@ -6,18 +6,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet import (
-    HostFacts,
-    expectations,
-    judge,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet_class import Kind
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expected
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
-    Device,
-    IbFacts,
-    SmAnswer,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import Expected
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.fleet import HostFacts, expectations, judge
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.fleet_same import Kind
+from ansible_collections.ibready.cluster.plugins.module_utils._rails.ib_ports import Device, IbFacts, SmAnswer
 from tests.unit.samples import facts, hca, master, node, port
 
 KERNEL = "6.8.0-48-generic"
@@ -25,10 +17,7 @@ NAMES = ("n0", "n1", "n2")
 
 
 def fleet(*hosts: IbFacts, kernels: tuple[str, ...] = ()) -> dict[str, HostFacts]:
-    return {
-        f"n{index}": HostFacts(kernels[index] if kernels else KERNEL, one)
-        for index, one in enumerate(hosts)
-    }
+    return {f"n{index}": HostFacts(kernels[index] if kernels else KERNEL, one) for index, one in enumerate(hosts)}
 
 
 def bad(hosts: dict[str, HostFacts]) -> dict[str, str]:
@@ -61,9 +50,7 @@ def test_half_of_the_hosts_are_no_majority() -> None:
     other = "28.36.1010"
     hosts = fleet(node(1), node(2), node(3, fw=other), node(4, fw=other))
     assert bad(hosts) == {
-        f"n{index} fleet.hca.firmware mlx5_{rail}": "unknown"
-        for index in range(4)
-        for rail in (0, 1)
+        f"n{index} fleet.hca.firmware mlx5_{rail}": "unknown" for index in range(4) for rail in (0, 1)
     }
 
 
@@ -117,9 +104,7 @@ def test_a_master_without_a_readable_guid_names_no_subnet() -> None:
     masked = {name: master(guid="0xe89e4903003xxxxx") for name in ("mlx5_0/1", "mlx5_1/1")}
     hosts = fleet(*(replace(node(index), sm=masked) for index in (1, 2, 3)))
     assert bad(hosts) == {
-        f"n{index} fleet.port.lid_unique mlx5_{rail}/1": "unknown"
-        for index in range(3)
-        for rail in (0, 1)
+        f"n{index} fleet.port.lid_unique mlx5_{rail}/1": "unknown" for index in range(3) for rail in (0, 1)
     }
 
 
@@ -240,9 +225,9 @@ def test_a_host_of_another_platform_is_expected_nothing_by_the_others() -> None:
     found = expectations(hosts)
     assert found["n3"] == {}
     assert found["n0"]["rate_gbps"] == Expected(400.0, "fleet 3/3")
-    told = {one.id: one for one in judge(hosts, 4)["n3"]}
-    assert told["fleet.hca.model"].result == "skip"
-    assert "a storage server" in told["fleet.hca.model"].cause
+    reported = {one.id: one for one in judge(hosts, 4)["n3"]}
+    assert reported["fleet.hca.model"].result == "skip"
+    assert "a storage server" in reported["fleet.hca.model"].cause
     # Others of its kind may be among those that were left out.
     limited = {one.id: one.result for one in judge(hosts, 5)["n3"]}
     assert limited["fleet.hca.model"] == "unknown"
@@ -256,9 +241,9 @@ def test_firmware_is_compared_among_hcas_of_one_model_and_board() -> None:
 
 def test_the_only_hca_whose_board_was_not_told_is_unknown() -> None:
     boards = {f"mlx5_{rail}": Device(board="MT_0000000838") for rail in (0, 1)}
-    told = [replace(node(index), devices=boards) for index in (1, 2, 3)]
+    reported = [replace(node(index), devices=boards) for index in (1, 2, 3)]
     mute = replace(node(4), devices={"mlx5_0": boards["mlx5_0"]})
-    assert bad(fleet(*told, mute)) == {"n3 fleet.hca.firmware mlx5_1": "unknown"}
+    assert bad(fleet(*reported, mute)) == {"n3 fleet.hca.firmware mlx5_1": "unknown"}
 
 
 def test_thousands_with_one_guid_name_a_few_others() -> None:

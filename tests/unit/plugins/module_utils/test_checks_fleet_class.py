@@ -6,19 +6,16 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet_class import (
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.fleet_same import (
+    NO_MAJORITY,
     Group,
     Kind,
     groups,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet_same import (
-    NO_MAJORITY,
     same,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 
 H100 = Kind("SYS-821 x86_64", "ubuntu 24.04", frozenset({"H100"}), frozenset({"MT4129"}))
 H200 = Kind("SYS-821 x86_64", "ubuntu 24.04", frozenset({"H200"}), frozenset({"MT4129"}))
@@ -38,13 +35,9 @@ def split(*kinds: Kind) -> list[list[int]]:
         pytest.param((H100, H100), [[0, 1]], id="two equal ones"),
         pytest.param((H100, H200), [[0, 1]], id="two of one product may be wrong"),
         pytest.param((H100, A100), [[0], [1]], id="two products are two platforms"),
-        pytest.param(
-            (H100, H100, H100, H200, H200, H200), [[0, 1, 2], [3, 4, 5]], id="three are a class"
-        ),
+        pytest.param((H100, H100, H100, H200, H200, H200), [[0, 1, 2], [3, 4, 5]], id="three are a class"),
         pytest.param((H100, H100, H100, H200), [[0, 1, 2, 3]], id="one alone joins its product"),
-        pytest.param(
-            (*[H100] * 4, *[H200] * 3, MIXED), [[0, 1, 2, 3], [4, 5, 6, 7]], id="the likest class"
-        ),
+        pytest.param((*[H100] * 4, *[H200] * 3, MIXED), [[0, 1, 2, 3], [4, 5, 6, 7]], id="the likest class"),
         pytest.param((Kind(), Kind(), Kind()), [[0, 1, 2]], id="nothing told"),
     ],
 )
@@ -78,9 +71,7 @@ def test_every_host_is_in_one_group_and_three_of_one_kind_stay_together(kinds: l
             assert all(kinds.count(one) < 3 for one in others)
 
 
-VALUES = st.dictionaries(
-    st.integers(0, 40).map(str), st.sampled_from(("", "1", "2", "3\n4", "none")), max_size=25
-)
+VALUES = st.dictionaries(st.integers(0, 40).map(str), st.sampled_from(("", "1", "2", "3\n4", "none")), max_size=25)
 
 
 def judged(values: dict[str, str]) -> dict[str, Check]:

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet_class import Kind
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet_equal import (
-    Alike,
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.fleet_same import (
+    Consistency,
+    Kind,
     judge,
     judge_links,
 )
@@ -19,7 +19,7 @@ FACTS = {
     "fleet.nccl.settings": {"host": SETTINGS},
     "fleet.port.mtu": {"mlx5_0/1": "4096", "mlx5_1/1": "4096"},
 }
-ONE = Alike(Kind("SYS"), FACTS, LINKS)
+ONE = Consistency(Kind("SYS"), FACTS, LINKS)
 HEALTHY = {
     "driver.version host": "pass",
     "nccl.settings host": "pass",
@@ -29,22 +29,19 @@ HEALTHY = {
 }
 
 
-def bent(check: str, subject: str, value: str | None) -> Alike:
+def bent(check: str, subject: str, value: str | None) -> Consistency:
     """A host of which this fact is another; None: it has none of it."""
     mine = {name: one for name, one in FACTS[check].items() if name != subject}
     return replace(ONE, facts={**FACTS, check: mine if value is None else {**mine, subject: value}})
 
 
-def results(*hosts: Alike, size: int = 0) -> dict[str, dict[str, str]]:
+def results(*hosts: Consistency, size: int = 0) -> dict[str, dict[str, str]]:
     """By host, what became of each check."""
     named = {f"n{at}": one for at, one in enumerate(hosts)}
     size = size or len(hosts)
     links = judge_links(named, size)
     return {
-        host: {
-            f"{one.id.removeprefix('fleet.')} {one.subject}": one.result
-            for one in (*checks, *links[host])
-        }
+        host: {f"{one.id.removeprefix('fleet.')} {one.subject}": one.result for one in (*checks, *links[host])}
         for host, checks in judge(named, size).items()
     }
 
@@ -63,16 +60,14 @@ def test_equal_hosts_pass_every_comparison() -> None:
         (replace(ONE, links={**LINKS, "0000:13:00.0": "x8"}), "pci.link host"),
     ],
 )
-def test_the_one_that_differs_is_named_and_the_others_are_not(odd: Alike, check: str) -> None:
+def test_the_one_that_differs_is_named_and_the_others_are_not(odd: Consistency, check: str) -> None:
     found = results(ONE, odd, ONE)
     assert found["n1"] == {**HEALTHY, check: "fail"}
     assert found["n0"] == found["n2"] == HEALTHY
 
 
 def test_two_that_differ_are_unknown_for_nobody_knows_who_is_right() -> None:
-    other = replace(
-        bent("fleet.driver.version", "host", "580.95.05"), links={**LINKS, "0000:13:00.0": "x8"}
-    )
+    other = replace(bent("fleet.driver.version", "host", "580.95.05"), links={**LINKS, "0000:13:00.0": "x8"})
     for one in results(ONE, other).values():
         assert (one["driver.version host"], one["pci.link host"]) == ("unknown", "unknown")
         assert one["nccl.settings host"] == "pass"

@@ -3,9 +3,8 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet_ping import judge
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.ping import Ping
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.ping import Ping, judge_times
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 
 HOSTS = ("a", "b", "c")
 RAILS = ("mlx5_0/1", "mlx5_1/1")
@@ -22,9 +21,7 @@ def pings(**slow: float) -> list[Ping]:
 
 def checks(seen: list[Ping], size: int = 3) -> dict[tuple[str, str], Check]:
     rails = dict.fromkeys(HOSTS, RAILS)
-    return {
-        (host, one.subject): one for host, mine in judge(rails, seen, size).items() for one in mine
-    }
+    return {(host, one.subject): one for host, mine in judge_times(rails, seen, size).items() for one in mine}
 
 
 def bad(seen: list[Ping]) -> set[tuple[str, str]]:

@@ -4,21 +4,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet_time import (
-    Visit,
-    judge,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.fleet_time import Visit, judge
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 
 EPOCH = 1_795_000_000.0
 
 
-def visit(
-    off: float = 0.0, at: float = 100.0, before: float = 0.4, took: float = 8.0, after: float = 0.2
-) -> Visit:
+def visit(off: float = 0.0, at: float = 100.0, before: float = 0.4, took: float = 8.0, after: float = 0.2) -> Visit:
     """A visit of a host whose clock is ``off`` by so many seconds."""
     began = at + before
     return Visit(at, began + took + after, EPOCH + began + off, EPOCH + began + took + off)
@@ -90,8 +84,7 @@ WAYS = st.floats(0.3, 5.0)
 def test_clocks_that_agree_never_fail(offs: list[float], data: st.DataObject) -> None:
     # Whatever the way to each of them takes, and whenever it is asked.
     visits = [
-        visit(off, at=data.draw(st.floats(0, 3600)), before=data.draw(WAYS), after=data.draw(WAYS))
-        for off in offs
+        visit(off, at=data.draw(st.floats(0, 3600)), before=data.draw(WAYS), after=data.draw(WAYS)) for off in offs
     ]
     assert set(results(*visits)) == {"pass"}
 

@@ -6,29 +6,20 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import gpu as judge_gpu
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.gpu import area as judge_gpu
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.gpu.facts import GpuFacts, Module
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine, PciFunction
 from ansible_collections.ibready.cluster.plugins.module_utils._data import xids
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
-    from_inventory,
-    with_profile,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.gpu import GpuFacts, Module
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import (
-    Machine,
-    PciFunction,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory, with_profile
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.profiles import board_by_name, gpu_by_id
+from ansible_collections.ibready.cluster.plugins.module_utils._ground import check as _model
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import nvsmi_error
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._nvsmi import Gpu, Nvsmi
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.dmesg import Xid
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.nvsmi_error import NvsmiError
-from ansible_collections.ibready.cluster.plugins.module_utils._profiles import (
-    board_by_name,
-    gpu_by_id,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 
 IDS = sorted(one for one in CATALOG if one.startswith("gpu."))
 A, B = "0000:1b:00.0", "0000:43:00.0"
@@ -233,9 +224,7 @@ def test_the_gpu_that_cannot_be_opened_is_named() -> None:
         ({"retired_single": "40", "retired_double": "20"}, "gpu.pages.retired", "60 memory pages"),
     ],
 )
-def test_each_fault_of_one_gpu_is_found_and_nothing_else(
-    fields: dict[str, str], check_id: str, cause: str
-) -> None:
+def test_each_fault_of_one_gpu_is_found_and_nothing_else(fields: dict[str, str], check_id: str, cause: str) -> None:
     found = broken(**fields)
     assert bad(found) == {f"{check_id} {A}": "fail"}
     assert cause in one_of(check_id, found).cause
@@ -279,9 +268,7 @@ NEWER = {
 
 
 @pytest.mark.parametrize(("field", "ids"), NEWER.items())
-def test_what_newer_drivers_show_is_unknown_only_where_the_output_was_cut(
-    field: str, ids: list[str]
-) -> None:
+def test_what_newer_drivers_show_is_unknown_only_where_the_output_was_cut(field: str, ids: list[str]) -> None:
     assert bad(broken(**{field: ""})) == {}
     assert bad(broken(**{field: "", "whole": False})) == {f"{one} {A}": "unknown" for one in ids}
     only = replace(HEALTHY, **{field: ""})
@@ -325,19 +312,15 @@ def test_a_gpu_without_such_a_thing_skips_it() -> None:
 
 
 def test_a_lost_gpu_is_one_finding() -> None:
-    assert bad(broken(trouble="GPU is lost", ecc="GPU is lost", mig="")) == {
-        f"gpu.device.lost {A}": "fail"
-    }
-    told = facts(smi=smi(HEALTHY, OTHER, unreachable=((A.upper(), "Unknown Error"),)))
-    assert bad(told) == {f"gpu.device.lost {A}": "fail"}
+    assert bad(broken(trouble="GPU is lost", ecc="GPU is lost", mig="")) == {f"gpu.device.lost {A}": "fail"}
+    reported = facts(smi=smi(HEALTHY, OTHER, unreachable=((A.upper(), "Unknown Error"),)))
+    assert bad(reported) == {f"gpu.device.lost {A}": "fail"}
     assert bad(facts(status=15)) == {"gpu.device.lost host": "fail"}
 
 
 def test_a_gpu_that_must_be_reset_is_one_finding() -> None:
     words = "GPU requires reset"
-    assert bad(broken(trouble=words, tpc_repair=words, volatile_dram=words)) == {
-        f"gpu.device.reset {A}": "fail"
-    }
+    assert bad(broken(trouble=words, tpc_repair=words, volatile_dram=words)) == {f"gpu.device.reset {A}": "fail"}
 
 
 @pytest.mark.parametrize(
@@ -357,9 +340,7 @@ def test_a_corrupted_inforom_is_an_early_sign(told: dict[str, Any], subject: str
         (Reading(None, "systemctl: not found"), "unknown", "not found"),
     ],
 )
-def test_persistence_is_off_only_where_the_daemon_was_looked_for(
-    daemon: Reading[str], result: str, cause: str
-) -> None:
+def test_persistence_is_off_only_where_the_daemon_was_looked_for(daemon: Reading[str], result: str, cause: str) -> None:
     found = replace(broken(persistence="Disabled"), persistenced=daemon)
     assert bad(found) == {f"gpu.driver.persistence {A}": result}
     assert cause in one_of("gpu.driver.persistence", found).cause
@@ -384,9 +365,7 @@ def test_persistence_is_off_only_where_the_daemon_was_looked_for(
         (facts(smi=Reading(Nvsmi("1", "1", 0, ()))), Machine(), {}, "fail", "fell off"),
     ],
 )
-def test_gpus_are_counted(
-    found: GpuFacts, machine: Machine, expect: dict[str, Any], result: str, cause: str
-) -> None:
+def test_gpus_are_counted(found: GpuFacts, machine: Machine, expect: dict[str, Any], result: str, cause: str) -> None:
     check = one_of("gpu.device.count", found, machine, **expect)
     assert (check.result, cause in check.cause) == (result, True), check
 
@@ -420,9 +399,7 @@ def test_gpus_that_were_handed_over_did_not_fall_off_the_bus() -> None:
         ({"uuid": "GPU-1"}, "fail", f"GPU-1 at {A}, {B}"),
     ],
 )
-def test_equal_gpus_have_equal_memory_and_uuids_of_their_own(
-    other: dict[str, Any], result: str, said: str
-) -> None:
+def test_equal_gpus_have_equal_memory_and_uuids_of_their_own(other: dict[str, Any], result: str, said: str) -> None:
     found = facts(
         replace(HEALTHY, memory_total_mib=81559),
         replace(OTHER, **{"memory_total_mib": 81559, **other}),
@@ -457,9 +434,7 @@ def test_a_repair_that_nobody_can_read_is_unknown_whichever_it_is() -> None:
 
 def test_a_profile_expects_its_gpus_and_their_model() -> None:
     wanted = with_profile(from_inventory({}), board_by_name("hgx-h100-8"))
-    found = {
-        one.id: one for one in judge_gpu.judge(facts(), bus(A, B), wanted) if one.result != "skip"
-    }
+    found = {one.id: one for one in judge_gpu.judge(facts(), bus(A, B), wanted) if one.result != "skip"}
     assert found["gpu.device.count"].result == _model.FAIL
     assert found["gpu.device.count"].expected_from == "profile hgx-h100-8"
     assert found["gpu.device.model"].result == _model.PASS
@@ -503,9 +478,7 @@ def test_library_and_module_must_be_of_one_version(module: Reading[Module], resu
     assert one_of("gpu.driver.versions", facts(module=module)).result == result
 
 
-@pytest.mark.parametrize(
-    ("wanted", "result"), [("580", "pass"), ("580.105.08", "pass"), ("580.1", "fail")]
-)
+@pytest.mark.parametrize(("wanted", "result"), [("580", "pass"), ("580.105.08", "pass"), ("580.1", "fail")])
 def test_the_driver_may_be_expected_by_its_branch(wanted: str, result: str) -> None:
     assert one_of("gpu.driver.expected", facts(), driver=wanted).result == result
     hidden = facts(smi=Reading(None, "cut"), module=Reading(None, "no file"))
@@ -524,9 +497,7 @@ def test_the_driver_may_be_expected_by_its_branch(wanted: str, result: str) -> N
         ("2216", Module("1", open=False), "skip"),
     ],
 )
-def test_the_modules_must_be_of_the_kind_that_the_gpus_need(
-    device: str, module: Module, result: str
-) -> None:
+def test_the_modules_must_be_of_the_kind_that_the_gpus_need(device: str, module: Module, result: str) -> None:
     machine = Machine(pci=bus(A).pci, gpus=Reading((gpu_by_id(device),)))
     check = one_of("gpu.driver.modules", facts(module=Reading(module)), machine)
     assert check.result == result
@@ -550,9 +521,7 @@ def test_no_driver_runs_volta_beside_blackwell() -> None:
         ("Enabled", None, "skip"),
     ],
 )
-def test_mig_is_judged_only_where_somebody_expects_something(
-    mig: str, wanted: bool | None, result: str
-) -> None:
+def test_mig_is_judged_only_where_somebody_expects_something(mig: str, wanted: bool | None, result: str) -> None:
     found = facts(replace(HEALTHY, mig=mig, mig_pending=mig))
     expect = {} if wanted is None else {"mig": wanted}
     assert one_of("gpu.mig.mode", found, bus(A), **expect).result == result
@@ -601,8 +570,8 @@ NONE = "GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)"
     ],
 )
 def test_xids_are_judged_by_what_they_mean(found: list[Any], findings: list[str]) -> None:
-    told = [xid(*one) if isinstance(one, tuple) else xid(one) for one in found]
-    seen = facts(xids=Reading(tuple(told)))
+    reported = [xid(*one) if isinstance(one, tuple) else xid(one) for one in found]
+    seen = facts(xids=Reading(tuple(reported)))
     assert bad(seen) == {f"gpu.xid.{one} {A}": "fail" for one in findings}
 
 

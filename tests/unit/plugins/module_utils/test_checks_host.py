@@ -7,21 +7,15 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _verify
-from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import host_scope
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.host import check_scope
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine, PciFunction
 from ansible_collections.ibready.cluster.plugins.module_utils._data import host_units
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
-    Unavailable,
-    entry_name,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import (
-    Machine,
-    PciFunction,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Unavailable, entry_name
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 from tests.gauntlet import render
 from tests.gauntlet.tree import Tree
 
@@ -320,14 +314,10 @@ def test_every_check_of_the_catalog_is_made_once_on_a_healthy_node() -> None:
             {"host.clock.synchronised": "unknown"},
             id="no timedatectl",
         ),
-        pytest.param(
-            broken("/etc/apt/apt.conf.d"), {}, {"host.updates.held": "unknown"}, id="no apt.conf.d"
-        ),
+        pytest.param(broken("/etc/apt/apt.conf.d"), {}, {"host.updates.held": "unknown"}, id="no apt.conf.d"),
     ],
 )
-def test_a_fault_is_found_and_nothing_else(
-    bend: Bend | None, more: dict[str, Any], expected: dict[str, str]
-) -> None:
+def test_a_fault_is_found_and_nothing_else(bend: Bend | None, more: dict[str, Any], expected: dict[str, str]) -> None:
     assert results(judge(bend=bend, **more), "fail", "unknown") == expected
 
 
@@ -352,9 +342,7 @@ def test_a_fault_is_found_and_nothing_else(
         ("iommu=pt", "aarch64", "unknown"),
     ],
 )
-def test_the_command_line_is_read_as_the_kernel_reads_it(
-    cmdline: str, machine: str, expected: str
-) -> None:
+def test_the_command_line_is_read_as_the_kernel_reads_it(cmdline: str, machine: str, expected: str) -> None:
     board = "gb200-nvl72-node" if machine == "aarch64" else "hgx-h100-8"
 
     def bend(tree: Tree) -> None:
@@ -401,12 +389,12 @@ def test_a_host_without_an_hca_needs_no_rdma() -> None:
 def test_a_mellanox_ethernet_port_is_an_hca_and_other_vendors_are_not() -> None:
     def found(*functions: PciFunction) -> tuple[int, str]:
         machine = Machine(pci=Reading(functions))
-        return len(host_scope.hcas(machine) or ()), host_scope.with_hca(machine).skip
+        return len(check_scope.hcas(machine) or ()), check_scope.with_hca(machine).skip
 
     mellanox = PciFunction("0000:18:00.0", "020000", "15b3", "1021", driver="mlx5_core")
     intel = PciFunction("0000:19:00.0", "020000", "8086", "1572", driver="i40e")
     assert found(mellanox, intel) == (1, "")
-    assert found(intel) == (0, host_scope.NO_HCA)
+    assert found(intel) == (0, check_scope.NO_HCA)
     assert found(PciFunction("0000:1a:00.0", "020700", "1077", "7322")) == (1, "")
 
 
@@ -547,8 +535,8 @@ def test_each_rdma_device_needs_its_uverbs_file() -> None:
 )
 def test_a_service_that_is_started_over_and_over_has_failed(sub: str, result: str) -> None:
     def bend(tree: Tree) -> None:
-        told = tree.commands[JOBS].stdout
-        tree.command(JOBS, told.replace("=activating\n", f"=activating\nSubState={sub}\n"))
+        reported = tree.commands[JOBS].stdout
+        tree.command(JOBS, reported.replace("=activating\n", f"=activating\nSubState={sub}\n"))
 
     checks = judge(bend=bend, units={"slurmd": "activating"})
     check = one(checks, "host.service.failed")
@@ -688,9 +676,7 @@ MARK = '{"what": "a fabric", "hardware": true, "memlock_ceiling": 8388608}'
         pytest.param(MARK, "8388608", "infinity", "skip", id="all that the machine below gives"),
         pytest.param(MARK, "65536", "infinity", "fail", id="less than that"),
         pytest.param(MARK, "unlimited", "infinity", "pass", id="more than it claims to give"),
-        pytest.param(
-            MARK.replace("8388608", '"8388608"'), "8388608", "infinity", "fail", id="word"
-        ),
+        pytest.param(MARK.replace("8388608", '"8388608"'), "8388608", "infinity", "fail", id="word"),
         pytest.param("", "8388608", "infinity", "fail", id="a real host"),
     ],
 )

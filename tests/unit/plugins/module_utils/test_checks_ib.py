@@ -8,16 +8,15 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model, ib
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._facts import ib as ib_facts
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.mlxlink import (
-    Measured,
-    Mlxlink,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.ib import area as ib
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._ground import check as _model
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.mlxlink import Measured, Mlxlink
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.perfquery import Block
+from ansible_collections.ibready.cluster.plugins.module_utils._rails import ib_ports as ib_facts
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
+from ansible_collections.ibready.cluster.plugins.plugin_utils._answers.typed import read
 from tests.unit.samples import details, facts, hca, master, port
 
 EXPECT = {"hcas": 1, "link_layer": "InfiniBand", "rate_gbps": 400}
@@ -67,9 +66,7 @@ PORT_FAULTS = [
     ),
     pytest.param({"lid": 0xFFFF}, {"ib.port.lid": "fail"}, id="the permissive LID is no address"),
     pytest.param({"lid": None}, {"ib.port.lid": "unknown"}, id="no LID shown"),
-    pytest.param(
-        {"sm_lid": 0}, {"ib.port.sm": "fail", "fabric.sm.answers": "fail"}, id="SM lid zero"
-    ),
+    pytest.param({"sm_lid": 0}, {"ib.port.sm": "fail", "fabric.sm.answers": "fail"}, id="SM lid zero"),
     pytest.param(
         {"sm_lid": None},
         {"ib.port.sm": "unknown", "fabric.sm.answers": "fail"},
@@ -88,16 +85,12 @@ PORT_FAULTS = [
         {"ib.port.state": "unknown", "fabric.sm.answers": "unknown"},
         id="no state shown is not Active",
     ),
-    pytest.param(
-        {"physical_state": ""}, {"ib.port.physical_state": "unknown"}, id="no physical state shown"
-    ),
+    pytest.param({"physical_state": ""}, {"ib.port.physical_state": "unknown"}, id="no physical state shown"),
 ]
 
 
 @pytest.mark.parametrize(("bent", "expected"), PORT_FAULTS)
-def test_a_port_fault_is_found_and_nothing_else(
-    bent: dict[str, Any], expected: dict[str, str]
-) -> None:
+def test_a_port_fault_is_found_and_nothing_else(bent: dict[str, Any], expected: dict[str, str]) -> None:
     assert bad(facts(hca("mlx5_0", port(**bent)))) == {
         f"{check_id} mlx5_0/1": result for check_id, result in expected.items()
     }
@@ -127,9 +120,9 @@ def test_the_kernel_tells_of_what_ibstat_stopped_before() -> None:
     ethernet = hca("mlx5_an0", port(link_layer="Ethernet", lid=0, sm_lid=0))
     seen = facts(hca(), ethernet, error_lines=(panic,), filled=("mlx5_an0",))
     assert bad(seen) == {"ib.tool.complete ibstat": "fail"}
-    (told,) = (c for c in ib.judge(seen, from_inventory(EXPECT)) if c.id == "ib.tool.complete")
-    assert "1 devices, then: ibpanic" in told.observed
-    assert "mlx5_an0" in told.cause
+    (reported,) = (c for c in ib.judge(seen, from_inventory(EXPECT)) if c.id == "ib.tool.complete")
+    assert "1 devices, then: ibpanic" in reported.observed
+    assert "mlx5_an0" in reported.cause
 
 
 def test_an_ibstat_that_found_no_device_fails_and_one_that_broke_is_unknown() -> None:
@@ -203,8 +196,8 @@ def test_a_port_without_a_link_layer_says_so_where_nobody_expects_one() -> None:
         "ib.port.link_layer mlx5_0/1": "unknown",
         "fabric.sm.answers mlx5_0/1": "unknown",
     }
-    told = {(check.id, check.cause) for check in ib.judge(seen, from_inventory(expect))}
-    assert ("ib.port.link_layer", "ibstat showed no link layer") in told
+    reported = {(check.id, check.cause) for check in ib.judge(seen, from_inventory(expect))}
+    assert ("ib.port.link_layer", "ibstat showed no link layer") in reported
 
 
 def test_ethernet_hosts_that_nobody_expects_are_not_ready() -> None:
@@ -276,9 +269,7 @@ def test_a_port_count_that_was_not_shown_is_unknown() -> None:
 def test_the_expected_firmware_is_compared() -> None:
     assert bad(facts(), {**EXPECT, "firmware": "28.39.1002"}) == {}
     assert bad(facts(), {**EXPECT, "firmware": "28.40.1000"}) == {"ib.hca.firmware mlx5_0": "fail"}
-    assert bad(facts(hca(fw="")), {**EXPECT, "firmware": "1"}) == {
-        "ib.hca.firmware mlx5_0": "unknown"
-    }
+    assert bad(facts(hca(fw="")), {**EXPECT, "firmware": "1"}) == {"ib.hca.firmware mlx5_0": "unknown"}
 
 
 def test_every_failure_says_what_who_why_and_what_next() -> None:
@@ -309,8 +300,8 @@ def test_facts_survive_the_way_to_the_controller() -> None:
         filled=("mlx5_1",),
         source="sysfs",
     )
-    assert ib_facts.from_dict(json.loads(json.dumps(seen.to_dict()))) == seen
-    same = ib.judge(ib_facts.from_dict(seen.to_dict()), from_inventory(EXPECT))
+    assert read(ib_facts.IbFacts, json.loads(json.dumps(seen.to_dict()))) == seen
+    same = ib.judge(read(ib_facts.IbFacts, seen.to_dict()), from_inventory(EXPECT))
     assert same == ib.judge(seen, from_inventory(EXPECT))
 
 

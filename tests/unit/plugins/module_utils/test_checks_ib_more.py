@@ -8,19 +8,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model, ib
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
-    IbFacts,
-    Later,
-    Mtu,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.mlxlink import (
-    Measured,
-    Mlxlink,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.ib import area as ib
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._ground import check as _model
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.mlxlink import Measured, Mlxlink
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.perfquery import Block
+from ansible_collections.ibready.cluster.plugins.module_utils._rails.ib_ports import IbFacts, Later, Mtu
 from tests.unit.samples import details, facts, hca, port
 
 EXPECT = {"hcas": 1, "link_layer": "InfiniBand", "rate_gbps": 400}
@@ -185,9 +179,7 @@ HEALTHY = Mlxlink(
         pytest.param({"effective_ber": 1e-9}, "pass", "", id="retransmission mends the rest"),
         pytest.param({"raw_ber": 2e-5}, "fail", "near its end", id="a signal that is too bad"),
         pytest.param({"recommendation": "Bad signal integrity"}, "fail", "Bad", id="its own word"),
-        pytest.param(
-            {"symbol_ber": None, "effective_ber": None, "raw_ber": None}, "unknown", "", id="none"
-        ),
+        pytest.param({"symbol_ber": None, "effective_ber": None, "raw_ber": None}, "unknown", "", id="none"),
     ],
 )
 def test_bit_errors(bent: dict[str, Any], result: str, word: str) -> None:
@@ -279,26 +271,18 @@ def roce_rail(**bent: Any) -> IbFacts:
             "too little light",
             id="no light",
         ),
-        pytest.param(
-            {"optics": Reading(replace(HEALTHY, raw_ber=2e-3))}, "ib.port.ber", "near", id="raw BER"
-        ),
-        pytest.param(
-            counted({"symbol_error": 0}, {"symbol_error": 40}), "ib.port.errors", "+40", id="errors"
-        ),
+        pytest.param({"optics": Reading(replace(HEALTHY, raw_ber=2e-3))}, "ib.port.ber", "near", id="raw BER"),
+        pytest.param(counted({"symbol_error": 0}, {"symbol_error": 40}), "ib.port.errors", "+40", id="errors"),
         pytest.param(
             counted({"rx_icrc_encapsulated": 0}, {"rx_icrc_encapsulated": 2}),
             "ib.port.errors",
             "+2",
             id="the driver's own counter",
         ),
-        pytest.param(
-            counted({"link_downed": 1}, {"link_downed": 2}), "ib.port.flaps", "1 to 2", id="flap"
-        ),
+        pytest.param(counted({"link_downed": 1}, {"link_downed": 2}), "ib.port.flaps", "1 to 2", id="flap"),
     ],
 )
-def test_the_cable_of_a_roce_rail_is_looked_at(
-    bent: dict[str, Any], check_id: str, word: str
-) -> None:
+def test_the_cable_of_a_roce_rail_is_looked_at(bent: dict[str, Any], check_id: str, word: str) -> None:
     checks = ib.judge(roce_rail(**bent), from_inventory(ROCE))
     found = [one for one in checks if one.result == "fail"]
     assert [one.id for one in found] == [check_id]
@@ -307,9 +291,7 @@ def test_the_cable_of_a_roce_rail_is_looked_at(
 
 def test_a_healthy_roce_rail_is_clean_and_one_that_is_down_is_not_asked() -> None:
     optics = Reading(HEALTHY)
-    results = {
-        one.id: one.result for one in ib.judge(roce_rail(optics=optics), from_inventory(ROCE))
-    }
+    results = {one.id: one.result for one in ib.judge(roce_rail(optics=optics), from_inventory(ROCE))}
     cable = (
         "ib.port.errors",
         "ib.port.flaps",
@@ -323,9 +305,7 @@ def test_a_healthy_roce_rail_is_clean_and_one_that_is_down_is_not_asked() -> Non
     assert not {one.id for one in ib.judge(down, from_inventory(ROCE))} & set(cable)
 
 
-@pytest.mark.parametrize(
-    ("check_id", "name"), [("ib.port.errors", "symbol_error"), ("ib.port.flaps", "link_downed")]
-)
+@pytest.mark.parametrize(("check_id", "name"), [("ib.port.errors", "symbol_error"), ("ib.port.flaps", "link_downed")])
 def test_a_counter_that_is_gone_at_the_second_look_is_unknown(check_id: str, name: str) -> None:
     before = {"symbol_error": 0, "link_downed": 1}
     after = {other: value for other, value in before.items() if other != name}

@@ -7,19 +7,16 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model, ib
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.ib import area as ib
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import (
     Expectations,
     Expected,
     from_inventory,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import (
-    Device,
-    IbFacts,
-    SmAnswer,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._ground import check as _model
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca, Port
+from ansible_collections.ibready.cluster.plugins.module_utils._rails.ib_ports import Device, IbFacts, SmAnswer
 from tests.unit.samples import facts, hca, master, port
 
 PROFILE = "profile hgx-h100-8"
@@ -53,11 +50,7 @@ def judge(seen: IbFacts, expect: Expectations) -> dict[str, _model.Check]:
 
 
 def bad(seen: IbFacts, expect: Expectations) -> dict[str, str]:
-    return {
-        name: one.result
-        for name, one in judge(seen, expect).items()
-        if one.result in ("fail", "unknown")
-    }
+    return {name: one.result for name, one in judge(seen, expect).items() if one.result in ("fail", "unknown")}
 
 
 def test_a_profile_s_rails_are_enough_with_whatever_is_beside_them() -> None:
@@ -69,25 +62,23 @@ def test_a_profile_s_rails_are_enough_with_whatever_is_beside_them() -> None:
         hca("mlx5_4", port(rate=200.0), type="MT4123"),
     )
     assert bad(seen, promised()) == {}
-    told = judge(seen, promised())
-    assert (told["ib.hca.count host"].observed, told["ib.hca.count host"].expected) == (
+    reported = judge(seen, promised())
+    assert (reported["ib.hca.count host"].observed, reported["ib.hca.count host"].expected) == (
         "3",
         "at least 2",
     )
-    assert told["ib.hca.count host"].expected_from == PROFILE
-    assert told["ib.port.rate mlx5_0/1"].expected == "at least 400 Gb/s"
-    assert told["ib.port.state mlx5_2/1"].cause.startswith("beside the 2 rails of profile")
-    assert "gives 200 Gb/s at most" in told["ib.port.state mlx5_4/1"].cause
-    assert told["ib.port.link_layer mlx5_0/1"].expected_from == PROFILE
+    assert reported["ib.hca.count host"].expected_from == PROFILE
+    assert reported["ib.port.rate mlx5_0/1"].expected == "at least 400 Gb/s"
+    assert reported["ib.port.state mlx5_2/1"].cause.startswith("beside the 2 rails of profile")
+    assert "gives 200 Gb/s at most" in reported["ib.port.state mlx5_4/1"].cause
+    assert reported["ib.port.link_layer mlx5_0/1"].expected_from == PROFILE
 
 
 def test_a_rail_that_is_down_is_missed_where_a_profile_counts_on_it() -> None:
     found = bad(facts(rail(0), rail(1, **DOWN)), promised())
     assert found["ib.port.state mlx5_1/1"] == "fail"
     assert "ib.hca.count host" not in found
-    assert (
-        _model.verdict(judge(facts(rail(0), rail(1, **DOWN)), promised()).values()) == "not_ready"
-    )
+    assert _model.verdict(judge(facts(rail(0), rail(1, **DOWN)), promised()).values()) == "not_ready"
 
 
 def test_a_missing_rail_is_missed_whatever_stands_beside_it() -> None:
@@ -108,9 +99,7 @@ def test_a_slow_rail_is_to_blame_and_storage_in_another_subnet_is_not() -> None:
 def test_the_second_port_of_a_rail_s_hca_is_a_spare() -> None:
     seen = facts(hca("mlx5_0", port(), port(2, **DOWN)), rail(1))
     assert bad(seen, promised()) == {}
-    assert bad(facts(hca("mlx5_0", port(), port(2, **DOWN))), promised()) == {
-        "ib.hca.count host": "fail"
-    }
+    assert bad(facts(hca("mlx5_0", port(), port(2, **DOWN))), promised()) == {"ib.hca.count host": "fail"}
 
 
 def test_the_inventory_s_count_is_exact_and_goes_before_a_profile_s() -> None:
@@ -181,9 +170,7 @@ def test_what_is_no_hca_is_never_a_rail(device: Device) -> None:
 
 
 def test_virtual_functions_are_the_rails_of_a_virtual_machine() -> None:
-    seen = facts(
-        hca("mlx5_0", port(), type="MT4126"), hca("mlx5_1", port(**ETHERNET), type="MT4129")
-    )
+    seen = facts(hca("mlx5_0", port(), type="MT4126"), hca("mlx5_1", port(**ETHERNET), type="MT4129"))
     assert bad(seen, promised(1)) == {}
 
 
@@ -227,17 +214,11 @@ def test_equal_hcas_of_one_subnet_run_at_one_rate() -> None:
     [
         pytest.param({"physical_state": "Polling"}, "cable", id="no partner"),
         pytest.param({"physical_state": "Disabled"}, "administrator", id="switched off"),
-        pytest.param(
-            {"physical_state": "Disabled", "link_layer": "Ethernet"}, "interface", id="Ethernet"
-        ),
-        pytest.param(
-            {"physical_state": "PortConfigurationTraining"}, "marginal", id="trains for ever"
-        ),
+        pytest.param({"physical_state": "Disabled", "link_layer": "Ethernet"}, "interface", id="Ethernet"),
+        pytest.param({"physical_state": "PortConfigurationTraining"}, "marginal", id="trains for ever"),
         pytest.param({"physical_state": "LinkErrorRecovery"}, "recover", id="recovers"),
         pytest.param({"physical_state": "LinkUp"}, "virt_enabled", id="held down"),
-        pytest.param(
-            {"state": "Initializing", "physical_state": "LinkUp"}, "no subnet manager", id="no SM"
-        ),
+        pytest.param({"state": "Initializing", "physical_state": "LinkUp"}, "no subnet manager", id="no SM"),
         pytest.param(
             {"state": "Initializing", "physical_state": "LinkUp", "sm_lid": 4},
             "not swept",

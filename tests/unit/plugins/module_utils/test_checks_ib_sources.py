@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import ib
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import IbFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.ib import area as ib
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._rails.ib_ports import IbFacts
 from tests.unit.samples import facts, hca, port
 
 EXPECT = {"hcas": 1, "link_layer": "InfiniBand", "rate_gbps": 400}
@@ -28,9 +28,7 @@ SILENT: dict[str, Any] = {
 
 def found(seen: IbFacts, expect: dict[str, Any] | None = None) -> dict[str, tuple[str, str]]:
     checks = ib.judge(seen, from_inventory(EXPECT if expect is None else expect))
-    return {
-        f"{one.id} {one.subject}": (one.result, f"{one.observed} {one.cause}") for one in checks
-    }
+    return {f"{one.id} {one.subject}": (one.result, f"{one.observed} {one.cause}") for one in checks}
 
 
 def test_another_source_that_says_the_same_or_nothing_agrees() -> None:
@@ -66,18 +64,18 @@ def test_a_tool_that_finds_no_device_beside_ibstat_s_disagrees() -> None:
 def test_without_ibstat_the_next_source_is_judged_and_named() -> None:
     rough = hca("mlx5_0", port(port_guid="", lmc=None), n_ports=None, node_guid="")
     seen = facts(rough, source="rdma link", ibstat_unknown="ibstat: not installed", sysfs=())
-    told = found(seen)
-    assert told["ib.tool.ibstat ibstat"] == (
+    reported = found(seen)
+    assert reported["ib.tool.ibstat ibstat"] == (
         "unknown",
         " ibstat: not installed; the ports are judged by rdma link",
     )
-    assert told["ib.port.state mlx5_0/1"][0] == "pass"
-    assert told["ib.hca.present host"] == ("pass", "mlx5_0 (by rdma link) ")
-    assert told["ib.hca.guid mlx5_0"] == (
+    assert reported["ib.port.state mlx5_0/1"][0] == "pass"
+    assert reported["ib.hca.present host"] == ("pass", "mlx5_0 (by rdma link) ")
+    assert reported["ib.hca.guid mlx5_0"] == (
         "unknown",
         " rdma link showed no GUID (ibstat: not installed)",
     )
-    assert told["ib.sources.agree host"][0] == "unknown"
+    assert reported["ib.sources.agree host"][0] == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -90,11 +88,9 @@ def test_without_ibstat_the_next_source_is_judged_and_named() -> None:
         pytest.param(Reading(None, "permission denied"), {}, "fail", id="nobody knows the bus"),
     ],
 )
-def test_a_host_without_rdma_devices(
-    bus: Reading[tuple[str, ...]], expect: dict[str, Any], result: str
-) -> None:
-    told = found(IbFacts(bus=bus), expect)
-    assert told["ib.hca.present host"][0] == result
+def test_a_host_without_rdma_devices(bus: Reading[tuple[str, ...]], expect: dict[str, Any], result: str) -> None:
+    reported = found(IbFacts(bus=bus), expect)
+    assert reported["ib.hca.present host"][0] == result
 
 
 def test_a_tool_that_says_there_is_no_device_is_believed_where_ibstat_is_not_there() -> None:

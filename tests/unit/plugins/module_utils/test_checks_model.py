@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._ground import check as _model
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 
 
 def check(result: str, severity: str = "error") -> Check:
@@ -22,15 +22,9 @@ def check(result: str, severity: str = "error") -> Check:
         pytest.param([check("pass"), check("skip")], "ready", id="a skip does not hurt"),
         pytest.param([check("pass"), check("unknown")], "unknown", id="unknown never passes"),
         pytest.param([check("unknown"), check("fail")], "not_ready", id="a failure wins"),
-        pytest.param(
-            [check("pass"), check("fail", "warning")], "degraded", id="a failed warning degrades"
-        ),
-        pytest.param(
-            [check("pass"), check("unknown", "warning")], "degraded", id="an unknown warning too"
-        ),
-        pytest.param(
-            [check("unknown"), check("fail", "warning")], "unknown", id="warnings do not decide"
-        ),
+        pytest.param([check("pass"), check("fail", "warning")], "degraded", id="a failed warning degrades"),
+        pytest.param([check("pass"), check("unknown", "warning")], "degraded", id="an unknown warning too"),
+        pytest.param([check("unknown"), check("fail", "warning")], "unknown", id="warnings do not decide"),
     ],
 )
 def test_verdict(checks: list[Check], verdict: str) -> None:

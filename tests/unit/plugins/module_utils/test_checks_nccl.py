@@ -8,15 +8,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _verify
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    FAIL,
-    PASS,
-    SKIP,
-    UNKNOWN,
-    Check,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, PASS, SKIP, UNKNOWN, Check
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
 from tests.gauntlet import render
 from tests.gauntlet.node import Node
 from tests.gauntlet.nodes.nccl import PEER
@@ -37,9 +31,7 @@ def judge(made: Node, tree: Tree | None = None, **nccl: Any) -> list[Check]:
 
 
 def bad(checks: list[Check]) -> dict[str, str]:
-    return {
-        f"{one.id} {one.subject}": one.result for one in checks if one.result in (FAIL, UNKNOWN)
-    }
+    return {f"{one.id} {one.subject}": one.result for one in checks if one.result in (FAIL, UNKNOWN)}
 
 
 def one(checks: list[Check], check_id: str, subject: str = "") -> Check:
@@ -155,11 +147,9 @@ def test_names_of_other_nodes(looked_up: str, route: str, result: str) -> None:
     assert one(judge(made, tree, peers=peers), "nccl.conf.derived", "SOCKET").result == result
     # One name that nobody knows any more.
     tree.command("getent_ahosts@gone", "", 2)
-    assert (
-        one(judge(made, tree, peers=["gone", PEER]), "nccl.conf.derived", "SOCKET").result == PASS
-    )
-    told = one(judge(made, tree, peers=["gone"]), "nccl.conf.derived", "SOCKET")
-    assert told.result == UNKNOWN
+    assert one(judge(made, tree, peers=["gone", PEER]), "nccl.conf.derived", "SOCKET").result == PASS
+    reported = one(judge(made, tree, peers=["gone"]), "nccl.conf.derived", "SOCKET")
+    assert reported.result == UNKNOWN
 
 
 def test_a_name_service_that_is_down_is_not_asked_for_every_node() -> None:

@@ -7,25 +7,17 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import nccl_log as checks
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    FAIL,
-    PASS,
-    SKIP,
-    UNKNOWN,
-    Check,
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine, PciFunction
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.nccl import (
+    check_log as checks,
+    entries_log as entries,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._entries import nccl_log as entries
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import (
-    Machine,
-    PciFunction,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.nccl import NcclFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.nccl.facts import NcclFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, PASS, SKIP, UNKNOWN, Check
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import nccl_log
 from tests.gauntlet import render
 from tests.gauntlet.nodes import nccl
@@ -44,9 +36,7 @@ def machine(*functions: PciFunction) -> Machine:
     return Machine(pci=Reading(functions))
 
 
-def judge(
-    text: str, host: Machine | None = None, expect: dict[str, object] | None = None
-) -> dict[str, Check]:
+def judge(text: str, host: Machine | None = None, expect: dict[str, object] | None = None) -> dict[str, Check]:
     log = Reading(nccl_log.parse(text))
     found = list(checks.judge(log, host or Machine(), from_inventory(expect or {})))
     assert [one.id for one in found] == IDS
@@ -61,9 +51,7 @@ def results(found: dict[str, Check]) -> dict[str, str]:
 def test_a_recorded_log_is_judged_as_its_label_says(tool: str, sidecar: Path) -> None:
     expected = json.loads(sidecar.read_text())["expected"]
     found = judge(text_of(sidecar), machine(HCA))
-    assert (found["errors"].result == FAIL) == any(
-        one.startswith(ENDS) for one in expected["errors"]
-    )
+    assert (found["errors"].result == FAIL) == any(one.startswith(ENDS) for one in expected["errors"])
     network = {"IB": {PASS, UNKNOWN}, "RoCE": {PASS, UNKNOWN}, "none": {FAIL}, None: {UNKNOWN}}
     # Where the log tells that the job had one host, TCP is no fault.
     assert found["network"].result in network.get(expected["network"], {FAIL, SKIP})
@@ -113,9 +101,7 @@ def test_a_rail_that_one_process_of_a_host_lacks_is_missing() -> None:
         (Machine(), {"hcas": 8}, FAIL),
     ],
 )
-def test_tcp_is_a_fault_where_the_host_has_rdma(
-    host: Machine, expect: dict[str, object], result: str
-) -> None:
+def test_tcp_is_a_fault_where_the_host_has_rdma(host: Machine, expect: dict[str, object], result: str) -> None:
     text = "".join(
         f"node-{n}:1:2 [0] NCCL INFO {said}\n"
         for n in "ab"
@@ -136,9 +122,7 @@ def test_on_one_host_nothing_crosses_a_network() -> None:
     assert results(found)["bootstrap"] == SKIP
 
 
-@pytest.mark.parametrize(
-    "name", ["lo", "docker0", "virbr0", "veth1f2", "tailscale0", "wg0", "tun0", "cni0"]
-)
+@pytest.mark.parametrize("name", ["lo", "docker0", "virbr0", "veth1f2", "tailscale0", "wg0", "tun0", "cni0"])
 def test_an_interface_that_leads_nowhere_is_found(name: str) -> None:
     found = judge(GOOD.replace("Bootstrap: Using eth0", f"Bootstrap: Using {name}"))["bootstrap"]
     assert (found.result, name in found.observed) == (FAIL, True)
@@ -178,6 +162,13 @@ def test_the_first_cause_is_told_with_meaning_remedy_and_its_line() -> None:
     assert "ACS" in found.cause
     assert "iommu=pt" in found.remedy
     assert "status=4" in found.evidence["line"]
+
+
+def test_the_line_of_a_failure_is_shown_without_its_secrets() -> None:
+    text = "misc/socket.cc:5 NCCL WARN socketProgress: Connection closed by remote peer node-b<4>"
+    found = judge(GOOD + f"node-a:800:820 [0] {text} token=hunter2\n")
+    assert "Connection closed" in found["errors"].evidence["line"]
+    assert "hunter2" not in found["errors"].evidence["line"]
 
 
 def test_a_rank_that_was_left_alone_is_no_good_job() -> None:
@@ -232,11 +223,11 @@ def test_no_channel_at_all_is_no_gpudirect_in_use() -> None:
 
 def test_the_report_of_a_host_holds_what_a_job_did_and_not_every_rank() -> None:
     log = nccl_log.parse(GOOD)
-    told = NcclFacts(Reading(log)).to_dict()["log"]
-    assert (told["network"], told["ranks"], told["first_cause"]) == ("IB", 2, None)
+    reported = NcclFacts(Reading(log)).to_dict()["log"]
+    assert (reported["network"], reported["ranks"], reported["first_cause"]) == ("IB", 2, None)
     assert NcclFacts().to_dict() == {}
     assert NcclFacts(Reading(None, "too long")).to_dict() == {"log": {"unknown": "too long"}}
-    json.dumps(told)
+    json.dumps(reported)
 
 
 LINES = GOOD.splitlines(keepends=True)
@@ -244,9 +235,7 @@ LINES = GOOD.splitlines(keepends=True)
 
 @settings(max_examples=200, deadline=None, database=None)
 @given(st.lists(st.sampled_from(LINES), max_size=len(LINES), unique=True), st.booleans())
-def test_some_lines_of_a_good_job_never_fail_and_pass_only_what_they_show(
-    lines: list[str], cut: bool
-) -> None:
+def test_some_lines_of_a_good_job_never_fail_and_pass_only_what_they_show(lines: list[str], cut: bool) -> None:
     text = "".join(lines)
     if not text:
         return

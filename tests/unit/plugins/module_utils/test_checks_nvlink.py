@@ -10,9 +10,16 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _verify
-from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.nvlink.check_links import without_nvlink
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.nvlink.check_mesh import judge_direct
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.nvlink.check_scope import Scope
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.nvlink.facts import NvlinkFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._data import nvlink as data
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Bundle
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.profiles import board_by_name, gpu_model
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import (
     FAIL,
     PASS,
     SKIP,
@@ -20,24 +27,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     Check,
     verdict,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.nvlink_links import (
-    without_nvlink,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.nvlink_mesh import (
-    judge_direct,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.nvlink_scope import Scope
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Unavailable
-from ansible_collections.ibready.cluster.plugins.module_utils._data import nvlink as data
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Bundle
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.nvlink import NvlinkFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Unavailable
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import topo
-from ansible_collections.ibready.cluster.plugins.module_utils._profiles import (
-    board_by_name,
-    gpu_model,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 from tests.gauntlet import render
 from tests.gauntlet.node import Node
 from tests.gauntlet.tree import Tree
@@ -90,11 +83,7 @@ def broken(what: str, why: str = "permission denied") -> Bend:
 
 def found(checks: list[Check], *results: str) -> dict[str, str]:
     """By id and subject what was said, of the checks that ended in one of these ways."""
-    return {
-        f"{one.id} {one.subject}": f"{one.observed} {one.cause}"
-        for one in checks
-        if one.result in results
-    }
+    return {f"{one.id} {one.subject}": f"{one.observed} {one.cause}" for one in checks if one.result in results}
 
 
 def one(checks: list[Check], check_id: str) -> Check:
@@ -153,18 +142,13 @@ def test_a_gpu_that_the_listing_leaves_out_was_not_seen() -> None:
 
     checks = judge(node("hgx-h100-8"), shorten)
     assert found(checks, UNKNOWN)["nvlink.link.state host"] == " nvidia-smi lists 7 of 8 GPUs"
-    assert not [
-        check for check in checks if check.id == "nvlink.link.state" and check.result == PASS
-    ]
+    assert not [check for check in checks if check.id == "nvlink.link.state" and check.result == PASS]
 
 
 def test_a_link_that_is_not_listed_is_a_fault_where_the_listing_is_whole() -> None:
-    checks = judge(
-        node("hgx-h100-8"), replaced("nvlink_status", "\t Link 17: 26.562 GB/s\n", "", 1)
-    )
+    checks = judge(node("hgx-h100-8"), replaced("nvlink_status", "\t Link 17: 26.562 GB/s\n", "", 1))
     assert found(checks, FAIL) == {
-        "nvlink.link.state GPU 0": "17 links up a link between the GPU and its NVSwitch is down:"
-        " baseboard or GPU"
+        "nvlink.link.state GPU 0": "17 links up a link between the GPU and its NVSwitch is down: baseboard or GPU"
     }
 
 
@@ -177,9 +161,7 @@ def test_a_gpu_of_which_nothing_is_said_is_unknown() -> None:
         ]
         tree.command("nvlink_status", "\n".join(lines))
 
-    assert (
-        "says nothing" in found(judge(node("hgx-h100-8"), bend), UNKNOWN)["nvlink.link.state host"]
-    )
+    assert "says nothing" in found(judge(node("hgx-h100-8"), bend), UNKNOWN)["nvlink.link.state host"]
 
 
 def test_a_rate_of_another_generation_is_not_full() -> None:
@@ -246,9 +228,7 @@ def test_a_mesh_is_demanded_where_the_links_suffice_for_one() -> None:
     pairs = {(0, 2): "SYS", (2, 0): "SYS"}
     rows = ["\t".join(["", *(f"GPU{at}" for at in range(4))])]
     rows += [
-        "\t".join(
-            [f"GPU{at}", *("X" if at == to else pairs.get((at, to), "NV1") for to in range(4))]
-        )
+        "\t".join([f"GPU{at}", *("X" if at == to else pairs.get((at, to), "NV1") for to in range(4))])
         for at in range(4)
     ]
     matrix = topo.parse("\n".join(rows) + "\n")
@@ -310,9 +290,7 @@ def test_power9_joins_only_the_gpus_of_one_processor() -> None:
 
 
 def test_a_matrix_of_pci_express_alone_tells_nothing_of_nvlinks() -> None:
-    checks = judge(
-        node("hgx-h100-8"), replaced("topo", "NV18", "SYS"), replaced("topo", "  NV#", "  PIX")
-    )
+    checks = judge(node("hgx-h100-8"), replaced("topo", "NV18", "SYS"), replaced("topo", "  NV#", "  PIX"))
     assert "topo -mp" in one(checks, "nvlink.pair.joined").cause
 
 
@@ -419,9 +397,7 @@ def test_a_state_that_is_not_completed(told: dict[str, str], results: dict[str, 
     [
         pytest.param({"summary": "Unhealthy"}, "Unhealthy", id="the summary alone"),
         pytest.param({"bandwidth": "Degraded"}, "full bandwidth", id="less bandwidth"),
-        pytest.param(
-            {"incorrect_configuration": "GFM"}, "configuration is wrong", id="configuration"
-        ),
+        pytest.param({"incorrect_configuration": "GFM"}, "configuration is wrong", id="configuration"),
         pytest.param({"summary": "Limited Capacity"}, "Limited Capacity", id="less capacity"),
     ],
 )
@@ -480,9 +456,7 @@ def test_a_gpu_that_was_refused_is_not_one_that_waits(told: dict[str, str], caus
 @pytest.mark.parametrize(
     ("manager", "cause"),
     [
-        pytest.param(
-            {"state": "inactive (dead)", "boot": "disabled"}, "is disabled", id="disabled"
-        ),
+        pytest.param({"state": "inactive (dead)", "boot": "disabled"}, "is disabled", id="disabled"),
         pytest.param({"state": "inactive (dead)", "boot": "masked"}, "is masked", id="masked"),
         pytest.param({"state": "activating (auto-restart)"}, "again and again", id="restarting"),
         pytest.param({"state": "active (exited)"}, "service failed", id="exited"),
@@ -539,9 +513,7 @@ def test_a_board_without_switches_needs_no_fabric_manager() -> None:
 
 
 def test_a_running_manager_has_accepted_the_driver() -> None:
-    check = one(
-        judge(node("hgx-h100-8"), gone("/var/lib/dpkg/status")), "nvlink.fabric_manager.version"
-    )
+    check = one(judge(node("hgx-h100-8"), gone("/var/lib/dpkg/status")), "nvlink.fabric_manager.version")
     assert (check.result, "accepted" in check.observed) == (PASS, True)
 
 
@@ -694,9 +666,7 @@ def test_the_nodes_of_imex_are_other_hosts(nodes: list[str], result: str) -> Non
             "not installed",
             id="not installed",
         ),
-        pytest.param(
-            broken("systemctl_show"), "nvlink.imex.service", UNKNOWN, "denied", id="denied"
-        ),
+        pytest.param(broken("systemctl_show"), "nvlink.imex.service", UNKNOWN, "denied", id="denied"),
         pytest.param(
             gone("/etc/nvidia-imex/nodes_config.cfg"),
             "nvlink.imex.nodes",
@@ -723,3 +693,34 @@ def test_the_nodes_of_imex_are_other_hosts(nodes: list[str], result: str) -> Non
 def test_imex(bend: Bend, check_id: str, result: str, said: str) -> None:
     check = one(judge(node("gb200-nvl72-node"), bend), check_id)
     assert (check.result, said in f"{check.observed} {check.cause}") == (result, True)
+
+
+@pytest.mark.parametrize(
+    "bend",
+    [
+        pytest.param(command("nvlink_caps", ""), id="empty"),
+        pytest.param(broken("nvlink_caps", "gave no complete answer within 90 s"), id="no answer"),
+    ],
+)
+@pytest.mark.parametrize("board", ["h100-pcie-2", "dgx-1-v100", "hgx-h100-8"])
+def test_abilities_that_nobody_could_read_are_unknown(board: str, bend: Bend) -> None:
+    assert one(judge(node(board)), "nvlink.link.p2p").result == PASS
+    assert one(judge(node(board), bend), "nvlink.link.p2p").result == UNKNOWN
+
+
+def test_without_a_link_nobody_asks_what_links_can_do() -> None:
+    dark = node_with(node("h100-pcie-2"), nvlink={"dark": [0, 1]})
+    assert one(judge(dark, command("nvlink_caps", "")), "nvlink.link.p2p").result == SKIP
+
+
+@pytest.mark.parametrize("board", ["hgx-h100-8", "dgx-1-v100"])
+def test_a_listing_that_ends_within_the_last_gpu_is_not_held_against_it(board: str) -> None:
+    def cut(tree: Tree) -> None:
+        lines = tree.commands["nvlink_status"].stdout.splitlines(keepends=True)
+        tree.command("nvlink_status", "".join(lines[:-1]))
+
+    checks = judge(node(board), cut)
+    assert not any("nvlink.link." in key for key in found(checks, FAIL))
+    for name in ("nvlink.link.state", "nvlink.link.speed"):
+        assert one(checks, name).result == UNKNOWN
+        assert "the listing ends after" in one(checks, name).cause

@@ -6,28 +6,27 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model, pci
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.pci import area as pci
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.pci.facts import PciFacts, Rdma
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import (
     Expectations,
     from_inventory,
     with_profile,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.pci import PciFacts, Rdma
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.profiles import board_by_name
+from ansible_collections.ibready.cluster.plugins.module_utils._ground import check as _model
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.nvsmi_xml import Nvsmi
-from ansible_collections.ibready.cluster.plugins.module_utils._profiles import board_by_name
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 from tests.unit import pci_samples as sample
 from tests.unit.pci_samples import GPU0, GPU1, HCA0, HCA1, SWITCH
 
 IDS = sorted(one for one in CATALOG if one.startswith("pci."))
 
 
-def judge(
-    facts: PciFacts | None = None, machine: Machine | None = None, **expect: Any
-) -> list[Check]:
+def judge(facts: PciFacts | None = None, machine: Machine | None = None, **expect: Any) -> list[Check]:
     return pci.judge(facts or sample.facts(), machine or sample.machine(), from_inventory(expect))
 
 
@@ -65,9 +64,7 @@ def test_a_healthy_host_is_ready_and_every_check_has_its_say() -> None:
             "not in the bundle",
             id="a bundle of command outputs",
         ),
-        pytest.param(
-            Machine(pci=Reading(None, "no such directory", True)), "skip", "no PCI bus", id="no bus"
-        ),
+        pytest.param(Machine(pci=Reading(None, "no such directory", True)), "skip", "no PCI bus", id="no bus"),
         pytest.param(
             replace(sample.machine(), simulated="InfiniBand fabric (ibsim)"),
             "skip",
@@ -165,9 +162,7 @@ def test_a_function_without_its_driver(
 
 
 def test_a_hypervisor_that_hands_over_all_gpus_is_no_broken_host() -> None:
-    machine = sample.machine(
-        sample.gpu(GPU0, 0, driver="vfio-pci"), sample.gpu(GPU1, 1, driver="vfio-pci")
-    )
+    machine = sample.machine(sample.gpu(GPU0, 0, driver="vfio-pci"), sample.gpu(GPU1, 1, driver="vfio-pci"))
     checks = [one for one in judge(machine=machine) if one.id.startswith("pci.gpu.")]
     assert {one.result for one in checks} == {"skip"}
     assert "handed to virtual machines" in checks[0].cause
@@ -182,9 +177,7 @@ class TestListed:
 
     def test_nvidia_smi_s_own_words_are_the_cause(self) -> None:
         words = f"Unable to determine the device handle for GPU{GPU1}: Unknown Error"
-        lost = Reading(
-            Nvsmi(gpus=(sample.smi(GPU0),), unreachable=((f"0000{GPU1.upper()}", words),))
-        )
+        lost = Reading(Nvsmi(gpus=(sample.smi(GPU0),), unreachable=((f"0000{GPU1.upper()}", words),)))
         denied = Reading(None, "nvsmi_xml ended with status 15")
         checks = found(self.ID, sample.facts(smi=denied, smi_anyhow=lost))
         assert checks[0][:2] == (GPU1, "fail")
@@ -271,17 +264,13 @@ class TestRdma:
             (Reading("bond0"), Reading(None, "permission denied"), "unknown"),
         ],
     )
-    def test_a_second_port_that_is_in_no_bond_with_the_first(
-        self, mine: Any, theirs: Any, result: str
-    ) -> None:
+    def test_a_second_port_that_is_in_no_bond_with_the_first(self, mine: Any, theirs: Any, result: str) -> None:
         second = HCA0[:-1] + "1"
         ports = [
             sample.hca(HCA0, 0, class_code="020000"),
             sample.hca(HCA0, 0, class_code="020000", address=second),
         ]
-        facts = sample.facts(
-            rdma=Reading((Rdma("mlx5_0", HCA0),)), bonds={HCA0: theirs, second: mine}
-        )
+        facts = sample.facts(rdma=Reading((Rdma("mlx5_0", HCA0),)), bonds={HCA0: theirs, second: mine})
         assert only(self.ID, facts, sample.machine(*ports))[:2] == (second, result)
 
     def test_a_container_may_have_some_of_the_devices_only(self) -> None:
@@ -298,9 +287,7 @@ class TestVirtualFunctions:
 
     def machine(self, count: int, **bent: Any) -> Machine:
         made = [
-            sample.hca(
-                HCA0, 0, address=f"0000:15:00.{1 + one}", device="101e", virtual=True, driver=""
-            )
+            sample.hca(HCA0, 0, address=f"0000:15:00.{1 + one}", device="101e", virtual=True, driver="")
             for one in range(count)
         ]
         made = [replace(one, **{"physical": HCA0, **bent}) for one in made]

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _profiles
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import pci
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expectations
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.pci import PciFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.pci import area as pci
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.pci.facts import PciFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import profiles
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import Expectations
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.nvsmi_xml import Nvsmi
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.pci_resource import Bar
 from tests.unit import pci_samples as sample
@@ -112,9 +112,7 @@ class TestAcs:
         ("acs", "names"),
         [(0x1D, "SrcValid+ ReqRedir+ CmpltRedir+ UpstreamFwd+"), (0x04, "ReqRedir+")],
     )
-    def test_a_switch_port_that_sends_up_what_is_for_its_neighbour(
-        self, acs: int, names: str
-    ) -> None:
+    def test_a_switch_port_that_sends_up_what_is_for_its_neighbour(self, acs: int, names: str) -> None:
         check = only(self.ID, configs(port=Reading(config(acs=acs))))
         assert (check.subject, check.result, check.severity) == (DOWNSTREAM, "fail", "error")
         assert check.observed == names
@@ -139,7 +137,7 @@ class TestAcs:
         assert only(self.ID, on, UNSURE).result == "unknown"
 
     def test_grace_has_rules_of_its_own(self) -> None:
-        machine = sample.machine(gpus=Reading((_profiles.gpu_model("GB200"),)))
+        machine = sample.machine(gpus=Reading((profiles.gpu_model("GB200"),)))
         assert only(self.ID, configs(port=Reading(config(acs=0x1D))), machine).result == "skip"
 
     def test_gpus_that_share_no_switch_have_nothing_to_lose(self) -> None:
@@ -151,9 +149,7 @@ class TestAcs:
         assert (check.result, check.cause[:9]) == ("skip", "no GPU sh")
 
     def test_two_hcas_on_one_switch_are_no_gpu_s_business(self) -> None:
-        other = sample.hca(
-            HCA0, 0, address="0000:16:00.0", path=(*PORTS[HCA0][:2], "p", "0000:16:00.0")
-        )
+        other = sample.hca(HCA0, 0, address="0000:16:00.0", path=(*PORTS[HCA0][:2], "p", "0000:16:00.0"))
         machine = sample.machine(sample.hca(HCA0, 0), other, sample.gpu(GPU1, 1))
         on = configs(port=Reading(config(acs=0x1D)))
         assert only(self.ID, on, machine).result == "skip"
@@ -178,9 +174,7 @@ class TestBars:
         ("told", "said"),
         [
             pytest.param(bars(assigned=False), "128 GiB has no address", id="kept its size"),
-            pytest.param(
-                Reading((Bar(0xC5000000, 16 << 20, True),)), "largest is 16 MiB", id="emptied"
-            ),
+            pytest.param(Reading((Bar(0xC5000000, 16 << 20, True),)), "largest is 16 MiB", id="emptied"),
             pytest.param(Reading(()), "largest is 0 MiB", id="nothing at all"),
         ],
     )
@@ -253,9 +247,7 @@ class TestErrors:
     @pytest.mark.parametrize("check_id", ["pci.aer.uncorrectable", "pci.aer.correctable"])
     def test_a_kernel_without_counters(self, check_id: str) -> None:
         none = Reading(None, "no such file", True)
-        facts = sample.facts(
-            errors=dict.fromkeys(sample.LIST, errors(fatal=none, nonfatal=none, correctable=none))
-        )
+        facts = sample.facts(errors=dict.fromkeys(sample.LIST, errors(fatal=none, nonfatal=none, correctable=none)))
         assert only(check_id, facts).result == "skip"
 
     @pytest.mark.parametrize(
@@ -268,9 +260,7 @@ class TestErrors:
             pytest.param({"NonFatalErr": 500000}, "pass", id="none of the link's doing"),
         ],
     )
-    def test_correctable_errors_by_the_specification(
-        self, counted: dict[str, int], result: str
-    ) -> None:
+    def test_correctable_errors_by_the_specification(self, counted: dict[str, int], result: str) -> None:
         facts = self.with_errors(correctable=Reading(counted))
         assert only("pci.aer.correctable", facts).result == result
 

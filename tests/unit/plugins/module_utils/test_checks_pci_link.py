@@ -6,16 +6,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import pci
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.pci import (
-    End,
-    PciFacts,
-    Rdma,
-    links,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.pci import area as pci
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.pci.facts import End, PciFacts, Rdma, links
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.nvsmi_xml import Nvsmi
 from tests.unit import pci_samples as sample
 from tests.unit.pci_samples import GPU0, GPU1, HCA0, HCA1, PORTS, end, smi
@@ -28,9 +23,7 @@ UNSURE = sample.machine(virtual=Reading(None, "no DMI"))
 
 def only(check_id: str, facts: PciFacts, machine: Machine | None = None, **expect: Any) -> Any:
     checks = [
-        one
-        for one in pci.judge(facts, machine or sample.machine(), from_inventory(expect))
-        if one.id == check_id
+        one for one in pci.judge(facts, machine or sample.machine(), from_inventory(expect)) if one.id == check_id
     ]
     assert len(checks) == 1, checks
     return checks[0]
@@ -137,17 +130,13 @@ class TestSpeed:
         ("speed", "gpu", "result"),
         [
             pytest.param(2.5, smi(GPU0, gen=1), "pass", id="idle, all others are judged"),
-            pytest.param(
-                2.5, smi(GPU0, gen=1, clocks_events={"gpu_idle": "Not Active"}), "fail", id="busy"
-            ),
+            pytest.param(2.5, smi(GPU0, gen=1, clocks_events={"gpu_idle": "Not Active"}), "fail", id="busy"),
             pytest.param(2.5, smi(GPU0, gen=5), "pass", id="awake by the time it was asked"),
             pytest.param(16.0, smi(GPU0, gen=4), "fail", id="an SXM module half way down"),
             pytest.param(2.5, smi(GPU0, gen=1, clocks_events=None), "unknown", id="nobody tells"),
         ],
     )
-    def test_a_slow_gpu_is_a_fault_where_it_does_not_idle(
-        self, speed: float, gpu: Any, result: str
-    ) -> None:
+    def test_a_slow_gpu_is_a_fault_where_it_does_not_idle(self, speed: float, gpu: Any, result: str) -> None:
         facts = replace(with_ends(gpu=end(speed=speed)), smi_anyhow=listed(gpu))
         assert only(self.ID, facts).result == result
 
@@ -170,9 +159,7 @@ class TestGpuSlot:
     NARROW = end(width=8, max_width=Reading(8))
 
     def at(self, bent: Any, *addresses: str) -> PciFacts:
-        return replace(
-            sample.facts(), ends={**sample.facts().ends, **dict.fromkeys(addresses, bent)}
-        )
+        return replace(sample.facts(), ends={**sample.facts().ends, **dict.fromkeys(addresses, bent)})
 
     @pytest.mark.parametrize(("bent", "seen"), [(OLD, "16 GT/s x16"), (NARROW, "32 GT/s x8")])
     def test_a_port_that_is_capped_below_the_gpu(self, bent: Any, seen: str) -> None:
@@ -259,9 +246,7 @@ class TestNuma:
         return sample.facts(distances={1: Reading((21, 10))}, **bent)
 
     def machine(self, numa: int = 1, **bent: Any) -> Machine:
-        return sample.machine(
-            sample.gpu(GPU0, 0), sample.hca(HCA0, 0), sample.hca(HCA1, numa, **bent)
-        )
+        return sample.machine(sample.gpu(GPU0, 0), sample.hca(HCA0, 0), sample.hca(HCA1, numa, **bent))
 
     def test_a_rail_on_a_socket_without_gpus(self) -> None:
         check = only(self.ID, self.far(), self.machine())

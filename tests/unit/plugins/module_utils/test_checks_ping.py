@@ -3,11 +3,8 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._blame import blame
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.ping import (
-    Ping,
-    judge,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.blame import blame
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.ping import Ping, judge
 
 HOSTS = ("a", "b", "c")
 RAIL = "mlx5_0/1"
@@ -17,9 +14,7 @@ RAILS = {host: [RAIL] for host in HOSTS}
 def pings(**received: int) -> list[Ping]:
     """All ordered pairs with 50 sent; ``a_b=20`` bends one, ``b=20`` all that touch b."""
     return [
-        Ping(
-            c, s, RAIL, 50, received.get(f"{c}_{s}", min(received.get(c, 50), received.get(s, 50)))
-        )
+        Ping(c, s, RAIL, 50, received.get(f"{c}_{s}", min(received.get(c, 50), received.get(s, 50))))
         for c, s in permutations(HOSTS, 2)
     ]
 
@@ -61,9 +56,7 @@ def test_one_lost_ping_of_fifty_is_a_loss() -> None:
 
 def test_pairs_with_an_absent_host_do_not_hurt_the_others() -> None:
     seen = [
-        Ping(p.client, p.server, RAIL, untested="unreachable by ssh", culprit="c")
-        if "c" in (p.client, p.server)
-        else p
+        Ping(p.client, p.server, RAIL, untested="unreachable by ssh", culprit="c") if "c" in (p.client, p.server) else p
         for p in pings()
     ]
     assert bad({"a": [RAIL], "b": [RAIL], "c": []}, seen) == {}
@@ -73,9 +66,7 @@ def test_pairs_with_an_absent_host_do_not_hurt_the_others() -> None:
 
 def test_a_host_that_kept_its_pairs_from_being_tested_is_unknown() -> None:
     seen = [
-        Ping(c, s, RAIL, untested="the port is Down", culprit="b")
-        if "b" in (c, s)
-        else Ping(c, s, RAIL, 50, 50)
+        Ping(c, s, RAIL, untested="the port is Down", culprit="b") if "b" in (c, s) else Ping(c, s, RAIL, 50, 50)
         for c, s in permutations(HOSTS, 2)
     ]
     found = bad(RAILS, seen)

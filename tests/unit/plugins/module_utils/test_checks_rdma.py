@@ -8,25 +8,20 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.rdma import judge
+from ansible_collections.ibready.cluster.plugins.module_utils._between.rdma.tried import Host, Words
 from ansible_collections.ibready.cluster.plugins.module_utils._data import rdma_tests as data
-from ansible_collections.ibready.cluster.plugins.module_utils._entries import rdma as entries
-from ansible_collections.ibready.cluster.plugins.module_utils._rdma.tried import Host, Words
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet import entries_rdma as entries
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.rdma import judge
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 from tests.unit.rdma_told import NAMES, failure, hosts, rail, tries
 
 VERBS, MTU = "fabric.rdma.verbs", "fabric.rdma.mtu"
 LOST = failure(data.LOST, "transport retry counter exceeded (12)")
 
 
-def of(
-    found: dict[str, list[Check]], check_id: str = VERBS, result: str = "fail"
-) -> dict[str, Check]:
+def of(found: dict[str, list[Check]], check_id: str = VERBS, result: str = "fail") -> dict[str, Check]:
     return {
-        name: one
-        for name, checks in found.items()
-        for one in checks
-        if one.id == check_id and one.result == result
+        name: one for name, checks in found.items() for one in checks if one.id == check_id and one.result == result
     }
 
 
@@ -34,9 +29,9 @@ def test_where_all_data_arrives_every_host_passes_everything() -> None:
     found = judge(hosts(containers=True), tries(data.WHERE), 3)
     results = {(one.id, one.result) for checks in found.values() for one in checks}
     assert results == {(one.id, "pass") for one in entries.ENTRIES}
-    told = of(found, "fabric.rdma.bandwidth", "pass")["a"]
-    assert told.observed == "4 of 4 pairs, 391 Gb/s, 4 GiB"
-    assert (told.expected, told.expected_from) == (
+    reported = of(found, "fabric.rdma.bandwidth", "pass")["a"]
+    assert reported.observed == "4 of 4 pairs, 391 Gb/s, 4 GiB"
+    assert (reported.expected, reported.expected_from) == (
         "at least 360 Gb/s",
         "capability of a port of 400 Gb/s",
     )
@@ -97,10 +92,7 @@ def test_one_address_at_both_ends_is_an_interface_of_each_host_alone() -> None:
 
 
 def test_full_packets_that_are_lost_where_small_ones_arrive_are_too_large() -> None:
-    seen = [
-        one if one.test != data.VERBS or "b" not in one.hosts else replace(one, **LOST)
-        for one in tries()
-    ]
+    seen = [one if one.test != data.VERBS or "b" not in one.hosts else replace(one, **LOST) for one in tries()]
     found = judge(hosts(), seen, 3)
     assert set(of(found)) == {"b"}
     assert "packets of 4096 bytes do not" in of(found)["b"].cause
@@ -136,9 +128,7 @@ def test_ends_of_different_mtu_are_named() -> None:
     ],
 )
 @pytest.mark.parametrize("at", ["client", "server"])
-def test_what_an_end_lacks_is_its_own(
-    at: str, kind: str, words: dict[str, Any], where: str, said: str
-) -> None:
+def test_what_an_end_lacks_is_its_own(at: str, kind: str, words: dict[str, Any], where: str, said: str) -> None:
     bent = failure(kind, at=at, **words)
     key = "a_b" if at == "client" else "b_a"
     seen = [
@@ -153,10 +143,7 @@ def test_what_an_end_lacks_is_its_own(
 
 def test_a_container_without_rdma_cm_says_so() -> None:
     bent = failure(data.NOT_OPENED, devices=("uverbs0",))
-    seen = [
-        replace(one, **bent) if one.test == data.CM and one.client == "a" else one
-        for one in tries((data.ROOT,))
-    ]
+    seen = [replace(one, **bent) if one.test == data.CM and one.client == "a" else one for one in tries((data.ROOT,))]
     bad = of(judge(hosts(containers=True), seen, 3), "container.rdma.cm")
     assert set(bad) == {"a"}
     assert "no /dev/infiniband/rdma_cm" in bad["a"].cause
@@ -173,43 +160,31 @@ def test_damaged_data_is_a_failure_of_both_ends() -> None:
     bad = of(judge(hosts(), tries(a_b=failure(data.DAMAGED, at="server")), 3))
     assert set(bad) == {"a", "b"}
     assert "not what was sent" in bad["b"].cause
-    sent = [
-        replace(one, **failure(data.DAMAGED, at="server")) if one.client == "a" else one
-        for one in tries()
-    ]
+    sent = [replace(one, **failure(data.DAMAGED, at="server")) if one.client == "a" else one for one in tries()]
     assert set(of(judge(hosts(), sent, 3))) == {"a"}
 
 
 def test_slow_rails_are_named_and_software_is_not_measured() -> None:
     slow = {"gbps": 100.0}
-    seen = [
-        replace(one, **slow) if one.test == data.BANDWIDTH and "b" in one.hosts else one
-        for one in tries()
-    ]
+    seen = [replace(one, **slow) if one.test == data.BANDWIDTH and "b" in one.hosts else one for one in tries()]
     bad = of(judge(hosts(), seen, 3), "fabric.rdma.bandwidth")
     assert set(bad) == {"b"}
     assert (bad["b"].severity, bad["b"].expected) == ("warning", "at least 360 Gb/s")
-    soft = {
-        name: {"rails": {"mlx5_0/1": rail(number, soft=True, rate=2.5)}}
-        for number, name in enumerate(NAMES, 1)
-    }
-    told = of(judge(hosts(soft), seen, 3), "fabric.rdma.bandwidth", "pass")
-    assert set(told) == set(NAMES)
-    assert "software RDMA: its speed is not judged" in told["b"].observed
-    assert told["b"].expected_from == "capability"
+    soft = {name: {"rails": {"mlx5_0/1": rail(number, soft=True, rate=2.5)}} for number, name in enumerate(NAMES, 1)}
+    reported = of(judge(hosts(soft), seen, 3), "fabric.rdma.bandwidth", "pass")
+    assert set(reported) == set(NAMES)
+    assert "software RDMA: its speed is not judged" in reported["b"].observed
+    assert reported["b"].expected_from == "capability"
 
 
 def test_a_host_that_met_none_but_a_slow_one_is_not_told_to_be_fast() -> None:
-    seen = [
-        replace(one, gbps=100.0) if one.test == data.BANDWIDTH and "b" in one.hosts else one
-        for one in tries()
-    ]
+    seen = [replace(one, gbps=100.0) if one.test == data.BANDWIDTH and "b" in one.hosts else one for one in tries()]
     found = judge(hosts(), [one for one in seen if one.hosts not in (("a", "c"), ("c", "a"))], 3)
     check = "fabric.rdma.bandwidth"
     assert set(of(found, check)) == {"b"}
     assert "named at b" in of(found, check, "unknown")["a"].cause
-    told = of(judge(hosts(), seen, 3), check, "pass")["a"].observed
-    assert told == "2 of 4 pairs, 391 Gb/s, 2 GiB; not with b (told there)"
+    reported = of(judge(hosts(), seen, 3), check, "pass")["a"].observed
+    assert reported == "2 of 4 pairs, 391 Gb/s, 2 GiB; not with b (told there)"
 
 
 def test_the_sites_own_limits_go_first() -> None:
@@ -221,8 +196,8 @@ def test_the_sites_own_limits_go_first() -> None:
 
 def test_a_rate_without_a_floor_only_has_to_carry_data() -> None:
     seen = {n: {"rails": {"mlx5_0/1": rail(i, rate=25.0)}} for i, n in enumerate(NAMES)}
-    told = of(judge(hosts(seen), tries(), 3), "fabric.rdma.bandwidth", "pass")
-    assert told["a"].expected == "data that arrives as it was sent"
+    reported = of(judge(hosts(seen), tries(), 3), "fabric.rdma.bandwidth", "pass")
+    assert reported["a"].expected == "data that arrives as it was sent"
 
 
 def test_what_was_not_tried_is_unknown_with_its_cause() -> None:
@@ -268,8 +243,7 @@ def test_hosts_without_a_container_engine_are_skipped_unless_the_site_names_one(
 def test_a_host_with_an_engine_whose_partners_have_none_is_not_passed_over() -> None:
     none = {"state": data.UNTESTED, "kind": "no engine", "said": "none here"}
     seen = [
-        replace(one, **none, culprit=next(name for name in one.hosts if name != "c"))
-        for one in tries((data.ROOT,))
+        replace(one, **none, culprit=next(name for name in one.hosts if name != "c")) for one in tries((data.ROOT,))
     ]
     found = judge(hosts(containers=True), seen, 3)
     assert set(of(found, "container.rdma.verbs", "skip")) == {"a", "b"}
@@ -285,9 +259,5 @@ def test_nothing_passes_where_nobody_looked() -> None:
 
 def test_a_thousand_hosts_are_judged_soon() -> None:
     many = {f"n{at}": Host(rails={"mlx5_0/1": rail(at % 250)}) for at in range(1000)}
-    seen = [
-        replace(one, client=f"n{at}", server=f"n{(at + 1) % 1000}")
-        for at in range(1000)
-        for one in tries()[:4]
-    ]
+    seen = [replace(one, client=f"n{at}", server=f"n{(at + 1) % 1000}") for at in range(1000) for one in tries()[:4]]
     assert len(of(judge(many, seen, 1000), VERBS, "pass")) == 1000

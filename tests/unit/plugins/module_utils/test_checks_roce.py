@@ -6,20 +6,17 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import roce
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
-from ansible_collections.ibready.cluster.plugins.module_utils._entries.roce import ENTRIES
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine, PciFunction
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.roce import area as roce
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.roce.entries import ENTRIES
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import (
     Expected,
     from_inventory,
     with_fleet,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import (
-    Machine,
-    PciFunction,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.roce import (
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._rails.roce_ports import (
     UNSET,
     GidEntry,
     Qos,
@@ -87,18 +84,12 @@ def facts(*ports: RocePort, **bent: Any) -> RoceFacts:
     return replace(healthy, **bent)
 
 
-def judge(
-    seen: RoceFacts, expect: dict[str, Any] | None = None, host: Machine = MACHINE
-) -> list[Check]:
+def judge(seen: RoceFacts, expect: dict[str, Any] | None = None, host: Machine = MACHINE) -> list[Check]:
     return roce.judge(seen, host, from_inventory(EXPECT if expect is None else expect))
 
 
 def bad(seen: RoceFacts, expect: dict[str, Any] | None = None) -> dict[str, str]:
-    return {
-        f"{one.id} {one.subject}": one.result
-        for one in judge(seen, expect)
-        if one.result in ("fail", "unknown")
-    }
+    return {f"{one.id} {one.subject}": one.result for one in judge(seen, expect) if one.result in ("fail", "unknown")}
 
 
 def one_check(seen: RoceFacts, check_id: str, expect: dict[str, Any] | None = None) -> Check:
@@ -178,30 +169,18 @@ FAULTS = [
         {"roce.gid.address": "unknown", "roce.gid.index": "unknown"},
         id="the GID table cannot be read",
     ),
-    pytest.param(
-        {"qos": replace(QOS, trust=Reading("pcp"))}, {"roce.qos.trust": "fail"}, id="trust"
-    ),
-    pytest.param(
-        {"qos": replace(QOS, trust=DENIED)}, {"roce.qos.trust": "unknown"}, id="trust unreadable"
-    ),
+    pytest.param({"qos": replace(QOS, trust=Reading("pcp"))}, {"roce.qos.trust": "fail"}, id="trust"),
+    pytest.param({"qos": replace(QOS, trust=DENIED)}, {"roce.qos.trust": "unknown"}, id="trust unreadable"),
     pytest.param({"qos": replace(QOS, pfc=Reading(()))}, {"roce.qos.pfc": "fail"}, id="no PFC"),
-    pytest.param(
-        {"qos": replace(QOS, pfc=Reading((3, 4)))}, {"roce.qos.pfc": "fail"}, id="too much PFC"
-    ),
-    pytest.param(
-        {"qos": replace(QOS, pfc=DENIED)}, {"roce.qos.pfc": "unknown"}, id="PFC unreadable"
-    ),
-    pytest.param(
-        {"qos": replace(QOS, priority=Reading(RULES))}, {"roce.qos.priority": "fail"}, id="mapping"
-    ),
+    pytest.param({"qos": replace(QOS, pfc=Reading((3, 4)))}, {"roce.qos.pfc": "fail"}, id="too much PFC"),
+    pytest.param({"qos": replace(QOS, pfc=DENIED)}, {"roce.qos.pfc": "unknown"}, id="PFC unreadable"),
+    pytest.param({"qos": replace(QOS, priority=Reading(RULES))}, {"roce.qos.priority": "fail"}, id="mapping"),
     pytest.param(
         {"qos": replace(QOS, priority=Reading(((0, 0),)))},
         {"roce.qos.priority": "unknown"},
         id="no rule for this DSCP",
     ),
-    pytest.param(
-        {"qos": replace(QOS, priority=DENIED)}, {"roce.qos.priority": "unknown"}, id="no mapping"
-    ),
+    pytest.param({"qos": replace(QOS, priority=DENIED)}, {"roce.qos.priority": "unknown"}, id="no mapping"),
     pytest.param(
         {"qos": replace(QOS, ecn=Reading((*SWITCHES, ("roce_rp/3", False))))},
         {"roce.qos.ecn": "fail"},
@@ -252,8 +231,7 @@ def test_without_an_expected_index_nccl_picks_one() -> None:
 
 def test_what_nobody_expects_is_unknown_not_passed() -> None:
     assert bad(facts(), {"link_layer": "Ethernet"}) == {
-        f"{name} mlx5_0/1": "unknown"
-        for name in ("roce.port.rate", "roce.qos.trust", "roce.qos.pfc", "roce.qos.tos")
+        f"{name} mlx5_0/1": "unknown" for name in ("roce.port.rate", "roce.qos.trust", "roce.qos.pfc", "roce.qos.tos")
     }
 
 
@@ -398,15 +376,12 @@ def test_every_failure_says_what_why_and_what_next() -> None:
 
 
 def test_the_report_names_the_index_that_a_fleet_can_share() -> None:
-    told = facts(port("mlx5_0"), port("mlx5_1", gids=Reading(()))).to_dict()
-    assert told["gid_index"] == {"mlx5_0/1": 3, "mlx5_1/1": None}
+    reported = facts(port("mlx5_0"), port("mlx5_1", gids=Reading(()))).to_dict()
+    assert reported["gid_index"] == {"mlx5_0/1": 3, "mlx5_1/1": None}
 
 
 def moved(*, ip: str = "10.0.0.1", netdev: str = "eth1") -> RocePort:
-    gids = tuple(
-        replace(one, netdev=netdev, address=ip if one.kind == "IPv4" else one.address)
-        for one in GIDS
-    )
+    gids = tuple(replace(one, netdev=netdev, address=ip if one.kind == "IPv4" else one.address) for one in GIDS)
     return port("mlx5_1", gids=Reading(gids), netdev=Reading(netdev))
 
 

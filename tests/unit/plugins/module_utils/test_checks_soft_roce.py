@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _verify
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import (
     ExpectationError,
     from_inventory,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
 from tests.gauntlet.tree import Tree
 from tests.unit import soft_roce_node
 from tests.unit.plugins.module_utils import test_observe_roce as hca_node
@@ -100,9 +100,7 @@ FAULTS: list[tuple[str, Callable[[Tree], None], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("bend", "check", "cause"), [pytest.param(*one[1:], id=one[0]) for one in FAULTS]
-)
+@pytest.mark.parametrize(("bend", "check", "cause"), [pytest.param(*one[1:], id=one[0]) for one in FAULTS])
 def test_a_fault_is_found(bend: Callable[[Tree], None], check: str, cause: str) -> None:
     tree = soft_roce_node.node()
     bend(tree)

@@ -6,28 +6,22 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import stack
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.kmods import (
-    KernelTree,
-    KmodFacts,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import (
-    Machine,
-    PciFunction,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.stack import (
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine, PciFunction
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack import area as stack
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.facts import (
     Beegfs,
     Dkms,
     Driver,
     PeerMemory,
     StackFacts,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.kmods_facts import KernelTree, KmodFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.profiles import gpu_model
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ofed_info import OfedInfo
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages import Package
-from ansible_collections.ibready.cluster.plugins.module_utils._profiles import gpu_model
 
 KERNEL = "6.8.0-88-generic"
 ABSENT: Reading[Any] = Reading(None, "no such file", missing=True)
@@ -110,21 +104,15 @@ def machine(**bent: Any) -> Machine:
     return replace(healthy, **bent)
 
 
-def judge(
-    seen: StackFacts, host: Machine | None = None, expect: dict[str, Any] | None = None
-) -> list[Check]:
+def judge(seen: StackFacts, host: Machine | None = None, expect: dict[str, Any] | None = None) -> list[Check]:
     return stack.judge(seen, host or machine(), from_inventory(expect))
 
 
-def results(
-    seen: StackFacts, host: Machine | None = None, expect: dict[str, Any] | None = None
-) -> dict[str, str]:
+def results(seen: StackFacts, host: Machine | None = None, expect: dict[str, Any] | None = None) -> dict[str, str]:
     return {f"{one.id} {one.subject}": one.result for one in judge(seen, host, expect)}
 
 
-def bad(
-    seen: StackFacts, host: Machine | None = None, expect: dict[str, Any] | None = None
-) -> dict[str, str]:
+def bad(seen: StackFacts, host: Machine | None = None, expect: dict[str, Any] | None = None) -> dict[str, str]:
     return {k: v for k, v in results(seen, host, expect).items() if v in ("fail", "unknown")}
 
 
@@ -140,20 +128,14 @@ def test_a_healthy_host_has_no_findings(seen: StackFacts) -> None:
 
 
 FAULTS = [
-    pytest.param(
-        {"mlx5": Reading("")}, {"stack.rdma.loaded mlx5_core": "fail"}, id="the kernel's own driver"
-    ),
+    pytest.param({"mlx5": Reading("")}, {"stack.rdma.loaded mlx5_core": "fail"}, id="the kernel's own driver"),
     pytest.param(
         {"mlx5": Reading("24.10-1.1.4")},
         {"stack.rdma.loaded mlx5_core": "fail"},
         id="the release before is still loaded",
     ),
-    pytest.param(
-        {"mlx5": ABSENT}, {"stack.rdma.loaded mlx5_core": "fail"}, id="the driver is not loaded"
-    ),
-    pytest.param(
-        {"mlx5": DENIED}, {"stack.rdma.loaded mlx5_core": "unknown"}, id="nobody may look at it"
-    ),
+    pytest.param({"mlx5": ABSENT}, {"stack.rdma.loaded mlx5_core": "fail"}, id="the driver is not loaded"),
+    pytest.param({"mlx5": DENIED}, {"stack.rdma.loaded mlx5_core": "unknown"}, id="nobody may look at it"),
     pytest.param(
         {"packages": packages({**VENDOR, "mlnx-ofed-all": "24.10-1.1.4.0"})},
         {"stack.rdma.single host": "fail"},
@@ -174,9 +156,7 @@ FAULTS = [
         {"stack.rdma.single host": "fail"},
         id="two libibverbs",
     ),
-    pytest.param(
-        {"verbs": DENIED}, {"stack.rdma.single host": "unknown"}, id="libraries cannot be listed"
-    ),
+    pytest.param({"verbs": DENIED}, {"stack.rdma.single host": "unknown"}, id="libraries cannot be listed"),
     pytest.param(
         {
             "packages": packages(
@@ -301,9 +281,7 @@ BUILT = [
 
 
 @pytest.mark.parametrize(("dkms", "told"), BUILT)
-def test_the_cause_of_a_missing_module_is_what_dkms_knows(
-    dkms: tuple[Dkms, ...], told: str
-) -> None:
+def test_the_cause_of_a_missing_module_is_what_dkms_knows(dkms: tuple[Dkms, ...], told: str) -> None:
     seen = facts(files=Reading({"nvidia": "extra/nvidia.ko"}), dkms=Reading(dkms))
     assert bad(seen) == {"stack.kmod.built mlx5_core": "fail"}
     assert told in cause(seen, "stack.kmod.built")
@@ -334,12 +312,8 @@ PATHS = [
         "built without the RDMA stack's peer memory",
         id="peermem loaded, not registered",
     ),
-    pytest.param(
-        Reading(Driver("580.105.08", True)), "5.4.0-216-generic", peer(), "too old", id="old kernel"
-    ),
-    pytest.param(
-        Reading(Driver("510.47.03", True)), KERNEL, peer(), "driver 510.47.03", id="old driver"
-    ),
+    pytest.param(Reading(Driver("580.105.08", True)), "5.4.0-216-generic", peer(), "too old", id="old kernel"),
+    pytest.param(Reading(Driver("510.47.03", True)), KERNEL, peer(), "driver 510.47.03", id="old driver"),
 ]
 
 
@@ -405,9 +379,7 @@ def test_a_host_without_nccl_is_not_judged_for_it() -> None:
 
 SKIPPED = [
     pytest.param(machine(simulated="HCAs"), facts(), "simulated node: HCAs", id="sandbox"),
-    pytest.param(
-        machine(gpus=Reading(()), pci=Reading((HCA,))), facts(), "no NVIDIA GPU", id="no GPU"
-    ),
+    pytest.param(machine(gpus=Reading(()), pci=Reading((HCA,))), facts(), "no NVIDIA GPU", id="no GPU"),
     pytest.param(
         machine(pci=Reading((CARD, NIC))),
         facts(devices=ABSENT, fabric=Reading(False), mlx5=ABSENT),
@@ -415,16 +387,12 @@ SKIPPED = [
         id="no HCA",
     ),
     pytest.param(machine(), facts(devices=ABSENT), "no RDMA device", id="no RDMA device"),
-    pytest.param(
-        machine(), facts(fabric=Reading(False)), "only Ethernet", id="only a management port"
-    ),
+    pytest.param(machine(), facts(fabric=Reading(False)), "only Ethernet", id="only a management port"),
 ]
 
 
 @pytest.mark.parametrize(("host", "seen", "told"), SKIPPED)
-def test_where_gpudirect_does_not_apply_it_is_skipped(
-    host: Machine, seen: StackFacts, told: str
-) -> None:
+def test_where_gpudirect_does_not_apply_it_is_skipped(host: Machine, seen: StackFacts, told: str) -> None:
     seen = replace(seen, driver=ABSENT, peer=peer())
     check = next(one for one in judge(seen, host) if one.id == "stack.gpudirect.path")
     assert (check.result, told in check.cause) == ("skip", True)
@@ -432,8 +400,8 @@ def test_where_gpudirect_does_not_apply_it_is_skipped(
 
 def test_nobody_knows_whether_the_ports_are_infiniband() -> None:
     seen = facts(fabric=DENIED, driver=CLOSED, peer=peer())
-    told = results(seen)
-    assert told["stack.gpudirect.path host"] == "unknown"
+    reported = results(seen)
+    assert reported["stack.gpudirect.path host"] == "unknown"
 
 
 def test_roce_rails_need_gpudirect_too() -> None:
@@ -445,8 +413,8 @@ def test_roce_rails_need_gpudirect_too() -> None:
 def test_a_host_without_hca_and_device_has_no_rdma_stack_to_judge() -> None:
     host = machine(pci=Reading((CARD, NIC)))
     seen = inbox(devices=ABSENT, packages=packages({}), mlx5=ABSENT, fabric=Reading(False))
-    told = {k: v for k, v in results(seen, host).items() if k.startswith("stack.rdma")}
-    assert set(told.values()) == {"skip"}
+    reported = {k: v for k, v in results(seen, host).items() if k.startswith("stack.rdma")}
+    assert set(reported.values()) == {"skip"}
 
 
 def test_nobody_can_tell_whether_there_are_hcas() -> None:
@@ -491,8 +459,8 @@ LOCK = {
 
 
 def locked(lock: dict[str, Any], seen: StackFacts | None = None) -> dict[str, str]:
-    told = results(seen or facts(), None, {"stack": lock})
-    return {k.split()[1]: v for k, v in told.items() if k.startswith("stack.lock.match")}
+    reported = results(seen or facts(), None, {"stack": lock})
+    return {k.split()[1]: v for k, v in reported.items() if k.startswith("stack.lock.match")}
 
 
 def test_a_driver_that_was_upgraded_by_hand_is_found_before_the_next_boot() -> None:
@@ -505,8 +473,8 @@ def test_a_driver_that_was_upgraded_by_hand_is_found_before_the_next_boot() -> N
 
 def of_lock(**bent: Any) -> dict[str, str]:
     lock = {"class": "h100", "matrix": "a" * 64, "current": "a" * 64, "stack": LOCK, **bent}
-    told = results(facts(), None, {"lock": lock})
-    return {k.partition("stack.lock.")[2]: v for k, v in told.items() if "stack.lock." in k}
+    reported = results(facts(), None, {"lock": lock})
+    return {k.partition("stack.lock.")[2]: v for k, v in reported.items() if "stack.lock." in k}
 
 
 def test_the_lock_beside_the_inventory_is_kept_to() -> None:
@@ -523,9 +491,9 @@ def test_a_host_that_the_lock_does_not_know_is_not_passed_over() -> None:
 
 def test_the_inventory_s_own_stack_goes_before_the_lock() -> None:
     lock = {"class": "h100", "matrix": "a", "current": "a", "stack": LOCK}
-    told = results(facts(), None, {"lock": lock, "stack": {"driver": "590"}})
-    assert told["stack.lock.match driver"] == "fail"
-    assert "stack.lock.match nccl" not in told
+    reported = results(facts(), None, {"lock": lock, "stack": {"driver": "590"}})
+    assert reported["stack.lock.match driver"] == "fail"
+    assert "stack.lock.match nccl" not in reported
 
 
 def test_the_cuda_that_jobs_bring_is_not_missed_on_the_host() -> None:
@@ -594,9 +562,7 @@ def test_a_newer_kernel_that_lacks_a_module_is_a_warning() -> None:
     assert (check.result, check.severity, check.subject) == ("fail", "warning", "nvidia")
     assert f"{LATER} has none" in check.observed
     chosen = judge(facts(next=following({}, "GRUB says 1>2")))
-    assert "may boot next (GRUB says 1>2)" in next(
-        one.expected for one in chosen if one.id == "stack.kmod.next"
-    )
+    assert "may boot next (GRUB says 1>2)" in next(one.expected for one in chosen if one.id == "stack.kmod.next")
 
 
 def test_a_newer_kernel_that_has_them_all_passes() -> None:
@@ -610,3 +576,16 @@ def test_which_kernel_boots_next_is_not_guessed() -> None:
     assert results(dark)["stack.kmod.next host"] == "unknown"
     inside = machine(container="podman")
     assert results(dark, inside)["stack.kmod.next host"] == "skip"
+
+
+@pytest.mark.parametrize(
+    ("verbs", "result"),
+    [
+        (Reading(("/usr/lib64/libibverbs.so.1",)), "unknown"),
+        (DENIED, "unknown"),
+        (Reading(()), "skip"),
+    ],
+)
+def test_a_libibverbs_without_a_package_is_not_skipped(verbs: Reading[tuple[str, ...]], result: str) -> None:
+    seen = inbox(packages=packages({"libnccl2": "2.28.7-1+cuda13.0"}), verbs=verbs)
+    assert results(seen)["stack.rdma.userspace libibverbs"] == result

@@ -6,10 +6,10 @@ from itertools import permutations
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._blame import blame
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.tcp import judge
-from ansible_collections.ibready.cluster.plugins.module_utils._tcp.tried import Host, Try
+from ansible_collections.ibready.cluster.plugins.module_utils._between.tcp.tried import Host, Try
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.blame import blame
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.tcp import judge
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 
 MEET = "fabric.tcp.rendezvous"
 RANGE = "fabric.tcp.range"
@@ -39,12 +39,8 @@ def only(kind: str, seen: list[Try], healthy: list[Try]) -> list[Try]:
     return [one if one.sample is (kind == RANGE) else well for one, well in both]
 
 
-def checks(
-    seen: list[Try], hosts: dict[str, Host] = HOSTS, size: int = 3
-) -> dict[tuple[str, str], Check]:
-    return {
-        (name, check.id): check for name, own in judge(hosts, seen, size).items() for check in own
-    }
+def checks(seen: list[Try], hosts: dict[str, Host] = HOSTS, size: int = 3) -> dict[tuple[str, str], Check]:
+    return {(name, check.id): check for name, own in judge(hosts, seen, size).items() for check in own}
 
 
 def bad(found: dict[tuple[str, str], Check]) -> dict[str, str]:
@@ -75,9 +71,7 @@ OUTCOMES = [
 
 
 @pytest.mark.parametrize(("outcome", "observed", "cause"), OUTCOMES)
-def test_a_closed_port_is_laid_at_its_own_host_with_a_cause_of_its_own(
-    outcome: str, observed: str, cause: str
-) -> None:
+def test_a_closed_port_is_laid_at_its_own_host_with_a_cause_of_its_own(outcome: str, observed: str, cause: str) -> None:
     found = checks(only(MEET, tries(to_b=outcome), tries()))
     assert bad(found) == {f"b {MEET}": "fail"}
     check = found["b", MEET]
@@ -126,8 +120,7 @@ def test_a_closed_range_says_how_many_ports_and_which() -> None:
 
 def test_one_closed_port_of_the_range_is_enough() -> None:
     seen = [
-        replace(one, outcome="dropped", ms=None) if (one.server, one.port) == ("c", 60999) else one
-        for one in tries()
+        replace(one, outcome="dropped", ms=None) if (one.server, one.port) == ("c", 60999) else one for one in tries()
     ]
     found = checks(seen)
     assert bad(found) == {f"c {RANGE}": "fail"}
@@ -174,16 +167,13 @@ def test_a_port_that_another_program_has_passes_and_says_whose_it_is() -> None:
     hosts = {**HOSTS, "b": replace(HOST, held={29500: "torchrun[42] on every address"})}
     found = checks(only(MEET, tries(to_b="connected"), tries()), hosts)
     assert bad(found) == {}
-    assert "torchrun[42] on every address has it, so only the way is proved" in (
-        found["b", MEET].observed
-    )
+    assert "torchrun[42] on every address has it, so only the way is proved" in (found["b", MEET].observed)
     assert "torchrun" not in found["a", MEET].observed
 
 
 def test_a_name_without_an_address_is_unknown_at_the_host_whose_it_is() -> None:
     seen = [
-        replace(one, said="Name or service not known") if one.server == "b" else one
-        for one in tries(to_b="unresolved")
+        replace(one, said="Name or service not known") if one.server == "b" else one for one in tries(to_b="unresolved")
     ]
     found = checks(seen)
     assert bad(found) == {f"b {MEET}": "unknown", f"b {RANGE}": "unknown"}
@@ -198,9 +188,7 @@ def test_a_host_without_a_resolver_is_unknown_itself() -> None:
 def untested(culprit: str, why: str) -> list[Try]:
     """Pairs with one host were not tested."""
     return [
-        replace(one, outcome="", ms=None, untested=why, culprit=culprit)
-        if culprit in (one.client, one.server)
-        else one
+        replace(one, outcome="", ms=None, untested=why, culprit=culprit) if culprit in (one.client, one.server) else one
         for one in tries()
     ]
 
@@ -238,9 +226,7 @@ def test_nothing_tried_is_unknown_everywhere() -> None:
         pytest.param({"a": replace(HOST, off="ibready_tcp is false")}, 3, "false", id="left out"),
     ],
 )
-def test_what_does_not_apply_is_skipped_with_its_reason(
-    hosts: dict[str, Host], size: int, why: str
-) -> None:
+def test_what_does_not_apply_is_skipped_with_its_reason(hosts: dict[str, Host], size: int, why: str) -> None:
     found = checks([], hosts, size)
     assert {check.result for check in found.values()} == {"skip"}
     assert all(why in check.cause for check in found.values())
@@ -264,13 +250,13 @@ def test_every_port_that_jobs_meet_at_is_a_subject_of_its_own() -> None:
         for c, s in ("ab", "ba")
         for port in (29500, 29501)
     ]
-    told = {
+    reported = {
         (name, check.subject): check.result
         for name, own in judge(hosts, seen, 2).items()
         for check in own
         if check.id == MEET
     }
-    assert told == {
+    assert reported == {
         ("a", "port 29500"): "pass",
         ("b", "port 29500"): "pass",
         ("a", "port 29501"): "pass",

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import marshal
+import os
 import subprocess
 import sys
 import zipfile
@@ -12,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _compiled
+from ansible_collections.ibready.cluster.plugins.module_utils._ground import compiled
+from tests.unit.on_disk import damaged
 
 PACKAGE = "ansible_collections/ibready/cluster/plugins/module_utils"
 DOTTED = PACKAGE.replace("/", ".")
@@ -48,7 +52,7 @@ def payload(path: Path, said: str = "one") -> Path:
         archive.writestr(f"{PACKAGE}/_two/__init__.py", "")
         archive.writestr(f"{PACKAGE}/_one.py", f"SAID = {said!r}\n")
         archive.writestr(f"{PACKAGE}/_two/three.py", "def f():\n    return 3\nSAID = f()\n")
-        archive.write(str(_compiled.__file__), f"{PACKAGE}/_compiled.py")
+        archive.write(str(compiled.__file__), f"{PACKAGE}/_compiled.py")
     return path
 
 
@@ -58,9 +62,10 @@ def call(archive: Path, folder: Path) -> dict[str, Any]:
         capture_output=True,
         text=True,
         check=True,
+        timeout=60,
     )
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+    reported: dict[str, Any] = json.loads(done.stdout)
+    return reported
 
 
 @pytest.fixture
@@ -88,9 +93,7 @@ def test_what_is_imported_is_compiled_once_and_then_not_again(tmp_path: Path, fo
     assert second["source"] == "SAID = 'one'\n"
 
 
-def test_a_changed_source_is_compiled_again_and_the_others_are_not(
-    tmp_path: Path, folder: Path
-) -> None:
+def test_a_changed_source_is_compiled_again_and_the_others_are_not(tmp_path: Path, folder: Path) -> None:
     call(payload(tmp_path / "one.zip"), folder)
 
     changed = payload(tmp_path / "two.zip", said="two")
@@ -108,9 +111,7 @@ def test_only_we_may_read_and_write_what_is_kept(tmp_path: Path, folder: Path) -
 
 
 @pytest.mark.parametrize("which", ["the folder", "the file"])
-def test_what_others_could_have_written_is_not_run(
-    tmp_path: Path, folder: Path, which: str
-) -> None:
+def test_what_others_could_have_written_is_not_run(tmp_path: Path, folder: Path, which: str) -> None:
     archive = payload(tmp_path / "one.zip")
     call(archive, folder)
     (folder if which == "the folder" else kept(folder)).chmod(0o722)
@@ -127,25 +128,54 @@ def test_a_link_in_place_of_the_folder_is_not_followed(tmp_path: Path, folder: P
     assert len(call(archive, link)["compiled"]) == 3
 
 
-@pytest.mark.parametrize("text", [b"", b"x", b"N", b"{"], ids=["empty", "odd", "none", "cut"])
-def test_what_cannot_be_read_back_is_compiled_and_kept_again(
-    tmp_path: Path, folder: Path, text: bytes
+@given(data=st.data())
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_damaged_file_ends_no_module_and_is_whole_again_afterwards(tmp_path: Path, data: st.DataObject) -> None:
+    archive, folder = payload(tmp_path / "one.zip"), tmp_path / "code"
+    call(archive, folder)
+    kept(folder).write_bytes(data.draw(damaged(kept(folder).read_bytes())))
+
+    assert call(archive, folder)["said"] == ["one", 3]
+    assert call(archive, folder)["compiled"] == []
+
+
+def test_of_a_damaged_file_nothing_is_read_wherever_the_damage_is(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    call(payload(tmp_path / "one.zip"), folder)
+    whole = kept(folder).read_bytes()
+    file = kept(folder)
+    read: list[bytes] = []
+    monkeypatch.setattr(marshal, "loads", read.append)
+
+    for text in (
+        *(whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :] for at in range(len(whole))),
+        *(whole[:end] for end in range(len(whole))),
+    ):
+        file.write_bytes(text)
+        file.chmod(0o600)
+        assert compiled._read(str(folder)) == {}
+        assert not list(folder.iterdir())
+    assert read == []
+
+
+def test_a_pipe_in_place_of_the_file_is_not_waited_for(tmp_path: Path, folder: Path) -> None:
     archive = payload(tmp_path / "one.zip")
     call(archive, folder)
-    kept(folder).write_bytes(text)
+    file = kept(folder)
+    file.unlink()
+    os.mkfifo(file, 0o600)
 
     assert call(archive, folder)["said"] == ["one", 3]
     assert call(archive, folder)["compiled"] == []
 
 
 @pytest.mark.parametrize("value", [7, (7, 8), (7, 8, 9, 10), "text", None])
-def test_what_another_release_has_kept_is_compiled_again(
-    tmp_path: Path, folder: Path, value: object
-) -> None:
+def test_what_another_release_has_kept_is_compiled_again(tmp_path: Path, folder: Path, value: object) -> None:
     archive = payload(tmp_path / "one.zip")
     call(archive, folder)
-    kept(folder).write_bytes(marshal.dumps({f"{PACKAGE}/_one.py": value}))
+    body = marshal.dumps({f"{PACKAGE}/_one.py": value})
+    kept(folder).write_bytes(hashlib.sha256(body).digest() + body)
 
     assert call(archive, folder)["said"] == ["one", 3]
     assert call(archive, folder)["compiled"] == []
@@ -158,6 +188,6 @@ def test_a_place_where_nothing_can_be_kept_is_no_failure(tmp_path: Path) -> None
 def test_out_of_a_folder_nothing_is_changed() -> None:
     before = list(sys.meta_path)
 
-    _compiled.use()
+    compiled.use()
 
     assert sys.meta_path == before

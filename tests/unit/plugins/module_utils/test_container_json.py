@@ -7,19 +7,15 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils._container import docker, jsonedit
-from ansible_collections.ibready.cluster.plugins.module_utils._container.jsontext import (
-    JsonError,
-    parse,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._container.model import Wish
+from ansible_collections.ibready.cluster.plugins.module_utils._act.container import docker, jsonedit
+from ansible_collections.ibready.cluster.plugins.module_utils._act.container.jsonedit import JsonError, parse
+from ansible_collections.ibready.cluster.plugins.module_utils._act.container.model import Desired
 
 PATH = "/etc/docker/daemon.json"
-ALL = Wish(memlock=-1, nofile=4096, shm_size="8g", cdi=True, nvidia=True)
-NOTHING = Wish(memlock=None, nofile=None, shm_size="", cdi=False)
+ALL = Desired(memlock=-1, nofile=4096, shm_size="8g", cdi=True, nvidia=True)
+NOTHING = Desired(memlock=None, nofile=None, shm_size="", cdi=False)
 OURS = ("default-ulimits", "default-shm-size", "features", "runtimes")
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -52,9 +48,7 @@ def written(value: Any, draw: st.DataObject) -> str:
     """JSON with blanks wherever they may be, and escapes where they need not be."""
     blank = draw.draw(st.sampled_from(["", " ", "\n", "\t \r\n"]))
     if isinstance(value, dict):
-        inner = f",{blank}".join(
-            f"{json.dumps(key)}{blank}:{blank}{written(one, draw)}" for key, one in value.items()
-        )
+        inner = f",{blank}".join(f"{json.dumps(key)}{blank}:{blank}{written(one, draw)}" for key, one in value.items())
         return f"{{{blank}{inner}{blank}}}"
     if isinstance(value, list):
         return f"[{blank}{f',{blank}'.join(written(one, draw) for one in value)}{blank}]"
@@ -75,9 +69,7 @@ def test_only_our_keys_change(site: dict[str, Any], data: st.DataObject) -> None
     assert (after["default-shm-size"], after["features"]["cdi"]) == ("8g", True)
     for ours, mine in (("default-ulimits", {"memlock", "nofile"}), ("features", {"cdi"})):
         rest = {key: one for key, one in after[ours].items() if key not in mine}
-        assert shown(rest) == shown(
-            {key: one for key, one in site.get(ours, {}).items() if key not in mine}
-        )
+        assert shown(rest) == shown({key: one for key, one in site.get(ours, {}).items() if key not in mine})
     # To the byte, and in their order.
     before, new = parse(text), parse(made.after)
     kept = [text[one.start : one.end] for one in before.members if one.key not in OURS]
@@ -95,16 +87,14 @@ def test_what_was_set_can_be_taken_back(site: dict[str, Any], data: st.DataObjec
     back = docker.plan(PATH, first.after, NOTHING, "26.1.5", first.record)
     assert back.after is not None
     emptied = {key for key in ("default-ulimits", "features") if site.get(key) == {}}
-    assert shown(json.loads(back.after)) == shown(
-        {key: one for key, one in site.items() if key not in emptied}
-    )
+    assert shown(json.loads(back.after)) == shown({key: one for key, one in site.items() if key not in emptied})
     assert back.record == {}
 
 
 @given(SITES, st.data())
 def test_a_part_more_and_a_part_less(site: dict[str, Any], data: st.DataObject) -> None:
     text = written(site, data)
-    some = Wish(memlock=-1, nofile=None, shm_size="", cdi=True)
+    some = Desired(memlock=-1, nofile=None, shm_size="", cdi=True)
     first = docker.plan(PATH, text, some, "26.1.5", {})
     second = docker.plan(PATH, first.after, ALL, "26.1.5", first.record)
     third = docker.plan(PATH, second.after, some, "26.1.5", second.record)

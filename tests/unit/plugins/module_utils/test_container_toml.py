@@ -9,22 +9,11 @@ import tomllib
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils._container import (
-    containerd,
-    podman,
-    tomltext,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._container.model import (
-    EngineError,
-    Wish,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._container.tomltext import (
-    Toml,
-    TomlError,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._act.container import containerd, podman, tomltext
+from ansible_collections.ibready.cluster.plugins.module_utils._act.container.model import Desired, EngineError
+from ansible_collections.ibready.cluster.plugins.module_utils._act.container.tomltext import Toml, TomlError
 
 CONFIG = "/etc/containerd/config.toml"
 CRI = "io.containerd.grpc.v1.cri"
@@ -99,10 +88,10 @@ def tables(draw: st.DrawFn) -> str:
     return text if draw(st.booleans()) else text.rstrip("\n")
 
 
-def plan(text: str | None, wish: Wish | None = None, **given: Any) -> Any:
+def plan(text: str | None, wish: Desired | None = None, **given: Any) -> Any:
     dump = tomltext.parse(given.get("dump", DUMP))
     record = given.get("record", {})
-    return containerd.plan(CONFIG, text, dump, wish or Wish(), "1.7.24", record)
+    return containerd.plan(CONFIG, text, dump, wish or Desired(), "1.7.24", record)
 
 
 @given(tables())
@@ -116,7 +105,7 @@ def test_only_our_key_changes(text: str) -> None:
     assert made.after.replace(made.record["block"], "", 1) == text
     again = plan(made.after, dump=DUMP.replace("false", "true"), record=made.record)
     assert (again.changed, again.record) == (False, made.record)
-    back = plan(made.after, Wish(cdi=False), record=made.record)
+    back = plan(made.after, Desired(cdi=False), record=made.record)
     assert back.after == text
 
 
@@ -158,13 +147,13 @@ def test_a_value_of_the_site_gives_way_and_comes_back() -> None:
     made = plan(text)
     assert "enable_cdi = true # why" in made.after
     assert [(one.before, one.after) for one in made.overridden] == [("false", "true")]
-    assert plan(made.after, Wish(cdi=False), record=made.record).after == text
+    assert plan(made.after, Desired(cdi=False), record=made.record).after == text
 
 
 def test_without_a_file_there_is_one_of_the_engines_format() -> None:
     made = plan(None)
     assert tomllib.loads(made.after) == {"version": 2, "plugins": {CRI: {"enable_cdi": True}}}
-    assert plan(made.after, Wish(cdi=False), record=made.record).after is None
+    assert plan(made.after, Desired(cdi=False), record=made.record).after is None
 
 
 @pytest.mark.parametrize(
@@ -226,9 +215,9 @@ def test_the_rest_of_a_dump_is_compared() -> None:
 OURS = "/etc/containers/containers.conf.d/90-ibready.conf"
 
 
-def conf(wish: Wish | None = None, **others: str) -> Any:
+def conf(wish: Desired | None = None, **others: str) -> Any:
     places = {f"/etc/containers/containers.conf.d/{name}.conf": one for name, one in others.items()}
-    return podman.plan(OURS, None, places, wish or Wish(shm_size="8g"))
+    return podman.plan(OURS, None, places, wish or Desired(shm_size="8g"))
 
 
 def limits(made: Any) -> list[str]:
@@ -240,13 +229,13 @@ def test_podman_gets_a_file_of_its_own() -> None:
     made = conf()
     assert limits(made) == ["memlock=-1:-1", "nofile=1048576:1048576"]
     assert tomllib.loads(made.after)["containers"]["shm_size"] == str(8 * 1024**3)
-    assert not podman.plan(OURS, made.after, {}, Wish(shm_size="8g")).changed
-    assert podman.plan(OURS, made.after, {}, Wish(None, None)).after is None
+    assert not podman.plan(OURS, made.after, {}, Desired(shm_size="8g")).changed
+    assert podman.plan(OURS, made.after, {}, Desired(None, None)).after is None
 
 
 def test_other_limits_of_the_site_are_taken_along() -> None:
     site = '[containers]\ndefault_ulimits = ["nproc=5:6", "memlock=1:1"]\nshm_size = "1g"\n'
-    made = podman.plan(OURS, None, {"/etc/containers/containers.conf": site}, Wish(shm_size="8g"))
+    made = podman.plan(OURS, None, {"/etc/containers/containers.conf": site}, Desired(shm_size="8g"))
     assert limits(made) == ["nproc=5:6", "memlock=-1:-1", "nofile=1048576:1048576"]
     assert [(one.key, one.before) for one in made.overridden] == [
         ("default_ulimits.memlock", "memlock=1:1"),
@@ -263,8 +252,7 @@ def test_a_list_that_is_added_to_an_earlier_one() -> None:
 def test_a_file_that_podman_reads_after_ours_is_named() -> None:
     made = conf(**{"99-site": '[containers]\nshm_size = "1g"\n'})
     assert made.left == {
-        "shm_size": "/etc/containers/containers.conf.d/99-site.conf, which podman reads after "
-        "ours, sets it"
+        "shm_size": "/etc/containers/containers.conf.d/99-site.conf, which podman reads after ours, sets it"
     }
 
 

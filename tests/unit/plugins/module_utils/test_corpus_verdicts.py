@@ -11,23 +11,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _verify
-from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    FAIL,
-    UNKNOWN,
-    Check,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Bundle
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Bundle
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, UNKNOWN, Check
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import names
-from tests.unit.corpus import (
-    CORPUS,
-    ERRATA,
-    sidecars,
-    text_of,
-    tools,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
+from tests.unit.corpus import CORPUS, ERRATA, sidecars, text_of, tools
 
 # Recordings under another name than that of their evidence.
 EVIDENCE = {
@@ -49,9 +39,9 @@ def counted(request: pytest.FixtureRequest) -> Iterator[Counter[str]]:
     """How many samples of each tool were judged right; printed at the end, past the capture."""
     seen: Counter[str] = Counter()
     yield seen
-    told = ", ".join(f"{tool} {count}" for tool, count in sorted(seen.items()))
+    reported = ", ".join(f"{tool} {count}" for tool, count in sorted(seen.items()))
     with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
-        print(f"\ncorpus: {seen.total()} samples judged as their sidecars say: {told}")
+        print(f"\ncorpus: {seen.total()} samples judged as their sidecars say: {reported}")
 
 
 def judge(place: Path) -> list[Check]:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _command, _paths
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import (
     Bundle,
     Evidence,
     Live,
@@ -19,6 +18,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
     Output,
     Unavailable,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._ground import command, paths
 
 Tool = Callable[[str], Path]
 
@@ -42,7 +42,7 @@ def ibstat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tool:
 @pytest.fixture
 def no_sbin(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep a really installed ibstat out of the way."""
-    monkeypatch.setattr(_command, "_MORE_PATH", ())
+    monkeypatch.setattr(command, "_MORE_PATH", ())
 
 
 def bundle_with(directory: Path, files: dict[str, str]) -> Bundle:
@@ -68,9 +68,7 @@ class TestLiveCommands:
         ibstat('printf "%s|" "$@"')
         assert Live().run("ibstat", "-p", "a b;$(id)").stdout == "-p|a b;$(id)|"
 
-    def test_the_tool_speaks_the_c_locale(
-        self, ibstat: Tool, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_the_tool_speaks_the_c_locale(self, ibstat: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
         monkeypatch.setenv("LANGUAGE", "de")
         ibstat('echo "$LC_ALL,$LANGUAGE"')
@@ -85,20 +83,16 @@ class TestLiveCommands:
         ibstat(r"printf 'a\377b'")
         assert Live().run("ibstat").stdout == "a\ufffdb"
 
-    def test_the_sbin_directories_are_searched_as_well(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_the_sbin_directories_are_searched_as_well(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         tool = tmp_path / "ibstat"
         tool.write_text("#!/bin/sh\necho from sbin\n")
         tool.chmod(0o755)
         monkeypatch.setenv("PATH", "/nowhere")
-        monkeypatch.setattr(_command, "_MORE_PATH", (str(tmp_path),))
+        monkeypatch.setattr(command, "_MORE_PATH", (str(tmp_path),))
         assert Live().run("ibstat").stdout == "from sbin\n"
 
     @pytest.mark.usefixtures("no_sbin")
-    def test_the_working_directory_is_not_searched(
-        self, ibstat: Tool, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_the_working_directory_is_not_searched(self, ibstat: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(ibstat("echo found").parent)
         monkeypatch.setenv("PATH", ":.:/nowhere")
         with pytest.raises(Unavailable, match="not installed"):
@@ -151,25 +145,21 @@ class TestLiveCommands:
             Live(timeout=0.3).run("ibstat")
         assert time.monotonic() - began < 10
 
-    def test_the_children_of_a_hanging_tool_are_ended_too(
-        self, ibstat: Tool, tmp_path: Path
-    ) -> None:
+    def test_the_children_of_a_hanging_tool_are_ended_too(self, ibstat: Tool, tmp_path: Path) -> None:
         ibstat(f"sleep 60 & echo $! > {tmp_path}/child; wait")
         with pytest.raises(Unavailable):
             Live(timeout=0.5).run("ibstat")
         child = int((tmp_path / "child").read_text())
         assert ended(child)
 
-    def test_an_endless_answer_is_refused(
-        self, ibstat: Tool, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(_command, "LIMIT", 100_000)
+    def test_an_endless_answer_is_refused(self, ibstat: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(command, "LIMIT", 100_000)
         ibstat("exec cat /dev/zero")
         with pytest.raises(Unavailable, match="printed more than"):
             Live(timeout=20).run("ibstat")
 
     def test_the_limit_is_8_mib(self) -> None:
-        assert _paths.LIMIT == 8 * 1024 * 1024
+        assert paths.LIMIT == 8 * 1024 * 1024
 
 
 def ended(pid: int) -> bool:
@@ -241,11 +231,9 @@ class TestFiles:
         with pytest.raises(Unavailable, match="not a regular file"):
             evidence.read("/fifo")
 
-    def test_a_huge_file_is_refused(
-        self, tree: tuple[Evidence, Path], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_huge_file_is_refused(self, tree: tuple[Evidence, Path], monkeypatch: pytest.MonkeyPatch) -> None:
         evidence, root = tree
-        monkeypatch.setattr(_paths, "LIMIT", 10)
+        monkeypatch.setattr(paths, "LIMIT", 10)
         (root / "log").write_text("x" * 11)
         with pytest.raises(Unavailable, match="holds more than"):
             evidence.read("/log")
@@ -265,9 +253,7 @@ class TestFiles:
             with pytest.raises(Unavailable, match="not an absolute path"):
                 look(path)
 
-    def test_a_name_that_cannot_be_encoded_is_unavailable(
-        self, tree: tuple[Evidence, Path]
-    ) -> None:
+    def test_a_name_that_cannot_be_encoded_is_unavailable(self, tree: tuple[Evidence, Path]) -> None:
         evidence, _root = tree
         with pytest.raises(Unavailable):
             evidence.read("/\ud800")
@@ -299,9 +285,7 @@ class TestBundleCommands:
             pytest.param(("-d",), id="with an option only"),
         ],
     )
-    def test_a_call_with_arguments_is_not_answered_without_them(
-        self, tmp_path: Path, args: tuple[str, ...]
-    ) -> None:
+    def test_a_call_with_arguments_is_not_answered_without_them(self, tmp_path: Path, args: tuple[str, ...]) -> None:
         bundle = bundle_with(tmp_path, recorded("sminfo", "plain"))
         with pytest.raises(Unavailable, match=r"sminfo@.*: not in the bundle"):
             bundle.run("sminfo", *args)
@@ -319,9 +303,7 @@ class TestBundleCommands:
         assert bundle.run("ibstat") == Output(0, "out", "")
 
     @pytest.mark.parametrize("rc", ["", "ok", "0x1", "1 2", "٣", "1.0"])
-    def test_an_exit_status_that_is_not_decimal_is_unavailable(
-        self, tmp_path: Path, rc: str
-    ) -> None:
+    def test_an_exit_status_that_is_not_decimal_is_unavailable(self, tmp_path: Path, rc: str) -> None:
         bundle = bundle_with(tmp_path, recorded("ibstat", "out", rc=rc))
         with pytest.raises(Unavailable, match="exit status in the bundle is not a number"):
             bundle.run("ibstat")
@@ -342,9 +324,7 @@ class TestBundleWalls:
             pytest.param("/etc", (), id="name is a path"),
         ],
     )
-    def test_a_command_does_not_lead_out(
-        self, tmp_path: Path, name: str, args: tuple[str, ...]
-    ) -> None:
+    def test_a_command_does_not_lead_out(self, tmp_path: Path, name: str, args: tuple[str, ...]) -> None:
         bundle = bundle_with(tmp_path / "bundle", recorded("ibstat"))
         bundle_with(tmp_path, {f"bundle/outside/{part}": "0" for part in ("rc", "stdout")})
         with pytest.raises(Unavailable, match="not a name"):

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _evidence_given, _paths
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Missing, Unavailable
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Cached, Live
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence_given import Given
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import given
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.given import Given
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Cached, Live
+from ansible_collections.ibready.cluster.plugins.module_utils._ground import paths
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Missing, Unavailable
 
 
 def test_a_given_output_is_its_files_text_and_the_rest_is_the_hosts(tmp_path: Path) -> None:
@@ -43,14 +44,12 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
         Given(Live(), {"nccl_log": str(tmp_path / "none")}).run("nccl_log")
 
 
-def test_a_log_may_be_longer_than_other_files_and_not_endless(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_may_be_longer_than_other_files_and_not_endless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "job.log"
-    path.write_bytes(b"x" * (_paths.LIMIT + 1))
-    assert len(Given(Live(), {"nccl_log": str(path)}).run("nccl_log").stdout) == _paths.LIMIT + 1
+    path.write_bytes(b"x" * (paths.LIMIT + 1))
+    assert len(Given(Live(), {"nccl_log": str(path)}).run("nccl_log").stdout) == paths.LIMIT + 1
     with pytest.raises(Unavailable, match="holds more than 8 MiB"):
-        _paths.read_regular(str(path), "log")
-    monkeypatch.setattr(_evidence_given, "LIMIT", 1024 * 1024)
+        paths.read_regular(str(path), "log")
+    monkeypatch.setattr(given, "LIMIT", 1024 * 1024)
     with pytest.raises(Unavailable, match="holds more than 1 MiB"):
         Given(Live(), {"nccl_log": str(path)}).run("nccl_log")

@@ -4,18 +4,17 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
-from ansible_collections.ibready.cluster.plugins.module_utils._excerpt import (
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.excerpt import (
     CHARACTERS,
     GAP,
     LINES,
     Text,
     excerpt,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._redact import MASK
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.redact import MASK
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 
 IBSTAT = "\n".join(
     f"""CA 'mlx5_{number}'
@@ -73,8 +72,8 @@ def test_of_a_long_output_the_line_of_the_subject_is_quoted_below_its_name() -> 
 
 def test_a_name_that_begins_like_another_is_not_taken_for_it() -> None:
     down = finding("ib.port.physical_state", "mlx5_10/1", "Disabled")
-    told = excerpt(command("ibstat", IBSTAT), down)
-    assert told == "CA 'mlx5_10'\n...\n\t\tPhysical state: Disabled"
+    reported = excerpt(command("ibstat", IBSTAT), down)
+    assert reported == "CA 'mlx5_10'\n...\n\t\tPhysical state: Disabled"
 
 
 def test_a_subject_that_is_not_there_is_not_quoted() -> None:
@@ -132,8 +131,8 @@ IBLINKINFO = """Switch: 0xfc6a1c0300a1b2c0 MF0;leaf-1:
 
 def test_of_an_hca_with_two_ports_the_right_one_is_quoted() -> None:
     slow = finding("ib.port.rate", "mlx5_0/2", "100 Gb/s")
-    told = excerpt(command("ibstatus", IBSTATUS), slow)
-    assert told.splitlines() == [
+    reported = excerpt(command("ibstatus", IBSTATUS), slow)
+    assert reported.splitlines() == [
         "Infiniband device 'mlx5_0' port 2 status:",
         GAP,
         "\trate:\t\t 100 Gb/sec",
@@ -142,8 +141,8 @@ def test_of_an_hca_with_two_ports_the_right_one_is_quoted() -> None:
 
 def test_of_a_switch_the_port_of_its_own_end_is_quoted() -> None:
     slow = finding("fabric.link.speed", "MF0;leaf-1/7", "25.78 Gbps")
-    told = excerpt(command("iblinkinfo", IBLINKINFO), slow).splitlines()
-    assert told == [IBLINKINFO.splitlines()[at] if at >= 0 else GAP for at in (0, -1, 2)]
+    reported = excerpt(command("iblinkinfo", IBLINKINFO), slow).splitlines()
+    assert reported == [IBLINKINFO.splitlines()[at] if at >= 0 else GAP for at in (0, -1, 2)]
 
 
 def test_what_was_asked_about_another_port_is_not_quoted() -> None:
@@ -163,8 +162,8 @@ def test_another_hca_with_the_same_value_is_not_quoted() -> None:
 
 def test_of_a_short_output_the_line_of_the_subject_is_quoted() -> None:
     said = command("rdma link", "link mlx5_0/1 state ACTIVE\nlink mlx5_1/1 state DOWN\n")
-    told = excerpt(said, finding("ib.port.idle", "mlx5_1/1", "Down"))
-    assert told == "link mlx5_1/1 state DOWN"
+    reported = excerpt(said, finding("ib.port.idle", "mlx5_1/1", "Down"))
+    assert reported == "link mlx5_1/1 state DOWN"
 
 
 def test_why_a_command_failed_is_quoted_for_the_host_alone() -> None:
@@ -176,9 +175,7 @@ def test_why_a_command_failed_is_quoted_for_the_host_alone() -> None:
 
 def test_a_part_of_a_word_relates_nothing() -> None:
     said = command("systemctl show", "Version=255\nDefaultLimitMEMLOCK=infinity\n")
-    assert not excerpt(
-        said, finding("host.limit.memlock", "slurmd.service", "64 KiB (hard 64 KiB)")
-    )
+    assert not excerpt(said, finding("host.limit.memlock", "slurmd.service", "64 KiB (hard 64 KiB)"))
     assert not excerpt(said, finding("nccl.conf.harm", "/etc/environment:4", "A=1, in a file"))
 
 
@@ -215,8 +212,8 @@ def test_a_short_answer_that_names_nothing_of_the_finding_is_not_quoted() -> Non
 
 def test_secrets_and_control_characters_are_not_quoted() -> None:
     text = Text("/proc/cmdline", (), "ro token=abc123 \x1b[31mred\x07 http://me:secret@proxy\n")
-    told = excerpt(text, finding("host.kernel.iommu", "host", "translates"))
-    assert told == f"ro token={MASK} ?[31mred? http://me:{MASK}@proxy"
+    reported = excerpt(text, finding("host.kernel.iommu", "host", "translates"))
+    assert reported == f"ro token={MASK} ?[31mred? http://me:{MASK}@proxy"
 
 
 @pytest.mark.parametrize("observed", ["", "?", "(", "\\", "[a-"])
@@ -228,11 +225,9 @@ def test_what_was_observed_is_no_pattern(observed: str) -> None:
 def test_whatever_a_host_says_little_is_quoted_and_nothing_is_made_up(
     text: str, subject: str, observed: str, things: list[str]
 ) -> None:
-    told = excerpt(
-        Text("/a/file", tuple(things), text), finding("ib.port.state", subject, observed)
-    )
-    assert len(told) <= CHARACTERS
-    assert told.count("\n") < LINES
-    if told.isascii() and MASK not in told and "?" not in told:
-        lines = [one for one in told.removesuffix(GAP).split("\n") if one]
+    reported = excerpt(Text("/a/file", tuple(things), text), finding("ib.port.state", subject, observed))
+    assert len(reported) <= CHARACTERS
+    assert reported.count("\n") < LINES
+    if reported.isascii() and MASK not in reported and "?" not in reported:
+        lines = [one for one in reported.removesuffix(GAP).split("\n") if one]
         assert all(one in text for one in lines if one != GAP)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import (
     ExpectationError,
     Expected,
     from_inventory,

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import fabric as judge
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import FAIL
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Output, Unavailable
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expectations
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import fabric
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.fabric import area, observe as fabric
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Output, Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import Expectations
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL
 
 RECORDINGS = Path(__file__).parents[2] / "recordings"
 # ibsim's ports could all be 12X, and nobody sells such cables.
@@ -67,7 +66,7 @@ def test_what_was_broken_is_found(tool: str, scenario: str) -> None:
     assert sidecars
     for sidecar in sidecars:
         facts = fabric.observe(One(tool, sidecar), Machine())  # type: ignore[arg-type]
-        checks = judge.judge(facts, Machine(), Expectations())
+        checks = area.judge(facts, Machine(), Expectations())
         found = {one.id for one in checks if one.result == FAIL} - {ALWAYS}
         assert found == FINDINGS[tool, scenario], sidecar.stem
 
@@ -75,7 +74,5 @@ def test_what_was_broken_is_found(tool: str, scenario: str) -> None:
 def test_a_lane_that_died_is_found_beside_what_ibsim_always_says() -> None:
     sidecar = next((RECORDINGS / "iblinkinfo").glob("*-degraded.json"))
     facts = fabric.observe(One("iblinkinfo", sidecar), Machine())  # type: ignore[arg-type]
-    checks = judge.judge(facts, Machine(), Expectations())
-    assert [one.subject for one in checks if one.id == ALWAYS and one.observed == "1X"] == [
-        "node3 ibsim1/1"
-    ]
+    checks = area.judge(facts, Machine(), Expectations())
+    assert [one.subject for one in checks if one.id == ALWAYS and one.observed == "1X"] == ["node3 ibsim1/1"]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _fabric_wait
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
+from ansible_collections.ibready.cluster.plugins.module_utils._act.reboot import fabric_wait as _fabric_wait
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Live
 from ansible_collections.ibready.cluster.plugins.modules import fabric_wait
 from tests.gauntlet.render import node, render
 from tests.gauntlet.tree import Tree
@@ -61,8 +61,8 @@ def test_the_fabric_manager_is_ready_when_no_gpu_waits() -> None:
     assert _fabric_wait.missing(hgx("active"), [], True) == []
     assert _fabric_wait.missing(hgx("failed"), [], True) == ["the fabric manager is failed"]
     early = hgx("active")
-    told = early.commands["nvsmi_xml"].stdout
-    early.command("nvsmi_xml", told.replace(">Completed<", ">In Progress<"))
+    reported = early.commands["nvsmi_xml"].stdout
+    early.command("nvsmi_xml", reported.replace(">Completed<", ">In Progress<"))
     assert "not yet in the NVLink fabric" in _fabric_wait.missing(early, [], True)[0]
 
 
@@ -73,9 +73,7 @@ def test_a_fabric_manager_that_cannot_be_asked_for_is_not_ready() -> None:
     assert "cannot be asked for" in _fabric_wait.missing(silent, [], True)[0]
 
 
-def test_it_waits_until_the_port_is_back(
-    tmp_path: Path, run_module: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_waits_until_the_port_is_back(tmp_path: Path, run_module: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     port(tmp_path, "mlx5_0/1", "2: INIT")
     monkeypatch.setattr("time.sleep", lambda _seconds: port(tmp_path, "mlx5_0/1", "4: ACTIVE"))
     done = run_module(fabric_wait.main, ports=["mlx5_0/1"], root=str(tmp_path))
@@ -91,5 +89,5 @@ def test_at_the_deadline_it_says_what_to_do(tmp_path: Path, run_module: Run) -> 
 
 
 def test_check_mode_looks_once(tmp_path: Path, run_module: Run) -> None:
-    told = run_module(fabric_wait.main, check=True, ports=["mlx5_0/1"], root=str(tmp_path))
-    assert told["missing"] == ["mlx5_0/1 is not there"]
+    reported = run_module(fabric_wait.main, check=True, ports=["mlx5_0/1"], root=str(tmp_path))
+    assert reported["missing"] == ["mlx5_0/1 is not there"]

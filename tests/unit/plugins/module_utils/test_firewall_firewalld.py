@@ -5,12 +5,10 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._firewall import firewalld
-from ansible_collections.ibready.cluster.plugins.module_utils._firewall.wanted import Wanted
+from ansible_collections.ibready.cluster.plugins.module_utils._act.firewall import firewalld
+from ansible_collections.ibready.cluster.plugins.module_utils._act.firewall.desired import Wanted
 
-BOTH = Wanted(
-    ("10.1.0.11", "10.1.0.12/31", "fd00::11"), ((22, 22), (32768, 60999)), ((4791, 4791),)
-)
+BOTH = Wanted(("10.1.0.11", "10.1.0.12/31", "fd00::11"), ((22, 22), (32768, 60999)), ((4791, 4791),))
 # As firewalld 2.3.1 prints them, running and permanent.
 RUNNING = """\
 ibready (active)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._firewall import nft_text
-from ansible_collections.ibready.cluster.plugins.module_utils._firewall.tool import FirewallError
-from ansible_collections.ibready.cluster.plugins.module_utils._firewall.wanted import Wanted
+from ansible_collections.ibready.cluster.plugins.module_utils._act.firewall import nft_text
+from ansible_collections.ibready.cluster.plugins.module_utils._act.firewall.desired import Wanted
+from ansible_collections.ibready.cluster.plugins.module_utils._act.firewall.tool import FirewallError
 
 HERE = Path(__file__).with_name("firewall")
 INPUT = nft_text.Table("inet", "filter")
@@ -38,9 +38,7 @@ def test_the_way_is_opened_where_the_site_closes_it() -> None:
     (base,) = recorded("closed").targets
     assert (str(base), base.policy, base.others, base.jumps) == ("inet filter input", "drop", 4, ())
     script = nft_text.opened(base, WANTED)
-    assert script[2] == (
-        "add element inet filter ibready_nodes4 { 10.0.0.0/24, 198.18.96.11, 198.18.96.12/31 }"
-    )
+    assert script[2] == ("add element inet filter ibready_nodes4 { 10.0.0.0/24, 198.18.96.11, 198.18.96.12/31 }")
     assert script[-1] == 'insert rule inet filter input jump ibready_input comment "ibready"'
     rules = [line for line in script if line.startswith("add rule")]
     assert len(rules) == 4
@@ -161,9 +159,7 @@ def test_tables_of_other_programs_are_left_alone() -> None:
     assert found == {"inet filter input": "", "ip filter INPUT": "iptables"}
     (target,) = recorded("iptables").targets
     assert target.table == INPUT
-    owned = bent(
-        "closed", '"name": "filter", "handle"', '"name": "filter", "flags": "owner", "handle"'
-    )
+    owned = bent("closed", '"name": "filter", "handle"', '"name": "filter", "flags": "owner", "handle"')
     assert (owned.targets, [one.owner for one in owned.bases]) == ((), ["another program"])
 
 

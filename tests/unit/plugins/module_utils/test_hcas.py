@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _hcas
 from ansible_collections.ibready.cluster.plugins.module_utils._data.hcas import HCAS
+from ansible_collections.ibready.cluster.plugins.module_utils._rails import hcas
 
 
 @pytest.mark.parametrize(
@@ -20,10 +20,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._data.hcas import 
         ("MT" + "9" * 40, "", "MT" + "9" * 40, 0.0),
     ],
 )
-def test_a_model_is_known_by_its_type_or_its_firmware(
-    ca_type: str, firmware: str, chip: str, most: float
-) -> None:
-    assert (_hcas.chip(ca_type, firmware), _hcas.most_gbps(ca_type)) == (chip, most)
+def test_a_model_is_known_by_its_type_or_its_firmware(ca_type: str, firmware: str, chip: str, most: float) -> None:
+    assert (hcas.chip(ca_type, firmware), hcas.most_gbps(ca_type)) == (chip, most)
 
 
 def test_every_model_is_there_once_and_says_where_it_is_known_from() -> None:

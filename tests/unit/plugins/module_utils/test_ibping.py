@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _ibping
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Output
-from ansible_collections.ibready.cluster.plugins.module_utils._ibping import Endpoint, Question
-from ansible_collections.ibready.cluster.plugins.module_utils._unit import UnitError
+from ansible_collections.ibready.cluster.plugins.module_utils._between import ibping
+from ansible_collections.ibready.cluster.plugins.module_utils._between.ibping import Endpoint, Question
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.unit import UnitError
+from tests.unit.units import is_active
 
 IBPING = "/usr/sbin/ibping"
 RAIL = Endpoint("mlx5_0", 1)
@@ -40,8 +41,8 @@ class Systemd:
         elif argv[:2] == ["systemctl", "is-active"]:
             if self.dies:
                 self.dies -= 1
-                return Output(3, "", "")
-            return Output(0 if argv[3] in self.units else 3, "", "")
+                return is_active(False)
+            return is_active(argv[2] in self.units)
         elif argv[0] == "journalctl":
             return Output(0, "ibping: iberror: failed: can't serve class 50\n", "")
         elif argv[0] == IBPING:
@@ -53,7 +54,7 @@ class Systemd:
 
 
 def start(systemd: Systemd, lease: int = 60) -> list[str]:
-    return _ibping.start(systemd, IBPING, [RAIL], lease, sleep=lambda _: None)
+    return ibping.start(systemd, IBPING, [RAIL], lease, sleep=lambda _: None)
 
 
 def test_a_server_carries_a_lease_and_is_restarted_only_when_it_crashes() -> None:
@@ -88,14 +89,14 @@ def test_no_systemd_is_an_error_that_says_so() -> None:
 
 def test_stop_leaves_other_units_alone_and_returns_what_it_stopped() -> None:
     systemd = Systemd(units={UNIT})
-    assert _ibping.stop(systemd, _ibping.running(systemd)) == [UNIT]
+    assert ibping.stop(systemd, ibping.running(systemd)) == [UNIT]
     assert systemd.units == set()
-    assert _ibping.stop(systemd, _ibping.running(systemd)) == []
+    assert ibping.stop(systemd, ibping.running(systemd)) == []
 
 
 def test_a_server_that_survives_stop_is_an_error() -> None:
     with pytest.raises(UnitError, match="still runs"):
-        _ibping.stop(Systemd(units={UNIT}, stuck=True), [UNIT])
+        ibping.stop(Systemd(units={UNIT}, stuck=True), [UNIT])
 
 
 ANSWERED = """
@@ -107,7 +108,7 @@ rtt min/avg/max = 0.010/0.020/0.090 ms
 
 def ask(prints: str, rc: int = 0) -> dict[str, Any]:
     question = Question(RAIL, 7, "mlx5_0/1", "n2")
-    return _ibping.ask(Systemd(prints=prints, rc=rc), IBPING, question, 50, 200, 15.0)
+    return ibping.ask(Systemd(prints=prints, rc=rc), IBPING, question, 50, 200, 15.0)
 
 
 def test_loss_is_data() -> None:
@@ -148,7 +149,7 @@ rtt min/avg/max = 0.000/0.000/0.000 ms
 def test_an_answer_to_another_question_is_untested(bent: tuple[str, str], why: str) -> None:
     question = Question(RAIL, 7, "mlx5_0/1", "n2", "n2.cluster.example")
     systemd = Systemd(prints=ANSWERED.replace(*bent))
-    answer = _ibping.ask(systemd, IBPING, question, 50, 200, 15.0)
+    answer = ibping.ask(systemd, IBPING, question, 50, 200, 15.0)
     assert why in answer["untested"]
     assert "sent" not in answer
 
@@ -167,7 +168,7 @@ def test_output_without_statistics_is_untested_never_no_loss(prints: str) -> Non
 
 def test_the_deadline_interrupts_so_that_ibping_prints_what_it_has() -> None:
     systemd = Systemd(prints=ANSWERED)
-    _ibping.ask(systemd, IBPING, Question(RAIL, 7, "r", "s"), 50, 200, 15.0)
+    ibping.ask(systemd, IBPING, Question(RAIL, 7, "r", "s"), 50, 200, 15.0)
     argv, timeout, interrupt = systemd.asked[-1]
     assert interrupt == 15.0
     assert timeout > interrupt
@@ -185,11 +186,11 @@ def test_the_deadline_interrupts_so_that_ibping_prints_what_it_has() -> None:
 )
 def test_what_is_no_port_is_refused(raw: dict[str, Any], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
-        _ibping.endpoint(raw)
+        ibping.endpoint(raw)
 
 
 @pytest.mark.parametrize("lid", [0, -1, 0xC000, 0xFFFF])
 def test_what_is_no_unicast_lid_is_refused(lid: int) -> None:
     raw = [{"device": "mlx5_0", "port": 1, "lid": lid, "rail": "", "server": ""}]
     with pytest.raises(ValueError, match="not a unicast LID"):
-        _ibping.parse_questions(raw)
+        ibping.parse_questions(raw)

@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
+from ansible_collections.ibready.cluster.plugins.module_utils._act.ipoib import desired, persist
+from ansible_collections.ibready.cluster.plugins.module_utils._act.ipoib.desired import IpoibError, Link
 from ansible_collections.ibready.cluster.plugins.module_utils._data import ipoib as data
 from ansible_collections.ibready.cluster.plugins.module_utils._data.managed_files import MANAGED
-from ansible_collections.ibready.cluster.plugins.module_utils._ipoib import files, keep, wish
-from ansible_collections.ibready.cluster.plugins.module_utils._ipoib.wish import IpoibError, Link
 
 PARENTS = {"mlx5_0/1": "ib0", "mlx5_1/1": "ibp9s0"}
 TWO: list[dict[str, Any]] = [
@@ -30,7 +29,7 @@ TWO: list[dict[str, Any]] = [
 
 
 def links(given: list[dict[str, Any]] = TWO, index: int | None = 11) -> tuple[Link, ...]:
-    return wish.read(given, data.DATAGRAM, "auto", index)
+    return desired.read(given, data.DATAGRAM, "auto", index)
 
 
 def ini(text: str) -> configparser.ConfigParser:
@@ -104,7 +103,7 @@ def test_a_number_has_to_be_said_where_it_is_needed() -> None:
 
 
 def test_networkd_has_a_device_for_each_partition() -> None:
-    texts = files.render(data.NETWORKD, links(), PARENTS)
+    texts = persist.render(data.NETWORKD, links(), PARENTS)
     folder = "/etc/systemd/network/60-ibready-"
     assert {path.replace(folder, "") for path in texts} == {
         "ib0.network",
@@ -122,17 +121,17 @@ def test_networkd_has_a_device_for_each_partition() -> None:
 
 
 def test_networkd_is_not_asked_for_what_it_leaves_aside() -> None:
-    keep.refuse_backend(data.NETWORKD, links([{"port": "mlx5_0/1"}]), 249)
+    persist.refuse_backend(data.NETWORKD, links([{"port": "mlx5_0/1"}]), 249)
     with pytest.raises(IpoibError, match="systemd 249 knows no partitions"):
-        keep.refuse_backend(data.NETPLAN, links(TWO[:1]), 249)
-    keep.refuse_backend(data.NETPLAN, links(TWO[:1]), 250)
+        persist.refuse_backend(data.NETPLAN, links(TWO[:1]), 249)
+    persist.refuse_backend(data.NETPLAN, links(TWO[:1]), 250)
     with pytest.raises(IpoibError, match="leaves a port's mode as it is"):
-        keep.refuse_backend(data.NETPLAN, links(TWO[1:]), 257)
-    keep.refuse_backend(data.MANAGER, links(TWO), 239)
+        persist.refuse_backend(data.NETPLAN, links(TWO[1:]), 257)
+    persist.refuse_backend(data.MANAGER, links(TWO), 239)
 
 
 def test_netplan_is_told_of_ports_and_networkd_of_partitions() -> None:
-    texts = files.render(data.NETPLAN, links(), PARENTS)
+    texts = persist.render(data.NETPLAN, links(), PARENTS)
     said = yaml.safe_load(texts.pop(data.NETPLAN_FILE))["network"]
     assert said["version"] == 2
     assert said["ethernets"]["ib0"] == {
@@ -152,7 +151,7 @@ def test_netplan_is_told_of_ports_and_networkd_of_partitions() -> None:
 
 
 def test_networkmanager_has_a_profile_for_each_interface() -> None:
-    texts = files.render(data.MANAGER, links(), PARENTS)
+    texts = persist.render(data.MANAGER, links(), PARENTS)
     path = "/etc/NetworkManager/system-connections/ibready-ib0.8001.nmconnection"
     child = ini(texts[path])
     assert dict(child["infiniband"]) == {
@@ -166,12 +165,12 @@ def test_networkmanager_has_a_profile_for_each_interface() -> None:
     own = ini(texts[path.replace(".8001", "")])
     assert (own["ipv4"]["method"], own["ipv6"]["address1"]) == ("manual", "fd00:1::b/64")
     assert len({ini(text)["connection"]["uuid"] for text in texts.values()}) == 3
-    assert files.mode(path) == 0o600, "NetworkManager leaves others aside"
+    assert persist.file_mode(path) == 0o600, "NetworkManager leaves others aside"
 
 
 def test_udev_names_the_port_and_not_its_partitions() -> None:
     given = [{"port": "mlx5_0/1", "name": "ib0", "pkeys": [{"pkey": 2}]}]
-    ((path, text),) = files.naming(links(given), {"mlx5_0/1": "0000:18:00.0"}).items()
+    ((path, text),) = persist.naming(links(given), {"mlx5_0/1": "0000:18:00.0"}).items()
     rule = ini(text)
     assert dict(rule["Match"]) == {
         "Path": "pci-0000:18:00.0",
@@ -185,8 +184,8 @@ def test_udev_names_the_port_and_not_its_partitions() -> None:
 @pytest.mark.parametrize("backend", data.BACKENDS)
 def test_every_file_is_found_again_and_managed(backend: str) -> None:
     named = [{**TWO[0], "name": "ib0"}, TWO[1]]
-    texts = files.render(backend, links(named), PARENTS)
-    texts |= files.naming(links(named), {"mlx5_0/1": "0000:18:00.0"})
+    texts = persist.render(backend, links(named), PARENTS)
+    texts |= persist.naming(links(named), {"mlx5_0/1": "0000:18:00.0"})
     for path in texts:
-        assert any(fnmatchcase(path, pattern) for pattern in files.globs(backend)), path
+        assert any(fnmatchcase(path, pattern) for pattern in persist.file_globs(backend)), path
         assert any(fnmatchcase(path, one.glob) for one in MANAGED), path

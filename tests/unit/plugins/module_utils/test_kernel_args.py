@@ -3,15 +3,12 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _kernel_args as args
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.host_kernel import _said
-from ansible_collections.ibready.cluster.plugins.module_utils._data.kernel_args import (
-    INTEL,
-    KERNEL_ARGS,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import machine
+from ansible_collections.ibready.cluster.plugins.module_utils._act.tuning import kernel_args as args
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.host.check_kernel import _said
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine import observe as machine
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._data.kernel_args import INTEL, KERNEL_ARGS
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from tests.gauntlet.render import boards, node, render
 
 
@@ -61,9 +58,7 @@ def test_every_fact_has_source_and_confidence() -> None:
 
 
 def test_the_operators_own_are_neither_doubled_nor_overruled() -> None:
-    found = args.plan(
-        ["iommu=pt", "init_on_alloc=0", "quiet"], ["quiet", "iommu=soft"], ["init_on_alloc=0"]
-    )
+    found = args.plan(["iommu=pt", "init_on_alloc=0", "quiet"], ["quiet", "iommu=soft"], ["init_on_alloc=0"])
     assert found.ours == ("init_on_alloc=0",)
     assert found.there == ("quiet",)
     assert found.kept == {"iommu=pt": "iommu=soft"}

@@ -8,20 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
-    Live,
-    Output,
-    Unavailable,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.kmods import (
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.host import boot
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack import kmods_gaps, observe_kmods
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.kmods_facts import (
     KernelTree,
     KmodFacts,
     Objects,
     ours,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._kmods import gaps
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import boot, kmods
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Live, Output, Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.dkms_status import Entry
 
 OLD, NEW = "6.1.0-39-amd64", "6.1.0-40-amd64"
@@ -61,9 +57,9 @@ def dep(root: Path, kernel: str, *paths: str) -> None:
 
 
 def test_where_the_running_kernel_boots_next_nothing_more_is_asked(tmp_path: Path) -> None:
-    found = kmods.observe(Host(a_host(tmp_path, OLD)))
+    found = observe_kmods.observe(Host(a_host(tmp_path, OLD)))
     assert found == KmodFacts(OLD, Reading(()))
-    assert gaps.find(found) == gaps.Found()
+    assert kmods_gaps.find(found) == kmods_gaps.Found()
 
 
 @pytest.mark.parametrize(
@@ -131,16 +127,16 @@ def test_the_newest_kernel_without_modules_is_what_boots(tmp_path: Path) -> None
     root = a_host(tmp_path, OLD)
     for name in (f"{NEW}.dpkg-new", f"{NEW}.old", "6.9.0~"):
         put(root, f"boot/vmlinuz-{name}")
-    assert gaps.find(kmods.observe(Host(root))) == gaps.Found()
+    assert kmods_gaps.find(observe_kmods.observe(Host(root))) == kmods_gaps.Found()
     put(root, f"boot/vmlinuz-{NEW}")
-    found = gaps.find(kmods.observe(Host(root)))
+    found = kmods_gaps.find(observe_kmods.observe(Host(root)))
     assert found.unknown == (f"/lib/modules/{NEW}/modules.dep: no such file",)
 
 
 def test_grubby_knows_best_and_what_it_says_amiss_is_no_answer(tmp_path: Path) -> None:
     root = a_host(tmp_path, OLD, NEW)
-    told = boot.candidates(Host(root, grubby_kernel=f"/boot/vmlinuz-{OLD}\n"))
-    assert told.kernels.value == (OLD,)
+    reported = boot.candidates(Host(root, grubby_kernel=f"/boot/vmlinuz-{OLD}\n"))
+    assert reported.kernels.value == (OLD,)
     silent = boot.candidates(Host(root, grubby_kernel="\n"))
     assert silent.kernels.value is None
     assert "grubby" in silent.kernels.why
@@ -148,7 +144,7 @@ def test_grubby_knows_best_and_what_it_says_amiss_is_no_answer(tmp_path: Path) -
 
 def test_without_boot_nothing_is_known(tmp_path: Path) -> None:
     put(tmp_path, "proc/sys/kernel/osrelease", OLD)
-    found = gaps.find(kmods.observe(Host(tmp_path)))
+    found = kmods_gaps.find(observe_kmods.observe(Host(tmp_path)))
     assert found.unknown == ("/boot: no such directory",)
 
 
@@ -158,7 +154,7 @@ def test_a_module_that_dkms_has_not_built_for_the_next_kernel(tmp_path: Path) ->
     dep(root, OLD, "updates/dkms/nvidia.ko.xz")
     put(root, "sys/module/nvidia/version")
     said = f"nvidia/580.95.05, {OLD}, x86_64: installed\n"
-    (gap,) = gaps.find(kmods.observe(Host(root, dkms_status=said))).gaps
+    (gap,) = kmods_gaps.find(observe_kmods.observe(Host(root, dkms_status=said))).gaps
     assert (gap.kind, gap.subject, gap.kernel) == ("headers", "nvidia/580.95.05", NEW)
     assert gap.required
     assert f"/lib/modules/{NEW}/build" in gap.cause
@@ -166,16 +162,16 @@ def test_a_module_that_dkms_has_not_built_for_the_next_kernel(tmp_path: Path) ->
     # The verification says it as well, and builds nothing when it is run again.
     assert f"`dkms install nvidia/580.95.05 -k {NEW}` then builds it" in gap.following
     put(root, f"lib/modules/{NEW}/build/Makefile")
-    (gap,) = gaps.find(kmods.observe(Host(root, dkms_status=said))).gaps
+    (gap,) = kmods_gaps.find(observe_kmods.observe(Host(root, dkms_status=said))).gaps
     assert (gap.kind, gap.following) == (
         "unbuilt",
         f"`dkms install nvidia/580.95.05 -k {NEW}`",
     )
-    assert gaps.find(kmods.observe(Host(root, dkms_status=said)), ["nvidia"]).gaps == ()
+    assert kmods_gaps.find(observe_kmods.observe(Host(root, dkms_status=said)), ["nvidia"]).gaps == ()
     put(root, f"var/lib/dkms/nvidia/580.95.05/{NEW}/x86_64/module/nvidia.ko.xz")
     dep(root, NEW, "updates/dkms/nvidia.ko.xz")
     done = said + f"nvidia/580.95.05, {NEW}, x86_64: installed\n"
-    assert gaps.find(kmods.observe(Host(root, dkms_status=done))) == gaps.Found()
+    assert kmods_gaps.find(observe_kmods.observe(Host(root, dkms_status=done))) == kmods_gaps.Found()
 
 
 def facts(*entries: Entry, files: dict[str, str] | None = None, built: str = "") -> KmodFacts:
@@ -217,7 +213,7 @@ THERE = Entry("vend", "1", NEW, "x86_64", "installed")
 def test_what_modprobe_finds_counts_and_not_dkms_word(
     entry: Entry, files: dict[str, str], built: str, says: str
 ) -> None:
-    found = gaps.find(facts(HERE, entry, files=files, built=built))
+    found = kmods_gaps.find(facts(HERE, entry, files=files, built=built))
     assert [says in one.cause for one in found.gaps] == ([True] if says else [])
 
 
@@ -225,7 +221,7 @@ def test_the_version_that_runs_counts_and_one_that_never_ran_is_only_told() -> N
     newer = Entry("vend", "2", "", "", "added")
     idle = Entry("idle", "1.10", "", "", "added")
     other = Entry("idle", "1.9", "", "", "added")
-    found = gaps.wanted(facts(HERE, newer, idle, other))
+    found = kmods_gaps.wanted(facts(HERE, newer, idle, other))
     assert [(str(one), required) for one, required in found] == [
         ("idle/1.10", False),
         ("vend/1", True),
@@ -243,13 +239,13 @@ def test_a_version_that_the_next_kernel_has_already(version: str, subjects: list
     there = Entry("vend", version, NEW, "x86_64", "installed")
     found = facts(HERE, there, files={"vend_core": "updates/vend_core.ko"})
     objects = (*found.objects, Objects("vend", version, NEW, Reading(("vend_core",))))
-    told = gaps.find(replace(found, objects=objects))
-    assert [one.subject for one in told.gaps] == subjects
+    reported = kmods_gaps.find(replace(found, objects=objects))
+    assert [one.subject for one in reported.gaps] == subjects
 
 
 def test_the_rdma_stack_is_built_before_what_is_built_against_it() -> None:
     entries = [Entry(name, "1", "", "", "added") for name in ("nvidia", "mlnx-ofed-kernel", "a")]
-    found = gaps.wanted(facts(*entries))
+    found = kmods_gaps.wanted(facts(*entries))
     assert [one.name for one, _required in found] == ["mlnx-ofed-kernel", "a", "nvidia"]
     assert [required for _one, required in found] == [True, False, True]
 
@@ -261,7 +257,7 @@ def test_a_module_of_a_package_for_one_kernel(tmp_path: Path) -> None:
         put(root, f"sys/module/{name}/initstate")
     own = "kernel/drivers/net/mlx5_core.ko"
     dep(root, NEW, own)
-    found = gaps.find(kmods.observe(Host(root)))
+    found = kmods_gaps.find(observe_kmods.observe(Host(root)))
     assert [(one.kind, one.subject) for one in found.gaps] == [
         ("lost", "mlx5_core"),
         ("lost", "nvidia"),
@@ -269,7 +265,7 @@ def test_a_module_of_a_package_for_one_kernel(tmp_path: Path) -> None:
     assert f"has its own mlx5_core ({own}) in place of" in found.gaps[0].cause
     assert "linux-modules-nvidia-*" in found.gaps[1].following
     dep(root, NEW, "kernel/nvidia-580/nvidia.ko", "weak-updates/mlx5_core.ko")
-    assert gaps.find(kmods.observe(Host(root))) == gaps.Found()
+    assert kmods_gaps.find(observe_kmods.observe(Host(root))) == kmods_gaps.Found()
 
 
 def test_a_kernel_whose_tree_is_gone_is_told_by_the_marks_of_its_modules(tmp_path: Path) -> None:
@@ -277,7 +273,7 @@ def test_a_kernel_whose_tree_is_gone_is_told_by_the_marks_of_its_modules(tmp_pat
     put(root, "sys/module/nvidia/taint", "POE\n")
     put(root, "sys/module/ext4/taint", "\n")
     put(root, "sys/module/livepatch_1/taint", "OEK\n")
-    (gap,) = gaps.find(kmods.observe(Host(root))).gaps
+    (gap,) = kmods_gaps.find(observe_kmods.observe(Host(root))).gaps
     assert (gap.subject, gap.kind) == ("nvidia", "lost")
 
 
@@ -286,7 +282,7 @@ def test_a_loaded_module_whose_package_is_gone_is_told_by_its_mark(tmp_path: Pat
     put(root, "sys/module/nvidia/taint", "POE\n")
     put(root, "sys/module/usbcore/initstate")
     put(root, "sys/module/agent_4711/taint", "POE\n")
-    (gap,) = gaps.find(kmods.observe(Host(root))).gaps
+    (gap,) = kmods_gaps.find(observe_kmods.observe(Host(root))).gaps
     assert (gap.subject, gap.kind) == ("nvidia", "lost")
     assert "nvidia is loaded (its file is gone)" in gap.cause
 
@@ -303,7 +299,7 @@ def test_debians_nvidia_lies_in_a_file_of_another_name(tmp_path: Path, running: 
         dep(root, kernel, *(f"updates/dkms/{name}" for name in names))
         for name in names:
             put(root, f"var/lib/dkms/nvidia-current/550.1/{kernel}/x86_64/module/{name}")
-    assert gaps.find(kmods.observe(Host(root, dkms_status=said))) == gaps.Found()
+    assert kmods_gaps.find(observe_kmods.observe(Host(root, dkms_status=said))) == kmods_gaps.Found()
 
 
 @pytest.mark.parametrize("cut", ["dkms", "dep", "objects", "headers"])
@@ -323,7 +319,7 @@ def test_what_could_not_be_looked_at_is_no_pass(cut: str) -> None:
             **{**whole.__dict__, "trees": (KernelTree(NEW, lost, tree.files),)}  # type: ignore[arg-type]
         ),
     }[cut]()
-    assert gaps.find(changed).unknown == (f"cannot read {cut}",)
+    assert kmods_gaps.find(changed).unknown == (f"cannot read {cut}",)
 
 
 @pytest.mark.parametrize(
@@ -339,7 +335,7 @@ def test_what_could_not_be_looked_at_is_no_pass(cut: str) -> None:
     ],
 )
 def test_the_package_with_the_headers_is_named(system: str, kernel: str, package: str) -> None:
-    assert package in gaps.package(KmodFacts(system=(system,)), kernel)
+    assert package in kmods_gaps.package(KmodFacts(system=(system,)), kernel)
 
 
 def test_what_came_with_the_kernel() -> None:

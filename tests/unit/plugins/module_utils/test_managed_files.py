@@ -9,32 +9,21 @@ from pathlib import Path
 
 import yaml
 
-from ansible_collections.ibready.cluster.plugins.module_utils import (
-    _blacklist,
-    _boot_tuning,
-    _bootloader,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._container import (
-    cdi,
-    cdi_nvidia,
-    cdi_rdma,
-    limits,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._data import (
-    container_engines,
-    roce_files,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._data.managed_files import (
-    LEFT_OUT,
-    MANAGED,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_reading import SYSTEM_FILE
-from ansible_collections.ibready.cluster.plugins.module_utils._packages import files, versionlock
-from ansible_collections.ibready.cluster.plugins.module_utils._roce import program as roce_program
-from ansible_collections.ibready.cluster.plugins.module_utils._soft_roce import keep as soft_keep
-from ansible_collections.ibready.cluster.plugins.module_utils._soft_roce import (
+from ansible_collections.ibready.cluster.plugins.module_utils._act.container import cdi, cdi_rdma, disk
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages import dnf_text, files
+from ansible_collections.ibready.cluster.plugins.module_utils._act.roce import program as roce_program
+from ansible_collections.ibready.cluster.plugins.module_utils._act.soft_roce import (
+    persist as soft_keep,
     program as soft_program,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._act.tuning import (
+    blacklist,
+    boot_tuning as _boot_tuning,
+    bootloader,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._data import container_engines, roce_files
+from ansible_collections.ibready.cluster.plugins.module_utils._data.managed_files import LEFT_OUT, MANAGED
+from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_reading import SYSTEM_FILE
 from ansible_collections.ibready.cluster.plugins.modules import boot_tuning
 
 ROOT = Path(__file__).parents[4]
@@ -53,9 +42,7 @@ VALUES = {"__host_tuning_ssh_unit": "ssh.service"}
 
 
 def unmanaged(paths: set[str]) -> set[str]:
-    return {
-        path for path in paths if not any(fnmatch.fnmatchcase(path, one.glob) for one in MANAGED)
-    }
+    return {path for path in paths if not any(fnmatch.fnmatchcase(path, one.glob) for one in MANAGED)}
 
 
 def written(role: str) -> set[str]:
@@ -101,9 +88,9 @@ def test_what_modules_write_is_managed() -> None:
         files.dnf_key("doca"),
         files.dnf_repo("doca"),
         files.dnf_module("nvidia-driver"),
-        versionlock.PATH,
-        _blacklist.PATH,
-        _bootloader.DROPIN,
+        dnf_text.LOCKS,
+        blacklist.PATH,
+        bootloader.DROPIN,
         _boot_tuning.CONFIG,
         boot_tuning._PROGRAM,
         boot_tuning._UNIT,
@@ -123,13 +110,13 @@ def test_what_modules_write_is_managed() -> None:
         "/var/lib/ibready/roce.json",
         SYSTEM_FILE,
         *(one.config for one in container_engines.TABLE.values()),
-        *(limits.path(one.unit) for one in container_engines.TABLE.values() if one.unit),
+        *(disk.limits_path(one.unit) for one in container_engines.TABLE.values() if one.unit),
         cdi_rdma.SPEC,
-        cdi_nvidia.WRITTEN,
+        cdi.WRITTEN,
         cdi.PROGRAM,
         f"{cdi.UNITS}/ibready-cdi-rdma.path",
         f"{cdi.UNITS}/multi-user.target.wants/ibready-cdi-rdma.path",
-        f"{cdi.UNITS}/multi-user.target.wants/{cdi_nvidia.UNITS[0]}",
+        f"{cdi.UNITS}/multi-user.target.wants/{cdi.REFRESH_UNITS[0]}",
         files.apt_source(f"{files.SITE}docker"),
         "/var/lib/ibready/container_docker.json",
         "/var/lib/ibready/packages/rdma.json",

@@ -5,16 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._act.mpi import derive
+from ansible_collections.ibready.cluster.plugins.module_utils._act.mpi.derive import Line
 from ansible_collections.ibready.cluster.plugins.module_utils._data.mpi import DISTRIBUTION_LINES
-from ansible_collections.ibready.cluster.plugins.module_utils._mpi import conf, derive
-from ansible_collections.ibready.cluster.plugins.module_utils._mpi.conf import Line
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.keyvalue import ConfError
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive_rails import Rails
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclPort
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ompi_info import OmpiInfo
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.ucx_info import (
-    Transport,
-    UcxInfo,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.ucx_info import Transport, UcxInfo
 
 # Debian's openmpi-common 5.0.7-1, as it is installed: without a line end at its end.
 DEBIAN = Path(__file__).with_name("mpi").joinpath("openmpi-mca-params.conf").read_text()
@@ -23,46 +21,44 @@ PML = Line("pml", "ucx", "UCX reaches RDMA devices here.")
 
 def test_the_distributions_line_no_longer_counts_and_is_kept() -> None:
     assert not DEBIAN.endswith("\n")
-    merged = conf.merge(DEBIAN, [PML], DISTRIBUTION_LINES)
+    merged = derive.merge(DEBIAN, [PML], DISTRIBUTION_LINES)
     assert merged.kept == ()
     assert merged.text.startswith(DEBIAN + "\n")
     lines = [line for line in merged.text.splitlines() if "=" in line and line[0] not in "# "]
     assert lines[-2:] == ["osc = ^ucx,pt2pt", "pml=ucx"]
-    assert conf.merge(merged.text, [PML], DISTRIBUTION_LINES) == merged
-    assert conf.merge(merged.text, [], DISTRIBUTION_LINES).text == DEBIAN + "\n"
+    assert derive.merge(merged.text, [PML], DISTRIBUTION_LINES) == merged
+    assert derive.merge(merged.text, [], DISTRIBUTION_LINES).text == DEBIAN + "\n"
 
 
 def test_a_line_of_the_site_stands_and_ours_is_left_out() -> None:
-    merged = conf.merge("pml = ob1\n", [PML, Line("osc", "ucx")], DISTRIBUTION_LINES)
+    merged = derive.merge("pml = ob1\n", [PML, Line("osc", "ucx")], DISTRIBUTION_LINES)
     assert merged.kept == ("pml",)
-    assert merged.text.splitlines()[-2:] == ["osc=ucx", conf.END]
-    forced = conf.merge("pml = ob1\n", [Line("pml", "ucx", forced=True)], DISTRIBUTION_LINES)
+    assert merged.text.splitlines()[-2:] == ["osc=ucx", derive.END]
+    forced = derive.merge("pml = ob1\n", [Line("pml", "ucx", forced=True)], DISTRIBUTION_LINES)
     assert forced.kept == ()
     assert forced.text.index("pml = ob1") < forced.text.index("pml=ucx")
 
 
 def test_the_block_stands_before_the_first_section() -> None:
     site = "UCX_TLS=all\n[Any]\nCPU vendor=AMD\nUCX_NET_DEVICES=x\n"
-    merged = conf.merge(site, [Line("UCX_NET_DEVICES", "mlx5_0:1")])
+    merged = derive.merge(site, [Line("UCX_NET_DEVICES", "mlx5_0:1")])
     assert merged.kept == ()
     assert merged.text.index("UCX_NET_DEVICES=mlx5_0:1") < merged.text.index("[Any]")
-    assert conf.merge(merged.text, [Line("UCX_NET_DEVICES", "mlx5_0:1")]) == merged
+    assert derive.merge(merged.text, [Line("UCX_NET_DEVICES", "mlx5_0:1")]) == merged
 
 
-@pytest.mark.parametrize(
-    "line", [Line("pml", "a\nb"), Line("pml", ""), Line("pml", " a"), Line("a b", "c")]
-)
+@pytest.mark.parametrize("line", [Line("pml", "a\nb"), Line("pml", ""), Line("pml", " a"), Line("a b", "c")])
 def test_what_fits_on_no_line_is_refused(line: Line) -> None:
-    with pytest.raises(conf.ConfError):
-        conf.merge("", [line])
+    with pytest.raises(ConfError):
+        derive.merge("", [line])
 
 
 def test_a_block_without_its_end_is_refused() -> None:
-    with pytest.raises(conf.ConfError, match="line 2 begins"):
-        conf.merge(f"a=b\n{conf.BEGIN}\npml=ucx\n", [PML])
+    with pytest.raises(ConfError, match="line 2 begins"):
+        derive.merge(f"a=b\n{derive.BEGIN}\npml=ucx\n", [PML])
     # What stands before it may be ours: taken for the site's, it would never go.
-    with pytest.raises(conf.ConfError, match="line 2 ends"):
-        conf.merge(f"pml=ucx\n{conf.END}\n", [])
+    with pytest.raises(ConfError, match="line 2 ends"):
+        derive.merge(f"pml=ucx\n{derive.END}\n", [])
 
 
 def ompi(release: str = "5.0.7", *components: str) -> OmpiInfo:
@@ -104,9 +100,7 @@ def test_before_open_mpi_5_openib_goes_and_mpirun_reads_the_same_file() -> None:
         (ompi("5.0.7", "ob1"), UCX, "built without UCX"),
     ],
 )
-def test_ucx_is_never_forced_where_no_rank_could_start(
-    release: OmpiInfo, ucx: UcxInfo | None, why: str
-) -> None:
+def test_ucx_is_never_forced_where_no_rank_could_start(release: OmpiInfo, ucx: UcxInfo | None, why: str) -> None:
     found = derive.derive(release, ucx, RAILS, "", NONE)
     assert "pml" not in lines(found.mca)
     assert any(why in one for one in found.untold)

@@ -2,10 +2,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils._mpi.limits import (
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.mpi_limits import (
     devices_without_rdma,
     leaves_out,
     tls_without_rdma,

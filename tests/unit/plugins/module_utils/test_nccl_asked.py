@@ -5,25 +5,29 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
+from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _evidence
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl import asked
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.asked import Asked
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl import query
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl.library import Library
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl.proof import Listener, Proof
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl.query import Query
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import sources
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import UNKNOWN
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.conf import as_bytes
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.library import Library
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.listener import Listener
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.proof import Proof
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
+from tests.gauntlet import render
+from tests.unit.plugins.module_utils.test_nccl_library import TEXTS as CONSTANTS, elf
+from tests.unit.roots_place import OTHER, as_root
 
-LIBRARY = Library(
-    "/lib/libnccl.so.2", "/lib/libnccl.so.2.1", "2.29.7", "13.0", "x86_64", frozenset("A")
-)
+LIBRARY = Library("/lib/libnccl.so.2", "/lib/libnccl.so.2.1", "2.29.7", "13.0", "x86_64", frozenset("A"))
 TEXTS = st.text(max_size=20)
 BYTES = st.binary(max_size=20).map(lambda data: as_bytes(data.decode("utf-8", "surrogateescape")))
 PROOFS = st.builds(
@@ -49,17 +53,17 @@ def readings(values: st.SearchStrategy[object]) -> st.SearchStrategy[Reading[obj
     proof=readings(PROOFS),
 )
 def test_it_comes_back_whole(library: Reading[Library], proof: Reading[Proof]) -> None:
-    told = Asked(library, proof)
-    assert asked.parse(asked.to_text(told)) == told
+    reported = Query(library, proof)
+    assert query.parse(query.to_text(reported)) == reported
 
 
-WHOLE = asked.to_text(Asked(Reading(LIBRARY), Reading(None, "why")))
+WHOLE = query.to_text(Query(Reading(LIBRARY), Reading(None, "why")))
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "null", "7", '"a"', "nan", "[" * 100_000])
 def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises(ParseError, match="nccl_proof"):
-        asked.parse(text)
+        query.parse(text)
 
 
 @settings(max_examples=200)
@@ -72,33 +76,54 @@ def test_what_was_bent_is_read_or_refused(data: st.DataObject) -> None:
     key = data.draw(st.sampled_from(sorted(place)))
     place[key] = data.draw(other)
     with contextlib.suppress(ParseError):
-        assert isinstance(asked.parse(json.dumps(bent)), Asked)
+        assert isinstance(query.parse(json.dumps(bent)), Query)
 
 
 @pytest.mark.parametrize("length", range(0, len(WHOLE) - 1, 7))
 def test_half_of_it_is_refused(length: int) -> None:
     with pytest.raises(ParseError):
-        asked.parse(WHOLE[:length])
+        query.parse(WHOLE[:length])
 
 
 def test_only_the_host_itself_answers(tmp_path: object) -> None:
-    with pytest.raises(_evidence.Unavailable, match="only the host itself"):
-        _evidence.Live(str(tmp_path)).run("nccl_proof")
+    with pytest.raises(sources.Unavailable, match="only the host itself"):
+        sources.Live(str(tmp_path)).run("nccl_proof")
 
 
 def test_a_host_without_the_library_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     nothing: Reading[object] = Reading(None, "libnccl.so.2: in no folder", True)
-    monkeypatch.setattr(asked.library, "find", lambda *_, **__: nothing)
-    told = asked.parse(asked.ask().stdout)
-    assert told.library.missing
-    assert told.proof.missing
+    monkeypatch.setattr(query.library, "find", lambda *_, **__: nothing)
+    reported = query.parse(query.ask().stdout)
+    assert reported.library.missing
+    assert reported.proof.missing
 
 
 def test_a_file_that_is_no_library_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = asked.library.Found(sys.executable, "cache")
-    monkeypatch.setattr(asked.library, "find", lambda *_, **__: Reading((found,)))
-    told = asked.parse(asked.ask().stdout)
-    assert not told.library.known
-    assert not told.library.missing
-    assert not told.proof.known
-    assert not told.proof.missing
+    found = query.library.Found(sys.executable, "cache")
+    monkeypatch.setattr(query.library, "find", lambda *_, **__: Reading((found,)))
+    reported = query.parse(query.ask().stdout)
+    assert not reported.library.known
+    assert not reported.library.missing
+    assert not reported.proof.known
+    assert not reported.proof.missing
+
+
+@as_root
+def test_a_library_that_others_may_write_is_read_and_not_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What only the library itself can tell is unknown then, with the reason."""
+    path = tmp_path / "libnccl.so.2"
+    path.write_bytes(elf(CONSTANTS))
+    os.chown(path, OTHER, OTHER)
+    found = query.library.Found(str(path), "cache")
+    monkeypatch.setattr(query.library, "find", lambda *_, **__: Reading((found,)))
+    output = query.ask()
+    assert query.parse(output.stdout).library.known
+    tree = render.render(render.node("hgx-h100-8"))
+    tree.command("nccl_proof", output.stdout)
+    judged = _verify.verify(tree, from_inventory({"link_layer": "InfiniBand"}), ["nccl"])
+    for name in ("nccl.conf.taken", "nccl.bootstrap.address"):
+        (check,) = [one for one in judged.checks if one.id == name]
+        assert check.result == UNKNOWN
+        assert "is not root's alone: others may write to it" in str(vars(check))

@@ -3,27 +3,25 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live, entry_name
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl import (
-    _copies_child,
-    _host_files,
-    copies,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl import _copies_child, _host_files, copies
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Live, entry_name
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import nccl_copies
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.nccl_copies import (
-    ConfFile,
-    Copy,
-    Setting,
-    Unseen,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.nccl_copies import ConfFile, Copy, Setting, Unseen
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.verify import QUESTIONS
 from tests.gauntlet.tree import Tree
+from tests.unit import roots_place
+from tests.unit.roots_place import OTHER, as_root
 
 MOUNT = "{number} 1 8:1 / {point} rw,relatime shared:1 - {kind} /dev/x rw\n"
 LIBRARY = b"\x7fELF....NCCL version {}+cuda12.2\0"
@@ -56,9 +54,7 @@ class Root:
     def found(self, seconds: float = 60, folders: int = 10_000) -> nccl_copies.Found:
         host = _host_files.Host(str(self.folder), seconds, folders)
         lines = _copies_child.Search(host).run()
-        text = "".join(
-            "\t".join(_copies_child.plain(word) for word in line) + "\n" for line in lines
-        )
+        text = "".join("\t".join(_copies_child.plain(word) for word in line) + "\n" for line in lines)
         return nccl_copies.parse(f"{text}end\t{len(lines)}\n")
 
 
@@ -135,9 +131,7 @@ def test_a_copy_that_does_not_tell_its_version_is_a_copy(root: Root) -> None:
 
 
 @pytest.mark.parametrize("kind", ["nfs4", "lustre", "fuse.sshfs", "beegfs", "wekafs", "autofs"])
-def test_other_machines_file_systems_are_not_touched(
-    root: Root, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_machines_file_systems_are_not_touched(root: Root, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     root.mounts({"/": "ext4", "/home": kind, "/opt/shared": kind})
     root.library(f"/home/alice/venv/lib/python3.11/{WHEEL}")
     root.library(f"/opt/shared/venv/lib/python3.11/{WHEEL}")
@@ -180,6 +174,105 @@ def test_a_link_that_leads_to_another_machine_is_not_followed(root: Root) -> Non
     found = root.found()
     assert found.copies == ()
     assert found.unseen == (Unseen("/net", "nfs4, which is not looked into"),)
+
+
+ODD = {
+    "FIFO": os.mkfifo,
+    "folder": os.mkdir,
+    "device": lambda path: os.mknod(path, 0o600 | stat.S_IFCHR, os.makedev(1, 3)),
+    "link to a device": lambda path: os.symlink("device", path),
+    "link to a FIFO": lambda path: os.symlink("FIFO", path),
+    "link out": lambda path: os.symlink("/dev/null", path),
+    "link to itself": lambda path: os.symlink(path, path),
+}
+
+
+@as_root
+def test_nothing_but_files_is_opened(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a user gives the library's name, or has a unit's file be a link to."""
+    root.library("/home/alice/lib/libnccl.so.2")
+    folder = root.folder / "home/alice/lib"
+    for number, (kind, make) in enumerate(ODD.items()):
+        make(str(folder / kind))
+        make(str(folder / f"libnccl.so.3.{number}"))
+        unit = f"[Service]\nEnvironmentFile=/home/alice/lib/{kind}\n"
+        root.file(f"/etc/systemd/system/{number}.service", unit)
+    os.chown(folder, OTHER, OTHER)
+    opened = roots_place.record(monkeypatch)
+    found = root.found()
+    known = [one.path for one in found.copies if one.version]
+    assert known == ["/home/alice/lib/libnccl.so.2"]
+    assert {kind for _path, kind in opened} == {stat.S_IFREG}
+
+
+@as_root
+def test_a_unit_s_file_in_a_home_is_no_way_to_roots_own(root: Root) -> None:
+    root.file("/etc/secret", "NCCL_SECRET=1\n")
+    root.file("/etc/systemd/system/x.service", "EnvironmentFile=/home/alice/env\n")
+    home = root.folder / "home/alice"
+    home.mkdir(parents=True)
+    (home / "env").symlink_to(root.folder / "etc/secret")
+    os.chown(home, OTHER, OTHER)
+    found = root.found()
+    assert found.settings == ()
+    (unseen,) = found.unseen
+    assert unseen.place == "/home/alice/env"
+    assert unseen.why.endswith("/home/alice/env is not followed: others than root may change it")
+
+
+def test_a_name_that_goes_while_it_is_looked_at_is_its_own_trouble(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    root.library("/home/alice/lib/libnccl.so.1")
+    root.library("/home/alice/lib/libnccl.so.2")
+    real = os.path.realpath
+
+    def realpath(path: str) -> str:
+        if path.endswith("so.1"):
+            raise OSError(errno.EINVAL, "Invalid argument")
+        return real(path)
+
+    monkeypatch.setattr(os.path, "realpath", realpath)
+    found = root.found()
+    assert [one.path for one in found.copies] == ["/home/alice/lib/libnccl.so.2"]
+    assert found.unseen == (Unseen("/home/alice/lib/libnccl.so.1", "invalid argument"),)
+
+
+SWAP = """
+import itertools, os, select, sys
+os.chdir(sys.argv[1])
+print("ready", flush=True)
+for kind in itertools.cycle(["file", "device", "FIFO", "link", "gone"]):
+    if kind == "gone":
+        os.unlink("libnccl.so.2")
+    else:
+        os.link(kind, "new", follow_symlinks=False)
+        os.rename("new", "libnccl.so.2")
+    if select.select([0], [], [], 0)[0]:
+        break
+"""
+
+
+@as_root
+def test_names_that_are_swapped_all_the_while_open_nothing_and_end_nothing(
+    root: Root, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root.library("/home/alice/lib/file")
+    folder = root.folder / "home/alice/lib"
+    os.mkfifo(folder / "FIFO")
+    os.mknod(folder / "device", 0o600 | stat.S_IFCHR, os.makedev(1, 3))
+    (folder / "link").symlink_to("device")
+    os.chown(folder, OTHER, OTHER)
+    opened = roots_place.record(monkeypatch)
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", SWAP, str(folder)], stdin=pipe, stdout=pipe) as swapper:
+        assert swapper.stdout is not None
+        assert swapper.stdout.readline() == b"ready\n"
+        try:
+            for _ in range(4000):
+                host = _host_files.Host(str(root.folder), 60, 1)
+                _copies_child.Search(host)._copy("/home/alice/lib/libnccl.so.2", "here")
+        finally:
+            swapper.kill()
+    assert {kind for _path, kind in opened} == {stat.S_IFREG}
 
 
 def test_without_a_table_of_mounts_nothing_is_taken_for_local(root: Root) -> None:
@@ -230,9 +323,7 @@ CONF = "/opt/site/nccl.conf"
         ("/etc/default/other", "NCCL_A=1\n", []),
     ],
 )
-def test_what_sets_a_variable_is_found(
-    root: Root, path: str, text: str, settings: list[tuple[str, str, int]]
-) -> None:
+def test_what_sets_a_variable_is_found(root: Root, path: str, text: str, settings: list[tuple[str, str, int]]) -> None:
     root.file(path, text)
     expected = tuple(Setting(path, line, name, value) for name, value, line in settings)
     assert root.found().settings == expected
@@ -274,16 +365,14 @@ def test_names_with_odd_characters_come_through(root: Root) -> None:
     assert [one.path for one in root.found().copies] == [path]
 
 
-@pytest.mark.parametrize(
-    "text", ["", "end\t0", "end\t1\n", "copy\ta\nend\t1\n", "set\ta\tb\tc\tx\nend\t1\n", "x\n"]
-)
+@pytest.mark.parametrize("text", ["", "end\t0", "end\t1\n", "copy\ta\nend\t1\n", "set\ta\tb\tc\tx\nend\t1\n", "x\n"])
 def test_an_answer_that_is_not_whole_is_refused(text: str) -> None:
     with pytest.raises(ParseError):
         nccl_copies.parse(text)
 
 
 def show(*units: tuple[str, str]) -> str:
-    return "\n".join(f"Id={name}\nEnvironment={text}\n" for name, text in units)
+    return "\n".join(f"Environment={text}\nId={name}\n" for name, text in units)
 
 
 def host() -> Tree:
@@ -294,7 +383,8 @@ def host() -> Tree:
     )
     tree.command("systemctl_show", "Version=255\nEnvironment=LANG=C NCCL_DEBUG=WARN\n")
     names = [f"{one}.service" for one in copies.host_units.JOBS]
-    text = show(("slurmd.service", '"NCCL_A=b c" TOKEN=x LD_LIBRARY_PATH=/a:/b'), ("x.service", ""))
+    reported = {"slurmd.service": '"NCCL_A=b c" TOKEN=x LD_LIBRARY_PATH=/a:/b'}
+    text = show(*((name, reported.get(name, "")) for name in names))
     tree.command(entry_name("systemctl_show", "--p", *names), text)
     tree.file("/root/.nccl.conf", " NCCL_A=1 \n")
     return tree
@@ -324,5 +414,5 @@ def test_what_could_not_be_asked_is_unknown() -> None:
 
 
 def test_this_host_can_be_searched() -> None:
-    found = nccl_copies.parse(Live().run("nccl_copies").stdout)
+    found = nccl_copies.parse(Live(questions=QUESTIONS).run("nccl_copies").stdout)
     assert isinstance(found.copies, tuple)

@@ -11,17 +11,11 @@ from typing import Any
 import pytest
 import yaml
 
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.nccl_policy import from_variables
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive import derive
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derived import Derived
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.fleet import (
-    FleetView,
-    fleet_view,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import (
-    NcclHost,
-    from_dict,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import from_variables
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.fleet import FleetView, fleet_view
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclHost, from_dict
 from tests.unit import nccl_hosts
 
 TABLE = Path(__file__).parent / "nccl_hosts"
@@ -53,8 +47,8 @@ def view(name: str) -> FleetView | None:
         return None
     names = [name, *table()[name]["fleet"]]
     policies = {one: from_variables(table()[one].get("policy", {})) for one in names}
-    told = {one: from_dict(json.loads(json.dumps(seen(one).to_dict()))) for one in names}
-    return fleet_view({one: (told[one], policies[one]) for one in names})
+    reported = {one: from_dict(json.loads(json.dumps(seen(one).to_dict()))) for one in names}
+    return fleet_view({one: (reported[one], policies[one]) for one in names})
 
 
 def derived(name: str) -> Derived:
@@ -81,11 +75,11 @@ def test_a_host_gets_its_file_and_is_told_the_rest(name: str) -> None:
     assert all(reasons.values())
     for key, word in entry.get("because", {}).items():
         assert word in reasons[key]
-    untold = {one.name: one.why for one in found.untold}
-    assert len(untold) == len(found.untold)
-    assert set(untold) == set(entry.get("untold", {})), untold
+    unreported = {one.name: one.why for one in found.untold}
+    assert len(unreported) == len(found.untold)
+    assert set(unreported) == set(entry.get("untold", {})), unreported
     for key, word in entry.get("untold", {}).items():
-        assert word in untold[key]
+        assert word in unreported[key]
     left = {one.port: (one.why, one.confidence) for one in found.left_out}
     assert set(left) == set(entry.get("left_out", {})), left
     for port, (word, confidence) in entry.get("left_out", {}).items():

@@ -8,17 +8,11 @@ import struct
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Unavailable
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl import library
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.library import (
-    CACHE,
-    DEFAULT,
-    GIVEN,
-    Found,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl import library
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl.library import CACHE, DEFAULT, GIVEN, Found
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Unavailable
 from tests.gauntlet.tree import Tree
 
 X86, ARM = 62, 183
@@ -31,9 +25,7 @@ NAMES = {"NCCL_IB_HCA", "NCCL_DEBUG", "CUDA_LAUNCH_BLOCKING"}
 DEBUG = b"\0NCCL_GRAPH\0"
 
 
-def elf(
-    constants: bytes, debug: bytes = DEBUG, machine: int = X86, *, sections: bool = True
-) -> bytes:
+def elf(constants: bytes, debug: bytes = DEBUG, machine: int = X86, *, sections: bool = True) -> bytes:
     """A library with its constants in .rodata, and a text for debuggers in a section of its own."""
     names = b"\0.rodata\0.debug_str\0.shstrtab\0"
     at = 64 + 56
@@ -65,9 +57,9 @@ def written(folder: Path, data: bytes) -> str:
 @pytest.mark.parametrize("sections", [True, False])
 def test_the_constants_tell_names_version_and_toolkit(tmp_path: Path, sections: bool) -> None:
     path = written(tmp_path, elf(TEXTS, sections=sections))
-    told = library.inspect(path)
-    assert told.names == NAMES
-    assert (told.version, told.cuda, told.machine) == ("2.26.2", "12.2", "x86_64")
+    reported = library.inspect(path)
+    assert reported.names == NAMES
+    assert (reported.version, reported.cuda, reported.machine) == ("2.26.2", "12.2", "x86_64")
     assert library.names_in(path) == NAMES
 
 
@@ -81,11 +73,11 @@ def test_other_machines_are_named(tmp_path: Path) -> None:
 
 
 def test_a_file_without_a_version_says_so(tmp_path: Path) -> None:
-    told = library.inspect(written(tmp_path, elf(b"\0NCCL_DEBUG\0NCCL version %d.%d\0")))
-    assert (told.version, told.cuda) == ("", "")
+    reported = library.inspect(written(tmp_path, elf(b"\0NCCL_DEBUG\0NCCL version %d.%d\0")))
+    assert (reported.version, reported.cuda) == ("", "")
 
 
-def test_a_link_is_followed(tmp_path: Path) -> None:
+def test_a_link_of_ones_own_is_followed(tmp_path: Path) -> None:
     real = tmp_path / "libnccl.so.2.26.2"
     real.write_bytes(elf(TEXTS))
     link = tmp_path / "libnccl.so.2"
@@ -122,13 +114,11 @@ def test_what_cannot_be_read_is_refused_without_waiting(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("piece", [1, 7, 64, 1000])
-def test_a_name_is_whole_wherever_a_piece_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: int
-) -> None:
+def test_a_name_is_whole_wherever_a_piece_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: int) -> None:
     monkeypatch.setattr(library, "_PIECE", piece)
-    told = library.inspect(written(tmp_path, elf(TEXTS)))
-    assert told.names == NAMES
-    assert told.version == "2.26.2"
+    reported = library.inspect(written(tmp_path, elf(TEXTS)))
+    assert reported.names == NAMES
+    assert reported.version == "2.26.2"
 
 
 @settings(max_examples=200, deadline=None, database=None)
@@ -145,10 +135,10 @@ def test_any_bytes_are_a_library_or_refused(
     path = tmp_path_factory.getbasetemp() / "any"
     path.write_bytes(data[:keep])
     try:
-        told = library.inspect(str(path))
+        reported = library.inspect(str(path))
     except Unavailable:
         return
-    assert told.names
+    assert reported.names
 
 
 def test_a_file_that_holds_nothing_but_messages_about_variables_is_no_library(

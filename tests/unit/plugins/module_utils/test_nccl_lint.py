@@ -2,20 +2,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import conf, lint
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.problem import (
-    ERROR,
-    WARNING,
-    Problem,
-    short,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import (
-    Release,
-    release,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.problem import ERROR, WARNING, Problem, short
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import Release, release
 
 OLD, NEW = "2.18.3", "2.32.3"
 
@@ -124,9 +115,7 @@ def test_a_right_file_has_no_problem(text: str, version: str | None) -> None:
         (f"NCCL_ALGO={'a' * 1024}", "too-long-value", ERROR, "cuts it there"),
     ],
 )
-def test_what_is_wrong_with_a_line(
-    line: str, kind: str, severity: str, makes: str, version: str | None
-) -> None:
+def test_what_is_wrong_with_a_line(line: str, kind: str, severity: str, makes: str, version: str | None) -> None:
     found = only(f"{line}\n", version)
     assert (found.kind, found.severity, found.line) == (kind, severity, 1)
     assert makes in found.nccl_makes
@@ -196,9 +185,7 @@ def test_a_name_and_its_time() -> None:
     assert kinds("NCCL_IB_CUDA_SUPPORT=1", None) == [("gone", WARNING)]
     assert kinds("NCCL_CONF_FILE=/x", "2.22.3") == [("new", ERROR), ("conf-file-in-file", ERROR)]
     assert kinds("NCCL_CONF_FILE=/x", "2.23.4") == [("conf-file-in-file", ERROR)]
-    assert (
-        "it is new in 2.24.3: 2.18.3 ignores it" in only("NCCL_RAS_ENABLE=0", "2.18.3").nccl_makes
-    )
+    assert "it is new in 2.24.3: 2.18.3 ignores it" in only("NCCL_RAS_ENABLE=0", "2.18.3").nccl_makes
 
 
 def test_the_installed_library_decides_which_names_it_knows() -> None:
@@ -258,9 +245,9 @@ def test_a_format_may_end_with_a_blank() -> None:
 
 
 def test_a_message_holds_nothing_that_a_terminal_obeys() -> None:
-    told = only("\x1b[2J" * 200).told()
-    assert "\x1b" not in told
-    assert len(told) < 300
+    reported = only("\x1b[2J" * 200).told()
+    assert "\x1b" not in reported
+    assert len(reported) < 300
     assert short("a\n" * 100).endswith("...")
 
 

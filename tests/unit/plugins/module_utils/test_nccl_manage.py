@@ -2,25 +2,21 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.keyvalue import ConfError
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import conf
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derived import Setting
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.manage import (
     BEGIN,
     END,
     HEADER,
     Managed,
-    ManageError,
+    RenderError,
     Wanted,
     manage,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import (
-    Release,
-    release,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.render import RenderError
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.setting import Setting
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import Release, release
 
 RELEASES = tuple(release(one) for one in ("2.7.8", "2.18.3", "2.25.1", "2.29.7", "2.32.3"))
 HCA = Setting("NCCL_IB_HCA", "=mlx5_0", "The rail.")
@@ -96,7 +92,7 @@ def test_a_file_that_was_ours_as_a_whole_becomes_a_block() -> None:
 
 
 def test_a_block_without_its_end_is_refused() -> None:
-    with pytest.raises(ManageError, match="line 2 begins the block") as caught:
+    with pytest.raises(ConfError, match="line 2 begins the block") as caught:
         kept(f"# mine\n{BEGIN}\nNCCL_DEBUG=INFO\n", HCA)
     assert "Next: " in str(caught.value)
 
@@ -153,7 +149,7 @@ def test_whatever_is_there_the_settings_hold_and_the_second_run_changes_nothing(
 ) -> None:
     try:
         found = manage(present, Wanted(tuple(wanted), exclusive=exclusive), version)
-    except ManageError:
+    except ConfError:
         assume(False)
     read = conf.settings(found.text, version)
     values = {one.name: one.value for one in wanted}

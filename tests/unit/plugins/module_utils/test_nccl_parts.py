@@ -7,22 +7,22 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import PciFunction
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.roce import ROCE_V2, GidEntry
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl import near
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derived import one_line
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.fleet import selected
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.hca import counted
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclHost
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import (
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import PciFunction
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.nccl_policy import (
     NcclPolicy,
     PolicyError,
     from_variables,
     why_unsafe,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl import near
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive_storage import counted
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derived import one_line
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.fleet import selected
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclHost
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.registry import is_default
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import gid
+from ansible_collections.ibready.cluster.plugins.module_utils._rails.roce_ports import ROCE_V2, GidEntry
 
 ROOT, UP = "0000:10:01.0", "0000:11:00.0"
 

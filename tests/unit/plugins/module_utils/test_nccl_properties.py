@@ -8,15 +8,20 @@ import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import nccl_derived
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import FAIL, PASS
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.nccl import check_derived
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.nccl.observe_host import look
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.nccl import Desired
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.nccl_policy import (
+    NcclPolicy,
+    PolicyError,
+    from_variables,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, PASS
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import conf
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.build import look
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derive import derive
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.fleet import FleetView
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import (
@@ -28,13 +33,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import 
     from_dict,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.manage import Wanted, manage
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.policy import (
-    NcclPolicy,
-    PolicyError,
-    from_variables,
-)
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import NEWEST
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.wish import Wish
 from tests.gauntlet.render import boards, node, render
 from tests.unit.nccl_strategies import DERIVED, fleets, hosts, policies
 
@@ -57,10 +56,10 @@ def test_only_what_exists_is_named_and_every_line_is_read_as_it_is_meant(
         assert one.reason.isprintable()
         assert len(one.reason.encode()) < 1000
         assert re.fullmatch(r"=?[^\s=\"'`]{1,900}", one.value)
-    told = {one.name: one.value for one in found.settings if one.name not in policy.variables}
+    reported = {one.name: one.value for one in found.settings if one.name not in policy.variables}
     known = host.ports.value or ()
-    if "NCCL_IB_HCA" in told:
-        listed = told["NCCL_IB_HCA"].removeprefix("=").split(",")
+    if "NCCL_IB_HCA" in reported:
+        listed = reported["NCCL_IB_HCA"].removeprefix("=").split(",")
         real = {one.device for one in known} | {f"{one.device}:{one.num}" for one in known}
         assert listed
         assert set(listed) <= real
@@ -69,10 +68,10 @@ def test_only_what_exists_is_named_and_every_line_is_read_as_it_is_meant(
         for port in known:
             inside = port.device in listed or f"{port.device}:{port.num}" in listed
             assert inside != (port.name in left), "every port is a rail or left out with a reason"
-    if "NCCL_SOCKET_IFNAME" in told and host.interfaces.value is not None:
-        name = told["NCCL_SOCKET_IFNAME"].removeprefix("=")
+    if "NCCL_SOCKET_IFNAME" in reported and host.interfaces.value is not None:
+        name = reported["NCCL_SOCKET_IFNAME"].removeprefix("=")
         assert name in {one.name for one in host.interfaces.value}
-    if "NCCL_IB_DISABLE" in told:
+    if "NCCL_IB_DISABLE" in reported:
         assert host.ports.value == ()
     for port in found.left_out:
         assert port.confidence in (SAID, CONFIRMED, MEDIUM, LOW)
@@ -83,17 +82,15 @@ def test_only_what_exists_is_named_and_every_line_is_read_as_it_is_meant(
 def test_the_same_host_gets_the_same_file_also_over_the_wire(
     host: NcclHost, policy: NcclPolicy, fleet: FleetView | None
 ) -> None:
-    told = from_dict(json.loads(json.dumps(host.to_dict())))
-    assert told == host
-    assert derive(told, policy, fleet) == derive(host, policy, fleet)
+    reported = from_dict(json.loads(json.dumps(host.to_dict())))
+    assert reported == host
+    assert derive(reported, policy, fleet) == derive(host, policy, fleet)
     assert json.dumps(derive(host, policy, fleet).to_dict())
 
 
 @many
 @given(host=hosts, policy=policies)
-def test_the_order_in_which_ports_were_found_does_not_matter(
-    host: NcclHost, policy: NcclPolicy
-) -> None:
+def test_the_order_in_which_ports_were_found_does_not_matter(host: NcclHost, policy: NcclPolicy) -> None:
     some = host.ports.value
     other = replace(host, ports=Reading(some[::-1])) if some is not None else host
     assert derive(host, policy, None).settings == derive(other, policy, None).settings
@@ -101,9 +98,7 @@ def test_the_order_in_which_ports_were_found_does_not_matter(
 
 ANY = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8)),
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=8), inner, max_size=3)
-    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=8), inner, max_size=3)),
     max_leaves=5,
 )
 KEYS = [f"nccl_{one}" for one in ("rails", "ib_tc", "ib_sl", "topo_file", "storage_hcas")]
@@ -138,18 +133,14 @@ def test_the_rails_of_every_simulated_board_are_found(name: str) -> None:
 
 @many
 @given(host=hosts, policy=policies, fleet=fleets)
-def test_what_is_written_is_what_is_judged_right(
-    host: NcclHost, policy: NcclPolicy, fleet: FleetView | None
-) -> None:
+def test_what_is_written_is_what_is_judged_right(host: NcclHost, policy: NcclPolicy, fleet: FleetView | None) -> None:
     release = host.release or NEWEST
     found = derive(host, policy, fleet)
     text = manage("", Wanted(found.settings), release).text
     settings = Reading(conf.settings(text, release))
-    judged = list(nccl_derived.judge(host, Wish(policy), settings, fleet))
+    judged = list(check_derived.judge(host, Desired(policy), settings, fleet))
     assert [one for one in judged if one.result == FAIL] == []
-    assert {one.subject for one in judged if one.result == PASS} >= {
-        one.name for one in found.settings
-    }
+    assert {one.subject for one in judged if one.result == PASS} >= {one.name for one in found.settings}
     # The next converge finds nothing to do.
     again = manage(text, Wanted(found.settings), release)
     assert (again.text, again.lost) == (text, False)

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import conf
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import release
@@ -50,9 +49,7 @@ def test_a_line_sets_what_stands_on_either_side_of_the_first_equals(
 
 @pytest.mark.parametrize("version", [OLD, COMMENTS, NEW])
 @pytest.mark.parametrize("line", ["", " ", "NCCL_X", "[section]", "NCCL_X: 1", "=1", "\0NCCL_X=1"])
-def test_a_line_without_name_or_equals_sets_nothing_and_says_why(
-    line: str, version: conf.Release
-) -> None:
+def test_a_line_without_name_or_equals_sets_nothing_and_says_why(line: str, version: conf.Release) -> None:
     (read,) = conf.parse(f"{line}\n", version)
     assert (read.name, read.value, read.raw) == (None, None, line)
     assert read.why

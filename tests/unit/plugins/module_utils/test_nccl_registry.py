@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_names as names
-from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_values as values
-from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_variables as data
+from ansible_collections.ibready.cluster.plugins.module_utils._data import (
+    nccl_names as names,
+    nccl_values as values,
+    nccl_variables as data,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import registry
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import release
 from tests.unit.corpus import CORPUS
@@ -18,9 +20,7 @@ from tests.unit.corpus import CORPUS
 FACTS = CORPUS.parent / "facts/nccl_env.json"
 
 
-def standing(
-    name: str, version: str | None = None, known: set[str] | None = None
-) -> registry.Standing:
+def standing(name: str, version: str | None = None, known: set[str] | None = None) -> registry.Standing:
     return registry.standing(name, release(version) if version else None, known)
 
 
@@ -60,10 +60,10 @@ def number(tag: str) -> str:
 
 
 def test_the_table_says_what_the_facts_say() -> None:
-    told = {one["name"]: one for one in facts()["variables"]}
-    assert told.keys() == data.VARIABLES.keys()
+    reported = {one["name"]: one for one in facts()["variables"]}
+    assert reported.keys() == data.VARIABLES.keys()
     documented = {one.name for one in data.GUIDE}
-    for name, one in told.items():
+    for name, one in reported.items():
         row = data.VARIABLES[name]
         assert row.first == number(one["first_tag"]), name
         assert one["documented"] == (name in documented), name
@@ -78,12 +78,12 @@ def test_the_table_says_what_the_facts_say() -> None:
 
 
 def test_the_other_names_are_those_of_the_facts() -> None:
-    told = facts()
-    assert {one["name"] for one in told["never_read"]} == names.NEVER_READ.keys()
-    assert {one["name"] for one in told["documented_but_not_read"]} == names.GUIDE_ONLY.keys()
-    assert {one["name"] for one in told["binary_only_2_31_2_32"]} == names.BINARY_ONLY.keys()
+    reported = facts()
+    assert {one["name"] for one in reported["never_read"]} == names.NEVER_READ.keys()
+    assert {one["name"] for one in reported["documented_but_not_read"]} == names.GUIDE_ONLY.keys()
+    assert {one["name"] for one in reported["binary_only_2_31_2_32"]} == names.BINARY_ONLY.keys()
     # One of the facts' names has a remark behind it.
-    renamed = {(one["old"].split(" ")[0], one["new"]) for one in told["renamed"]}
+    renamed = {(one["old"].split(" ")[0], one["new"]) for one in reported["renamed"]}
     assert renamed == {(one.old, one.new) for one in names.RENAMED}
 
 
@@ -141,8 +141,8 @@ def test_the_nearest_right_name(wrong: str, right: str) -> None:
 
 
 def test_a_name_that_this_release_lacks_is_proposed_as_such() -> None:
-    told = "write NCCL_MNNVL_ENABLE, if that is meant"
-    assert standing("NCCL_MNNVL_ENABL", "2.21.5").instead == told
+    reported = "write NCCL_MNNVL_ENABLE, if that is meant"
+    assert standing("NCCL_MNNVL_ENABL", "2.21.5").instead == reported
     assert "which this release lacks" in standing("NCCL_MNNVL_ENABL", "2.18.3").instead
     assert registry.nearest("NCCL_MNNVL_ENABL", {"NCCL_DEBUG"}) == ""
 
@@ -152,9 +152,7 @@ def test_the_installed_library_knows_best() -> None:
     assert standing("NCCL_NEXT_YEARS", "2.40.1", held).kind == registry.READ
     assert standing("NCCL_IB_HCA", "2.40.1", held).kind == registry.READ
     assert standing("NCCL_IB_TC", "2.40.1", held).kind == registry.ABSENT
-    assert standing("NCCL_IB_HCAS", "2.40.1", held).says == (
-        "the installed library does not hold the name"
-    )
+    assert standing("NCCL_IB_HCAS", "2.40.1", held).says == ("the installed library does not hold the name")
     # A part of the log is called so.
     assert standing("NCCL_GRAPH", "2.32.3", held).kind == registry.GONE
     # What it cannot know.

@@ -2,30 +2,20 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import conf
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import (
-    Release,
-    release,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.render import (
-    RenderError,
-    comment,
-    render,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.setting import Setting
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.derived import Setting
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.manage import RenderError, comment, render
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import Release, release
 
 RELEASES = tuple(release(one) for one in ("2.7.8", "2.18.3", "2.25.1", "2.29.7", "2.32.3"))
 NAMES = st.from_regex(r"\A[A-Z_][A-Z0-9_]{0,30}\Z")
-VALUES = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=200) | st.binary(
-    max_size=100
-).map(lambda data: conf.as_text(data.translate(None, bytes(range(32)) + b"\x7f")))
-REASONS = st.text(max_size=300)
-SETTINGS = st.lists(
-    st.builds(Setting, NAMES, VALUES, REASONS), max_size=8, unique_by=lambda one: one.name
+VALUES = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=200) | st.binary(max_size=100).map(
+    lambda data: conf.as_text(data.translate(None, bytes(range(32)) + b"\x7f"))
 )
+REASONS = st.text(max_size=300)
+SETTINGS = st.lists(st.builds(Setting, NAMES, VALUES, REASONS), max_size=8, unique_by=lambda one: one.name)
 
 
 def test_the_one_safe_form() -> None:
@@ -46,9 +36,7 @@ def test_the_one_safe_form() -> None:
 
 
 def test_a_comment_has_no_equals_sign_and_short_lines() -> None:
-    assert comment("NCCL_IB_TC=106 is what the switches trust") == (
-        "# NCCL_IB_TC:106 is what the switches trust\n"
-    )
+    assert comment("NCCL_IB_TC=106 is what the switches trust") == ("# NCCL_IB_TC:106 is what the switches trust\n")
     assert all(len(line) <= 98 for line in comment("word " * 100).split("\n"))
     assert comment("a\n\nb") == "# a\n#\n# b\n"
     assert comment("a\r\x1b[2Jb") == "# a [2Jb\n"
@@ -56,9 +44,7 @@ def test_a_comment_has_no_equals_sign_and_short_lines() -> None:
 
 @settings(max_examples=200, deadline=None, database=None)
 @given(wanted=SETTINGS, header=REASONS, version=st.sampled_from(RELEASES))
-def test_every_release_reads_exactly_the_settings_back(
-    wanted: list[Setting], header: str, version: Release
-) -> None:
+def test_every_release_reads_exactly_the_settings_back(wanted: list[Setting], header: str, version: Release) -> None:
     text = render(wanted, header)
     assert list(conf.settings(text, version).items()) == [(one.name, one.value) for one in wanted]
     assert all(len(conf.as_bytes(line)) < 1000 for line in text.split("\n"))

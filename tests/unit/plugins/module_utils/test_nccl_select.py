@@ -4,19 +4,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import select
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import (
-    Release,
-    release,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.select import (
-    Entry,
-    Interface,
-    Port,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import Release, release
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.select import Entry, Interface, Port
 
 RELEASES = ("2.18.3", "2.23.4", "2.26.2", "2.29.7", "2.30.3", "2.32.3")
 PORTS = (

@@ -4,14 +4,10 @@ from __future__ import annotations
 import ctypes
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import values
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import (
-    Release,
-    release,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import Release, release
 
 few = settings(max_examples=300, deadline=None, database=None)
 
@@ -120,9 +116,7 @@ def test_a_level_is_taken(name: str, level: str) -> None:
         ("NCCL_P2P_LEVEL", "99", "SYS", True),
     ],
 )
-def test_what_becomes_of_another_level(
-    name: str, value: str, effective: str | None, harmless: bool
-) -> None:
+def test_what_becomes_of_another_level(name: str, value: str, effective: str | None, harmless: bool) -> None:
     found = made(name, value)
     assert (found.effective, found.harmless) == (effective, harmless)
     assert bool(found.differs) == (value != "NVL" or name == "NCCL_NET_GDR_LEVEL")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _node
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live, Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack import contact
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Live, Unavailable
 
 PACKAGE = "Package: {}\nStatus: install ok installed\nArchitecture: amd64\nVersion: {}\n\n"
 PACKAGES = (
@@ -15,6 +15,7 @@ PACKAGES = (
     ("nvidia-utils-580", "580.126.20-1ubuntu1"),
     ("containerd.io", "1.7.24-1"),
     ("docker-ce", "5:28.0.1-1~ubuntu"),
+    ("zlib1g", "1:1.3.dfsg-3.1ubuntu2"),
 )
 
 
@@ -43,7 +44,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_gpus_and_hcas_are_known_before_any_driver(root: Path) -> None:
-    node = _node.collect(Live(root))
+    node = contact.collect(Live(root))
     assert [one["address"] for one in node["gpus"]] == ["0000:18:00.0"]
     assert [one["address"] for one in node["hcas"]] == ["0000:19:00.0", "0000:2a:00.0"]
     assert node["gpus"][0] == {
@@ -60,7 +61,7 @@ def test_gpus_and_hcas_are_known_before_any_driver(root: Path) -> None:
 
 
 def test_what_a_plan_needs_is_told(root: Path) -> None:
-    node = _node.collect(Live(root))
+    node = contact.collect(Live(root))
     assert node["nvswitches"] == ["22a3"]
     assert node["product"] == ""
     assert node["secure_boot"] is False
@@ -77,7 +78,7 @@ def test_the_loaded_driver_is_told_before_the_installed_one(root: Path) -> None:
     (root / "proc/driver/nvidia/version").write_text(
         "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.105.08  Release Build\n"
     )
-    assert _node.collect(Live(root))["installed"]["driver"] == "580.105.08 open"
+    assert contact.collect(Live(root))["installed"]["driver"] == "580.105.08 open"
 
 
 @pytest.mark.parametrize(("content", "on"), [(b"\6\0\0\0\1", True), (b"\6\0\0\0\0", False)])
@@ -85,12 +86,12 @@ def test_secure_boot_is_what_the_firmware_says(root: Path, content: bytes, on: b
     home = root / "sys/firmware/efi/efivars"
     home.mkdir(parents=True)
     (home / "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c").write_bytes(content)
-    assert _node.collect(Live(root))["secure_boot"] is on
+    assert contact.collect(Live(root))["secure_boot"] is on
 
 
 def test_packages_that_cannot_be_read_are_not_called_absent(root: Path) -> None:
     (root / "var/lib/dpkg/status").unlink()
-    node = _node.collect(Live(root))
+    node = contact.collect(Live(root))
     assert node["installed"] == {}
     assert any("dpkg" in line for line in node["unreadable"])
 
@@ -98,7 +99,7 @@ def test_packages_that_cannot_be_read_are_not_called_absent(root: Path) -> None:
 def test_what_cannot_be_read_is_listed_with_the_reason(root: Path) -> None:
     (root / "proc/meminfo").write_text("nothing\n")
     (root / "sys/bus/pci/devices/0000:18:00.0/vendor").write_text("NVIDIA\n")
-    node = _node.collect(Live(root))
+    node = contact.collect(Live(root))
     assert node["memory_mb"] is None
     assert node["gpus"] == []
     assert any("MemTotal" in line for line in node["unreadable"])
@@ -107,15 +108,15 @@ def test_what_cannot_be_read_is_listed_with_the_reason(root: Path) -> None:
 
 def test_a_sandbox_node_says_that_it_is_simulated(root: Path) -> None:
     (root / "etc/ibready-sandbox.json").write_text('{"what": "InfiniBand fabric (ibsim)"}')
-    assert _node.collect(Live(root))["simulated"] == ""  # no container: somebody left it behind
+    assert contact.collect(Live(root))["simulated"] == ""  # no container: somebody left it behind
     (root / "run/systemd").mkdir(parents=True)
     (root / "run/systemd/container").write_text("podman\n")
-    assert _node.collect(Live(root))["simulated"] == "InfiniBand fabric (ibsim)"
+    assert contact.collect(Live(root))["simulated"] == "InfiniBand fabric (ibsim)"
 
 
 def test_a_mark_that_cannot_be_read_is_not_real_hardware(root: Path) -> None:
     (root / "etc/ibready-sandbox.json").mkdir()
-    node = _node.collect(Live(root))
+    node = contact.collect(Live(root))
     assert node["simulated"] == "unreadable sandbox mark"
     assert any("ibready-sandbox.json" in line for line in node["unreadable"])
 
@@ -127,28 +128,28 @@ def test_devices_that_cannot_be_listed_are_unreadable_not_absent(root: Path) -> 
                 raise Unavailable(path, "permission denied")
             return super().list(path)
 
-    node = _node.collect(Refusing(root))
+    node = contact.collect(Refusing(root))
     assert node["rdma_devices"] == []
     assert node["unreadable"] == ["/sys/class/infiniband: permission denied"]
 
 
 def test_rdma_devices_are_named_where_a_driver_is_bound(root: Path) -> None:
-    assert _node.collect(Live(root))["rdma_devices"] == []
+    assert contact.collect(Live(root))["rdma_devices"] == []
     (root / "sys/class/infiniband/mlx5_0").mkdir(parents=True)
     (root / "sys/class/infiniband/mlx5_0/device").symlink_to("../../../0000:19:00.0")
     (root / "sys/class/infiniband/rxe0").mkdir()
-    node = _node.collect(Live(root))
+    node = contact.collect(Live(root))
     assert (node["rdma_devices"], node["soft_rdma_devices"]) == (["mlx5_0", "rxe0"], ["rxe0"])
 
 
 def test_virtual_functions_are_no_hcas(root: Path) -> None:
     device(root, "0000:19:00.1", "0x020700", "0x15b3", "0x101e")
     (root / "sys/bus/pci/devices/0000:19:00.1/physfn").symlink_to("../0000:19:00.0")
-    node = _node.collect(Live(root))
+    node = contact.collect(Live(root))
     assert [one["address"] for one in node["hcas"]] == ["0000:19:00.0", "0000:2a:00.0"]
 
 
 def test_no_bus_is_unreadable(tmp_path: Path) -> None:
-    node = _node.collect(Live(tmp_path))
+    node = contact.collect(Live(tmp_path))
     assert (node["gpus"], node["hcas"]) == ([], [])
     assert any("/sys/bus/pci/devices" in line for line in node["unreadable"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _nvidia_build
+from ansible_collections.ibready.cluster.plugins.module_utils._act.driver import nvidia_build
 
 KERNEL = "6.8.0-31-generic"
 
@@ -18,29 +18,29 @@ def built(root: Path, name: str, version: str, at: float, kernel: str = KERNEL) 
     os.utime(path, (at, at))
 
 
-@pytest.mark.parametrize("stack", _nvidia_build.STACKS)
+@pytest.mark.parametrize("stack", nvidia_build.STACKS)
 def test_a_stack_that_was_built_later_makes_the_driver_stale(tmp_path: Path, stack: str) -> None:
     built(tmp_path, "nvidia", "580.173.02", 100)
     built(tmp_path, stack, "24.10", 90)
-    assert _nvidia_build.stale(str(tmp_path), KERNEL) is None
+    assert nvidia_build.stale(str(tmp_path), KERNEL) is None
     built(tmp_path, stack, "25.10", 110)
-    found = _nvidia_build.stale(str(tmp_path), KERNEL)
+    found = nvidia_build.stale(str(tmp_path), KERNEL)
     assert found is not None
     assert str(found[0]) == "nvidia/580.173.02"
     assert f"{stack}/25.10 was built for {KERNEL} after" in found[1]
 
 
 def test_other_kernels_and_a_host_without_either_are_left_alone(tmp_path: Path) -> None:
-    assert _nvidia_build.stale(str(tmp_path), KERNEL) is None
+    assert nvidia_build.stale(str(tmp_path), KERNEL) is None
     built(tmp_path, "nvidia", "580.173.02", 100)
     built(tmp_path, "mlnx-ofed-kernel", "25.10", 110, "6.8.0-99-generic")
-    assert _nvidia_build.stale(str(tmp_path), KERNEL) is None
+    assert nvidia_build.stale(str(tmp_path), KERNEL) is None
 
 
 def test_what_is_loaded(tmp_path: Path) -> None:
-    assert (_nvidia_build.loaded(str(tmp_path)), _nvidia_build.rival(str(tmp_path))) == ("", False)
+    assert (nvidia_build.loaded(str(tmp_path)), nvidia_build.rival(str(tmp_path))) == ("", False)
     (tmp_path / "sys/module/nouveau").mkdir(parents=True)
     (tmp_path / "sys/module/nvidia").mkdir()
     (tmp_path / "sys/module/nvidia/version").write_text("580.173.02\n")
-    assert _nvidia_build.loaded(str(tmp_path)) == "580.173.02"
-    assert _nvidia_build.rival(str(tmp_path))
+    assert nvidia_build.loaded(str(tmp_path)) == "580.173.02"
+    assert nvidia_build.rival(str(tmp_path))

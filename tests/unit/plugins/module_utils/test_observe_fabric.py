@@ -5,13 +5,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Output, Unavailable
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.fabric import (
-    NOT_ASKED,
-    FabricFacts,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import fabric
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.fabric import observe as fabric
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.fabric.facts import NOT_ASKED, FabricFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Output, Unavailable
 
 LINKS = """\
 Switch: 0x0000000000200001 leaf-1:
@@ -108,8 +105,8 @@ def test_a_tool_that_could_not_ask_has_errors_and_no_facts(streams: tuple[str, s
 @pytest.mark.parametrize("name", ["ibnetdiscover", "ibqueryerrors", "ibhosts", "sminfo", "ibping"])
 def test_so_it_is_with_every_tool(name: str) -> None:
     output = Output(255, f"{name}: iberror: failed: Failed to open '(null)' port '0'\n", "")
-    told = observe(with_one(name, output)).to_dict()[name]
-    assert told == {"errors": [output.stdout.strip()]}
+    reported = observe(with_one(name, output)).to_dict()[name]
+    assert reported == {"errors": [output.stdout.strip()]}
 
 
 def test_an_unreadable_text_is_unknown() -> None:
@@ -135,9 +132,7 @@ def test_facts_with_a_bad_end_are_incomplete(name: str, output: Output) -> None:
 
 
 def test_some_statuses_say_nothing() -> None:
-    facts = observe(
-        Bundle({"ibqueryerrors": Output(1, SUMMARY, ""), "ibping": Output(130, PING, "")})
-    )
+    facts = observe(Bundle({"ibqueryerrors": Output(1, SUMMARY, ""), "ibping": Output(130, PING, "")}))
     assert facts.counters.value is not None
     assert facts.ping.value is not None
     assert (facts.counters.value.incomplete, facts.ping.value.incomplete) == ("", "")
@@ -148,3 +143,12 @@ def test_warnings_beside_an_answer_are_no_errors() -> None:
     answer = observe(with_one("iblinkinfo", Output(0, LINKS, warning))).links.value
     assert answer is not None
     assert (answer.errors, answer.incomplete) == ((), "")
+
+
+@pytest.mark.parametrize("name", ["iblinkinfo", "ibhosts", "sminfo"])
+def test_facts_that_end_within_a_line_are_incomplete(name: str) -> None:
+    text = WHOLE[name].stdout.rstrip("\n")
+    facts = observe(with_one(name, Output(0, text, "")))
+    reported = {"iblinkinfo": facts.links, "ibhosts": facts.hosts, "sminfo": facts.sm}[name].value
+    assert reported is not None
+    assert "ends within a line" in reported.incomplete

@@ -3,23 +3,18 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._command import (
-    Output,
-    Unavailable,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.gpu import Module
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import gpu
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.gpu import observe as gpu
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.gpu.facts import Module
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output, Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import nvsmi_error
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.dmesg import Xid
 from tests.gauntlet import render
 from tests.gauntlet.tree import Tree
 
 LOG = "[    0.000000] Linux version 6.8.0\n[   12.5] NVRM: Xid (PCI:0000:13:00): 79, pid=1, gone.\n"
-TEXT = (
-    "Driver Version : 580.1\nAttached GPUs : 1\nGPU 00000000:13:00.0\n    Compute Mode : Default\n"
-)
+TEXT = "Driver Version : 580.1\nAttached GPUs : 1\nGPU 00000000:13:00.0\n    Compute Mode : Default\n"
 GPUS = Machine(gpus=Reading((None,)))
 
 
@@ -83,9 +78,7 @@ def test_where_there_is_no_bus_to_look_at_nvidia_smi_is_asked() -> None:
         ),
     ],
 )
-def test_the_best_source_that_gives_facts_is_taken(
-    commands: dict[str, Output], source: str, gpus: int
-) -> None:
+def test_the_best_source_that_gives_facts_is_taken(commands: dict[str, Output], source: str, gpus: int) -> None:
     facts = gpu.observe(host(**commands), GPUS)
     assert facts.source == source
     assert len(facts.smi.value.gpus if facts.smi.value else ()) == gpus
@@ -194,7 +187,5 @@ def test_a_log_tells_whether_it_is_whole() -> None:
     cut = gpu.observe(host(dmesg=Output(0, LOG + "[   13.5] NVRM: Xi", "")), GPUS)
     assert cut.log_cut
     assert len(cut.xids.value or ()) == 1
-    lost = gpu.observe(
-        host(dmesg=Output(0, "[90000.000001] NVRM: Xid (PCI:0000:13:00): 79, gone.\n", "")), GPUS
-    )
+    lost = gpu.observe(host(dmesg=Output(0, "[90000.000001] NVRM: Xid (PCI:0000:13:00): 79, gone.\n", "")), GPUS)
     assert lost.log_lost

@@ -5,18 +5,12 @@ import json
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.host import area as host
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.host.facts import HostFacts, Unit
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine import observe as machine
 from ansible_collections.ibready.cluster.plugins.module_utils._data import host_units
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
-    Output,
-    Unavailable,
-    entry_name,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.host import HostFacts, Unit
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import host, machine
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.proc_limits import (
-    UNLIMITED,
-    Limits,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Output, Unavailable, entry_name
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.proc_limits import UNLIMITED, Limits
 from tests.gauntlet import render
 from tests.gauntlet.node import Node
 from tests.gauntlet.tree import Tree
@@ -55,9 +49,7 @@ def test_a_whole_node_is_told_without_a_gap() -> None:
     assert {"mlx5_ib", "kernel"} <= set(facts.modules.known.value or ())
     assert len(facts.modules.modes) == len(node.hcas) + 1
     assert facts.services.defaults.value == Limits(UNLIMITED, UNLIMITED, 1024, 1048576)
-    assert facts.services.limits["slurmd.service"].value == Limits(
-        UNLIMITED, UNLIMITED, 131072, 1048576
-    )
+    assert facts.services.limits["slurmd.service"].value == Limits(UNLIMITED, UNLIMITED, 131072, 1048576)
     assert facts.services.synchronised.value is True
     assert facts.updates.who.value == ""
 
@@ -137,9 +129,7 @@ def test_governors_are_counted_and_a_kernel_may_have_none() -> None:
         ("/etc/NetworkManager/system-connections", "eth0.nmconnection", ()),
     ],
 )
-def test_configured_infiniband_interfaces_are_found_by_name(
-    directory: str, name: str, found: tuple[str, ...]
-) -> None:
+def test_configured_infiniband_interfaces_are_found_by_name(directory: str, name: str, found: tuple[str, ...]) -> None:
     tree = described()[1]
     tree.file(f"{directory}/{name}", "psk=secret")
     assert look(tree).modules.ipoib.value == found
@@ -177,17 +167,20 @@ def test_units_that_cannot_be_told_whole_are_unknown(output: Output, why: str) -
             "DefaultLimitMEMLOCK=infinity\nDefaultLimitMEMLOCKSoft=65536\nDefaultLimitNOFILE=4096\n",
             (65536, UNLIMITED),
         ),
+        # Cut: behind one soft limit the other is told, too.
+        (
+            "DefaultLimitNOFILE=4096\nDefaultLimitNOFILESoft=1024\nDefaultLimitMEMLOCK=infinity\n",
+            None,
+        ),
         ("DefaultLimitNOFILE=4096\n", None),
         ("DefaultLimitMEMLOCK=much\nDefaultLimitNOFILE=4096\n", None),
     ],
 )
-def test_systemds_defaults_are_read_with_or_without_soft_limits(
-    stdout: str, limits: tuple[int, int] | None
-) -> None:
+def test_systemds_defaults_are_read_with_or_without_soft_limits(stdout: str, limits: tuple[int, int] | None) -> None:
     tree = described()[1]
     tree.command("systemctl_show", stdout)
-    told = look(tree).services.defaults.value
-    assert (told and (told.memlock_soft, told.memlock_hard)) == limits
+    reported = look(tree).services.defaults.value
+    assert (reported and (reported.memlock_soft, reported.memlock_hard)) == limits
 
 
 def block(name: str, active: str, pid: int) -> str:
@@ -243,14 +236,9 @@ def test_the_limits_are_those_of_what_starts_jobs(
         (None, None, "pbs.service has no main process"),
     ],
 )
-def test_a_service_without_a_main_process_is_not_left_out(
-    procs: str | None, limit: int | None, why: str
-) -> None:
+def test_a_service_without_a_main_process_is_not_left_out(procs: str | None, limit: int | None, why: str) -> None:
     tree = described()[1]
-    blocks = [
-        block(f"{name}.service", "active" if name == "pbs" else "inactive", 0)
-        for name in host_units.JOBS
-    ]
+    blocks = [block(f"{name}.service", "active" if name == "pbs" else "inactive", 0) for name in host_units.JOBS]
     tree.command(entry_name("systemctl_show", OPTION, *host_units.JOBS), "\n".join(blocks))
     tree.file("/proc/4711/limits", FEW)
     if procs is not None:
@@ -396,11 +384,7 @@ def test_a_host_that_refuses_everything_is_unknown_in_everything() -> None:
     def readings(value: object) -> list[object]:
         if isinstance(value, dict) and set(value) == {"value", "why", "missing"}:
             return [value]
-        return (
-            [one for more in value.values() for one in readings(more)]
-            if isinstance(value, dict)
-            else []
-        )
+        return [one for more in value.values() for one in readings(more)] if isinstance(value, dict) else []
 
     found = readings(facts)
     assert len(found) > 15

@@ -6,21 +6,14 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import ib
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.ib import area as ib
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.ib.observe import observe
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine, PciFunction
 from ansible_collections.ibready.cluster.plugins.module_utils._data.ib_counters import PAUSE_S
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
-    Missing,
-    Output,
-    Unavailable,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expectations
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import Mtu, SmAnswer
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import (
-    Machine,
-    PciFunction,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._observe.ib import observe
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Missing, Output, Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import Expectations
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._rails.ib_ports import Mtu, SmAnswer
 from tests.unit.samples import IBSTAT, IBV_DEVINFO, SMINFO, SYSFS, master
 
 Said = dict[str, Output | Unavailable]
@@ -52,9 +45,7 @@ class Host:
         recorded: bool = False,
     ) -> None:
         self.said: Said = {**HEALTHY, **(said or {})}
-        self.files = {
-            f"{BASE}/mlx5_0/{name}": text for name, text in ({} if files is None else files).items()
-        }
+        self.files = {f"{BASE}/mlx5_0/{name}": text for name, text in ({} if files is None else files).items()}
         self.later = {f"{BASE}/mlx5_0/{name}": text for name, text in (later or {}).items()}
         self.links = links or {}
         self.recorded = recorded
@@ -350,9 +341,7 @@ def test_verbs_tell_the_transport() -> None:
         pytest.param(Output(255, PANIC, ""), 0, (PANIC,), id="a panic on stdout"),
     ],
 )
-def test_what_ibstat_complains_of_is_kept(
-    output: Output, devices: int, errors: tuple[str, ...]
-) -> None:
+def test_what_ibstat_complains_of_is_kept(output: Output, devices: int, errors: tuple[str, ...]) -> None:
     nobody: Said = {"ibstat": output, "ibv_devinfo": Output(1, "", "")}
     facts = observe(Host(nobody, files=None), Machine())
     assert len(facts.cas) == devices
@@ -369,9 +358,7 @@ def test_what_ibstat_complains_of_is_kept(
             id="no ibstat",
         ),
         pytest.param(Output(1, "", ""), "exit status 1", id="nothing printed with an error status"),
-        pytest.param(
-            Output(0, "", "Segmentation fault"), "Segmentation fault", id="words on stderr only"
-        ),
+        pytest.param(Output(0, "", "Segmentation fault"), "Segmentation fault", id="words on stderr only"),
         pytest.param(Output(127, "", "sh: ibstat: not found"), "127", id="a shell's words"),
         pytest.param(Output(0, "", IBSTAT), "to stderr only", id="devices on stderr only"),
         pytest.param(
@@ -400,9 +387,7 @@ def test_an_ibstat_that_cannot_be_used_is_unknown_and_nothing_is_taken_from_it(
         pytest.param({}, "", id="a card that no such ibstat knows: the last line was cut off"),
     ],
 )
-def test_an_ibstat_from_before_roce_shows_no_link_layer(
-    changed: dict[str, str], layer: str
-) -> None:
+def test_an_ibstat_from_before_roce_shows_no_link_layer(changed: dict[str, str], layer: str) -> None:
     text = IBSTAT.replace("\t\tLink layer: InfiniBand\n", "")
     for old, new in changed.items():
         text = text.replace(old, new)
@@ -426,9 +411,7 @@ FAILED = "sminfo: iberror: failed: query"
     ("output", "answer"),
     [
         pytest.param(Output(0, SMINFO, WARNING), master(activity=242), id="an answer"),
-        pytest.param(
-            Output(255, "", f"{WARNING}\n{FAILED}\n\n"), SmAnswer(error=FAILED), id="none"
-        ),
+        pytest.param(Output(255, "", f"{WARNING}\n{FAILED}\n\n"), SmAnswer(error=FAILED), id="none"),
         pytest.param(
             Output(255, f"{FAILED}\n", f"{WARNING}\n"),
             SmAnswer(error=FAILED),
@@ -456,9 +439,7 @@ FAILED = "sminfo: iberror: failed: query"
         ),
     ],
 )
-def test_only_a_whole_answer_is_a_subnet_manager(
-    output: Output | Unavailable, answer: SmAnswer
-) -> None:
+def test_only_a_whole_answer_is_a_subnet_manager(output: Output | Unavailable, answer: SmAnswer) -> None:
     assert observe(Host({SM: output}), Machine()).sm == {"mlx5_0/1": answer}
 
 
@@ -480,9 +461,7 @@ def test_an_answer_with_an_error_status_is_none(stderr: str) -> None:
         pytest.param(("CA 'mlx5_0'", "CA 'ib7'"), ["sminfo -C ib7 -P 1"], id="and its own device"),
     ],
 )
-def test_the_subnet_manager_is_asked_from_each_live_infiniband_port(
-    bent: tuple[str, str], asked: list[str]
-) -> None:
+def test_the_subnet_manager_is_asked_from_each_live_infiniband_port(bent: tuple[str, str], asked: list[str]) -> None:
     host = Host({"ibstat": Output(0, IBSTAT.replace(*bent), "")})
     facts = observe(host, Machine())
     assert len(facts.cas) == 1
@@ -497,9 +476,7 @@ def test_the_subnet_manager_is_asked_from_each_live_infiniband_port(
         pytest.param({**SYSFS, "ports/1/rate": "fast\n"}, "mlx5_0/ports/1/rate", id="a bad file"),
     ],
 )
-def test_a_kernel_that_cannot_be_read_says_why_and_hurts_nothing_else(
-    files: dict[str, str] | None, why: str
-) -> None:
+def test_a_kernel_that_cannot_be_read_says_why_and_hurts_nothing_else(files: dict[str, str] | None, why: str) -> None:
     facts = observe(Host(files=files), Machine())
     assert why in facts.sysfs_unknown
     assert facts.sysfs == ()
@@ -535,10 +512,6 @@ def test_the_counters_of_an_ethernet_port_are_read_too() -> None:
 
 
 def test_verbs_that_ended_badly_tell_no_mtu() -> None:
-    mtu = (
-        observe(Host({"ibv_devinfo": Output(1, IBV_DEVINFO, "")}), Machine())
-        .details["mlx5_0/1"]
-        .mtu
-    )
+    mtu = observe(Host({"ibv_devinfo": Output(1, IBV_DEVINFO, "")}), Machine()).details["mlx5_0/1"].mtu
     assert (mtu.value, mtu.missing) == (None, False)
     assert "status 1" in mtu.why

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.host import LoginLimit
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import login_limits
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.host import login_limits
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.host.facts import LoginLimit
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Live
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.proc_limits import UNLIMITED
 
 OWN = "Max open files            1024   1048576  files\nMax locked memory  8388608 8388608 bytes\n"
@@ -91,6 +91,6 @@ def test_what_a_login_gets(tmp_path: Path, texts: dict[str, str], limit: LoginLi
 def test_what_cannot_be_read_is_not_known(tmp_path: Path) -> None:
     assert login_limits.observe(Live(tmp_path), 7).value is None
     (tmp_path / "etc/security/limits.conf").mkdir(parents=True)
-    told = look(tmp_path, PAM)
-    assert told.value is None
-    assert "limits.conf" in told.why
+    reported = look(tmp_path, PAM)
+    assert reported.value is None
+    assert "limits.conf" in reported.why

@@ -6,14 +6,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
-    Bundle,
-    Cached,
-    Live,
-    Unavailable,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import PciFunction
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import machine
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine import observe as machine
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import PciFunction
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Bundle, Cached, Live, Unavailable
 from tests.unit.plugins.module_utils.test_parse_vpd import END, FIELDS, MARK, NAME
 
 DEVICES = "sys/bus/pci/devices"
@@ -241,9 +236,7 @@ def test_a_virtual_machine_is_told_by_flag_or_firmware(
         ("run/nothing", "docker", ""),
     ],
 )
-def test_a_container_is_told_by_its_manager_s_mark(
-    root: Root, path: str, text: str, kind: str
-) -> None:
+def test_a_container_is_told_by_its_manager_s_mark(root: Root, path: str, text: str, kind: str) -> None:
     root.write(path, text)
     assert root.machine().container == kind
 
@@ -258,9 +251,7 @@ def test_a_container_is_told_by_its_manager_s_mark(
         ({"proc/cpuinfo": ""}, ""),
     ],
 )
-def test_the_architecture_by_whichever_file_tells(
-    root: Root, files: dict[str, str], arch: str
-) -> None:
+def test_the_architecture_by_whichever_file_tells(root: Root, files: dict[str, str], arch: str) -> None:
     for path, text in files.items():
         root.write(path, text)
     assert root.machine().arch == arch
@@ -347,9 +338,7 @@ def test_the_sandbox_marks_its_nodes(root: Root) -> None:
         ("nonsense", False, ""),
     ],
 )
-def test_the_mark_tells_whether_there_is_hardware_to_judge(
-    root: Root, mark: str, shown: bool, without: str
-) -> None:
+def test_the_mark_tells_whether_there_is_hardware_to_judge(root: Root, mark: str, shown: bool, without: str) -> None:
     root.write("run/.containerenv", "")
     root.write("etc/ibready-sandbox.json", mark)
     seen = root.machine()

@@ -6,16 +6,15 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.nvlink import NvlinkFacts
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import machine, nvlink
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine import observe as machine
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.nvlink import observe as nvlink
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.nvlink.facts import NvlinkFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from tests.gauntlet import render
 from tests.gauntlet.tree import Tree
 
-EXCERPT = (
-    "    Fabric\n        State                 : In Progress\n        Status                : N/A\n"
-)
+EXCERPT = "    Fabric\n        State                 : In Progress\n        Status                : N/A\n"
 
 
 def host(board: str = "hgx-h100-8", **more: Any) -> tuple[Tree, Machine]:
@@ -68,9 +67,7 @@ def test_gpus_without_nvlink_are_not_asked_for_links() -> None:
     assert facts.smi.known
 
 
-@pytest.mark.parametrize(
-    "source", ["nvlink_status", "nvlink_errors", "nvlink_caps", "topo", "fabricmanager_status"]
-)
+@pytest.mark.parametrize("source", ["nvlink_status", "nvlink_errors", "nvlink_caps", "topo", "fabricmanager_status"])
 @pytest.mark.parametrize("kind", ["absent", "failed", "cut", "timeout"])
 def test_a_source_that_cannot_be_read_is_unknown_and_says_why(source: str, kind: str) -> None:
     tree, seen = host()
@@ -140,6 +137,7 @@ def test_the_package_is_found_in_either_database_with_or_without_its_branch() ->
     assert not look(tree, seen).package.known
     tree.remove(path)
     tree.command("rpm_qa", "nvidia-fabric-manager 570.124.06-1 x86_64\n")
+    tree.command("rpm_names", "nvidia-fabric-manager\n")
     assert look(tree, seen).package.value == "570.124.06"
 
 
@@ -159,9 +157,7 @@ def test_ports_to_the_switches_are_those_of_marked_functions() -> None:
     assert len(ports) == 4
     address, first = next(iter(ports.items()))
     assert first.value is not None
-    assert [(one.device, one.port, one.state.value) for one in first.value] == [
-        ("mlx5_8", "1", "4: ACTIVE")
-    ]
+    assert [(one.device, one.port, one.state.value) for one in first.value] == [("mlx5_8", "1", "4: ACTIVE")]
     mask = f"/sys/bus/pci/devices/{address}/infiniband/mlx5_8/ports/1/cap_mask"
     tree.file(tree._resolve(mask), "0xa751ec48")
     changed = look(tree, seen).ports[address].value

@@ -6,14 +6,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._command import (
-    Missing,
-    Output,
-    Unavailable,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.pci import PciFacts, Rdma
-from ansible_collections.ibready.cluster.plugins.module_utils._observe.pci import observe
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.pci.facts import PciFacts, Rdma
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.pci.observe import observe
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Missing, Output, Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from tests.unit import pci_samples as sample
 from tests.unit.pci_samples import GPU0, HCA0, PORTS
 from tests.unit.plugins.module_utils.test_parse_pci_config import space
@@ -128,9 +124,7 @@ def test_rdma_devices_are_matched_by_their_link() -> None:
     assert seen().rdma == Reading((device,))
     assert seen(links={}).rdma == Reading((replace(device, address=""),))
     base = "/sys/class/infiniband/mlx5_0/device"
-    assert seen(links={base: "../../../mlx5_core.sf.2"}).rdma == Reading(
-        (replace(device, address=""),)
-    )
+    assert seen(links={base: "../../../mlx5_core.sf.2"}).rdma == Reading((replace(device, address=""),))
     # A copy of directories: the link is none, but the function's own event file names it.
     files = {f"{base}/uevent": f"DRIVER=mlx5_core\nPCI_SLOT_NAME={HCA0}\n"}
     assert seen(broken=(base,)).rdma == Reading((replace(device, address=None),))
@@ -171,14 +165,12 @@ MASTERS = {f"/sys/class/net/{one}/master": "../bond0" for one in ("eth0", "eth1"
         (MASTERS, (f"{DEVICES}/{SECOND}/net",), None),
     ],
 )
-def test_a_bond_is_read_of_cards_with_one_rdma_device_for_two(
-    links: Any, broken: Any, bond: Any
-) -> None:
+def test_a_bond_is_read_of_cards_with_one_rdma_device_for_two(links: Any, broken: Any, bond: Any) -> None:
     ports = [sample.hca(HCA0, 0, class_code="020000", address=one) for one in (HCA0, SECOND)]
     facts = seen(sample.machine(*ports), files=BONDED, links={**LINKS, **links}, broken=broken)
     assert set(facts.bonds) == {HCA0, SECOND}
-    told = facts.bonds[SECOND]
-    assert told == bond if bond else told.value is None and not told.missing
+    reported = facts.bonds[SECOND]
+    assert reported == bond if bond else reported.value is None and not reported.missing
     assert seen(sample.machine(ports[0])).bonds == {}
 
 
@@ -207,12 +199,10 @@ def test_distances_are_read_where_an_hca_has_no_gpu() -> None:
         (Unavailable("nvidia-smi", "not installed"), None, None),
     ],
 )
-def test_nvidia_smi_with_and_without_an_error(
-    smi: Any, whole: int | None, anyhow: int | None
-) -> None:
+def test_nvidia_smi_with_and_without_an_error(smi: Any, whole: int | None, anyhow: int | None) -> None:
     facts = seen(smi=smi)
-    told = [one.value and len(one.value.gpus) for one in (facts.smi, facts.smi_anyhow)]
-    assert told == [whole, anyhow]
+    reported = [one.value and len(one.value.gpus) for one in (facts.smi, facts.smi_anyhow)]
+    assert reported == [whole, anyhow]
     assert bool(facts.smi.why) is (whole is None)
 
 

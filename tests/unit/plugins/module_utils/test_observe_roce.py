@@ -3,16 +3,10 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import (
-    Machine,
-    PciFunction,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.roce import (
-    UNSET,
-    RocePort,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import roce
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine, PciFunction
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.roce import observe as roce
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._rails.roce_ports import UNSET, RocePort
 from tests.gauntlet.tree import Tree
 
 ADDRESS = "0000:18:00.0"
@@ -177,9 +171,7 @@ def test_a_bond_carries_the_addresses_and_the_function_the_priorities() -> None:
     assert port.qos.pfc.value == (3,)
 
 
-@pytest.mark.parametrize(
-    ("node_type", "protocol"), [("1: CA", "software RDMA"), ("4: RNIC", "iWARP")]
-)
+@pytest.mark.parametrize(("node_type", "protocol"), [("1: CA", "software RDMA"), ("4: RNIC", "iWARP")])
 def test_software_devices_are_told_by_having_no_function(node_type: str, protocol: str) -> None:
     tree = host()
     tree.remove(f"{IB}/device")

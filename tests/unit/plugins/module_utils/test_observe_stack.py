@@ -3,10 +3,10 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.machine import Machine
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.stack import Dkms, Driver
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import stack
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack import observe as stack
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.facts import Dkms, Driver
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages import Package
 from tests.gauntlet.tree import Tree
 
@@ -21,6 +21,11 @@ Package: vim
 Status: install ok installed
 Architecture: amd64
 Version: 9
+
+Package: zlib1g
+Status: install ok installed
+Architecture: amd64
+Version: 1.3
 
 """
 NVRM = "NVRM version: NVIDIA UNIX {}  Release Build\nGCC version: 13"
@@ -73,6 +78,7 @@ def test_the_system_says_which_database_counts(told: str, database: str) -> None
     tree = host()
     tree.file("/etc/os-release", told)
     tree.command("rpm_qa", "libnccl 2.28.3-1 x86_64\n")
+    tree.command("rpm_names", "libnccl\n")
     facts = stack.observe(tree, MACHINE)
     assert facts.database == database
     assert len(facts.packages.value or ()) == 1
@@ -82,6 +88,7 @@ def test_the_database_of_a_system_is_not_replaced_by_another() -> None:
     tree = host()
     tree.broken["/var/lib/dpkg/status"] = "permission denied"
     tree.command("rpm_qa", "libnccl 2.28.3-1 x86_64\n")
+    tree.command("rpm_names", "libnccl\n")
     facts = stack.observe(tree, MACHINE)
     assert (facts.packages.known, facts.packages.why) == (
         False,
@@ -104,9 +111,7 @@ def test_a_database_that_was_cut_tells_nothing() -> None:
         ("MLNX_OFED_LINUX-24.10-1.1.4.0:\n", 1, None, "status 1"),
     ],
 )
-def test_ofed_info_is_believed_only_if_it_worked(
-    stdout: str, rc: int, release: str | None, why: str
-) -> None:
+def test_ofed_info_is_believed_only_if_it_worked(stdout: str, rc: int, release: str | None, why: str) -> None:
     tree = host()
     tree.command("ofed_info", stdout, rc)
     ofed = stack.observe(tree, MACHINE).ofed

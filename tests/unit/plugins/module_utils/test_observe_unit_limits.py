@@ -6,18 +6,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.host import UnitLimit
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import unit_limits
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.host import unit_limits
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.host.facts import UnitLimit
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Live
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import systemctl_show
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.proc_limits import (
-    UNLIMITED,
-    Limits,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.proc_limits import UNLIMITED, Limits
 
 UNIT = "/lib/systemd/system/docker.service"
 FIRST, LAST = "/etc/systemd/system/docker.service.d/a.conf", "/run/systemd/docker.d/z.conf"

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._act.opensm import conf, fabrics
+from ansible_collections.ibready.cluster.plugins.module_utils._act.opensm.fabrics import OpensmError
 from ansible_collections.ibready.cluster.plugins.module_utils._data import opensm as data
-from ansible_collections.ibready.cluster.plugins.module_utils._opensm import conf, fabrics, units
-from ansible_collections.ibready.cluster.plugins.module_utils._opensm.fabrics import OpensmError
 
 GUID = "0x0000000000000202"
 HOSTS = ["login1", "login2", "login3"]
@@ -53,9 +53,7 @@ def test_a_value_is_one_line(value: str) -> None:
     [
         pytest.param({}, (conf.NOTHING, ()), id="nothing"),
         pytest.param({"sm_priority": "9"}, (conf.RELOAD, ("sm_priority",)), id="a live key"),
-        pytest.param(
-            {"routing_engine": "minhop"}, (conf.RESTART, ("routing_engine",)), id="another"
-        ),
+        pytest.param({"routing_engine": "minhop"}, (conf.RESTART, ("routing_engine",)), id="another"),
         pytest.param(
             {"routing_engine": "minhop", "sm_priority": "9"},
             (conf.RESTART, ("routing_engine",)),
@@ -100,9 +98,7 @@ def test_priorities_fall_by_the_order_of_hosts() -> None:
         (["a", "b"], {"a": 13}, "both have priority 13"),
     ],
 )
-def test_priorities_that_decide_nothing_are_refused(
-    hosts: list[str], given: dict[str, Any], said: str
-) -> None:
+def test_priorities_that_decide_nothing_are_refused(hosts: list[str], given: dict[str, Any], said: str) -> None:
     with pytest.raises(OpensmError, match=said):
         fabrics.priorities(hosts, given, False)
 
@@ -127,9 +123,7 @@ def test_priorities_that_decide_nothing_are_refused(
         ({"partitions": [{"name": "a", "pkey": 1, "full": ["ALL"]}]}, "no partition has pkey"),
     ],
 )
-def test_a_fabric_that_opensm_would_run_otherwise_is_refused(
-    more: dict[str, Any], said: str
-) -> None:
+def test_a_fabric_that_opensm_would_run_otherwise_is_refused(more: dict[str, Any], said: str) -> None:
     shared = {"routing_engine": ["ftree"], "settings": {}}
     with pytest.raises(OpensmError, match=said):
         fabrics.read([{"name": "compute", **more}], shared, 1, {}, takeover_s=20, log_mb=64)
@@ -153,12 +147,12 @@ def test_two_fabrics_have_a_port_each() -> None:
 
 
 def test_instances_share_neither_lids_nor_logs() -> None:
-    unit = units.template("/usr/sbin/opensm")
+    unit = conf.unit("/usr/sbin/opensm")
     assert "OSM_CACHE_DIR=/var/lib/ibready-opensm/%i" in unit
     assert f"ExecStart=/usr/sbin/opensm --config {data.FOLDER}/%i.conf" in unit
     assert conf.values(fabric(), GUID)["log_file"].startswith(f"{data.LOGS}/")
-    assert data.LOGS in units.logrotate()
+    assert data.LOGS in conf.logrotate()
 
 
 def test_logrotate_hears_of_a_log_that_could_not_be_opened_again() -> None:
-    assert "    systemctl kill --signal=USR1 'ibready-opensm@*.service'\n" in units.logrotate()
+    assert "    systemctl kill --signal=USR1 'ibready-opensm@*.service'\n" in conf.logrotate()

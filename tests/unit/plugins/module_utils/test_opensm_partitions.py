@@ -6,11 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
+from ansible_collections.ibready.cluster.plugins.module_utils._act.opensm import partitions
 from ansible_collections.ibready.cluster.plugins.module_utils._data import opensm as data
-from ansible_collections.ibready.cluster.plugins.module_utils._opensm import partitions
 
 DEFAULT = {"name": "Default", "pkey": 0x7FFF, "full": ["ALL"]}
 # What opensm compares a word with is as long as the word: a beginning of one is enough for it.

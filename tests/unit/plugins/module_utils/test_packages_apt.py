@@ -13,19 +13,15 @@ from urllib.request import urlopen
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._packages import read
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.bring import Bringer
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.dkms import DkmsModule
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import (
-    Outcome,
-    PackageError,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.survey import Order
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages import openpgp, read
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.bring import Bringer
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.model import Outcome, PackageError
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.survey import Order
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.dkms_status import DkmsModule
 from tests.unit.apt_world import CAN_RUN, AptWorld, Deb, DebRepository, Signer
+from tests.unit.openpgp_keys import compressed
 
-pytestmark = pytest.mark.skipif(
-    not CAN_RUN or os.geteuid() != 0, reason="needs root, apt, dpkg-deb and gpg"
-)
+pytestmark = pytest.mark.skipif(not CAN_RUN or os.geteuid() != 0, reason="needs root, apt, dpkg-deb and gpg")
 
 OLD, NEW = "580.126.20", "580.173.02"
 KERNEL = "6.8.0-31-generic"
@@ -110,15 +106,11 @@ def acts(outcome: Outcome) -> dict[str, tuple[str, str, str]]:
 def everything(world: AptWorld) -> dict[str, bytes]:
     """All files below the root but what may change in a look: nothing."""
     return {
-        str(path.relative_to(world.root)): path.read_bytes()
-        for path in sorted(world.root.rglob("*"))
-        if path.is_file()
+        str(path.relative_to(world.root)): path.read_bytes() for path in sorted(world.root.rglob("*")) if path.is_file()
     }
 
 
-def test_check_mode_on_a_bare_host_names_all_and_changes_nothing(
-    world: AptWorld, repository: DebRepository
-) -> None:
+def test_check_mode_on_a_bare_host_names_all_and_changes_nothing(world: AptWorld, repository: DebRepository) -> None:
     before = everything(world)
     outcome = bring(world, [repository.entry()], {"nvidia_driver": part()}, check=True)
     assert acts(outcome) == {
@@ -174,18 +166,14 @@ def test_an_upgrade_and_the_way_back(world: AptWorld, repository: DebRepository)
     assert {name: everything(world)[name] for name in same} == {name: first[name] for name in same}
 
 
-def test_a_package_upgraded_by_hand_is_brought_back(
-    world: AptWorld, repository: DebRepository
-) -> None:
+def test_a_package_upgraded_by_hand_is_brought_back(world: AptWorld, repository: DebRepository) -> None:
     entry, parts = repository.entry(), {"nvidia_driver": part()}
     bring(world, [entry], parts)
     deb = repository.home / f"libnvidia-compute-580_{NEW}-1ubuntu1_all.deb"
     world.run(["dpkg", f"--root={world.root}", "--force-hold", "--install", str(deb)])
     assert world.packages()["libnvidia-compute-580"] == f"{NEW}-1ubuntu1"
     outcome = bring(world, [entry], parts)
-    assert acts(outcome) == {
-        "libnvidia-compute-580": ("downgraded", f"{NEW}-1ubuntu1", f"{OLD}-1ubuntu1")
-    }
+    assert acts(outcome) == {"libnvidia-compute-580": ("downgraded", f"{NEW}-1ubuntu1", f"{OLD}-1ubuntu1")}
 
 
 def test_a_plain_upgrade_leaves_held_packages(world: AptWorld, repository: DebRepository) -> None:
@@ -212,30 +200,33 @@ def refused(world: AptWorld, *words: Any, **more: Any) -> PackageError:
     return caught.value
 
 
-def test_a_key_that_is_not_pinned(
-    world: AptWorld, repository: DebRepository, stranger: Signer
-) -> None:
+def test_a_key_that_is_not_pinned(world: AptWorld, repository: DebRepository, stranger: Signer) -> None:
     entry = repository.entry(fingerprints=[stranger.fingerprint])
     error = refused(world, [entry], {"nvidia_driver": part()})
     assert error.kind == "key"
     assert stranger.fingerprint in error.cause
 
 
-def test_a_second_key_in_the_file(
-    world: AptWorld, repository: DebRepository, stranger: Signer, tmp_path: Path
-) -> None:
+def test_a_second_key_in_the_file(world: AptWorld, repository: DebRepository, stranger: Signer, tmp_path: Path) -> None:
     both = tmp_path / "both.pub"
     entry = repository.entry()
-    both.write_text(
-        Path(entry["key"].removeprefix("file://")).read_text() + stranger.key.read_text()
-    )
+    both.write_text(Path(entry["key"].removeprefix("file://")).read_text() + stranger.key.read_text())
     error = refused(world, [{**entry, "key": f"file://{both}"}], {"nvidia_driver": part()})
     assert (error.kind, stranger.fingerprint in error.cause) == ("key", True)
 
 
-def test_a_repository_signed_by_another_key(
-    world: AptWorld, tmp_path: Path, signer: Signer, stranger: Signer
-) -> None:
+def test_a_key_that_hides_in_compressed_data(world: AptWorld, tmp_path: Path, signer: Signer, stranger: Signer) -> None:
+    forged = DebRepository(tmp_path / "forged", stranger)
+    forged.publish(driver(OLD))
+    key = tmp_path / "hidden.gpg"
+    theirs = openpgp.binary(stranger.key.read_bytes())
+    key.write_bytes(openpgp.binary(signer.key.read_bytes()) + compressed(theirs))
+    entry = forged.entry(key=f"file://{key}", fingerprints=[signer.fingerprint])
+    error = refused(world, [entry], {"nvidia_driver": part()})
+    assert (error.kind, "compressed data" in error.cause) == ("key", True)
+
+
+def test_a_repository_signed_by_another_key(world: AptWorld, tmp_path: Path, signer: Signer, stranger: Signer) -> None:
     forged = DebRepository(tmp_path / "forged", stranger)
     forged.publish(driver(OLD))
     entry = forged.entry(key=f"file://{signer.key}", fingerprints=[signer.fingerprint])
@@ -308,9 +299,7 @@ def test_another_stack_goes_only_with_consent(world: AptWorld, repository: DebRe
     assert "mlnx-ofed-all" not in world.packages()
 
 
-def test_packages_that_the_resolver_would_remove(
-    world: AptWorld, repository: DebRepository
-) -> None:
+def test_packages_that_the_resolver_would_remove(world: AptWorld, repository: DebRepository) -> None:
     clash = Deb("nvidia-open-580", f"{OLD}-1ubuntu1", {"Conflicts": "site-tool"})
     repository.publish([clash, *driver(OLD)[1:], Deb("site-tool", "1")])
     entry = repository.entry()
@@ -398,9 +387,7 @@ def test_power_lost_among_the_files_is_repaired(world: AptWorld, repository: Deb
     assert not bring(world, [entry], parts).changed
 
 
-def test_a_part_that_is_no_longer_planned_goes_with_what_it_brought(
-    world: AptWorld, repository: DebRepository
-) -> None:
+def test_a_part_that_is_no_longer_planned_goes_with_what_it_brought(world: AptWorld, repository: DebRepository) -> None:
     repository.publish(
         [
             *driver(OLD),
@@ -485,9 +472,7 @@ def test_headers_come_with_the_packages(world: AptWorld, repository: DebReposito
     assert headers.name not in outcome.held
 
 
-def test_a_failed_build_fails_although_apt_ended_well(
-    world: AptWorld, repository: DebRepository, kernel: Path
-) -> None:
+def test_a_failed_build_fails_although_apt_ended_well(world: AptWorld, repository: DebRepository, kernel: Path) -> None:
     log = world.root / f"var/lib/dkms/nvidia/{OLD}/build/make.log"
     script = f"mkdir -p {log.parent} && echo 'nv.c:1: error: no such field' > {log}"
     repository.publish([dkms_deb(OLD, script)])

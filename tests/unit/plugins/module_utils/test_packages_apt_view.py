@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.apt_view import View
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.apt_host import View
 
 
 def test_apt_s_own_user_reaches_lists_and_keys_whatever_the_umask(tmp_path: Path) -> None:

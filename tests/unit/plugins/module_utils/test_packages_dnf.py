@@ -10,15 +10,13 @@ from urllib.request import urlopen
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._packages import read, versionlock
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.bring import Bringer
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import (
-    Outcome,
-    PackageError,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.survey import Order
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages import dnf_text, openpgp, read
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.bring import Bringer
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.model import Outcome, PackageError
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.survey import Order
 from tests.unit.apt_world import Signer
 from tests.unit.dnf_world import CAN_RUN, DnfWorld, Rpm, RpmRepository
+from tests.unit.openpgp_keys import compressed
 
 pytestmark = pytest.mark.skipif(
     not CAN_RUN or os.geteuid() != 0, reason="needs root, dnf, rpmbuild, createrepo_c and gpg"
@@ -116,8 +114,7 @@ def test_check_mode_on_a_bare_host_names_all(world: DnfWorld, repository: RpmRep
     before = managed(world)
     outcome = bring(world, [repository.entry()], {"nvidia_driver": part()}, check=True)
     assert acts(outcome) == {
-        name: ("installed", "", f"{OLD}-1" if name == "nvidia-fabricmanager" else OLD_FULL)
-        for name in NAMES
+        name: ("installed", "", f"{OLD}-1" if name == "nvidia-fabricmanager" else OLD_FULL) for name in NAMES
     }
     assert set(outcome.held) == NAMES
     assert [one["path"] for one in outcome.files] == [
@@ -135,8 +132,8 @@ def test_the_first_run_installs_one_version_and_the_second_asks_nobody(
     bring(world, [repository.entry()], parts)
     assert set(world.packages()) == NAMES
     assert all(OLD in version for version in world.packages().values())
-    locks = world.file(versionlock.PATH).read_text()
-    assert f"{versionlock.MARK}\nnvidia-open-{OLD_FULL}.*\n" in locks
+    locks = world.file(dnf_text.LOCKS).read_text()
+    assert f"{dnf_text.LOCK_MARK}\nnvidia-open-{OLD_FULL}.*\n" in locks
     assert os.listdir(world.root / "var/tmp") == []
 
     repository.home.rename(repository.home.with_name("gone"))
@@ -152,7 +149,7 @@ def test_an_upgrade_and_the_way_back(world: DnfWorld, repository: RpmRepository)
     up = bring(world, [entry], {"nvidia_driver": part(NEW)})
     assert {act for act, _before, _after in acts(up).values()} == {"upgraded"}
     assert all(NEW in version for version in world.packages().values())
-    assert OLD not in world.file(versionlock.PATH).read_text()
+    assert OLD not in world.file(dnf_text.LOCKS).read_text()
     back = bring(world, [entry], {"nvidia_driver": part(OLD)})
     assert {act for act, _before, _after in acts(back).values()} == {"downgraded"}
     assert (managed(world), world.packages()) == first
@@ -167,9 +164,37 @@ def refused(world: DnfWorld, *words: Any, **more: Any) -> PackageError:
     return caught.value
 
 
-def test_a_repository_signed_by_another_key(
-    world: DnfWorld, tmp_path: Path, signer: Signer, stranger: Signer
+def test_a_key_that_hides_in_compressed_data(world: DnfWorld, tmp_path: Path, signer: Signer, stranger: Signer) -> None:
+    forged = RpmRepository(tmp_path / "forged", stranger)
+    forged.publish(driver(OLD))
+    key = tmp_path / "hidden.gpg"
+    theirs = openpgp.binary(stranger.key.read_bytes())
+    key.write_bytes(openpgp.binary(signer.key.read_bytes()) + compressed(theirs))
+    # As a bundle: the index alone is judged by the key.
+    entry = forged.entry(key=f"file://{key}", fingerprints=[signer.fingerprint], gpgcheck=False)
+    error = refused(world, [entry], {"nvidia_driver": part()})
+    assert (error.kind, "compressed data" in error.cause) == ("key", True)
+
+
+def test_a_key_that_is_not_pinned_any_more_verifies_nothing(
+    world: DnfWorld, repository: RpmRepository, tmp_path: Path, signer: Signer, stranger: Signer
 ) -> None:
+    parts = {"nvidia_driver": part()}
+    bring(world, [repository.entry()], parts)
+    renewed = repository.entry(key=f"file://{stranger.key}", fingerprints=[stranger.fingerprint])
+    index = repository.home / "repodata/repomd.xml"
+    stranger.gpg("--armor", "--detach-sign", "--output", f"{index}.asc", index)
+    bring(world, [{**renewed, "gpgcheck": False}], parts)
+    key = world.file("/etc/pki/rpm-gpg/RPM-GPG-KEY-ibready-vendor")
+    asked = ["--assumeyes", "--refresh", f"--setopt=ibready-vendor.gpgkey=file://{key}"]
+    assert world.manager()._dnf([*asked, "makecache"]).rc == 0
+    repository.sign()
+    said = world.manager()._dnf([*asked, "makecache"])
+    assert said.rc != 0
+    assert "GPG" in said.stderr
+
+
+def test_a_repository_signed_by_another_key(world: DnfWorld, tmp_path: Path, signer: Signer, stranger: Signer) -> None:
     forged = RpmRepository(tmp_path / "forged", stranger)
     forged.publish(driver(OLD))
     entry = forged.entry(key=f"file://{signer.key}", fingerprints=[signer.fingerprint])
@@ -177,14 +202,10 @@ def test_a_repository_signed_by_another_key(
     assert (error.kind, "repository vendor" in error.cause) == ("key", True)
 
 
-def test_packages_signed_by_another_key(
-    world: DnfWorld, tmp_path: Path, signer: Signer, stranger: Signer
-) -> None:
+def test_packages_signed_by_another_key(world: DnfWorld, tmp_path: Path, signer: Signer, stranger: Signer) -> None:
     forged = RpmRepository(tmp_path / "forged", stranger)
     forged.publish(driver(OLD))
-    entry = forged.entry(
-        key=f"file://{signer.key}", fingerprints=[signer.fingerprint], repo_gpgcheck=False
-    )
+    entry = forged.entry(key=f"file://{signer.key}", fingerprints=[signer.fingerprint], repo_gpgcheck=False)
     assert refused(world, [entry], {"nvidia_driver": part()}).kind == "key"
 
 
@@ -227,9 +248,7 @@ def test_another_stack_goes_only_with_consent(world: DnfWorld, repository: RpmRe
     assert set(world.packages()) == NAMES
 
 
-def test_packages_that_the_resolver_would_remove(
-    world: DnfWorld, repository: RpmRepository
-) -> None:
+def test_packages_that_the_resolver_would_remove(world: DnfWorld, repository: RpmRepository) -> None:
     clash = Rpm("nvidia-open", OLD_FULL, "Conflicts: site-tool")
     repository.publish([clash, *driver(OLD)[1:], Rpm("site-tool", "1-1")])
     entry = repository.entry()
@@ -241,8 +260,8 @@ def test_packages_that_the_resolver_would_remove(
 def test_an_operators_lock(world: DnfWorld, repository: RpmRepository) -> None:
     entry = repository.entry()
     bring(world, [entry], {"nvidia_driver": part()})
-    locks = world.file(versionlock.PATH)
-    locks.write_text(locks.read_text().replace(f"{versionlock.MARK}\nlibnvidia", "libnvidia"))
+    locks = world.file(dnf_text.LOCKS)
+    locks.write_text(locks.read_text().replace(f"{dnf_text.LOCK_MARK}\nlibnvidia", "libnvidia"))
     book = world.file("/var/lib/ibready/packages/nvidia_driver.json")
     book.write_text(book.read_text().replace('"libnvidia-ml",', "", 2))
     error = refused(world, [entry], {"nvidia_driver": part(NEW)})
@@ -263,9 +282,7 @@ def test_power_lost_in_the_middle_is_repaired(world: DnfWorld, repository: RpmRe
 
 
 def test_a_part_that_is_no_longer_planned(world: DnfWorld, repository: RpmRepository) -> None:
-    repository.publish(
-        [*driver(OLD), Rpm("tool", "1-1", "Requires: tool-library"), Rpm("tool-library", "1-1")]
-    )
+    repository.publish([*driver(OLD), Rpm("tool", "1-1", "Requires: tool-library"), Rpm("tool-library", "1-1")])
     entry, parts = repository.entry(), {"nvidia_driver": part()}
     extras = {
         "packages": [{"name": "tool", "version": "1"}],
@@ -278,9 +295,7 @@ def test_a_part_that_is_no_longer_planned(world: DnfWorld, repository: RpmReposi
     assert (managed(world), world.packages()) == before
 
 
-def test_headers_are_those_of_the_running_kernel(
-    world: DnfWorld, repository: RpmRepository
-) -> None:
+def test_headers_are_those_of_the_running_kernel(world: DnfWorld, repository: RpmRepository) -> None:
     kernel = "5.14.0-427.el9.x86_64"
     builds = Rpm("kmod-nvidia-open-dkms", OLD_FULL)
     newer = Rpm("kernel-devel", "5.14.0-503.el9")

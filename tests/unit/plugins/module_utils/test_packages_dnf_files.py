@@ -9,19 +9,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._packages import (
-    fetching,
-    read,
-    wanted_files,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.bring import Bringer, Order
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.dnf_files import (
-    DnfFiles,
-    interpreter,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages import fetching, read, wanted_files
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.bring import Bringer, Order
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.dnf_files import DnfFiles, interpreter
 from ansible_collections.ibready.cluster.plugins.modules import stack_bundle_files
-from ansible_collections.ibready.cluster.plugins.plugin_utils._bundle import index, source
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import install
+from ansible_collections.ibready.cluster.plugins.plugin_utils._bundle import make, source
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan import install
 from tests.unit.apt_world import Signer
 from tests.unit.dnf_world import CAN_RUN, DnfWorld, Rpm, RpmRepository
 
@@ -95,13 +88,9 @@ def test_what_a_bare_host_lacks_is_found_fetched_and_installed_from(
     # The bundle alone, signed by another key than the packages are: the site's.
     site = Signer(tmp_path, "site")
     monkeypatch.setenv("GNUPGHOME", str(site.home))
-    index.write(stage, "dnf", (), site.fingerprint)
-    bundle = source.bundled("http://unused", site.fingerprint)
-    entry = {
-        **install.bundle_repository(bundle, "stage", "dnf"),
-        "url": f"file://{stage}/",
-        "key": f"file://{site.key}",
-    }
+    make.write_index(stage, "dnf", (), site.fingerprint)
+    bundle = source.see(source.bundled(f"file://{stage.parent}", site.fingerprint), {})
+    entry = install.bundle_repository(bundle, stage.name, "dnf")
     bare = DnfWorld(tmp_path / "bare")
     bare.file("/etc/yum.repos.d/os.repo").write_text(
         "[os]\nname=os\nbaseurl=http://127.0.0.1:9/os\nenabled=1\nskip_if_unavailable=0\n"

@@ -8,19 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Output
-from ansible_collections.ibready.cluster.plugins.module_utils._packages import openpgp, survey
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.dnf import Dnf
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import (
-    Change,
-    Outcome,
-    Repository,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages import openpgp, survey
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.dnf import Dnf
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.model import Change, Outcome, Repository
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output
 from ansible_collections.ibready.cluster.plugins.modules import stack_packages
 
 REPOSITORIES = [
-    Repository(name, "dnf", f"http://mirror/{name}/", "file:///key", ("0" * 40,))
-    for name in ("cuda", "cuda-more")
+    Repository(name, "dnf", f"http://mirror/{name}/", "file:///key", ("0" * 40,)) for name in ("cuda", "cuda-more")
 ]
 # A version 4 public key packet, as short as can be.
 KEY = bytes([0x98, 6, 4]) + bytes(5)
@@ -60,6 +55,8 @@ def test_known_keys_are_only_read_again_where_something_changed(tmp_path: Path, 
         host.knows(one.name)
     assert host.acquaint(anew=anew) == []
     assert bool(host.said) is anew
+    # What dnf took before is not what is pinned now.
+    assert bool(list(tmp_path.rglob("pubring"))) is not anew
 
 
 def test_a_repository_that_is_away_is_a_warning_that_names_it(tmp_path: Path) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Output
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.dnf_view import View
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import PackageError
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.dnf_host import View
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.model import PackageError
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output
 
 
 def test_the_agents_of_the_keys_end_with_the_view(tmp_path: Path) -> None:

@@ -8,10 +8,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils._packages import openpgp
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages import openpgp
 
 BODY = b"\x04" + b"\x00" * 20
 
@@ -67,6 +66,9 @@ def test_every_primary_key_of_the_file_counts_and_no_subkey() -> None:
         (b"\xc6\xe0" + BODY, "unknown length"),
         (b"\x9b" + BODY, "unknown length"),
         (b"\xc6", "header"),
+        (packet(BODY) + packet(b"", 8), r"tag 8 \(compressed data\)"),
+        (packet(BODY) + packet(b"x", 63), "tag 63"),
+        (b"\xc6\xff\x00\x01\x00\x00\x04" + bytes(0xFFFF), "more than 64 KiB"),
         (b"\x80" * (openpgp.LIMIT + 1), "larger"),
         (openpgp.armored(packet(BODY)).replace("=", "!", 1).encode(), "damaged"),
     ],

@@ -4,11 +4,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils._packages import read
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import PackageError
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages import openpgp, read
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.model import PackageError
 
 REPOSITORY = {
     "name": "doca",
@@ -43,6 +42,14 @@ def test_repositories_of_the_other_kind_are_left_out() -> None:
     assert read.repositories([REPOSITORY], "dnf") == ()
 
 
+def test_a_key_that_came_with_the_plan_needs_no_address() -> None:
+    armored = openpgp.armored(b"\xc6")
+    (one,) = read.repositories([{**REPOSITORY, "public_key": armored}], "apt")
+    assert (one.key, one.public_key) == ("", armored)
+    with pytest.raises(PackageError, match="key: None cannot be meant"):
+        read.repositories([{**REPOSITORY, "key": None, "public_key": ""}], "apt")
+
+
 def test_a_fingerprint_may_be_written_in_groups() -> None:
     spaced = "a754 94dc 85ac 9107 bc83  f6ec 1d03 22ec 4fb5 7d59"
     (one,) = read.repositories([{**REPOSITORY, "fingerprints": [spaced]}], "apt")
@@ -60,6 +67,8 @@ def test_a_fingerprint_may_be_written_in_groups() -> None:
         {"url": "http://mirror/\ndeb http://evil/ ./"},
         {"suite": "./ main\n"},
         {"key": "/etc/passwd"},
+        {"public_key": "/etc/passwd"},
+        {"public_key": ["x"]},
         {"fingerprints": []},
         {"fingerprints": ["4FB57D59"]},
         {"exclude": ["a b"]},

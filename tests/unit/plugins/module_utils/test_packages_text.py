@@ -6,26 +6,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Output
-from ansible_collections.ibready.cluster.plugins.module_utils._packages import (
-    apt_text,
-    dnf_text,
-    failures,
-    files,
-    rpm_version,
-    versionlock,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.dnf_host import DnfHost
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import (
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages import apt_text, dnf_text, failures, files
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.dnf_host import DnfHost
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.model import (
     Change,
     Installed,
     Part,
     Pin,
     Wanted,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output
 
 # apt 3.0.3, Debian 13.
 APT = """\
@@ -108,9 +100,7 @@ def test_the_packages_of_dpkg() -> None:
 
 def test_what_dpkg_gives_as_the_reason_is_told() -> None:
     text = "Setting up a (1) ...\ndpkg: error processing package a (--configure):\n"
-    text += (
-        " installed a package post-installation script subprocess returned error exit status 7\n"
-    )
+    text += " installed a package post-installation script subprocess returned error exit status 7\n"
     text += "Errors were encountered while processing:\n a\nE: Sub-process failed\n"
     assert "exit status 7" in failures.said(text)
 
@@ -195,12 +185,12 @@ def test_any_text_for_dnf_is_read_or_refused(text: str) -> None:
     ],
 )
 def test_versions_are_ordered_as_rpm_does(older: str, newer: str) -> None:
-    assert (rpm_version.compare(older, newer), rpm_version.compare(newer, older)) == (-1, 1)
+    assert (dnf_text.compare(older, newer), dnf_text.compare(newer, older)) == (-1, 1)
 
 
 @given(st.text(alphabet="0123456789ab.~^-:", max_size=12))
 def test_a_version_equals_itself(text: str) -> None:
-    assert rpm_version.compare(text, text) == 0
+    assert dnf_text.compare(text, text) == 0
 
 
 @given(
@@ -208,19 +198,19 @@ def test_a_version_equals_itself(text: str) -> None:
     st.text(alphabet="019ab.~^", max_size=8),
 )
 def test_two_versions_are_ordered_the_same_from_both_sides(one: str, other: str) -> None:
-    assert rpm_version.compare(one, other) == -rpm_version.compare(other, one)
+    assert dnf_text.compare(one, other) == -dnf_text.compare(other, one)
 
 
 def test_our_locks_leave_the_operators_alone() -> None:
     theirs = "# Added lock on Fri\nkernel-0:5.14.0-427.*\nmy-tool\n"
     have = {"a": Installed("a", "3:1-1"), "b": Installed("b", "2-1")}
-    text = versionlock.edit(theirs, ["a", "b"], [], have)
-    assert versionlock.ours(text) == {"a": "3:1-1", "b": "2-1"}
-    assert versionlock.foreign(text) == ["kernel", "my-tool"]
+    text = dnf_text.edit_locks(theirs, ["a", "b"], [], have)
+    assert dnf_text.our_locks(text) == {"a": "3:1-1", "b": "2-1"}
+    assert dnf_text.foreign_locks(text) == ["kernel", "my-tool"]
     assert text.startswith(theirs)
-    moved = versionlock.edit(text, ["a"], ["b"], {"a": Installed("a", "3:2-1")})
-    assert versionlock.ours(moved) == {"a": "3:2-1"}
-    assert versionlock.edit(moved, [], ["a"], have) == theirs
+    moved = dnf_text.edit_locks(text, ["a"], ["b"], {"a": Installed("a", "3:2-1")})
+    assert dnf_text.our_locks(moved) == {"a": "3:2-1"}
+    assert dnf_text.edit_locks(moved, [], ["a"], have) == theirs
 
 
 @pytest.mark.parametrize(
@@ -249,9 +239,7 @@ def test_pins_name_versions_and_repositories() -> None:
         (Wanted("nvidia-open-580", "580.126.20"),),
         (Pin(("libnvidia-*", "nvidia-*"), "580.126.20"), Pin(("mft",))),
     )
-    (repository,) = [
-        files.Repository("cuda", "apt", "https://mirror:8443/cuda/", "file:///k", ("A" * 40,))
-    ]
+    (repository,) = [files.Repository("cuda", "apt", "https://mirror:8443/cuda/", "file:///k", ("A" * 40,))]
     text = files.preferences(part, [repository])
     assert "Package: libnvidia-* nvidia-*\nPin: version /^([0-9]+:)?580\\.126\\.20($|" in text
     assert 'Package: mft\nPin: origin "mirror"\nPin-Priority: 1001\n' in text

@@ -9,26 +9,20 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._packages import (
-    fetching,
-    read,
-    wanted_files,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.apt_files import (
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages import fetching, read, wanted_files
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.apt_files import (
     AptFiles,
     addresses,
     by_sum,
     reduced,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.apt_text import TextError
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.bring import Bringer, Order
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import PackageError
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.apt_text import TextError
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.bring import Bringer, Order
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.model import PackageError
 from ansible_collections.ibready.cluster.plugins.modules import stack_bundle_files
 from tests.unit.apt_world import CAN_RUN, AptWorld, Deb, DebRepository, Signer
 
-with_apt = pytest.mark.skipif(
-    not CAN_RUN or os.geteuid() != 0, reason="needs root, apt, dpkg-deb and gpg"
-)
+with_apt = pytest.mark.skipif(not CAN_RUN or os.geteuid() != 0, reason="needs root, apt, dpkg-deb and gpg")
 KERNEL = "6.8.0-31-generic"
 HEADERS = f"linux-headers-{KERNEL}"
 VENDOR = [
@@ -65,15 +59,11 @@ def part() -> dict[str, Any]:
 
 
 def install(world: AptWorld, entry: dict[str, Any], **parts: Any) -> None:
-    order = Order(
-        read.repositories([entry], "apt"), read.parts(parts), kernel=KERNEL, min_free_mb=0
-    )
+    order = Order(read.repositories([entry], "apt"), read.parts(parts), kernel=KERNEL, min_free_mb=0)
     Bringer(world.manager(), order, fetching.fetch, lambda *_: None, check=False).bring()
 
 
-def seek(
-    world: AptWorld, entry: dict[str, Any], without: tuple[str, ...] = ()
-) -> list[wanted_files.PackageFile]:
+def seek(world: AptWorld, entry: dict[str, Any], without: tuple[str, ...] = ()) -> list[wanted_files.PackageFile]:
     seeker = AptFiles(world.run, without, str(world.root), world.options)
     parts = read.parts({"nvidia_driver": part()})
     search = wanted_files.Search(read.repositories([entry], "apt"), parts, (KERNEL,))
@@ -118,9 +108,7 @@ def test_what_a_bare_host_may_lack_is_found_although_this_one_has_it(
 
 
 @with_apt
-def test_headers_that_no_repository_has_are_refused(
-    world: AptWorld, repository: DebRepository
-) -> None:
+def test_headers_that_no_repository_has_are_refused(world: AptWorld, repository: DebRepository) -> None:
     repository.publish([*VENDOR[:-1], GCC])
     with pytest.raises(PackageError, match=HEADERS) as refused:
         seek(world, repository.entry())
@@ -165,9 +153,7 @@ def test_with_a_repository_that_is_alone_no_other_is_asked(
 
 
 @with_apt
-def test_a_part_that_is_not_held_may_be_upgraded(
-    world: AptWorld, repository: DebRepository
-) -> None:
+def test_a_part_that_is_not_held_may_be_upgraded(world: AptWorld, repository: DebRepository) -> None:
     install(
         world,
         repository.entry(),
@@ -184,9 +170,7 @@ def test_a_status_file_loses_only_what_is_named() -> None:
 
 def test_a_file_without_a_sha256_is_no_file_for_a_bundle() -> None:
     good = f"'http://x/a%3a1.deb' a_1%3a1_all.deb 7 SHA256:{'0' * 64}"
-    assert addresses(f"Reading...\n{good}\n") == [
-        ("http://x/a%3a1.deb", "a_1%3a1_all.deb", 7, "0" * 64)
-    ]
+    assert addresses(f"Reading...\n{good}\n") == [("http://x/a%3a1.deb", "a_1%3a1_all.deb", 7, "0" * 64)]
     with pytest.raises(TextError, match="no SHA256"):
         addresses("'http://x/a.deb' a.deb 7 MD5Sum:00")
     assert by_sum("Package: a\nVersion: 1\n") == {}

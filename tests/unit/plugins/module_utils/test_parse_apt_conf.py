@@ -53,8 +53,5 @@ def test_options_of_an_ini_file_are_read() -> None:
 
 
 def test_packages_on_hold_are_found() -> None:
-    status = (
-        "Package: bash\nStatus: install ok installed\n\n"
-        "Package: nvidia-driver-580\nStatus: hold ok installed\n\n"
-    )
+    status = "Package: bash\nStatus: install ok installed\n\nPackage: nvidia-driver-580\nStatus: hold ok installed\n\n"
     assert apt_conf.held(status) == ["nvidia-driver-580"]

@@ -6,12 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
-    mpi_bench,
-    nccl_tests,
-    perftest,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import mpi_bench, nccl_tests, perftest
 from tests.unit.parsers import SAMPLES
 
 LINE = "-" * 87
@@ -82,9 +78,7 @@ def test_bandwidth_is_told_in_one_unit(unit: str, printed: float, gbps: float) -
 
 
 def test_words_between_the_table_and_a_size_for_each_row_are_read() -> None:
-    found = perftest.parse(
-        SAMPLE.replace(" 1048576 ", " 65536      9   1.0  390.00   0.1\n 1048576 ")
-    )
+    found = perftest.parse(SAMPLE.replace(" 1048576 ", " 65536      9   1.0  390.00   0.1\n 1048576 "))
     assert [one.size for one in found.bandwidth] == [65536, 1048576]
     assert dict(found.about)["Device"] == "mlx5_0"
     assert dict(found.about)["Link type"] == "IB"
@@ -106,9 +100,7 @@ def test_latency_is_the_median() -> None:
 
 
 def test_latency_of_a_duration_is_the_mean() -> None:
-    text = "\n".join(
-        (LINE, " #bytes        #iterations       t_avg[usec]    tps average", " 2  1000  2.50  99")
-    )
+    text = "\n".join((LINE, " #bytes        #iterations       t_avg[usec]    tps average", " 2  1000  2.50  99"))
     (one,) = perftest.parse(text).latency
     assert (one.typical, one.average, one.p99) == (2.5, 2.5, None)
 
@@ -154,9 +146,7 @@ def test_the_best_of_all_sizes_and_both_ways_counts() -> None:
 
 def older(head: str, row: str) -> str:
     """A table of one row; blanks are as many as there are."""
-    return (
-        f"#\n#       {head}\n{row}\n# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 2.53\n"
-    )
+    return f"#\n#       {head}\n{row}\n# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 2.53\n"
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import container_probe
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._container_facts import (
-    Inside,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._container_facts import Inside
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.proc_limits import UNLIMITED
 
 SAMPLE = (Path(__file__).parents[2] / "parse_samples/container_probe.txt").read_text()
@@ -158,6 +156,4 @@ def test_an_image_that_prints_our_marks_is_refused(at: str) -> None:
         where = next(number for number, one in enumerate(lines) if at in one) + 1
         lines.insert(where, mark)
         with pytest.raises(ParseError):
-            container_probe.parse(
-                "".join(f"{one}\n" for one in [*lines, f"host\tend\t{len(lines)}"])
-            )
+            container_probe.parse("".join(f"{one}\n" for one in [*lines, f"host\tend\t{len(lines)}"]))

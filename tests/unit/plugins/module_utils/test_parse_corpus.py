@@ -64,7 +64,5 @@ def test_a_difference_is_seen() -> None:
     got = {"cas": [{"lid": 1, "fw": ""}]}
     assert differences({"cas": [{"lid": 1, "fw": ""}]}, got) == []
     assert differences({"cas": [{"lid": 2, "fw": ""}]}, got) == [".cas[0].lid: expected 2, got 1"]
-    assert differences({"cas": [{"lid": 1}]}, got) == [
-        ".cas[0].fw: expected 'no such field', got ''"
-    ]
+    assert differences({"cas": [{"lid": 1}]}, got) == [".cas[0].fw: expected 'no such field', got ''"]
     assert len(differences({"cas": []}, got)) == 1

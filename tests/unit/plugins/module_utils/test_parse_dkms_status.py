@@ -2,11 +2,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import dkms_status
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.dkms_status import Entry
 
 KERNEL = "6.1.0-40-amd64"
@@ -74,9 +73,7 @@ _WORDS = st.text(st.sampled_from("abz019.+-_"), min_size=1, max_size=12)
 
 
 @given(_WORDS, _WORDS, _WORDS, st.sampled_from(["built", "installed"]), st.sampled_from("/,"))
-def test_whatever_the_names_they_come_back(
-    name: str, version: str, kernel: str, state: str, parted: str
-) -> None:
+def test_whatever_the_names_they_come_back(name: str, version: str, kernel: str, state: str, parted: str) -> None:
     parts = f"{name}/{version}" if parted == "/" else f"{name}, {version}"
     (entry,) = dkms_status.parse(f"{parts}, {kernel}, x86_64: {state}\n")
     assert (entry.name, entry.version, entry.kernel, entry.state) == (name, version, kernel, state)

@@ -6,8 +6,8 @@ import re
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data import kernel_log
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import dmesg
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.dmesg import SXid, Xid
 
 # The formats of the drivers; devices, numbers and times are made up.
@@ -60,12 +60,8 @@ def warnings(text: str) -> list[str]:
 )
 def test_whatever_precedes_a_message_it_is_read(before: str) -> None:
     parsed = dmesg.parse(f"{before}{DEAD}\n{before}{XID}\n")
-    assert [(one.device, one.text) for one in parsed.hca] == [
-        ("0000:bb:00.0", "Fatal error 1 detected")
-    ]
-    assert parsed.xids == (
-        Xid("0000:65:00", 79, "pid=1234, name=python3, GPU has fallen off the bus."),
-    )
+    assert [(one.device, one.text) for one in parsed.hca] == [("0000:bb:00.0", "Fatal error 1 detected")]
+    assert parsed.xids == (Xid("0000:65:00", 79, "pid=1234, name=python3, GPU has fallen off the bus."),)
 
 
 @pytest.mark.parametrize(
@@ -84,8 +80,7 @@ def test_whatever_precedes_a_message_it_is_read(before: str) -> None:
             "PCI slot is unavailable",
         ),
         (
-            "mlx5_core 0000:05:00.0: mlx5_irq_alloc:293:(pid 66740): "
-            "Failed to request irq. err = -28",
+            "mlx5_core 0000:05:00.0: mlx5_irq_alloc:293:(pid 66740): Failed to request irq. err = -28",
             "mlx5_irq_alloc err -28",
         ),
         (
@@ -110,8 +105,7 @@ def test_whatever_precedes_a_message_it_is_read(before: str) -> None:
         ("mlx5_ib: disagrees about version of symbol ib_umem_get", "mlx5_ib: disagrees about"),
         ("ib_core: Unknown symbol ib_x (err -2)", "ib_core: Unknown symbol"),
         (
-            "mlx5_core 0000:41:00.0: init_one:1371:(pid 2): mlx5_load_one failed with "
-            "error code -110",
+            "mlx5_core 0000:41:00.0: init_one:1371:(pid 2): mlx5_load_one failed with error code -110",
             "mlx5_load_one failed with error code -110",
         ),
     ],
@@ -139,13 +133,11 @@ def test_a_command_without_an_answer_is_told_once() -> None:
         ("mlx5_core 0000:b0:00.0: x:475:(pid 3): Module ID not recognized: 0x19", "Module ID"),
         (SLOW, "TX timeout detected"),
         (
-            "mlx5_core 0000:b0:00.0: mlx5_pcie_event:301:(pid 2): Detected insufficient power "
-            "on the PCIe slot (27W).",
+            "mlx5_core 0000:b0:00.0: mlx5_pcie_event:301:(pid 2): Detected insufficient power on the PCIe slot (27W).",
             "Detected insufficient power on the PCIe slot (27W)",
         ),
         (
-            "mlx5_core 0000:b0:00.0: Port module event[error]: module 0, Cable error, "
-            "High Temperature",
+            "mlx5_core 0000:b0:00.0: Port module event[error]: module 0, Cable error, High Temperature",
             "Port module event[error]: module 0, Cable error, High Temperature",
         ),
         (
@@ -154,13 +146,11 @@ def test_a_command_without_an_answer_is_told_once() -> None:
             "QUERY_HCA_CAP(0x100) recovered after timeout",
         ),
         (
-            "mlx5_core 0000:b0:00.0: cmd_work_handler:870:(pid 7): failed to allocate command "
-            "entry",
+            "mlx5_core 0000:b0:00.0: cmd_work_handler:870:(pid 7): failed to allocate command entry",
             "failed to allocate command entry",
         ),
         (
-            "mlx5_core 0000:b0:00.0: cq_err_event_notifier:520:(pid 7): CQ error on CQN 0x41, "
-            "syndrome 0x1",
+            "mlx5_core 0000:b0:00.0: cq_err_event_notifier:520:(pid 7): CQ error on CQN 0x41, syndrome 0x1",
             "CQ error on CQN 0x41, syndrome 0x1",
         ),
     ],
@@ -207,9 +197,7 @@ def test_a_line_that_a_mail_broke_is_put_together() -> None:
 
 
 def test_a_broken_line_without_timestamps_is_put_together() -> None:
-    text = (
-        "mlx5_core 0000:05:00.0: mlx5_irq_alloc:293:(pid 66740): Failed to\nrequest irq. err = -28"
-    )
+    text = "mlx5_core 0000:05:00.0: mlx5_irq_alloc:293:(pid 66740): Failed to\nrequest irq. err = -28"
     assert failures(text) == ["mlx5_irq_alloc err -28"]
 
 

@@ -5,14 +5,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
-    fabricmanager_log,
-    fabricmanager_status,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.fabricmanager_log import (
-    FmError,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import fabricmanager_log, fabricmanager_status
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.fabricmanager_log import FmError
 
 STATUS = """\
 * nvidia-fabricmanager.service - NVIDIA fabric manager service
@@ -41,9 +36,7 @@ def status(text: str) -> dict[str, Any]:
     "text",
     [
         pytest.param(STATUS, id="as printed in the C locale"),
-        pytest.param(
-            STATUS.replace("|-", "\u251c\u2500").replace("`-", "\u2514\u2500"), id="trees"
-        ),
+        pytest.param(STATUS.replace("|-", "\u251c\u2500").replace("`-", "\u2514\u2500"), id="trees"),
         pytest.param(STATUS.replace("Thu 2025", "Do 2025"), id="a localized date"),
         pytest.param(STATUS.replace("\n", "\r\n"), id="CRLF"),
         pytest.param(STATUS.replace("     ", ""), id="indentation lost"),
@@ -78,15 +71,12 @@ def test_the_tail_of_a_pager_is_seen() -> None:
             id="the journal's line alone",
         ),
         pytest.param(
-            FAILED + SAID + "request failed with error:WARNING Nothing to do"
-            " [NV_WARN_NOTHING_TO_DO]\n",
+            FAILED + SAID + "request failed with error:WARNING Nothing to do [NV_WARN_NOTHING_TO_DO]\n",
             {"reason": "NV_WARN_NOTHING_TO_DO"},
             id="no NVSwitch to manage",
         ),
         pytest.param(
-            STATUS.replace("active (running)", "inactive (dead)").replace(
-                "; enabled", "; disabled"
-            ),
+            STATUS.replace("active (running)", "inactive (dead)").replace("; enabled", "; disabled"),
             {"state": "inactive (dead)", "boot": "disabled"},
             id="stopped",
         ),

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibhosts
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibhosts import Adapter
 
 # The layout that infiniband-diags 56.1 prints; the values are made up.
@@ -45,9 +45,7 @@ def test_an_empty_name_is_a_name() -> None:
         pytest.param("", "ibhosts: empty output", id="empty"),
         pytest.param("no such thing", "line 1 'no such thing': no 'Ca", id="foreign text"),
         pytest.param(TWO[:-8], "line 2 .*: not 'Ca : 0xGUID", id="cut"),
-        pytest.param(
-            TWO + TWO.replace("a1", "a7"), "line 3 .*already listed otherwise", id="two fabrics"
-        ),
+        pytest.param(TWO + TWO.replace("a1", "a7"), "line 3 .*already listed otherwise", id="two fabrics"),
     ],
 )
 def test_what_cannot_be_told_is_refused(text: str, message: str) -> None:

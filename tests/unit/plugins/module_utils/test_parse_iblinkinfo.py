@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import iblinkinfo
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.iblinkinfo import Peer, Port
 
 # The layout that infiniband-diags 56.1 prints; the values are made up.
@@ -94,9 +94,7 @@ def test_every_layout_gives_the_same_ports(text: str) -> None:
     [
         pytest.param(" 4X     10.0 Gbps (FDR10) Active/  LinkUp", "4X", 10.0, "Active", id="FDR10"),
         pytest.param(" 4X undefined (8) Active/  LinkUp", "4X", None, "Active", id="unknown speed"),
-        pytest.param(
-            " 2X   53.125 Gbps Initialize/  LinkUp", "2X", 53.125, "Initialize", id="init"
-        ),
+        pytest.param(" 2X   53.125 Gbps Initialize/  LinkUp", "2X", 53.125, "Initialize", id="init"),
         pytest.param("   Down/PortConfigurationTraining", None, None, "Down", id="training"),
     ],
 )
@@ -113,9 +111,7 @@ def test_every_kind_of_link(link: str, width: str | None, speed: float | None, s
         pytest.param("no such thing", "line 1 'no such thing': no port", id="foreign text"),
         pytest.param(TEXT[: TEXT.rindex("==>")], "line 6 .*: cut before '==>'", id="cut before"),
         pytest.param(TEXT[:-9], "line 6 .*: not 'LID PORT", id="cut behind the arrow"),
-        pytest.param(
-            TEXT.replace("Gbps Active", "Gbps"), "line 2 .*: not '.WIDTH SPEED", id="no state"
-        ),
+        pytest.param(TEXT.replace("Gbps Active", "Gbps"), "line 2 .*: not '.WIDTH SPEED", id="no state"),
         pytest.param(LEAF.replace("70   12[", "70 x["), "line 2 .*: not 'LID PORT", id="port"),
         pytest.param(TEXT + LEAF.replace("14[", "12["), "already listed otherwise", id="two runs"),
     ],

@@ -5,14 +5,9 @@ import time
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibnetdiscover
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._topology import (
-    CA,
-    ROUTER,
-    SWITCH,
-    Link,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._topology import CA, ROUTER, SWITCH, Link
 
 # The layouts that infiniband-diags 56.1 prints; the values are made up.
 HEAD = """\
@@ -37,14 +32,14 @@ sysimgguid=0x200000000010000
 caguid=0x200000000010000
 Ca\t1 "H-0200000000010000"\t\t# "gpu-a1 mlx5_3"
 [1](200000000010001) \t"S-0000000000200001"[12]\t\t# lid 23 lmc 0 "MF0;leaf-1:MQM9700/U1" lid 70 4xNDR
-"""  # noqa: E501
+"""
 TOPOLOGY = HEAD + LEAF + HCA
 PORTS = """\
 CA    23  1 0x0200000000010001 4x NDR - SW    70 12 0x0000000000200001 ( 'gpu-a1 mlx5_3' - 'leaf-1' )
 SW    70 12 0x0000000000200001 4x NDR - CA    23  1 0x0200000000010001 ( 'leaf-1' - 'gpu-a1 mlx5_3' )
 SW    70 13 0x0000000000200001 4x ???                                    'leaf-1'
 SW    70 14 0x0000000000200001 4x SDR                                    leaf-1
-"""  # noqa: E501
+"""
 NODES = """\
 Ca\t : 0x0200000000010000 ports 1 devid 0x1021 vendid 0x2c9 "gpu-a1 mlx5_3"
 Switch\t : 0x0000000000200001 ports 65 devid 0xd2f2 vendid 0x2c9 "leaf-1"
@@ -63,9 +58,7 @@ def test_a_topology_holds_nodes_and_links() -> None:
         *(SWITCH, "200001", "MF0;leaf-1:MQM9700/U1"),
         *(65, 70, "d2f2"),
     )
-    assert leaf.links[0] == Link(
-        *(12, None, "4x", "NDR"), *(CA, "200000000010000", 1, 23, "gpu-a1 mlx5_3")
-    )
+    assert leaf.links[0] == Link(*(12, None, "4x", "NDR"), *(CA, "200000000010000", 1, 23, "gpu-a1 mlx5_3"))
     assert leaf.links[1].peer_type == SWITCH
     assert hca.links == (
         Link(
@@ -108,9 +101,7 @@ def test_a_list_of_nodes() -> None:
         pytest.param(TOPOLOGY.replace("[13]", WARNING + "[13]"), id="warning in between"),
         pytest.param(TOPOLOGY.replace("\t\t#", "\n#"), id="wrapped"),
         pytest.param(TOPOLOGY.replace("4xNDR", "4xNDR s=4 w=2 v=8"), id="-f"),
-        pytest.param(
-            TOPOLOGY.replace("[13]\t", "[13][ext 5]\t").replace('"[7]', '"[7][ext 9]'), id="-g"
-        ),
+        pytest.param(TOPOLOGY.replace("[13]\t", "[13][ext 5]\t").replace('"[7]', '"[7][ext 9]'), id="-g"),
         pytest.param(
             TOPOLOGY.replace("sysimgguid=0x200001\n", "sysimgguid=0x200001\t\t# Chassis 1\n"),
             id="chassis",

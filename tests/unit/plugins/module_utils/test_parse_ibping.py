@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibping
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibping import Ibping, Rtt
 
 # The layout that infiniband-diags 44.0 prints; the values are made up.
@@ -91,16 +91,10 @@ def test_warnings_beside_the_statistics_are_kept() -> None:
     ("text", "message"),
     [
         pytest.param("", "ibping: empty output: no statistics block", id="empty"),
-        pytest.param(
-            CLEAN[: CLEAN.index("---")], "no statistics block, 2 pongs seen", id="killed half way"
-        ),
-        pytest.param(
-            CLEAN.replace("ibping statistics", "ping statistics"), "no statistics block", id="ping"
-        ),
+        pytest.param(CLEAN[: CLEAN.index("---")], "no statistics block, 2 pongs seen", id="killed half way"),
+        pytest.param(CLEAN.replace("ibping statistics", "ping statistics"), "no statistics block", id="ping"),
         pytest.param("Pong from somewhere", "no statistics block, 1 pongs", id="cut pong"),
-        pytest.param(
-            "Usage: ibping [options] <dest lid|guid>", "no statistics block, 0 pongs", id="usage"
-        ),
+        pytest.param("Usage: ibping [options] <dest lid|guid>", "no statistics block, 0 pongs", id="usage"),
         pytest.param(
             counted("2 packets transmitted, 2 received, some packet loss"),
             "line 5 .* not 'N packets",
@@ -132,9 +126,7 @@ def test_warnings_beside_the_statistics_are_kept() -> None:
             id="rtt not a number",
         ),
         pytest.param(CLEAN + SILENT, "line 9 .* contradicts line 4", id="two runs in one text"),
-        pytest.param(
-            CLEAN.replace(" (Lid 26) ibping", " ibping"), "not '--- HOST", id="header without path"
-        ),
+        pytest.param(CLEAN.replace(" (Lid 26) ibping", " ibping"), "not '--- HOST", id="header without path"),
     ],
 )
 def test_text_without_sound_statistics_is_refused(text: str, message: str) -> None:
@@ -143,9 +135,7 @@ def test_text_without_sound_statistics_is_refused(text: str, message: str) -> No
 
 
 def test_the_tools_own_error_is_handed_on() -> None:
-    with pytest.raises(
-        ParseError, match=r"Failed to open .* ibping stopped with this error"
-    ) as got:
+    with pytest.raises(ParseError, match=r"Failed to open .* ibping stopped with this error") as got:
         ibping.parse(NO_UMAD)
     assert got.value.line_no == 2
     assert got.value.error_lines == tuple(NO_UMAD.splitlines())

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibstat
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ibstat import Ca, Ibstat, Port
 
 # The layout that infiniband-diags 44.0 prints; the values are made up.
@@ -218,9 +218,7 @@ def test_an_iwarp_adapter_is_not_mixed_up_with_the_ca_before_it() -> None:
 @pytest.mark.parametrize(
     ("text", "facts"),
     [
-        pytest.param(
-            TWO_CAS + PANIC + "\n", Ibstat(FACTS.cas, (PANIC,)), id="panic after complete CAs"
-        ),
+        pytest.param(TWO_CAS + PANIC + "\n", Ibstat(FACTS.cas, (PANIC,)), id="panic after complete CAs"),
         pytest.param(
             TWO_CAS + WARNING + "\n" + PANIC,
             Ibstat(FACTS.cas, (PANIC,)),
@@ -228,9 +226,7 @@ def test_an_iwarp_adapter_is_not_mixed_up_with_the_ca_before_it() -> None:
         ),
         pytest.param(NO_DEVICE, Ibstat((), (NO_DEVICE,)), id="an error that ends in Success"),
         pytest.param(WARNING, Ibstat((), (WARNING,)), id="a warning and nothing else"),
-        pytest.param(
-            f"{WARNING}\n{PANIC}", Ibstat((), (WARNING, PANIC)), id="a warning explains the panic"
-        ),
+        pytest.param(f"{WARNING}\n{PANIC}", Ibstat((), (WARNING, PANIC)), id="a warning explains the panic"),
     ],
 )
 def test_errors_are_kept_beside_the_facts(text: str, facts: Ibstat) -> None:
@@ -257,9 +253,7 @@ def test_errors_are_kept_beside_the_facts(text: str, facts: Ibstat) -> None:
             "line 3 'Number of ports: one': not a number",
             id="number of ports",
         ),
-        pytest.param(
-            TWO_CAS.replace("LMC: 0", f"LMC: {'9' * 5000}"), "not a number", id="endless number"
-        ),
+        pytest.param(TWO_CAS.replace("LMC: 0", f"LMC: {'9' * 5000}"), "not a number", id="endless number"),
         pytest.param("bash: ibstat: command not found", "no CA and no error", id="foreign text"),
         pytest.param("mlx5_0\nmlx5_1\n", "line 1 'mlx5_0': no CA", id="the -l list"),
         pytest.param("Gerät 'mlx5_0'\n\tTyp: MT4129", "line 1 'Gerät", id="localized text"),
@@ -271,12 +265,8 @@ def test_errors_are_kept_beside_the_facts(text: str, facts: Ibstat) -> None:
         pytest.param(without("Port 2:"), "contradicts line", id="second port line lost"),
         pytest.param("Port 1:\nState: Active", "before the first CA", id="begins with a port"),
         pytest.param(TWO_CAS * 2, "line 45 .* already listed", id="two hosts in one text"),
-        pytest.param(
-            TWO_CAS.replace("Port 2:", "Port 1:"), "port was already listed", id="one port twice"
-        ),
-        pytest.param(
-            TWO_CAS.replace("LMC: 0", "State: Down"), "contradicts line 9", id="two states"
-        ),
+        pytest.param(TWO_CAS.replace("Port 2:", "Port 1:"), "port was already listed", id="one port twice"),
+        pytest.param(TWO_CAS.replace("LMC: 0", "State: Down"), "contradicts line 9", id="two states"),
     ],
 )
 def test_text_that_cannot_be_trusted_is_refused(text: str, message: str) -> None:

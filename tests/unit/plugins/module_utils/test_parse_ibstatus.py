@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibstatus
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 
 PORT = """\
 Infiniband device 'mlx5_{n}' port 1 status:
@@ -45,9 +45,7 @@ def test_how_a_terminal_shows_it_changes_no_fact(old: str, new: str) -> None:
 
 
 def test_a_missing_line_is_left_out_of_the_facts() -> None:
-    (port,) = ibstatus.facts(ibstatus.parse(PORT.replace("\tlink_layer:\t InfiniBand\n", "")))[
-        "devices"
-    ]
+    (port,) = ibstatus.facts(ibstatus.parse(PORT.replace("\tlink_layer:\t InfiniBand\n", "")))["devices"]
     assert "link_layer" not in port
     assert port["lid_int"] == 26
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibv_devinfo
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 from tests.unit.samples import IBV_DEVINFO
 
 TWO = IBV_DEVINFO + IBV_DEVINFO.replace("mlx5_0", "mlx5_1")
@@ -64,9 +64,7 @@ def test_an_error_is_told_not_raised(line: str) -> None:
             "not a number",
             id="no number",
         ),
-        pytest.param(
-            TWO.replace("hca_id:\tmlx5_1\n", ""), "belongs to nothing", id="a lost header"
-        ),
+        pytest.param(TWO.replace("hca_id:\tmlx5_1\n", ""), "belongs to nothing", id="a lost header"),
     ],
 )
 def test_what_gives_no_facts_says_why(text: str, reason: str) -> None:

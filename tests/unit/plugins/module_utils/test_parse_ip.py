@@ -5,12 +5,9 @@ import json
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ip_addr, ip_route
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.ip_addr import (
-    Address,
-    Interface,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.ip_addr import Address, Interface
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ip_route import Route
 from tests.unit.parsers import SAMPLES
 
@@ -84,8 +81,7 @@ def test_what_is_no_list_of_interfaces_is_an_error(text: str, word: str) -> None
             Route("2001:db8::1", "eth0", "fd00::2", "fd00::1"),
         ),
         (
-            '[{"dst":"10.9.0.1","via":{"family":"inet6","host":"fe80::1"},"dev":"swp1",'
-            '"prefsrc":"10.0.0.2"}]',
+            '[{"dst":"10.9.0.1","via":{"family":"inet6","host":"fe80::1"},"dev":"swp1","prefsrc":"10.0.0.2"}]',
             Route("10.9.0.1", "swp1", "10.0.0.2", "fe80::1"),
         ),
         (

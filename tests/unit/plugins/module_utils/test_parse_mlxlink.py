@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import mlxlink
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 
 TEXT = """
 Operational Info

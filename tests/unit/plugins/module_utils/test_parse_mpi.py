@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ompi_info, ucx_info
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ucx_info import Transport
 
 SAMPLES = Path(__file__).parents[2] / "parse_samples"
@@ -71,9 +71,7 @@ def test_ucx_without_rdma() -> None:
 
 
 def test_ucx_with_rdma_and_an_older_head() -> None:
-    text = UCX.replace("Transport: tcp", "Transport: rc_mlx5").replace(
-        "Device: eth0", "Device: mlx5_0:1"
-    )
+    text = UCX.replace("Transport: tcp", "Transport: rc_mlx5").replace("Device: eth0", "Device: mlx5_0:1")
     head = "# UCT version=1.10.1 revision 6a5856e\n"
     found = ucx_info.parse(head + text[text.index("# Memory") :])
     assert found.version == "1.10.1"

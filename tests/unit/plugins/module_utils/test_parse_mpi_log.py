@@ -7,11 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.mpi_log import (
-    MpiLog,
-    parse,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.mpi_log import MpiLog, parse
 
 LOGS = Path(__file__).resolve().parents[2] / "mpi_logs"
 
@@ -70,9 +67,7 @@ def test_ucx_tells_transport_and_device() -> None:
         ),
         pytest.param("ucp_context_0 self cfg#0 tag(self/memory)", [], id="itself"),
         pytest.param("ep_cfg[1]: tag(dc_mlx5/mlx5_0:1); ", [("dc_mlx5", "mlx5_0:1")], id="old"),
-        pytest.param(
-            "ep_cfg[3]: tag(tcp/ib1 tcp/ib0)", [("tcp", "ib1"), ("tcp", "ib0")], id="ipoib"
-        ),
+        pytest.param("ep_cfg[3]: tag(tcp/ib1 tcp/ib0)", [("tcp", "ib1"), ("tcp", "ib0")], id="ipoib"),
         pytest.param("ep_cfg[2]: tag(sysv/memory cma/memory tcp/ib1)", [], id="old, one host"),
         pytest.param("ep_cfg[0]: tag(self/memory0 dc_mlx5/mlx5_0:1); ", [], id="old, itself"),
     ],
@@ -91,13 +86,8 @@ def test_a_host_to_itself_is_no_way_to_another() -> None:
 
 
 @pytest.mark.parametrize(("layer", "between"), [("ucx", []), ("cm", ["ofi"])])
-def test_an_mtl_is_the_way_only_where_the_layer_is_the_one_that_uses_it(
-    layer: str, between: list[str]
-) -> None:
-    text = (
-        "[n1:7] mca:base:select:(  mtl) Selected component [ofi]\n"
-        f"[n1:7] select: component {layer} selected\n"
-    )
+def test_an_mtl_is_the_way_only_where_the_layer_is_the_one_that_uses_it(layer: str, between: list[str]) -> None:
+    text = f"[n1:7] mca:base:select:(  mtl) Selected component [ofi]\n[n1:7] select: component {layer} selected\n"
     assert [one.name for one in parse(text).between] == between
 
 

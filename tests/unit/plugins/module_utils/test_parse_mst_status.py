@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import mst_status, names
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.mst_status import MstDevice
 
 SHORT = """MST modules:
@@ -53,9 +53,7 @@ def test_the_long_listing_gives_a_device_a_line_wrapped_ones_too() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "bend", [str.splitlines, lambda text: [x.lstrip() for x in text.split("\n")]]
-)
+@pytest.mark.parametrize("bend", [str.splitlines, lambda text: [x.lstrip() for x in text.split("\n")]])
 def test_lost_indentation_and_crlf_change_nothing(bend: object) -> None:
     lines = bend(SHORT)  # type: ignore[operator]
     assert mst_status.parse("\r\n".join(lines)) == mst_status.parse(SHORT)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import names, nccl_log
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 from tests.unit.corpus import sidecars, text_of
 from tests.unit.nccl_logs import facts, info
 
@@ -35,8 +35,8 @@ from tests.unit.nccl_logs import facts, info
 )
 def test_every_form_of_the_list_of_hcas(using: str, hcas: list[str]) -> None:
     found = facts(info(f"NET/IB : Using {using}", "Using network IB"))
-    told = [f"{one['name']} {one['port']} {one['link']}" for one in found["hca_ports"]]
-    assert told == hcas
+    reported = [f"{one['name']} {one['port']} {one['link']}" for one in found["hca_ports"]]
+    assert reported == hcas
 
 
 ROCE = "NET/IB : Using [0]a:1/RoCE [RO]; OOB e:1<0>"
@@ -70,9 +70,7 @@ AWS = "AWS Libfabric"
         (["cudaDriverVersion 12080"], None, None),
     ],
 )
-def test_the_network_that_was_really_used(
-    lines: list[str], network: str | None, backend: str | None
-) -> None:
+def test_the_network_that_was_really_used(lines: list[str], network: str | None, backend: str | None) -> None:
     found = facts(info(*lines))
     assert (found["network"], found["backend"]) == (network, backend)
 
@@ -116,9 +114,7 @@ def test_the_network_that_was_really_used(
         ),
     ],
 )
-def test_gpudirect_is_what_channels_use_and_not_what_is_possible(
-    lines: list[str], gdr: bool | None
-) -> None:
+def test_gpudirect_is_what_channels_use_and_not_what_is_possible(lines: list[str], gdr: bool | None) -> None:
     assert facts(info("Using network IB", *lines))["gdr"] is gdr
 
 
@@ -134,9 +130,7 @@ def test_gpudirect_is_what_channels_use_and_not_what_is_possible(
         ("direct shared memory", "SHM", [], []),
     ],
 )
-def test_the_way_between_gpus_of_a_host(
-    via: str, intra: str, also: list[str], p2p: list[str]
-) -> None:
+def test_the_way_between_gpus_of_a_host(via: str, intra: str, also: list[str], p2p: list[str]) -> None:
     found = facts(info(f"Channel 00/0 : 0[0] -> 1[1] via {via}"))
     assert (found["intra"], found["intra_also"], found["p2p"]) == (intra, also, p2p)
     assert found["net_peers"] == []
@@ -165,9 +159,7 @@ def test_several_ways_are_told_with_peer_access_first() -> None:
     ],
 )
 def test_an_address_that_only_roce_has_tells_the_link(gid: str, network: str) -> None:
-    text = (
-        f"NCCL WARN Call to ibv_modify_qp failed with 110 Connection timed out, on dev m:1, {gid}"
-    )
+    text = f"NCCL WARN Call to ibv_modify_qp failed with 110 Connection timed out, on dev m:1, {gid}"
     assert facts(f"node-a:10:11 [0] misc/ibvwrap.cc:1 {text}\n")["network"] == network
 
 
@@ -223,9 +215,7 @@ def true_of(found: dict[str, Any]) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("tool", "sidecar"), sidecars("nccl_log"))
-def test_a_log_that_is_cut_anywhere_tells_nothing_that_the_whole_does_not(
-    tool: str, sidecar: Path
-) -> None:
+def test_a_log_that_is_cut_anywhere_tells_nothing_that_the_whole_does_not(tool: str, sidecar: Path) -> None:
     text = text_of(sidecar)
     whole = facts(text)
     for end in range(1, len(text)):
@@ -242,9 +232,7 @@ def test_a_log_that_is_cut_anywhere_tells_nothing_that_the_whole_does_not(
 
 @pytest.mark.parametrize(("tool", "sidecar"), sidecars("nccl_log"))
 @pytest.mark.parametrize("change", ["crlf", "colour", "between"])
-def test_line_ends_colours_and_other_programs_change_no_fact(
-    tool: str, sidecar: Path, change: str
-) -> None:
+def test_line_ends_colours_and_other_programs_change_no_fact(tool: str, sidecar: Path, change: str) -> None:
     text = text_of(sidecar)
     lines = text.split("\n")
     if change == "crlf":

@@ -39,8 +39,7 @@ FROM = "Got completion from peer"
             "mlx5_3",
         ),
         (
-            f"NET/IB/GIN: {FROM} 192.0.2.1<4> with status=4 opcode=1 len=0 vendor err 81 (IPut)"
-            " hca mlx5_3",
+            f"NET/IB/GIN: {FROM} 192.0.2.1<4> with status=4 opcode=1 len=0 vendor err 81 (IPut) hca mlx5_3",
             "wc_status_4_vendor_81",
             "192.0.2.1",
             "mlx5_3",

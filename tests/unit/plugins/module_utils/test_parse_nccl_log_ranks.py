@@ -6,8 +6,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tests.unit.nccl_logs import facts, few, info, rank
 
@@ -38,14 +37,10 @@ HEADS = [
 @pytest.mark.parametrize("heads", HEADS)
 @few
 @given(seed=st.integers(0, 1_000_000))
-def test_mixed_ranks_each_have_the_facts_that_they_have_alone(
-    heads: tuple[str, str], seed: int
-) -> None:
+def test_mixed_ranks_each_have_the_facts_that_they_have_alone(heads: tuple[str, str], seed: int) -> None:
     logs = [
         [head + line for line in rank(number, network, gdr=gdr)]
-        for number, (head, network, gdr) in enumerate(
-            zip(heads, ("IB", "IBext_v8"), ("/GDRDMA", ""), strict=True)
-        )
+        for number, (head, network, gdr) in enumerate(zip(heads, ("IB", "IBext_v8"), ("/GDRDMA", ""), strict=True))
     ]
     alone = [facts("\n".join(log) + "\n")["ranks"] for log in logs]
     assert [len(one) for one in alone] == [1, 1]
@@ -63,9 +58,7 @@ def test_mixed_ranks_each_have_the_facts_that_they_have_alone(
 
 
 def test_threads_with_a_gpu_each_are_ranks_of_one_process() -> None:
-    text = info(
-        "Bootstrap: Using eth0:192.0.2.1<0>", "NET/IB : Using [0]mlx5_0:1/IB ; OOB eth0:x<0>"
-    )
+    text = info("Bootstrap: Using eth0:192.0.2.1<0>", "NET/IB : Using [0]mlx5_0:1/IB ; OOB eth0:x<0>")
     for gpu, gdr in ((0, "/GDRDMA"), (1, "")):
         text += info(
             "Using network IB",
@@ -124,9 +117,7 @@ def test_an_error_that_a_program_tells_again_is_its_launchers_rank() -> None:
 )
 def test_whatever_stands_before_a_line_it_is_that_process(line: str) -> None:
     found = facts(line + "\n")
-    assert [(one["host"], one["pid"], one["device"]) for one in found["ranks"]] == [
-        ("node-a", 10, 0)
-    ]
+    assert [(one["host"], one["pid"], one["device"]) for one in found["ranks"]] == [("node-a", 10, 0)]
     assert found["ranks"][0]["backend"] == "IB"
 
 
@@ -145,9 +136,7 @@ def test_what_a_rank_prints_as_output_and_as_error_is_one_ranks() -> None:
         f"[1,3]<stdout>:{head} NCCL INFO Using network IB\n"
         f"[1,3]<stderr>:{head} a.cc:1 NCCL WARN Call to ibv_create_cq failed\n"
     )
-    assert [(one["backend"], one["errors"]) for one in found["ranks"]] == [
-        ("IB", ["create_cq_failed"])
-    ]
+    assert [(one["backend"], one["errors"]) for one in found["ranks"]] == [("IB", ["create_cq_failed"])]
 
 
 def test_a_version_on_a_line_of_its_own_is_the_launchers_ranks() -> None:

@@ -7,13 +7,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
-    nvlink_caps,
-    nvlink_errors,
-    nvlink_status,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import nvlink_caps, nvlink_errors, nvlink_status
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._nvlink import Header
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.nvlink_errors import Counter
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.nvlink_status import Link
 
@@ -24,13 +20,8 @@ STATUS = (
     + HEAD.format(1, 1)
     + "\t Link 0: 25 GB/s\n\t Link 1: <inactive>\n"
 )
-ERRORS = (
-    HEAD.format(0, 0)
-    + "\t Link 0: Replay Errors: 0\n\t Link 0: CRC Errors: 7\n\t Link 1: Replay Errors: 65535\n"
-)
-CAPS = HEAD.format(0, 0) + (
-    "\t Link 0, P2P is supported: true\n\t Link 0, P2P atomics supported: false\n"
-)
+ERRORS = HEAD.format(0, 0) + "\t Link 0: Replay Errors: 0\n\t Link 0: CRC Errors: 7\n\t Link 1: Replay Errors: 65535\n"
+CAPS = HEAD.format(0, 0) + ("\t Link 0, P2P is supported: true\n\t Link 0, P2P atomics supported: false\n")
 MIG = "Nvlink queries are not supported for Devices in MIG mode"
 
 
@@ -126,9 +117,7 @@ def test_headings_and_prompts_around_a_listing_are_no_gpus() -> None:
     shown = "$ nvidia-smi nvlink -s\n" + STATUS.replace("GPU 1", "=== NVLink of GPU 1 ===\nGPU 1")
     found = nvlink_status.parse(shown)
     assert [one.gpu.index for one in found.gpus] == [0, 1]
-    assert [one.links for one in found.gpus] == [
-        one.links for one in nvlink_status.parse(STATUS).gpus
-    ]
+    assert [one.links for one in found.gpus] == [one.links for one in nvlink_status.parse(STATUS).gpus]
     headed = "== NVLink errors of GPU 0 ==\n"
     assert nvlink_errors.parse(headed + ERRORS) == nvlink_errors.parse(ERRORS)
 
@@ -189,9 +178,7 @@ def test_capabilities_are_kept_by_name() -> None:
     ("text", "message"),
     [
         pytest.param(HEAD.format(0, 0), "no capability", id="a GPU and nothing more"),
-        pytest.param(
-            CAPS + "\t Link 0, P2P is supported: false\n", "no GPU line", id="two answers"
-        ),
+        pytest.param(CAPS + "\t Link 0, P2P is supported: false\n", "no GPU line", id="two answers"),
         pytest.param(CAPS * 2, "already listed", id="two hosts in one text"),
     ],
 )

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
     nvsmi_error,
     nvsmi_q,
@@ -12,7 +13,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
     nvsmi_xml,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._nvsmi import Pcie, address
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 
 GPU = """\
 \t<gpu id="00000000:1B:00.0">
@@ -297,10 +297,7 @@ def test_a_text_that_cannot_be_meant_names_its_line(text: str, line_no: int, why
 def test_an_excerpt_gives_one_gpu_for_each_fabric() -> None:
     block = "Fabric\nState : In Progress\nStatus : N/A\n"
     found = nvsmi_q_fabric.parse(f"GPU Fabric GUID : 0x1\n--\n{block}--\n{block}")
-    assert (
-        nvsmi_q_fabric.facts(found)["gpus"]
-        == [{"fabric": {"State": "In Progress", "Status": "N/A"}}] * 2
-    )
+    assert nvsmi_q_fabric.facts(found)["gpus"] == [{"fabric": {"State": "In Progress", "Status": "N/A"}}] * 2
     with pytest.raises(ParseError, match="no Fabric"):
         nvsmi_q_fabric.parse(TEXT[: TEXT.index("    Fabric")])
 

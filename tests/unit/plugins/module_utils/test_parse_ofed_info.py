@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import names, ofed_info
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.ofed_info import OfedInfo
 
 
@@ -41,9 +41,7 @@ def test_a_shell_that_finds_no_tool_is_understood(text: str, error: str) -> None
     assert names.facts("ofed_info", text) == ({"version": None, "error": error}, None)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "\n", "OFED-internal-", "MLNX_OFED_LINUX", "Segmentation fault"]
-)
+@pytest.mark.parametrize("text", ["", "\n", "OFED-internal-", "MLNX_OFED_LINUX", "Segmentation fault"])
 def test_a_text_without_a_version_is_no_stack(text: str) -> None:
     with pytest.raises(ParseError):
         ofed_info.parse(text)

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
     dpkg_status,
     modules_dep,
     rpm_qa,
     version_text,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages import Package
 
 DPKG = """Package: rdma-core
@@ -117,9 +117,7 @@ def test_a_list_of_modules_that_was_cut_or_bent_is_refused(text: str) -> None:
         ("1.0", "", False),
     ],
 )
-def test_an_installed_version_fits_the_wanted_one(
-    installed: str, wanted: str, result: bool
-) -> None:
+def test_an_installed_version_fits_the_wanted_one(installed: str, wanted: str, result: bool) -> None:
     assert version_text.fits(installed, wanted) is result
 
 

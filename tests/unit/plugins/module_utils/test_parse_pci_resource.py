@@ -4,11 +4,10 @@ from __future__ import annotations
 import contextlib
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import pci_resource
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.pci_resource import Bar
 
 EMPTY = "0x0000000000000000 0x0000000000000000 0x0000000000000000"
@@ -82,9 +81,7 @@ def test_error_counters_of_old_and_new_kernels() -> None:
         "BadTLP": 0,
         "TOTAL_ERR_COR": 3,
     }
-    old = "Receiver Error 2\r\nReplay Timer Timeout 1\r\n\r\nTOTAL_ERR_COR 3\r\n".replace(
-        "\r\n\r\n", "\n"
-    )
+    old = "Receiver Error 2\r\nReplay Timer Timeout 1\r\n\r\nTOTAL_ERR_COR 3\r\n".replace("\r\n\r\n", "\n")
     assert pci_resource.errors(old)["Replay Timer Timeout"] == 1
 
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import perfquery
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 
 PORT = """\
 # Port counters: Lid 6 port 1 (CapMask: 0x1400)

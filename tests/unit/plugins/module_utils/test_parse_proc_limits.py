@@ -3,12 +3,9 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import proc_limits
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.proc_limits import (
-    UNLIMITED,
-    Limits,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.proc_limits import UNLIMITED, Limits
 
 TEXT = """\
 Limit                     Soft Limit           Hard Limit           Units

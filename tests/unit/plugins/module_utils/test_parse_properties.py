@@ -14,14 +14,12 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import is_dataclass
-from re import _constants as sre_constants
-from re import _parser as sre_parser
+from re import _constants as sre_constants, _parser as sre_parser
 from types import FrameType
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _data, _parse
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import names
@@ -126,9 +124,7 @@ def words_of(text: str) -> list[str]:
 @each(SAMPLED)
 @few
 @given(data=st.data())
-def test_any_heap_of_known_words_gives_facts_or_a_parse_error(
-    parser: Parser, data: st.DataObject
-) -> None:
+def test_any_heap_of_known_words_gives_facts_or_a_parse_error(parser: Parser, data: st.DataObject) -> None:
     heap = data.draw(st.lists(st.sampled_from(words_of(parser.sample)), max_size=40))
     facts_or_parse_error(parser, "".join(heap))
 
@@ -198,9 +194,7 @@ def mutated(text: str, mutate: Any, at: int = 0) -> str:
 @each(SAMPLED)
 @few
 @given(steps=st.lists(st.tuples(st.sampled_from(MUTATIONS), PLACE, PLACE), min_size=1, max_size=4))
-def test_any_mutation_gives_facts_or_a_parse_error(
-    parser: Parser, steps: list[tuple[Any, int, int]]
-) -> None:
+def test_any_mutation_gives_facts_or_a_parse_error(parser: Parser, steps: list[tuple[Any, int, int]]) -> None:
     lines = parser.sample.split("\n")
     for mutate, at, other in steps:
         lines = mutate(lines, at % len(lines), other % len(lines)) or [""]
@@ -276,10 +270,7 @@ def test_twice_the_text_takes_twice_the_steps(parser: Parser) -> None:
     lines = parser.sample.split("\n")
     places = {line.lstrip()[:6]: at for at, line in enumerate(lines)}
     for at in places.values():
-        one, two, four = (
-            steps_of(parser, "\n".join(lines[:at] + [lines[at]] * n + lines[at:]))
-            for n in (25, 50, 100)
-        )
+        one, two, four = (steps_of(parser, "\n".join(lines[:at] + [lines[at]] * n + lines[at:])) for n in (25, 50, 100))
         assert four - two <= 2.3 * (two - one) + 200, f"many times line {at + 1}: {lines[at]!r}"
 
 

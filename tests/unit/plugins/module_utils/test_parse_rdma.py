@@ -6,15 +6,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
+from ansible_collections.ibready.cluster.plugins.module_utils._between.rdma import answers
+from ansible_collections.ibready.cluster.plugins.module_utils._between.rdma.ends import End
+from ansible_collections.ibready.cluster.plugins.module_utils._between.rdma.script import Ran
 from ansible_collections.ibready.cluster.plugins.module_utils._data import rdma_tests as data
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import rc_pingpong, rping
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
-from ansible_collections.ibready.cluster.plugins.module_utils._rdma import answers
-from ansible_collections.ibready.cluster.plugins.module_utils._rdma.ends import End
-from ansible_collections.ibready.cluster.plugins.module_utils._rdma.script import Ran
 from tests.unit.parsers import SAMPLES
 
 PINGPONG = (SAMPLES / "rc_pingpong.txt").read_text()
@@ -100,9 +99,7 @@ def test_other_data_than_was_sent_is_damage() -> None:
 
 @given(st.text(max_size=300), st.sampled_from(data.TESTS), st.sampled_from([None, 0, 1, 124, 143]))
 @few
-def test_whatever_a_program_says_no_data_arrived_unless_it_says_so(
-    text: str, test: str, rc: int | None
-) -> None:
+def test_whatever_a_program_says_no_data_arrived_unless_it_says_so(text: str, test: str, rc: int | None) -> None:
     answer = answers.of_client(end(test), Ran(text, rc), "it was cut")
     if answer["state"] == data.MOVED:
         # By chance a whole result, and then with status 0 alone.
@@ -116,10 +113,7 @@ def test_whatever_a_program_says_no_data_arrived_unless_it_says_so(
 @given(st.integers(1, 1 << 40), st.integers(1, 10**6), st.integers(1, 999))
 @few
 def test_any_result_of_a_pingpong_is_read(size: int, iterations: int, usec: int) -> None:
-    text = (
-        f"{size} bytes in 0.77 seconds = 27.24 Mbit/sec\n"
-        f"{iterations} iters in 0.77 seconds = {usec}.25 usec/iter\n"
-    )
+    text = f"{size} bytes in 0.77 seconds = 27.24 Mbit/sec\n{iterations} iters in 0.77 seconds = {usec}.25 usec/iter\n"
     found = rc_pingpong.parse(text)
     assert (found.moved, found.iterations, found.usec) == (size, iterations, usec + 0.25)
 
@@ -191,18 +185,15 @@ def test_the_words_tell_the_kind(test: str, text: str, rc: int, state: str, kind
 
 def test_a_warning_of_another_device_is_no_cause() -> None:
     """libibverbs names every device without a provider, at each start of each program."""
-    other = (
-        "libibverbs: Warning: no userspace device-specific driver found for "
-        "/sys/class/infiniband_verbs/uverbs1\n"
-    )
+    other = "libibverbs: Warning: no userspace device-specific driver found for /sys/class/infiniband_verbs/uverbs1\n"
     answer = client(data.VERBS, other + LOST, 1)
     assert (answer["kind"], "retry counter" in answer["said"]) == (data.LOST, True)
     hung = client(data.BANDWIDTH, other, 124)
     assert (hung["kind"], "waited in vain" in hung["said"]) == (data.LOST, True)
     head = PINGPONG.splitlines()[0]
     for ran in (Ran(other + head), Ran(other + PINGPONG, 0)):
-        told = answers.of_server(end(data.VERBS), ran)
-        assert (told["kind"], told["said"]) == ("", "")
+        reported = answers.of_server(end(data.VERBS), ran)
+        assert (reported["kind"], reported["said"]) == ("", "")
 
 
 def test_a_program_that_died_is_told_by_its_own_words() -> None:
@@ -258,9 +249,7 @@ def test_what_real_programs_said_is_told_by_its_kind(name: str) -> None:
     text, rc = recorded()[name]
     fault, _, last = name.rpartition("-")
     if last in ("server", "latserver"):
-        program = next(
-            (one for one in _TESTS if f"-{one}" in name), "lat" if "lat" in last else "pp"
-        )
+        program = next((one for one in _TESTS if f"-{one}" in name), "lat" if "lat" in last else "pp")
         fault = next(one for one in _SAID if name.startswith(one))
         kind = answers.of_server(end(_TESTS[program]), Ran(text, rc))["kind"]
         assert kind == ("" if fault == "moved" else _SAID[fault][1])

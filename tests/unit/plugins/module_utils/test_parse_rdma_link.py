@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import rdma_link
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 
 IB = (
     "link mlx5_0/1 subnet_prefix fe80:0000:0000:0000 lid 66 sm_lid 3 lmc 0 "
@@ -26,9 +26,7 @@ def test_infiniband_and_ethernet_links_are_read() -> None:
         pytest.param(IB.replace(" state", "\nstate") + ETH, id="wrapped, without one"),
         pytest.param((IB + ETH).replace("\n", "\r\n"), id="CRLF"),
         pytest.param(
-            (IB + ETH)
-            .replace("link mlx5_0/1", "0/1: mlx5_0/1:")
-            .replace("link mlx5_1/1", "1/1: mlx5_1/1:"),
+            (IB + ETH).replace("link mlx5_0/1", "0/1: mlx5_0/1:").replace("link mlx5_1/1", "1/1: mlx5_1/1:"),
             id="old iproute2",
         ),
         pytest.param((IB + ETH).replace("link ", "\x1b[1mlink\x1b[0m "), id="colours"),
@@ -39,9 +37,7 @@ def test_how_it_is_shown_changes_no_fact(text: str) -> None:
 
 
 def test_what_is_not_shown_is_left_out_of_the_facts() -> None:
-    (link,) = rdma_link.facts(rdma_link.parse("link rxe0/1 state ACTIVE physical_state LINK_UP"))[
-        "links"
-    ]
+    (link,) = rdma_link.facts(rdma_link.parse("link rxe0/1 state ACTIVE physical_state LINK_UP"))["links"]
     assert link == {"name": "rxe0", "port": 1, "state": "ACTIVE", "physical_state": "LINK_UP"}
 
 

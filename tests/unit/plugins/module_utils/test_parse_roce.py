@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import dcb, gid, mlnx_qos
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.gid import Gid
 
-CLASSES = "".join(
-    f"tc: {n} ratelimit: unlimited, tsa: vendor\n\t priority:  {n}\n" for n in range(8)
-)
+CLASSES = "".join(f"tc: {n} ratelimit: unlimited, tsa: vendor\n\t priority:  {n}\n" for n in range(8))
 QOS = f"""DCBX mode: OS controlled
 Priority trust state: dscp
 dscp2prio mapping:

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import saquery_sm
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 from tests.unit.fabrics import sm_record
 
 # Of opensm 3.3.23 on ibsim, shown by infiniband-diags 5.x (SM_Key left out).

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import scontrol_node
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 from tests.unit.parsers import SAMPLES
 
 DRAINED = (SAMPLES / "scontrol_node.txt").read_text()

@@ -3,15 +3,12 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import sminfo
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.sminfo import Sminfo
 
 # The layout that infiniband-diags 44.0 prints; the values are made up.
-MASTER = (
-    "sminfo: sm lid 4 sm guid 0x8c0eb0300f6fc26, "
-    "activity count 5568705 priority 15 state 3 SMINFO_MASTER\n"
-)
+MASTER = "sminfo: sm lid 4 sm guid 0x8c0eb0300f6fc26, activity count 5568705 priority 15 state 3 SMINFO_MASTER\n"
 FACTS = Sminfo(
     lid=4,
     guid="0x8c0eb0300f6fc26",
@@ -66,9 +63,7 @@ def test_a_state_of_no_name_is_kept() -> None:
         pytest.param("", "sminfo: empty output", id="empty"),
         pytest.param("no such thing", "line 1 'no such thing': no 'sminfo", id="foreign text"),
         pytest.param(MASTER.replace("lid 4", "lid x"), "LID is not a number", id="LID"),
-        pytest.param(
-            MASTER.replace("priority 15", "priority high"), "line 1 .*: not", id="priority"
-        ),
+        pytest.param(MASTER.replace("priority 15", "priority high"), "line 1 .*: not", id="priority"),
         pytest.param(MASTER[:-4], "state 3 is SMINFO_MASTER, not SMINFO_", id="cut in the name"),
         pytest.param(MASTER.partition(" state")[0], "not 'sm lid N", id="cut before the state"),
         pytest.param(MASTER[:60], "not 'sm lid N", id="cut half way"),

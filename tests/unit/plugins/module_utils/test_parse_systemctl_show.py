@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import systemctl_show
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 
 # systemd prints the properties in its own order, and none that a kind of unit does not have.
 UNITS = """\
@@ -45,9 +45,7 @@ def test_values_may_hold_anything() -> None:
     assert parsed.all == {"DefaultLimitMEMLOCK": "infinity", "Environment": "A=1 B=2", "Empty": ""}
 
 
-@pytest.mark.parametrize(
-    "text", ["", "\n", "Failed to connect to bus: Host is down\n", "lorem ipsum"]
-)
+@pytest.mark.parametrize("text", ["", "\n", "Failed to connect to bus: Host is down\n", "lorem ipsum"])
 def test_a_text_without_properties_is_refused(text: str) -> None:
     with pytest.raises(ParseError, match="no KEY=VALUE line"):
         systemctl_show.parse(text)

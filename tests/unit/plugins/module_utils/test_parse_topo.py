@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import topo
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 
 MATRIX = """\
 \t\x1b[4mGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m
@@ -77,9 +77,7 @@ def test_a_matrix_without_its_first_line_is_read_where_the_diagonal_agrees() -> 
 
 
 def test_a_numeric_gpu_node_and_lists_of_nodes_are_kept() -> None:
-    found = topo.parse(
-        "\tGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\t X \t0-71\t0,2-17\t1\n"
-    )
+    found = topo.parse("\tGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\t X \t0-71\t0,2-17\t1\n")
     assert found.affinity == {"GPU0": ("0-71", "0,2-17", "1")}
     assert found.numa("GPU0") is None
 
@@ -101,12 +99,8 @@ def test_what_nvidia_smi_says_instead_is_kept() -> None:
         pytest.param("no topology", "line 1", id="foreign text"),
         pytest.param(MATRIX.replace("GPU1\tNV18", "GPU1"), "does not fit", id="a cell lost"),
         pytest.param("\tGPU0\tGPU1\tCPU Affinity\n", "no matrix", id="the first line alone"),
-        pytest.param(
-            MATRIX + MATRIX.replace("NV18", "SYS"), "contradicts", id="two hosts in one text"
-        ),
-        pytest.param(
-            MATRIX + "\tGPU0\tCPU Affinity\nGPU0\t X \t0\n", "second matrix", id="another matrix"
-        ),
+        pytest.param(MATRIX + MATRIX.replace("NV18", "SYS"), "contradicts", id="two hosts in one text"),
+        pytest.param(MATRIX + "\tGPU0\tCPU Affinity\nGPU0\t X \t0\n", "second matrix", id="another matrix"),
         pytest.param(
             "\t" + "\t".join(f"GPU{n}" for n in range(300)) + "\tCPU Affinity\nGPU0\tX\n",
             "not the names",

@@ -3,12 +3,9 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import COMMANDS
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
-    gpu_use,
-    nvlink_throughput,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import COMMANDS
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import gpu_use, nvlink_throughput
 from tests.unit.parsers import SAMPLES
 
 LINKS = (SAMPLES / "nvlink_throughput.txt").read_text()
@@ -16,9 +13,7 @@ USE = (SAMPLES / "gpu_use.txt").read_text()
 
 
 def test_nvlinks_are_told_in_bytes() -> None:
-    found = {
-        (one.gpu, one.link, one.direction): one.bytes for one in nvlink_throughput.parse(LINKS)
-    }
+    found = {(one.gpu, one.link, one.direction): one.bytes for one in nvlink_throughput.parse(LINKS)}
     assert found == {
         (0, 0, "tx"): 5767281335 * 1024,
         (0, 0, "rx"): 5236186453 * 1024,

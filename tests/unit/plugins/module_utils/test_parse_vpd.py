@@ -5,8 +5,8 @@ import struct
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import vpd
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 
 
 def resource(tag: int, body: bytes) -> bytes:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._ping_faults import (
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.ping import Ping
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.ping_faults import (
     HOST,
     LEAF,
     PORT,
@@ -20,14 +20,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._ping_faul
     Tried,
     find,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.ping import Ping
-from ansible_collections.ibready.cluster.plugins.plugin_utils._ping.again import again
-from ansible_collections.ibready.cluster.plugins.plugin_utils._ping.plan import (
-    Options,
-    plan,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._ping.walk import planned
-from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import Participant, Rail
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.ping.again import again
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.ping.plan import Options, plan
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.ping.walk import planned
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts.rounds import Participant, Rail
 
 RAILS = tuple(f"mlx5_{number}/1" for number in range(3))
 # Whether two hosts lose pings on a rail.
@@ -40,13 +36,10 @@ class Fabric:
     def __init__(self, leaves: int, size: int, seed: int, full: int) -> None:
         self.hosts = [f"n{number}" for number in range(leaves * size)]
         self.leaves = {
-            (host, rail): f"leaf{number // size} {rail}"
-            for number, host in enumerate(self.hosts)
-            for rail in RAILS
+            (host, rail): f"leaf{number // size} {rail}" for number, host in enumerate(self.hosts) for rail in RAILS
         }
         who = {
-            host: Participant({rail: Rail(rail, rail.split("/")[0], 1, 1) for rail in RAILS}, {})
-            for host in self.hosts
+            host: Participant({rail: Rail(rail, rail.split("/")[0], 1, 1) for rail in RAILS}, {}) for host in self.hosts
         }
         self.plan = plan(who, Options(15, full=full, seed=seed, leaves=self.leaves))
 
@@ -58,11 +51,7 @@ class Fabric:
 
     def found(self, lose: Lose) -> set[Fault]:
         """What both passes tell."""
-        first = [
-            self._ping(client, server, rail, lose)
-            for client, server in planned(self.plan)
-            for rail in RAILS
-        ]
+        first = [self._ping(client, server, rail, lose) for client, server in planned(self.plan) for rail in RAILS]
         second = [
             self._ping(client, server, rail, lose)
             for client, asked in again(self.plan, first, self.leaves).items()
@@ -133,17 +122,13 @@ def test_two_planted_ports_are_both_named(fabric: Fabric, data: st.DataObject) -
 def test_a_planted_leaf_is_named_with_all_its_hosts(fabric: Fabric, data: st.DataObject) -> None:
     port = data.draw(st.tuples(st.sampled_from(fabric.hosts), st.sampled_from(RAILS)))
     bad = fabric.leaf(*port)
-    found = fabric.found(
-        lambda one, two, rail: bad in (fabric.leaf(one, rail), fabric.leaf(two, rail))
-    )
+    found = fabric.found(lambda one, two, rail: bad in (fabric.leaf(one, rail), fabric.leaf(two, rail)))
     assert {(one.kind, one.leaf, one.hosts) for one in found} == {(LEAF, bad, fabric.of(bad))}
 
 
 @check
 @given(fabrics, st.data())
-def test_a_leaf_without_uplinks_is_named_and_its_hosts_reach_each_other(
-    fabric: Fabric, data: st.DataObject
-) -> None:
+def test_a_leaf_without_uplinks_is_named_and_its_hosts_reach_each_other(fabric: Fabric, data: st.DataObject) -> None:
     port = data.draw(st.tuples(st.sampled_from(fabric.hosts), st.sampled_from(RAILS)))
     bad = fabric.leaf(*port)
 
@@ -167,9 +152,7 @@ def test_a_planted_way_is_laid_at_both_ends(fabric: Fabric, data: st.DataObject)
     assert told(found) == {(WAY, (on,), ends)}
 
 
-edges = st.dictionaries(
-    st.sets(st.sampled_from("abcdefg"), min_size=2, max_size=2).map(frozenset), st.booleans()
-)
+edges = st.dictionaries(st.sets(st.sampled_from("abcdefg"), min_size=2, max_size=2).map(frozenset), st.booleans())
 
 
 @settings(deadline=None, max_examples=300)
@@ -187,18 +170,10 @@ def test_whatever_happens_every_bad_pair_is_laid_at_one_end_at_least(
 
 def tried(bad: str, good: str = "") -> list[Tried]:
     """``ab ac``: pairs that lose, and that do not."""
-    return [
-        Tried(pair[0], pair[1], RAILS[0], pairs is bad)
-        for pairs in (bad, good)
-        for pair in pairs.split()
-    ]
+    return [Tried(pair[0], pair[1], RAILS[0], pairs is bad) for pairs in (bad, good) for pair in pairs.split()]
 
 
-LEAVES = {
-    (host, RAILS[0]): leaf
-    for leaf, hosts in {"L": "abc", "M": "de", "N": "f"}.items()
-    for host in hosts
-}
+LEAVES = {(host, RAILS[0]): leaf for leaf, hosts in {"L": "abc", "M": "de", "N": "f"}.items() for host in hosts}
 
 
 @pytest.mark.parametrize(
@@ -208,22 +183,12 @@ LEAVES = {
         pytest.param(tried("ab", "ac bc"), {(WAY, "ab")}, id="one way of three"),
         pytest.param(tried("ab ac", "bc"), {(PORT, "a")}, id="one of three hosts"),
         pytest.param(tried("ab ac bc"), {(RAIL, "abc")}, id="nobody is known to be good"),
-        pytest.param(
-            tried("ab ac ad ae", "bc bd be cd ce de"), {(PORT, "a")}, id="one of a leaf is no leaf"
-        ),
-        pytest.param(
-            tried("ab ac ad ae bc bd be cd ce", "de"), {(LEAF, "abc")}, id="all of a leaf are"
-        ),
-        pytest.param(
-            tried("ad ae", "ab ac bc bd be cd ce de"), {(WAY, "a")}, id="nobody of another leaf"
-        ),
-        pytest.param(
-            tried("ad ae", "ab df ef"), {(WAY, "a")}, id="one of a leaf is not its uplinks"
-        ),
+        pytest.param(tried("ab ac ad ae", "bc bd be cd ce de"), {(PORT, "a")}, id="one of a leaf is no leaf"),
+        pytest.param(tried("ab ac ad ae bc bd be cd ce", "de"), {(LEAF, "abc")}, id="all of a leaf are"),
+        pytest.param(tried("ad ae", "ab ac bc bd be cd ce de"), {(WAY, "a")}, id="nobody of another leaf"),
+        pytest.param(tried("ad ae", "ab df ef"), {(WAY, "a")}, id="one of a leaf is not its uplinks"),
         pytest.param(tried("ad bd", "ab"), {(PORT, "d")}, id="a port is likelier than uplinks"),
-        pytest.param(
-            tried("ad ae bd be", "de"), {(LEAF, "ab")}, id="a leaf of which nothing good is known"
-        ),
+        pytest.param(tried("ad ae bd be", "de"), {(LEAF, "ab")}, id="a leaf of which nothing good is known"),
     ],
 )
 def test_what_few_pairs_tell(seen: list[Tried], faults: set[tuple[str, str]]) -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _port_type
-from ansible_collections.ibready.cluster.plugins.module_utils._port_type import PortType
+from ansible_collections.ibready.cluster.plugins.module_utils._act.rdma import port_type
+from ansible_collections.ibready.cluster.plugins.module_utils._act.rdma.port_type import PortType
 
 # The form of mstconfig 4.2x, from its manual.
 EXTENDED = """\
@@ -31,29 +30,29 @@ Configurations:                                          Next Boot
 
 
 def test_each_port_has_a_type_now_and_after_the_next_boot() -> None:
-    assert _port_type.parse("d", EXTENDED) == (
+    assert port_type.parse("d", EXTENDED) == (
         PortType("d", 1, "IB", "ETH"),
         PortType("d", 2, "IB", "IB"),
     )
-    assert _port_type.parse("d", SHORT) == (PortType("d", 1, "", "ETH"),)
+    assert port_type.parse("d", SHORT) == (PortType("d", 1, "", "ETH"),)
 
 
 def test_a_card_of_one_type_has_no_ports_to_set() -> None:
     text = "-E- The Device doesn't support LINK_TYPE_P1 parameter"
-    assert _port_type.parse("d", text) == ()
+    assert port_type.parse("d", text) == ()
 
 
 @pytest.mark.parametrize("text", ["", "-E- Failed to open the device", "LINK_TYPE_P1  Array[0]"])
 def test_what_is_not_understood_is_no_answer(text: str) -> None:
-    with pytest.raises(_port_type.PortTypeError):
-        _port_type.parse("d", text)
+    with pytest.raises(port_type.PortTypeError):
+        port_type.parse("d", text)
 
 
 @given(st.text())
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
-        _port_type.parse("d", text)
-    except _port_type.PortTypeError:
+        port_type.parse("d", text)
+    except port_type.PortTypeError:
         return
 
 
@@ -69,4 +68,4 @@ def test_one_function_of_each_card_is_asked(tmp_path: Path) -> None:
         home.mkdir(parents=True)
         (home / "vendor").write_text(f"{vendor}\n")
         (home / "class").write_text(f"{kind}\n")
-    assert _port_type.devices(str(tmp_path)) == ["0000:18:00.0", "0000:3a:00.0"]
+    assert port_type.devices(str(tmp_path)) == ["0000:18:00.0", "0000:3a:00.0"]

@@ -11,15 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _command
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Unavailable
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import QUESTIONS, Live
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.container import devices, engine, query
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import QUESTIONS, Live
+from ansible_collections.ibready.cluster.plugins.module_utils._ground import command
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Unavailable
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import container_probe
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._container_facts import (
-    ContainerProbe,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._probe import asked, devices, engine
-from ansible_collections.ibready.cluster.plugins.module_utils._probe.wish import Wish, read
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._container_desired import Desired, read
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._container_facts import ContainerProbe
 
 # Says its version, knows every image, and runs the words after IMAGE (or NAME).
 _DOCKER = """#!/bin/sh
@@ -70,7 +68,7 @@ def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Box:
 
 
 def ask(**said: object) -> ContainerProbe:
-    return container_probe.parse(asked.ask(read(said).to_text()).stdout)
+    return container_probe.parse(query.ask(read(said).to_text()).stdout)
 
 
 def test_a_container_runs_as_root_and_as_another_and_nothing_stays(box: Box) -> None:
@@ -154,12 +152,8 @@ def test_an_image_of_containerd_is_found_where_kubernetes_has_it(box: Box) -> No
     ("allowed", "says"),
     [(False, "nobody allowed it to be pulled"), (True, "not pulled: denied by the registry")],
 )
-def test_an_image_that_is_not_there_is_fetched_only_where_that_is_allowed(
-    box: Box, allowed: bool, says: str
-) -> None:
-    text = _DOCKER.replace(
-        "image|", "image) exit 1 ;;\n  pull) echo denied by the registry >&2; exit 1 ;;\n  "
-    )
+def test_an_image_that_is_not_there_is_fetched_only_where_that_is_allowed(box: Box, allowed: bool, says: str) -> None:
+    text = _DOCKER.replace("image|", "image) exit 1 ;;\n  pull) echo denied by the registry >&2; exit 1 ;;\n  ")
     box.has("docker", text)
     probe = ask(image="example.com/train:1", pull=allowed)
     assert says in probe.no_image
@@ -192,13 +186,11 @@ def test_containerd_without_any_program_to_ask_it_is_told(monkeypatch: pytest.Mo
     )
 
 
-def test_an_engine_that_may_not_be_run_is_no_missing_one(
-    box: Box, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_engine_that_may_not_be_run_is_no_missing_one(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
     box.has("podman", _DOCKER)
     (box.folder / "podman").chmod(0o644)
     monkeypatch.setenv("PATH", str(box.folder))
-    monkeypatch.setattr(_command, "_MORE_PATH", ())
+    monkeypatch.setattr(command, "_MORE_PATH", ())
     probe = ask(engine="podman")
     assert probe.engine is not None
     assert probe.engine.name == "podman"
@@ -244,7 +236,7 @@ def test_a_container_that_does_not_start_says_why(box: Box, said: str, how: str)
 
 
 def test_a_container_that_never_ends_is_removed(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asked, "_RUN", 0.2)
+    monkeypatch.setattr(query, "_RUN", 0.2)
     box.has("docker", _DOCKER.replace("run) ", "run) sleep 9 ;;\n  ran) "))
     probe = ask()
     assert {one.how for one in probe.runs} == {"failed"}
@@ -266,17 +258,15 @@ def test_half_of_an_answer_is_none(box: Box) -> None:
 def test_only_the_host_itself_is_asked(tmp_path: Path) -> None:
     assert "container_probe" in QUESTIONS
     with pytest.raises(Unavailable, match="only the host itself"):
-        Live(tmp_path).run("container_probe", Wish().to_text())
+        Live(tmp_path).run("container_probe", Desired().to_text())
 
 
-def test_kinds_of_cdi_are_read_as_yaml_and_as_json(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kinds_of_cdi_are_read_as_yaml_and_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.yaml").write_text("cdiVersion: 0.5.0\nkind: nvidia.com/gpu\n")
     (tmp_path / "b.json").write_text('{\n  "kind": "ibready.io/rdma",\n  "devices": []\n}\n')
     (tmp_path / "c.txt").write_text("kind: x.y/z\n")
     monkeypatch.setattr(devices, "_CDI", (str(tmp_path), str(tmp_path / "none")))
     (tmp_path / "d.json").write_text('{"cdiVersion":"0.5.0","kind":"x.y/short","devices":[]}')
     assert devices.kinds() == {"nvidia.com/gpu", "ibready.io/rdma", "x.y/short"}
-    assert devices.devices(Wish())[-1] == "nvidia.com/gpu=all"
-    assert devices.devices(Wish(devices=("/dev/a",))) == ("/dev/a",)
+    assert devices.devices(Desired())[-1] == "nvidia.com/gpu=all"
+    assert devices.devices(Desired(devices=("/dev/a",))) == ("/dev/a",)

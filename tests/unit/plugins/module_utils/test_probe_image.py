@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Unavailable
-from ansible_collections.ibready.cluster.plugins.module_utils._probe import image
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.container import image
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Unavailable
 
 
 def test_links_on_the_way_to_a_file_are_kept(tmp_path: Path) -> None:

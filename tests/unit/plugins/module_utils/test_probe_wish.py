@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import (
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import (
     ExpectationError,
     from_inventory,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._probe.wish import (
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._container_desired import (
     NOBODY,
-    Wish,
-    WishError,
+    Desired,
+    DesiredError,
     from_text,
     read,
 )
@@ -31,12 +31,12 @@ FULL: dict[str, Any] = {
 
 
 def test_nothing_said_is_the_found_engine_and_an_image_of_our_own() -> None:
-    assert read({}) == Wish(engine="", image="", network="host", user=NOBODY)
+    assert read({}) == Desired(engine="", image="", network="host", user=NOBODY)
 
 
 def test_a_wish_survives_its_way_to_who_asks() -> None:
     assert from_text(read(FULL).to_text()) == read(FULL)
-    assert from_text("{}") == Wish()
+    assert from_text("{}") == Desired()
 
 
 def test_the_inventorys_word_is_a_wish() -> None:
@@ -69,7 +69,7 @@ def test_the_inventorys_word_is_a_wish() -> None:
     ],
 )
 def test_what_cannot_be_meant_is_refused_with_its_key(key: str, value: Any) -> None:
-    with pytest.raises(WishError, match=key):
+    with pytest.raises(DesiredError, match=key):
         read({key: value})
     with pytest.raises(ExpectationError, match=rf"expect\.container\.{key}"):
         from_inventory({"container": {key: value}})

@@ -3,20 +3,15 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _profiles
 from ansible_collections.ibready.cluster.plugins.module_utils._data.boards import BOARDS
-from ansible_collections.ibready.cluster.plugins.module_utils._data.gpus import (
-    CARD,
-    GPUS,
-    SUPERCHIP,
-    SXM,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._data.gpus import CARD, GPUS, SUPERCHIP, SXM
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import profiles
 
 UNKNOWN = "no such model"
 
 
 def model(name: str) -> str:
-    gpu = _profiles.gpu_by_name(name)
+    gpu = profiles.gpu_by_name(name)
     return gpu.model if gpu else UNKNOWN
 
 
@@ -60,7 +55,7 @@ def test_the_tables_are_whole() -> None:
     ],
 )
 def test_a_gpu_by_its_pci_id(device: str, name: str) -> None:
-    gpu = _profiles.gpu_by_id(device)
+    gpu = profiles.gpu_by_id(device)
     assert (gpu.model if gpu else UNKNOWN) == name
 
 
@@ -127,24 +122,22 @@ def test_a_gpu_by_the_name_that_nvidia_smi_prints(product: str, name: str) -> No
         pytest.param("A100 SXM4", 8, "DGXH100", 6, "hgx-a100-8", id="a name that must be wrong"),
     ],
 )
-def test_a_board_by_what_is_seen_of_it(
-    name: str, count: int, product: str, switches: int, board: str | None
-) -> None:
-    found = _profiles.recognise([_profiles.gpu_model(name)] * count, product, switches)
+def test_a_board_by_what_is_seen_of_it(name: str, count: int, product: str, switches: int, board: str | None) -> None:
+    found = profiles.recognise([profiles.gpu_model(name)] * count, product, switches)
     assert (found.name if found else None) == board
 
 
 def test_unknown_gpus_make_no_board_unless_the_product_is_named() -> None:
-    assert _profiles.recognise([None] * 8, "", 4) is None
-    assert _profiles.recognise([], "", 0) is None
-    named = _profiles.recognise([None] * 8, "DGXH200", 4)
-    assert named == _profiles.board_by_name("dgx-h200-8")
-    mixed = [None, *[_profiles.gpu_model("H100 SXM5")] * 7]
-    assert _profiles.recognise(mixed, "", 4) == _profiles.board_by_name("hgx-h100-8")
+    assert profiles.recognise([None] * 8, "", 4) is None
+    assert profiles.recognise([], "", 0) is None
+    named = profiles.recognise([None] * 8, "DGXH200", 4)
+    assert named == profiles.board_by_name("dgx-h200-8")
+    mixed = [None, *[profiles.gpu_model("H100 SXM5")] * 7]
+    assert profiles.recognise(mixed, "", 4) == profiles.board_by_name("hgx-h100-8")
 
 
 def test_a_fabric_is_what_nvidia_smi_shows_a_state_of() -> None:
     names = {one.name for one in BOARDS if one.fabric}
     assert {"hgx-h100-8", "hgx-b200-8", "gb200-nvl72-node"} <= names
     assert not {"hgx-a100-4", "dgx-1-v100"} & names
-    assert _profiles.board_by_name("no such") is None
+    assert profiles.board_by_name("no such") is None

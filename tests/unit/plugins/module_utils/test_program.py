@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _collect, _program
-from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
-from ansible_collections.ibready.cluster.plugins.module_utils._explain import explain
+from ansible_collections.ibready.cluster.plugins.module_utils._agent import program
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import collect
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.explain import explain
 from tests.gauntlet import fault, render
 from tests.gauntlet.nodes.nccl import PEER
 from tests.gauntlet.tree import Tree
@@ -25,7 +26,7 @@ Run = Callable[..., tuple[int, str, str]]
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     def start(*args: str) -> tuple[int, str, str]:
         try:
-            status = _program.main(args)
+            status = program.main(args)
         except SystemExit as exc:
             status = int(exc.code or 0)
         out, err = capsys.readouterr()
@@ -39,13 +40,13 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A healthy node's bundle and what its inventory expects."""
     place = tmp_path_factory.mktemp("node")
     described = render.node("hgx-h100-8")
-    _collect.collect(render.render(described), str(place), "node7", "now", [PEER], {})
+    collect.collect(render.render(described), str(place), "node7", "now", [PEER], {})
     (place / "expect.json").write_text(json.dumps(described.expect))
     return place / "node7", place / "expect.json"
 
 
 def bundle_of(tree: Tree, place: Path) -> Path:
-    _collect.collect(tree, str(place), "node7", "now", [PEER], {})
+    collect.collect(tree, str(place), "node7", "now", [PEER], {})
     return place / "node7"
 
 
@@ -95,16 +96,16 @@ def test_an_empty_bundle_gives_3(run: Run, tmp_path: Path) -> None:
 
 def test_only_some_areas(run: Run, node: tuple[Path, Path]) -> None:
     status, out, _err = run("verify", "--bundle", str(node[0]), "--only", "nvlink,gpu", "--json")
-    told = json.loads(out)
+    reported = json.loads(out)
     assert status == 0
-    assert {check["id"].split(".")[0] for check in told["checks"]} == {"gpu", "nvlink"}
-    assert sorted(told["facts"]) == ["gpu", "machine", "nvlink"]
+    assert {check["id"].split(".")[0] for check in reported["checks"]} == {"gpu", "nvlink"}
+    assert sorted(reported["facts"]) == ["gpu", "machine", "nvlink"]
 
 
 def test_json_is_the_verdict_object(run: Run, node: tuple[Path, Path]) -> None:
-    told = json.loads(run("verify", "--bundle", str(node[0]), "--json")[1])
-    assert list(told) == ["schema", "host", "verdict", "checks", "facts"]
-    assert (told["schema"], told["host"]) == ("ibready/verdict/1", "node7")
+    reported = json.loads(run("verify", "--bundle", str(node[0]), "--json")[1])
+    assert list(reported) == ["schema", "host", "verdict", "checks", "facts"]
+    assert (reported["schema"], reported["host"]) == ("ibready/verdict/1", "node7")
 
 
 @pytest.mark.parametrize(
@@ -168,9 +169,7 @@ def test_parse_of_nothing_gives_3_and_the_reason(run: Run, tmp_path: Path) -> No
     assert "empty output" in err
 
 
-def test_collect_writes_a_bundle_of_this_host(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_collect_writes_a_bundle_of_this_host(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.node", lambda: "node7")
     status, out, _err = run("collect", str(tmp_path / "b"))
     assert (status, out.strip()) == (0, str(tmp_path / "b/node7"))
@@ -184,9 +183,7 @@ def test_a_bundle_that_cannot_be_written_gives_3(run: Run, tmp_path: Path) -> No
     assert "was not written" in err
 
 
-def test_a_look_that_could_not_be_taken_fails_and_an_older_one_says_so(
-    run: Run, tmp_path: Path
-) -> None:
+def test_a_look_that_could_not_be_taken_fails_and_an_older_one_says_so(run: Run, tmp_path: Path) -> None:
     """A verdict that is there, good or bad, is what was asked for."""
     made = {
         "host": "node7",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _rdma_users
+from ansible_collections.ibready.cluster.plugins.module_utils._rails import users as _rdma_users
 
 MOUNTS = """\
 /dev/sda1 / ext4 rw 0 0

@@ -7,15 +7,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _reboot, _reboot_look
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Output, Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._act.reboot import look as _reboot_look
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.host import reboot
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.host.reboot import ModuleVersion, RebootFacts
 from ansible_collections.ibready.cluster.plugins.module_utils._data.reloads import WATCHED
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._reboot import (
-    ModuleVersion,
-    RebootFacts,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Live
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output, Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 
 KERNEL = "6.8.0-48-generic"
 MODINFO = """\
@@ -46,8 +44,8 @@ def modules(loaded: ModuleVersion, installed: ModuleVersion | None, why: str = "
 
 def test_a_host_that_runs_what_is_installed_needs_nothing() -> None:
     same = ModuleVersion("580.173.02", "ABC")
-    assert _reboot.judge(facts()) == _reboot.Need()
-    assert _reboot.judge(modules(same, same)) == _reboot.Need()
+    assert reboot.judge(facts()) == reboot.Need()
+    assert reboot.judge(modules(same, same)) == reboot.Need()
 
 
 @pytest.mark.parametrize(
@@ -70,38 +68,36 @@ def test_a_host_that_runs_what_is_installed_needs_nothing() -> None:
         ),
     ],
 )
-def test_another_build_of_a_module_is_a_reason(
-    loaded: ModuleVersion, installed: ModuleVersion, says: str
-) -> None:
-    (reason,) = _reboot.judge(modules(loaded, installed)).reasons
+def test_another_build_of_a_module_is_a_reason(loaded: ModuleVersion, installed: ModuleVersion, says: str) -> None:
+    (reason,) = reboot.judge(modules(loaded, installed)).reasons
     assert (reason.kind, reason.what) == ("module", says)
     assert "anew is enough" in reason.reload
 
 
 def test_what_is_built_in_or_not_loaded_is_no_reason() -> None:
     built_in = ModuleVersion(filename="(builtin)")
-    assert _reboot.judge(modules(ModuleVersion("1"), built_in)) == _reboot.Need()
+    assert reboot.judge(modules(ModuleVersion("1"), built_in)) == reboot.Need()
     only_installed = facts(installed={"nvidia": Reading(ModuleVersion("1"))})
-    assert _reboot.judge(only_installed) == _reboot.Need()
+    assert reboot.judge(only_installed) == reboot.Need()
 
 
 def test_what_could_not_be_told_is_unknown_and_no_pass() -> None:
-    need = _reboot.judge(modules(ModuleVersion("1"), None, "modinfo: not installed"))
+    need = reboot.judge(modules(ModuleVersion("1"), None, "modinfo: not installed"))
     assert (need.reasons, need.unknown) == (
         (),
         ("nvidia is loaded, and its file cannot be asked for (modinfo: not installed)",),
     )
-    assert _reboot.judge(facts(default=Reading(None, "/boot: no"))).unknown == ("/boot: no",)
-    assert _reboot.judge(facts(asked=Reading(None, "status 2"))).unknown == ("status 2",)
+    assert reboot.judge(facts(default=Reading(None, "/boot: no"))).unknown == ("/boot: no",)
+    assert reboot.judge(facts(asked=Reading(None, "status 2"))).unknown == ("status 2",)
 
 
 def test_kernels() -> None:
-    (newer,) = _reboot.judge(facts(default=Reading("6.8.0-50-generic"))).reasons
+    (newer,) = reboot.judge(facts(default=Reading("6.8.0-50-generic"))).reasons
     assert newer.what == f"{KERNEL} runs, 6.8.0-50-generic is installed and boots next"
-    (gone,) = _reboot.judge(facts(own_modules=Reading(False))).reasons
+    (gone,) = reboot.judge(facts(own_modules=Reading(False))).reasons
     assert "no longer installed" in gone.what
     chosen = facts(default=Reading(None, "GRUB_DEFAULT is saved", missing=True))
-    assert _reboot.judge(chosen) == _reboot.Need()
+    assert reboot.judge(chosen) == reboot.Need()
 
 
 @pytest.mark.parametrize(
@@ -114,20 +110,18 @@ def test_kernels() -> None:
     ],
 )
 def test_the_newest_kernel_is_told_by_its_numbers(releases: list[str], last: str) -> None:
-    assert _reboot.newest(releases) == last
+    assert reboot.newest(releases) == last
 
 
 def test_nouveau_has_to_go_where_nvidia_is_installed() -> None:
     installed = {"nvidia": Reading(ModuleVersion("580"))}
-    need = _reboot.judge(facts(loaded={"nouveau": ModuleVersion()}, installed=installed))
+    need = reboot.judge(facts(loaded={"nouveau": ModuleVersion()}, installed=installed))
     assert [one.subject for one in need.reasons] == ["nouveau"]
     assert need.reasons[0].reload == ""
 
 
 def test_arguments_blacklist_and_packages() -> None:
-    need = _reboot.judge(
-        facts(late=("+iommu=pt", "-old=1"), kept_out=("ast",), asked=Reading(("dbus",)))
-    )
+    need = reboot.judge(facts(late=("+iommu=pt", "-old=1"), kept_out=("ast",), asked=Reading(("dbus",))))
     assert [(one.kind, one.what) for one in need.reasons] == [
         ("blacklist", "ast is to be kept out and is still loaded"),
         ("argument", "iommu=pt is not yet on the kernel's command line"),
@@ -140,19 +134,19 @@ def test_a_containers_kernel_is_not_its_own() -> None:
     stale = {"nvidia": ModuleVersion("1")}
     other = {"nvidia": Reading(ModuleVersion("2"))}
     inside = facts(container="podman", own_modules=Reading(False), loaded=stale, installed=other)
-    assert _reboot.judge(inside) == _reboot.Need()
+    assert reboot.judge(inside) == reboot.Need()
     simulated = facts(container="podman", simulated="all", loaded=stale, installed=other)
-    assert [one.kind for one in _reboot.judge(simulated).reasons] == ["module"]
+    assert [one.kind for one in reboot.judge(simulated).reasons] == ["module"]
 
 
 def test_modinfo_is_read_and_nonsense_refused() -> None:
-    assert _reboot.parse_modinfo(MODINFO) == ModuleVersion(
+    assert reboot.parse_modinfo(MODINFO) == ModuleVersion(
         "580.173.02",
         "0F4D58EE2EB9AE6D5A2A2B7",
         "/lib/modules/6.8.0-48-generic/updates/dkms/nvidia.ko.zst",
     )
     with pytest.raises(ValueError, match="no filename"):
-        _reboot.parse_modinfo("modinfo: nothing\n")
+        reboot.parse_modinfo("modinfo: nothing\n")
 
 
 def test_each_watched_module_has_its_source() -> None:
@@ -183,9 +177,9 @@ class Host:
             raise Unavailable(argv[0], "not installed")
         return self.says[argv[0]]
 
-    def need(self) -> _reboot.Need:
+    def need(self) -> reboot.Need:
         found = _reboot_look.look(Live(self.root), str(self.root), self._run)
-        return _reboot.judge(found)
+        return reboot.judge(found)
 
     def whats(self) -> list[str]:
         need = self.need()
@@ -250,12 +244,8 @@ def test_needs_restarting_names_packages_or_cannot_tell(host: Host) -> None:
     assert host.need().unknown == ("needs-restarting -r ended with status 2",)
 
 
-@pytest.mark.parametrize(
-    "answer", [None, Output(1, "", "modinfo: ERROR: Module nvidia not found."), Output(0, "", "")]
-)
-def test_a_loaded_module_whose_file_cannot_be_asked_for_is_unknown(
-    host: Host, answer: Output | None
-) -> None:
+@pytest.mark.parametrize("answer", [None, Output(1, "", "modinfo: ERROR: Module nvidia not found."), Output(0, "", "")])
+def test_a_loaded_module_whose_file_cannot_be_asked_for_is_unknown(host: Host, answer: Output | None) -> None:
     del host.says["modinfo"]
     if answer:
         host.says["modinfo"] = answer
@@ -265,9 +255,9 @@ def test_a_loaded_module_whose_file_cannot_be_asked_for_is_unknown(
 def test_a_module_that_was_removed_by_intent_waits_for_a_boot() -> None:
     there = {"nvidia": Reading[ModuleVersion](None, "modinfo: not found", missing=True)}
     gone = facts(loaded={"nvidia": ModuleVersion("1")}, installed=there)
-    assert _reboot.judge(gone).unknown
-    need = _reboot.judge(gone, removed=True)
+    assert reboot.judge(gone).unknown
+    need = reboot.judge(gone, removed=True)
     assert [one.what for one in need.reasons] == ["nvidia 1 is loaded, and was removed"]
     assert not need.unknown
     silent = modules(ModuleVersion("1"), None, "modinfo: not installed")
-    assert _reboot.judge(silent, removed=True).unknown
+    assert reboot.judge(silent, removed=True).unknown

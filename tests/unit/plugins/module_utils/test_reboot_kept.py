@@ -6,12 +6,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _reboot_kept
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
-    Live,
-    Output,
-    Unavailable,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._act.reboot import look as _reboot_kept
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Live, Output, Unavailable
 
 LIMITS = "DefaultLimitMEMLOCK={0}\nDefaultLimitMEMLOCKSoft={0}\nDefaultLimitNOFILE=1048576\n"
 
@@ -36,7 +32,7 @@ def a_host(root: Path, *modules: str, device: str = "rxe0") -> Path:
 
 def test_what_is_back_is_not_lost(tmp_path: Path) -> None:
     root = a_host(tmp_path, "ib_core", "ib_uverbs", "rdma_rxe", "ext4")
-    kept = _reboot_kept.look(Host(root))
+    kept = _reboot_kept.look_at_kept(Host(root))
     assert kept == {
         "modules": ["ib_core", "ib_uverbs", "rdma_rxe"],
         "devices": ["rxe0"],
@@ -69,42 +65,38 @@ def test_a_device_that_has_another_name_now_is_not_lost(tmp_path: Path) -> None:
     root = a_host(tmp_path, "ib_core", device="mlx5_0")
     old = root / "sys/class/infiniband/mlx5_0"
     (old / "node_guid").write_text("0002:c903:00a1:b2c3\n")
-    kept = _reboot_kept.look(Host(root))
-    now = _reboot_kept.look(Host(a_host(tmp_path / "later", "ib_core", device="rocep1s0")))
+    kept = _reboot_kept.look_at_kept(Host(root))
+    now = _reboot_kept.look_at_kept(Host(a_host(tmp_path / "later", "ib_core", device="rocep1s0")))
     assert _reboot_kept.lost(kept, now) == ["RDMA device mlx5_0 was there before, and is not"]
     old.rename(old.with_name("rocep1s0"))
-    assert _reboot_kept.lost(kept, _reboot_kept.look(Host(root))) == []
+    assert _reboot_kept.lost(kept, _reboot_kept.look_at_kept(Host(root))) == []
 
 
 def test_soft_roce_that_was_taken_away_is_not_missed(tmp_path: Path) -> None:
     root = a_host(tmp_path, "ib_core", "rdma_rxe", device="mlx5_0")
     (root / "sys/class/infiniband/mlx5_0/device").mkdir()
-    assert _reboot_kept.look(Host(root))["modules"] == ["ib_core"]
+    assert _reboot_kept.look_at_kept(Host(root))["modules"] == ["ib_core"]
     (root / "sys/class/infiniband/rxe0").mkdir()
-    assert _reboot_kept.look(Host(root))["modules"] == ["ib_core", "rdma_rxe"]
+    assert _reboot_kept.look_at_kept(Host(root))["modules"] == ["ib_core", "rdma_rxe"]
 
 
 def test_what_somebody_asked_for_is_not_missed_where_no_device_is(tmp_path: Path) -> None:
     # An MPI job looked for RDMA, on a host that has none yet.
     root = a_host(tmp_path, "ib_core", "ib_uverbs", "rdma_cm", "rdma_ucm", "nvidia", "mlx5_core")
     (root / "sys/class/infiniband/rxe0").rmdir()
-    kept = _reboot_kept.look(Host(root))
+    kept = _reboot_kept.look_at_kept(Host(root))
     assert (kept["devices"], kept["modules"]) == ([], ["nvidia", "mlx5_core"])
 
 
-@pytest.mark.parametrize(
-    ("device", "module"), [("rxe0", "rdma_rxe"), ("mlx5_0", "mlx5_core")], ids=["soft", "hard"]
-)
-def test_of_a_device_that_is_gone_the_modules_are_not_said_to_be_gone(
-    device: str, module: str, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("device", "module"), [("rxe0", "rdma_rxe"), ("mlx5_0", "mlx5_core")], ids=["soft", "hard"])
+def test_of_a_device_that_is_gone_the_modules_are_not_said_to_be_gone(device: str, module: str, tmp_path: Path) -> None:
     root = a_host(tmp_path, "ib_core", "ib_uverbs", "rdma_ucm", module, device=device)
-    before = _reboot_kept.look(Host(root))
+    before = _reboot_kept.look_at_kept(Host(root))
     (root / "sys/class/infiniband" / device).rmdir()
-    now = _reboot_kept.look(Host(root), before)
+    now = _reboot_kept.look_at_kept(Host(root), before)
     assert _reboot_kept.lost(before, now) == [f"RDMA device {device} was there before, and is not"]
     (root / "sys/module/ib_uverbs").rmdir()
-    now = _reboot_kept.look(Host(root), before)
+    now = _reboot_kept.look_at_kept(Host(root), before)
     assert "module ib_uverbs was loaded before, and is not" in _reboot_kept.lost(before, now)
 
 
@@ -120,7 +112,7 @@ def test_where_nobody_can_tell_the_devices_the_modules_are_missed(
         return names(path)
 
     monkeypatch.setattr(host, "list", refused)
-    assert _reboot_kept.look(host)["modules"] == ["ib_core"]
+    assert _reboot_kept.look_at_kept(host)["modules"] == ["ib_core"]
 
 
 def test_a_module_that_is_to_be_kept_out_may_go(tmp_path: Path) -> None:
@@ -128,12 +120,12 @@ def test_a_module_that_is_to_be_kept_out_may_go(tmp_path: Path) -> None:
     path = root / "etc/modprobe.d/ibready-blacklist.conf"
     path.parent.mkdir(parents=True)
     path.write_text("blacklist siw\ninstall siw /bin/false\n")
-    assert _reboot_kept.look(Host(root))["modules"] == []
+    assert _reboot_kept.look_at_kept(Host(root))["modules"] == []
 
 
 def test_in_a_container_the_modules_are_the_machines(tmp_path: Path) -> None:
     root = a_host(tmp_path, "ib_core")
     (root / "run").mkdir()
     (root / "run/.containerenv").write_text("")
-    found = _reboot_kept.look(Host(root, memlock=""))
+    found = _reboot_kept.look_at_kept(Host(root, memlock=""))
     assert (found["modules"], found["limits"], found["devices"]) == ([], {}, ["rxe0"])

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._redact import MASK, masked
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.redact import MASK, masked
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _secure_boot
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Output
+from ansible_collections.ibready.cluster.plugins.module_utils._act.driver import secure_boot
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output
 
 
-def says(text: str, rc: int = 0) -> _secure_boot.Mokutil:
+def says(text: str, rc: int = 0) -> secure_boot.Mokutil:
     return lambda *words: Output(rc, text, "")
 
 
@@ -30,17 +30,17 @@ def nothing(*_words: str) -> None:
     ],
 )
 def test_the_firmwares_variable_tells_or_else_mokutil(
-    tmp_path: Path, value: bytes | None, mokutil: _secure_boot.Mokutil, expected: bool | None
+    tmp_path: Path, value: bytes | None, mokutil: secure_boot.Mokutil, expected: bool | None
 ) -> None:
-    path = tmp_path / _secure_boot.VARIABLE
+    path = tmp_path / secure_boot.VARIABLE
     path.parent.mkdir(parents=True)
     if value is not None:
         path.write_bytes(value)
-    assert _secure_boot.state(str(tmp_path), mokutil)[0] is expected
+    assert secure_boot.state(str(tmp_path), mokutil)[0] is expected
 
 
 def test_without_uefi_there_is_no_secure_boot(tmp_path: Path) -> None:
-    assert _secure_boot.state(str(tmp_path), nothing)[0] is False
+    assert secure_boot.state(str(tmp_path), nothing)[0] is False
 
 
 @pytest.mark.parametrize(
@@ -52,14 +52,12 @@ def test_without_uefi_there_is_no_secure_boot(tmp_path: Path) -> None:
         ("Failed to open MOK.der\n", 255, None),
     ],
 )
-def test_whether_a_key_is_enrolled_stands_in_the_words(
-    text: str, rc: int, expected: bool | None
-) -> None:
-    assert _secure_boot.enrolled("MOK.der", says(text, rc))[0] is expected
+def test_whether_a_key_is_enrolled_stands_in_the_words(text: str, rc: int, expected: bool | None) -> None:
+    assert secure_boot.enrolled("MOK.der", says(text, rc))[0] is expected
 
 
 def test_every_problem_has_its_next_step() -> None:
-    problem = _secure_boot.problem
+    problem = secure_boot.problem
     assert problem(False, "", "", "", None, "") == ""
     assert problem(True, "", "k", "c", True, "") == ""
     assert "mokutil --import" in problem(True, "", "", "", None, "")

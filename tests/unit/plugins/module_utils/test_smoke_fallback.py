@@ -8,15 +8,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._command import (
-    Output,
-    Unavailable,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
+from ansible_collections.ibready.cluster.plugins.module_utils._between.smoke import settings, verdict
+from ansible_collections.ibready.cluster.plugins.module_utils._between.smoke.verdict import FAIL, judge
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Live
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output, Unavailable
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import mpi_log
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.mpi_log import MpiLog
-from ansible_collections.ibready.cluster.plugins.module_utils._smoke import fallback, settings
-from ansible_collections.ibready.cluster.plugins.module_utils._smoke.verdict import FAIL, judge
 
 LOGS = Path(__file__).parents[2] / "mpi_logs"
 UCX_LOG = mpi_log.parse((LOGS / "ucx-tcp.txt").read_text())
@@ -39,40 +36,38 @@ def bent(part: str, name: str, value: str, source: str) -> dict[str, Any]:
     [
         (
             bent("ucx", "UCX_TLS", "tcp", "/etc/ucx/ucx.conf"),
-            fallback.TLS,
+            verdict.TLS,
             "/etc/ucx/ucx.conf on node1 says UCX_TLS=tcp, which has no transport of RDMA",
             "take UCX_TLS out of /etc/ucx/ucx.conf",
         ),
         (
             bent("ucx", "UCX_TLS", "tcp,self", settings.ENVIRONMENT),
-            fallback.TLS,
+            verdict.TLS,
             "the job's environment on node1 says UCX_TLS=tcp,self",
             "out of what starts the job",
         ),
         (
             bent("ucx", "UCX_NET_DEVICES", "eth0", "/etc/ucx/ucx.conf"),
-            fallback.DEVICES,
+            verdict.DEVICES,
             "UCX_NET_DEVICES=eth0, and none of these is an RDMA device of the host (it has rxe0)",
             "or set it to rxe0:1",
         ),
         (
             bent("mca", "pml", "ob1", settings.ENVIRONMENT),
-            fallback.PML,
+            verdict.PML,
             "the job's environment on node1 says pml=ob1, which leaves UCX out",
             "pml=ucx (role mpi writes it)",
         ),
         (
             bent("mca", "pml", "^ucx", f"file ({MCA_FILE})"),
-            fallback.PML,
+            verdict.PML,
             f"{MCA_FILE} on node1 says pml=^ucx",
             f"take pml out of {MCA_FILE}",
         ),
     ],
 )
-def test_a_setting_is_named_with_where_it_is(
-    told: dict[str, Any], cause: str, says: str, remedy: str
-) -> None:
-    found = fallback.find(UCX_LOG, {"node1": told, "node2": HEALTHY})
+def test_a_setting_is_named_with_where_it_is(told: dict[str, Any], cause: str, says: str, remedy: str) -> None:
+    found = verdict.fallback(UCX_LOG, {"node1": told, "node2": HEALTHY})
     assert found is not None
     assert (found.id, found.host) == (cause, "node1")
     assert says in found.cause
@@ -84,42 +79,42 @@ def test_a_setting_is_named_with_where_it_is(
 
 def test_the_logs_word_on_the_environment_counts_before_any_file() -> None:
     log = MpiLog((), (), (), (("node1", "UCX_TLS", "tcp"),), (("node1", "offered"),))
-    found = fallback.find(log, {"node1": HEALTHY})
+    found = verdict.fallback(log, {"node1": HEALTHY})
     assert found is not None
-    assert (found.id, "the job's environment" in found.cause) == (fallback.TLS, True)
+    assert (found.id, "the job's environment" in found.cause) == (verdict.TLS, True)
 
 
 def test_ob1_hides_what_ucx_would_take_and_names_the_btl() -> None:
-    told = bent("mca", "pml", "ob1", settings.ENVIRONMENT)
-    told["mca"]["btl"] = {"value": "tcp,self", "source": settings.ENVIRONMENT}
-    told["ucx"] = {"UCX_TLS": {"value": "tcp", "source": "/etc/ucx/ucx.conf"}}
-    found = fallback.find(BTL_LOG, {"node1": told})
+    reported = bent("mca", "pml", "ob1", settings.ENVIRONMENT)
+    reported["mca"]["btl"] = {"value": "tcp,self", "source": settings.ENVIRONMENT}
+    reported["ucx"] = {"UCX_TLS": {"value": "tcp", "source": "/etc/ucx/ucx.conf"}}
+    found = verdict.fallback(BTL_LOG, {"node1": reported})
     assert found is not None
-    assert found.id == fallback.PML
+    assert found.id == verdict.PML
     assert "(and the job's environment says btl=tcp,self)" in found.cause
 
 
 def test_a_ucx_that_open_mpi_did_not_take() -> None:
     log = MpiLog((("node1", "ob1"),), (), (), (), (("node1", "offered"), ("node1", "refused")))
-    told = {**HEALTHY, "mca": {"pml": {"value": "", "source": "default"}}}
-    found = fallback.find(log, {"node1": told})
+    reported = {**HEALTHY, "mca": {"pml": {"value": "", "source": "default"}}}
+    found = verdict.fallback(log, {"node1": reported})
     assert found is not None
-    assert found.id == fallback.NO_DEVICE
-    told["mca"] = {"btl": {"value": "tcp,self", "source": settings.ENVIRONMENT}}
-    found = fallback.find(log, {"node1": told})
+    assert found.id == verdict.NO_DEVICE
+    reported["mca"] = {"btl": {"value": "tcp,self", "source": settings.ENVIRONMENT}}
+    found = verdict.fallback(log, {"node1": reported})
     assert found is not None
-    assert found.id == fallback.BTL
+    assert found.id == verdict.BTL
 
 
 def test_an_open_mpi_that_never_tried_ucx() -> None:
-    found = fallback.find(BTL_LOG, {})
+    found = verdict.fallback(BTL_LOG, {})
     assert found is not None
-    assert found.id == fallback.NO_UCX
+    assert found.id == verdict.NO_UCX
 
 
 def test_where_nothing_is_set_nothing_is_blamed() -> None:
-    assert fallback.find(UCX_LOG, {"node1": HEALTHY, "node2": HEALTHY}) is None
-    assert fallback.find(MpiLog((), (), ()), {}) is None
+    assert verdict.fallback(UCX_LOG, {"node1": HEALTHY, "node2": HEALTHY}) is None
+    assert verdict.fallback(MpiLog((), (), ()), {}) is None
 
 
 def test_the_environment_that_ucx_tells() -> None:
@@ -132,9 +127,9 @@ def test_a_job_over_rdma_whose_datagrams_nobody_answered() -> None:
     log = mpi_log.parse((LOGS / "ucx-rxe-silent.txt").read_text())
     assert {(one.name, one.device) for one in log.between} == {("rc_verbs", "rxe0:1")}
     assert log.unanswered == ("vm2",)
-    found = fallback.find(log, {"vm1": HEALTHY, "vm2": HEALTHY})
+    found = verdict.fallback(log, {"vm1": HEALTHY, "vm2": HEALTHY})
     assert found is not None
-    assert (found.id, found.host) == (fallback.UNANSWERED, "vm2")
+    assert (found.id, found.host) == (verdict.UNANSWERED, "vm2")
     assert "UDP 4791" in found.remedy
 
 
@@ -156,8 +151,8 @@ def test_a_host_is_asked_as_the_jobs_user(tmp_path: Path) -> None:
             raise Unavailable("ompi_info", "gave no complete answer")
         return Output(0, PML, "")
 
-    told = settings.look(run, Live(tmp_path), "/opt/bin", "ops", "/home/ops", {"A": "b"})
-    assert told == {
+    reported = settings.look(run, Live(tmp_path), "/opt/bin", "ops", "/home/ops", {"A": "b"})
+    assert reported == {
         "ucx": {
             "UCX_TLS": {"value": "tcp", "source": "/etc/ucx/ucx.conf"},
             "UCX_NET_DEVICES": {"value": "all", "source": ""},
@@ -167,8 +162,6 @@ def test_a_host_is_asked_as_the_jobs_user(tmp_path: Path) -> None:
     }
     assert asked[0][:6] == ["runuser", "-u", "ops", "--", "env", "HOME=/home/ops"]
     assert "A=b" in asked[0]
-    given = settings.look(
-        run, Live(tmp_path), "", "o", "/", {"UCX_TLS": "x", "OMPI_MCA_pml": "ob1"}
-    )
+    given = settings.look(run, Live(tmp_path), "", "o", "/", {"UCX_TLS": "x", "OMPI_MCA_pml": "ob1"})
     assert given["ucx"]["UCX_TLS"]["source"] == settings.ENVIRONMENT
     assert given["mca"]["pml"]["source"] == settings.ENVIRONMENT

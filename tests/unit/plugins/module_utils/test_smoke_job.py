@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import getpass
 import os
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._command import Output
-from ansible_collections.ibready.cluster.plugins.module_utils._smoke import job
+from ansible_collections.ibready.cluster.plugins.module_utils._between.smoke import job
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output
+from tests.unit import roots_place
+from tests.unit.roots_place import as_root
 
 ME = getpass.getuser()
 DAEMON = '/usr/bin/prted --daemonize --prtemca ess "env"'
@@ -128,6 +131,54 @@ def test_mpirun_leaves_the_commands_of_the_others(folder: Path) -> None:
     assert "--setenv=PRTE_MCA_plm_ssh_no_tree_spawn=1" in argv
 
 
+SECRET = "root:$6$hash:1:\n"
+
+
+def secret(place: Path) -> Path:
+    (place.parent.parent / "secret").write_text(SECRET)
+    return place.parent.parent / "secret"
+
+
+# What the job's user may put in place of mpirun's command for a host.
+PLANTED: dict[str, Callable[[Path], object]] = {
+    "link": lambda place: place.symlink_to(secret(place)),
+    "link to a link": lambda place: place.symlink_to("/proc/self/environ"),
+    "hard link": lambda place: os.link(secret(place), place),
+    "FIFO": os.mkfifo,
+    "folder": os.mkdir,
+    "device": lambda place: os.mknod(place, 0o600 | stat.S_IFCHR, os.makedev(1, 3)),
+}
+
+
+@as_root
+@pytest.mark.parametrize("planted", PLANTED)
+def test_only_a_file_of_the_jobs_user_is_taken_for_a_command(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, planted: str
+) -> None:
+    run = Systemd()
+    job.prepare(run, {}, "nobody")
+    run.on_start = lambda: PLANTED[planted](folder / "asked/n2") and None
+    opened = roots_place.record(monkeypatch)
+    with pytest.raises(job.SmokeError, match=r"asked/n2: .*; next: ") as raised:
+        job.start(run, "nobody", ["n2"], 9, {}, sleep)
+    assert "hash" not in str(raised.value)
+    assert {kind for _path, kind in opened} <= {stat.S_IFREG}
+
+
+def test_a_command_that_is_no_text_or_endless_is_for_the_other_host_to_refuse(
+    folder: Path,
+) -> None:
+    run = Systemd()
+    for text in (b"\xff\xfe\n", b"x" * 10_000_000):
+        job.prepare(run, {}, ME)
+        run.on_start = lambda text=text: (folder / "asked/n2").write_bytes(text) and None
+        (command,) = job.start(run, ME, ["n2"], 9, {}, sleep).values()
+        assert len(command) <= 65537
+        with pytest.raises(job.SmokeError, match="no daemon of Open MPI"):
+            job.join(run, ME, command, 9, {}, sleep)
+        run.ends()
+
+
 def test_an_mpirun_that_ends_before_it_asks_is_told_with_its_last_words(folder: Path) -> None:
     run = Systemd()
     job.prepare(run, {}, ME)
@@ -173,9 +224,7 @@ def test_a_daemon_that_ends_at_once_is_told(folder: Path) -> None:
         job.join(run, ME, DAEMON, 9, {}, sleep)
 
 
-@pytest.mark.parametrize(
-    "command", ["", "rm -rf /", "prted\nrm -rf /", "/usr/bin/prtedx ", "prted " + "x" * 70000]
-)
+@pytest.mark.parametrize("command", ["", "rm -rf /", "prted\nrm -rf /", "/usr/bin/prtedx ", "prted " + "x" * 70000])
 def test_what_is_no_daemon_of_open_mpi_is_not_run(folder: Path, command: str) -> None:
     run = Systemd()
     with pytest.raises(job.SmokeError, match="is no daemon of Open MPI"):

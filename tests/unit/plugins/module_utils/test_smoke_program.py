@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._between.smoke import _program
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import mpi_bench
-from ansible_collections.ibready.cluster.plugins.module_utils._smoke import _program
 
 
 class TwoProcesses:
@@ -22,9 +22,7 @@ class TwoProcesses:
     def MPI_Barrier(self, world: Any) -> int:
         return 0
 
-    def MPI_Allreduce(
-        self, mine: Any, total: Any, count: int, kind: Any, operation: str, world: Any
-    ) -> int:
+    def MPI_Allreduce(self, mine: Any, total: Any, count: int, kind: Any, operation: str, world: Any) -> int:
         if operation == "ompi_mpi_op_max":
             total._obj.value = mine._obj.value
             return 0
@@ -61,9 +59,7 @@ def test_every_size_is_told_once_with_its_times(
 
 
 @pytest.mark.parametrize("spoils", [0, 4])
-def test_a_sum_that_is_wrong_once_is_told(
-    measure: Callable[..., tuple[bool, mpi_bench.Size]], spoils: int
-) -> None:
+def test_a_sum_that_is_wrong_once_is_told(measure: Callable[..., tuple[bool, mpi_bench.Size]], spoils: int) -> None:
     right, one = measure(TwoProcesses(spoils), 8)
     assert not right
     assert not one.right

@@ -5,17 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.mpi_log import (
-    MpiLog,
-    Rank,
-    Transport,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._smoke.verdict import (
-    FAIL,
-    PASS,
-    UNKNOWN,
-    judge,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._between.smoke.verdict import FAIL, PASS, UNKNOWN, judge
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.mpi_log import MpiLog, Rank, Transport
 
 RIGHT = (Rank(0, 2, "a", True, ""), Rank(1, 2, "b", True, ""))
 RC = Transport("rc_mlx5", "mlx5_0:1", "a", "ucx")
@@ -55,9 +46,7 @@ def test_where_nobody_knows_the_rails_tcp_proves_nothing() -> None:
     assert "whether RDMA is expected is unknown (b: permission denied)" in found.why
     found = judge(log(RC, RC_B), 2, 2, rails=False, rails_why="b: permission denied")
     assert found.result == PASS
-    found = judge(
-        log(TCP, TCP_A), 2, 2, rails=False, rails_why="b: x", simulated="InfiniBand fabric"
-    )
+    found = judge(log(TCP, TCP_A), 2, 2, rails=False, rails_why="b: x", simulated="InfiniBand fabric")
     assert found.result == PASS
     assert "no data goes through simulated HCAs (InfiniBand fabric)" in found.why
 

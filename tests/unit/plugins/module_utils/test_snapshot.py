@@ -12,26 +12,20 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.dkms import DkmsModule
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import PackageError
-from ansible_collections.ibready.cluster.plugins.module_utils._snapshot import (
-    compare,
-    restore,
-    store,
-    take,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._snapshot.apt import SnapshotApt
-from ansible_collections.ibready.cluster.plugins.module_utils._snapshot.model import (
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.model import PackageError
+from ansible_collections.ibready.cluster.plugins.module_utils._act.snapshot import restore, store
+from ansible_collections.ibready.cluster.plugins.module_utils._act.snapshot.apt import SnapshotApt
+from ansible_collections.ibready.cluster.plugins.module_utils._act.snapshot.model import (
     Package,
     Packages,
+    Snapshot,
     State,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.dkms_status import DkmsModule
 from tests.unit.apt_world import CAN_RUN, AptWorld, Deb, DebRepository, Signer, sh
 from tests.unit.plugins.module_utils.test_packages_apt import NEW, OLD, bring, driver, part
 
-real = pytest.mark.skipif(
-    not CAN_RUN or os.geteuid() != 0, reason="needs root, apt, dpkg-deb and gpg"
-)
+real = pytest.mark.skipif(not CAN_RUN or os.geteuid() != 0, reason="needs root, apt, dpkg-deb and gpg")
 A, B = "a" * 64, "b" * 64
 
 
@@ -58,7 +52,7 @@ class Site:
 
     def converge(self, digest: str, release: str, *, ends: bool = True, keep: int = 5) -> None:
         """As the playbook does."""
-        take.take(self.pool(), digest, keep=keep, check=False)
+        store.take(self.pool(), digest, keep=keep, check=False)
         version = OLD if release == "old" else NEW
         wanted = part(version)
         if release == "new":
@@ -67,7 +61,7 @@ class Site:
         for path in ("etc/modules-load.d/ibready-rdma.conf", "etc/sysctl.d/90-ibready.conf"):
             self.write(path, f"# {release}\n")
         if ends:
-            take.settle(digest, self.root, check=False)
+            store.settle(digest, self.root, check=False)
 
     def write(self, path: str, text: str, mode: int = 0o644) -> None:
         place = self.world.root / path
@@ -165,7 +159,7 @@ def test_a_converge_that_failed_keeps_the_snapshot_that_it_set_out_with(site: Si
     assert site.looks() == before
     # What was there in between was of no plan, and nobody can want it back.
     assert store.names(site.root) == names
-    assert store.state(site.root) == State(A)
+    assert store.kept_state(site.root) == State(A)
 
 
 @real
@@ -200,9 +194,7 @@ def test_what_is_to_be_kept_stays(site: Site) -> None:
 
 
 @real
-def test_a_loss_of_power_at_any_step_is_repaired_by_the_next_run(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_loss_of_power_at_any_step_is_repaired_by_the_next_run(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     site.converge(A, "old")
     before = site.looks()
     site.converge(B, "new")
@@ -264,7 +256,7 @@ def test_a_transaction_cut_in_the_middle_is_repaired(site: Site) -> None:
     name = "Package: nvidia-utils-580\nStatus: hold ok "
     assert f"{name}installed" in text
     status.write_text(text.replace(f"{name}installed", f"{name}half-configured"))
-    take.take(site.pool(), A, keep=5, check=False)
+    store.take(site.pool(), A, keep=5, check=False)
     done = site.back(A)
     assert any("nvidia-utils-580" in one for one in done.repaired)
     assert site.looks() == before
@@ -295,12 +287,23 @@ def test_no_snapshot_is_told_with_the_next_step(site: Site) -> None:
 def test_old_snapshots_go_but_never_that_of_the_bare_host(site: Site) -> None:
     for number in range(4):
         digest = f"{number}" * 64
-        take.take(site.pool(), digest, keep=3, check=False)
-        take.settle(digest, site.root, check=False)
+        store.take(site.pool(), digest, keep=3, check=False)
+        store.settle(digest, site.root, check=False)
     assert store.names(site.root) == [(1, "bare"), (3, "1" * 64), (4, "2" * 64)]
     # That which is gone back to stays, however old it is.
-    take.take(site.pool(), "1" * 64, keep=1, check=False)
+    store.take(site.pool(), "1" * 64, keep=1, check=False)
     assert (3, "1" * 64) in store.names(site.root)
+
+
+def test_two_that_were_taken_at_once_are_kept_under_numbers_of_their_own(tmp_path: Path) -> None:
+    """Two controllers look at one node, then both save; of one digest, and of two."""
+    (tmp_path / store.HOME.lstrip("/")).mkdir(parents=True)
+    before = [Snapshot(store.following(str(tmp_path)), digest, "now", packages("htop=1"), ()) for digest in (A, A, B)]
+    assert {one.number for one in before} == {1}
+    saved = [store.save(one, 5, str(tmp_path)) for one in before]
+    assert [one.name for one in saved] == [f"1-{A}", f"2-{A}", f"3-{B}"]
+    assert store.names(str(tmp_path)) == [(1, A), (2, A), (3, B)]
+    assert store.newest(B, str(tmp_path)) == saved[2]
 
 
 @real
@@ -325,11 +328,9 @@ def plain(package: Package) -> str:
 
 
 def test_the_way_back() -> None:
-    now = packages(
-        "a=2", "b=1", "new=1", "kept=2", automatic=frozenset({"b"}), held=frozenset({"a"})
-    )
+    now = packages("a=2", "b=1", "new=1", "kept=2", automatic=frozenset({"b"}), held=frozenset({"a"}))
     then = packages("a=1", "b=1", "c:i386=1", "kept=1", automatic=frozenset({"a"}))
-    found = compare.way(now, then, ["kept"], plain)
+    found = restore.ways_back(now, then, ["kept"], plain)
     assert found.come == (Package("a", "1"), Package("c:i386", "1"))
     assert found.go == (Package("new", "1"),)
     assert (found.automatic, found.manual) == (("a",), ("b",))
@@ -339,16 +340,16 @@ def test_the_way_back() -> None:
 def test_kernels_beside_each_other_go_one_by_one() -> None:
     now = packages("kernel-core.x86_64=5.14.0-1", "kernel-core.x86_64=5.14.0-2")
     then = packages("kernel-core.x86_64=5.14.0-1")
-    found = compare.way(now, then, [], plain)
+    found = restore.ways_back(now, then, [], plain)
     assert found.go == (Package("kernel-core.x86_64", "5.14.0-2"),)
     assert not found.come
     with pytest.raises(PackageError, match="runs"):
-        compare.see_kernel(found.go, lambda one: "kernel-core", "5.14.0-2.x86_64")
-    compare.see_kernel(found.go, lambda one: "kernel-core", "5.14.0-1.x86_64")
+        restore.see_kernel(found.go, lambda one: "kernel-core", "5.14.0-2.x86_64")
+    restore.see_kernel(found.go, lambda one: "kernel-core", "5.14.0-1.x86_64")
 
 
 def test_the_running_kernels_image_is_not_taken_away() -> None:
     go = [Package("linux-image-6.8.0-31-generic", "6.8.0-31.31")]
     with pytest.raises(PackageError, match="stack_rollback_keep"):
-        compare.see_kernel(go, plain, "6.8.0-31-generic")
-    compare.see_kernel(go, plain, "6.8.0-30-generic")
+        restore.see_kernel(go, plain, "6.8.0-31-generic")
+    restore.see_kernel(go, plain, "6.8.0-30-generic")

@@ -9,13 +9,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._packages.model import PackageError
-from ansible_collections.ibready.cluster.plugins.module_utils._snapshot import (
-    restore,
-    store,
-    take,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._snapshot.dnf import SnapshotDnf
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.model import PackageError
+from ansible_collections.ibready.cluster.plugins.module_utils._act.snapshot import restore, store
+from ansible_collections.ibready.cluster.plugins.module_utils._act.snapshot.dnf import SnapshotDnf
 from tests.unit.apt_world import Signer, sh
 from tests.unit.dnf_world import CAN_RUN, DnfWorld, Rpm, RpmRepository
 from tests.unit.plugins.module_utils.test_packages_dnf import NEW, OLD, bring, driver, part
@@ -41,12 +37,12 @@ class Site:
 
     def converge(self, digest: str, release: str) -> None:
         """As the playbook does."""
-        take.take(self.pool(), digest, keep=5, check=False)
+        store.take(self.pool(), digest, keep=5, check=False)
         wanted = part(OLD if release == "old" else NEW)
         if release == "new":
             wanted["packages"] = [*wanted["packages"], {"name": "newcomer", "version": ""}]
         bring(self.world, [self.releases[release].entry()], {"nvidia_driver": wanted})
-        take.settle(digest, str(self.world.root), check=False)
+        store.settle(digest, str(self.world.root), check=False)
 
     def back(self, digest: str, *, check: bool = False) -> restore.Outcome:
         order = restore.Order(digest, min_free_mb=1, lock_timeout=0.2)
@@ -65,9 +61,7 @@ class Site:
         found: dict[str, Any] = {
             "rpm": sorted(sh("rpm", f"--root={root}", "-qa", "--qf", form).splitlines()),
             "asked for": sorted(
-                self.world.run(
-                    ["dnf", f"--installroot={root}", "-q", "history", "userinstalled"]
-                ).stdout.splitlines()
+                self.world.run(["dnf", f"--installroot={root}", "-q", "history", "userinstalled"]).stdout.splitlines()
             ),
         }
         for folder in ("etc", "var/lib/ibready"):
@@ -114,4 +108,4 @@ def test_a_version_that_is_gone_is_named_and_nothing_changes(site: Site) -> None
         site.back(A)
     assert caught.value.kind == "version"
     assert site.looks() == before
-    assert store.state(str(site.world.root)).digest == B
+    assert store.kept_state(str(site.world.root)).digest == B

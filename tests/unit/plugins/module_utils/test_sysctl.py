@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._sysctl import (
+from ansible_collections.ibready.cluster.plugins.module_utils._act.tuning.sysctl import (
     HEADER,
     Setting,
     SysctlError,

@@ -5,14 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
-    Bundle,
-    Live,
-    Unavailable,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._observe.sysfs_ib import read_cas
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.ib.sysfs import read_cas
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Bundle, Live, Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibstat
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._text import ParseError
 
 BASE = "sys/class/infiniband"
 # The files of the mlx5 driver that are read; the values are made up.
@@ -95,9 +91,7 @@ def test_ports_come_in_the_order_of_their_numbers(tmp_path: Path) -> None:
         pytest.param("lid", "0xffff", "lid", 65535, id="no LID given yet"),
     ],
 )
-def test_values_become_the_words_of_ibstat(
-    tmp_path: Path, file: str, text: str, field: str, value: object
-) -> None:
+def test_values_become_the_words_of_ibstat(tmp_path: Path, file: str, text: str, field: str, value: object) -> None:
     grow(tmp_path, files={**HCA, f"ports/1/{file}": text})
     (ca,) = read_cas(Live(tmp_path))
     assert getattr(ca.ports[0], field) == value
@@ -134,16 +128,12 @@ def test_no_device_is_not_the_same_as_no_directory(tmp_path: Path) -> None:
         pytest.param("ports/1/phys_state", "5: Up", "not a port state", id="physical state"),
         pytest.param("ports/1/lid", "-1", "ports/1/lid: line 1 '-1': not a num", id="LID"),
         pytest.param("ports/1/gids/0", "fe80::1", "not a GID", id="GID"),
-        pytest.param(
-            "ports/1/gids/0", HCA["ports/1/gids/0"] + ":0000", "not a GUID", id="long GID"
-        ),
+        pytest.param("ports/1/gids/0", HCA["ports/1/gids/0"] + ":0000", "not a GUID", id="long GID"),
         pytest.param("node_guid", "a088", "mlx5_0/node_guid: .* not a GUID", id="GUID"),
         pytest.param("ports/one/state", "4: ACTIVE", "'one': not a port number", id="port number"),
     ],
 )
-def test_garbage_in_a_file_names_the_file(
-    tmp_path: Path, file: str, text: str, message: str
-) -> None:
+def test_garbage_in_a_file_names_the_file(tmp_path: Path, file: str, text: str, message: str) -> None:
     grow(tmp_path, files={**HCA, file: text})
     with pytest.raises(ParseError, match=message) as caught:
         read_cas(Live(tmp_path))

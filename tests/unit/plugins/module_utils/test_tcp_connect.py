@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._tcp import connect, words
-from ansible_collections.ibready.cluster.plugins.module_utils._tcp.connect import Peer, ask
+from ansible_collections.ibready.cluster.plugins.module_utils._between.tcp import connect, words
+from ansible_collections.ibready.cluster.plugins.module_utils._between.tcp.connect import Peer, ask
 
 TOKEN = b"a token of sixteen bytes or more"
 LOOPBACK = "127.0.0.1"
@@ -161,10 +161,7 @@ def test_the_second_address_of_a_name_is_tried(monkeypatch: pytest.MonkeyPatch) 
     with socket.socket() as closed, socket.create_server((LOOPBACK, 0)) as line:
         port = line.getsockname()[1]
         closed.bind(("127.0.0.3", port))
-        two = [
-            (socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 0))
-            for address in ("127.0.0.3", LOOPBACK)
-        ]
+        two = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 0)) for address in ("127.0.0.3", LOOPBACK)]
         monkeypatch.setattr(socket, "getaddrinfo", lambda *_args, **_more: two)
         (found,) = ask([Peer("n2", "n2", (port,))], b"", 2)
         assert found.outcome == "connected"

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import os
-import pwd
 import socket
+import struct
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -14,18 +14,18 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _command
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
-from ansible_collections.ibready.cluster.plugins.module_utils._tcp import (
-    firewall,
-    holder,
+from ansible_collections.ibready.cluster.plugins.module_utils._between.tcp import (
+    _listen_child,
     listen,
+    port_owner,
     process,
+    words,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._tcp.connect import Peer, ask
+from ansible_collections.ibready.cluster.plugins.module_utils._between.tcp.connect import Peer, ask
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Live
+from ansible_collections.ibready.cluster.plugins.module_utils._ground import command
 
 TOKEN = b"a token of sixteen bytes or more"
 LOOPBACK = "127.0.0.1"
@@ -53,10 +53,10 @@ def start() -> Iterator[Start]:
                 "lease": 20,
                 "most": 50,
             }
-            told = listen.start(Live(), listen.Wanted(**{**given, **bent}))
-            if told["id"]:
-                after.callback(listen.stop, told["id"])
-            return told
+            reported = listen.start(Live(), listen.Wanted(**{**given, **bent}))
+            if reported["id"]:
+                after.callback(listen.stop, reported["id"])
+            return reported
 
         yield run
 
@@ -76,19 +76,19 @@ def gone(told: dict[str, Any], seconds: float) -> bool:
 
 def test_it_answers_on_every_port_and_only_until_it_is_stopped(start: Start) -> None:
     ports = (free_port(), free_port())
-    told = start(ports=ports, count=3)
-    assert (told["address"], told["ports"], told["held"]) == (LOOPBACK, list(ports), [])
-    assert answers(told) == {"answered"}
-    assert listen.stop(told["id"]) is True
-    assert answers(told) == {"refused"}
-    assert listen.stop(told["id"]) is False
+    reported = start(ports=ports, count=3)
+    assert (reported["address"], reported["ports"], reported["held"]) == (LOOPBACK, list(ports), [])
+    assert answers(reported) == {"answered"}
+    assert listen.stop(reported["id"]) is True
+    assert answers(reported) == {"refused"}
+    assert listen.stop(reported["id"]) is False
 
 
 def test_a_sample_of_the_kernel_s_own_range_is_listened_on(start: Start) -> None:
     low, high = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
-    told = start(count=3)
-    sample = told["range"]["ports"]
-    assert (told["range"]["low"], told["range"]["high"]) == (low, high)
+    reported = start(count=3)
+    sample = reported["range"]["ports"]
+    assert (reported["range"]["low"], reported["range"]["high"]) == (low, high)
     assert low <= sample[0] < sample[1] < sample[2] <= high
 
 
@@ -101,27 +101,25 @@ def test_a_sample_is_the_same_every_time_and_leaves_reserved_ports_out(
     monkeypatch.setattr(listen.ports, "RANGE", str(tmp_path / "range"))
     monkeypatch.setattr(listen.ports, "RESERVED", str(tmp_path / "reserved"))
     for _ in range(2):
-        told = start(count=3)
-        assert told["range"] == {
+        reported = start(count=3)
+        assert reported["range"] == {
             "low": 21300,
             "high": 21400,
             "ports": [21310, 21350, 21400],
             "why": "",
         }
-        listen.stop(told["id"])
+        listen.stop(reported["id"])
 
 
-def test_a_range_without_a_free_port_is_told(
-    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_range_without_a_free_port_is_told(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "range").write_text("21410 21412\n")
     monkeypatch.setattr(listen.ports, "RANGE", str(tmp_path / "range"))
     first = start(count=3)
     assert first["range"]["ports"] == [21410, 21411, 21412]
-    told = start(count=3)
-    assert told["range"]["ports"] == []
-    assert told["range"]["why"] == "only 0 free ports were found in 21410 to 21412"
-    assert answers(told) == {"answered"}
+    reported = start(count=3)
+    assert reported["range"]["ports"] == []
+    assert reported["range"]["why"] == "only 0 free ports were found in 21410 to 21412"
+    assert answers(reported) == {"answered"}
 
 
 def test_ports_in_use_are_told_with_their_holder_and_replaced_in_the_sample(start: Start) -> None:
@@ -142,57 +140,126 @@ def test_with_every_port_in_use_there_is_nothing_to_listen_on(start: Start) -> N
 
 @pytest.mark.parametrize("address", ["", "node1.example", "192.0.2.77"])
 def test_without_an_address_of_its_own_it_listens_on_all(start: Start, address: str) -> None:
-    told = start(address=address)
-    assert told["address"] == ""
-    assert answers(told) == {"answered"}
-    assert answers(told, address="127.0.0.2") == {"answered"}
+    reported = start(address=address)
+    assert reported["address"] == ""
+    assert answers(reported) == {"answered"}
+    assert answers(reported, address="127.0.0.2") == {"answered"}
 
 
 def test_it_ends_by_itself_when_its_lease_is_over(start: Start) -> None:
-    told = start(lease=1)
-    assert answers(told) == {"answered"}
-    assert gone(told, 5)
-    assert answers(told) == {"refused"}
+    reported = start(lease=1)
+    assert answers(reported) == {"answered"}
+    assert gone(reported, 5)
+    assert answers(reported) == {"refused"}
 
 
 def test_it_ends_after_as_many_callers_as_it_may_have(start: Start) -> None:
-    told = start(most=2)
-    assert [answers(told), answers(told)] == [{"answered"}, {"answered"}]
-    assert gone(told, 5)
+    reported = start(most=2)
+    assert [answers(reported), answers(reported)] == [{"answered"}, {"answered"}]
+    assert gone(reported, 5)
 
 
 def test_callers_that_say_nothing_do_not_keep_others_waiting(start: Start) -> None:
-    told = start(most=100)
+    reported = start(most=100)
     with ExitStack() as idle:
-        place = (LOOPBACK, told["ports"][0])
+        place = (LOOPBACK, reported["ports"][0])
         lines = [idle.enter_context(socket.create_connection(place, timeout=1)) for _ in range(40)]
-        assert answers(told) == {"answered"}
+        assert answers(reported) == {"answered"}
         # The oldest gave way, long before its own time was over.
         assert lines[0].recv(1) == b""
 
 
+# Each says something, or nothing, and leaves or stays.
+STRANGERS: dict[str, Callable[[socket.socket], None]] = {
+    "leaves at once": lambda line: line.close(),
+    "sends what is no question": lambda line: line.sendall(b"x" * words.ASK),
+    "sends half a question": lambda line: line.sendall(b"x" * 10),
+    "says nothing": lambda line: None,
+    "says it to another's token": lambda line: line.sendall(words.ask(b"y" * 16, b"z" * 16)),
+    "resets": lambda line: line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)),
+}
+
+
+@pytest.mark.parametrize("kind", STRANGERS)
+def test_strangers_use_up_none_of_the_callers_that_it_may_have(start: Start, kind: str) -> None:
+    reported = start(most=2)
+    with ExitStack() as kept:
+        for _ in range(60):
+            line = socket.create_connection((LOOPBACK, reported["ports"][0]), timeout=5)
+            kept.enter_context(line)
+            STRANGERS[kind](line)
+        assert answers(reported) == {"answered"}
+        assert process.begun(int(reported["id"].split(":")[0])) is not None
+        assert answers(reported) == {"answered"}
+    assert gone(reported, 8)
+
+
+def test_a_crowd_of_strangers_is_bounded_and_keeps_nobody_out(start: Start) -> None:
+    reported = start()
+    with ExitStack() as crowd:
+        lines = []
+        for at in range(2, 22):
+            for _ in range(20):
+                one = (f"127.0.0.{at}", 0)
+                place = (LOOPBACK, reported["ports"][0])
+                line = socket.create_connection(place, timeout=5, source_address=one)
+                lines.append(crowd.enter_context(line))
+        assert answers(reported) == {"answered"}
+        for line in lines:
+            line.setblocking(False)
+        assert len([line for line in lines if open_still(line)]) <= _listen_child._AT_ONCE
+
+
+def test_the_crowd_of_one_address_takes_no_place_of_another(start: Start) -> None:
+    reported = start()
+    place = (LOOPBACK, reported["ports"][0])
+    with ExitStack() as crowd:
+        early = crowd.enter_context(socket.create_connection(place, timeout=5, source_address=("127.0.0.3", 0)))
+        for _ in range(60):
+            crowd.enter_context(socket.create_connection(place, timeout=5))
+        early.sendall(words.ask(TOKEN, b"n" * words.NONCE))
+        assert words.name_in(TOKEN, words.ask(TOKEN, b"n" * words.NONCE), place[1], early.recv(1000))
+
+
+def test_a_question_that_is_said_again_counts_once(start: Start) -> None:
+    reported = start(most=2)
+    for _ in range(6):
+        with socket.create_connection((LOOPBACK, reported["ports"][0]), timeout=5) as line:
+            line.sendall(words.ask(TOKEN, b"n" * words.NONCE))
+            assert line.recv(1000)
+    assert answers(reported) == {"answered"}
+    assert gone(reported, 5)
+
+
+def open_still(line: socket.socket) -> bool:
+    try:
+        return bool(line.recv(1))
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+
+
 @pytest.mark.parametrize("said", [b"GET / HTTP/1.0\r\n\r\n", b"x" * 48, b""])
 def test_a_stranger_gets_no_answer(start: Start, said: bytes) -> None:
-    told = start()
-    with socket.create_connection((LOOPBACK, told["ports"][0]), timeout=5) as line:
+    reported = start()
+    with socket.create_connection((LOOPBACK, reported["ports"][0]), timeout=5) as line:
         line.sendall(said)
         line.shutdown(socket.SHUT_WR)
         assert line.recv(1) == b""
 
 
 def test_the_token_is_not_to_be_seen_and_no_right_is_kept(start: Start) -> None:
-    told = start()
-    home = Path("/proc") / told["id"].split(":")[0]
+    reported = start()
+    home = Path("/proc") / reported["id"].split(":")[0]
     assert TOKEN.hex().encode() not in (home / "cmdline").read_bytes()
     assert (home / "comm").read_text() == "ibready-tcp\n"
     if os.geteuid() != 0:
         pytest.skip("only root has rights to give up")
-    user = pwd.getpwnam("nobody").pw_uid
-    lines = dict(
-        line.split(":", 1) for line in (home / "status").read_text().splitlines() if ":" in line
-    )
-    assert set(lines["Uid"].split()) == {str(user)}
+    lines = dict(line.split(":", 1) for line in (home / "status").read_text().splitlines() if ":" in line)
+    assert set(lines["Uid"].split()) == {"65534"}
     assert int(lines["CapEff"], 16) == 0
+    assert int(lines["NoNewPrivs"]) == 1
     assert lines["Groups"].split() in ([], [lines["Gid"].split()[0]])
 
 
@@ -200,18 +267,14 @@ def test_a_range_that_cannot_be_read_is_told_and_the_ports_are_listened_on(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(listen.ports, "RANGE", "/proc/sys/net/ipv4/no_such_file")
-    told = start(count=3)
-    assert told["range"]["ports"] == []
-    assert "no such file" in told["range"]["why"]
-    assert answers(told) == {"answered"}
+    reported = start(count=3)
+    assert reported["range"]["ports"] == []
+    assert "no such file" in reported["range"]["why"]
+    assert answers(reported) == {"answered"}
 
 
-def test_a_listener_that_cannot_start_says_why(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        listen._source, "argv_of", lambda *_: ["/bin/sh", "-c", "echo no memory >&2; exit 3"]
-    )
+def test_a_listener_that_cannot_start_says_why(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listen.source, "argv_of", lambda *_: ["/bin/sh", "-c", "echo no memory >&2; exit 3"])
     with pytest.raises(listen.ListenError, match="did not start: no memory"):
         start()
 
@@ -247,17 +310,15 @@ TCP6 = """\
         pytest.param(29503, "another process", id="nothing is to be seen"),
     ],
 )
-def test_the_holder_of_a_port_is_told_as_far_as_it_can_be_seen(
-    tmp_path: Path, port: int, expected: str
-) -> None:
+def test_the_holder_of_a_port_is_told_as_far_as_it_can_be_seen(tmp_path: Path, port: int, expected: str) -> None:
     (tmp_path / "proc/net").mkdir(parents=True)
     (tmp_path / "proc/net/tcp").write_text(TCP)
     (tmp_path / "proc/net/tcp6").write_text(TCP6)
     (tmp_path / "proc/42/fd").mkdir(parents=True)
     (tmp_path / "proc/42/comm").write_text("torchrun\n")
     (tmp_path / "proc/42/fd/5").symlink_to("socket:[777]")
-    assert holder.holder(Live(tmp_path), port) == expected
-    assert holder.listening(Live(tmp_path)) == {29500, 29502}
+    assert port_owner.holder(Live(tmp_path), port) == expected
+    assert port_owner.listening(Live(tmp_path)) == {29500, 29502}
 
 
 @given(st.text(max_size=200))
@@ -267,11 +328,11 @@ def test_any_table_of_ports_is_read(text: str) -> None:
     with TemporaryDirectory() as root:
         (Path(root) / "proc/net").mkdir(parents=True)
         (Path(root) / "proc/net/tcp").write_text(f"{whole}{text}\n", encoding="utf-8")
-        assert 29500 in holder.listening(Live(root))
+        assert 29500 in port_owner.listening(Live(root))
 
 
 def test_a_table_that_is_not_there_has_no_ports(tmp_path: Path) -> None:
-    assert holder.listening(Live(tmp_path)) == frozenset()
+    assert port_owner.listening(Live(tmp_path)) == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -287,7 +348,7 @@ def test_a_table_that_is_not_there_has_no_ports(tmp_path: Path) -> None:
 def test_one_command_shows_the_firewall(there: str, runs: bool, expected: str) -> None:
     def find(program: str) -> str:
         if program not in there.split():
-            raise _command.Unavailable(program, "not installed")
+            raise command.Unavailable(program, "not installed")
         return f"/usr/sbin/{program}"
 
-    assert firewall.command(find, lambda: runs) == expected
+    assert listen.firewall_command(find, lambda: runs) == expected

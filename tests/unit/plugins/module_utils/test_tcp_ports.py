@@ -4,10 +4,9 @@ from __future__ import annotations
 from itertools import islice
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils._tcp.ports import (
+from ansible_collections.ibready.cluster.plugins.module_utils._between.tcp.ports import (
     near,
     parse_range,
     parse_reserved,

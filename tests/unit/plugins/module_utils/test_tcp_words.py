@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._tcp import words
+from ansible_collections.ibready.cluster.plugins.module_utils._between.tcp import words
 
 TOKEN = b"0123456789abcdef"
 OTHER = b"fedcba9876543210"
@@ -33,9 +33,7 @@ def test_the_token_is_not_in_what_is_said() -> None:
         pytest.param(SAID[:-1] + b"3", id="another name"),
         pytest.param(words.answer(OTHER, ASKED, 29500, b"node2"), id="another run"),
         pytest.param(words.answer(TOKEN, ASKED, 29501, b"node2"), id="another port"),
-        pytest.param(
-            words.answer(TOKEN, words.ask(TOKEN, b"x" * 16), 29500, b"node2"), id="an old answer"
-        ),
+        pytest.param(words.answer(TOKEN, words.ask(TOKEN, b"x" * 16), 29500, b"node2"), id="an old answer"),
     ],
 )
 def test_nothing_else_is_taken_for_our_answer(said: bytes) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _waivers
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import waivers
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import (
     failed,
     passed,
     sentence,
@@ -15,6 +15,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._checks._model imp
     unknown,
     verdict,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 
 TODAY = datetime.date(2026, 11, 20)
 RATE = failed("ib.port.rate", "mlx5_3/1", "100 Gb/s", "400 Gb/s", "inventory")
@@ -33,7 +34,7 @@ def waiver(**bent: Any) -> dict[str, Any]:
 
 
 def applied(*checks: Any, host: str = "n1", today: datetime.date = TODAY, **bent: Any) -> list[Any]:
-    return _waivers.apply(checks, _waivers.parse([waiver(**bent)]), host, today)
+    return waivers.apply(checks, waivers.parse([waiver(**bent)], CATALOG), host, today)
 
 
 def test_a_waived_failure_is_shown_and_does_not_count() -> None:
@@ -72,8 +73,8 @@ def test_what_could_not_be_looked_at_is_never_waived() -> None:
 
 
 def test_the_later_of_two_counts() -> None:
-    both = _waivers.parse([waiver(until="2026-01-01"), waiver(until="2027-01-01", reason="new")])
-    assert _waivers.apply([RATE], both, "n1", TODAY)[0].waived == "until 2027-01-01: new"
+    both = waivers.parse([waiver(until="2026-01-01"), waiver(until="2027-01-01", reason="new")])
+    assert waivers.apply([RATE], both, "n1", TODAY)[0].waived == "until 2027-01-01: new"
 
 
 def test_a_day_of_yaml_is_a_day() -> None:
@@ -95,8 +96,8 @@ def test_a_day_of_yaml_is_a_day() -> None:
     ],
 )
 def test_a_bad_waiver_is_refused(raw: Any, said: str) -> None:
-    with pytest.raises(_waivers.WaiverError, match=said):
-        _waivers.parse(raw)
+    with pytest.raises(waivers.WaiverError, match=said):
+        waivers.parse(raw, CATALOG)
 
 
 def test_a_sentence_still_tells_what_is_wrong() -> None:

@@ -9,12 +9,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._bench import nccl
-from ansible_collections.ibready.cluster.plugins.modules import (
-    bench_jobs,
-    nccl_perf,
-    perftest,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._between.bench import nccl
+from ansible_collections.ibready.cluster.plugins.modules import bench_jobs, nccl_perf, perftest
 from tests.unit.parsers import SAMPLES
 
 Run = Callable[..., dict[str, Any]]
@@ -29,7 +25,7 @@ list-units) for unit in "$HOME_OF"/units/*; do
     exit 0 ;;
 stop) shift
     for unit; do rm -f "$HOME_OF/units/$unit"; done ;;
-is-active) [ -e "$HOME_OF/units/$3" ] || exit 3 ;;
+is-active) [ -e "$HOME_OF/units/$2" ] && echo active && exit; echo inactive; exit 3 ;;
 reset-failed) ;;
 *) exit 64 ;;
 esac
@@ -108,6 +104,12 @@ def test_questions_are_answered_in_their_order(run_module: Run) -> None:
     assert absent["untested"] == "ib_write_bw: its port is in use"
 
 
+@pytest.mark.parametrize("failed", ["x", [], [1], 7, {"18516": {}}])
+def test_another_host_s_nonsense_stops_nobody(run_module: Run, failed: object) -> None:
+    result = run_module(perftest.main, state="asked", questions=[ASK], seconds=3, failed_ends=failed)
+    assert result["answers"][0]["untested"] == ""
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -117,9 +119,7 @@ def test_questions_are_answered_in_their_order(run_module: Run) -> None:
         ({"state": "serving", "lease": 999999}, "lease must be from 1"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(
-    run_module: Run, given: dict[str, Any], said: str, host: Path
-) -> None:
+def test_what_cannot_be_meant_is_refused(run_module: Run, given: dict[str, Any], said: str, host: Path) -> None:
     result = run_module(perftest.main, **given)
     assert result["failed"] is True
     assert said in result["msg"]
@@ -158,9 +158,7 @@ def test_without_nccl_tests_there_is_a_reason(run_module: Run, host: Path) -> No
         ({"gpus": 2, "end": "8G; reboot"}, "no size"),
     ],
 )
-def test_a_run_that_cannot_be_meant_is_refused(
-    run_module: Run, given: dict[str, Any], said: str
-) -> None:
+def test_a_run_that_cannot_be_meant_is_refused(run_module: Run, given: dict[str, Any], said: str) -> None:
     result = run_module(nccl_perf.main, **given)
     assert result["failed"] is True
     assert said in result["msg"]

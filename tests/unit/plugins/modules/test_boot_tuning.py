@@ -9,16 +9,17 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _boot_tuning as tuning
-from ansible_collections.ibready.cluster.plugins.module_utils import _verify
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import pci_config, pci_scope
-from ansible_collections.ibready.cluster.plugins.module_utils._data.pcie import (
-    ACS_REDIRECTS,
-    HCA_READ_REQUEST,
+from ansible_collections.ibready.cluster.plugins.module_utils._act.tuning import boot_tuning as tuning
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine import observe as machine
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.pci import (
+    check_config,
+    check_scope,
+    observe as pci,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import machine, pci
+from ansible_collections.ibready.cluster.plugins.module_utils._data.pcie import ACS_REDIRECTS, HCA_READ_REQUEST
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Live
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
 from ansible_collections.ibready.cluster.plugins.modules import boot_tuning
 from tests.gauntlet import render
 from tests.unit.on_disk import lay_out
@@ -83,12 +84,22 @@ def test_the_second_time_nothing_changes(box: Box) -> None:
     assert box.files() == before
 
 
+def test_the_program_of_an_earlier_release_is_replaced_and_its_record_is_kept(box: Box) -> None:
+    first = box.tune()["set"]
+    program = box.root / "usr/local/lib/ibready/boot-tuning"
+    now = program.read_text()
+    program.write_text("# Another release\n")
+    assert box.tune()["files"] == ["/usr/local/lib/ibready/boot-tuning"]
+    assert program.read_text() == now
+    assert len(box.tune(**OFF)["restored"]) == len(first)
+
+
 def test_check_mode_tells_all_and_changes_nothing(box: Box) -> None:
     before = box.files()
-    told = box.tune(check=True)
-    assert told["changed"]
-    assert len(told["files"]) == 4
-    assert "powersave" in told["diff"][0]["before"]
+    reported = box.tune(check=True)
+    assert reported["changed"]
+    assert len(reported["files"]) == 4
+    assert "powersave" in reported["diff"][0]["before"]
     assert box.files() == before
 
 
@@ -132,9 +143,7 @@ def test_the_installed_program_does_the_same_at_boot(box: Box) -> None:
     assert f"ExecStart={sys.executable} /usr/local/lib/ibready/boot-tuning apply" in unit
     # The program knows no other root than /, so its main is called with one here.
     program = text.replace('root: str = "/"', f"root: str = {str(box.root)!r}")
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", program, "apply"], capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-I", "-c", program, "apply"], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert "governor of policy0: powersave -> performance" in done.stdout
     assert box.judged() == {name: {"pass"} for name in JUDGED}
@@ -154,8 +163,8 @@ def test_it_turns_to_the_ports_that_the_check_judges(board: str, tmp_path: Path)
     host = machine.observe(tree)
     if host.switch_managers.value:
         pytest.skip("the check leaves out the NVLink switches' managers, which share no switch")
-    scope = pci_scope.scope(pci.observe(tree, host), host, from_inventory({}))
-    judged = sorted(pci_config._turning_ports(scope))
+    scope = check_scope.scope(pci.observe(tree, host), host, from_inventory({}))
+    judged = sorted(check_config._turning_ports(scope))
     assert tuning.turning_ports(tuning.Host(str(tmp_path)).devices()) == judged
 
 
@@ -173,19 +182,17 @@ def test_constants_are_those_of_the_checks() -> None:
         ("ib-login", "acs", "no NVIDIA GPU"),
     ],
 )
-def test_what_is_left_alone_is_told(
-    tmp_path: Path, run_module: Run, board: str, knob: str, why: str
-) -> None:
-    told = Box(tmp_path, run_module, board).tune()
-    assert why in told["left"][knob]
-    assert not [one for one in told["set"] if one["knob"] == knob]
+def test_what_is_left_alone_is_told(tmp_path: Path, run_module: Run, board: str, knob: str, why: str) -> None:
+    reported = Box(tmp_path, run_module, board).tune()
+    assert why in reported["left"][knob]
+    assert not [one for one in reported["set"] if one["knob"] == knob]
 
 
 def test_a_container_changes_nothing_of_its_machine(box: Box) -> None:
     (box.root / "run").mkdir(exist_ok=True)
     (box.root / "run/.containerenv").write_text("")
-    told = box.tune()
-    assert (told["changed"], len(told["left"])) == (False, 3)
+    reported = box.tune()
+    assert (reported["changed"], len(reported["left"])) == (False, 3)
 
 
 def test_a_device_that_is_handed_on_keeps_acs(box: Box) -> None:

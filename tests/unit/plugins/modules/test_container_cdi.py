@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._container import cdi_rdma
+from ansible_collections.ibready.cluster.plugins.module_utils._act.container import cdi_rdma
 from ansible_collections.ibready.cluster.plugins.modules import container_cdi
 from tests.unit.engine_world import Host
 
@@ -40,10 +40,7 @@ class World(Host):
 
     def spec(self) -> dict[str, list[str]]:
         spec = json.loads((self.root / SPEC).read_text())
-        return {
-            one["name"]: [node["path"] for node in one["containerEdits"]["deviceNodes"]]
-            for one in spec["devices"]
-        }
+        return {one["name"]: [node["path"] for node in one["containerEdits"]["deviceNodes"]] for one in spec["devices"]}
 
     def driver(self, text: str = DRIVER) -> None:
         (self.root / "proc/driver/nvidia").mkdir(parents=True, exist_ok=True)
@@ -75,8 +72,8 @@ def test_devices_are_described_as_they_are(host: World) -> None:
     host.device("infiniband/uverbs2", "mlx5_2")
     host.device("infiniband/rdma_cm")
     (host.root / "dev/infiniband/uverbs3").write_text("no device")
-    told = host.describe(check=True)
-    assert (told["changed"], (host.root / SPEC).exists()) == (True, False)
+    reported = host.describe(check=True)
+    assert (reported["changed"], (host.root / SPEC).exists()) == (True, False)
     first = host.describe()
     assert first["devices"] == [
         "ibready.io/rdma=all",
@@ -124,9 +121,9 @@ def test_a_watch_that_did_not_come_up_is_told_and_begun_again(host: World) -> No
     failed = host.describe(gpus=False)
     assert "`systemctl restart ibready-cdi-rdma.path` failed: no inotify" in failed["msg"]
     (host.root / "bin/systemctl").write_text(script)
-    told = host.describe(check=True, gpus=False)
-    assert (told["changed"], told["units"]) == (True, ["ibready-cdi-rdma.path (started)"])
-    assert host.describe(gpus=False)["units"] == told["units"]
+    reported = host.describe(check=True, gpus=False)
+    assert (reported["changed"], reported["units"]) == (True, ["ibready-cdi-rdma.path (started)"])
+    assert host.describe(gpus=False)["units"] == reported["units"]
     assert not host.describe(gpus=False)["changed"]
 
 
@@ -147,16 +144,15 @@ def test_without_an_engine_nobody_is_told(host: World) -> None:
     host.describe()
     for program in ("podman",):
         (host.root / "bin" / program).unlink()
-    told = cdi_with_nobody(host)
-    assert (told["changed"], (host.root / SPEC).exists()) == (True, False)
+    reported = cdi_with_nobody(host)
+    assert (reported["changed"], (host.root / SPEC).exists()) == (True, False)
 
 
 def cdi_with_nobody(host: World) -> dict[str, Any]:
     """Describe on a PATH without this machine's own engines."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "ansible_collections.ibready.cluster.plugins.module_utils._container.cdi.data"
-            ".CDI_READERS",
+            "ansible_collections.ibready.cluster.plugins.module_utils._act.container.cdi.data.CDI_READERS",
             ("no-such-engine",),
         )
         return host.describe()
@@ -183,13 +179,13 @@ def test_gpus_are_described_by_the_tool_before_1_18(host: World) -> None:
 def test_gpus_are_described_by_the_toolkits_units_since(host: World) -> None:
     host.driver()
     host.toolkit(units=True)
-    told = host.describe(check=True)
-    assert told["units"] == [
+    reported = host.describe(check=True)
+    assert reported["units"] == [
         "nvidia-cdi-refresh.path",
         "nvidia-cdi-refresh.service",
         "nvidia-cdi-refresh.service (started)",
     ]
-    assert host.describe()["units"] == told["units"]
+    assert host.describe()["units"] == reported["units"]
     assert host.describe()["changed"] is False
     assert not (host.root / "etc/cdi/nvidia.yaml").exists()
     host.driver(DRIVER.replace("580.95.05", "595.91.07"))
@@ -206,13 +202,12 @@ def test_gpus_are_described_by_the_toolkits_units_since(host: World) -> None:
 def test_a_description_of_another_driver_is_told(host: World) -> None:
     host.driver()
     host.toolkit(units=False, makes="570.124.06")
-    told = host.describe()
-    assert told["left"]["gpus"] == (
-        "`nvidia-ctk cdi generate` ran, and /etc/cdi/nvidia.yaml is not of driver 580.95.05 "
-        "(570.124.06)"
+    reported = host.describe()
+    assert reported["left"]["gpus"] == (
+        "`nvidia-ctk cdi generate` ran, and /etc/cdi/nvidia.yaml is not of driver 580.95.05 (570.124.06)"
     )
     again = host.describe()
-    assert (again["changed"], again["left"]) == (False, told["left"])
+    assert (again["changed"], again["left"]) == (False, reported["left"])
 
 
 def several(told: dict[str, Any]) -> list[str]:
@@ -226,11 +221,8 @@ def test_another_file_of_the_site_beside_the_toolkits_is_told(host: World) -> No
     host.write("etc/cdi/nvidia.yaml", "kind: nvidia.com/gpu\n" + YAML.format("570.124.06"))
     host.write("etc/cdi/other.yaml", "kind: management.nvidia.com/gpu\n" + YAML.format("1.2"))
     host.write("makes", "kind: nvidia.com/gpu\n" + YAML.format("580.95.05"))
-    [told] = several(host.describe())
-    assert (
-        "/etc/cdi/nvidia.yaml (driver 570.124.06) and /var/run/cdi/nvidia.yaml (driver 580.95.05)"
-        in told
-    )
+    [reported] = several(host.describe())
+    assert "/etc/cdi/nvidia.yaml (driver 570.124.06) and /var/run/cdi/nvidia.yaml (driver 580.95.05)" in reported
     (host.root / "etc/cdi/nvidia.yaml").unlink()
     assert not several(host.describe())
 
@@ -240,8 +232,8 @@ def test_no_second_file_is_written_beside_one_of_the_site(host: World) -> None:
     host.toolkit(units=False)
     (host.root / "etc/cdi").mkdir()
     host.write("etc/cdi/gpus.json", '{"cdiVersion":"0.5.0","kind":"nvidia.com/gpu"}')
-    told = host.describe()
-    assert "/etc/cdi/nvidia.yaml is not written beside /etc/cdi/gpus.json" in told["left"]["gpus"]
+    reported = host.describe()
+    assert "/etc/cdi/nvidia.yaml is not written beside /etc/cdi/gpus.json" in reported["left"]["gpus"]
     assert not (host.root / "etc/cdi/nvidia.yaml").exists()
 
 
@@ -277,3 +269,15 @@ def test_a_driver_whose_version_cannot_be_read_is_told(host: World, units: bool)
     host.toolkit(units=units)
     host.driver("NVRM version: of tomorrow\n")
     assert "/proc/driver/nvidia/version tells no version" in host.describe()["left"]["gpus"]
+
+
+def test_devices_that_cannot_be_read_are_not_taken_for_none(host: World) -> None:
+    host.device("infiniband/uverbs0", "mlx5_0")
+    assert host.describe(rdma=True, gpus=False)["changed"]
+    before = (host.root / SPEC).read_text()
+    (host.root / "dev/infiniband").rename(host.root / "dev/elsewhere")
+    (host.root / "dev/infiniband").symlink_to("infiniband")
+    reported = host.describe(rdma=True, gpus=False)
+    assert reported["failed"]
+    assert "/dev/infiniband cannot be read: Too many levels of symbolic links" in reported["msg"]
+    assert (host.root / SPEC).read_text() == before

@@ -38,14 +38,14 @@ def test_a_bare_host_is_configured_once(host: Host) -> None:
 
 def test_check_mode_tells_the_same_and_changes_nothing(host: Host) -> None:
     before = host.tree()
-    told = host.keep(check=True)
-    assert (told["changed"], told["restarted"], host.tree(), host.starts) == (
+    reported = host.keep(check=True)
+    assert (reported["changed"], reported["restarted"], host.tree(), host.starts) == (
         True,
         True,
         before,
         1,
     )
-    assert told["files"] == host.keep()["files"]
+    assert reported["files"] == host.keep()["files"]
 
 
 def test_the_sites_own_keys_stay_to_the_byte(host: Host) -> None:
@@ -59,10 +59,10 @@ def test_the_sites_own_keys_stay_to_the_byte(host: Host) -> None:
 
 def test_a_value_of_the_site_that_gives_way_is_told_and_comes_back(host: Host) -> None:
     before = host.site('{"default-shm-size": "1g", "features": {"x": false}}')
-    told = host.keep(shm_size="8g")
-    assert told["overridden"] == [{"key": "default-shm-size", "before": "1g", "after": "8g"}]
+    reported = host.keep(shm_size="8g")
+    assert reported["overridden"] == [{"key": "default-shm-size", "before": "1g", "after": "8g"}]
     whose = f"{platform.node()}: docker: default-shm-size was '1g', the site's"
-    assert any(text.startswith(whose) for text in told["warnings"])
+    assert any(text.startswith(whose) for text in reported["warnings"])
     assert host.config()["features"] == {"x": False, "cdi": True}
     taken = host.keep(memlock="", nofile=0, cdi=False)
     assert taken["changed"]
@@ -82,9 +82,7 @@ def test_a_file_that_we_made_goes_with_its_last_key(host: Host) -> None:
     ("text", "told"),
     [
         pytest.param('{"a": 1,}', "line 1 column 9", id="a comma too many"),
-        pytest.param(
-            '{\n "a": 1,\n "a": 2}', "line 3 column 2: the key 'a' is there twice", id="twice"
-        ),
+        pytest.param('{\n "a": 1,\n "a": 2}', "line 3 column 2: the key 'a' is there twice", id="twice"),
         pytest.param("// mine\n{}", "line 1 column 1: a comment", id="a comment"),
         pytest.param("\ufeff{}", "a byte order mark", id="a byte order mark"),
         pytest.param("", "the file is empty", id="empty"),
@@ -120,14 +118,8 @@ def test_an_engine_that_does_not_come_up_gets_its_file_back(host: Host) -> None:
     good, starts = host.tree(), host.starts
     host.breaks_with("8g")
     failed = host.keep(shm_size="8g")
-    assert (
-        'it did not come up with what was changed: level=fatal msg="no such bridge"'
-        in failed["msg"]
-    )
-    assert (
-        "What was there before is back (/etc/docker/daemon.json), and it runs again"
-        in failed["msg"]
-    )
+    assert 'it did not come up with what was changed: level=fatal msg="no such bridge"' in failed["msg"]
+    assert "What was there before is back (/etc/docker/daemon.json), and it runs again" in failed["msg"]
     now = {path: data for path, data in host.tree().items() if "~" not in path}
     assert now == {path: data for path, data in good.items() if "~" not in path}
     assert host.starts == starts + 1
@@ -144,11 +136,11 @@ def test_an_engine_that_ran_with_nothing_gets_nothing_back(host: Host) -> None:
 
 def test_containers_are_left_in_peace_and_a_later_run_restarts(host: Host) -> None:
     host.write("containers", "train\neval\n")
-    told = host.keep()
-    assert (told["changed"], told["restarted"], host.starts) == (True, False, 1)
-    assert told["running"] == ["train", "eval"]
-    assert "container_runtime_restart_ok" in told["waits"]
-    assert "train, eval" in told["waits"]
+    reported = host.keep()
+    assert (reported["changed"], reported["restarted"], host.starts) == (True, False, 1)
+    assert reported["running"] == ["train", "eval"]
+    assert "container_runtime_restart_ok" in reported["waits"]
+    assert "train, eval" in reported["waits"]
     again = host.keep()
     assert (again["changed"], again["restarted"], bool(again["waits"])) == (False, False, True)
     host.write("containers", "")
@@ -201,8 +193,8 @@ def test_what_allows_a_restart_beside_containers(host: Host, allowed: str) -> No
 def test_a_reload_is_enough_for_a_runtime(host: Host) -> None:
     host.keep()
     host.write("containers", "train\n")
-    told = host.keep(nvidia="yes")
-    assert (told["reloaded"], told["restarted"], told["waits"]) == (True, False, "")
+    reported = host.keep(nvidia="yes")
+    assert (reported["reloaded"], reported["restarted"], reported["waits"]) == (True, False, "")
     assert host.config()["runtimes"] == {"nvidia": {"path": "nvidia-container-runtime"}}
 
 
@@ -215,15 +207,15 @@ def test_a_runtime_that_the_toolkit_wrote_stays(host: Host) -> None:
 
 def test_a_service_that_nobody_wants_is_not_started(host: Host) -> None:
     host.write("state/docker.service", "ActiveState=inactive\nMainPID=0\n")
-    told = host.keep()
-    assert (told["changed"], told["restarted"], host.starts) == (True, False, 1)
+    reported = host.keep()
+    assert (reported["changed"], reported["restarted"], host.starts) == (True, False, 1)
     assert not host.keep()["changed"]
 
 
 def test_an_old_docker_has_no_cdi(host: Host) -> None:
     host.docker("24.0.7")
-    told = host.keep()
-    assert told["left"]["cdi"] == "docker 24.0.7 has no CDI, which came with 25.0"
+    reported = host.keep()
+    assert reported["left"]["cdi"] == "docker 24.0.7 has no CDI, which came with 25.0"
     assert "features" not in host.config()
 
 
@@ -255,14 +247,14 @@ def test_limits_that_the_host_does_not_grant_are_told(host: Host) -> None:
 
 
 def test_limits_that_nobody_can_see_are_told(host: Host) -> None:
-    told = "whether docker.service has its limits: /proc/2/limits"
-    assert any(told in text for text in host.keep()["warnings"])
+    reported = "whether docker.service has its limits: /proc/2/limits"
+    assert any(reported in text for text in host.keep()["warnings"])
 
 
 def test_an_engine_that_is_not_there_is_passed_by(host: Host) -> None:
     (host.root / "bin/dockerd").unlink()
-    told = host.keep()
-    assert (told["changed"], told["engines"]) == (False, {})
+    reported = host.keep()
+    assert (reported["changed"], reported["engines"]) == (False, {})
 
 
 def test_the_mode_of_the_sites_file_stays_and_a_link_leads_on(host: Host) -> None:

@@ -87,8 +87,8 @@ SITE = f'version = 2 # ours\n[plugins."{CRI}".cni]\n  bin_dir = "/opt"\n'
 @pytest.mark.parametrize("text", [None, SITE])
 def test_containerd_is_configured_once(host: Host, keep: Run, text: str | None) -> None:
     place = toml(host, text)
-    told = keep("containerd", check=True)
-    assert told["changed"]
+    reported = keep("containerd", check=True)
+    assert reported["changed"]
     assert place.exists() == (text is not None)
     first = keep("containerd")
     assert (first["changed"], first["restarted"], first["version"]) == (True, True, "1.7.24")
@@ -102,9 +102,9 @@ def test_containerd_is_configured_once(host: Host, keep: Run, text: str | None) 
 def test_containerd_waits_for_pods(host: Host, keep: Run) -> None:
     toml(host, SITE)
     host.write("containers", "abc    1    RUNNING\ndef    0    STOPPED\n")
-    told = keep("containerd")
-    assert (told["running"], told["restarted"]) == (["k8s.io/abc"], False)
-    assert "container_runtime_restart_ok" in told["waits"]
+    reported = keep("containerd")
+    assert (reported["running"], reported["restarted"]) == (["k8s.io/abc"], False)
+    assert "container_runtime_restart_ok" in reported["waits"]
 
 
 @pytest.mark.parametrize("status", ["PAUSED", "UNKNOWN", "CREATED"])
@@ -133,8 +133,8 @@ def test_a_file_that_containerd_refuses_is_left(host: Host, keep: Run) -> None:
 def test_an_import_that_turns_cdi_off_is_told(host: Host, keep: Run) -> None:
     place = toml(host, SITE)
     host.write("imported-off", "")
-    told = keep("containerd")
-    assert "imports turns enable_cdi off again" in told["left"]["cdi"]
+    reported = keep("containerd")
+    assert "imports turns enable_cdi off again" in reported["left"]["cdi"]
     assert place.read_text() == SITE
     assert not keep("containerd")["changed"]
 

@@ -22,9 +22,7 @@ def test_free_space_is_what_the_file_system_says(run_module: Run, tmp_path: Path
     assert (result["short"], result["changed"]) == ([], False)
 
 
-def test_a_path_that_does_not_exist_yet_counts_as_its_parent(
-    run_module: Run, tmp_path: Path
-) -> None:
+def test_a_path_that_does_not_exist_yet_counts_as_its_parent(run_module: Run, tmp_path: Path) -> None:
     deep = str(tmp_path / "not/yet")
     result = run_module(disk_space.main, paths=[deep], min_free_mb=0)
     assert result["free_mb"][deep] > 0

@@ -11,13 +11,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _secure_boot
-from ansible_collections.ibready.cluster.plugins.modules import (
-    nvidia_modules,
-    port_type,
-    rdma_users,
-    secure_boot,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._act.driver import secure_boot as _secure_boot
+from ansible_collections.ibready.cluster.plugins.modules import nvidia_modules, port_type, rdma_users, secure_boot
 
 Run = Callable[..., dict[str, Any]]
 Program = Callable[[str, str], None]
@@ -97,18 +92,14 @@ def test_a_port_type_is_written_only_with_consent(
         assert result["wrong"] == ["0000:18:00.0 port 1 is ETH instead of IB"]
 
 
-def test_a_card_that_cannot_be_asked_is_no_pass(
-    run_module: Run, program: Program, tmp_path: Path
-) -> None:
+def test_a_card_that_cannot_be_asked_is_no_pass(run_module: Run, program: Program, tmp_path: Path) -> None:
     program("mstconfig", 'echo "-E- Failed to open the device"; exit 1')
     result = run_module(port_type.main, type="infiniband", root=str(a_card(tmp_path)))
     assert result["failed"]
     assert "Failed to open the device" in result["msg"]
 
 
-def test_secure_boot_without_a_key_is_a_problem(
-    run_module: Run, program: Program, tmp_path: Path
-) -> None:
+def test_secure_boot_without_a_key_is_a_problem(run_module: Run, program: Program, tmp_path: Path) -> None:
     home = root(tmp_path)
     variable = home / _secure_boot.VARIABLE
     variable.parent.mkdir(parents=True)
@@ -139,9 +130,7 @@ def built(home: Path, name: str, version: str, at: float) -> Path:
     return path
 
 
-def test_modules_are_built_again_after_the_rdma_stack(
-    run_module: Run, program: Program, tmp_path: Path
-) -> None:
+def test_modules_are_built_again_after_the_rdma_stack(run_module: Run, program: Program, tmp_path: Path) -> None:
     home = root(tmp_path)
     module = built(home, "nvidia", "580.173.02", 100)
     built(home, "mlnx-ofed-kernel", "25.10", 200)

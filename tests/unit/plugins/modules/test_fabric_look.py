@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import fabric_look as looks
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.fabric import observe_look as looks
 from ansible_collections.ibready.cluster.plugins.modules import fabric_look
 
 RunModule = Callable[..., dict[str, Any]]
@@ -42,9 +42,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         program.write_text(f'#!/bin/sh\necho "{tool} $*" | tee -a {tmp_path}/calls\n')
         program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{home}:/usr/bin:/bin")
-    monkeypatch.setattr(
-        "ansible_collections.ibready.cluster.plugins.module_utils._command._MORE_PATH", ()
-    )
+    monkeypatch.setattr("ansible_collections.ibready.cluster.plugins.module_utils._ground.command._MORE_PATH", ())
     return tmp_path
 
 
@@ -53,9 +51,7 @@ def tool(path: Path, name: str, script: str) -> None:
     (path / "bin" / name).chmod(0o755)
 
 
-def test_every_tool_is_asked_of_the_port_and_the_counters_twice(
-    run_module: RunModule, path: Path
-) -> None:
+def test_every_tool_is_asked_of_the_port_and_the_counters_twice(run_module: RunModule, path: Path) -> None:
     result = run_module(fabric_look.main, ports=[{"device": "mlx5_3", "port": 1}], pause=0)
     (look,) = result["looks"]
     answers = looks.unpack(look["packed"])
@@ -68,9 +64,7 @@ def test_every_tool_is_asked_of_the_port_and_the_counters_twice(
     assert len(calls) == 6
 
 
-def test_the_key_of_the_subnet_manager_does_not_leave_the_host(
-    run_module: RunModule, path: Path
-) -> None:
+def test_the_key_of_the_subnet_manager_does_not_leave_the_host(run_module: RunModule, path: Path) -> None:
     tool(path, "saquery", "echo '  SM_Key................0x00000000deadbeef'")
     result = run_module(fabric_look.main, ports=[{"device": "mlx5_3"}], pause=0)
     said = looks.unpack(result["looks"][0]["packed"])["saquery_sm"]["stdout"]
@@ -81,8 +75,8 @@ def test_the_key_of_the_subnet_manager_does_not_leave_the_host(
 def test_a_tool_that_is_not_there_is_unavailable(run_module: RunModule, path: Path) -> None:
     (path / "bin/iblinkinfo").unlink()
     result = run_module(fabric_look.main, ports=[{"device": "mlx5_3"}], pause=0)
-    told = looks.unpack(result["looks"][0]["packed"])["iblinkinfo"]
-    assert "not installed" in told["unavailable"]
+    reported = looks.unpack(result["looks"][0]["packed"])["iblinkinfo"]
+    assert "not installed" in reported["unavailable"]
 
 
 def test_without_ports_one_port_a_fabric_is_asked(run_module: RunModule, path: Path) -> None:
@@ -115,9 +109,9 @@ def test_a_bundle_gives_what_it_holds(run_module: RunModule, tmp_path: Path) -> 
         (home / name / "rc").write_text("0\n")
     result = run_module(fabric_look.main, bundle=str(tmp_path / "node7"))
     assert [(one["device"], one["port"]) for one in result["looks"]] == [("", 0), ("mlx5_1", 1)]
-    told = [looks.unpack(one["packed"]) for one in result["looks"]]
-    assert [one["ibnetdiscover"]["stdout"] for one in told] == ["one", "two"]
-    assert "unavailable" in told[0]["iblinkinfo"]
+    reported = [looks.unpack(one["packed"]) for one in result["looks"]]
+    assert [one["ibnetdiscover"]["stdout"] for one in reported] == ["one", "two"]
+    assert "unavailable" in reported[0]["iblinkinfo"]
 
 
 @pytest.mark.parametrize("packed", ["", "%%%", looks.pack({"a": 1})[:-8], "aGVsbG8="])
@@ -138,9 +132,7 @@ def test_a_host_whose_ports_have_no_link_could_not_ask(run_module: RunModule, pa
     assert run_module(fabric_look.main, pause=0)["looks"] == []
 
 
-def test_a_bundle_without_a_discovery_is_not_a_host_without_a_fabric(
-    run_module: RunModule, tmp_path: Path
-) -> None:
+def test_a_bundle_without_a_discovery_is_not_a_host_without_a_fabric(run_module: RunModule, tmp_path: Path) -> None:
     home = tmp_path / "node7/commands/ibstat"
     home.mkdir(parents=True)
     (home / "rc").write_text("0\n")

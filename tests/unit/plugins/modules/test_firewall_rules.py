@@ -11,20 +11,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _state
-from ansible_collections.ibready.cluster.plugins.module_utils._firewall import (
-    firewalld,
-    iptables,
-    nftables,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._act.firewall import act, firewalld, nftables
+from ansible_collections.ibready.cluster.plugins.module_utils._ground import state as _state
 from ansible_collections.ibready.cluster.plugins.modules import firewall_rules
 
 Run = Callable[..., dict[str, Any]]
 RECORDED = Path(__file__).parents[1] / "module_utils/firewall"
-NODES = {
-    name: {"addresses": [f"10.1.0.{last}"], "complete": True}
-    for name, last in (("n1", 1), ("n2", 9))
-}
+NODES = {name: {"addresses": [f"10.1.0.{last}"], "complete": True} for name, last in (("n1", 1), ("n2", 9))}
 # Which the stand-in of ufw adds and does not delete.
 BAD = "10.1.0.44"
 UFW = """#!/usr/bin/python3
@@ -146,7 +139,7 @@ def host(tmp_path: Path, run_module: Run, monkeypatch: pytest.MonkeyPatch) -> Ho
     (tmp_path / "bin").mkdir()
     # Those that look for the tool elsewhere, too, would find the machine's own.
     monkeypatch.setattr(
-        "ansible_collections.ibready.cluster.plugins.module_utils._command._search_path",
+        "ansible_collections.ibready.cluster.plugins.module_utils._ground.command._search_path",
         lambda: str(tmp_path / "bin"),
     )
     monkeypatch.setattr(_state, "DIRECTORY", str(tmp_path / "lib"))
@@ -154,7 +147,7 @@ def host(tmp_path: Path, run_module: Run, monkeypatch: pytest.MonkeyPatch) -> Ho
         for name in names:
             monkeypatch.setattr(module, name, str(tmp_path / name.lower() / "file"))
     names = {one: str(tmp_path / f"{one}.names") for one in ("iptables", "ip6tables")}
-    monkeypatch.setattr(iptables, "LEGACY", names)
+    monkeypatch.setattr(act, "LEGACY", names)
     monkeypatch.setattr(firewalld, "SETS", {4: str(tmp_path / "s4"), 6: str(tmp_path / "s6")})
     return Host(tmp_path, run_module)
 

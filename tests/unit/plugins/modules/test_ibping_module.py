@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _command, _ibping
+from ansible_collections.ibready.cluster.plugins.module_utils._between import ibping as _ibping, lease as _lease
+from ansible_collections.ibready.cluster.plugins.module_utils._ground import command
 from ansible_collections.ibready.cluster.plugins.modules import ibping
 
 Run = Callable[..., dict[str, Any]]
@@ -32,7 +33,7 @@ list-units) for unit in "$HOME_OF"/units/*; do
 stop) shift
     [ -e "$HOME_OF/stuck" ] && exit 1
     for unit; do rm -f "$HOME_OF/units/$unit"; done ;;
-is-active) [ -e "$HOME_OF/units/$3" ] || exit 3 ;;
+is-active) [ -e "$HOME_OF/units/$2" ] && echo active && exit; echo inactive; exit 3 ;;
 reset-failed) ;;
 *) exit 64 ;;
 esac
@@ -83,12 +84,11 @@ def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Node:
     for name, script in PROGRAMS.items():
         path = tmp_path / "bin" / name
         path.write_text(
-            f"#!/bin/sh\nPATH=/usr/bin:/bin\nHOME_OF='{tmp_path}'\n"
-            f'echo "{name} $*" >> "$HOME_OF/calls"\n{script}\n'
+            f'#!/bin/sh\nPATH=/usr/bin:/bin\nHOME_OF=\'{tmp_path}\'\necho "{name} $*" >> "$HOME_OF/calls"\n{script}\n'
         )
         path.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    monkeypatch.setattr(_command, "_MORE_PATH", ())
+    monkeypatch.setattr(command, "_MORE_PATH", ())
     return Node(tmp_path)
 
 
@@ -119,10 +119,36 @@ def test_starting_one_server_leaves_the_others_running(run_module: Run, node: No
     assert stops == [f"stop {UNITS[0]}"]
 
 
+OURS = {"run": "1 2 here", "who": "ops@ctl", "what": "verify.yml"}
+THEIRS = {"run": "3 4 there", "who": "eve@other", "what": "site.yml"}
+
+
+def test_a_second_run_neither_starts_servers_nor_stops_those_of_the_first(
+    run_module: Run, node: Node, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_lease, "PINGS", str(tmp_path / "lease/pings.json"))
+    run_module(ibping.main, state="serving", endpoints=ENDPOINTS, **THEIRS)
+    before = node.calls("systemctl")
+    reported = run_module(ibping.main, state="serving", endpoints=ENDPOINTS, **OURS)
+    assert reported["failed"]
+    assert "another run is at work here: site.yml by eve@other since 2" in reported["msg"]
+    assert reported["holder"]["run"] == THEIRS["run"]
+    for run in (OURS, {}):
+        left = run_module(ibping.main, state="stopped", **run)
+        assert (left["changed"], left["units"], node.units) == (False, [], UNITS)
+    stops = [one for one in node.calls("systemctl")[len(before) :] if one.startswith("stop")]
+    assert stops == []
+    assert len(node.calls("systemd-run")) == len(UNITS)
+    # Its process has ended: the servers that it left are replaced.
+    over = {**OURS, "over": THEIRS["run"]}
+    assert run_module(ibping.main, state="serving", endpoints=ENDPOINTS, **over)["changed"]
+    assert run_module(ibping.main, state="stopped", **THEIRS)["units"] == []
+    assert run_module(ibping.main, state="stopped", **OURS)["units"] == UNITS
+    assert run_module(ibping.main, state="serving", endpoints=ENDPOINTS, **THEIRS)["changed"]
+
+
 def test_each_question_gets_its_own_answer_in_order(run_module: Run, node: Node) -> None:
-    result = run_module(
-        ibping.main, state="asked", questions=QUESTIONS, count=9, timeout_ms=150, deadline=5
-    )
+    result = run_module(ibping.main, state="asked", questions=QUESTIONS, count=9, timeout_ms=150, deadline=5)
     assert result["changed"] is False
     good, bad = result["answers"]
     assert good == {
@@ -143,9 +169,7 @@ def test_each_question_gets_its_own_answer_in_order(run_module: Run, node: Node)
     ]
 
 
-def test_the_deadline_ends_a_slow_question_and_what_it_printed_counts(
-    run_module: Run, node: Node
-) -> None:
+def test_the_deadline_ends_a_slow_question_and_what_it_printed_counts(run_module: Run, node: Node) -> None:
     node.has("slow")
     # Whoever runs the tests in the background has it ignored, and then no script can catch it.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -182,8 +206,8 @@ def test_check_mode_tells_and_touches_nothing(
     run_module: Run, node: Node, args: dict[str, Any], result: dict[str, Any]
 ) -> None:
     node.has(f"units/{UNITS[0]}")
-    told = run_module(ibping.main, check=True, **args)
-    assert {key: told[key] for key in result} == result
+    reported = run_module(ibping.main, check=True, **args)
+    assert {key: reported[key] for key in result} == result
     assert node.units == [UNITS[0]]
     assert node.calls("systemd-run") == node.calls("ibping") == []
     assert not [call for call in node.calls("systemctl") if not call.startswith("list-units")]
@@ -196,9 +220,7 @@ BAD_INPUT = [
         "'mlx5_0; reboot' is not an RDMA device name; nothing was started",
         id="shell text as a device",
     ),
-    pytest.param(
-        {"state": "serving", "endpoints": [{"port": 1}]}, "device", id="an endpoint of no device"
-    ),
+    pytest.param({"state": "serving", "endpoints": [{"port": 1}]}, "device", id="an endpoint of no device"),
     pytest.param(
         {"state": "asked", "questions": [{**QUESTIONS[0], "port": 255}]},
         "port 255 of mlx5_0 is not between 1 and 254",
@@ -241,9 +263,7 @@ def test_bad_input_is_refused_before_anything_runs(
         pytest.param("systemctl", {"state": "stopped"}, id="to stop"),
     ],
 )
-def test_a_missing_program_is_named(
-    run_module: Run, node: Node, program: str, args: dict[str, Any]
-) -> None:
+def test_a_missing_program_is_named(run_module: Run, node: Node, program: str, args: dict[str, Any]) -> None:
     (node.programs / program).unlink()
     result = run_module(ibping.main, **args)
     assert result["failed"] is True
@@ -280,8 +300,7 @@ def test_a_systemd_that_refuses_fails_the_module(
 
 def test_ports_ask_at_once_and_each_its_own_questions_in_turn(run_module: Run, node: Node) -> None:
     questions = [
-        {"device": f"mlx5_{number % 2}", "lid": 20 + number, "rail": "", "server": f"n{number}"}
-        for number in range(6)
+        {"device": f"mlx5_{number % 2}", "lid": 20 + number, "rail": "", "server": f"n{number}"} for number in range(6)
     ]
     result = run_module(ibping.main, state="asked", questions=questions, count=9, at_once=2)
     assert [one["server"] for one in result["answers"]] == [f"n{number}" for number in range(6)]
@@ -305,8 +324,8 @@ def test_two_ports_really_ask_at_the_same_time() -> None:
 
 
 def test_a_question_that_never_ends_leaves_the_others_their_answers() -> None:
-    def run(argv: list[str], timeout: float, interrupt: float | None = None) -> _command.Output:
-        raise _command.Unavailable("ibping", "gave no complete answer within 20 s")
+    def run(argv: list[str], timeout: float, interrupt: float | None = None) -> command.Output:
+        raise command.Unavailable("ibping", "gave no complete answer within 20 s")
 
     (question, _) = _ibping.parse_questions([{**one, "port": 1} for one in QUESTIONS])
     answer = _ibping.ask(run, "ibping", question, 50, 200, 15.0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _collect
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import collect
 from ansible_collections.ibready.cluster.plugins.modules import ibverify
 from tests.gauntlet import render
 from tests.gauntlet.nodes.nccl import PEER
@@ -35,8 +35,10 @@ def bend(bundle: Path, name: str, old: str, new: str) -> None:
 
 @pytest.fixture
 def bundle(tmp_path: Path) -> Path:
-    """The evidence of a healthy simulated host with one HCA."""
-    _collect.collect(render.render(render.node(BOARD)), str(tmp_path), "node7", "now", [PEER])
+    """The evidence of a healthy simulated host with one HCA, to be changed by hand."""
+    collect.collect(render.render(render.node(BOARD)), str(tmp_path), "node7", "now", [PEER])
+    manifest = tmp_path / "node7" / "manifest.json"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "sums": {}}))
     return tmp_path / "node7"
 
 
@@ -48,9 +50,7 @@ def test_a_healthy_host_is_ready(run_module: RunModule, bundle: Path) -> None:
     assert result["changed"] is False
 
 
-def test_a_slow_port_fails_the_module_with_the_whole_story(
-    run_module: RunModule, bundle: Path
-) -> None:
+def test_a_slow_port_fails_the_module_with_the_whole_story(run_module: RunModule, bundle: Path) -> None:
     bend(bundle, "ibstat", "Rate: 200", "Rate: 100")
     result = run_module(ibverify.main, bundle=str(bundle), expect=EXPECT)
     assert result["failed"] is True
@@ -105,9 +105,7 @@ def test_the_result_is_plain_json(run_module: RunModule, bundle: Path) -> None:
 
 
 @pytest.mark.parametrize("pause", [0, -1, 601])
-def test_a_pause_that_shows_no_rate_is_refused(
-    run_module: RunModule, bundle: Path, pause: float
-) -> None:
+def test_a_pause_that_shows_no_rate_is_refused(run_module: RunModule, bundle: Path, pause: float) -> None:
     result = run_module(ibverify.main, bundle=str(bundle), expect=EXPECT, pause=pause)
     assert result["failed"] is True
     assert f"pause must be from 0.1 to 600 seconds, not {pause}" in result["msg"]

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._act.ipoib import persist, ports
+from ansible_collections.ibready.cluster.plugins.module_utils._act.ipoib.desired import Link
 from ansible_collections.ibready.cluster.plugins.module_utils._data import ipoib as data
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import Live
-from ansible_collections.ibready.cluster.plugins.module_utils._ipoib import files, keep, ports
-from ansible_collections.ibready.cluster.plugins.module_utils._ipoib.wish import Link
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Live
 from ansible_collections.ibready.cluster.plugins.modules import ipoib_interfaces
 
 Run = Callable[..., dict[str, Any]]
@@ -39,6 +39,9 @@ def take(text):
     (place / "mode").write_text("datagram\\n")
 
 if tool == "systemctl" and argv[0] == "is-active":
+    if "no bus" in kernel:
+        sys.exit("Failed to connect to bus")
+    print("active" if argv[-1] in kernel["active"] else "inactive")
     sys.exit(0 if argv[-1] in kernel["active"] else 3)
 elif tool == "systemctl":
     print("systemd 252 (252.38-1~deb12u1)")
@@ -114,15 +117,15 @@ def host(tmp_path: Path, run_module: Run, monkeypatch: pytest.MonkeyPatch) -> Ho
         path.write_text(TOOL.format(home=str(tmp_path)))
         path.chmod(0o755)
     monkeypatch.setattr(
-        "ansible_collections.ibready.cluster.plugins.module_utils._command._search_path",
+        "ansible_collections.ibready.cluster.plugins.module_utils._ground.command._search_path",
         lambda: f"{tmp_path}/bin",
     )
     monkeypatch.setattr(ipoib_interfaces, "Live", lambda: Live(tmp_path))
     monkeypatch.setattr(data, "NETWORKD_FOLDER", f"{tmp_path}/networkd")
     monkeypatch.setattr(data, "MANAGER_FOLDER", f"{tmp_path}/manager")
     monkeypatch.setattr(data, "NETPLAN_FILE", f"{tmp_path}/netplan/90-ibready-ipoib.yaml")
-    monkeypatch.setattr(files, "LINKS", f"{tmp_path}/networkd/05-ibready-*.link")
-    monkeypatch.setattr(keep, "_PAUSE", 0.05)
+    monkeypatch.setattr(persist, "LINKS", f"{tmp_path}/networkd/05-ibready-*.link")
+    monkeypatch.setattr(persist, "_PAUSE", 0.05)
     return Host(tmp_path, run_module)
 
 
@@ -145,9 +148,7 @@ def test_a_partition_has_an_interface_of_its_own(host: Host) -> None:
     assert (host.home / "networkd/60-ibready-ib0.8001.netdev").exists()
     # One that is no longer wished goes.
     assert host.apply()["changed"]
-    assert sorted(path.name for path in (host.home / "networkd").iterdir()) == [
-        "60-ibready-ib0.network"
-    ]
+    assert sorted(path.name for path in (host.home / "networkd").iterdir()) == ["60-ibready-ib0.network"]
 
 
 def test_networkmanager_has_a_profile_that_only_root_reads(host: Host) -> None:
@@ -213,10 +214,10 @@ def test_the_interfaces_of_a_file_are_told_from_it() -> None:
     own = Link("mlx5_0/1", 0, "datagram", 2044, ("10.1.0.11/16",))
     links = (own, Link("mlx5_0/1", 0x8001, "datagram", 0, ("10.9.0.11/16",)))
     for backend in data.BACKENDS:
-        texts = files.render(backend, links, {"mlx5_0/1": "ib0"})
-        found = {name for path, text in texts.items() for name in files.interfaces(path, text)}
+        texts = persist.render(backend, links, {"mlx5_0/1": "ib0"})
+        found = {name for path, text in texts.items() for name in persist.interfaces_in(path, text)}
         assert found == {"ib0", "ib0.8001"}, backend
-    assert files.interfaces(f"{data.NETWORKD_FOLDER}/05-ibready-rail0.link", "") == []
+    assert persist.interfaces_in(f"{data.NETWORKD_FOLDER}/05-ibready-rail0.link", "") == []
 
 
 def test_who_is_logged_in_has_to_be_known(host: Host) -> None:

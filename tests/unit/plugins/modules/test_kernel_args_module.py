@@ -130,9 +130,9 @@ def test_emptied_it_is_as_it_was(host: Host) -> None:
 
 def test_check_mode_tells_and_changes_nothing(host: Host) -> None:
     before = host.files()
-    told = host.keep("iommu=pt", check=True)
-    assert (told["changed"], told["pending"]) == (True, ["+iommu=pt"])
-    assert "iommu=pt" in told["diff"][0]["after"]
+    reported = host.keep("iommu=pt", check=True)
+    assert (reported["changed"], reported["pending"]) == (True, ["+iommu=pt"])
+    assert "iommu=pt" in reported["diff"][0]["after"]
     assert (host.files(), host.runs) == (before, 0)
 
 
@@ -141,8 +141,8 @@ def test_the_operators_other_value_stays(host: Host) -> None:
         host.write("etc/default/grub", 'GRUB_CMDLINE_LINUX="iommu=soft"\n')
     else:
         host.write("entry", "ro iommu=soft")
-    told = host.keep("iommu=pt")
-    assert (told["changed"], told["kept"]) == (False, {"iommu=pt": "iommu=soft"})
+    reported = host.keep("iommu=pt")
+    assert (reported["changed"], reported["kept"]) == (False, {"iommu=pt": "iommu=soft"})
 
 
 def test_power_lost_before_the_boot_loader_was_told(host: Host) -> None:
@@ -182,9 +182,9 @@ def test_without_a_boot_loader_it_says_so_and_does_not_fail(
     if mark:
         (tmp_path / "run").mkdir()
         (tmp_path / mark).write_text("")
-    told = run_module(kernel_args.main, args=["iommu=pt"], root=str(tmp_path))
-    assert told["changed"] is False
-    assert ("container" if mark else "no boot loader") in told["why_not"]
+    reported = run_module(kernel_args.main, args=["iommu=pt"], root=str(tmp_path))
+    assert reported["changed"] is False
+    assert ("container" if mark else "no boot loader") in reported["why_not"]
 
 
 def test_a_lost_memory_is_an_error_not_an_empty_one(host: Host) -> None:

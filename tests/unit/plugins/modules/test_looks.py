@@ -32,22 +32,20 @@ def test_limits_are_granted_or_refused_with_the_hosts_own_words(
 ) -> None:
     tool("prlimit", 'case "$*" in "--memlock=unlimited:unlimited true") echo no >&2; exit 1;; esac')
 
-    told = run_module(limits_look.main, limits={"memlock": "unlimited", "nofile": 4096})
+    reported = run_module(limits_look.main, limits={"memlock": "unlimited", "nofile": 4096})
 
-    assert (told["granted"], told["refused"]) == (["nofile"], {"memlock": "no"})
-    assert told["nr_open"] == int(Path("/proc/sys/fs/nr_open").read_text())
-    assert told["changed"] is False
+    assert (reported["granted"], reported["refused"]) == (["nofile"], {"memlock": "no"})
+    assert reported["nr_open"] == int(Path("/proc/sys/fs/nr_open").read_text())
+    assert reported["changed"] is False
 
 
-def test_a_prlimit_that_fails_otherwise_is_no_answer(
-    tool: Callable[[str, str], None], run_module: Run
-) -> None:
+def test_a_prlimit_that_fails_otherwise_is_no_answer(tool: Callable[[str, str], None], run_module: Run) -> None:
     tool("prlimit", "echo broken >&2; exit 127")
 
-    told = run_module(limits_look.main, limits={"nofile": 4096})
+    reported = run_module(limits_look.main, limits={"nofile": 4096})
 
-    assert told["failed"]
-    assert "ended with status 127: broken" in told["msg"]
+    assert reported["failed"]
+    assert "ended with status 127: broken" in reported["msg"]
 
 
 @pytest.fixture
@@ -59,31 +57,27 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("kernel")
-def test_modules_are_known_waiting_or_unknown(
-    tool: Callable[[str, str], None], run_module: Run
-) -> None:
+def test_modules_are_known_waiting_or_unknown(tool: Callable[[str, str], None], run_module: Run) -> None:
     tool(
         "modprobe",
         'case "$3" in ib_umad) ;; rdma_ucm) echo insmod /x/rdma_ucm.ko;; *) exit 1;; esac',
     )
 
-    told = run_module(modules_look.main, names=["ib_umad", "rdma_ucm", "none"])
+    reported = run_module(modules_look.main, names=["ib_umad", "rdma_ucm", "none"])
 
-    assert told["known"] == ["ib_umad", "rdma_ucm"]
-    assert told["waiting"] == ["rdma_ucm"]
-    assert told["unknown"] == ["none"]
+    assert reported["known"] == ["ib_umad", "rdma_ucm"]
+    assert reported["waiting"] == ["rdma_ucm"]
+    assert reported["unknown"] == ["none"]
 
 
 @pytest.mark.usefixtures("kernel")
-def test_a_modprobe_that_fails_otherwise_is_no_answer(
-    tool: Callable[[str, str], None], run_module: Run
-) -> None:
+def test_a_modprobe_that_fails_otherwise_is_no_answer(tool: Callable[[str, str], None], run_module: Run) -> None:
     tool("modprobe", "echo broken >&2; exit 2")
 
-    told = run_module(modules_look.main, names=["ib_umad"])
+    reported = run_module(modules_look.main, names=["ib_umad"])
 
-    assert told["failed"]
-    assert "ended with status 2: broken" in told["msg"]
+    assert reported["failed"]
+    assert "ended with status 2: broken" in reported["msg"]
 
 
 def test_without_the_kernels_modules_nothing_is_asked(
@@ -92,6 +86,6 @@ def test_without_the_kernels_modules_nothing_is_asked(
     tool("modprobe", "exit 2")
     monkeypatch.setattr(os.path, "isdir", lambda path: False)
 
-    told = run_module(modules_look.main, names=["ib_umad"])
+    reported = run_module(modules_look.main, names=["ib_umad"])
 
-    assert (told["there"], told["known"], told["unknown"]) == (False, [], [])
+    assert (reported["there"], reported["known"], reported["unknown"]) == (False, [], [])

@@ -59,8 +59,8 @@ def test_emptied_the_file_is_gone(host: Host) -> None:
 
 
 def test_check_mode_changes_nothing(host: Host) -> None:
-    told = host.keep("ast", check=True)
-    assert (told["changed"], told["initramfs"], host.file.exists(), host.runs) == (
+    reported = host.keep("ast", check=True)
+    assert (reported["changed"], reported["initramfs"], host.file.exists(), host.runs) == (
         True,
         True,
         False,
@@ -86,7 +86,7 @@ def test_an_initramfs_that_failed_is_made_by_the_next_run(host: Host) -> None:
 def test_in_a_container_the_file_is_written_and_the_rest_is_told(host: Host) -> None:
     (host.root / "run").mkdir()
     (host.root / "run/.containerenv").write_text("")
-    told = host.keep("ast")
-    assert (told["changed"], host.runs) == (True, 0)
-    assert "container" in told["why_not"]
+    reported = host.keep("ast")
+    assert (reported["changed"], host.runs) == (True, 0)
+    assert "container" in reported["why_not"]
     assert (host.keep("ast")["changed"], host.keep("ast")["why_not"]) == (False, "")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import NcclHost, NcclPort
 from ansible_collections.ibready.cluster.plugins.modules import beegfs_conf, mpi_conf
 
@@ -54,18 +54,18 @@ class Host:
 def host(tmp_path: Path, run_module: Run, monkeypatch: pytest.MonkeyPatch) -> Host:
     (tmp_path / "bin").mkdir()
     monkeypatch.setattr(
-        "ansible_collections.ibready.cluster.plugins.module_utils._command._search_path",
+        "ansible_collections.ibready.cluster.plugins.module_utils._ground.command._search_path",
         lambda: f"{tmp_path}/bin:/usr/bin:/bin",
     )
     monkeypatch.setattr(
-        "ansible_collections.ibready.cluster.plugins.module_utils._mpi.ask.find_program",
+        "ansible_collections.ibready.cluster.plugins.module_utils._act.mpi.ask.find_program",
         lambda name: _found(tmp_path / "bin" / name),
     )
     return Host(tmp_path, run_module)
 
 
 def _found(path: Path) -> str:
-    from ansible_collections.ibready.cluster.plugins.module_utils._command import Unavailable
+    from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Unavailable
 
     if not path.exists():
         raise Unavailable(path.name, "not installed (no such program in PATH)")
@@ -91,9 +91,7 @@ def test_check_mode_tells_and_changes_nothing(host: Host) -> None:
     assert (result["changed"], host.mca.read_text()) == (True, DEBIAN)
 
 
-def test_what_open_mpi_does_not_take_fails_the_run(
-    host: Host, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_open_mpi_does_not_take_fails_the_run(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     host.tools()
     monkeypatch.setenv("FORCED", "^ucx")
     result = host.apply()
@@ -148,9 +146,7 @@ def client(home: Path) -> Path:
     return path
 
 
-def test_the_client_s_values_change_in_place_and_a_copy_is_kept(
-    tmp_path: Path, run_module: Run
-) -> None:
+def test_the_client_s_values_change_in_place_and_a_copy_is_kept(tmp_path: Path, run_module: Run) -> None:
     path = client(tmp_path)
     (tmp_path / "beegfs-client-autobuild.conf").write_text("# notes\nbuildArgs=-j8\n")
     args: dict[str, Any] = {
@@ -158,9 +154,7 @@ def test_the_client_s_values_change_in_place_and_a_copy_is_kept(
         "interfaces": ["ib0"],
         "settings": {"connRDMABufNum": 70},
     }
-    result = run_module(
-        beegfs_conf.main, **args, ofed_include="/usr/src/ofa_kernel/default/include"
-    )
+    result = run_module(beegfs_conf.main, **args, ofed_include="/usr/src/ofa_kernel/default/include")
     assert result["changed"]
     assert path.read_text() == (
         "sysMgmtdHost = head\nconnUseRDMA                   = true\n"
@@ -169,9 +163,7 @@ def test_the_client_s_values_change_in_place_and_a_copy_is_kept(
     assert path.stat().st_mode & 0o777 == 0o600
     assert (tmp_path / "ibready-interfaces.conf").read_text() == "ib0\n"
     build = (tmp_path / "beegfs-client-autobuild.conf").read_text()
-    assert build == (
-        "# notes\nbuildArgs=-j8 OFED_INCLUDE_PATH=/usr/src/ofa_kernel/default/include\n"
-    )
+    assert build == ("# notes\nbuildArgs=-j8 OFED_INCLUDE_PATH=/usr/src/ofa_kernel/default/include\n")
     assert "rebuild" in result["msg"]
     assert any("~" in one.name for one in tmp_path.iterdir())
     again = run_module(beegfs_conf.main, **args)
@@ -190,12 +182,8 @@ def test_a_host_without_a_client_is_left_alone(tmp_path: Path, run_module: Run) 
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "args", [{"interfaces": ["ib0 eth0 and more"]}, {"settings": {"connUseRDMA": "a\nb"}}]
-)
-def test_what_fits_on_no_line_is_refused(
-    tmp_path: Path, run_module: Run, args: dict[str, Any]
-) -> None:
+@pytest.mark.parametrize("args", [{"interfaces": ["ib0 eth0 and more"]}, {"settings": {"connUseRDMA": "a\nb"}}])
+def test_what_fits_on_no_line_is_refused(tmp_path: Path, run_module: Run, args: dict[str, Any]) -> None:
     path = client(tmp_path)
     result = run_module(beegfs_conf.main, directory=str(tmp_path), **args)
     assert result["failed"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._smoke import job
+from ansible_collections.ibready.cluster.plugins.module_utils._between.smoke import job
 from ansible_collections.ibready.cluster.plugins.modules import mpi_smoke
 
 RunModule = Callable[..., dict[str, Any]]
@@ -22,17 +22,13 @@ RunModule = Callable[..., dict[str, Any]]
         ({"state": "finished", "ranks": 2}, "hosts"),
     ],
 )
-def test_a_state_without_what_it_needs_is_refused(
-    run_module: RunModule, given: dict[str, Any], missing: str
-) -> None:
+def test_a_state_without_what_it_needs_is_refused(run_module: RunModule, given: dict[str, Any], missing: str) -> None:
     result = run_module(mpi_smoke.main, **given)
     assert result["failed"] is True
     assert result["msg"].endswith(f"all of the following are missing: {missing}")
 
 
-def test_another_job_is_told_from_other_failures(
-    run_module: RunModule, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_job_is_told_from_other_failures(run_module: RunModule, monkeypatch: pytest.MonkeyPatch) -> None:
     # The playbooks tidy up after the one, and leave the other alone.
     monkeypatch.setattr(job, "_user", lambda name: None)
     monkeypatch.setattr(job, "mpirun_folder", lambda: "/usr/bin")

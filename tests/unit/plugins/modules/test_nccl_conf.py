@@ -206,9 +206,7 @@ def test_what_is_no_nccl_conf_is_refused(host: Host) -> None:
     assert host.path.read_text() == f"{BEGIN}\nNCCL_ALGO=Ring\n"
 
 
-def test_a_write_that_fails_leaves_the_file_as_it_was(
-    host: Host, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_write_that_fails_leaves_the_file_as_it_was(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(src: str, dst: str) -> None:
         raise OSError(28, "No space left on device")
 

@@ -100,19 +100,17 @@ def test_it_builds_what_the_next_kernel_lacks_and_once(run_module: Run, host: Ho
 
 def test_check_mode_tells_and_builds_nothing(run_module: Run, host: Host) -> None:
     host.headers(NEW)
-    told = run_module(next_kernel.main, check=True, root=str(host.root))
-    assert (told["changed"], told["built"]) == (True, [f"vend/1.0 for {NEW}"])
-    assert (told["refused"], [one["kind"] for one in told["missing"]]) == ([], ["unbuilt"])
+    reported = run_module(next_kernel.main, check=True, root=str(host.root))
+    assert (reported["changed"], reported["built"]) == (True, [f"vend/1.0 for {NEW}"])
+    assert (reported["refused"], [one["kind"] for one in reported["missing"]]) == ([], ["unbuilt"])
     assert host.asked() == []
 
 
-def test_only_looking_fails_nothing_and_says_what_would_be_lost(
-    run_module: Run, host: Host
-) -> None:
+def test_only_looking_fails_nothing_and_says_what_would_be_lost(run_module: Run, host: Host) -> None:
     host.headers(NEW)
-    told = run_module(next_kernel.main, root=str(host.root), build=False)
-    assert (told["changed"], told["built"], host.asked()) == (False, [], [])
-    assert f"DKMS has not built vend/1.0 for {NEW}" in told["refused"][0]
+    reported = run_module(next_kernel.main, root=str(host.root), build=False)
+    assert (reported["changed"], reported["built"], host.asked()) == (False, [], [])
+    assert f"DKMS has not built vend/1.0 for {NEW}" in reported["refused"][0]
 
 
 def test_without_headers_it_fails_and_names_their_package(run_module: Run, host: Host) -> None:
@@ -129,9 +127,7 @@ def test_a_build_that_fails_is_told_with_the_end_of_its_log(run_module: Run, hos
     host.headers(NEW)
     host.put("etc/ibready-sandbox/fail-dkms", "vend\n")
     failed = run_module(next_kernel.main, root=str(host.root))
-    assert (
-        f"DKMS could not build vend/1.0 for {NEW} (status 10); the last lines of" in failed["msg"]
-    )
+    assert f"DKMS could not build vend/1.0 for {NEW} (status 10); the last lines of" in failed["msg"]
     assert "make.log: DKMS make.log for vend/1.0" in failed["msg"]
     assert "asks for this failure" in failed["msg"]
     assert (failed["built"], failed["changed"]) == ([], False)
@@ -196,17 +192,15 @@ def test_an_initramfs_that_could_not_be_made_is_made_by_the_next_run(
     assert (again["changed"], again["initramfs"]) == (False, [])
 
 
-def test_a_container_boots_no_kernel(
-    run_module: Run, host: Host, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_container_boots_no_kernel(run_module: Run, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(next_kernel.kind, "container", lambda _evidence: "podman")
-    told = run_module(next_kernel.main, root=str(host.root))
-    assert (told["kernels"], told["changed"], told["refused"]) == ([], False, [])
+    reported = run_module(next_kernel.main, root=str(host.root))
+    assert (reported["kernels"], reported["changed"], reported["refused"]) == ([], False, [])
 
 
 def test_what_cannot_be_told_stops_the_host(run_module: Run, host: Host) -> None:
     host.program("dkms", "#!/bin/sh\necho 'Error! no tree' >&2\nexit 3\n")
     failed = run_module(next_kernel.main, root=str(host.root))
     assert "It cannot be told: dkms_status ended with status 3" in failed["msg"]
-    told = run_module(next_kernel.main, root=str(host.root), build=False)
-    assert told["unknown"]
+    reported = run_module(next_kernel.main, root=str(host.root), build=False)
+    assert reported["unknown"]

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.action import node_program as action
-from ansible_collections.ibready.cluster.plugins.module_utils import _pack
+from ansible_collections.ibready.cluster.plugins.module_utils._agent import pack
 from ansible_collections.ibready.cluster.plugins.modules import node_program, slurm_health_conf
 
 Module = Callable[..., dict[str, Any]]
@@ -31,9 +31,7 @@ def placed(tmp_path: Path) -> dict[str, str]:
     return {"placed": str(tmp_path / "sources.zip")}
 
 
-def test_it_comes_once_runs_and_is_mended(
-    run_module: Module, given: dict[str, str], tmp_path: Path
-) -> None:
+def test_it_comes_once_runs_and_is_mended(run_module: Module, given: dict[str, str], tmp_path: Path) -> None:
     asked = run_module(node_program.main, check=True, **given)
     assert (asked["changed"], asked["stale"]) == (True, "it is not there")
     assert not os.path.exists(given["path"])
@@ -41,9 +39,7 @@ def test_it_comes_once_runs_and_is_mended(
     assert made["changed"]
     sums = Path(f"{given['path']}.sha256").read_text()
     assert sums == f"{made['sha256']}  ibready.pyz\n"
-    done = subprocess.run(
-        [given["path"], "explain", "ib.port.state"], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([given["path"], "explain", "ib.port.state"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("## ib.port.state")
     assert Path(given["path"]).read_bytes().startswith(f"#!{sys.executable}\n".encode())
     again = run_module(node_program.main, **given)
@@ -64,9 +60,9 @@ def test_what_came_damaged_is_refused_and_what_was_there_stays(
 ) -> None:
     run_module(node_program.main, **given, **placed(tmp_path))
     before = Path(given["path"]).read_bytes()
-    files = _pack.sources(str(action._SOURCES))
-    files[f"{_pack.PACKAGE}/_version.py"] = b"VERSION = 'another'\n"
-    data = _pack.program(files, compiled=False) if damage is None else damage
+    files = pack.sources(str(action._SOURCES))
+    files[f"{pack.PACKAGE}/_ground/version.py"] = b"VERSION = 'another'\n"
+    data = pack.program(files, compiled=False) if damage is None else damage
     (tmp_path / "sources.zip").write_bytes(data)
     Path(f"{given['path']}.sha256").unlink()
     failed = run_module(node_program.main, **given, **placed(tmp_path))

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _state
+from ansible_collections.ibready.cluster.plugins.module_utils._act.opensm import apply, ask
 from ansible_collections.ibready.cluster.plugins.module_utils._data import opensm as data
-from ansible_collections.ibready.cluster.plugins.module_utils._opensm import apply, ask
+from ansible_collections.ibready.cluster.plugins.module_utils._ground import state as _state
 from ansible_collections.ibready.cluster.plugins.modules import opensm_instances, opensm_look
 
 Run = Callable[..., dict[str, Any]]
@@ -64,6 +64,9 @@ elif tool == "opensm":
     pathlib.Path(argv[1]).write_text("guid 0x0\\n# How often\\nsweep_interval 10\\nqos FALSE\\n")
 elif tool == "systemctl":
     if argv[0] == "is-active":
+        if world.get("no bus"):
+            sys.exit("Failed to connect to bus")
+        print("active" if "7" in sms else "inactive")
         sys.exit(0 if "7" in sms else 3)
     if argv[0] == "restart" and not world["broken"]:
         master = any(one[0] == 3 for lid, one in sms.items() if lid != "7")
@@ -124,7 +127,7 @@ def host(tmp_path: Path, run_module: Run, monkeypatch: pytest.MonkeyPatch) -> Ho
         path.write_text(TOOL.format(home=str(tmp_path), guid=GUID))
         path.chmod(0o755)
     monkeypatch.setattr(
-        "ansible_collections.ibready.cluster.plugins.module_utils._command._search_path",
+        "ansible_collections.ibready.cluster.plugins.module_utils._ground.command._search_path",
         lambda: f"{tmp_path}/bin",
     )
     for name, where in {
@@ -138,6 +141,23 @@ def host(tmp_path: Path, run_module: Run, monkeypatch: pytest.MonkeyPatch) -> Ho
     monkeypatch.setattr(apply, "_PAUSE", 0.05)
     monkeypatch.setattr(ask, "others", lambda: [])
     return Host(tmp_path, run_module)
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        {"host": "b", "fabrics": "x"},
+        {"host": "b", "fabrics": {"fabric": 5}},
+        {"host": "b", "fabrics": {"fabric": {"guid": OTHER}}},
+        {"host": "b", "fabrics": {"fabric": {"guid": "x", "lid": 9}}},
+        {"host": "b", "fabrics": {"fabric": {"guid": OTHER, "lid": "x"}}},
+        {"host": ["b"], "fabrics": {"fabric": {"guid": OTHER, "lid": 9}}},
+        {},
+    ],
+)
+def test_what_another_host_cannot_have_seen_counts_as_not_told(nonsense: dict[str, Any]) -> None:
+    mine = seen("a", GUID, 7)
+    assert ask.told([nonsense, mine]) == [mine]
 
 
 def test_the_first_host_becomes_the_master(host: Host) -> None:
@@ -163,9 +183,7 @@ def test_the_second_stands_by(host: Host) -> None:
 
 
 def test_check_mode_changes_nothing(host: Host) -> None:
-    result = host._run(
-        opensm_instances.main, check=True, host="a", hosts=["a", "b"], seen=[seen("a", GUID, 7)]
-    )
+    result = host._run(opensm_instances.main, check=True, host="a", hosts=["a", "b"], seen=[seen("a", GUID, 7)])
     assert result["acts"] == {"fabric": "started"}
     assert any("sm_priority 14" in one["after"] for one in result["diff"])
     assert not host.conf.exists()
@@ -193,18 +211,13 @@ def test_partitions_are_reloaded_and_routing_is_not(host: Host) -> None:
 
     given = {"partitions": listed, "routing_engine": "ftree"}
     refused = host.apply(**given)
-    assert (
-        "its only subnet manager runs here and has to be restarted for routing_engine"
-        in (refused["msg"])
-    )
+    assert "its only subnet manager runs here and has to be restarted for routing_engine" in (refused["msg"])
     assert "routing_engine minhop" in host.conf.read_text()
     assert host.calls("systemctl re") == []
     # Another one that stands by may take over meanwhile.
     assert host.apply(**given, seen=both)["acts"] == {"fabric": "restart"}
     assert "routing_engine ftree" in host.conf.read_text()
-    assert host.apply(**{**given, "routing_engine": "updn"}, restart_ok=True)["acts"] == {
-        "fabric": "restart"
-    }
+    assert host.apply(**{**given, "routing_engine": "updn"}, restart_ok=True)["acts"] == {"fabric": "restart"}
 
 
 def test_a_file_that_opensm_does_not_take_goes_back(host: Host) -> None:
@@ -232,9 +245,7 @@ def test_one_that_does_not_come_up_is_taken_away_again(host: Host) -> None:
     assert host.calls("disable") == ["systemctl disable --now ibready-opensm@fabric.service"]
 
 
-def test_files_go_back_where_one_cannot_be_written(
-    host: Host, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_go_back_where_one_cannot_be_written(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     host.apply()
     before = {path.name: path.read_text() for path in (host.home / "opensm").iterdir()}
     write = _state.write
@@ -304,9 +315,7 @@ def test_a_host_that_left_the_list_runs_none(host: Host) -> None:
         ({"fabrics": [{"name": "x", "port": "mlx5_9/1"}]}, "no InfiniBand port mlx5_9/1"),
     ],
 )
-def test_nonsense_is_refused_before_anything_changes(
-    host: Host, args: dict[str, Any], said: str
-) -> None:
+def test_nonsense_is_refused_before_anything_changes(host: Host, args: dict[str, Any], said: str) -> None:
     assert said in host.apply(**args)["msg"]
     assert host.sms() == {}
     assert not (host.home / "unit").exists()
@@ -317,9 +326,7 @@ def test_a_port_without_a_link_is_refused(host: Host) -> None:
     assert "mlx5_0/1 is Polling" in host.apply()["msg"]
 
 
-def test_an_opensm_of_somebody_elses_is_left_alone(
-    host: Host, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_opensm_of_somebody_elses_is_left_alone(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ask, "others", lambda: ["opensm.service (process 12)"])
     assert "not as an instance of ibready: opensm.service" in host.apply()["msg"]
     assert not host.conf.exists()

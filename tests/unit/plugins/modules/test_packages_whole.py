@@ -12,9 +12,7 @@ from ansible_collections.ibready.cluster.plugins.modules import packages_whole
 from tests.unit.apt_world import CAN_RUN, AptWorld, Deb, DebRepository, Signer
 
 Run = Callable[..., dict[str, Any]]
-pytestmark = pytest.mark.skipif(
-    not CAN_RUN or os.geteuid() != 0, reason="needs root, apt, dpkg-deb and gpg"
-)
+pytestmark = pytest.mark.skipif(not CAN_RUN or os.geteuid() != 0, reason="needs root, apt, dpkg-deb and gpg")
 HALF = "library is not installed to the end"
 
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._between import lease as _lease
+from ansible_collections.ibready.cluster.plugins.module_utils._between.rdma import node
 from ansible_collections.ibready.cluster.plugins.module_utils._data import rdma_tests as data
-from ansible_collections.ibready.cluster.plugins.module_utils._rdma import node
 from ansible_collections.ibready.cluster.plugins.modules import rdma_data
 from tests.unit import rdma_world
 from tests.unit.rdma_world import World
@@ -50,11 +51,11 @@ def ends(*places: str, tests: tuple[str, ...] = data.TESTS) -> list[dict[str, An
     ]
 
 
-def serve(run: Run, wanted: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+def serve(run: Run, wanted: list[dict[str, Any]], /, **more: Any) -> dict[str, Any]:
     return run(rdma_data.main, state="serving", ends=wanted, lease=60, **more)
 
 
-def ask(run: Run, wanted: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+def ask(run: Run, wanted: list[dict[str, Any]], /, **more: Any) -> dict[str, Any]:
     questions = [{**one, "to": "127.0.0.1"} for one in wanted]
     # Both ends are on this host here: the client leaves the servers alone until it is through.
     with pytest.MonkeyPatch.context() as patch:
@@ -69,10 +70,10 @@ def states(answers: list[dict[str, Any]]) -> dict[str, str]:
 def test_data_moves_and_nothing_is_left(world: World, run_module: Run) -> None:
     wanted = ends()
     assert serve(run_module, wanted)["gone"] == []
-    told = ask(run_module, wanted)
-    assert set(states(told["answers"]).values()) == {data.MOVED}
-    assert [one["test"] for one in told["answers"]] == list(data.TESTS)
-    assert told["inside"]["host"]["memlock"]
+    reported = ask(run_module, wanted)
+    assert set(states(reported["answers"]).values()) == {data.MOVED}
+    assert [one["test"] for one in reported["answers"]] == list(data.TESTS)
+    assert reported["inside"]["host"]["memlock"]
     stopped = run_module(rdma_data.main, state="stopped")
     assert [one["test"] for one in stopped["served"]] == list(data.TESTS)
     assert {one["said"] for one in stopped["served"]} == {""}
@@ -80,6 +81,33 @@ def test_data_moves_and_nothing_is_left(world: World, run_module: Run) -> None:
     assert not (world.folder / "run").exists()
     again = run_module(rdma_data.main, state="stopped")
     assert (again["changed"], again["units"], again["served"]) == (False, [], [])
+
+
+def test_a_second_run_leaves_the_first_ones_servers_and_says_whose_they_are(
+    world: World, run_module: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_lease, "DATA", str(tmp_path / "lease/data.json"))
+    theirs = {"run": "3 4 there", "who": "eve@other", "what": "site.yml"}
+    ours = {"run": "1 2 here", "who": "ops@ctl", "what": "verify.yml"}
+    wanted = ends()
+    assert serve(run_module, wanted, **theirs)["gone"] == []
+    started = world.told("started")
+    refused = serve(run_module, wanted, **ours)
+    asked = run_module(rdma_data.main, state="asked", questions=[{**one, "to": "n2"} for one in wanted], **ours)
+    for reported in (*refused["gone"], *asked["answers"]):
+        assert reported["state"] == data.UNTESTED
+        assert reported["said"].startswith("another run is at work here: site.yml by eve@other since")
+    assert len(refused["gone"]) == len(asked["answers"]) == len(wanted)
+    assert refused["holder"]["run"] == asked["holder"]["run"] == theirs["run"]
+    stopped = run_module(rdma_data.main, state="stopped", **ours)
+    assert (stopped["changed"], stopped["served"]) == (False, [])
+    assert world.told("started") == started
+    # The first run gets its data all the same.
+    moved = ask(run_module, wanted, **theirs)
+    assert set(states(moved["answers"]).values()) == {data.MOVED}
+    assert run_module(rdma_data.main, state="stopped", **theirs)["served"]
+    assert "holder" not in serve(run_module, [], **ours)
+    run_module(rdma_data.main, state="stopped", **ours)
 
 
 def test_every_program_has_a_limit_and_its_words(world: World, run_module: Run) -> None:
@@ -96,9 +124,9 @@ def test_every_program_has_a_limit_and_its_words(world: World, run_module: Run) 
 def test_in_containers_as_root_and_as_another_user(world: World, run_module: Run) -> None:
     wanted = ends(data.ROOT, data.USER)
     assert serve(run_module, wanted)["gone"] == []
-    told = ask(run_module, wanted)
-    assert set(states(told["answers"]).values()) == {data.MOVED}
-    assert set(told["inside"]) == {"root", "user"}
+    reported = ask(run_module, wanted)
+    assert set(states(reported["answers"]).values()) == {data.MOVED}
+    assert set(reported["inside"]) == {"root", "user"}
     stopped = run_module(rdma_data.main, state="stopped")
     assert len(stopped["served"]) == 8
     said = world.told("docker")
@@ -115,9 +143,9 @@ def test_what_a_user_of_a_container_may_not_do_is_told(world: World, run_module:
     world.fault("ibv_rc_pingpong", "user-client", "Couldn't register MR")
     wanted = ends(data.ROOT, data.USER, tests=(data.VERBS,))
     serve(run_module, wanted)
-    told = ask(run_module, wanted)
-    assert states(told["answers"]) == {"root verbs": data.MOVED, "user verbs": data.FAILED}
-    assert told["answers"][1]["kind"] == data.MEMLOCK
+    reported = ask(run_module, wanted)
+    assert states(reported["answers"]) == {"root verbs": data.MOVED, "user verbs": data.FAILED}
+    assert reported["answers"][1]["kind"] == data.MEMLOCK
 
 
 def test_a_server_that_is_gone_is_told_before_anybody_asks(world: World, run_module: Run) -> None:
@@ -128,9 +156,34 @@ def test_a_server_that_is_gone_is_told_before_anybody_asks(world: World, run_mod
     assert not result.get("failed")
     (gone,) = result["gone"]
     assert (gone["state"], gone["kind"]) == (data.FAILED, data.MEMLOCK)
-    told = ask(run_module, wanted, gone=[gone])
-    assert states(told["answers"]) == {"host verbs": data.FAILED, "host latency": data.MOVED}
-    assert told["answers"][0]["at"] == "server"
+    reported = ask(run_module, wanted, gone=[gone])
+    assert states(reported["answers"]) == {"host verbs": data.FAILED, "host latency": data.MOVED}
+    assert reported["answers"][0]["at"] == "server"
+
+
+@pytest.mark.parametrize(
+    "gone",
+    [
+        "gone",
+        {"tcp_port": 1},
+        7,
+        [None],
+        [[]],
+        [{"tcp_port": []}],
+        [{"tcp_port": ..., "state": "moved", "kind": "", "said": ""}],
+        [{"tcp_port": ..., "state": "failed", "kind": [], "said": ""}],
+        [{"tcp_port": ..., "state": "failed"}],
+    ],
+)
+def test_another_host_s_nonsense_stops_nobody_and_proves_nothing(gone: Any, world: World, run_module: Run) -> None:
+    world.fault("ibv_rc_pingpong", "client", "Failed status 12")
+    wanted = ends(tests=(data.VERBS, data.LATENCY))
+    serve(run_module, wanted)
+    for one in gone if isinstance(gone, list) else []:
+        if isinstance(one, dict) and one["tcp_port"] is ...:
+            one["tcp_port"] = wanted[0]["tcp_port"]
+    reported = ask(run_module, wanted, gone=gone)
+    assert states(reported["answers"]) == {"host verbs": data.FAILED, "host latency": data.MOVED}
 
 
 def test_both_ends_words_are_kept(world: World, run_module: Run) -> None:
@@ -142,16 +195,14 @@ def test_both_ends_words_are_kept(world: World, run_module: Run) -> None:
     assert run_module(rdma_data.main, state="stopped")["served"][0]["rc"] is None
 
 
-def test_a_program_that_hangs_is_ended(
-    world: World, run_module: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_that_hangs_is_ended(world: World, run_module: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(data.LIMITS, data.CM, 1)
     world.fault("rping", "client", "hang")
     wanted = ends(tests=(data.CM, data.VERBS))
     serve(run_module, wanted)
-    told = ask(run_module, wanted)
-    assert states(told["answers"]) == {"host cm": data.FAILED, "host verbs": data.MOVED}
-    assert told["answers"][0]["kind"] == data.LOST
+    reported = ask(run_module, wanted)
+    assert states(reported["answers"]) == {"host cm": data.FAILED, "host verbs": data.MOVED}
+    assert reported["answers"][0]["kind"] == data.LOST
 
 
 def test_where_two_tests_wait_in_vain_the_others_of_the_rail_are_left(
@@ -163,20 +214,18 @@ def test_where_two_tests_wait_in_vain_the_others_of_the_rail_are_left(
     wanted = ends()
     other = [{**one, "rail": "rxe1/1"} for one in ends(tests=(data.BANDWIDTH,))]
     serve(run_module, [*wanted, *other])
-    told = ask(run_module, [*wanted, *other])["answers"]
-    assert [(one["rail"], one["test"], one["state"]) for one in told] == [
+    reported = ask(run_module, [*wanted, *other])["answers"]
+    assert [(one["rail"], one["test"], one["state"]) for one in reported] == [
         ("rxe0/1", data.VERBS, data.FAILED),
         ("rxe0/1", data.LATENCY, data.FAILED),
         ("rxe0/1", data.BANDWIDTH, data.UNTESTED),
         ("rxe0/1", data.CM, data.UNTESTED),
         ("rxe1/1", data.BANDWIDTH, data.MOVED),
     ]
-    assert "two tests before it waited in vain" in told[2]["said"]
+    assert "two tests before it waited in vain" in reported[2]["said"]
 
 
-def test_a_server_to_which_nobody_came_is_told(
-    world: World, run_module: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_to_which_nobody_came_is_told(world: World, run_module: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(data.LIMITS, data.VERBS, 1)
     world.fault("ibv_rc_pingpong", "client", "hang")
     wanted = ends(tests=(data.VERBS, data.LATENCY))
@@ -197,15 +246,15 @@ def test_a_missing_program_is_untested_with_its_package(
     wanted = ends(tests=(data.CM, data.VERBS))
     gone = serve(run_module, wanted)["gone"]
     assert [one["kind"] for one in gone] == ["missing"]
-    told = ask(run_module, wanted, gone=gone)
-    assert states(told["answers"]) == {"host cm": data.UNTESTED, "host verbs": data.MOVED}
-    assert "rdmacm-utils" in told["answers"][0]["said"]
+    reported = ask(run_module, wanted, gone=gone)
+    assert states(reported["answers"]) == {"host cm": data.UNTESTED, "host verbs": data.MOVED}
+    assert "rdmacm-utils" in reported["answers"][0]["said"]
 
 
 def test_nobody_waits(world: World, run_module: Run) -> None:
-    told = ask(run_module, ends(tests=(data.VERBS,)))
-    assert told["answers"][0]["state"] == data.UNTESTED
-    assert told["answers"][0]["kind"] == data.NO_SERVER
+    reported = ask(run_module, ends(tests=(data.VERBS,)))
+    assert reported["answers"][0]["state"] == data.UNTESTED
+    assert reported["answers"][0]["kind"] == data.NO_SERVER
 
 
 def test_without_an_engine_containers_are_untested(world: World, run_module: Run) -> None:
@@ -228,20 +277,18 @@ def test_without_an_engine_containers_are_untested(world: World, run_module: Run
         ({"rail": "a\tb"}, "no name"),
     ],
 )
-def test_foreign_words_get_into_no_command(
-    world: World, run_module: Run, bent: dict[str, Any], said: str
-) -> None:
+def test_foreign_words_get_into_no_command(world: World, run_module: Run, bent: dict[str, Any], said: str) -> None:
     (one,) = ends(tests=(data.VERBS,))
-    told = serve(run_module, [{**one, **bent}])
-    assert told["failed"] is True
-    assert said in told["msg"]
+    reported = serve(run_module, [{**one, **bent}])
+    assert reported["failed"] is True
+    assert said in reported["msg"]
     assert world.told("started") == ""
 
 
 def test_an_address_that_is_none_gets_into_no_command(world: World, run_module: Run) -> None:
     (one,) = ends(tests=(data.VERBS,))
-    told = run_module(rdma_data.main, state="asked", questions=[{**one, "to": "-R"}])
-    assert "no address of a host" in told["msg"]
+    reported = run_module(rdma_data.main, state="asked", questions=[{**one, "to": "-R"}])
+    assert "no address of a host" in reported["msg"]
 
 
 def test_check_mode_does_nothing(world: World, run_module: Run) -> None:
@@ -252,5 +299,5 @@ def test_check_mode_does_nothing(world: World, run_module: Run) -> None:
 
 
 def test_a_lease_has_bounds(world: World, run_module: Run) -> None:
-    told = run_module(rdma_data.main, state="serving", ends=[], lease=0)
-    assert "lease must be from 1" in told["msg"]
+    reported = run_module(rdma_data.main, state="serving", ends=[], lease=0)
+    assert "lease must be from 1" in reported["msg"]

@@ -32,10 +32,10 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_counts_is_a_reason_and_the_rest_is_a_hint(root: Path, run_module: Run) -> None:
-    told = run_module(reboot_state.main, root=str(root))
-    assert (told["needed"], told["changed"], told["ports"]) == (True, False, ["mlx5_0/1"])
-    assert told["why"] == "iommu=pt is not yet on the kernel's command line"
-    assert (told["hints"], told["reload"]) == (
+    reported = run_module(reboot_state.main, root=str(root))
+    assert (reported["needed"], reported["changed"], reported["ports"]) == (True, False, ["mlx5_0/1"])
+    assert reported["why"] == "iommu=pt is not yet on the kernel's command line"
+    assert (reported["hints"], reported["reload"]) == (
         ["asked for by packages that do not say their name"],
         [],
     )
@@ -55,5 +55,5 @@ def test_what_a_reboot_took_away_is_told(root: Path, run_module: Run) -> None:
     again = run_module(reboot_state.main, root=str(root), before=before)
     assert again["lost"] == []
     more = {**before, "devices": ["mlx5_0", "rxe0"]}
-    told = run_module(reboot_state.main, root=str(root), before=more)
-    assert told["lost"] == ["RDMA device rxe0 was there before, and is not"]
+    reported = run_module(reboot_state.main, root=str(root), before=more)
+    assert reported["lost"] == ["RDMA device rxe0 was there before, and is not"]

@@ -18,5 +18,5 @@ TAKEN = {"failed", "unreachable", "exception", "results", "ansible_facts"}
 def test_no_name_is_ansibles_own(path: Path) -> None:
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "RETURN":
-            told = yaml.safe_load(ast.literal_eval(node.value)) or {}
-            assert not TAKEN & set(told)
+            reported = yaml.safe_load(ast.literal_eval(node.value)) or {}
+            assert not TAKEN & set(reported)

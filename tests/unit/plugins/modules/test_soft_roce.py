@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._soft_roce import keep, program
+from ansible_collections.ibready.cluster.plugins.module_utils._act.soft_roce import persist, program
 from ansible_collections.ibready.cluster.plugins.modules import soft_roce
 
 Run = Callable[..., dict[str, Any]]
@@ -59,9 +59,7 @@ class Box:
             self.put(f"sys/class/net/{netdev}/type", kind)
         self.put("proc/sys/kernel/osrelease", KERNEL)
         self.put("etc/os-release", 'NAME="Ubuntu"\nID=ubuntu')
-        self.put(
-            f"lib/modules/{KERNEL}/modules.dep", "kernel/drivers/infiniband/sw/rxe/rdma_rxe.ko.zst:"
-        )
+        self.put(f"lib/modules/{KERNEL}/modules.dep", "kernel/drivers/infiniband/sw/rxe/rdma_rxe.ko.zst:")
         self.put("queues", "[]")
         (root / "sys/class/infiniband").mkdir(parents=True)
 
@@ -77,9 +75,7 @@ class Box:
             self.put(f"sys/class/infiniband/{name}/parent", netdev)
 
     def keep(self, *links: dict[str, str], check: bool = False, **more: Any) -> dict[str, Any]:
-        return self._run(
-            soft_roce.main, check=check, links=list(links), root=str(self.root), **more
-        )
+        return self._run(soft_roce.main, check=check, links=list(links), root=str(self.root), **more)
 
     def calls(self) -> list[str]:
         path = self.root / "calls"
@@ -99,11 +95,9 @@ class Box:
 
     def boot(self, netdev: str) -> subprocess.CompletedProcess[str]:
         """Run the installed program as the unit does; it knows no other root than /."""
-        text = (self.root / keep.PROGRAM.lstrip("/")).read_text()
+        text = (self.root / persist.PROGRAM.lstrip("/")).read_text()
         text = text.replace('root: str = "/"', f"root: str = {str(self.root)!r}")
-        return subprocess.run(
-            [sys.executable, "-I", "-c", text, "add", netdev], capture_output=True, text=True
-        )
+        return subprocess.run([sys.executable, "-I", "-c", text, "add", netdev], capture_output=True, text=True)
 
 
 @pytest.fixture
@@ -124,7 +118,7 @@ def test_a_device_is_added_and_kept(box: Box) -> None:
     assert box.calls() == ["link add rxe0 type rxe netdev eth0"]
     for folder in ("sys-subsystem-net-devices-eth0.device.wants", "multi-user.target.wants"):
         link = box.root / "etc/systemd/system" / folder / "ibready-soft-roce@eth0.service"
-        assert str(link.readlink()) == keep.UNIT
+        assert str(link.readlink()) == persist.UNIT
     assert json.loads(box.files()["etc/ibready/soft-roce.json"]) == {"links": {"rxe0": "eth0"}}
 
 
@@ -138,9 +132,9 @@ def test_the_second_time_nothing_changes(box: Box) -> None:
 
 def test_check_mode_tells_all_and_changes_nothing(box: Box) -> None:
     before = box.files()
-    told = box.keep(ONE, check=True)
-    assert told["changed"]
-    assert (told["added"], len(told["files"])) == (["rxe0"], 5)
+    reported = box.keep(ONE, check=True)
+    assert reported["changed"]
+    assert (reported["added"], len(reported["files"])) == (["rxe0"], 5)
     assert (box.files(), box.devices(), box.calls()) == (before, {}, [])
 
 
@@ -152,8 +146,8 @@ def test_after_a_boot_the_unit_brings_it_back(box: Box) -> None:
     assert done.stdout == "rxe0 on eth0: added (rdma_rxe, RDMA in software), port 1 is ACTIVE\n"
     assert "was there" in box.boot("eth0").stdout
     assert "no soft RoCE is asked for on eth1" in box.boot("eth1").stdout
-    unit = (box.root / keep.UNIT.lstrip("/")).read_text()
-    assert f"ExecStart={sys.executable} {keep.PROGRAM} add %I" in unit
+    unit = (box.root / persist.UNIT.lstrip("/")).read_text()
+    assert f"ExecStart={sys.executable} {persist.PROGRAM} add %I" in unit
 
 
 def test_a_boot_that_fails_says_why(box: Box) -> None:
@@ -202,33 +196,21 @@ def test_another_name_takes_the_interface_of_one_of_ours(box: Box) -> None:
 @pytest.mark.parametrize(
     ("links", "words"),
     [
-        pytest.param(
-            [{"name": "rxe0", "netdev": "eth7"}], "has no interface eth7; it has eth0", id="netdev"
-        ),
-        pytest.param(
-            [{"name": "rxe0", "netdev": "ib0"}], "no Ethernet interface (type 32)", id="ipoib"
-        ),
-        pytest.param(
-            [{"name": "mlx5_0", "netdev": "eth0"}], "another RDMA device", id="an HCA's name"
-        ),
+        pytest.param([{"name": "rxe0", "netdev": "eth7"}], "has no interface eth7; it has eth0", id="netdev"),
+        pytest.param([{"name": "rxe0", "netdev": "ib0"}], "no Ethernet interface (type 32)", id="ipoib"),
+        pytest.param([{"name": "mlx5_0", "netdev": "eth0"}], "another RDMA device", id="an HCA's name"),
         pytest.param(
             [{"name": "old0", "netdev": "eth0"}],
             "soft RoCE on eth1 of this host, which ibready did not",
             id="name",
         ),
-        pytest.param(
-            [{"name": "rxe0", "netdev": "eth1"}], "eth1 has the soft RoCE device old0", id="taken"
-        ),
+        pytest.param([{"name": "rxe0", "netdev": "eth1"}], "eth1 has the soft RoCE device old0", id="taken"),
         pytest.param([{"name": "rxe0"}], "say {name: rxe0, netdev: eth0}", id="half"),
         pytest.param([{**ONE, "mtu": 9000}], "say {name: rxe0, netdev: eth0}", id="a key too many"),
         pytest.param([{"name": "rxe 0", "netdev": "eth0"}], "no name of a device", id="a blank"),
-        pytest.param(
-            [{"name": "rxe0", "netdev": "../x"}], "no name of a network interface", id="a path"
-        ),
+        pytest.param([{"name": "rxe0", "netdev": "../x"}], "no name of a network interface", id="a path"),
         pytest.param([ONE, {"name": "rxe0", "netdev": "eth1"}], "rxe0 is named twice", id="twice"),
-        pytest.param(
-            [ONE, {"name": "rxe1", "netdev": "eth0"}], "eth0 has rxe0 already", id="two on one"
-        ),
+        pytest.param([ONE, {"name": "rxe1", "netdev": "eth0"}], "eth0 has rxe0 already", id="two on one"),
     ],
 )
 def test_bad_input_is_refused_before_anything_changes(
@@ -237,10 +219,10 @@ def test_bad_input_is_refused_before_anything_changes(
     box.add("mlx5_0")
     box.add("old0", "eth1")
     before = box.files()
-    told = box.keep(*links, check=check)
-    assert told.get("failed"), told
-    assert words in told["msg"]
-    assert "Next: " in told["msg"] or "no name of a network" in words
+    reported = box.keep(*links, check=check)
+    assert reported.get("failed"), reported
+    assert words in reported["msg"]
+    assert "Next: " in reported["msg"] or "no name of a network" in words
     assert (box.files(), box.calls()) == (before, [])
 
 
@@ -255,8 +237,8 @@ def test_bad_input_is_refused_before_anything_changes(
 def test_a_kernel_without_the_module_names_the_package(box: Box, system: str, package: str) -> None:
     box.put("etc/os-release", system)
     box.put(f"lib/modules/{KERNEL}/modules.dep", "kernel/net/8021q/8021q.ko.zst:")
-    told = box.keep(ONE)
-    assert f"kernel {KERNEL} has no module rdma_rxe. Next: install {package}" in told["msg"]
+    reported = box.keep(ONE)
+    assert f"kernel {KERNEL} has no module rdma_rxe. Next: install {package}" in reported["msg"]
     assert not box.keep(ONE, check=True, kernel_comes=True).get("failed")
     box.put(f"lib/modules/{KERNEL}/modules.builtin", "kernel/drivers/infiniband/sw/rxe/rdma_rxe.ko")
     assert box.keep(ONE)["changed"]
@@ -277,9 +259,9 @@ def test_a_device_that_a_process_has_open_stays(box: Box, check: bool) -> None:
     (box.root / "proc/4711/fd").mkdir()
     (box.root / "proc/4711/fd/5").symlink_to("/dev/infiniband/uverbs3")
     before = box.files()
-    told = box.keep(check=check)
-    assert "used by ib_write_bw[4711]" in told["msg"]
-    assert "drain the host" in told["msg"]
+    reported = box.keep(check=check)
+    assert "used by ib_write_bw[4711]" in reported["msg"]
+    assert "drain the host" in reported["msg"]
     assert (box.devices(), box.files()) == ({"rxe0": "eth0"}, before)
     box.put("sys/class/infiniband_verbs/uverbs3/ibdev", "mlx5_0")
     assert box.keep(check=check)["deleted"] == ["rxe0"]
@@ -298,8 +280,8 @@ def test_a_device_that_the_kernel_uses_stays(box: Box) -> None:
 def test_a_kernel_that_refuses_leaves_nothing_for_the_boot(box: Box) -> None:
     (box.root / "rdma-fails").touch()
     before = box.files()
-    told = box.keep(ONE)
-    assert "`rdma link add rxe0 type rxe netdev eth0` ended with status 1" in told["msg"]
+    reported = box.keep(ONE)
+    assert "`rdma link add rxe0 type rxe netdev eth0` ended with status 1" in reported["msg"]
     assert box.files() == before
     (box.root / "rdma-fails").unlink()
     (box.root / "rdma-lies").touch()
@@ -312,9 +294,9 @@ def test_a_device_that_cannot_move_is_back_where_it_was(box: Box) -> None:
     box.keep(ONE)
     before = box.files()
     box.put("no", "eth1")
-    told = box.keep({"name": "soft0", "netdev": "eth0"}, {"name": "rxe0", "netdev": "eth1"})
-    assert "Operation not permitted" in told["msg"]
-    assert "What was there before is there again" in told["msg"]
+    reported = box.keep({"name": "soft0", "netdev": "eth0"}, {"name": "rxe0", "netdev": "eth1"})
+    assert "Operation not permitted" in reported["msg"]
+    assert "What was there before is there again" in reported["msg"]
     assert (box.devices(), box.files()) == ({"rxe0": "eth0"}, before)
     (box.root / "no").unlink()
     assert box.keep({"name": "rxe0", "netdev": "eth1"})["changed"]
@@ -322,11 +304,11 @@ def test_a_device_that_cannot_move_is_back_where_it_was(box: Box) -> None:
 
 
 def test_a_run_that_was_cut_short_is_finished(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
-    def cut(_files: keep.Files, _root: str) -> None:
+    def cut(_files: persist.Files, _root: str) -> None:
         raise OSError(28, "No space left on device", "/etc/ibready")
 
     with monkeypatch.context() as patch:
-        patch.setattr(keep, "write", cut)
+        patch.setattr(persist, "write", cut)
         assert "No space left" in box.keep(ONE)["msg"]
     assert box.devices() == {"rxe0": "eth0"}
     assert box.keep(ONE)["changed"]
@@ -334,9 +316,7 @@ def test_a_run_that_was_cut_short_is_finished(box: Box, monkeypatch: pytest.Monk
     assert box.keep()["deleted"] == ["rxe0"]
 
 
-def test_what_tells_the_next_run_to_go_on_goes_last(
-    box: Box, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_tells_the_next_run_to_go_on_goes_last(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
     before = box.files()
     box.keep(ONE)
 
@@ -344,7 +324,7 @@ def test_what_tells_the_next_run_to_go_on_goes_last(
         raise OSError(28, "No space left on device", "/etc/systemd")
 
     with monkeypatch.context() as patch:
-        patch.setattr(keep.os, "rmdir", cut)
+        patch.setattr(persist.os, "rmdir", cut)
         assert "No space left" in box.keep()["msg"]
     assert (box.root / program.CONFIG[1:]).exists()
     assert box.keep()["changed"]
@@ -352,6 +332,6 @@ def test_what_tells_the_next_run_to_go_on_goes_last(
 
 
 def test_units_are_named_as_systemd_does() -> None:
-    assert keep.escaped("eth0") == "eth0"
-    assert keep.escaped("br-lan.5") == "br\\x2dlan.5"
-    assert keep.instance("bond0:1") == "ibready-soft-roce@bond0:1.service"
+    assert persist.escaped("eth0") == "eth0"
+    assert persist.escaped("br-lan.5") == "br\\x2dlan.5"
+    assert persist.instance("bond0:1") == "ibready-soft-roce@bond0:1.service"

@@ -10,13 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.modules.stack_bundle_copy import (
-    ARCHIVE,
-    missing,
-    place,
-    sweep,
-    unpack,
-)
+from ansible_collections.ibready.cluster.plugins.modules.stack_bundle_copy import ARCHIVE, missing, place, sweep, unpack
 
 DATA = {"c/a.deb": b"a", "c/InRelease": b"signed", "key.asc": b"key"}
 SUMS = {name: hashlib.sha256(data).hexdigest() for name, data in DATA.items()}
@@ -60,9 +54,7 @@ def test_a_file_that_came_damaged_is_named_and_not_put_in_place(came: Path, tmp_
     assert missing(str(home), SUMS) == ["c/a.deb", "key.asc"]
 
 
-def test_apt_s_own_user_reads_what_was_put_in_place_whatever_the_umask(
-    came: Path, tmp_path: Path
-) -> None:
+def test_apt_s_own_user_reads_what_was_put_in_place_whatever_the_umask(came: Path, tmp_path: Path) -> None:
     before = os.umask(0o077)
     try:
         unpack(str(came))

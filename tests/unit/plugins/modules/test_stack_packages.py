@@ -12,9 +12,7 @@ from ansible_collections.ibready.cluster.plugins.modules import stack_packages
 from tests.unit.apt_world import CAN_RUN, AptWorld, Deb, DebRepository, Signer
 
 Run = Callable[..., dict[str, Any]]
-pytestmark = pytest.mark.skipif(
-    not CAN_RUN or os.geteuid() != 0, reason="needs root, apt, dpkg-deb and gpg"
-)
+pytestmark = pytest.mark.skipif(not CAN_RUN or os.geteuid() != 0, reason="needs root, apt, dpkg-deb and gpg")
 PARTS = {
     "nccl": {
         "packages": [{"name": "libnccl2", "version": "2.28.3-1+cuda13.0"}],
@@ -38,9 +36,7 @@ def repository(tmp_path: Path) -> dict[str, Any]:
     return made.entry()
 
 
-def test_check_mode_and_the_run_say_the_same(
-    run_module: Run, world: AptWorld, repository: dict[str, Any]
-) -> None:
+def test_check_mode_and_the_run_say_the_same(run_module: Run, world: AptWorld, repository: dict[str, Any]) -> None:
     given = {"repositories": [repository], "parts": PARTS, "min_free_mb": 1, "host": "node7"}
     seen = run_module(stack_packages.main, check=True, **given)
     done = run_module(stack_packages.main, **given)
@@ -68,17 +64,13 @@ def test_a_refusal_names_host_kind_cause_and_next_step(
     run_module: Run, world: AptWorld, repository: dict[str, Any]
 ) -> None:
     parts = {"nccl": {"packages": [{"name": "libnccl2", "version": "2.27"}]}}
-    result = run_module(
-        stack_packages.main, repositories=[repository], parts=parts, host="node7", min_free_mb=1
-    )
+    result = run_module(stack_packages.main, repositories=[repository], parts=parts, host="node7", min_free_mb=1)
     assert (result["failed"], result["changed"], result["kind"]) == (True, False, "version")
     assert result["msg"].startswith("node7: part nccl: no repository has libnccl2 2.27; they have")
     assert "Nothing was changed. Next: " in result["msg"]
 
 
-def test_what_must_not_come_without_consent(
-    run_module: Run, world: AptWorld, repository: dict[str, Any]
-) -> None:
+def test_what_must_not_come_without_consent(run_module: Run, world: AptWorld, repository: dict[str, Any]) -> None:
     result = run_module(
         stack_packages.main,
         repositories=[repository],

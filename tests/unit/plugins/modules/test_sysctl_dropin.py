@@ -134,9 +134,7 @@ def test_a_key_that_turns_up_later_is_set(host: Host) -> None:
         pytest.param("/dev/null", 1, "shows '' afterwards", id="value not kept"),
     ],
 )
-def test_a_refused_value_leaves_everything_as_it_was(
-    host: Host, target: str, value: object, cause: str
-) -> None:
+def test_a_refused_value_leaves_everything_as_it_was(host: Host, target: str, value: object, cause: str) -> None:
     host.kernel_link("vm/refused", target)
     host.dropin.write_text("# by hand\n")
     result = host.apply({"vm.zone_reclaim_mode": 0, "vm.refused": value})
@@ -164,9 +162,7 @@ def test_a_read_only_key_with_the_right_value_is_fine(host: Host) -> None:
     assert host.apply({"vm.fixed": "Linux"}, read_only_ok=True)["read_only"] == []
 
 
-def test_a_file_that_cannot_be_replaced_puts_the_kernel_back(
-    host: Host, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_cannot_be_replaced_puts_the_kernel_back(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(src: str, dst: str) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
@@ -201,9 +197,7 @@ def test_what_is_no_directory_stops_before_the_kernel_changes(host: Host) -> Non
         pytest.param({"vm.zone_reclaim_mode": 0, "net.ipv4": 1}, "group", id="a directory"),
     ],
 )
-def test_bad_input_is_refused_before_anything_changes(
-    host: Host, settings: dict[str, Any], message: str
-) -> None:
+def test_bad_input_is_refused_before_anything_changes(host: Host, settings: dict[str, Any], message: str) -> None:
     result = host.apply(settings)
     assert result["failed"]
     assert message in result["msg"]
@@ -246,8 +240,8 @@ def test_remembered_values_come_back_when_their_setting_goes(host: Host, tmp_pat
     host.apply({**TUNED, "vm.zone_reclaim_mode": 4}, remember=str(memory))
     assert host.value("vm/zone_reclaim_mode") == "4\n"
     rest = {"net.ipv4.tcp_rmem": TUNED["net.ipv4.tcp_rmem"]}
-    told = host.apply(rest, remember=str(memory), check=True)
-    assert told["running"] == {"vm.zone_reclaim_mode": {"before": "4", "after": "1"}}
+    reported = host.apply(rest, remember=str(memory), check=True)
+    assert reported["running"] == {"vm.zone_reclaim_mode": {"before": "4", "after": "1"}}
     assert host.value("vm/zone_reclaim_mode") == "4\n"
     assert host.apply(rest, remember=str(memory))["changed"]
     assert host.value("vm/zone_reclaim_mode") == "1\n"

@@ -31,30 +31,30 @@ def free_port() -> int:
 
 @pytest.fixture
 def listening(run_module: Run) -> Iterator[dict[str, Any]]:
-    told = run_module(tcp_listen.main, **LISTEN, ports=[free_port()])
-    yield told
-    run_module(tcp_listen.main, state="stopped", id=told["id"])
+    reported = run_module(tcp_listen.main, **LISTEN, ports=[free_port()])
+    yield reported
+    run_module(tcp_listen.main, state="stopped", id=reported["id"])
 
 
 def reach(run_module: Run, port: int, **bent: Any) -> dict[str, Any]:
     peers = [{"name": "n1", "address": "127.0.0.1", "ports": [port]}]
-    told = run_module(tcp_reach.main, **{"peers": peers, "token": TOKEN, **bent})
-    (answer,) = told["answers"]
+    reported = run_module(tcp_reach.main, **{"peers": peers, "token": TOKEN, **bent})
+    (answer,) = reported["answers"]
     result: dict[str, Any] = answer
     return result
 
 
 def test_a_listener_is_reached_until_it_is_stopped(run_module: Run) -> None:
     port = free_port()
-    told = run_module(tcp_listen.main, **LISTEN, ports=[port])
-    assert (told["changed"], told["ports"], told["address"]) == (True, [port], "127.0.0.1")
-    assert told["range"] == {"low": 0, "high": 0, "ports": [], "why": ""}
+    reported = run_module(tcp_listen.main, **LISTEN, ports=[port])
+    assert (reported["changed"], reported["ports"], reported["address"]) == (True, [port], "127.0.0.1")
+    assert reported["range"] == {"low": 0, "high": 0, "ports": [], "why": ""}
     answer = reach(run_module, port)
     assert (answer["server"], answer["port"], answer["outcome"]) == ("n1", port, "answered")
-    stopped = run_module(tcp_listen.main, state="stopped", id=told["id"])
+    stopped = run_module(tcp_listen.main, state="stopped", id=reported["id"])
     assert (stopped["changed"], stopped["was_there"]) == (True, True)
     assert reach(run_module, port)["outcome"] == "refused"
-    again = run_module(tcp_listen.main, state="stopped", id=told["id"])
+    again = run_module(tcp_listen.main, state="stopped", id=reported["id"])
     assert (again["changed"], again["was_there"]) == (False, False)
 
 
@@ -67,12 +67,10 @@ def test_the_token_is_shown_nowhere(run_module: Run, listening: dict[str, Any]) 
     assert TOKEN not in str(listening)
 
 
-def test_check_mode_opens_nothing_and_stops_nothing(
-    run_module: Run, listening: dict[str, Any]
-) -> None:
+def test_check_mode_opens_nothing_and_stops_nothing(run_module: Run, listening: dict[str, Any]) -> None:
     port = free_port()
-    told = run_module(tcp_listen.main, check=True, **LISTEN, ports=[port])
-    assert told["changed"]
+    reported = run_module(tcp_listen.main, check=True, **LISTEN, ports=[port])
+    assert reported["changed"]
     assert reach(run_module, port)["outcome"] == "refused"
     run_module(tcp_listen.main, check=True, state="stopped", id=listening["id"])
     assert reach(run_module, listening["ports"][0])["outcome"] == "answered"
@@ -93,22 +91,18 @@ def test_check_mode_opens_nothing_and_stops_nothing(
         pytest.param({"state": "stopped", "id": "1"}, "is not the id of a listener", id="no id"),
     ],
 )
-def test_nothing_is_started_where_an_option_is_wrong(
-    run_module: Run, bent: dict[str, Any], why: str
-) -> None:
-    told = run_module(tcp_listen.main, **{**LISTEN, **bent})
-    assert told["failed"]
-    assert why in told["msg"]
-    assert "nothing was started or stopped" in told["msg"]
+def test_nothing_is_started_where_an_option_is_wrong(run_module: Run, bent: dict[str, Any], why: str) -> None:
+    reported = run_module(tcp_listen.main, **{**LISTEN, **bent})
+    assert reported["failed"]
+    assert why in reported["msg"]
+    assert "nothing was started or stopped" in reported["msg"]
 
 
 @pytest.mark.parametrize(
     ("bent", "why"),
     [
         pytest.param({"timeout": 0}, "timeout must be above 0", id="no time"),
-        pytest.param(
-            {"peers": [{"name": "n", "address": "", "ports": [1]}]}, "no address", id="nowhere"
-        ),
+        pytest.param({"peers": [{"name": "n", "address": "", "ports": [1]}]}, "no address", id="nowhere"),
         pytest.param(
             {"peers": [{"name": "n", "address": "a", "held": [70000]}]},
             "port 70000 of n",
@@ -121,9 +115,7 @@ def test_nothing_is_started_where_an_option_is_wrong(
         ),
     ],
 )
-def test_nothing_is_asked_where_an_option_is_wrong(
-    run_module: Run, bent: dict[str, Any], why: str
-) -> None:
-    told = run_module(tcp_reach.main, **{"peers": [], **bent})
-    assert told["failed"]
-    assert why in told["msg"]
+def test_nothing_is_asked_where_an_option_is_wrong(run_module: Run, bent: dict[str, Any], why: str) -> None:
+    reported = run_module(tcp_reach.main, **{"peers": [], **bent})
+    assert reported["failed"]
+    assert why in reported["msg"]

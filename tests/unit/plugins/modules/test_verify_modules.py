@@ -7,20 +7,19 @@ import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _collect
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence import (
-    QUESTIONS,
-    Output,
-    Unavailable,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._probe.wish import from_text
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.container.area import AREA as CONTAINER
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Output, Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.catalog import AREAS
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._container_desired import from_text
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import collect as _collect
 from ansible_collections.ibready.cluster.plugins.modules import (
     collect,
     containerverify,
+    hostverify,
     ibverify,
     ncclverify,
     nvlinkverify,
@@ -35,9 +34,7 @@ RunModule = Callable[..., dict[str, Any]]
 @pytest.fixture(scope="module")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("node")
-    _collect.collect(
-        render.render(render.node("hgx-h100-8")), str(place), "node7", "now", [nccl.PEER], {}
-    )
+    _collect.collect(render.render(render.node("hgx-h100-8")), str(place), "node7", "now", [nccl.PEER], {})
     return place / "node7"
 
 
@@ -47,11 +44,10 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (ibverify, {"host", "pci", "ib", "roce", "fabric"}),
         (nvlinkverify, {"gpu", "nvlink"}),
         (stackverify, {"stack"}),
+        (hostverify, {*AREAS}),
     ],
 )
-def test_each_module_covers_its_areas(
-    run_module: RunModule, node: Path, module: ModuleType, areas: set[str]
-) -> None:
+def test_each_module_covers_its_areas(run_module: RunModule, node: Path, module: ModuleType, areas: set[str]) -> None:
     expect = render.node("hgx-h100-8").expect
     result = run_module(module.main, bundle=str(node), expect=expect)
     assert result["verdict"] == "ready", result.get("msg")
@@ -63,14 +59,12 @@ def test_each_module_covers_its_areas(
 def test_all_areas_in_one_visit(run_module: RunModule, node: Path) -> None:
     areas = ["host", "pci", "ib", "roce", "gpu", "nvlink", "stack"]
     expect = render.node("hgx-h100-8").expect
-    result = run_module(ibverify.main, bundle=str(node), expect=expect, areas=areas)
+    result = run_module(hostverify.main, bundle=str(node), expect=expect, areas=areas)
     assert result["verdict"] == "ready", result.get("msg")
     assert set(result["facts"]) == {*areas, "machine"}
 
 
-def test_a_broken_node_fails_and_a_waiver_lets_it_pass(
-    run_module: RunModule, tmp_path: Path
-) -> None:
+def test_a_broken_node_fails_and_a_waiver_lets_it_pass(run_module: RunModule, tmp_path: Path) -> None:
     one = next(one for one in fault.load() if one.check == "nvlink.fabric_manager.version")
     described, tree = fault.broken(one)
     _collect.collect(tree, str(tmp_path), "node7", "now")
@@ -116,9 +110,7 @@ def test_collect_says_where_it_could_not_write(run_module: RunModule, tmp_path: 
     assert "next:" in result["msg"]
 
 
-def test_containers_are_judged_where_a_bundle_holds_them(
-    run_module: RunModule, node: Path, tmp_path: Path
-) -> None:
+def test_containers_are_judged_where_a_bundle_holds_them(run_module: RunModule, node: Path, tmp_path: Path) -> None:
     expect = render.node("hgx-h100-8").expect
     result = run_module(containerverify.main, bundle=str(node), expect=expect)
     assert result["verdict"] == "ready", result.get("msg")
@@ -134,16 +126,14 @@ def test_containers_are_judged_where_a_bundle_holds_them(
 
 
 @pytest.mark.parametrize("check", [False, True])
-def test_check_mode_fetches_no_image(
-    run_module: RunModule, monkeypatch: pytest.MonkeyPatch, check: bool
-) -> None:
+def test_check_mode_fetches_no_image(run_module: RunModule, monkeypatch: pytest.MonkeyPatch, check: bool) -> None:
     asked: list[str] = []
 
     def ask(wish: str) -> Output:
         asked.append(wish)
         raise Unavailable("container_probe", "only written down")
 
-    monkeypatch.setitem(QUESTIONS, "container_probe", ask)
+    monkeypatch.setitem(cast(dict[str, Any], CONTAINER.questions), "container_probe", ask)
     expect = {"container": {"image": "site/train:1", "pull": True}}
     run_module(containerverify.main, check=check, expect=expect, report_only=True)
     (wish,) = {from_text(one) for one in asked}

@@ -50,15 +50,15 @@ def test_only_what_differs_is_written(tmp_path: Path, keep: Run) -> None:
     one.chmod(0o644)
     two.write_text("old\n")
 
-    told = keep(
+    reported = keep(
         files=[
             {"path": str(one), "content": "as it is\n"},
             {"path": str(two), "content": "new\n"},
         ]
     )
 
-    assert told["files"] == [str(two)]
-    assert [(one["before"], one["after"]) for one in told["diff"]] == [("old\n", "new\n")]
+    assert reported["files"] == [str(two)]
+    assert [(one["before"], one["after"]) for one in reported["diff"]] == [("old\n", "new\n")]
 
 
 def test_wrong_permissions_are_a_change(tmp_path: Path, keep: Run) -> None:
@@ -75,11 +75,11 @@ def test_check_mode_tells_the_same_and_changes_nothing(tmp_path: Path, keep: Run
     old.write_text("text\n")
     words = {"files": [{"path": str(path), "content": "x\n"} for path in (new, old)]}
 
-    told = keep(check=True, **words)
+    reported = keep(check=True, **words)
 
     assert old.read_text() == "text\n"
     assert not new.parent.exists()
-    assert told["files"] == keep(**words)["files"] == [str(new), str(old)]
+    assert reported["files"] == keep(**words)["files"] == [str(new), str(old)]
     assert new.read_text() == old.read_text() == "x\n"
 
 
@@ -99,33 +99,29 @@ def test_times_are_told_of_what_is_there(tmp_path: Path, keep: Run) -> None:
     os.utime(image, (1000, 1000))
     one = tmp_path / "one"
 
-    told = keep(
-        files=[{"path": str(one), "content": "x"}], look=[str(image), str(tmp_path / "none")]
-    )["written"]
+    reported = keep(files=[{"path": str(one), "content": "x"}], look=[str(image), str(tmp_path / "none")])["written"]
 
-    assert told == {
+    assert reported == {
         str(one): one.stat().st_mtime,
         str(image): 1000,
         str(tmp_path / "none"): None,
     }
 
 
-def test_what_cannot_be_written_is_named_with_what_was_changed_before(
-    tmp_path: Path, keep: Run
-) -> None:
+def test_what_cannot_be_written_is_named_with_what_was_changed_before(tmp_path: Path, keep: Run) -> None:
     file = tmp_path / "file"
     file.write_text("")
 
-    told = keep(
+    reported = keep(
         files=[
             {"path": str(tmp_path / "one"), "content": "x"},
             {"path": str(file / "two"), "content": "x"},
         ]
     )
 
-    assert told["failed"]
-    assert f"{file / 'two'} cannot be kept" in told["msg"]
-    assert f"Changed before: {tmp_path / 'one'}" in told["msg"]
+    assert reported["failed"]
+    assert f"{file / 'two'} cannot be kept" in reported["msg"]
+    assert f"Changed before: {tmp_path / 'one'}" in reported["msg"]
 
 
 def test_directories_can_be_read_by_all_whatever_the_umask(tmp_path: Path, keep: Run) -> None:
@@ -169,9 +165,7 @@ def test_texts_are_utf_8_whatever_the_locale(tmp_path: Path) -> None:
     assert (tmp_path / "one").read_bytes() == b"Z\xc3\xbcrich\n"
 
 
-def test_a_file_that_cannot_be_replaced_is_named(
-    tmp_path: Path, keep: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_cannot_be_replaced_is_named(tmp_path: Path, keep: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     one, two = str(tmp_path / "one"), str(tmp_path / "two")
     move = written_files.AnsibleModule.atomic_move
 
@@ -184,18 +178,18 @@ def test_a_file_that_cannot_be_replaced_is_named(
 
     monkeypatch.setattr(written_files.AnsibleModule, "atomic_move", immutable)
 
-    told = keep(files=[{"path": path, "content": "x"} for path in (one, two)])
+    reported = keep(files=[{"path": path, "content": "x"} for path in (one, two)])
 
-    assert told["failed"]
-    assert f"{two} cannot be kept as it is given" in told["msg"]
-    assert "Operation not permitted" in told["msg"]
-    assert f"Changed before: {one}" in told["msg"]
+    assert reported["failed"]
+    assert f"{two} cannot be kept as it is given" in reported["msg"]
+    assert "Operation not permitted" in reported["msg"]
+    assert f"Changed before: {one}" in reported["msg"]
 
 
 def test_what_was_no_utf_8_can_be_shown(tmp_path: Path, keep: Run) -> None:
     (tmp_path / "one").write_bytes(b"Z\xfcrich\n")
 
-    told = keep(files=[{"path": str(tmp_path / "one"), "content": "x\n"}])
+    reported = keep(files=[{"path": str(tmp_path / "one"), "content": "x\n"}])
 
     # Ansible refuses an answer in which a lone surrogate stands for the byte.
-    assert told["diff"][0]["before"] == "Z\N{REPLACEMENT CHARACTER}rich\n"
+    assert reported["diff"][0]["before"] == "Z\N{REPLACEMENT CHARACTER}rich\n"

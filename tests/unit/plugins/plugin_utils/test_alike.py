@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.fleet_time import Visit
 from ansible_collections.ibready.cluster.plugins.module_utils._data import host_sysctls
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _alike, _cluster, _hosts
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.fleet_time import Visit
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import cluster
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import consistency, hosts as _hosts
 from tests.gauntlet import render
 from tests.unit import fleets
 from tests.unit.test_roles import ROOT
@@ -34,7 +35,7 @@ def healthy(board: str, number: int, name: str = "") -> _hosts.Host:
 
 def verified(*hosts: _hosts.Host, size: int = 0) -> dict[str, Any]:
     """The report as verify.yml has it."""
-    return _cluster.report(hosts, size=size or len(hosts), created=fleets.NOW, version="0.1.0")
+    return cluster.report(hosts, size=size or len(hosts), created=fleets.NOW, version="0.1.0")
 
 
 def wrong(report: dict[str, Any]) -> set[tuple[str, str, str]]:
@@ -80,9 +81,7 @@ OUTLIERS = [
     ("check", "board", "bent"),
     [pytest.param(*one, id=f"{one[0]} {i}") for i, one in enumerate(OUTLIERS)],
 )
-def test_the_one_that_differs_is_found_and_no_other(
-    check: str, board: str, bent: dict[str, Any]
-) -> None:
+def test_the_one_that_differs_is_found_and_no_other(check: str, board: str, bent: dict[str, Any]) -> None:
     odd = fleets.host(fleets.ODD, *fleets.bent(board, 7, **bent))
     found = wrong(verified(*fleets.equals(board), odd))
     assert (fleets.ODD, check, "fail") in found
@@ -102,8 +101,8 @@ def test_what_only_a_network_of_ethernet_has() -> None:
     ports[1]["qos"] = {**ports[1]["qos"], "pfc": {"value": (), "why": "", "missing": False}}
     ports[2]["mtu"] = {"value": 1500, "why": "", "missing": False}
     ports[3]["mtu"] = {"value": None, "why": "timeout", "missing": False}
-    told = {"ports": {"value": tuple(ports), "why": "", "missing": False}}
-    report = verified(*equals, changed(odd, "roce", told))
+    reported = {"ports": {"value": tuple(ports), "why": "", "missing": False}}
+    report = verified(*equals, changed(odd, "roce", reported))
     assert wrong(report) == {
         (fleets.ODD, "fleet.roce.gid", "fail"),
         (fleets.ODD, "fleet.roce.qos", "fail"),
@@ -114,8 +113,8 @@ def test_what_only_a_network_of_ethernet_has() -> None:
 
 def test_settings_of_nccl_differ_by_their_digest_and_devices_do_not_count() -> None:
     def node(name: str, number: int, settings: dict[str, str]) -> _hosts.Host:
-        told = {"settings": {"value": settings, "why": "", "missing": False}}
-        return changed(healthy(H100, number, name), "nccl", told)
+        reported = {"settings": {"value": settings, "why": "", "missing": False}}
+        return changed(healthy(H100, number, name), "nccl", reported)
 
     usual = {"NCCL_IB_TC": "106", "NCCL_ALGO": "Ring"}
     hosts = (
@@ -125,9 +124,7 @@ def test_settings_of_nccl_differ_by_their_digest_and_devices_do_not_count() -> N
     )
     report = verified(*hosts)
     assert wrong(report) == {("c", "fleet.nccl.settings", "fail")}
-    check = next(
-        one for one in report["hosts"]["c"]["checks"] if one["id"] == "fleet.nccl.settings"
-    )
+    check = next(one for one in report["hosts"]["c"]["checks"] if one["id"] == "fleet.nccl.settings")
     assert check["observed"].endswith(": NCCL_IB_TC=0")
     assert check["expected"].endswith(": NCCL_IB_TC=106")
 
@@ -136,8 +133,7 @@ def test_a_host_whose_gpus_nobody_could_look_for_did_not_tell_of_them() -> None:
     odd = changed(healthy(H100, 7, fleets.ODD), "machine", {"gpus": None})
     odd = changed(odd, "gpu", {"module": {}, "driver": "", "gpus": None})
     assert wrong(verified(*fleets.equals(H100), odd)) == {
-        (fleets.ODD, check, "unknown")
-        for check in ("fleet.gpu.model", "fleet.gpu.vbios", "fleet.driver.version")
+        (fleets.ODD, check, "unknown") for check in ("fleet.gpu.model", "fleet.gpu.vbios", "fleet.driver.version")
     }
 
 
@@ -187,8 +183,8 @@ def test_a_clock_that_is_off_is_found_among_visited_hosts() -> None:
 
 
 def test_a_host_whose_clock_did_not_come_back_is_unknown() -> None:
-    told = [replace(healthy(H100, number), recorded="") for number in (1, 2)]
-    assert {check for _, check, _ in wrong(verified(*told))} == {"fleet.time.skew"}
+    reported = [replace(healthy(H100, number), recorded="") for number in (1, 2)]
+    assert {check for _, check, _ in wrong(verified(*reported))} == {"fleet.time.skew"}
 
 
 def test_foreign_facts_are_not_told_and_break_nothing() -> None:
@@ -203,11 +199,11 @@ def test_foreign_facts_are_not_told_and_break_nothing() -> None:
 def test_one_of_two_thousand_is_found() -> None:
     one, odd = healthy(H100, 1), fleets.host("odd", *fleets.bent(H100, 2, node=[{"driver": "1.2"}]))
     many = [replace(one, name=f"n{at}") for at in range(1999)] + [odd]
-    checks = _alike.judge(many, len(many))
+    checks = consistency.judge(many, len(many))
     wrong_ones = [name for name, mine in checks.items() if any(c.result == "fail" for c in mine)]
     assert wrong_ones == ["odd"]
 
 
 def test_the_settings_of_the_kernel_that_are_compared_are_those_that_are_set() -> None:
-    told = yaml.safe_load((ROOT / "roles/host_tuning/defaults/main.yml").read_text())
-    assert sorted(told["host_tuning_sysctls"]) == sorted(host_sysctls.NAMES)
+    reported = yaml.safe_load((ROOT / "roles/host_tuning/defaults/main.yml").read_text())
+    assert sorted(reported["host_tuning_sysctls"]) == sorted(host_sysctls.NAMES)

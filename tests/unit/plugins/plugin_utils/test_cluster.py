@@ -10,19 +10,16 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _verify
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._facts.ib import IbFacts
-from ansible_collections.ibready.cluster.plugins.module_utils._verdict import verdict_object
-from ansible_collections.ibready.cluster.plugins.plugin_utils import (
-    _cluster,
-    _files,
-    _hosts,
-    _render_text,
-    _summary,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html import page
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._rails.ib_ports import IbFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.verdict import verdict_object
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import cluster
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import files
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts, summary
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_text
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html import page
 from tests.unit import pages, soft_roce_node
 from tests.unit.samples import facts, node, port
 from tests.unit.tcp_told import RENDEZVOUS, SAMPLE, answer, tcp
@@ -71,7 +68,7 @@ def run(**bent: dict[str, Any]) -> dict[str, Any]:
     """A report over three hosts; ``n2={...}`` replaces what is known of one."""
     hostvars = {name: bent.get(name, registered(index)) for index, name in enumerate(NAMES, 1)}
     hosts = _hosts.gather(hostvars, NAMES)
-    return _cluster.report(hosts, size=3, created=NOW, version="0.1.0")
+    return cluster.report(hosts, size=3, created=NOW, version="0.1.0")
 
 
 def verdicts(report: dict[str, Any]) -> dict[str, str]:
@@ -91,7 +88,7 @@ def test_three_healthy_hosts_are_ready() -> None:
     report = run()
     assert bad(report) == set()
     assert verdicts(report) == dict.fromkeys(NAMES, "ready")
-    assert _summary.bad(report) == {}
+    assert summary.bad(report) == {}
     assert len(report["pings"]) == 12
 
 
@@ -111,9 +108,7 @@ ABSENT = [
 
 
 @pytest.mark.parametrize(("seen", "why"), ABSENT)
-def test_an_absent_host_is_unknown_and_the_others_stay_ready(
-    seen: dict[str, Any], why: str
-) -> None:
+def test_an_absent_host_is_unknown_and_the_others_stay_ready(seen: dict[str, Any], why: str) -> None:
     others = {}
     for index in (1, 3):
         mine = registered(index)
@@ -123,7 +118,7 @@ def test_an_absent_host_is_unknown_and_the_others_stay_ready(
     assert verdicts(report) == {"n1": "ready", "n2": "unknown", "n3": "ready"}
     assert bad(report) == {"n2 host.access.reachable unknown"}
     assert why in report["hosts"]["n2"]["checks"][0]["cause"]
-    assert set(_summary.bad(report)) == {"n2"}
+    assert set(summary.bad(report)) == {"n2"}
     untested = [ping for ping in report["pings"] if ping["untested"]]
     assert {ping["culprit"] for ping in untested} == {"n2"}
     assert len(untested) == 8
@@ -149,9 +144,7 @@ def test_a_port_that_only_one_host_lacks_makes_that_host_unknown() -> None:
     for index in (1, 2, 3):
         mine = registered(index, lame if index == 3 else None)
         mine["ibready_pings"] = [
-            one
-            for one in mine["ibready_pings"]
-            if one["rail"] == RAILS[0] or (index != 3 and one["server"] != "n3")
+            one for one in mine["ibready_pings"] if one["rail"] == RAILS[0] or (index != 3 and one["server"] != "n3")
         ]
         answers[f"n{index}"] = mine
     answers["n3"]["ibready_expect"] = one
@@ -164,9 +157,7 @@ def test_a_fleet_of_ethernet_hosts_is_never_ready() -> None:
     flipped = {}
     for index in (1, 2, 3):
         one = node(index)
-        cas = tuple(
-            replace(ca, ports=(port(link_layer="Ethernet", lid=0, sm_lid=0),)) for ca in one.cas
-        )
+        cas = tuple(replace(ca, ports=(port(link_layer="Ethernet", lid=0, sm_lid=0),)) for ca in one.cas)
         ib = replace(one, cas=cas, sysfs=cas, sm={})
         flipped[f"n{index}"] = registered(index, ib, ibready_expect={}, ibready_pings=[])
     assert set(verdicts(run(**flipped)).values()) == {"unknown"}
@@ -203,12 +194,12 @@ def test_what_a_host_quoted_of_its_ports_goes_with_the_same_finding_of_the_fleet
     sound, second = node(2).cas
     slow = facts(sound, replace(second, ports=(replace(second.ports[0], rate=100.0),)))
     quote = {"/sys/class/infiniband/mlx5_1/ports/1/rate": "100 Gb/sec (4X EDR)"}
-    told = [
+    reported = [
         Check("ib.port.rate", "mlx5_1/1", "fail", "error", "100 Gb/s", evidence=quote),
         Check("ib.port.rate", "mlx5_0/1", "fail", "error", "100 Gb/s", evidence=quote),
     ]
     mine = registered(2, slow)
-    mine["ibready_ibverify"]["checks"] = [one.to_dict() for one in told]
+    mine["ibready_ibverify"]["checks"] = [one.to_dict() for one in reported]
     rates = [one for one in run(n2=mine)["hosts"]["n2"]["checks"] if one["id"] == "ib.port.rate"]
     # mlx5_0 was found to be sound by now.
     assert {one["subject"]: one["evidence"] for one in rates} == {"mlx5_0/1": {}, "mlx5_1/1": quote}
@@ -232,12 +223,10 @@ def test_evidence_that_is_none_stays_the_host_s_own_nonsense(evidence: Any) -> N
 )
 def test_a_host_that_could_not_be_judged_says_why(judged: dict[str, Any], why: str) -> None:
     report = run(n2=registered(2, ibready_ibverify=judged))
-    told = {
-        check["id"]: check["cause"]
-        for check in report["hosts"]["n2"]["checks"]
-        if check["result"] == "unknown"
+    reported = {
+        check["id"]: check["cause"] for check in report["hosts"]["n2"]["checks"] if check["result"] == "unknown"
     }
-    assert why in told["ib.tool.ibstat"]
+    assert why in reported["ib.tool.ibstat"]
 
 
 def test_an_untested_answer_keeps_the_clients_own_words() -> None:
@@ -271,9 +260,7 @@ def test_an_ignored_rail_is_skipped_by_name_and_its_peers_say_so() -> None:
     for index in (1, 3):
         other = registered(index)
         other["ibready_pings"] = [
-            one
-            for one in other["ibready_pings"]
-            if one["rail"] == RAILS[0] or one["server"] != "n2"
+            one for one in other["ibready_pings"] if one["rail"] == RAILS[0] or one["server"] != "n2"
         ]
         others[f"n{index}"] = other
     report = run(n2=mine, **others)
@@ -299,6 +286,21 @@ def test_a_ping_server_that_did_not_start_makes_its_host_unknown() -> None:
     assert "n2 fabric.ping.tested unknown" in bad(report)
 
 
+def test_what_others_lost_to_servers_that_were_another_runs_is_no_loss() -> None:
+    why = "another run is at work here: site.yml by eve@other"
+    hosts = {"n2": registered(2, ibready_ping_error=why, ibready_pings=[])}
+    for index in (1, 3):
+        hosts[f"n{index}"] = mine = registered(index)
+        mine["ibready_pings"] = [
+            {**one, "received": 3} if one["server"] == "n2" else one for one in mine["ibready_pings"]
+        ]
+    report = run(**hosts)
+    assert verdicts(report) == {"n1": "ready", "n2": "unknown", "n3": "ready"}
+    untested = [one for one in report["pings"] if one["untested"]]
+    assert {one["culprit"] for one in untested} == {"n2"}
+    assert all(why in one["untested"] for one in untested)
+
+
 @pytest.mark.parametrize(
     ("size", "result"),
     [
@@ -306,19 +308,17 @@ def test_a_ping_server_that_did_not_start_makes_its_host_unknown() -> None:
         pytest.param(3, "unknown", id="a limit proves nothing"),
     ],
 )
-def test_a_host_by_itself_is_judged_by_rail_also_where_it_could_not_ping(
-    size: int, result: str
-) -> None:
+def test_a_host_by_itself_is_judged_by_rail_also_where_it_could_not_ping(size: int, result: str) -> None:
     mine = registered(1, ibready_ping_error="ibready-ibping did not stay up", ibready_pings=[])
     hosts = _hosts.gather({"n1": mine}, ["n1"])
-    report = _cluster.report(hosts, size=size, created=NOW, version="0.1.0")
-    told = {
+    report = cluster.report(hosts, size=size, created=NOW, version="0.1.0")
+    reported = {
         (check["id"], check["subject"], check["result"])
         for check in report["hosts"]["n1"]["checks"]
         if check["id"].startswith("fabric.ping.")
     }
     names = ("tested", "reachable", "loss")
-    assert told == {(f"fabric.ping.{name}", rail, result) for name in names for rail in RAILS}
+    assert reported == {(f"fabric.ping.{name}", rail, result) for name in names for rail in RAILS}
 
 
 def test_without_an_inventory_expectation_the_fleet_expects() -> None:
@@ -345,7 +345,7 @@ def test_the_text_report_names_what_where_why_and_what_next() -> None:
         others[f"n{index}"] = other
     report = run(n2=mine, **others)
     assert bad(report) == {"n2 fabric.ping.loss fail"}
-    text = _render_text.render(report)
+    text = render_text.render(report)
     for part in (
         "n2 is not_ready:",
         "fabric.ping.loss",
@@ -361,7 +361,7 @@ def test_the_text_report_names_what_where_why_and_what_next() -> None:
 def test_a_simulated_cluster_says_so_in_every_format() -> None:
     mine = registered(1, ibready_node={"node": {**NODE, "simulated": "InfiniBand fabric (ibsim)"}})
     report = run(n1=mine)
-    assert "SIMULATED: InfiniBand fabric (ibsim)" in _render_text.render(report)
+    assert "SIMULATED: InfiniBand fabric (ibsim)" in render_text.render(report)
     assert "Simulated: InfiniBand fabric (ibsim)" in pages.words(report)
 
 
@@ -370,11 +370,11 @@ def test_soft_roce_is_told_in_every_format_and_its_rate_is_none() -> None:
     mine = registered(1, ibready_ibverify=verdict_object("n1", judged.checks, judged.facts))
     report = run(n1=mine)
     said = "RDMA in software on n1 (rxe0): no number of theirs is an HCA's"
-    assert f"SOFT ROCE: {said}" in _render_text.render(report)
-    assert "1/1 Active, soft RoCE" in _render_text.render(report)
-    assert "2.5 Gb/s" not in _render_text.render(report).splitlines()[3]
+    assert f"SOFT ROCE: {said}" in render_text.render(report)
+    assert "1/1 Active, soft RoCE" in render_text.render(report)
+    assert "2.5 Gb/s" not in render_text.render(report).splitlines()[3]
     assert "Soft RoCE: RDMA in software on n1 (rxe0)" in pages.words(report)
-    assert "SOFT ROCE" not in _render_text.render(run())
+    assert "SOFT ROCE" not in render_text.render(run())
 
 
 def test_html_escapes_what_hosts_say() -> None:
@@ -391,18 +391,16 @@ def test_the_report_is_plain_json() -> None:
     assert set(again["hosts"]) == set(NAMES)
 
 
-def test_an_interrupted_write_leaves_the_old_report_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_write_leaves_the_old_report_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "report.json"
-    _files.write_whole(path, "old")
+    files.write_whole(path, "old")
 
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("os.replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        _files.write_whole(path, "new")
+        files.write_whole(path, "new")
     assert path.read_text() == "old"
     assert [one.name for one in tmp_path.iterdir()] == ["report.json"]
 
@@ -413,9 +411,7 @@ def dropping(*ports: int) -> dict[str, Any]:
     for index in (1, 3):
         mine = registered(index)
         mine["ibready_tcp_asked"]["answers"] = [
-            answer("n2", one["port"], "dropped")
-            if one["server"] == "n2" and one["port"] in ports
-            else one
+            answer("n2", one["port"], "dropped") if one["server"] == "n2" and one["port"] in ports else one
             for one in mine["ibready_tcp_asked"]["answers"]
         ]
         hosts[f"n{index}"] = mine
@@ -433,7 +429,7 @@ def test_a_firewall_makes_its_own_host_not_ready(ports: list[int], check_id: str
     report = dropping(*ports)
     assert bad(report) == {f"n2 {check_id} fail"}
     assert verdicts(report) == {"n1": "ready", "n2": "not_ready", "n3": "ready"}
-    assert "`nft list ruleset` on n2" in _render_text.render(report)
+    assert "`nft list ruleset` on n2" in render_text.render(report)
     dropped = [one for one in report["tcp"] if one["outcome"] == "dropped"]
     assert {one["server"] for one in dropped} == {"n2"}
     assert len(report["tcp"]) == 6 * (1 + len(SAMPLE))
@@ -442,9 +438,9 @@ def test_a_firewall_makes_its_own_host_not_ready(ports: list[int], check_id: str
 def test_the_switch_shows_in_the_report() -> None:
     report = run(**{f"n{i}": registered(i, ibready_tcp=False) for i in (1, 2, 3)})
     assert verdicts(report) == dict.fromkeys(NAMES, "ready")
-    told = [one for one in report["hosts"]["n1"]["checks"] if one["id"].startswith("fabric.tcp.")]
-    assert [one["result"] for one in told] == ["skip", "skip"]
-    assert "ibready_tcp is false" in told[0]["cause"]
+    reported = [one for one in report["hosts"]["n1"]["checks"] if one["id"].startswith("fabric.tcp.")]
+    assert [one["result"] for one in reported] == ["skip", "skip"]
+    assert "ibready_tcp is false" in reported[0]["cause"]
 
 
 def test_connections_that_were_never_tried_are_unknown_not_passed() -> None:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.filter import expected as filter_expected
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _expected
+from ansible_collections.ibready.cluster.plugins.filter import filters
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site import expected as _expected
 
 SOFT = {"rdma_soft_roce": [{"name": "rxe0", "netdev": "eth0"}]}
 ROCE = {
@@ -64,7 +64,7 @@ ROCE = {
 )
 def test_what_roles_set_is_expected(variables: dict[str, Any], expected: dict[str, Any]) -> None:
     assert _expected.of(variables) == expected
-    assert filter_expected.FilterModule().filters()["expected"](variables) == expected
+    assert filters.FilterModule().filters()["expected"](variables) == expected
     from_inventory(expected)
 
 

@@ -10,10 +10,10 @@ from ansible.template import trust_as_template
 from ansible.vars.hostvars import HostVars
 from ansible.vars.manager import VariableManager
 
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts
-from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import Host, participant
-from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import Rail
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts.hosts import Host, participant
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts.rounds import Rail
 from tests.unit.samples import facts, hca, node, port
 
 INFINIBAND = {"link_layer": "InfiniBand"}
@@ -39,9 +39,7 @@ def test_a_live_port_is_a_rail_at_its_own_lid() -> None:
         pytest.param({"lid": None}, "the port has no LID", id="no LID shown"),
     ],
 )
-def test_a_port_that_nobody_can_reach_is_missing_with_its_reason(
-    bent: dict[str, Any], why: str
-) -> None:
+def test_a_port_that_nobody_can_reach_is_missing_with_its_reason(bent: dict[str, Any], why: str) -> None:
     who = participant(one_port(INFINIBAND, **bent))
     assert who.rails == {}
     assert who.missing == {"mlx5_0/1": why}
@@ -78,15 +76,15 @@ def test_a_host_of_which_nothing_is_known_misses_every_rail(host: Host, why: str
 )
 def test_a_visit_without_a_clock_is_none(clock: object) -> None:
     judged = {"checks": [], "facts": {"ib": node(1).to_dict()}, "clock": clock}
-    told = {"ibready_node": {"node": {}}, "ibready_ibverify": judged}
-    assert _hosts.gather({"n1": told}, ["n1"])[0].visit is None
+    reported = {"ibready_node": {"node": {}}, "ibready_ibverify": judged}
+    assert _hosts.gather({"n1": reported}, ["n1"])[0].visit is None
 
 
 def test_a_visit_tells_the_clock() -> None:
     clock = {"asked": 10, "answered": 20.0, "began": 1e9, "ended": 1e9 + 8}
     judged = {"checks": [], "facts": {"ib": node(1).to_dict()}, "clock": clock}
-    told = {"ibready_node": {"node": {}}, "ibready_ibverify": judged}
-    visit = _hosts.gather({"n1": told}, ["n1"])[0].visit
+    reported = {"ibready_node": {"node": {}}, "ibready_ibverify": judged}
+    visit = _hosts.gather({"n1": reported}, ["n1"])[0].visit
     assert visit is not None
     assert visit.bounds == (1e9 + 8 - 20, 1e9 - 10)
 

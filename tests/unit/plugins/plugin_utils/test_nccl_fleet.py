@@ -5,15 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _verify
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    FAIL,
-    PASS,
-    UNKNOWN,
-    Check,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _nccl_fleet
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, PASS, UNKNOWN, Check
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import nccl_plan
 from tests.gauntlet import render
 from tests.gauntlet.node import Node
 
@@ -41,7 +36,7 @@ def results(checks: list[Check]) -> set[str]:
 def test_a_node_alone_cannot_tell_the_index_and_all_together_can() -> None:
     facts, checks = told(old_roce())
     assert results(checks) == {UNKNOWN}
-    found = _nccl_fleet.judged({"a": facts, "b": facts}, {"a": checks, "b": checks})
+    found = nccl_plan.judged({"a": facts, "b": facts}, {"a": checks, "b": checks})
     assert results(found["a"]) == results(found["b"]) == {PASS}
     assert len(found["a"]) == len(checks)
 
@@ -49,12 +44,12 @@ def test_a_node_alone_cannot_tell_the_index_and_all_together_can() -> None:
 def test_the_node_whose_file_differs_is_named() -> None:
     facts, checks = told(old_roce())
     other, wrong = told(old_roce(None))
-    found = _nccl_fleet.judged({"a": facts, "b": other}, {"a": checks, "b": wrong})
+    found = nccl_plan.judged({"a": facts, "b": other}, {"a": checks, "b": wrong})
     assert (results(found["a"]), results(found["b"])) == ({PASS}, {FAIL})
 
 
 def test_hosts_that_told_nothing_and_infiniband_keep_what_they_have() -> None:
     facts, checks = told(render.node("hgx-h100-8"))
     given = {"a": checks, "b": [], "c": checks}
-    found = _nccl_fleet.judged({"a": facts, "b": {}, "c": {"host": 1}}, given)
+    found = nccl_plan.judged({"a": facts, "b": {}, "c": {"host": 1}}, given)
     assert found == given

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _render_json
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_json
 
 HOST = {"verdict": "ready", "checks": [{"observed": 'a "b"\n\\ é'}], "facts": {}}
 
@@ -21,13 +21,13 @@ HOST = {"verdict": "ready", "checks": [{"observed": 'a "b"\n\\ é'}], "facts": {
     ids=["empty", "no host", "hosts"],
 )
 def test_what_is_written_is_read_back_in_the_same_order(report: dict[str, Any]) -> None:
-    text = _render_json.render(report)
+    text = render_json.render(report)
 
     assert json.loads(text) == report
     assert list(json.loads(text)) == list(report)
 
 
 def test_every_host_has_a_line_of_its_own() -> None:
-    text = _render_json.render({"hosts": {"node1": HOST, "node2": HOST}})
+    text = render_json.render({"hosts": {"node1": HOST, "node2": HOST}})
 
     assert sum('"verdict": "ready"' in line for line in text.splitlines()) == 2

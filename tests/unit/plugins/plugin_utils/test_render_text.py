@@ -5,15 +5,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks import _model, ib
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import (
-    Check,
-    failed,
-    passed,
-    unknown,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.plugin_utils._render_text import render
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.ib import area as ib
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._ground import check as _model
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check, failed, passed, unknown
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.render_text import render
 from tests.unit.samples import facts, hca, port
 
 DOWN = "the port is Down"
@@ -31,11 +27,7 @@ def report(*checks: Check, pings: list[dict[str, Any]] | None = None) -> dict[st
 
 def blocks(text: str) -> list[str]:
     """The headline of each block: the result, the checks and their subject."""
-    return [
-        " ".join(line.split())
-        for line in text.splitlines()
-        if line.startswith(("  FAIL ", "  UNKNOWN "))
-    ]
+    return [" ".join(line.split()) for line in text.splitlines() if line.startswith(("  FAIL ", "  UNKNOWN "))]
 
 
 def test_a_host_without_trouble_is_a_line_of_the_table_and_no_more() -> None:
@@ -102,16 +94,12 @@ GROUPS = [
 
 
 @pytest.mark.parametrize(("checks", "headlines"), GROUPS)
-def test_only_consequences_of_one_cause_share_a_block(
-    checks: list[Check], headlines: list[str]
-) -> None:
+def test_only_consequences_of_one_cause_share_a_block(checks: list[Check], headlines: list[str]) -> None:
     assert blocks(render(report(*checks))) == headlines
 
 
 def test_each_failure_says_what_was_seen_expected_why_and_what_next() -> None:
-    check = failed(
-        "ib.port.rate", "mlx5_0/1", "100 Gb/s", "400 Gb/s", "inventory", cause="dirt", remedy="wipe"
-    )
+    check = failed("ib.port.rate", "mlx5_0/1", "100 Gb/s", "400 Gb/s", "inventory", cause="dirt", remedy="wipe")
     assert render(report(check)).splitlines()[-6:] == [
         "n1 is not_ready:",
         "  FAIL    ib.port.rate  mlx5_0/1",

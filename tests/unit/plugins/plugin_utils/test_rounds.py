@@ -5,15 +5,11 @@ from collections import Counter
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._ping.plan import (
-    Options,
-    plan,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._ping.walk import of_visit
-from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import (
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.ping.plan import Options, plan
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.ping.walk import of_visit
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts.rounds import (
     Participant,
     Rail,
     meetings,
@@ -44,12 +40,8 @@ def who(*names: str, lid: int = 1, missing: dict[str, str] | None = None) -> Par
 def test_a_question_carries_the_lid_of_the_one_who_is_asked() -> None:
     made = plan({"a": who("m0/1", lid=3), "b": who("m0/1", lid=4)}, Options(15))
     assert made["visits"] == 1
-    assert of_visit(made, "a", 0) == [
-        {"device": "m0", "port": 1, "lid": 4, "rail": "m0/1", "server": "b", **NAMELESS}
-    ]
-    assert of_visit(made, "b", 0) == [
-        {"device": "m0", "port": 1, "lid": 3, "rail": "m0/1", "server": "a", **NAMELESS}
-    ]
+    assert of_visit(made, "a", 0) == [{"device": "m0", "port": 1, "lid": 4, "rail": "m0/1", "server": "b", **NAMELESS}]
+    assert of_visit(made, "b", 0) == [{"device": "m0", "port": 1, "lid": 3, "rail": "m0/1", "server": "a", **NAMELESS}]
     assert made["serve"] == {
         "a": [{"device": "m0", "port": 1}],
         "b": [{"device": "m0", "port": 1}],
@@ -70,9 +62,7 @@ def test_nobody_serves_where_nobody_can_ask(hosts: dict[str, Participant]) -> No
     assert (made["serve"], made["visits"], made["ask"]) == ({}, 0, {})
 
 
-@pytest.mark.parametrize(
-    ("at_once", "turns"), [pytest.param(8, 1, id="at once"), pytest.param(1, 2, id="in turn")]
-)
+@pytest.mark.parametrize(("at_once", "turns"), [pytest.param(8, 1, id="at once"), pytest.param(1, 2, id="in turn")])
 def test_the_lease_covers_the_slowest_possible_run(at_once: int, turns: int) -> None:
     hosts = {name: who("m0/1", "m1/1") for name in "abcd"}
     made = plan(hosts, Options(15, at_once=at_once))

@@ -5,11 +5,10 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._tcp_plan import lease, pairs, plan
-from ansible_collections.ibready.cluster.plugins.plugin_utils._tcp_told import told
+from ansible_collections.ibready.cluster.plugins.plugin_utils._answers.tcp import told
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.tcp_plan import lease, pairs, plan
 from tests.unit.tcp_told import RENDEZVOUS, SAMPLE, listening, tcp
 
 
@@ -54,8 +53,7 @@ def test_every_subnet_is_entered_and_left(sizes: list[int], random: Any) -> None
     random.shuffle(mixed)
     addresses = {f"n{index}": address for index, address in enumerate(mixed)}
     crossed = {
-        (addresses[client].split(".")[1], addresses[server].split(".")[1])
-        for client, server in pairs(addresses)
+        (addresses[client].split(".")[1], addresses[server].split(".")[1]) for client, server in pairs(addresses)
     }
     for rack in range(len(sizes)):
         assert any(one == str(rack) != two for one, two in crossed)

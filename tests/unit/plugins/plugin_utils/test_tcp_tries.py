@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._tcp.tried import Try
-from ansible_collections.ibready.cluster.plugins.plugin_utils._tcp_told import told
-from ansible_collections.ibready.cluster.plugins.plugin_utils._tcp_tries import row, tries
+from ansible_collections.ibready.cluster.plugins.module_utils._between.tcp.tried import Try
+from ansible_collections.ibready.cluster.plugins.plugin_utils._answers.tcp import told
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.tcp_plan import row, tries
 from tests.unit.tcp_told import RENDEZVOUS, SAMPLE, answer, listening, tcp
 
 BUSY = listening(ports=[], held=[{"port": RENDEZVOUS, "by": "torchrun[4]"}])
@@ -51,9 +51,7 @@ def test_a_failure_is_one_where_the_listener_was_there_until_it_was_stopped() ->
         pytest.param({}, "not stopped", id="nobody looked"),
     ],
 )
-def test_without_a_listener_a_failure_says_nothing_of_the_network(
-    stopped: dict[str, Any], why: str
-) -> None:
+def test_without_a_listener_a_failure_says_nothing_of_the_network(stopped: dict[str, Any], why: str) -> None:
     one = rendezvous(made(asked("refused"), tcp("n1", ibready_tcp_stopped=stopped)))
     assert (one.outcome, one.culprit) == ("", "n2")
     assert why in one.untested
@@ -64,9 +62,7 @@ def test_without_a_listener_a_failure_says_nothing_of_the_network(
 @pytest.mark.parametrize(
     ("n1", "culprit", "why"),
     [
-        pytest.param(
-            asked("unable", said="too many open files"), "n1", "too many open files", id="unable"
-        ),
+        pytest.param(asked("unable", said="too many open files"), "n1", "too many open files", id="unable"),
         pytest.param(asked("maybe"), "n1", "returned 'maybe'", id="no word of ours"),
         pytest.param(asked("connected"), "n1", "returned 'connected'", id="nobody proved itself"),
         pytest.param(
@@ -122,9 +118,7 @@ def test_a_range_without_a_free_port_is_untested_by_its_own_host() -> None:
         pytest.param(tcp(ibready_tcp_listening=listening(ports=5)), "cannot be read", id="number"),
     ],
 )
-def test_a_host_without_a_listener_says_why_and_is_in_no_pair(
-    seen: dict[str, Any], why: str
-) -> None:
+def test_a_host_without_a_listener_says_why_and_is_in_no_pair(seen: dict[str, Any], why: str) -> None:
     assert why in told("n1", seen).host.error
     assert made(seen, tcp("n1")) == []
 

@@ -10,10 +10,11 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _unpack
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import collect
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import unpack
+from tests.gauntlet import render
 
 Member = tuple[tarfile.TarInfo, bytes]
 LINKS = (tarfile.SYMTYPE, tarfile.LNKTYPE)
@@ -69,18 +70,10 @@ EVIL = [
         "'n2/manifest.json', which is not below n1",
         id="another host's",
     ),
-    pytest.param(
-        member("n2", tarfile.DIRTYPE), "'n2', which is not below n1", id="another's folder"
-    ),
+    pytest.param(member("n2", tarfile.DIRTYPE), "'n2', which is not below n1", id="another's folder"),
     pytest.param(member("n10/x", data=b"x"), "not below n1", id="a longer name"),
-    *(
-        pytest.param(member("n1/x", kind, target="../n2"), "'n1/x', a link", id=f"link {kind!r}")
-        for kind in LINKS
-    ),
-    *(
-        pytest.param(member("n1/x", kind), "'n1/x', a device or pipe", id=f"device {kind!r}")
-        for kind in DEVICES
-    ),
+    *(pytest.param(member("n1/x", kind, target="../n2"), "'n1/x', a link", id=f"link {kind!r}") for kind in LINKS),
+    *(pytest.param(member("n1/x", kind), "'n1/x', a device or pipe", id=f"device {kind!r}") for kind in DEVICES),
     pytest.param(manifest(), "exists", id="a file twice"),
     pytest.param(member("n1/manifest.json/x", data=b"x"), "n1/manifest.json", id="below a file"),
     pytest.param(member(f"n1/{'x' * 300}", data=b"x"), "too long", id="a name too long"),
@@ -93,8 +86,8 @@ def test_what_a_bundle_has_not_is_refused_and_nothing_is_touched(
 ) -> None:
     path = archive(tmp_path / "n1.tar.gz", manifest(), evil)
     before = seen(tmp_path)
-    with pytest.raises(_unpack.UnpackError, match=r"n1\.tar\.gz") as caught:
-        _unpack.replace(path, home, "n1")
+    with pytest.raises(unpack.UnpackError, match=r"n1\.tar\.gz") as caught:
+        unpack.replace(path, home, "n1")
     assert why in str(caught.value)
     assert seen(tmp_path) == before
 
@@ -102,8 +95,8 @@ def test_what_a_bundle_has_not_is_refused_and_nothing_is_touched(
 def test_a_link_is_not_followed_by_what_comes_after_it(home: Path, tmp_path: Path) -> None:
     link = member("n1/out", tarfile.SYMTYPE, target=str(home / "n2"))
     path = archive(tmp_path / "n1.tar.gz", manifest(), link, member("n1/out/evil", data=b"x"))
-    with pytest.raises(_unpack.UnpackError, match="a link"):
-        _unpack.replace(path, home, "n1")
+    with pytest.raises(unpack.UnpackError, match="a link"):
+        unpack.replace(path, home, "n1")
     assert not (home / "n2/evil").exists()
 
 
@@ -111,20 +104,73 @@ def test_a_link_is_not_followed_by_what_comes_after_it(home: Path, tmp_path: Pat
 def test_what_would_fill_the_disk_is_refused(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, most: int
 ) -> None:
-    monkeypatch.setattr(_unpack, name, most)
+    monkeypatch.setattr(unpack, name, most)
     path = archive(tmp_path / "n1.tar.gz", manifest(), member("n1/big", data=b"0" * 2000))
     before = seen(home)
-    with pytest.raises(_unpack.UnpackError, match="holds more than a bundle does"):
-        _unpack.replace(path, home, "n1")
+    with pytest.raises(unpack.UnpackError, match="holds more than a bundle does"):
+        unpack.replace(path, home, "n1")
     assert seen(home) == before
+
+
+def test_every_folder_counts_that_is_only_on_the_way_to_a_file(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unpack, "MEMBERS", 100)
+    files = [member("n1/" + "/".join(f"{number}.{at}" for at in range(30))) for number in range(20)]
+    made: list[Path] = []
+    mkdir = Path.mkdir
+
+    def counting(path: Path, *args: object, **more: object) -> None:
+        made.append(path)
+        mkdir(path, *args, **more)  # type: ignore[arg-type]
+
+    path = archive(tmp_path / "n1.tar.gz", manifest(), *files)
+    before = seen(home)
+    monkeypatch.setattr(Path, "mkdir", counting)
+    with pytest.raises(unpack.UnpackError, match="holds more than a bundle does"):
+        unpack.replace(path, home, "n1")
+    assert len(made) <= 110
+    assert seen(home) == before
+
+
+LETTERS = st.sampled_from(["a", "é", "密", "\U0001f600"])
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_a_name_is_bounded_in_parts_and_bytes(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    """Either it is unpacked, or nothing is there: never half of it, never a crash."""
+    parts = data.draw(st.sampled_from([1, 10, 38, 39, 40, 41, 200, 1000, 5000]))
+    part = data.draw(LETTERS) * data.draw(st.sampled_from([1, 2, 20, 63, 64, 255, 256]))
+    name = "/".join(["n1", *[part] * parts])
+    home = tmp_path_factory.mktemp("drawn")
+    path = archive(home / "n1.tar.gz", manifest(), member(name, data=b"x"))
+    small = parts + 1 <= 40 and len(name.encode()) < 1024 and len(part.encode()) <= 255
+    if small:
+        unpack.replace(path, home / "b", "n1")
+        assert (home / "b" / name).read_bytes() == b"x"
+    else:
+        with pytest.raises(unpack.UnpackError, match=r"too long for|cannot be unpacked|larger"):
+            unpack.replace(path, home / "b", "n1")
+        assert list((home / "b").iterdir()) == []
+
+
+@pytest.mark.parametrize("board", ["hgx-h100-8", "ib-login"])
+def test_a_real_bundle_is_far_below_the_bounds(tmp_path: Path, board: str) -> None:
+    tree = render.render(render.node(board))
+    collect.collect(tree, str(tmp_path), "n1", "now", [], {})
+    names = [one.relative_to(tmp_path) for one in (tmp_path / "n1").rglob("*")]
+    assert max(len(one.parts) for one in names) * 2 < unpack._PARTS
+    assert max(len(str(one)) for one in names) * 2 < unpack._LENGTH
+    assert len(names) * 10 < unpack.MEMBERS
 
 
 def test_what_would_fill_the_memory_is_refused(home: Path, tmp_path: Path) -> None:
     info = tarfile.TarInfo("n1/x")
     info.type, info.size = tarfile.XHDTYPE, 1 << 32
     (tmp_path / "n1.tar.gz").write_bytes(gzip.compress(info.tobuf() + bytes(10240)))
-    with pytest.raises(_unpack.UnpackError, match="a header that is larger"):
-        _unpack.replace(tmp_path / "n1.tar.gz", home, "n1")
+    with pytest.raises(unpack.UnpackError, match="a header that is larger"):
+        unpack.replace(tmp_path / "n1.tar.gz", home, "n1")
 
 
 def test_headers_without_end_are_refused(home: Path, tmp_path: Path) -> None:
@@ -133,39 +179,37 @@ def test_headers_without_end_are_refused(home: Path, tmp_path: Path) -> None:
     record = b"11 a=bcdef\n"
     text = (header.tobuf() + record * (512 // len(record)) + bytes(512 % len(record))) * 5000
     (tmp_path / "n1.tar.gz").write_bytes(gzip.compress(text))
-    with pytest.raises(_unpack.UnpackError, match="cannot be unpacked"):
-        _unpack.replace(tmp_path / "n1.tar.gz", home, "n1")
+    with pytest.raises(unpack.UnpackError, match="cannot be unpacked"):
+        unpack.replace(tmp_path / "n1.tar.gz", home, "n1")
 
 
 @pytest.mark.parametrize("said", ["n2", "", "../n1"])
-def test_a_bundle_that_says_it_is_of_another_host_is_refused(
-    home: Path, tmp_path: Path, said: str
-) -> None:
+def test_a_bundle_that_says_it_is_of_another_host_is_refused(home: Path, tmp_path: Path, said: str) -> None:
     before = seen(home)
     path = archive(tmp_path / "n1.tar.gz", manifest(said))
-    with pytest.raises(_unpack.UnpackError, match="says that it is of"):
-        _unpack.replace(path, home, "n1")
+    with pytest.raises(unpack.UnpackError, match="says that it is of"):
+        unpack.replace(path, home, "n1")
     assert seen(home) == before
 
 
 @pytest.mark.parametrize("host", ["", ".", "..", "a/b", "/n1", "n1/"])
 def test_a_host_whose_name_is_no_folder_has_no_bundle(home: Path, host: str) -> None:
-    with pytest.raises(_unpack.UnpackError, match="no name for a folder"):
-        _unpack.replace(home / "x.tar.gz", home, host)
+    with pytest.raises(unpack.UnpackError, match="no name for a folder"):
+        unpack.replace(home / "x.tar.gz", home, host)
 
 
-def test_a_good_one_takes_the_place_of_the_last_and_is_its_owners(
-    home: Path, tmp_path: Path
-) -> None:
+def test_a_good_one_takes_the_place_of_the_last_and_is_its_owners(home: Path, tmp_path: Path) -> None:
     info = member("n1/files/etc/hostname", data=b"n1\n")
     info[0].mode, info[0].uid = 0o6777, 12345
     path = archive(tmp_path / "n1.tar.gz", member("n1", tarfile.DIRTYPE), manifest(), info)
-    assert _unpack.replace(path, home, "n1") == home / "n1"
+    assert unpack.replace(path, home, "n1") == home / "n1"
     assert (home / "n1/files/etc/hostname").read_text() == "n1\n"
     assert (home / "n1/files/etc/hostname").stat().st_mode & 0o7777 == 0o600
     assert (home / "n1/files").stat().st_mode & 0o7777 == 0o700
     assert "before" not in (home / "n1/manifest.json").read_text()
-    assert sorted(one.name for one in home.iterdir()) == ["n1", "n2"]
+    assert sorted(one.name for one in home.iterdir()) == ["n1", "n1.tar.gz", "n2"]
+    assert (home / "n1.tar.gz").stat().st_mode & 0o7777 == 0o600
+    assert not path.exists()
     assert (home / "n2/manifest.json").read_text() == "before, of n2"
 
 
@@ -181,31 +225,46 @@ def test_what_was_there_is_back_where_it_cannot_be_replaced(
 
     monkeypatch.setattr(Path, "rename", failing)
     with pytest.raises(OSError, match="no place in the folder"):
-        _unpack.replace(archive(tmp_path / "n1.tar.gz", manifest()), home, "n1")
+        unpack.replace(archive(tmp_path / "n1.tar.gz", manifest()), home, "n1")
     assert seen(home) == before
 
 
-def test_a_link_in_the_place_of_a_bundle_is_replaced_and_not_followed(
-    home: Path, tmp_path: Path
+@pytest.mark.parametrize("host", ["n1", "n3"])
+def test_folder_and_archive_change_together_or_not_at_all(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str
 ) -> None:
+    (home / "n1.tar.gz").write_text("before")
+    path = archive(tmp_path / f"{host}.tar.gz", manifest(host, host))
+    before, rename = seen(tmp_path), Path.rename
+
+    def failing(old: Path, new: Path) -> Path:
+        if old == path:
+            raise OSError("no place in the folder")
+        return rename(old, new)
+
+    monkeypatch.setattr(Path, "rename", failing)
+    with pytest.raises(OSError, match="no place in the folder"):
+        unpack.replace(path, home, host)
+    assert seen(tmp_path) == before
+
+
+def test_a_link_in_the_place_of_a_bundle_is_replaced_and_not_followed(home: Path, tmp_path: Path) -> None:
     (home / "n3").symlink_to(home / "n2")
     path = archive(tmp_path / "n3.tar.gz", manifest("n3", "n3"))
-    _unpack.replace(path, home, "n3")
+    unpack.replace(path, home, "n3")
     assert not (home / "n3").is_symlink()
     assert (home / "n2/manifest.json").read_text() == "before, of n2"
 
 
-def test_a_full_disk_is_not_the_hosts_fault(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_not_the_hosts_fault(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     path = archive(tmp_path / "n1.tar.gz", manifest())
     before = seen(home)
-    monkeypatch.setattr(_unpack, "_write", full)
+    monkeypatch.setattr(unpack, "_write", full)
     with pytest.raises(OSError, match="No space"):
-        _unpack.replace(path, home, "n1")
+        unpack.replace(path, home, "n1")
     assert seen(home) == before
 
 
@@ -214,6 +273,6 @@ def test_a_full_disk_is_not_the_hosts_fault(
 def test_any_bytes_are_refused(tmp_path_factory: pytest.TempPathFactory, data: bytes, packed: bool):  # type: ignore[no-untyped-def]
     home = tmp_path_factory.mktemp("drawn")
     (home / "n1.tar.gz").write_bytes(gzip.compress(data) if packed else data)
-    with pytest.raises(_unpack.UnpackError, match=r"n1\.tar\.gz"):
-        _unpack.replace(home / "n1.tar.gz", home, "n1")
+    with pytest.raises(unpack.UnpackError, match=r"n1\.tar\.gz"):
+        unpack.replace(home / "n1.tar.gz", home, "n1")
     assert [one.name for one in home.iterdir()] == ["n1.tar.gz"]

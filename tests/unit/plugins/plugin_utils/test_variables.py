@@ -5,7 +5,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._variables import problems
+from ansible_collections.ibready.cluster.plugins.module_utils._data.bench import TESTS
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import SPEC
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.bench import values
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan import rollback
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.launchers import KINDS
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.variables import playbook_options, problems
 
 ROLES = {
     "rdma": {
@@ -44,3 +49,14 @@ def test_good_and_foreign_variables_pass() -> None:
         "my_rdma_flavor": "whatever",
     }
     assert problems(variables, ROLES) == []
+
+
+def test_what_the_playbooks_options_list_is_what_the_code_knows() -> None:
+    options = playbook_options()
+    choices = {name: option["choices"] for name, option in options.items() if "choices" in option}
+    assert choices["launch_kind"] == ["all", *KINDS]
+    assert choices["bench_what"] == list(values.WHAT)
+    assert choices["bench_tests"] == list(TESTS)
+    assert choices["stack_rollback_to"] == list(rollback.ROADS)
+    assert options["ibready_expect"]["description"].endswith(f"keys {', '.join(f'`{key}`' for key in SPEC)}.")
+    assert ", ".join(f"`{name}`" for name in values.FLOORS) in options["bench_floors"]["description"]

@@ -91,9 +91,7 @@ def test_two_checkouts_that_try_at_once(stand_in: Path, monkeypatch: pytest.Monk
     assert not accel.choose(Path("vmlinuz")).emulated
 
 
-def test_a_device_that_may_be_used_now_is_tried(
-    stand_in: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_device_that_may_be_used_now_is_tried(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     says(stand_in, f'echo "{MARKER}" > "$console"')
     with monkeypatch.context() as denied:
         denied.setattr(accel.os, "access", lambda _path, _mode: False)

@@ -47,9 +47,7 @@ def test_what_no_machine_has_is_not(driver: str) -> None:
     assert not kept(f"/usr/lib/modules/6.12.107+deb13-amd64/kernel/{driver}")
 
 
-def test_the_image_is_another_when_a_part_of_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_image_is_another_when_a_part_of_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "module-1.0"
     folder.mkdir()
     source = folder / "module.c"
@@ -59,6 +57,14 @@ def test_the_image_is_another_when_a_part_of_it_is(
     assert WHAT.home == before
     source.write_text("two")
     assert WHAT.home != before
+
+
+def test_without_a_mirror_the_choice_is_mmdebstrap_s() -> None:
+    given = base.argv(WHAT, Path("ROOT"), Path("SETUP"))
+    free = base.argv(base.Recipe("", "trixie", "", ()), Path("ROOT"), Path("SETUP"))
+    assert given[-3:] == ["trixie", "ROOT", WHAT.mirror]
+    assert free[-2:] == ["trixie", "ROOT"]
+    assert [one.split("setup.sh")[-1] for one in free if "chroot" in one] == [" ''"]
 
 
 def test_every_part_of_the_image_is_there() -> None:

@@ -3,18 +3,23 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import marshal
+import os
 import sys
 import zipfile
 import zipimport
 from collections.abc import Iterator
 from pathlib import Path
-from types import CodeType
+from types import CodeType, SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from sandbox.machines import compiled
+from tests.unit.on_disk import damaged
 
 NAME = "ibready_kept_for_a_test"
 SOURCE = "def told():\n    raise ValueError('here')\n\nVALUE = 1\n"
@@ -40,6 +45,10 @@ def loaded(archive: Path, monkeypatch: pytest.MonkeyPatch, source: str = SOURCE)
     with monkeypatch.context() as path:
         path.syspath_prepend(str(archive))
         return importlib.import_module(NAME)
+
+
+def full(*_paths: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def never(place: str, source: bytes) -> CodeType:
@@ -69,16 +78,39 @@ def test_another_source_of_the_same_name_is_another(
     assert len(list(home.iterdir())) == 2
 
 
-@pytest.mark.parametrize("damage", [b"", b"\0\0\0\0", b"i\1\0\0\0"])
-def test_what_was_not_written_to_its_end_is_compiled(
-    damage: bytes, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@given(data=st.data())
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_of_damaged_code_nothing_is_taken_and_it_is_compiled_and_kept_again(
+    home: Path, tmp_path: Path, data: st.DataObject
 ) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        loaded(tmp_path / "one.zip", patched)
+        (kept,) = home.iterdir()
+        damage = data.draw(damaged(kept.read_bytes()))
+        kept.write_bytes(damage)
+
+        def loads(body: bytes) -> Any:
+            assert kept.read_bytes() != damage, "damaged code was read"
+            return marshal.loads(body)
+
+        patched.setattr(compiled, "marshal", SimpleNamespace(loads=loads, dumps=marshal.dumps))
+        assert loaded(tmp_path / "two.zip", patched).VALUE == 1
+        assert kept.read_bytes()[:8] == compiled._sum(kept.read_bytes()[8:])
+
+
+def test_what_cannot_be_kept_whole_leaves_nothing(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled.os, "replace", full)
+    assert loaded(tmp_path / "one.zip", monkeypatch).VALUE == 1
+    assert not list(home.iterdir())
+
+
+def test_a_pipe_in_its_place_is_not_waited_for(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded(tmp_path / "one.zip", monkeypatch)
     (kept,) = home.iterdir()
-    whole = kept.read_bytes()
-    kept.write_bytes(damage)
+    kept.unlink()
+    os.mkfifo(kept)
     assert loaded(tmp_path / "two.zip", monkeypatch).VALUE == 1
-    assert kept.read_bytes()[:4] == whole[:4]
+    assert kept.is_file()
 
 
 def test_where_nothing_can_be_kept_it_is_compiled_as_usual(
@@ -88,9 +120,7 @@ def test_where_nothing_can_be_kept_it_is_compiled_as_usual(
     assert loaded(tmp_path / "one.zip", monkeypatch).VALUE == 1
 
 
-def test_a_source_with_a_mistake_says_where(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_source_with_a_mistake_says_where(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SyntaxError) as raised:
         loaded(tmp_path / "one.zip", monkeypatch, "def broken(:\n")
     assert raised.value.lineno == 1

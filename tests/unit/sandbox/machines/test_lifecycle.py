@@ -41,9 +41,7 @@ def test_a_directory_of_somebody_elses_keys_is_left_alone(box: Pair) -> None:
     ]
 
 
-def test_half_a_pair_is_known_and_removed(
-    box: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_half_a_pair_is_known_and_removed(box: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def killed(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -56,9 +54,7 @@ def test_half_a_pair_is_known_and_removed(
     assert not box.state.exists()
 
 
-def test_a_pair_whose_settings_were_cut_off_is_cleaned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pair_whose_settings_were_cut_off_is_cleaned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lifecycle, "REPOSITORY", tmp_path)
     for name, text in {
         "one": '{"name": "on',
@@ -72,9 +68,7 @@ def test_a_pair_whose_settings_were_cut_off_is_cleaned(
 
 
 @pytest.mark.parametrize("minutes", [0.0, -5.0, float("inf"), float("nan")])
-def test_a_pair_without_a_watchdog_is_refused(
-    box: Pair, minutes: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pair_without_a_watchdog_is_refused(box: Pair, minutes: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(base, "ensure", lambda _say: pytest.fail("went on"))
     with pytest.raises(SandboxError, match="is not between 1 and"):
         lifecycle.up(box, quiet, keep=False, minutes=minutes)

@@ -75,9 +75,7 @@ def test_an_order_that_fails_says_which_and_why(start: Start) -> None:
         ),
     ],
 )
-def test_what_the_simulated_wire_lost_is_told_from_a_fault(
-    start: Start, answer: dict[str, Any]
-) -> None:
+def test_what_the_simulated_wire_lost_is_told_from_a_fault(start: Start, answer: dict[str, Any]) -> None:
     with start({}, answer, {}).fabric(shapes.single_switch()) as fabric, pytest.raises(Stuck):
         fabric.run("H-node1-0", ["sminfo"])
 

@@ -29,9 +29,7 @@ def test_every_fault_can_be_planted_in_the_rails(name: str) -> None:
     assert FAULTS[name](_RAILS) is not None
 
 
-@pytest.mark.parametrize(
-    ("topology", "plan"), [row[1:] for row in plans()], ids=[row[0] for row in plans()]
-)
+@pytest.mark.parametrize(("topology", "plan"), [row[1:] for row in plans()], ids=[row[0] for row in plans()])
 def test_every_plan_differs_from_the_healthy_one(topology: Topology, plan: Plan) -> None:
     assert plan != healthy(topology)
 
@@ -53,9 +51,7 @@ def test_swapped_cables_are_plugged_into_each_other_s_ports() -> None:
     plan = FAULTS["cables-swapped"](_RAILS)
     assert plan is not None
     before = {name: parts.end_of(_RAILS, _RAILS.hca(name, 0)) for name in ("node3", "node4")}
-    after = {
-        name: parts.end_of(plan.topology, plan.topology.hca(name, 0)) for name in ("node3", "node4")
-    }
+    after = {name: parts.end_of(plan.topology, plan.topology.hca(name, 0)) for name in ("node3", "node4")}
     assert after == {"node3": before["node4"], "node4": before["node3"]}
     assert before["node3"].node == before["node4"].node
 

@@ -107,11 +107,11 @@ def test_the_five_sizes_grow_alike() -> None:
 
 def test_members_are_the_hosts_with_the_guids_of_the_file() -> None:
     topology = shapes.rail_optimised()
-    told = members(topology)
-    assert list(told["node1"]) == ["mlx5_0/1", "mlx5_1/1", "mlx5_2/1", "mlx5_3/1"]
-    assert set(told) == {*(f"node{number + 1}" for number in range(8)), "sm1", "sm2"}
+    reported = members(topology)
+    assert list(reported["node1"]) == ["mlx5_0/1", "mlx5_1/1", "mlx5_2/1", "mlx5_3/1"]
+    assert set(reported) == {*(f"node{number + 1}" for number in range(8)), "sm1", "sm2"}
     written = re.findall(r"^caguid=(0x[0-9a-f]+)$", netfile(topology), re.MULTILINE)
-    for ports in told.values():
+    for ports in reported.values():
         for port in ports.values():
             assert int(port["port_guid"], 16) == int(port["node_guid"], 16) + 1
             assert hex(int(port["node_guid"], 16)) in written

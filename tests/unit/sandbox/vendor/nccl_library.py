@@ -29,9 +29,7 @@ _SEGMENTS = 4
 
 def made(parts: tuple[tuple[str, bytes, int], ...] = PARTS) -> bytes:
     """The file: what may only be read in one segment, the rest in another, then tables."""
-    names = (
-        b"\0" + b"".join(name.encode() + b"\0" for name, _data, _flags in parts) + b".shstrtab\0"
-    )
+    names = b"\0" + b"".join(name.encode() + b"\0" for name, _data, _flags in parts) + b".shstrtab\0"
     out = bytearray(HEADER.size + _SEGMENTS * SEGMENT.size)
     sections = [(0,) * 10]
     begun = 0
@@ -83,10 +81,10 @@ def image(data: bytes) -> bytearray:
 
 def without_gpu_code(data: bytes) -> bytearray:
     """The same, with zeros where a small library has them; and in the head, which tells sizes."""
-    memory, told = image(data), layout(data)
+    memory, reported = image(data), layout(data)
     memory[: HEADER.size] = bytes(HEADER.size)
-    for one in told.sections:
-        if told.name(one) in GPU_CODE:
+    for one in reported.sections:
+        if reported.name(one) in GPU_CODE:
             memory[one.address : one.address + one.size] = bytes(one.size)
     return memory
 

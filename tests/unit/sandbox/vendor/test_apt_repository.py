@@ -15,9 +15,7 @@ from sandbox.errors import SandboxError
 from sandbox.vendor import apt_repository, catalog, deb, publish, spoil
 from sandbox.vendor.signing import FOREIGN, Key, keyring
 
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("apt-get") and shutil.which("gpg")), reason="needs apt and gpg"
-)
+pytestmark = pytest.mark.skipif(not (shutil.which("apt-get") and shutil.which("gpg")), reason="needs apt and gpg")
 
 
 @pytest.fixture(scope="module")
@@ -123,9 +121,7 @@ def test_apt_refuses_what_another_key_signed(whole: Sandbox, tmp_path: Path) -> 
 
 
 def test_apt_refuses_a_changed_package(whole: Sandbox, tmp_path: Path) -> None:
-    spoil.perform(
-        whole, "wrong_checksum", repository="container_toolkit", package="libnvidia-container1"
-    )
+    spoil.perform(whole, "wrong_checksum", repository="container_toolkit", package="libnvidia-container1")
     tool = apt(tmp_path, whole)
     assert tool("update", "--error-on=any").returncode == 0
     done = tool("download", "libnvidia-container1")
@@ -157,12 +153,10 @@ def test_a_fault_names_what_there_is_not(box: Sandbox) -> None:
         spoil.perform(box, "nothing")
 
 
-def test_the_inventory_gets_what_gpg_says_of_the_published_keys(
-    box: Sandbox, tmp_path: Path
-) -> None:
+def test_the_inventory_gets_what_gpg_says_of_the_published_keys(box: Sandbox, tmp_path: Path) -> None:
     known = publish.keys(box.vendor_keys)
-    told = publish.repositories("198.18.99.2", known)
-    assert told["doca"]["base"] == "http://198.18.99.2:8080/doca"
+    reported = publish.repositories("198.18.99.2", known)
+    assert reported["doca"]["base"] == "http://198.18.99.2:8080/doca"
     (tmp_path / "key").write_text(known["doca"].public)
     shown = subprocess.run(
         ["gpg", "--show-keys", "--with-colons", str(tmp_path / "key")],
@@ -171,7 +165,7 @@ def test_the_inventory_gets_what_gpg_says_of_the_published_keys(
         check=True,
         env={"PATH": "/usr/bin:/bin", "GNUPGHOME": str(tmp_path)},
     ).stdout
-    assert told["doca"]["fingerprints"] == [
+    assert reported["doca"]["fingerprints"] == [
         line.split(":")[9] for line in shown.splitlines() if line.startswith("fpr:")
     ]
     assert len({key.fingerprint for key in known.values()}) == len(publish.KEY_FILES)

@@ -18,11 +18,7 @@ KERNEL = catalog.kernel_values("6.8.0-88-generic", "56.1")
 
 
 def packages(kind: Kind) -> dict[tuple[str, str], Package]:
-    return {
-        (one.name, one.version): one
-        for repository in catalog.load(kind, KERNEL)
-        for one in repository.packages
-    }
+    return {(one.name, one.version): one for repository in catalog.load(kind, KERNEL) for one in repository.packages}
 
 
 def test_a_top_package_leaves_its_driver_open_as_the_vendor_s_does() -> None:
@@ -77,12 +73,7 @@ def test_a_stream_shows_only_its_own_branch() -> None:
 
 def write(folder: Path, entry: str) -> None:
     (folder / "mine.yml").write_text(
-        "signer: doca\n"
-        "sets:\n"
-        "  - path: p\n"
-        "    label: l\n"
-        "    releases: [{version: '1'}]\n"
-        f"    packages: [{entry}]\n"
+        f"signer: doca\nsets:\n  - path: p\n    label: l\n    releases: [{{version: '1'}}]\n    packages: [{entry}]\n"
     )
 
 

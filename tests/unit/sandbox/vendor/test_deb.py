@@ -87,9 +87,7 @@ def test_without_a_tree_it_says_only_that_it_is_simulated(trees: Path) -> None:
     assert [file.path for file in payload.files(bare, trees)] == ["usr/share/doc/bare/SIMULATED"]
 
 
-def test_the_library_of_nccl_is_real_small_and_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_library_of_nccl_is_real_small_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = written(tmp_path, nccl_library.made())
     monkeypatch.setattr(wheel, "library", {"2.0.1": whole}.__getitem__)
     package = Package(kind="deb", name="libnccl2", version="2.0.1-1", path="p", nccl="2.0.1",

@@ -87,9 +87,7 @@ def test_a_build_fails_where_it_is_asked_to(root: Path) -> None:
 
 def test_the_tree_is_as_dkms_keeps_it(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run("add", str(OFED))
-    assert os.readlink(root / "var/lib/dkms" / str(OFED) / "source") == (
-        "/usr/src/mlnx-ofed-kernel-25.10"
-    )
+    assert os.readlink(root / "var/lib/dkms" / str(OFED) / "source") == ("/usr/src/mlnx-ofed-kernel-25.10")
     run("install", "-m", OFED.name, "-v", OFED.version)
     link = root / f"var/lib/dkms/mlnx-ofed-kernel/kernel-{K}-{dkms.machine()}"
     assert os.readlink(link) == f"25.10/{K}/{dkms.machine()}"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl._copies_child import Search
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl._host_files import Host
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl._copies_child import Search
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl._host_files import Host
 from sandbox.vendor.nccl import copy, wheel
 from tests.unit.sandbox.vendor import nccl_library
 

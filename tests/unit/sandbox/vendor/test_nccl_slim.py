@@ -10,14 +10,7 @@ import pytest
 from sandbox.errors import SandboxError
 from sandbox.vendor.nccl import slim
 from sandbox.vendor.nccl.elf import ALLOC, LOAD, NOBITS, SEGMENT, layout
-from tests.unit.sandbox.vendor.nccl_library import (
-    PAGE,
-    PARTS,
-    image,
-    made,
-    without_gpu_code,
-    written,
-)
+from tests.unit.sandbox.vendor.nccl_library import PAGE, PARTS, image, made, without_gpu_code, written
 
 
 @pytest.fixture
@@ -66,10 +59,10 @@ def test_the_other_segments_lead_to_what_they_led_to(whole: bytes, small: bytes)
 
 
 def test_the_tables_are_on_no_page_that_is_loaded(small: bytes) -> None:
-    told = layout(small)
-    last = max(one.offset + one.size for one in told.segments if one.kind == LOAD)
-    assert told.header.segments_at >= last + -last % PAGE
-    assert told.header.segments * SEGMENT.size <= len(small) - told.header.segments_at
+    reported = layout(small)
+    last = max(one.offset + one.size for one in reported.segments if one.kind == LOAD)
+    assert reported.header.segments_at >= last + -last % PAGE
+    assert reported.header.segments * SEGMENT.size <= len(small) - reported.header.segments_at
 
 
 @pytest.mark.parametrize(

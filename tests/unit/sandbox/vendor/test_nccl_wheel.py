@@ -29,12 +29,8 @@ def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     about = f"{NAME}.dist-info"
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("nvidia/nccl/lib/libnccl.so.2", LIBRARY)
-        archive.writestr(
-            f"{about}/METADATA", "Metadata-Version: 2.1\nName: nvidia-nccl-cu13\nVersion: 2.0.1\n"
-        )
-        archive.writestr(
-            f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        )
+        archive.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: nvidia-nccl-cu13\nVersion: 2.0.1\n")
+        archive.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         archive.writestr(f"{about}/RECORD", "")
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
@@ -75,9 +71,7 @@ def test_another_sum_is_refused_and_nothing_kept(wheels: Path) -> None:
     assert not list(wheel.KEPT.rglob("libnccl*"))
 
 
-def test_without_a_network_the_next_step_is_named(
-    wheels: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_network_the_next_step_is_named(wheels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_FIND_LINKS", str(wheels / "not-there"))
     with pytest.raises(SandboxError) as refused:
         wheel.library("2.0.1")
@@ -87,9 +81,7 @@ def test_without_a_network_the_next_step_is_named(
     assert f"what is below {wheel.KEPT} by then is not fetched again" in text
 
 
-def test_a_connection_that_fails_is_the_cause(
-    wheels: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_connection_that_fails_is_the_cause(wheels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PIP_NO_INDEX")
     monkeypatch.delenv("PIP_FIND_LINKS")
     monkeypatch.setenv("PIP_RETRIES", "1")

@@ -90,9 +90,7 @@ def test_rpm_reads_back_what_was_asked_for(made: Path) -> None:
 
 @needs_rpm
 @pytest.mark.parametrize(("key", "good"), [("right", True), ("wrong", False)])
-def test_only_the_right_key_verifies_the_rpm(
-    key: str, good: bool, made: Path, tmp_path: Path
-) -> None:
+def test_only_the_right_key_verifies_the_rpm(key: str, good: bool, made: Path, tmp_path: Path) -> None:
     base = f"--dbpath={tmp_path}"
     assert rpm(base, "--import", str(made / f"{key}.key")).returncode == 0
     file = str(made / "thing-2.0-1.el9.x86_64.rpm")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._roce import program
+from ansible_collections.ibready.cluster.plugins.module_utils._ground import host_program
 from tests.unit import soft_roce_node
 from tests.unit.roce_box import CM, STAND_IN, Box, Run, on_mlx5
 
@@ -20,9 +20,9 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / name).write_text(STAND_IN.format(home=str(tmp_path)))
         (folder / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
-    monkeypatch.setattr(program, "_MORE_PATH", "")
+    monkeypatch.setattr(host_program, "_MORE_PATH", "")
     monkeypatch.setattr(
-        "ansible_collections.ibready.cluster.plugins.module_utils._command._search_path",
+        "ansible_collections.ibready.cluster.plugins.module_utils._ground.command._search_path",
         lambda: str(folder),
     )
     return folder

@@ -10,9 +10,9 @@ from tests.unit.roce_box import Box
 def test_an_interface_that_carries_a_login_keeps_its_mtu(box: Box) -> None:
     line = "0: 0501000A:0016 0101000A:C000 01 00000000:00000000 00:00000000 00000000"
     (box.root / "proc/net/tcp").write_text(f"  sl  local_address rem_address   st\n{line}\n")
-    told = box.apply(mtu=9000)
-    assert "eth0 carries a login to 10.0.1.5" in told["msg"]
-    assert "set roce_connection_ok" in told["msg"]
+    reported = box.apply(mtu=9000)
+    assert "eth0 carries a login to 10.0.1.5" in reported["msg"]
+    assert "set roce_connection_ok" in reported["msg"]
     assert box.apply(mtu=9000, connection_ok=True)["changed"]
 
 
@@ -29,8 +29,8 @@ def test_netplans_own_file_gets_the_drop_in(box: Box) -> None:
 def test_a_file_that_sets_another_interface_up_as_well_gets_no_mtu(box: Box) -> None:
     (box.root / "sys/class/net/eth9").mkdir()
     before, values = box.files(), box.values()
-    told = box.apply(trust="dscp", mtu=9000)
-    assert "eth0 and eth9 are set up by one file of networkd, 20-rail.network" in told["msg"]
+    reported = box.apply(trust="dscp", mtu=9000)
+    assert "eth0 and eth9 are set up by one file of networkd, 20-rail.network" in reported["msg"]
     assert (box.files(), box.values()) == (before, values)
     box.state(eth9="/etc/systemd/network/10-management.network")
     assert box.apply(trust="dscp", mtu=9000)["changed"]
@@ -38,8 +38,8 @@ def test_a_file_that_sets_another_interface_up_as_well_gets_no_mtu(box: Box) -> 
 
 def test_an_interface_that_nobody_sets_up_is_refused(box: Box) -> None:
     box.state(file="n/a")
-    told = box.apply(mtu=9000)
-    assert "systemd-networkd has no file for eth0" in told["msg"]
+    reported = box.apply(mtu=9000)
+    assert "systemd-networkd has no file for eth0" in reported["msg"]
     box.state(active=[])
     assert "neither NetworkManager nor systemd-networkd runs" in box.apply(mtu=9000)["msg"]
     assert box.values()["mtu"] == "1500"

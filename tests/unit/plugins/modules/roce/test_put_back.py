@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._roce import program
+from ansible_collections.ibready.cluster.plugins.module_utils._act.roce import program
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.host_program import HostError, Setting
 from tests.unit.plugins.module_utils import test_observe_roce as hca
 from tests.unit.roce_box import ALL, CM, Box
 
@@ -22,9 +23,7 @@ def test_emptied_everything_is_as_it_was(box: Box) -> None:
     assert gone["changed"]
     assert len(gone["restored"]) == 5
     assert (box.files(), box.values()) == (before, values)
-    assert not (box.root / "etc/systemd/network").exists() or not list(
-        (box.root / "etc/systemd/network").iterdir()
-    )
+    assert not (box.root / "etc/systemd/network").exists() or not list((box.root / "etc/systemd/network").iterdir())
     assert not box.apply()["changed"]
 
 
@@ -52,18 +51,16 @@ def test_what_somebody_else_changed_since_is_not_put_back(box: Box) -> None:
         pytest.param({"takes": 4000}, "does not take MTU 9000: Error: mtu greater", id="mtu"),
     ],
 )
-def test_what_is_not_taken_puts_back_what_was_set_before(
-    box: Box, bent: dict[str, Any], words: str
-) -> None:
+def test_what_is_not_taken_puts_back_what_was_set_before(box: Box, bent: dict[str, Any], words: str) -> None:
     before = box.files()
     values = box.values()
     box.state(**bent)
-    told = box.apply(mode="v2", trust="dscp", mtu=9000)
-    assert told.get("failed")
-    assert words in told["msg"]
-    assert "Next: " in told["msg"]
+    reported = box.apply(mode="v2", trust="dscp", mtu=9000)
+    assert reported.get("failed")
+    assert words in reported["msg"]
+    assert "Next: " in reported["msg"]
     if "refuses" not in bent:  # then it was refused before anything
-        assert "What was set before in this run is put back" in told["msg"]
+        assert "What was set before in this run is put back" in reported["msg"]
     assert box.values() == values
     assert {path for path in box.files() if path.startswith("etc")} == {
         path for path in before if path.startswith("etc")
@@ -91,9 +88,7 @@ def test_the_two_sides_of_ecn_go_back_to_what_each_was(box: Box) -> None:
     assert [one.read_text() for one in sides] == ["1\n", "0\n"]
 
 
-def test_half_of_a_value_that_is_not_taken_is_put_back(
-    box: Box, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_half_of_a_value_that_is_not_taken_is_put_back(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
     write = program.Host._write
 
     def refuse(host: program.Host, path: str, value: str) -> None:
@@ -110,9 +105,7 @@ def test_half_of_a_value_that_is_not_taken_is_put_back(
 def test_files_that_no_service_reads_are_taken_away_again(box: Box, tools: Path) -> None:
     before, values = box.files(), box.values()
     text = (tools / "networkctl").read_text()
-    (tools / "networkctl").write_text(
-        text.replace("home = ", "if 'reload' in sys.argv: sys.exit(1)\nhome = ", 1)
-    )
+    (tools / "networkctl").write_text(text.replace("home = ", "if 'reload' in sys.argv: sys.exit(1)\nhome = ", 1))
     failed = box.apply(trust="dscp", mtu=9000)
     assert "`networkctl reload` ended with status 1" in failed["msg"]
     assert "Next: look at `journalctl -u systemd-networkd.service`" in failed["msg"]
@@ -123,14 +116,10 @@ def test_files_that_no_service_reads_are_taken_away_again(box: Box, tools: Path)
     assert "networkctl reload" in box.calls("networkctl")
 
 
-def test_a_host_that_went_to_another_network_service_loses_the_old_file(
-    box: Box, tools: Path
-) -> None:
+def test_a_host_that_went_to_another_network_service_loses_the_old_file(box: Box, tools: Path) -> None:
     box.apply(mtu=9000)
     text = (tools / "networkctl").read_text()
-    (tools / "networkctl").write_text(
-        text.replace("home = ", "if 'reload' in sys.argv: sys.exit(1)\nhome = ", 1)
-    )
+    (tools / "networkctl").write_text(text.replace("home = ", "if 'reload' in sys.argv: sys.exit(1)\nhome = ", 1))
     box.state(active=["NetworkManager.service"])
     assert not box.apply().get("failed")
     assert not list((box.root / "etc/systemd/network").rglob("*.conf"))
@@ -138,8 +127,8 @@ def test_a_host_that_went_to_another_network_service_loses_the_old_file(
 
 
 def test_what_had_no_value_is_not_said_to_be_put_back(box: Box) -> None:
-    one = program.Setting("traffic_class", "mlx5_0/1", "", "106")
-    with pytest.raises(program.RoceError, match="traffic_class of mlx5_0/1: no value could be"):
+    one = Setting("traffic_class", "mlx5_0/1", "", "106")
+    with pytest.raises(HostError, match="traffic_class of mlx5_0/1: no value could be"):
         program.Host(str(box.root)).undo([one])
 
 
@@ -148,8 +137,6 @@ def test_what_stays_until_the_next_boot_is_said(box: Box) -> None:
     record.parent.mkdir(parents=True)
     record.write_text('{"traffic_class": {"mlx5_0/1": ["", "106"]}}')
     (box.root / f"{hca.IB[1:]}/tc/1/traffic_class").write_text("Global tclass=106\n")
-    told = box.apply(mode="v2")["left"]
-    assert told == {
-        "the old traffic_class of mlx5_0/1": "it had none; 106 holds until the next boot"
-    }
+    reported = box.apply(mode="v2")["left"]
+    assert reported == {"the old traffic_class of mlx5_0/1": "it had none; 106 holds until the next boot"}
     assert box.apply(mode="v2")["left"] == {}

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._act.roce import program
 from ansible_collections.ibready.cluster.plugins.module_utils._data import roce_files as data
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import mlnx_qos
-from ansible_collections.ibready.cluster.plugins.module_utils._roce import program
 from tests.gauntlet.tree import Tree
 from tests.unit.parsers import SAMPLES
 from tests.unit.plugins.module_utils import test_observe_roce as hca
@@ -58,18 +58,18 @@ def test_the_second_time_nothing_changes(box: Box) -> None:
 
 def test_check_mode_tells_all_and_changes_nothing(box: Box) -> None:
     before, values = box.files(), box.values()
-    told = box.apply(check=True, **ALL)
-    assert told["changed"]
-    assert {one["knob"] for one in told["set"]} == {
+    reported = box.apply(check=True, **ALL)
+    assert reported["changed"]
+    assert {one["knob"] for one in reported["set"]} == {
         *("mode", "cm_tos", "traffic_class", "trust", "pfc", "ecn", "mtu")
     }
-    assert sorted(told["files"]) == sorted(
+    assert sorted(reported["files"]) == sorted(
         [
             *(program.CONFIG, data.PROGRAM, data.UNIT, data.WANTED, data.RULE),
             "/etc/systemd/network/20-rail.network.d/ibready-roce.conf",
         ]
     )
-    assert "pcp" in told["diff"][0]["before"]
+    assert "pcp" in reported["diff"][0]["before"]
     assert (box.files(), box.values()) == (before, values)
 
 
@@ -125,9 +125,9 @@ def test_of_a_bond_one_interface_is_set_and_the_others_are_named(box: Box) -> No
     net = box.root / "sys/class/net/bond0"
     net.mkdir()
     (net / "mtu").write_text("1500\n")
-    told = box.apply(trust="dscp")
-    assert [one["subject"] for one in told["set"]] == ["eth0"]
-    assert list(told["left"]) == ["trust of all of bond0 but eth0"]
+    reported = box.apply(trust="dscp")
+    assert [one["subject"] for one in reported["set"]] == ["eth0"]
+    assert list(reported["left"]) == ["trust of all of bond0 but eth0"]
 
 
 SOFT_REFUSED = [
@@ -144,10 +144,10 @@ def test_what_soft_roce_does_not_have_is_refused_or_told(
     soft: Box, options: dict[str, Any], words: str, check: bool
 ) -> None:
     before, values = soft.files(), soft.values()
-    told = soft.apply(check=check, tos=106, **options)
-    assert told.get("failed")
-    assert words in told["msg"]
-    assert "Nothing was changed. Next: " in told["msg"]
+    reported = soft.apply(check=check, tos=106, **options)
+    assert reported.get("failed")
+    assert words in reported["msg"]
+    assert "Nothing was changed. Next: " in reported["msg"]
     assert (soft.files(), soft.values()) == (before, values)
     left = soft.apply(check=check, tos=106, where_possible=True, **options)
     assert left["changed"], left
@@ -172,26 +172,22 @@ def test_soft_roce_takes_mode_mark_and_mtu(soft: Box) -> None:
         pytest.param({"mtu": 100}, "roce_mtu 100 is not between", id="mtu"),
         pytest.param({"mtu": 9999}, "eth0 takes an MTU of 9978 at most", id="mtu of the driver"),
         pytest.param({"ecn": True}, "nobody says in which priority RoCE runs", id="ecn"),
-        pytest.param(
-            {"devices": ["mlx5_7"], "tos": 1}, "no RoCE device mlx5_7: it has mlx5_0", id="device"
-        ),
+        pytest.param({"devices": ["mlx5_7"], "tos": 1}, "no RoCE device mlx5_7: it has mlx5_0", id="device"),
     ],
 )
-def test_bad_input_is_refused_before_anything_changes(
-    box: Box, options: dict[str, Any], words: str
-) -> None:
+def test_bad_input_is_refused_before_anything_changes(box: Box, options: dict[str, Any], words: str) -> None:
     before, values = box.files(), box.values()
-    told = box.apply(**options)
-    assert words in told["msg"]
-    assert "Next: " in told["msg"]
+    reported = box.apply(**options)
+    assert words in reported["msg"]
+    assert "Next: " in reported["msg"]
     assert (box.files(), box.values()) == (before, values)
 
 
 def test_without_mlnx_qos_the_package_is_named(box: Box, tools: Path) -> None:
     (tools / "mlnx_qos").unlink()
-    told = box.apply(trust="dscp", mode="v2")
-    assert "trust of mlx5_0/1: mlnx_qos: not installed" in told["msg"]
-    assert "mlnx-tools" in told["msg"]
+    reported = box.apply(trust="dscp", mode="v2")
+    assert "trust of mlx5_0/1: mlnx_qos: not installed" in reported["msg"]
+    assert "mlnx-tools" in reported["msg"]
     assert box.values()[f"{CM}/mlx5_0/ports/1/default_roce_mode"] == "IB/RoCE v1"
 
 
@@ -212,15 +208,13 @@ def test_a_port_that_speaks_v1_only_is_not_asked_for_v2(box: Box) -> None:
     assert box.apply(mode="v1")["changed"]
 
 
-def test_a_host_without_roce_is_refused_and_told_in_check_mode(
-    tmp_path: Path, run_module: Run, tools: Path
-) -> None:
+def test_a_host_without_roce_is_refused_and_told_in_check_mode(tmp_path: Path, run_module: Run, tools: Path) -> None:
     assert tools.is_dir()
     bare = Box(tmp_path, run_module, Tree())
     assert "this host has no RoCE port" in bare.apply(tos=106)["msg"]
-    told = bare.apply(check=True, tos=106)
-    assert not told["changed"]
-    assert "In check mode this can be told later" in told["left"]["everything"]
+    reported = bare.apply(check=True, tos=106)
+    assert not reported["changed"]
+    assert "In check mode this can be told later" in reported["left"]["everything"]
     assert not bare.apply()["changed"]
 
 
@@ -236,8 +230,8 @@ def test_rdma_cm_is_loaded_and_its_folder_made(soft: Box, monkeypatch: pytest.Mo
             Path(f"{path}/ports/1/default_roce_tos").write_text("0\n")
 
     monkeypatch.setattr(program.os, "mkdir", as_configfs)
-    told = soft.apply(check=True, tos=106)
-    assert told["set"][0]["before"] == ""
+    reported = soft.apply(check=True, tos=106)
+    assert reported["set"][0]["before"] == ""
     assert not (soft.root / CM).exists()
     done = soft.apply(tos=106)
     assert "modprobe rdma_cm" in soft.calls("modprobe")
@@ -256,9 +250,7 @@ def test_a_kernel_without_configfs_is_no_pass(soft: Box, tools: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["mlnx_qos", "stand-in"])
-def test_the_program_reads_mlnx_qos_as_the_checks_do(
-    box: Box, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_program_reads_mlnx_qos_as_the_checks_do(box: Box, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     host = program.Host(str(box.root))
     if name == "mlnx_qos":
         text = (SAMPLES / "mlnx_qos.txt").read_text()

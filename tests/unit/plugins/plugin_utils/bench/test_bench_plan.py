@@ -6,13 +6,12 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils._bench import perftest
+from ansible_collections.ibready.cluster.plugins.module_utils._between.bench import perftest
 from ansible_collections.ibready.cluster.plugins.module_utils._data import bench as data
-from ansible_collections.ibready.cluster.plugins.plugin_utils._bench import plan
-from ansible_collections.ibready.cluster.plugins.plugin_utils._rounds import Rail
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.bench import plan
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts.rounds import Rail
 
 
 def member(name: str, *rails: str, gpus: bool = False) -> plan.Member:
@@ -48,7 +47,7 @@ def test_both_ends_meet_at_one_port_with_one_test() -> None:
         "n2": member("2", "mlx5_0/1", "mlx5_9/1"),
         "n3": member("3"),
     }
-    made = plan.plan(members, plan.Wish((data.WRITE_BW, data.READ_LAT), seconds=5))
+    made = plan.plan(members, plan.Desired((data.WRITE_BW, data.READ_LAT), seconds=5))
     first, second = made["rounds"]
     assert set(first["serve"]) == {"n2"}
     assert set(second["serve"]) == {"n1"}
@@ -63,18 +62,18 @@ def test_both_ends_meet_at_one_port_with_one_test() -> None:
 
 def test_servers_wait_longer_where_ansible_works_on_fewer_hosts() -> None:
     members = {f"n{at}": member(str(at), "a/1") for at in range(40)}
-    few, many = (plan.plan(members, plan.Wish(("write_bw",), forks=at)) for at in (5, 20))
+    few, many = (plan.plan(members, plan.Desired(("write_bw",), forks=at)) for at in (5, 20))
     assert (few["lease"], many["lease"]) == (4 * 20 + 60, 20 + 60)
 
 
 @pytest.mark.parametrize(("both", "tests"), [(True, ["write_bw_gpu"]), (False, [])])
 def test_gpu_memory_is_measured_where_both_hosts_have_gpus(both: bool, tests: list[str]) -> None:
     members = {"n1": member("1", "a/1", gpus=True), "n2": member("2", "a/1", gpus=both)}
-    made = plan.plan(members, plan.Wish((data.WRITE_BW_GPU,)))
+    made = plan.plan(members, plan.Desired((data.WRITE_BW_GPU,)))
     asked = [one["test"] for each in made["rounds"][:1] for one in each["ask"]["n1"]]
     assert asked == tests
 
 
 def test_nobody_to_measure_against_is_no_round() -> None:
-    made = plan.plan({"n1": member("1", "a/1"), "n2": member("2")}, plan.Wish(("write_bw",)))
+    made = plan.plan({"n1": member("1", "a/1"), "n2": member("2")}, plan.Desired(("write_bw",)))
     assert made["rounds"] == []

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.ibready.cluster.plugins.filter.bench_plan import bench_plan
-from ansible_collections.ibready.cluster.plugins.plugin_utils._bench import told
+from ansible_collections.ibready.cluster.plugins.filter.filters import bench_plan
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.bench import reported
 from tests.unit.samples import node
 
 EXPECT = {"hcas": 2, "link_layer": "InfiniBand", "rate_gbps": 400}
@@ -53,7 +53,7 @@ def test_a_test_that_there_is_not_is_refused() -> None:
 
 
 def test_a_host_says_what_it_is() -> None:
-    one, gone = told.gather({"n1": host(1), "n9": DOWN}, ["n1", "n9"])
+    one, gone = reported.gather({"n1": host(1), "n9": DOWN}, ["n1", "n9"])
     assert one.rates == {"mlx5_0/1": 400, "mlx5_1/1": 400}
     assert one.stack["kernel"] == "6.8.0"
     assert one.stack["hcas"]
@@ -61,21 +61,21 @@ def test_a_host_says_what_it_is() -> None:
 
 
 def test_a_host_that_was_not_looked_at_has_no_rails_and_says_so() -> None:
-    (one,) = told.gather({"n1": host(1, ibready_ibverify={"msg": "it broke"})}, ["n1"])
+    (one,) = reported.gather({"n1": host(1, ibready_ibverify={"msg": "it broke"})}, ["n1"])
     assert (one.rates, one.why, one.gpus, one.gpus_why) == ({}, "it broke", None, "it broke")
 
 
 def test_the_site_may_name_other_devices() -> None:
     named = host(1, bench_devices=["mlx5_1"])
     gone = host(2, bench_devices=["rxe0"])
-    one, two = told.gather({"n1": named, "n2": gone}, ["n1", "n2"])
+    one, two = reported.gather({"n1": named, "n2": gone}, ["n1", "n2"])
     assert set(one.rates) == {"mlx5_1/1"}
     assert two.why == "it has no rxe0, which bench_devices names"
 
 
 def test_the_same_stack_has_the_same_digest() -> None:
-    one, two = told.gather({"n1": host(1), "n2": host(2)}, ["n1", "n2"])
+    one, two = reported.gather({"n1": host(1), "n2": host(2)}, ["n1", "n2"])
     other = host(2)
     other["ibready_node"] = {"node": {"kernel": "6.8.1"}}
-    (three,) = told.gather({"n2": other}, ["n2"])
+    (three,) = reported.gather({"n2": other}, ["n2"])
     assert one.digest == two.digest != three.digest

@@ -11,16 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._bundle import (
-    base,
-    check,
-    layout,
-    make,
-    source,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages import keyring, openpgp, read
+from ansible_collections.ibready.cluster.plugins.plugin_utils._bundle import base, check, layout, make, source
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bundle.layout import BundleError
-from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import install
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix import load
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan import install
 from tests.unit.apt_world import Signer
 
 needs_gpg = pytest.mark.skipif(not shutil.which("gpg"), reason="needs gpg")
@@ -72,9 +67,7 @@ class TestMade:
         manifest = check.check(home, site.fingerprint, {NAME: DIGEST})
         assert set(manifest.classes[NAME].packages) == set(DATA)
         assert (home / NAME / "InRelease").is_file()
-        done = subprocess.run(
-            ["sha256sum", "--quiet", "--check", layout.SUMS], cwd=home, capture_output=True
-        )
+        done = subprocess.run(["sha256sum", "--quiet", "--check", layout.SUMS], cwd=home, capture_output=True)
         assert done.returncode == 0, done.stdout
 
     def test_a_second_time_nothing_is_written(self, home: Path, site: Signer) -> None:
@@ -86,9 +79,7 @@ class TestMade:
         assert f"{NAME}/InRelease" in finish(home, site.fingerprint, LATER)
         check.check(home, site.fingerprint, {NAME: DIGEST})
 
-    def test_a_file_with_another_sum_than_promised_is_refused(
-        self, home: Path, site: Signer
-    ) -> None:
+    def test_a_file_with_another_sum_than_promised_is_refused(self, home: Path, site: Signer) -> None:
         (home / NAME / next(iter(DATA))).write_bytes(b"other")
         with pytest.raises(BundleError, match="signed index promises"):
             finish(home, site.fingerprint)
@@ -126,9 +117,7 @@ class TestRefused:
         with pytest.raises(BundleError, match=f"signed by {stranger.fingerprint}"):
             check.check(home, site.fingerprint, {NAME: DIGEST})
 
-    def test_another_s_signature_under_the_site_s_key(
-        self, home: Path, keys: tuple[Signer, Signer]
-    ) -> None:
+    def test_another_s_signature_under_the_site_s_key(self, home: Path, keys: tuple[Signer, Signer]) -> None:
         site, stranger = keys
         signature = home / layout.SIGNATURE
         signature.unlink()
@@ -136,15 +125,41 @@ class TestRefused:
         with pytest.raises(BundleError, match="does not fit"):
             check.check(home, site.fingerprint, {NAME: DIGEST})
 
-    def test_another_stack_class_or_no_bundle_at_all(
-        self, home: Path, site: Signer, tmp_path: Path
-    ) -> None:
+    def test_another_stack_class_or_no_bundle_at_all(self, home: Path, site: Signer, tmp_path: Path) -> None:
         for wanted, said in (({NAME: "e" * 64}, "another stack"), ({"x": DIGEST}, "nothing for x")):
             with pytest.raises(BundleError, match=said):
                 check.check(home, site.fingerprint, wanted)
         bundle = source.bundled(str(tmp_path), site.fingerprint)
         with pytest.raises(BundleError, match=r"no bundle.*Nothing was changed"):
             source.see(bundle, {NAME: DIGEST})
+
+
+@needs_gpg
+class TestKey:
+    """Whoever serves the bundle, its key comes from the controller."""
+
+    def test_of_a_folder_it_is_the_verified_one(self, home: Path, site: Signer) -> None:
+        bundle = source.see(source.bundled(str(home), site.fingerprint), {NAME: DIGEST})
+        assert openpgp.fingerprints(bundle.public_key.encode()) == (site.fingerprint,)
+
+    @pytest.mark.parametrize("address", ["http://mirror/bundle", "file:///mnt/bundle"])
+    def test_of_an_address_it_is_gpg_s_of_the_controller(self, site: Signer, address: str) -> None:
+        bundle = source.see(source.bundled(address, site.fingerprint), {NAME: DIGEST})
+        entry = install.bundle_repository(bundle, NAME, "dnf")
+        (one,) = read.repositories([entry], "dnf")
+        assert (one.key, one.public_key) == ("", bundle.public_key)
+        packets = keyring.fetched(one, lambda address: pytest.fail(f"{address!r} was asked"))
+        assert openpgp.fingerprints(packets) == (site.fingerprint,)
+
+    def test_a_controller_without_it_or_without_gpg_is_told_the_next_step(
+        self, site: Signer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        bundle = source.bundled("http://mirror/bundle", "A" * 40)
+        with pytest.raises(BundleError, match=r"A{40}.*gpg --import.*Nothing was changed on any"):
+            source.see(bundle, {})
+        monkeypatch.setenv("PATH", "/nowhere")
+        with pytest.raises(BundleError, match=r"no gpg on the controller.*Nothing was changed"):
+            source.see(bundle, {})
 
 
 def test_a_package_counts_as_there_only_if_all_hosts_had_it_before() -> None:
@@ -188,7 +203,7 @@ def test_a_bundle_is_a_folder_of_the_controller_or_an_address_of_the_nodes() -> 
     local = source.bundled("/srv/bundle", key)
     assert (local.directory, local.address) == ("/srv/bundle", "file:///var/lib/ibready/bundle")
     served = source.bundled("http://mirror/bundle/", key)
-    assert (served.directory, served.key) == ("", "http://mirror/bundle/ibready-bundle.asc")
+    assert (served.directory, served.address) == ("", "http://mirror/bundle")
     assert served.fingerprint == key.replace(" ", "")
     with pytest.raises(BundleError, match="stack_bundle_key is None"):
         source.bundled("/srv/bundle", None)

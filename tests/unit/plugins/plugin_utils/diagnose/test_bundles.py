@@ -4,18 +4,18 @@
 from __future__ import annotations
 
 import io
+import json
+import shutil
 import tarfile
 from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _collect
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import Expectations
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _unpack
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import ExpectationError, Expectations
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import collect as _collect
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import bundles
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.bundles import (
-    BundlesError,
-)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.bundles import BundlesError
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import unpack
 from tests.gauntlet import render
 from tests.unit import fleets
 
@@ -47,9 +47,7 @@ def test_folders_and_archives_are_found_once_each(tmp_path: Path) -> None:
     assert [one.packed for one in bundles.find(tmp_path / "n3.tar.gz")] == [True]
 
 
-def test_an_archive_is_judged_as_its_folder_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_archive_is_judged_as_its_folder_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     collect(tmp_path, "n1")
     (tmp_path / "unpacked").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "unpacked"))
@@ -75,11 +73,125 @@ def test_a_place_without_bundles_says_what_next(tmp_path: Path, make, why: str) 
         bundles.find(tmp_path / "bundles")
 
 
-def test_two_bundles_of_one_host_are_refused(tmp_path: Path) -> None:
+def test_a_copy_under_another_name_is_not_taken_for_the_host(tmp_path: Path) -> None:
     collect(tmp_path, "n1")
     (tmp_path / "n1").rename(tmp_path / "copy")
-    with pytest.raises(BundlesError, match=r"are both of n1; next: leave one"):
-        bundles.judge(bundles.find(tmp_path), site)
+    copy, real = bundles.judge(bundles.find(tmp_path), site)
+    assert (copy.name, copy.ib) == ("copy", None)
+    assert "its bundle says that it is of 'n1'" in copy.absent
+    assert "name the bundle after the host" in copy.remedy
+    assert (real.name, real.absent) == ("n1", "")
+
+
+def claim(folder: Path, host: object) -> None:
+    path = folder / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "host": host}))
+
+
+CLAIMS: list[object] = [
+    *("n2", "../../x", "", "<script>", "\x1b[2J", "n1\n", "x" * 100_000, "n\u202e1", "n/1"),
+    *(None, 5, ["n1"], {"n1": 1}),
+]
+
+
+@pytest.mark.parametrize("host", CLAIMS, ids=lambda host: repr(host)[:20])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_bundle_speaks_for_no_other_host(tmp_path: Path, packed: bool, host: object) -> None:
+    collect(tmp_path, "n1", "n2")
+    claim(tmp_path / "n1", host)
+    for name in ("n1", "n2"):
+        (tmp_path / f"{name}.tar.gz").unlink()
+    if packed:
+        with tarfile.open(tmp_path / "n1.tar.gz", "w:gz") as stream:
+            stream.add(tmp_path / "n1", arcname="n1")
+        shutil.rmtree(tmp_path / "n1")
+    asked: list[str] = []
+    evil, good = bundles.judge(bundles.find(tmp_path), lambda name: (asked.append(name), site)[1](name))
+    assert asked == ["n1", "n2"]
+    assert (evil.name, evil.ib) == ("n1", None)
+    assert "says that it is of" in evil.absent
+    assert len(evil.absent) < 1000
+    assert evil.absent.isprintable()
+    assert (good.name, good.absent, good.ib is None) == ("n2", "", False)
+
+
+@pytest.mark.parametrize("name", ["n 1", "<b>", "\x1b[2Jn1", "n\u202e1", "-e@x", "n1;reboot", "\udcff"])
+def test_a_path_that_no_host_is_called_is_told_of_and_not_judged(tmp_path: Path, name: str) -> None:
+    collect(tmp_path, "n1")
+    (tmp_path / "n1.tar.gz").rename(tmp_path / f"{name}.tar.gz")
+    hosts = bundles.judge(bundles.find(tmp_path), site)
+    (odd,) = (host for host in hosts if host.absent)
+    assert len(hosts) == 2
+    assert "none of a host" in odd.absent
+    assert odd.name.isascii()
+    assert odd.name.isprintable()
+
+
+WRONG = [OSError("x"), ValueError("x"), RecursionError(), MemoryError(), KeyError("x"), TypeError()]
+
+
+@pytest.mark.parametrize("exc", WRONG, ids=repr)
+@pytest.mark.parametrize("where", ["unpack.unpack", "_verify.verify", "_hosts.recorded"])
+def test_whatever_goes_wrong_with_a_bundle_costs_its_own_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, exc: Exception
+) -> None:
+    collect(tmp_path, "n1", "n2")
+    (tmp_path / "n2.tar.gz").unlink()
+    shutil.rmtree(tmp_path / "n1")
+    module, name = where.split(".")
+    works, calls = getattr(getattr(bundles, module), name), [0]
+
+    def failing(*args: object, **more: object) -> object:
+        calls[0] += 1
+        if calls[0] == 1:
+            raise exc
+        return works(*args, **more)
+
+    monkeypatch.setattr(getattr(bundles, module), name, failing)
+    bad, good = bundles.judge(bundles.find(tmp_path), site)
+    assert (bad.name, bad.ib, good.absent) == ("n1", None, "")
+    assert bad.absent.startswith("its bundle cannot be read: ")
+    assert len(bad.absent) > len("its bundle cannot be read: ")
+
+
+def test_what_the_site_says_wrong_is_told_to_the_site(tmp_path: Path) -> None:
+    collect(tmp_path, "n1")
+
+    def wrong(_name: str) -> tuple[Expectations, tuple[()]]:
+        raise ExpectationError("expect.hcas is no number")
+
+    with pytest.raises(ExpectationError):
+        bundles.judge(bundles.find(tmp_path), wrong)
+
+
+def test_a_folder_that_cannot_be_looked_into_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    collect(tmp_path, "n1", "n2")
+    exists = Path.exists
+
+    def shut(path: Path) -> bool:
+        if path.parent.name == "n2":
+            raise PermissionError(13, "Permission denied")
+        return exists(path)
+
+    monkeypatch.setattr(Path, "exists", shut)
+    assert [one.name for one in bundles.find(tmp_path)] == ["n1", "n2"]
+
+
+@pytest.mark.parametrize("depth", [41, 900, 2100, 20_000])
+def test_a_deep_archive_costs_its_own_host(tmp_path: Path, depth: int) -> None:
+    collect(tmp_path, "n2")
+    archive(tmp_path / "n1.tar.gz", (member("n1/" + "a/" * depth + "x"), b""), MANIFEST)
+    deep, good = bundles.judge(bundles.find(tmp_path), site)
+    assert (deep.name, "cannot be read" in deep.absent) == ("n1", True)
+    assert (good.name, good.absent) == ("n2", "")
+
+
+def test_what_it_says_of_its_time_is_a_time(tmp_path: Path) -> None:
+    collect(tmp_path, "n1")
+    path = tmp_path / "n1/manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "collected_at": "\x1b[2J" * 999}))
+    (host,) = bundles.judge(bundles.find(tmp_path), site)
+    assert host.recorded == "judged from the bundle collected at a time that it omits"
 
 
 def archive(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
@@ -128,15 +240,13 @@ def test_an_archive_that_is_none_of_ours_is_an_unknown_host(
     assert not (tmp_path / "evil").exists()
 
 
-def test_an_archive_that_would_fill_the_disk_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(_unpack, "BYTES", 1000)
+def test_an_archive_that_would_fill_the_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unpack, "BYTES", 1000)
     path = archive(tmp_path / "n1.tar.gz", MANIFEST, (member("n1/files/big"), b"0" * 2000))
     (host,) = bundles.judge(bundles.find(path), site)
     assert "more than a bundle does" in host.absent
-    monkeypatch.setattr(_unpack, "BYTES", 1 << 20)
-    monkeypatch.setattr(_unpack, "MEMBERS", 1)
+    monkeypatch.setattr(unpack, "BYTES", 1 << 20)
+    monkeypatch.setattr(unpack, "MEMBERS", 1)
     (host,) = bundles.judge(bundles.find(path), site)
     assert "more than a bundle does" in host.absent
 

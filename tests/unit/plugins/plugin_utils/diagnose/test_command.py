@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import command
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.command import Where
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.diagnosis import diagnose
@@ -97,10 +97,7 @@ def test_nothing_that_a_host_says_gets_into_a_command(words: str) -> None:
         "roce.qos.pfc",
         "gpu.xid.fatal",
     )
-    checks = [
-        Check(one, words, "fail", "error", words, words, "capability", words, words).to_dict()
-        for one in ids
-    ]
+    checks = [Check(one, words, "fail", "error", words, words, "capability", words, words).to_dict() for one in ids]
     facts: dict[str, Any] = {
         "ib": {"devices": {words: {"address": words}}, "cas": [{"name": words.partition("/")[0]}]},
         "gpu": {"gpus": [{"address": words}]},

@@ -11,15 +11,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _collect
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
-from ansible_collections.ibready.cluster.plugins.module_utils._expect import from_inventory
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import collect
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import bundles, job_log
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.diagnosis import (
-    Diagnosis,
-    diagnose,
-)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.diagnosis import Diagnosis, diagnose
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
 from tests.gauntlet import fault, render
 from tests.gauntlet.node import Node
 from tests.gauntlet.nodes.nccl import PEER
@@ -56,15 +53,13 @@ def test_a_healthy_fleet_has_no_cause(board: str) -> None:
     assert "no clean bill" in found.answer
 
 
-@pytest.mark.parametrize(
-    "one", [pytest.param(one, id=f"{one.area}: {one.name}") for one in fault.load()]
-)
+@pytest.mark.parametrize("one", [pytest.param(one, id=f"{one.area}: {one.name}") for one in fault.load()])
 def test_every_fault_of_the_gauntlet_is_the_first_cause_of_its_fleet(one: fault.Fault) -> None:
     odd = fleets.host(fleets.ODD, *fleets.broken(one))
     first = diagnose(fleets.report([*fleets.equals(one.board), odd])).causes[0]
     # A deeper cause may stand for the check that the gauntlet names.
-    told = {finding.check.id for finding in (*first.evidence, *first.explains)}
-    assert one.check in told or (one.check == "ib.port.idle" and first.id == "rail.down")
+    reported = {finding.check.id for finding in (*first.evidence, *first.explains)}
+    assert one.check in reported or (one.check == "ib.port.idle" and first.id == "rail.down")
     assert list(first.hosts) == [fleets.ODD]
     assert first.id != "other"
 
@@ -124,9 +119,7 @@ PLANTED = [
 # fmt: on
 
 
-@pytest.mark.parametrize(
-    ("how", "cause"), [pytest.param(how, cause, id=name) for name, how, cause in PLANTED]
-)
+@pytest.mark.parametrize(("how", "cause"), [pytest.param(how, cause, id=name) for name, how, cause in PLANTED])
 def test_a_planted_cause_is_ranked_first_and_alone(how: str | dict[str, Any], cause: str) -> None:
     if isinstance(how, str):
         one = fleets.named(how)
@@ -145,9 +138,7 @@ def equals(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[_ho
     @cache
     def made(board: str) -> list[_hosts.Host]:
         place = tmp_path_factory.mktemp("equals")
-        return [
-            judged(place, name, fleets.described(board, int(name[4:]))) for name in fleets.EQUALS
-        ]
+        return [judged(place, name, fleets.described(board, int(name[4:]))) for name in fleets.EQUALS]
 
     return made
 
@@ -155,7 +146,7 @@ def equals(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[_ho
 def judged(place: Path, name: str, node: Node, tree: Tree | None = None) -> _hosts.Host:
     """What is known of a node by the bundle that collect writes of it."""
     tree = tree or render.render(node)
-    _collect.collect(tree, str(place), name, "today", [PEER])
+    collect.collect(tree, str(place), name, "today", [PEER])
     if "nccl_log" in tree.commands:
         # A job's log is put there by hand.
         log = place / name / "commands/nccl_log"
@@ -167,9 +158,7 @@ def judged(place: Path, name: str, node: Node, tree: Tree | None = None) -> _hos
     return found
 
 
-@pytest.mark.parametrize(
-    ("how", "cause"), [pytest.param(how, cause, id=name) for name, how, cause in PLANTED]
-)
+@pytest.mark.parametrize(("how", "cause"), [pytest.param(how, cause, id=name) for name, how, cause in PLANTED])
 def test_a_planted_cause_is_ranked_first_by_bundles_on_disk(
     how: str | dict[str, Any],
     cause: str,
@@ -294,8 +283,8 @@ def test_a_log_of_the_corpus_names_its_cause_where_the_hosts_are_well(name: str)
         pytest.skip(f"no corpus at {path} (set IBREADY_CORPUS)")
     board, cause = LOGS[name]
     hosts = fleets.equals(board)
-    told = job_log.judge(job_log.read(str(path)), hosts, fleets.NOW.date())
-    found = diagnose(fleets.report(hosts), told)
+    reported = job_log.judge(job_log.read(str(path)), hosts, fleets.NOW.date())
+    found = diagnose(fleets.report(hosts), reported)
     assert found.causes[0].id == cause
     assert list(found.causes[0].hosts) == ["the job"]
     assert "node1,node2" in found.causes[0].command
@@ -317,16 +306,10 @@ def failing(check_id: str, subject: str, observed: str, cause: str = "") -> Chec
 @pytest.mark.parametrize(
     ("check", "cause", "effect"),
     [
-        pytest.param(
-            failing("nccl.conf.harm", "NCCL_IB_DISABLE", "1"), "nccl.rdma_off", "tcp", id="harm"
-        ),
+        pytest.param(failing("nccl.conf.harm", "NCCL_IB_DISABLE", "1"), "nccl.rdma_off", "tcp", id="harm"),
         pytest.param(failing("nccl.conf.harm", "NCCL_NET", "Socket"), "nccl.rdma_off", "tcp"),
-        pytest.param(
-            failing("nccl.conf.harm", "NCCL_P2P_DISABLE", "1"), "nccl.p2p_off", "nvlink", id="p2p"
-        ),
-        pytest.param(
-            failing("nccl.conf.harm", "NCCL_NET_GDR_LEVEL", "LOC"), "nccl.gdr_off", "no_gdr"
-        ),
+        pytest.param(failing("nccl.conf.harm", "NCCL_P2P_DISABLE", "1"), "nccl.p2p_off", "nvlink", id="p2p"),
+        pytest.param(failing("nccl.conf.harm", "NCCL_NET_GDR_LEVEL", "LOC"), "nccl.gdr_off", "no_gdr"),
         pytest.param(
             failing("fabric.tcp.rendezvous", "host", "node1 does not get through to port 29500"),
             "net.firewall",
@@ -343,9 +326,7 @@ def test_a_check_that_is_to_come_has_its_row(check: Check, cause: str, effect: s
 
 def test_a_setting_that_switches_rdma_off_explains_the_job_s_tcp() -> None:
     report = synthetic(fleets.ODD, failing("nccl.conf.harm", "NCCL_IB_DISABLE", "1"))
-    tcp = failing(
-        "nccl.log.network", "nccl_log", "TCP: rank 0", "RDMA was switched off by a setting"
-    )
+    tcp = failing("nccl.log.network", "nccl_log", "TCP: rank 0", "RDMA was switched off by a setting")
     found = diagnose(report, {"node1": [tcp], fleets.ODD: [tcp]})
     assert ids(found) == ["nccl.rdma_off"]
     assert [finding.host for finding in found.causes[0].explains] == ["node1", fleets.ODD]
@@ -353,9 +334,7 @@ def test_a_setting_that_switches_rdma_off_explains_the_job_s_tcp() -> None:
 
 def test_a_blocked_port_explains_the_job_that_could_not_connect() -> None:
     report = synthetic(fleets.ODD, failing("fabric.tcp.range", "host", "2 of 5 ports"))
-    found = diagnose(
-        report, {"the job": [failing("nccl.log.errors", "nccl_log", "connect_failed in node1:5")]}
-    )
+    found = diagnose(report, {"the job": [failing("nccl.log.errors", "nccl_log", "connect_failed in node1:5")]})
     assert ids(found) == ["net.firewall"]
     assert found.causes[0].explains
 
@@ -373,9 +352,7 @@ def test_an_expected_failure_of_the_same_row_on_all_hosts_is_one_cause() -> None
         one = failing("host.limit.memlock", "systemd's default", "64 KiB")
         report["hosts"][name]["checks"].append(one.to_dict())
     found = diagnose(report)
-    assert [(one.id, list(one.hosts)) for one in found.causes] == [
-        ("host.memlock", [*fleets.EQUALS, fleets.ODD])
-    ]
+    assert [(one.id, list(one.hosts)) for one in found.causes] == [("host.memlock", [*fleets.EQUALS, fleets.ODD])]
 
 
 def test_what_a_cause_costs_is_told_in_its_own_words() -> None:

@@ -10,11 +10,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.diagnosis import (
-    Diagnosis,
-    diagnose,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.diagnosis import Diagnosis, diagnose
 
 RAILS = 8
 
@@ -30,9 +27,7 @@ def blind(check_id: str, subject: str = "host", why: str = "no look") -> Check:
 
 def report(**hosts: Sequence[Check]) -> dict[str, Any]:
     """Hosts with eight rails each, and these checks beside."""
-    rails = [
-        Check("ib.port.state", f"mlx5_{at}/1", "pass", "error", "Active") for at in range(RAILS)
-    ]
+    rails = [Check("ib.port.state", f"mlx5_{at}/1", "pass", "error", "Active") for at in range(RAILS)]
     facts = {
         "ib": {"devices": {f"mlx5_{at}": {"address": f"0000:{at}5:00.0"} for at in range(RAILS)}},
         "gpu": {"gpus": [{"address": f"0000:{at}3:00.0"} for at in range(RAILS)]},
@@ -49,8 +44,7 @@ def report(**hosts: Sequence[Check]) -> dict[str, Any]:
                     *(
                         one.to_dict()
                         for one in rails
-                        if one.subject
-                        not in {two.subject for two in mine if two.id == "ib.port.state"}
+                        if one.subject not in {two.subject for two in mine if two.id == "ib.port.state"}
                     ),
                     *(one.to_dict() for one in mine),
                 ],
@@ -134,9 +128,7 @@ def test_the_ranks_do_not_hang_on_the_order_of_the_report() -> None:
         random.Random(seed).shuffle(mixed)
         found = diagnose(report(n1=mixed, n2=others, n3=[]))
         assert ids(found) == first
-        assert json.dumps(found.to_dict()) == json.dumps(
-            diagnose(report(n1=mixed, n2=others, n3=[])).to_dict()
-        )
+        assert json.dumps(found.to_dict()) == json.dumps(diagnose(report(n1=mixed, n2=others, n3=[])).to_dict())
 
 
 def test_a_symptom_of_the_same_port_is_folded_and_one_of_another_is_not() -> None:
@@ -197,9 +189,7 @@ def test_all_rails_down_explain_a_job_over_tcp_and_some_do_not() -> None:
 
 
 def test_a_completion_is_explained_by_the_port_that_it_names_alone() -> None:
-    job = {
-        "n2": [fail("nccl.log.errors", "nccl_log", "wc_status_12 in n2:1, over mlx5_3, with n1")]
-    }
+    job = {"n2": [fail("nccl.log.errors", "nccl_log", "wc_status_12 in n2:1, over mlx5_3, with n1")]}
     assert ids(diagnose(report(n1=[DOWN], n2=[]), job)) == ["rail.down"]
     other = fail("ib.port.state", "mlx5_4/1", "Down")
     assert ids(diagnose(report(n1=[other], n2=[]), job)) == ["job.peer_silent", "rail.down"]
@@ -265,9 +255,7 @@ def test_a_report_of_nobody_is_no_diagnosis() -> None:
 
 
 def test_facts_of_any_shape_are_no_error() -> None:
-    odd = report(
-        n1=[DOWN, fail("roce.qos.pfc", "mlx5_3/1"), fail("pci.link.width", "0000:35:00.0")]
-    )
+    odd = report(n1=[DOWN, fail("roce.qos.pfc", "mlx5_3/1"), fail("pci.link.width", "0000:35:00.0")])
     for nonsense in ({}, {"ib": 3, "gpu": [], "pci": None}, {"ib": {"cas": [1, None]}}):
         odd["hosts"]["n1"]["facts"] = nonsense
         assert "rail.down" in ids(diagnose(odd))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.command import Where
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.diagnosis import diagnose
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.render import render
@@ -24,9 +24,7 @@ MEMLOCK = Check("host.limit.memlock", "slurmd.service", "fail", "error", "64 KiB
 BLIND = Check("ib.port.mtu", "host", "unknown", "warning", cause="no tool", remedy="install it")
 
 
-def text(
-    *checks: Check, simulated: str = "", most: int = 10, notes: Sequence[str] = (), hosts: int = 3
-) -> str:
+def text(*checks: Check, simulated: str = "", most: int = 10, notes: Sequence[str] = (), hosts: int = 3) -> str:
     healthy = Check("ib.port.lid", "mlx5_3/1", "pass", "error").to_dict()
     facts = {"ib": {"devices": {"mlx5_3": {"address": "0000:45:00.0"}}}}
     report = {
@@ -65,18 +63,18 @@ def test_what_is_simulated_stands_above_all() -> None:
 
 
 def test_more_than_asked_for_are_counted() -> None:
-    told = text(SLOW, MEMLOCK, most=1)
-    assert "1. jobs may lock too little memory" in told
-    assert told.endswith("and 1 more: 2. rail.slow")
+    reported = text(SLOW, MEMLOCK, most=1)
+    assert "1. jobs may lock too little memory" in reported
+    assert reported.endswith("and 1 more: 2. rail.slow")
 
 
 def test_what_was_not_looked_at_and_what_is_waived_is_told_apart() -> None:
-    told = text(BLIND, replace(SLOW, waived="until 2027-01-01: RMA 1"), notes=["no log"])
-    assert "no cause was found, but 1 thing was not looked at: that is no clean bill" in told
-    assert "NOT LOOKED AT, and so not known to be well:\n  ib.port.mtu on n0: no tool" in told
-    assert "     next: install it" in told
-    assert "expected 400 Gb/s (inventory) (waived until 2027-01-01: RMA 1)" in told
-    assert told.endswith("NOTE: no log")
+    reported = text(BLIND, replace(SLOW, waived="until 2027-01-01: RMA 1"), notes=["no log"])
+    assert "no cause was found, but 1 thing was not looked at: that is no clean bill" in reported
+    assert "NOT LOOKED AT, and so not known to be well:\n  ib.port.mtu on n0: no tool" in reported
+    assert "     next: install it" in reported
+    assert "expected 400 Gb/s (inventory) (waived until 2027-01-01: RMA 1)" in reported
+    assert reported.endswith("NOTE: no log")
 
 
 def test_a_usual_price_says_that_it_is_one() -> None:
@@ -85,16 +83,14 @@ def test_a_usual_price_says_that_it_is_one() -> None:
     assert "some 50 % of the bandwidth, by experience" in text(acs)
 
 
-@pytest.mark.parametrize(
-    "words", ["\x1b[2J\x1b[1;31mred", "line\nfeed\r\n1. forged", "\x9bx", "a\x00b"]
-)
+@pytest.mark.parametrize("words", ["\x1b[2J\x1b[1;31mred", "line\nfeed\r\n1. forged", "\x9bx", "a\x00b"])
 def test_foreign_words_can_neither_draw_nor_forge_a_line(words: str) -> None:
     odd = replace(SLOW, observed=words, cause=words, subject=words)
     plain = text(SLOW).splitlines()
-    told = text(odd, replace(BLIND, cause=words, remedy=words))
-    assert all(one.isprintable() for one in told.splitlines())
-    assert len([line for line in told.splitlines() if line.startswith("1. ")]) == 1
-    assert len(plain) == len(told.split("\n\nNOT")[0].splitlines())
+    reported = text(odd, replace(BLIND, cause=words, remedy=words))
+    assert all(one.isprintable() for one in reported.splitlines())
+    assert len([line for line in reported.splitlines() if line.startswith("1. ")]) == 1
+    assert len(plain) == len(reported.split("\n\nNOT")[0].splitlines())
 
 
 def test_long_words_are_cut() -> None:

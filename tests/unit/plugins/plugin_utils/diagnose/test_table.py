@@ -10,19 +10,15 @@ from string import Formatter
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.action.validate_variables import role_options
-from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import table, values
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.effects import EFFECTS
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.row import (
-    CONFIDENCE,
-    Row,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._variables import PLAYBOOK_OPTIONS
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import command, table
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.row import CONFIDENCE, Row
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.variables import playbook_options, role_options
 
 ROOT = Path(__file__).parents[5]
 KNOWN = set(CATALOG)
-ROWS = [pytest.param(one, id=one.id) for one in table.ROWS if one is not table.OTHER]
+OTHER = table.rows()[-1]
+ROWS = [pytest.param(one, id=one.id) for one in table.rows() if one is not OTHER]
 
 
 def check_of(sign: str) -> str:
@@ -30,24 +26,19 @@ def check_of(sign: str) -> str:
 
 
 def test_every_cause_is_there_once() -> None:
-    names = [one.id for one in table.ROWS]
+    names = [one.id for one in table.rows()]
     assert sorted(names) == sorted(set(names))
-    assert table.ROWS[-1] is table.OTHER
+    assert OTHER.signs == ("*",)
 
 
 @pytest.mark.parametrize("check_id", sorted({*CATALOG} - table.NEVER_WRONG))
 def test_every_check_of_the_catalog_is_a_cause_or_a_sign_of_one(check_id: str) -> None:
-    signs = {check_of(sign) for row in table.ROWS if row is not table.OTHER for sign in row.signs}
+    signs = {check_of(sign) for row in table.rows() if row is not OTHER for sign in row.signs}
     # Without a word to look for: whatever the check says, some row has it.
-    bare = {
-        sign
-        for row in table.ROWS
-        if row is not table.OTHER
-        for sign in row.signs
-        if "~" not in sign
-    }
-    assert any(fnmatchcase(check_id, sign) for sign in signs)
-    assert any(fnmatchcase(check_id, sign) for sign in bare) or check_id in _IN_PARTS
+    bare = {sign for row in table.rows() if row is not OTHER for sign in row.signs if "~" not in sign}
+    missing = f"no cause in causes/*.yml has {check_id} among its signs"
+    assert any(fnmatchcase(check_id, sign) for sign in signs), missing
+    assert any(fnmatchcase(check_id, sign) for sign in bare) or check_id in _IN_PARTS, missing
 
 
 # Told apart by what they say, in rows that together have all of it.
@@ -64,7 +55,7 @@ def test_a_row_names_checks_that_there_are(row: Row) -> None:
 
 @pytest.mark.parametrize("row", ROWS)
 def test_a_row_is_told_in_full(row: Row) -> None:
-    assert row.effect in EFFECTS
+    assert row.effect in table.effects().values()
     assert row.confidence in CONFIDENCE
     assert row.source
     assert not (row.ratio and row.share)
@@ -75,25 +66,18 @@ def test_a_row_is_told_in_full(row: Row) -> None:
 
 @pytest.mark.parametrize("row", ROWS)
 def test_a_command_needs_only_what_can_be_known(row: Row) -> None:
-    needs = {
-        name
-        for word in (*row.fix.play, *row.fix.words)
-        for _, name, _, _ in Formatter().parse(word)
-        if name
-    }
-    assert needs <= set(values._PLAIN)
+    needs = {name for word in (*row.fix.play, *row.fix.words) for _, name, _, _ in Formatter().parse(word) if name}
+    assert needs <= set(command.VALUES)
     assert not needs or (row.fix.otherwise and not row.fleet)
     assert not any("{" in word for word in row.fix.otherwise)
 
 
-@pytest.mark.parametrize(
-    "row", [pytest.param(one, id=one.id) for one in table.ROWS if one.fix.play]
-)
+@pytest.mark.parametrize("row", [pytest.param(one, id=one.id) for one in table.rows() if one.fix.play])
 def test_a_playbook_its_tags_and_its_variables_exist(row: Row) -> None:
     book, *words = row.fix.play
     assert (ROOT / book).exists()
     tags = " ".join(path.read_text() for path in ROOT.glob("roles/*/tasks/*.yml"))
-    variables = {*PLAYBOOK_OPTIONS, *(name for one in role_options().values() for name in one)}
+    variables = {*playbook_options(), *(name for one in role_options().values() for name in one)}
     for option, value in zip(words[::2], words[1::2], strict=True):
         if option == "--tags":
             assert all(re.search(rf"\b{tag}\b", tags) for tag in value.split(",")), value
@@ -103,13 +87,13 @@ def test_a_playbook_its_tags_and_its_variables_exist(row: Row) -> None:
 
 
 def test_losses_put_the_effects_in_a_sensible_order() -> None:
-    loss = {one.id: one.loss for one in EFFECTS}
+    loss = {one.id: one.loss for one in table.effects().values()}
     assert all(0 < one <= 1 for one in loss.values())
     order = ["stops", "tcp", "nvlink", "no_gdr", "detour", "gpu_slow", "skew", "jitter", "risk"]
     assert sorted(order, key=lambda name: -loss[name]) == order
-    assert all(one.source for one in EFFECTS)
+    assert all(one.source for one in table.effects().values())
 
 
 def test_every_check_that_the_table_names_is_in_the_catalog() -> None:
-    named = {check_of(sign) for row in table.ROWS for sign in (*row.signs, *row.explains)}
+    named = {check_of(sign) for row in table.rows() for sign in (*row.signs, *row.explains)}
     assert {one for one in named if "*" not in one} <= set(CATALOG)

@@ -12,9 +12,9 @@ def test_a_wrong_rail_names_both_leaves() -> None:
     fabric = rails()
     fabric.pull(("3c10", 1))
     fabric.plug(("3c10", 1), ("a00", 9))
-    told = judged(fabric)
-    assert found(told) == {"fabric.rail.leaf": ["node3 mlx5_1/1"]}
-    check = next(one for one in told.hosts["node3"] if one.result == "fail")
+    reported = judged(fabric)
+    assert found(reported) == {"fabric.rail.leaf": ["node3 mlx5_1/1"]}
+    check = next(one for one in reported.hosts["node3"] if one.result == "fail")
     assert (check.observed, check.expected) == ("rail 2 on leaf1", "leaf2")
     assert check.expected_from == "fleet 7/8"
 
@@ -37,12 +37,12 @@ def test_swapped_cables_are_one_pair() -> None:
     fabric.pull(("4c00", 1))
     fabric.plug(("3c00", 1), ("a10", 2))
     fabric.plug(("4c00", 1), ("a10", 1))
-    told = judged(fabric, plan=cabling)
-    assert list(found(told)) == ["fabric.cabling.swapped"]
-    (subject,) = found(told)["fabric.cabling.swapped"]
+    reported = judged(fabric, plan=cabling)
+    assert list(found(reported)) == ["fabric.cabling.swapped"]
+    (subject,) = found(reported)["fabric.cabling.swapped"]
     assert "node3 mlx5_0/1" in subject
     assert "node4 mlx5_0/1" in subject
-    assert [one["state"] for one in told.fabrics[0]["links"]].count("miscabled") == 2
+    assert [one["state"] for one in reported.fabrics[0]["links"]].count("miscabled") == 2
 
 
 def test_a_cable_at_another_port_and_one_that_nobody_planned() -> None:
@@ -51,9 +51,9 @@ def test_a_cable_at_another_port_and_one_that_nobody_planned() -> None:
     fabric.pull(("3c00", 1))
     fabric.plug(("3c00", 1), ("a10", 9))
     fabric.plug(("a00", 20), ("a20", 20))
-    told = found(judged(fabric, plan=cabling))
-    assert list(told) == ["fabric.cabling.place", "fabric.cabling.extra"]
-    assert told["fabric.cabling.extra"] == ["leaf1/20 - leaf3/20"]
+    reported = found(judged(fabric, plan=cabling))
+    assert list(reported) == ["fabric.cabling.place", "fabric.cabling.extra"]
+    assert reported["fabric.cabling.extra"] == ["leaf1/20 - leaf3/20"]
 
 
 @pytest.mark.parametrize(
@@ -68,11 +68,11 @@ def test_a_cable_at_another_port_and_one_that_nobody_planned() -> None:
 def test_a_slow_cable_is_told_with_both_ends(speed: str, said: str, id_: str, source: str) -> None:
     fabric = tree()
     fabric.plug(("3c00", 1), ("a10", 1), speed, said)
-    told = judged(fabric)
-    assert found(told) == {id_: ["node3 mlx5_0/1 - leaf2/1"]}
-    check = next(one for one in told.fabrics[0]["checks"] if one["result"] == "fail")
+    reported = judged(fabric)
+    assert found(reported) == {id_: ["node3 mlx5_0/1 - leaf2/1"]}
+    check = next(one for one in reported.fabrics[0]["checks"] if one["result"] == "fail")
     assert check["expected_from"] == source
-    assert [one["state"] for one in told.fabrics[0]["links"]].count("slow") == 1
+    assert [one["state"] for one in reported.fabrics[0]["links"]].count("slow") == 1
 
 
 def test_twelve_lanes_are_asked_of_no_cable_that_has_four() -> None:
@@ -94,8 +94,8 @@ def test_oversubscription_is_judged_where_the_site_says_how_much_may_be() -> Non
     fabric = tree(each=6, cables=1)
     assert "fabric.leaf.subscription" in found(judged(fabric), "skip")
     assert found(judged(fabric, oversubscription=3.0)) == {}
-    told = found(judged(fabric, oversubscription=2.0))
-    assert told == {"fabric.leaf.subscription": ["leaf1", "leaf2", "leaf3"]}
+    reported = found(judged(fabric, oversubscription=2.0))
+    assert reported == {"fabric.leaf.subscription": ["leaf1", "leaf2", "leaf3"]}
 
 
 def test_a_link_that_nobody_set_up() -> None:
@@ -109,9 +109,9 @@ def test_errors_count_where_they_rise() -> None:
     fabric = tree()
     fabric.counters[("a10", 1)] = ({"SymbolErrorCounter": 100}, {"SymbolErrorCounter": 600})
     fabric.counters[("a20", 1)] = ({"SymbolErrorCounter": 900}, {"SymbolErrorCounter": 900})
-    told = judged(fabric)
-    assert found(told) == {"fabric.cable.errors": ["leaf2/1"]}
-    check = next(one for one in told.fabrics[0]["checks"] if one["result"] == "fail")
+    reported = judged(fabric)
+    assert found(reported) == {"fabric.cable.errors": ["leaf2/1"]}
+    check = next(one for one in reported.fabrics[0]["checks"] if one["result"] == "fail")
     assert check["observed"] == "SymbolErrorCounter +500 in 5.0 s"
     assert "the other end is node3 mlx5_0/1" in check["cause"]
 

@@ -53,22 +53,19 @@ def test_nobody_answers_as_a_subnet_manager() -> None:
     said = "ibwarn: [9] x\nsminfo: iberror: failed: query\n"
     answers["sminfo"] = {"rc": 255, "stdout": "", "stderr": said}
     answers["saquery_sm"] = {"rc": 110, "stdout": "", "stderr": "Query SA failed: timed out\n"}
-    told = judged(fabric, answers)
-    assert found(told) == {"fabric.sm.master": ["fabric"]}
-    assert "fabric.sm.priority" in found(told, "unknown")
+    reported = judged(fabric, answers)
+    assert found(reported) == {"fabric.sm.master": ["fabric"]}
+    assert "fabric.sm.priority" in found(reported, "unknown")
 
 
 def test_two_devices_of_one_guid_are_told_from_a_list_that_was_cut() -> None:
     fabric = tree()
     answers = fabric.answers()
-    said = (
-        "./libibnetdisc/ibnetdisc.c:660; Duplicate Port: Port with guid 0x3c01 already exists in "
-        "ports DB\n"
-    )
+    said = "./libibnetdisc/ibnetdisc.c:660; Duplicate Port: Port with guid 0x3c01 already exists in ports DB\n"
     answers["ibnetdiscover"]["stderr"] = answers["iblinkinfo"]["stderr"] = said
-    told = judged(fabric, answers)
-    assert found(told) == {"fabric.guid.unique": ["0x0000000000003c01"]}
-    assert found(told, "unknown") == {}
+    reported = judged(fabric, answers)
+    assert found(reported) == {"fabric.guid.unique": ["0x0000000000003c01"]}
+    assert found(reported, "unknown") == {}
 
 
 def test_a_guid_on_two_hosts() -> None:
@@ -108,8 +105,8 @@ def test_many_adapters_that_may_be_of_silent_hosts_are_told_together() -> None:
     fabric = tree(leaves=3, each=4)
     fabric.rails = fabric.rails[:2]
     inventory = fabric.inventory(silent={"gpu7": "it took no part in this run"})
-    told = judged(fabric, inventory=inventory)
-    (one,) = [each for each in told.fabrics[0]["checks"] if each["id"] == "fabric.hca.known"]
+    reported = judged(fabric, inventory=inventory)
+    (one,) = [each for each in reported.fabrics[0]["checks"] if each["id"] == "fabric.hca.known"]
     assert one["result"] == "unknown"
     assert one["cause"].startswith("10 adapters may be of gpu7, which told nothing: node3 mlx5_0")
 
@@ -118,8 +115,8 @@ def test_every_adapter_of_a_leaf_counts_whoever_told_of_it() -> None:
     fabric = tree(each=6, cables=1)
     fabric.rails = fabric.rails[:2]
     inventory = fabric.inventory(silent={f"node{at}": "unreachable" for at in range(3, 19)})
-    told = found(judged(fabric, inventory=inventory, oversubscription=2.0))
-    assert told == {"fabric.leaf.subscription": ["leaf1", "leaf2", "leaf3"]}
+    reported = found(judged(fabric, inventory=inventory, oversubscription=2.0))
+    assert reported == {"fabric.leaf.subscription": ["leaf1", "leaf2", "leaf3"]}
     # What switches themselves put on the fabric uses no uplink.
     fabric = tree(each=4, cables=1)
     fabric.nodes["ff0"] = ("H", "Mellanox Technologies Aggregation Node")

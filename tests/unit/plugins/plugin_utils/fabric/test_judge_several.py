@@ -28,11 +28,11 @@ def test_fabrics_of_their_own_for_each_rail_are_judged_together() -> None:
             )
             for n, one in enumerate((first, second))
         ]
-        return judge.judge(looks, inventory, judge.Wishes())
+        return judge.judge(looks, inventory, judge.DesiredSettings())
 
-    told = both()
-    assert found(told) == {}
-    assert [one["name"] for one in told.fabrics] == ["mlx5_0/1", "mlx5_1/1"]
+    reported = both()
+    assert found(reported) == {}
+    assert [one["name"] for one in reported.fabrics] == ["mlx5_0/1", "mlx5_1/1"]
     # node3's second HCA is plugged into the first rail's fabric.
     second.remove("3d00")
     first.nodes["3d00"] = ("H", "node3 mlx5_1")
@@ -46,9 +46,9 @@ def test_two_looks_at_one_fabric_count_once() -> None:
     fabric = rails()
     look = {"port": 1, "seconds": 5.0, "answers": fabric.answers()}
     looks = [read.read("node1", {"device": f"mlx5_{rail}", **look}) for rail in range(2)]
-    told = judge.judge(looks, fabric.inventory(), judge.Wishes())
-    assert len(told.fabrics) == 1
-    assert found(told) == {}
+    reported = judge.judge(looks, fabric.inventory(), judge.DesiredSettings())
+    assert len(reported.fabrics) == 1
+    assert found(reported) == {}
 
 
 def _both(first: Fabric, second: Fabric, host: str = "node1", port: str = "mlx5_1/1") -> Any:
@@ -60,7 +60,7 @@ def _both(first: Fabric, second: Fabric, host: str = "node1", port: str = "mlx5_
     other = {"device": device, "port": int(number), "seconds": 5.0, "answers": second.answers()}
     inventory = Inventory((*first.rails, *second.rails))
     looks = [read.read("node1", look), read.read(host, other)]
-    return judge.judge(looks, inventory, judge.Wishes())
+    return judge.judge(looks, inventory, judge.DesiredSettings())
 
 
 def _island(first: int, hosts: int) -> Fabric:
@@ -75,9 +75,9 @@ def _island(first: int, hosts: int) -> Fabric:
 
 
 def test_fabrics_that_are_asked_through_ports_of_one_name_have_names_of_their_own() -> None:
-    told = _both(_island(1, 3), _island(5, 3), "node5", "mlx5_0/1")
-    assert [one["name"] for one in told.fabrics] == ["mlx5_0/1 of node1", "mlx5_0/1 of node5"]
-    assert found(told) == {}
+    reported = _both(_island(1, 3), _island(5, 3), "node5", "mlx5_0/1")
+    assert [one["name"] for one in reported.fabrics] == ["mlx5_0/1 of node1", "mlx5_0/1 of node5"]
+    assert found(reported) == {}
 
 
 def test_the_two_ports_of_one_adapter_may_be_on_two_fabrics() -> None:
@@ -91,11 +91,9 @@ def test_the_two_ports_of_one_adapter_may_be_on_two_fabrics() -> None:
         second.rails.append(Hca(name, "mlx5_0/2", guid, f"{1 + at}c02", 1, "Active"))
         second.plug((guid, 2), (leaf, at + 1))
     second.asks = "1c00"
-    told = _both(first, second, port="mlx5_0/2")
-    assert [one["name"] for one in told.fabrics] == ["mlx5_0/1", "mlx5_0/2"]
-    assert found(told) == {}
+    reported = _both(first, second, port="mlx5_0/2")
+    assert [one["name"] for one in reported.fabrics] == ["mlx5_0/1", "mlx5_0/2"]
+    assert found(reported) == {}
     # The cable of node2's first port is gone; that its adapter is on the other fabric is no proof.
     first.pull(("2c00", 1))
-    assert found(_both(first, second, port="mlx5_0/2")) == {
-        "fabric.hca.present": ["node2 mlx5_0/1"]
-    }
+    assert found(_both(first, second, port="mlx5_0/2")) == {"fabric.hca.present": ["node2 mlx5_0/1"]}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import PASS
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import PASS
 from tests.unit.fabrics import found, judged, tree
 
 
@@ -70,13 +70,13 @@ def test_what_was_not_seen_never_passes(name: str, how: str) -> None:
     answers = fabric.answers()
     spoil = {"lost": _lost, "cut": lambda one: _cut(one, 0.5), "failed": _failed}[how]
     spoil(name)(answers)
-    told = judged(fabric, answers, plan=fabric.discovery(), standbys=0)
-    results = {one["id"]: one["result"] for one in told.fabrics[0]["checks"]}
+    reported = judged(fabric, answers, plan=fabric.discovery(), standbys=0)
+    results = {one["id"]: one["result"] for one in reported.fabrics[0]["checks"]}
     passed = {one for one, result in results.items() if result == PASS}
     assert not passed & set(NEEDS[name])
-    assert told.fabrics[0]["verdict"] != "ready"
-    assert "fabric.hca.present" not in found(told)
-    assert "fabric.cabling.missing" not in found(told)
+    assert reported.fabrics[0]["verdict"] != "ready"
+    assert "fabric.hca.present" not in found(reported)
+    assert "fabric.cabling.missing" not in found(reported)
 
 
 def test_a_discovery_that_sees_only_itself_says_nothing_of_the_rest() -> None:
@@ -84,11 +84,11 @@ def test_a_discovery_that_sees_only_itself_says_nothing_of_the_rest() -> None:
     whole = fabric.cables
     fabric.cables = {}
     fabric.nodes = {"1c00": fabric.nodes["1c00"]}
-    told = judged(fabric)
+    reported = judged(fabric)
     assert whole
-    assert found(told) == {"fabric.discovery.neighbours": ["node1 mlx5_0/1"]}
-    assert told.fabrics[0]["verdict"] == "not_ready"
-    assert "fabric.hca.present" in found(told, "unknown")
+    assert found(reported) == {"fabric.discovery.neighbours": ["node1 mlx5_0/1"]}
+    assert reported.fabrics[0]["verdict"] == "not_ready"
+    assert "fabric.hca.present" in found(reported, "unknown")
 
 
 def test_a_report_of_counters_that_asked_no_port_is_unknown() -> None:
@@ -97,5 +97,5 @@ def test_a_report_of_counters_that_asked_no_port_is_unknown() -> None:
     for name in ("ibqueryerrors", "ibqueryerrors_again"):
         said = answers[name]["stdout"]
         answers[name]["stdout"] = said.replace("99 ports", "0 ports").replace("9 nodes", "0 nodes")
-    told = found(judged(fabric, answers), "unknown")
-    assert {"fabric.cable.errors", "fabric.counters.saturated"} <= set(told)
+    reported = found(judged(fabric, answers), "unknown")
+    assert {"fabric.cable.errors", "fabric.counters.saturated"} <= set(reported)

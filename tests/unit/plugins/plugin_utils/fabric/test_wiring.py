@@ -9,21 +9,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.filter.fabric_plan import fabric_plan
-from ansible_collections.ibready.cluster.plugins.module_utils._observe import fabric_look
-from ansible_collections.ibready.cluster.plugins.plugin_utils import (
-    _cluster,
-    _hosts,
-    _render_fabric,
-    _summary,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import (
-    ask,
-    gather,
-    plan,
-    report,
-)
+from ansible_collections.ibready.cluster.plugins.filter.filters import fabric_plan
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.fabric import observe_look
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import gather, judge, plan, report
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import cluster
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts, summary
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run import shape, valid
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_fabric
 from tests.unit.fabrics import Fabric
 from tests.unit.samples import node
 
@@ -61,14 +53,14 @@ def run(made: Fabric, **site: Any) -> dict[str, dict[str, Any]]:
     """What the playbooks have registered of three hosts, the first of which asked."""
     asks = {"n1": [{"device": "mlx5_0", "port": 1}]}
     look = {"device": "mlx5_0", "port": 1, "seconds": 5.0}
-    told = {"looks": [{**look, "packed": fabric_look.pack(made.answers())}]}
+    reported = {"looks": [{**look, "packed": observe_look.pack(made.answers())}]}
     known = {f"n{index}": host(index, ibready_fabric_asks=asks, **site) for index in (1, 2, 3)}
-    known["n1"]["ibready_fabric_looks"] = told
+    known["n1"]["ibready_fabric_looks"] = reported
     return known
 
 
 def judged(known: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    return _cluster.report(
+    return cluster.report(
         _hosts.gather(known, list(known)),
         size=len(known),
         created=TODAY,
@@ -88,17 +80,17 @@ def test_each_fabric_is_asked_once_and_by_as_few_as_can_be() -> None:
         "b": [("mlx5_0", 1, "s1", "Active"), ("mlx5_1", 1, "s2", "Active")],
         "c": [("mlx5_0", 1, "s3", "Active")],
     }
-    assert ask.askers(hosts) == {"b": [("mlx5_0", 1), ("mlx5_1", 1)], "c": [("mlx5_0", 1)]}
+    assert gather.askers(hosts) == {"b": [("mlx5_0", 1), ("mlx5_1", 1)], "c": [("mlx5_0", 1)]}
 
 
 def test_without_a_subnet_manager_rails_are_told_apart_by_their_name() -> None:
     down = [("mlx5_0", 1, "", "Initializing"), ("mlx5_1", 1, "", "Initializing")]
-    assert ask.askers({"a": down, "b": down}) == {"a": [("mlx5_0", 1), ("mlx5_1", 1)]}
+    assert gather.askers({"a": down, "b": down}) == {"a": [("mlx5_0", 1), ("mlx5_1", 1)]}
 
 
 def test_a_port_that_is_up_is_asked_before_one_that_is_not() -> None:
     ports = [("mlx5_0", 1, "s", "Initializing"), ("mlx5_1", 1, "s", "Active")]
-    assert ask.askers({"a": ports}) == {"a": [("mlx5_1", 1)]}
+    assert gather.askers({"a": ports}) == {"a": [("mlx5_1", 1)]}
 
 
 def test_the_filter_plans_over_what_hosts_told() -> None:
@@ -138,14 +130,14 @@ def test_a_healthy_fabric_is_in_the_report() -> None:
     assert list(valid.wrong(found["fabric"], shape.RUN["properties"]["fabric"])) == []
     rails = [one["rail"] for one in found["fabric"]["fabrics"][0]["nodes"] if one["host"]]
     assert sorted(rails) == [1, 1, 1, 2, 2, 2]
-    lines = _render_fabric.lines(found)
+    lines = render_fabric.lines(found)
     assert lines[2].split()[:5] == ["fabric", "ready", "n1", "mlx5_0/1", "3"]
 
 
 def test_a_run_that_did_not_ask_has_no_fabric() -> None:
     known = {"n1": host(1), "n2": host(2)}
     assert "fabric" not in judged(known)
-    assert _render_fabric.lines(judged(known)) == []
+    assert render_fabric.lines(judged(known)) == []
 
 
 def test_a_bad_fabric_fails_the_run_at_the_host_that_asked() -> None:
@@ -153,8 +145,8 @@ def test_a_bad_fabric_fails_the_run_at_the_host_that_asked() -> None:
     made.plug(("a00", 33), ("b00", 1), "1xNDR", "Could be 4X ")
     found = judged(run(made))
     assert bad(found["fabric"]) == [("fabric.cable.width", "leaf1/33 - spine1/1")]
-    assert "the fabric is not_ready: fabric.cable.width" in _summary.bad(found)["n1"]
-    assert "the fabric is not_ready:" in "\n".join(_render_fabric.lines(found))
+    assert "the fabric is not_ready: fabric.cable.width" in summary.bad(found)["n1"]
+    assert "the fabric is not_ready:" in "\n".join(render_fabric.lines(found))
 
 
 def test_what_is_wrong_with_a_host_is_told_there_too_and_waived_once() -> None:
@@ -188,7 +180,7 @@ def test_a_fabric_is_waived_by_its_name() -> None:
     }
     found = judged(run(made, ibready_waivers=[waiver]))
     assert found["fabric"]["fabrics"][0]["verdict"] == "ready"
-    assert "(waived until 2030-01-01: cable ordered)" in "\n".join(_render_fabric.lines(found))
+    assert "(waived until 2030-01-01: cable ordered)" in "\n".join(render_fabric.lines(found))
 
 
 @pytest.mark.parametrize(
@@ -206,8 +198,8 @@ def test_whoever_could_not_ask_fails_the_run(spoil: dict[str, Any], says: str) -
     known["n1"].update(spoil)
     found = judged(known)
     assert says in found["fabric"]["error"]
-    assert says in _summary.bad(found)["n1"]
-    assert says in "\n".join(_render_fabric.lines(found))
+    assert says in summary.bad(found)["n1"]
+    assert says in "\n".join(render_fabric.lines(found))
 
 
 def test_hosts_without_a_rail_are_skipped_and_those_without_a_link_are_not() -> None:
@@ -220,9 +212,7 @@ def test_hosts_without_a_rail_are_skipped_and_those_without_a_link_are_not() -> 
     assert (found["error"], found["skipped"]) == ("", "no host has an InfiniBand rail")
 
 
-def test_a_relative_plan_lies_beside_the_inventory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_relative_plan_lies_beside_the_inventory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir("/")
     (tmp_path / "cabling.csv").write_text(CSV)
     site = {"ibready_fabric_plan": "cabling.csv", "inventory_dir": str(tmp_path)}
@@ -234,7 +224,7 @@ def test_a_relative_plan_lies_beside_the_inventory(
 def test_hosts_that_a_limit_left_out_are_no_strangers() -> None:
     known = run(fabric())
     some = ["n1", "n2"]
-    found = _cluster.report(
+    found = cluster.report(
         _hosts.gather(known, some),
         size=3,
         created=TODAY,
@@ -246,7 +236,7 @@ def test_hosts_that_a_limit_left_out_are_no_strangers() -> None:
     made.nodes["ff0"] = ("H", "storage7 mlx5_0")
     made.plug(("ff0", 1), ("a00", 9))
     known = run(made)
-    found = _cluster.report(
+    found = cluster.report(
         _hosts.gather(known, some),
         size=3,
         created=TODAY,
@@ -263,9 +253,9 @@ def test_a_limit_to_hosts_without_infiniband_asks_for_no_fabric() -> None:
     bare["cas"] = []
     known = {"n1": host(1, ibready_fabric_asks={}), "n2": host(2)}
     known["n1"]["ibready_ibverify"] = {"checks": [], "facts": {"ib": bare}}
-    told = report.asked(known, ["n1"], inventory=list(known))
-    assert told is not None
-    found, _hosts_too = report.judged(_hosts.gather(known, ["n1"]), told, TODAY.date())
+    reported = report.asked(known, ["n1"], inventory=list(known))
+    assert reported is not None
+    found, _hosts_too = report.judged(_hosts.gather(known, ["n1"]), reported, TODAY.date())
     assert (found["error"], found["skipped"]) == ("", "no host has an InfiniBand rail")
 
 
@@ -288,7 +278,7 @@ def test_a_plan_of_no_cable_is_none() -> None:
 def test_a_wish_that_no_fabric_could_miss_is_refused(name: str, value: Any) -> None:
     found = judged(run(fabric(), **{name: value}))
     assert name in found["fabric"]["error"]
-    assert name in _summary.bad(found)["n1"]
+    assert name in summary.bad(found)["n1"]
 
 
 @pytest.mark.parametrize(("who", "rest"), [("fabric", "n2 "), ("n2", "")])
@@ -308,3 +298,49 @@ def test_a_host_s_cable_is_waived_by_either_name(who: str, rest: str) -> None:
     }
     found = judged(run(made, ibready_waivers=[waiver]))
     assert found["fabric"]["fabrics"][0]["verdict"] == "ready"
+
+
+@pytest.mark.parametrize(
+    ("bent", "why"),
+    [
+        ({"seconds": "soon"}, "looks[0].seconds: text, and not a number"),
+        ({"packed": 5}, "looks[0].packed: a number, and not text"),
+        ({"packed": "x"}, "not what fabric_look packed"),
+        (
+            {"packed": observe_look.pack({"sminfo": {"rc": [], "stdout": "", "stderr": ""}})},
+            "TypeError",
+        ),
+        ({"packed": observe_look.pack({}) + "=" * 8}, "not what fabric_look packed"),
+    ],
+)
+def test_what_a_host_cannot_have_heard_leaves_the_other_fabrics(bent: dict[str, Any], why: str) -> None:
+    known = run(fabric())
+    known["n2"]["ibready_fabric_looks"] = {"looks": [{**known["n1"]["ibready_fabric_looks"]["looks"][0], **bent}]}
+    for one in known.values():
+        one["ibready_fabric_asks"] = {"n2": [], "n1": []}
+    reported = judged(known)["fabric"]
+    assert [one["verdict"] for one in reported["fabrics"]] == ["ready"]
+    assert reported["error"].startswith("n2: what fabric_look returned cannot be ")
+    assert why in reported["error"]
+
+
+def test_a_look_with_which_nothing_can_be_judged_is_named_and_no_other_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known = run(fabric())
+    known["n2"]["ibready_fabric_looks"] = known["n1"]["ibready_fabric_looks"]
+    for one in known.values():
+        one["ibready_fabric_asks"] = {"n1": [], "n2": []}
+    sound = judge.judge
+
+    def raising(looks: Any, *others: Any) -> Any:
+        if any(one.asked.startswith("n2") and one.discovery.known for one in looks):
+            raise RecursionError("of n2")
+        return sound(looks, *others)
+
+    monkeypatch.setattr(judge, "judge", raising)
+    reported = judged(known)["fabric"]
+    passed = [sum(one["result"] == "pass" for one in each["checks"]) for each in reported["fabrics"]]
+    assert passed[0] > 5
+    assert "RecursionError of n2" in str(reported["fabrics"][1])
+    assert {one["verdict"] for one in reported["fabrics"]} == {"unknown"}

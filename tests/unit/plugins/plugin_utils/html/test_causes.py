@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from itertools import permutations
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks._model import LOOK_AGAIN
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html import causes
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import LOOK_AGAIN
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html import causes
 from tests.unit import runs
 
 FAIL, UNKNOWN = "fail", "unknown"
@@ -20,9 +19,7 @@ FAIL, UNKNOWN = "fail", "unknown"
 def needing(**remedies: str) -> dict[str, Any]:
     """Hosts, with a failure for each letter: what mends it."""
     return {
-        name: runs.judged(
-            runs.check(), *(runs.check(FAIL, subject=one, remedy=one) for one in some)
-        )
+        name: runs.judged(runs.check(), *(runs.check(FAIL, subject=one, remedy=one) for one in some))
         for name, some in remedies.items()
     }
 
@@ -32,10 +29,7 @@ def order(judged: Mapping[str, Any]) -> list[tuple[str, int]]:
 
 
 def test_a_failure_is_of_its_own_check_and_an_unknown_of_all_that_it_hides() -> None:
-    hidden = [
-        runs.check(UNKNOWN, one, cause="ibstat is not there")
-        for one in ("ib.port.state", "ib.port.rate")
-    ]
+    hidden = [runs.check(UNKNOWN, one, cause="ibstat is not there") for one in ("ib.port.state", "ib.port.rate")]
     wrong = [
         runs.check(FAIL, one, subject, cause="a cable", remedy="swap it")
         for one, subject in (("ib.port.state", "mlx5_0/1"), ("ib.port.rate", "mlx5_1/1"))
@@ -137,9 +131,7 @@ def test_every_place_is_made_ready_once_by_the_last_action_that_it_needs(
 ) -> None:
     found = causes.actions(needing(**needs))
     assert sorted(place for one in found for place in one.readies) == sorted(needs)
-    assert sorted({letter for some in needs.values() for letter in some}) == sorted(
-        one.remedy for one in found
-    )
+    assert sorted({letter for some in needs.values() for letter in some}) == sorted(one.remedy for one in found)
     done: set[str] = set()
     for one in found:
         assert set(one.touches) == {name for name, some in needs.items() if one.remedy in some}
@@ -216,8 +208,8 @@ def test_what_a_fabric_says_of_a_host_s_port_has_the_cause_of_the_host() -> None
     first = "mend ib.port.state first"
     down = runs.check(FAIL, "ib.port.state", "mlx5_1/1", cause="the cable is pulled")
     mine = runs.check(FAIL, "fabric.hca.present", "mlx5_1/1", cause="it is Down", remedy=first)
-    told = runs.check(FAIL, "fabric.hca.present", "n1 mlx5_1/1", cause="it is Down", remedy=first)
-    judged = {"n1": runs.judged(down, mine), "fabric a": runs.judged(told)}
+    reported = runs.check(FAIL, "fabric.hca.present", "n1 mlx5_1/1", cause="it is Down", remedy=first)
+    judged = {"n1": runs.judged(down, mine), "fabric a": runs.judged(reported)}
     (found,) = causes.causes(judged)
     assert found.cause == "the cable is pulled"
     assert list(found.found) == ["n1", "fabric a"]
@@ -225,14 +217,12 @@ def test_what_a_fabric_says_of_a_host_s_port_has_the_cause_of_the_host() -> None
     assert action.readies == ("n1", "fabric a")
     # Another port of that host is not what is meant.
     other = runs.check(FAIL, "fabric.hca.present", "n1 mlx5_0/1", cause="x", remedy=first)
-    assert len(causes.causes({**judged, "fabric a": runs.judged(told, other)})) == 2
+    assert len(causes.causes({**judged, "fabric a": runs.judged(reported, other)})) == 2
 
 
 def test_what_goes_with_a_finding_that_is_not_there_is_an_action() -> None:
     one, other = "mend b.c first", "mend a.c first"
     alone = runs.judged(runs.check(UNKNOWN, "a.c", remedy=one))
-    each_other = runs.judged(
-        runs.check(UNKNOWN, "a.c", remedy=one), runs.check(UNKNOWN, "b.c", remedy=other)
-    )
+    each_other = runs.judged(runs.check(UNKNOWN, "a.c", remedy=one), runs.check(UNKNOWN, "b.c", remedy=other))
     assert len(causes.actions({"n1": alone})) == 1
     assert sum(action.findings for action in causes.actions({"n1": each_other})) == 2

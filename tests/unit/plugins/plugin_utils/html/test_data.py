@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from markupsafe import Markup
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html import data, model
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.foreign import text
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.section import Section
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run.shape import VERDICTS
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html import data, model
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.environment import Section
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.speech import text
 from tests.unit import pages, runs
 
 
@@ -85,9 +85,9 @@ def test_ids_are_in_the_order_of_the_catalog_and_those_of_other_releases_last() 
 def test_a_source_is_told_as_an_operator_would_ask_for_it() -> None:
     host = runs.judged(*(runs.check(check_id=one) for one in ("ib.port.state", "gpu.device.count")))
     packed = data.collected(model.read(runs.run({"n1": host})))
-    told = {one: looks for one, _, looks in packed["ids"]}
-    assert told["ib.port.state"][0].startswith("/sys/class/infiniband/*/ports/*/state | ibstat |")
-    assert told["gpu.device.count"] == ["nvidia-smi -q -x | nvidia-smi -q"]
+    reported = {one: looks for one, _, looks in packed["ids"]}
+    assert reported["ib.port.state"][0].startswith("/sys/class/infiniband/*/ports/*/state | ibstat |")
+    assert reported["gpu.device.count"] == ["nvidia-smi -q -x | nvidia-smi -q"]
 
 
 def test_data_of_a_section_is_there_and_visible() -> None:
@@ -105,10 +105,7 @@ def test_the_size_of_2000_hosts(capsys: pytest.CaptureFixture[str]) -> None:
     hosts = {
         f"node{number}": runs.judged(
             *(runs.check(subject=f"mlx5_{one}/1") for one in range(checks - 5)),
-            *(
-                runs.check("fail", observed=f"{number} errors", subject=f"p{one}")
-                for one in range(5)
-            ),
+            *(runs.check("fail", observed=f"{number} errors", subject=f"p{one}") for one in range(5)),
         )
         for number in range(2000)
     }

@@ -4,10 +4,9 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.foreign import text
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.speech import text
 
 EVERY = st.text(st.characters(exclude_categories=()), max_size=30)
 
@@ -34,9 +33,7 @@ def test_no_text_turns_hides_or_breaks_the_page(said: str) -> None:
     shown.encode()
     for one in shown:
         assert one in "\n\t" or unicodedata.category(one) not in ("Cc", "Cs", "Zl", "Zp"), one
-        assert unicodedata.bidirectional(one) not in (
-            *("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"),
-        )
+        assert unicodedata.bidirectional(one) not in (*("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"),)
 
 
 @given(EVERY)

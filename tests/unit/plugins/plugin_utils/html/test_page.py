@@ -14,8 +14,9 @@ from urllib.parse import unquote
 import pytest
 from hypothesis import given, settings
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html import environment, page
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.foreign import text
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html import page
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech import environment
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.speech import text
 from tests.unit import pages, runs
 
 FULL = runs.run(
@@ -68,14 +69,12 @@ def test_style_and_script_are_what_a_browser_reads_as_they_are(path: Any) -> Non
 
 def test_every_file_of_style_and_script_is_in_the_page_once() -> None:
     for kind, names in (("css", page.CSS), ("js", page.JS)):
-        assert sorted(names) == sorted(
-            one.stem for one in (environment.FOLDER / kind).glob(f"*.{kind}")
-        )
+        assert sorted(names) == sorted(one.stem for one in (environment.FOLDER / kind).glob(f"*.{kind}"))
 
 
 def test_the_first_screen_tells_without_script_how_many_are_ready_and_what_is_wrong() -> None:
     said = pages.words(FULL)
-    told = (
+    reported = (
         "Simulated: InfiniBand fabric (ibsim). Nothing here is measured on real hardware.",
         "1 of 3 ready",
         "What is wrong fail the cable is pulled ib.port.state",
@@ -85,7 +84,7 @@ def test_the_first_screen_tells_without_script_how_many_are_ready_and_what_is_wr
         "plug it in +3 ready",
     )
     at = 0
-    for one in told:
+    for one in reported:
         assert one in said[at:], one
         at = said.index(one, at) if one.startswith(("Sim", "1 of", "What")) else at
 
@@ -129,16 +128,12 @@ def test_whatever_hosts_say_the_elements_are_ours(run: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("said", runs.NASTY)
 def test_what_is_nasty_is_shown_as_text(said: str) -> None:
-    host = runs.judged(
-        runs.check("fail", subject=said, observed=said, expected=said, cause=said, remedy=said)
-    )
+    host = runs.judged(runs.check("fail", subject=said, observed=said, expected=said, cause=said, remedy=said))
     seen = pages.parse(page.render(runs.run({said or "n1": host})))
     words = " ".join(text(said).split())
     assert seen.words.count(words) >= 5
     (link, *_) = (
-        one.attributes["href"]
-        for one in seen.elements
-        if one.tag == "a" and "&check" in one.attributes.get("href", "")
+        one.attributes["href"] for one in seen.elements if one.tag == "a" and "&check" in one.attributes.get("href", "")
     )
     name = unquote(link.removeprefix("#host=").partition("&")[0])
     assert name == text(said or "n1")

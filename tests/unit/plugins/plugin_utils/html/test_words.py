@@ -7,10 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html import page
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.environment import FOLDER
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.speech import WORDS, Speech
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html import page
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.environment import FOLDER
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.speech import FILES, Speech, words
 from tests.unit import pages, runs
 
 PLACE = re.compile(r"{([^}]*)}")
@@ -22,21 +23,20 @@ BEGUN = re.compile(r"""["'`]([a-z_]+[._])(?:["'`]|\$)""")
 
 def sources() -> str:
     files = [one for kind in ("*.j2", "*.js", "*.py") for one in Path(FOLDER).rglob(kind)]
-    files += Path(FOLDER).parent.glob("_picture/*.py")
-    return "\n".join(one.read_text() for one in files if one.parent.name != "words")
+    files += Path(FOLDER).with_name("picture").glob("*.py")
+    files += Path(FOLDER).with_name("speech").glob("*.py")
+    return "\n".join(one.read_text() for one in files)
 
 
-@pytest.mark.parametrize("key", WORDS)
+@pytest.mark.parametrize("key", words())
 def test_every_word_has_both_languages_with_the_same_places(key: str) -> None:
-    english, chinese = WORDS[key]
+    english, chinese = words()[key]
     assert english.strip()
     assert chinese.strip()
     forms = english.split("|")
     assert len(forms) in (1, 2)
     assert "|" not in chinese
-    assert {frozenset(PLACE.findall(one)) for one in forms[-1:]} == {
-        frozenset(PLACE.findall(chinese))
-    }
+    assert {frozenset(PLACE.findall(one)) for one in forms[-1:]} == {frozenset(PLACE.findall(chinese))}
     # dataset has lower case only, and t is the key itself.
     assert all(re.fullmatch(r"(?!t$)[a-z]+", one) for one in PLACE.findall(english))
     assert len(forms) == 1 or "n" in PLACE.findall(forms[1])
@@ -47,16 +47,13 @@ def test_every_word_has_both_languages_with_the_same_places(key: str) -> None:
 def test_no_word_is_there_for_nothing() -> None:
     said = sources()
     whole, begun = set(QUOTED.findall(said)), tuple(BEGUN.findall(said))
-    assert [key for key in WORDS if key not in whole and not key.startswith(begun)] == []
+    assert [key for key in words() if key not in whole and not key.startswith(begun)] == []
 
 
 def test_words_of_different_files_have_different_keys() -> None:
-    defined = [
-        key
-        for one in Path(FOLDER, "words").glob("*.py")
-        for key in re.findall(r'^    "([a-z_.]+)": \(', one.read_text(), re.MULTILINE)
-    ]
-    assert sorted(defined) == sorted(WORDS)
+    files = {one.stem: yaml.safe_load(one.read_text()) for one in Path(FOLDER).with_name("words").glob("*.yml")}
+    assert sorted(files) == sorted(FILES)
+    assert sorted(key for said in files.values() for key in said) == sorted(words())
 
 
 def test_one_and_many() -> None:

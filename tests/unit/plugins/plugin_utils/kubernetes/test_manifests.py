@@ -18,7 +18,7 @@ import yaml
 from yamllint import linter
 from yamllint.config import YamlLintConfig
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes import (
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.kubernetes import (
     document,
     labels,
     names,
@@ -64,10 +64,10 @@ CASES = [
 
 
 @functools.cache
-def told(flavour: str, who: str, boards: str, count: int) -> nodes.Told:
-    wishes = {**FLAVOURS[flavour][0], **WHO[who]}
+def told(flavour: str, who: str, boards: str, count: int) -> nodes.Reported:
+    desired_settings = {**FLAVOURS[flavour][0], **WHO[who]}
     hosts = {
-        f"node{board}{number}": Like(name, wishes)
+        f"node{board}{number}": Like(name, desired_settings)
         for board, name in enumerate(BOARDS[boards])
         for number in range(count)
     }
@@ -94,12 +94,7 @@ def parsed(text: str) -> list[dict[str, Any]]:
 
 def documents(rendered: render.Rendered) -> list[tuple[str, dict[str, Any]]]:
     """Every document of every YAML file, with its file."""
-    return [
-        (path, one)
-        for path, text in rendered.files.items()
-        if path.endswith(".yaml")
-        for one in parsed(text)
-    ]
+    return [(path, one) for path, text in rendered.files.items() if path.endswith(".yaml") for one in parsed(text)]
 
 
 @functools.cache
@@ -201,15 +196,9 @@ def test_networks_and_selectors_agree(case: tuple[Any, ...]) -> None:
     affinity = policy["spec"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
     (expression,) = affinity["nodeSelectorTerms"][0]["matchExpressions"]
     assert set(expression["values"]) == labelled
-    there = [
-        one
-        for kind in ("SriovNetwork", "SriovIBNetwork", "MacvlanNetwork")
-        for one in kinds(rendered, kind)
-    ]
+    there = [one for kind in ("SriovNetwork", "SriovIBNetwork", "MacvlanNetwork") for one in kinds(rendered, kind)]
     resources = {one["spec"]["resourceName"] for one in kinds(rendered, "SriovNetworkNodePolicy")}
-    assert {one["spec"]["resourceName"] for one in there if "resourceName" in one["spec"]} == (
-        resources
-    )
+    assert {one["spec"]["resourceName"] for one in there if "resourceName" in one["spec"]} == (resources)
     known = {one["metadata"]["name"] for one in there}
     joined = set()
     for spec in specs(rendered):

@@ -14,19 +14,17 @@ import pytest
 import yaml
 
 from ansible_collections.ibready.cluster.plugins.modules import kubernetes_manifests
-from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes import (
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.kubernetes import (
     files,
     labels,
     options,
     script,
     shared,
 )
-from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.names import (
-    KubernetesError,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.nodes import Hca, Node
-from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.pools import Pool
-from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.platform import Platform
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.kubernetes.names import KubernetesError
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.kubernetes.nodes import Hca, Node
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.kubernetes.pools import Pool
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.platform import Platform
 from tests.unit import clusters
 from tests.unit.clusters import Like
 
@@ -119,9 +117,7 @@ def test_pools_share_a_resource_where_one_selector_is_right_for_all() -> None:
 
 def node_labels(**given: Any) -> dict[str, str]:
     rendered = clusters.rendered({"node1": Like()}, **given)
-    found: dict[str, str] = yaml.safe_load(rendered.files["node-labels/node1.yaml"])["metadata"][
-        "labels"
-    ]
+    found: dict[str, str] = yaml.safe_load(rendered.files["node-labels/node1.yaml"])["metadata"]["labels"]
     return found
 
 
@@ -169,9 +165,9 @@ def test_no_pod_is_sent_to_a_file_of_the_host(nccl_conf: bool) -> None:
     hosts = {"node1": Like("hgx-h200-8-roce", policy={"nccl_topo_file": "/etc/nccl-topo.xml"})}
     rendered = clusters.rendered(hosts, network="host", nccl_conf=nccl_conf)
     (pod,) = yaml.safe_load_all(rendered.files["test-pod.yaml"])
-    told = {one["name"] for one in pod["spec"]["containers"][0]["env"]}
-    assert ("NCCL_IB_HCA" in told) != nccl_conf
-    assert "NCCL_TOPO_FILE" not in told
+    reported = {one["name"] for one in pod["spec"]["containers"][0]["env"]}
+    assert ("NCCL_IB_HCA" in reported) != nccl_conf
+    assert "NCCL_TOPO_FILE" not in reported
     assert any("NCCL_TOPO_FILE names a file of the host" in one for one in rendered.remarks)
 
 
@@ -318,7 +314,7 @@ def test_each_missing_thing_is_named(
         shutil.rmtree(place)
     else:
         place.unlink()
-    status, told = look(tmp_path, **given)
+    status, reported = look(tmp_path, **given)
     assert status == 1
-    assert said in told
-    assert told.count("FAIL") == 1, told
+    assert said in reported
+    assert reported.count("FAIL") == 1, reported

@@ -7,19 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes import (
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.kubernetes import (
     names,
     nodes,
     options,
     render,
 )
-from ansible_collections.ibready.cluster.plugins.plugin_utils._kubernetes.names import (
-    KubernetesError,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.kubernetes.names import KubernetesError
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix import load
 from tests.gauntlet.node import HCAS
 from tests.unit import clusters
 from tests.unit.clusters import IPAM, Like
@@ -170,17 +167,15 @@ network_operators:
     )
     matrix = load.load([tmp_path])
     hosts = two()
-    told = nodes.read(list(hosts), clusters.hostvars(hosts), matrix)
+    reported = nodes.read(list(hosts), clusters.hostvars(hosts), matrix)
     given = options.read({"registry": "r/x", **wanted})
     with pytest.raises(KubernetesError, match=r"not on 1\.30"):
-        render.render(told, given, matrix, "0.1.0")
-    assert render.render(told, options.read({"registry": "r/x"}), matrix, "0.1.0").files
+        render.render(reported, given, matrix, "0.1.0")
+    assert render.render(reported, options.read({"registry": "r/x"}), matrix, "0.1.0").files
 
 
 def test_the_youngest_release_without_a_doubt_is_taken() -> None:
-    assert clusters.rendered(two()).operators.versions == (
-        "GPU Operator 26.7.0, Network Operator 26.4.1"
-    )
+    assert clusters.rendered(two()).operators.versions == ("GPU Operator 26.7.0, Network Operator 26.4.1")
     older = clusters.rendered(two(wishes={"container_toolkit": "1.18.1"})).operators
     assert (older.versions, older.doubts) == (
         "GPU Operator 25.10.1, Network Operator 26.4.1",
@@ -201,9 +196,9 @@ network_operators:
 """
     )
     hosts = two()
-    told = nodes.read(list(hosts), clusters.hostvars(hosts), clusters.MATRIX)
+    reported = nodes.read(list(hosts), clusters.hostvars(hosts), clusters.MATRIX)
     given = options.read({"registry": "r/x", "network_operator": "26.4.1"})
-    found = render.render(told, given, load.load([tmp_path]), "0.1.0")
+    found = render.render(reported, given, load.load([tmp_path]), "0.1.0")
     assert any("wants GPU Operator >=27, not 26.7.0" in one for one in found.remarks)
 
 
@@ -218,14 +213,14 @@ def test_an_hca_that_nobody_knows_is_a_doubt(monkeypatch: pytest.MonkeyPatch) ->
 def test_hosts_that_told_nothing_or_have_no_rail_are_told_apart() -> None:
     hosts = {"a": Like(), "b": Like(), "c": Like(bent=none)}
     known = clusters.hostvars(hosts)
-    told = nodes.read(["a", "b", "c", "gone"], known, clusters.MATRIX)
-    assert [one.host for one in told.nodes] == ["a", "b"]
-    assert (told.absent, told.idle) == (("gone",), ("c",))
-    assert told.remarks == ("no manifest is about c: no RDMA rail there",)
+    reported = nodes.read(["a", "b", "c", "gone"], known, clusters.MATRIX)
+    assert [one.host for one in reported.nodes] == ["a", "b"]
+    assert (reported.absent, reported.idle) == (("gone",), ("c",))
+    assert reported.remarks == ("no manifest is about c: no RDMA rail there",)
     del known["b"][nodes.TOLD]
     assert nodes.read(["a", "b"], known, clusters.MATRIX).absent == ("b",)
     with pytest.raises(KubernetesError, match="no host with an RDMA rail"):
-        render.render(nodes.Told(), options.Options(), clusters.MATRIX, "0.1.0")
+        render.render(nodes.Reported(), options.Options(), clusters.MATRIX, "0.1.0")
 
 
 def test_what_nccl_may_need_and_nobody_knows_is_told() -> None:
@@ -237,11 +232,30 @@ def test_what_nccl_may_need_and_nobody_knows_is_told() -> None:
         assert said in rendered.files["README.md"]
 
 
-def test_what_a_host_told_that_cannot_be_read_is_refused() -> None:
-    known = clusters.hostvars({"a": Like()})
-    known["a"][nodes.TOLD]["nccl_host"] = {"ports": 1}
-    with pytest.raises(KubernetesError, match="a: nccl_host returned what cannot be read"):
-        nodes.read(["a"], known, clusters.MATRIX)
+@pytest.mark.parametrize(
+    ("bend", "why"),
+    [
+        (
+            lambda mine: mine[nodes.TOLD]["nccl_host"]["ports"].update(value=1),
+            "nccl_host.ports.value: a number, and not a list",
+        ),
+        (
+            lambda mine: mine["ibready_node"]["node"]["gpus"][0].update(device=None),
+            "node.gpus[0].device: nothing, and not text",
+        ),
+        (
+            lambda mine: mine["ibready_node"]["node"].update(hostname="node_1"),
+            "(kubernetes_rdma_node) is 'node_1'",
+        ),
+    ],
+)
+def test_a_host_whose_answers_cannot_be_used_is_left_out_by_name(bend: Any, why: str) -> None:
+    known = clusters.hostvars({"a": Like(), "b": Like()})
+    bend(known["a"])
+    reported = nodes.read(["a", "b"], known, clusters.MATRIX)
+    assert [one.host for one in reported.nodes] == ["b"]
+    assert reported.absent == ("a",)
+    assert why in reported.refused["a"]
 
 
 FOREIGN = {
@@ -306,7 +320,7 @@ network_operators:
 """
     )
     hosts = two()
-    told = nodes.read(list(hosts), clusters.hostvars(hosts), clusters.MATRIX)
+    reported = nodes.read(list(hosts), clusters.hostvars(hosts), clusters.MATRIX)
     given = options.read({"registry": "r/x", "network_operator": "26.4.1"})
     with pytest.raises(KubernetesError, match=r"26\.4\.1 wants GPU Operator >=27, not 26\.7\.0"):
-        render.render(told, given, load.load([tmp_path]), "0.1.0")
+        render.render(reported, given, load.load([tmp_path]), "0.1.0")

@@ -10,20 +10,18 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._facts._reading import Reading
-from ansible_collections.ibready.cluster.plugins.plugin_utils._launch import make
-from ansible_collections.ibready.cluster.plugins.plugin_utils._launch.kinds import KINDS
-from ansible_collections.ibready.cluster.plugins.plugin_utils._launch.words import LaunchError
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.launch import make
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.launch.words import LaunchError
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.launchers import KINDS
 from tests.unit.launch_hosts import LINES, host, two
 
 IMAGE = {"image": "nvcr.io/nvidia/pytorch:25.01-py3"}
 
 
-def made(
-    hosts: dict[str, dict[str, Any]] | None = None, kind: str = "all", **given: Any
-) -> make.Made:
-    told = two() if hosts is None else hosts
-    return make.make(told, list(told), kind, given)
+def made(hosts: dict[str, dict[str, Any]] | None = None, kind: str = "all", **given: Any) -> make.Made:
+    reported = two() if hosts is None else hosts
+    return make.make(reported, list(reported), kind, given)
 
 
 def shell(text: str) -> list[str]:
@@ -135,9 +133,7 @@ def test_a_host_that_answers_with_nonsense_is_left_out_alone() -> None:
         (two(), {"nodes": 3}, "3 hosts are asked for, and 2 can be used"),
     ],
 )
-def test_what_would_be_a_guess_is_refused(
-    hosts: dict[str, Any], given: dict[str, Any], said: str
-) -> None:
+def test_what_would_be_a_guess_is_refused(hosts: dict[str, Any], given: dict[str, Any], said: str) -> None:
     with pytest.raises(LaunchError) as refused:
         made(hosts, **given)
     assert said in str(refused.value)

@@ -11,29 +11,22 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._launch import (
-    cluster,
-    options,
-    render,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._launch.kinds import KINDS, RANK
-from ansible_collections.ibready.cluster.plugins.plugin_utils._launch.node import Node
-from ansible_collections.ibready.cluster.plugins.plugin_utils._launch.words import (
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.launch import cluster, make, options
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.launch.node import Node
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.launch.words import (
     LaunchError,
     endpoint,
     enroot_image,
     is_host,
     is_loopback,
 )
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.launchers import KINDS, RANK
 
 # What every foreign text may try.
 ODD = st.one_of(
-    st.sampled_from(
-        ["", "a b", "$(touch /tmp/x)", "`id`", "it's", '"', "\\", "#x", "-np", "{{ x }}"]
-    ),
+    st.sampled_from(["", "a b", "$(touch /tmp/x)", "`id`", "it's", '"', "\\", "#x", "-np", "{{ x }}"]),
     st.text(st.characters(categories=["L", "N", "P", "S"], include_characters=" "), max_size=20),
 )
 COMMENTS = st.text(max_size=40)
@@ -73,7 +66,7 @@ def clusters(draw: st.DrawFn) -> cluster.Cluster:
 @given(made=clusters(), arguments=st.lists(ODD, max_size=3), kind=st.sampled_from(list(KINDS)))
 def test_bash_reads_every_script(made: cluster.Cluster, arguments: list[str], kind: str) -> None:
     said = options.Options(image="a/b:1", program="train.py", arguments=tuple(arguments))
-    for name, text in render.render(KINDS[kind], made, said).items():
+    for name, text in make.render(KINDS[kind], made, said).items():
         assert text.endswith("\n")
         if name.endswith(".sh"):
             assert all(one.isprintable() and one.isascii() for one in text.splitlines()[:4])
@@ -89,7 +82,7 @@ def test_a_process_gets_the_arguments_as_they_were_given(
     said = options.Options(program="train.py", arguments=tuple(arguments))
     node = data.draw(st.sampled_from(made.nodes))
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in render.render(KINDS["torchrun"], made, said).items():
+        for name, text in make.render(KINDS["torchrun"], made, said).items():
             script(Path(folder) / name, text)
         script(Path(folder) / "uname", f"#!/bin/sh\necho {node.hostname}\n")
         script(
@@ -104,9 +97,9 @@ def test_a_process_gets_the_arguments_as_they_were_given(
             check=False,
         )
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told[-len(arguments) - 2 :] == ["python3", "train.py", *arguments]
-    assert f"--node-rank={made.nodes.index(node)}" in told
+    reported = json.loads(done.stdout)
+    assert reported[-len(arguments) - 2 :] == ["python3", "train.py", *arguments]
+    assert f"--node-rank={made.nodes.index(node)}" in reported
 
 
 def script(path: Path, text: str) -> None:
@@ -114,9 +107,7 @@ def script(path: Path, text: str) -> None:
     path.chmod(0o755)
 
 
-def ranked(
-    tmp_path: Path, host: str = "n1", **environment: str
-) -> subprocess.CompletedProcess[str]:
+def ranked(tmp_path: Path, host: str = "n1", **environment: str) -> subprocess.CompletedProcess[str]:
     """What rank.sh makes of the environment of a launcher, on one of two hosts with two GPUs."""
     nodes = [
         Node("a", "n1", "10.0.0.1", "eth0", (1, -1), nccl=(("NCCL_IB_HCA", "=mlx5_0"),)),
@@ -124,7 +115,7 @@ def ranked(
     ]
     said = options.Options(program="env")
     made = cluster.make(nodes, {}, said)
-    script(tmp_path / RANK, render.render(KINDS["torchrun"], made, said)[RANK])
+    script(tmp_path / RANK, make.render(KINDS["torchrun"], made, said)[RANK])
     script(tmp_path / "uname", f"#!/bin/sh\necho {host}\n")
     bound = '[ "$4" = true ] || echo "NUMACTL=$*"'
     script(tmp_path / "numactl", f'#!/bin/sh\n{bound}\nshift 3\nexec "$@"\n')
@@ -150,16 +141,14 @@ def ranked(
         {"HOROVOD_RANK": "2", "HOROVOD_SIZE": "4", "HOROVOD_LOCAL_RANK": "0"},
     ],
 )
-def test_every_launcher_gives_a_process_its_number(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
+def test_every_launcher_gives_a_process_its_number(tmp_path: Path, environment: dict[str, str]) -> None:
     done = ranked(tmp_path, **environment)
     assert done.returncode == 0, done.stderr
-    told = done.stdout.splitlines()
-    assert {"RANK=2", "WORLD_SIZE=4", "LOCAL_RANK=0"} <= set(told)
-    assert {"MASTER_ADDR=10.0.0.1", "MASTER_PORT=29500"} <= set(told)
-    assert {"GLOO_SOCKET_IFNAME=eth0", "NCCL_IB_HCA==mlx5_0"} <= set(told)
-    assert "NUMACTL=--cpunodebind=1 --preferred=1 -- env" in told
+    reported = done.stdout.splitlines()
+    assert {"RANK=2", "WORLD_SIZE=4", "LOCAL_RANK=0"} <= set(reported)
+    assert {"MASTER_ADDR=10.0.0.1", "MASTER_PORT=29500"} <= set(reported)
+    assert {"GLOO_SOCKET_IFNAME=eth0", "NCCL_IB_HCA==mlx5_0"} <= set(reported)
+    assert "NUMACTL=--cpunodebind=1 --preferred=1 -- env" in reported
 
 
 def test_a_gpu_of_no_known_numa_node_is_not_bound(tmp_path: Path) -> None:
@@ -236,8 +225,6 @@ def test_enroot_parts_the_registry_from_the_image(image: str, enroot: str) -> No
 def test_words_of_hosts() -> None:
     assert all(map(is_host, ["node1", "a.b-c_d", "10.0.0.1", "fd00::1"]))
     assert not any(map(is_host, ["", "-a", "a b", "a;b", "fe80::1%eth0", "a:b", "a" * 300]))
-    assert all(
-        map(is_loopback, ["localhost", "127.0.1.1", "::1", "0.0.0.0", "localhost.localdomain"])
-    )
+    assert all(map(is_loopback, ["localhost", "127.0.1.1", "::1", "0.0.0.0", "localhost.localdomain"]))
     assert not any(map(is_loopback, ["node1", "10.0.0.1"]))
     assert endpoint("a", 1) == "a:1"

@@ -6,26 +6,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data import (
-    gpus,
-    hcas,
-    stack_components,
-)
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages import (
-    Package,
-    named,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load, schema
-from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.model import (
-    CONFIDENCES,
-    MatrixError,
-    least,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.versions import (
-    version,
-    within,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.platform import OTHER_HCA
+from ansible_collections.ibready.cluster.plugins.module_utils._data import gpus, hcas, stack_components
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages import Package, named
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix import load
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix.model import CONFIDENCES, MatrixError, least
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix.versions import version, within
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.platform import OTHER_HCA
 
 MATRIX = load.own()
 
@@ -77,8 +63,7 @@ WRONG = {
     ),
     "confidence of no field": (
         "cuda.yml",
-        "majors: {'14': {driver: any, source: s, confidence: medium, "
-        "field_confidence: {x: medium}}}",
+        "majors: {'14': {driver: any, source: s, confidence: medium, field_confidence: {x: medium}}}",
         "field_confidence of x",
     ),
     "half an entry": (
@@ -90,9 +75,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("name", "text", "said"), WRONG.values(), ids=WRONG)
-def test_what_cannot_be_meant_is_refused_by_name(
-    tmp_path: Path, name: str, text: str, said: str
-) -> None:
+def test_what_cannot_be_meant_is_refused_by_name(tmp_path: Path, name: str, text: str, said: str) -> None:
     with pytest.raises(MatrixError, match=said):
         load.load([site(tmp_path, name, text)])
 
@@ -136,7 +119,12 @@ def test_hardware_goes_by_the_same_names_as_on_the_nodes() -> None:
 
 def test_every_file_is_loaded() -> None:
     names = {path.stem for path in load.OWN.glob("*.yml")}
-    assert names == {section.partition(".")[0] for section in schema.SECTIONS}
+    assert names == {section.partition(".")[0] for section in load.schema()["sections"]}
+
+
+def test_the_schema_knows_the_confidences_of_the_code() -> None:
+    assert load.schema()["fact"]["confidence"]["choices"] == list(CONFIDENCES)
+    assert set(load.schema()["specifiers"]) <= set(load.schema()["sections"])
 
 
 def test_versions_of_vendors_compare() -> None:
@@ -152,13 +140,13 @@ def test_versions_of_vendors_compare() -> None:
 
 def test_what_a_plan_installs_is_recognised_on_the_nodes() -> None:
     """Every part that a lock can name is found again in a package of the matrix."""
-    told = {}
+    reported = {}
     for fact in MATRIX.all("packages.packages").values():
         for family in ("apt", "dnf"):
             for one in fact.get(family, []):
                 name = one["name"].format(branch="580", cuda_major="13")
-                told.setdefault((fact.get("component"), family), []).append(Package(name, "1", ""))
-    for (component, family), packages in told.items():
+                reported.setdefault((fact.get("component"), family), []).append(Package(name, "1", ""))
+    for (component, family), packages in reported.items():
         if component == "rdma":
             continue
         names = stack_components.PACKAGES.get(component, ())

@@ -9,18 +9,14 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html import page, section
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.sections import (
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html import page
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html.sections import (
     fabric as fabric_section,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.sections import (
     pings as pings_section,
 )
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.speech import Speech
-from ansible_collections.ibready.cluster.plugins.plugin_utils._picture import (
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.picture import (
     fabric_leaves,
     fabric_nodes,
     model,
@@ -28,8 +24,9 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._picture import (
     ports,
     svg,
 )
-from tests.unit import drawn_fabrics as fabrics
-from tests.unit import pages, runs
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech import environment
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.speech import Speech
+from tests.unit import drawn_fabrics as fabrics, pages, runs
 
 NS = "{http://www.w3.org/2000/svg}"
 STATES = ("slow", "errors", "down", "miscabled")
@@ -42,9 +39,7 @@ def tree(drawn: str) -> ET.Element:
     """The picture, which has to be sound XML without scripts and links."""
     root = ET.fromstring(drawn)
     for one in root.iter():
-        assert one.tag.removeprefix(NS) in {
-            *("svg", "title", "defs", "pattern", "rect", "path", "text", "g", "circle")
-        }
+        assert one.tag.removeprefix(NS) in {*("svg", "title", "defs", "pattern", "rect", "path", "text", "g", "circle")}
         assert not any(name.lower().startswith("on") or "href" in name for name in one.attrib)
     return root
 
@@ -174,8 +169,8 @@ def test_what_was_not_tested_looks_otherwise_than_what_is_good() -> None:
     assert area(root, "url(#r)") == 2
     assert area(root, "#dfe3e8") == 6
     assert sum(area(root, blue) for blue in pings._BLUES) == 36 - 6 - 2 - 2
-    told = titles(classed(root, "cell"))
-    assert told == [
+    reported = titles(classed(root, "cell"))
+    assert reported == [
         "node4 to node5: 1 of 1 pairs tested, 1 bad, 100 % lost at most",
         "node2 to node3: 1 of 1 pairs tested, 1 bad, 40 % lost at most",
     ]
@@ -223,7 +218,7 @@ def test_a_matrix_of_another_shape_is_not_drawn_and_said(bent: dict[str, Any]) -
 
 def told(module: Any, run: dict[str, Any]) -> str:
     """What a section of the page is."""
-    found: section.Section | None = module.section(run, Speech())
+    found: environment.Section | None = module.section(run, Speech())
     assert found is not None
     return str(found.html)
 

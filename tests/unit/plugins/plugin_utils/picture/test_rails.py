@@ -8,8 +8,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.words.pictures import WORDS
-from ansible_collections.ibready.cluster.plugins.plugin_utils._picture import pings, rails, svg
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.picture import pings, rails, svg
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.speech import words
 from tests.unit import drawn_fabrics, runs
 
 NS = "{http://www.w3.org/2000/svg}"
@@ -67,7 +67,7 @@ def test_hostile_names_stay_text(said: str) -> None:
 
 def test_every_look_has_its_words() -> None:
     for state, look in svg.LOOKS.items():
-        assert WORDS[f"picture.{state}"][0] == look.says
+        assert words()[f"picture.{state}"][0] == look.says
 
 
 def test_a_picture_tells_the_script_which_words_are_the_pages() -> None:
@@ -76,4 +76,4 @@ def test_a_picture_tells_the_script_which_words_are_the_pages() -> None:
     root = ET.fromstring(pings.draw(square, "r"))
     keys = {one.get("data-t") for one in root.iter() if one.get("data-t")}
     assert {"picture.pings", "picture.untested", "picture.answered_to"} <= keys
-    assert all(key in WORDS for key in keys if key)
+    assert all(key in words() for key in keys if key)

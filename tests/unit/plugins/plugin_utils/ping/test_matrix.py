@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
-from ansible_collections.ibready.cluster.plugins.module_utils._checks.ping import Ping
-from ansible_collections.ibready.cluster.plugins.plugin_utils._ping.leaves import leaves
-from ansible_collections.ibready.cluster.plugins.plugin_utils._ping.matrix import SIDE, matrix
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.ping import Ping
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.ping.leaves import leaves
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.ping.matrix import SIDE, matrix
 
 RAIL = "mlx5_0/1"
 

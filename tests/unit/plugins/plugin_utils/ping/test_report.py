@@ -10,15 +10,11 @@ from typing import Any
 import pytest
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.ibready.cluster.plugins.filter.ping_again import ping_again
-from ansible_collections.ibready.cluster.plugins.filter.ping_plan import ping_plan
-from ansible_collections.ibready.cluster.plugins.filter.ping_questions import ping_questions
-from ansible_collections.ibready.cluster.plugins.plugin_utils import (
-    _cluster,
-    _hosts,
-    _render_text,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html import page as html
+from ansible_collections.ibready.cluster.plugins.filter.filters import ping_again, ping_plan, ping_questions
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import cluster
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_text
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html import page as html
 from tests.unit import pages
 from tests.unit.samples import node
 from tests.unit.tcp_told import tcp
@@ -81,7 +77,7 @@ def play(known: dict[str, dict[str, Any]], lost: Lost = frozenset(), **wishes: A
 def report(known: dict[str, dict[str, Any]]) -> dict[str, Any]:
     made = _hosts.ping_plan(known, list(known))
     hosts = _hosts.gather(known, list(known))
-    return _cluster.report(hosts, size=len(known), created=NOW, version="0.1.0", plan=made)
+    return cluster.report(hosts, size=len(known), created=NOW, version="0.1.0", plan=made)
 
 
 def checks(seen: dict[str, Any], name: str, check_id: str) -> list[dict[str, Any]]:
@@ -101,12 +97,12 @@ def test_a_sample_is_ready_and_says_at_every_port_what_it_was() -> None:
         assert one["observed"] == "sampled: 3 of 11 other hosts, 6 of 6 pairs"
         assert one["expected"] == "6 pairs of a sample (seed 3)"
     assert len(seen["pings"]) == 12 * 3 * 2
-    told = seen["ping_coverage"]
-    assert told["sampled"]
-    assert (told["seed"], told["rounds"]) == (3, 3)
-    assert told["pairs"] == {"all": 264, "tested": 72, "untested": 192}
-    assert told["partners"] == {"least": 3, "most": 3, "of": 11, "fewest": []}
-    for text in (_render_text.render(seen), pages.words(seen)):
+    reported = seen["ping_coverage"]
+    assert reported["sampled"]
+    assert (reported["seed"], reported["rounds"]) == (3, 3)
+    assert reported["pairs"] == {"all": 264, "tested": 72, "untested": 192}
+    assert reported["partners"] == {"least": 3, "most": 3, "of": 11, "fewest": []}
+    for text in (render_text.render(seen), pages.words(seen)):
         assert "Pings were a sample (seed 3, 3 rounds): 72 of 264 pairs" in text
         assert "12 hosts are more than ibready_ping_full_mesh (4): 3 random rounds." in text
 
@@ -117,7 +113,7 @@ def test_a_full_mesh_says_nothing_of_samples() -> None:
     seen = report(known)
     assert verdicts(seen) == {"ready"}
     assert seen["ping_coverage"]["pairs"] == {"all": 24, "tested": 24, "untested": 0}
-    assert "sample" not in _render_text.render(seen)
+    assert "sample" not in render_text.render(seen)
 
 
 @pytest.mark.parametrize("full_mesh", [4, 32], ids=["of a sample", "of a full mesh"])
@@ -129,9 +125,7 @@ def test_a_dead_port_is_named_once_with_what_the_second_pass_told(full_mesh: int
     assert bad == ["n7"]
     assert {one["client"] for one in seen["ping_again"]} == {"n7"}
     assert len(seen["ping_again"]) == 4
-    (failed,) = [
-        one for one in checks(seen, "n7", "fabric.ping.reachable") if one["result"] == "fail"
-    ]
+    (failed,) = [one for one in checks(seen, "n7", "fabric.ping.reachable") if one["result"] == "fail"]
     assert failed["subject"] == RAILS[1]
     assert failed["observed"].endswith("; asked again, 4 of 4 known-good partners")
     assert "who do better with others, and 1 other rail of this host loses none" in failed["cause"]
@@ -178,11 +172,11 @@ def test_a_budget_makes_a_sample_of_a_small_cluster() -> None:
     known = hostvars(6)
     play(known, budget=180)
     seen = report(known)
-    told = seen["ping_coverage"]
-    assert (told["sampled"], told["rounds"], told["wanted"]) == (True, 3, 5)
-    assert told["worst_s"] <= 180
+    reported = seen["ping_coverage"]
+    assert (reported["sampled"], reported["rounds"], reported["wanted"]) == (True, 3, 5)
+    assert reported["worst_s"] <= 180
     assert verdicts(seen) == {"ready"}
-    assert "holds 3 of 5 rounds" in _render_text.render(seen)
+    assert "holds 3 of 5 rounds" in render_text.render(seen)
 
 
 def test_an_answer_that_a_sample_planned_and_that_never_came_is_unknown() -> None:

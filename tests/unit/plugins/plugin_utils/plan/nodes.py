@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.install import Sites
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.make import Host
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan.install import Sites
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan.make import Host
 
 NOW = "2026-11-20T12:00:00+00:00"
 LATER = "2026-11-21T12:00:00+00:00"
@@ -19,9 +19,7 @@ SITES = Sites(
 )
 
 
-def node(
-    gpu: str = "2330", os: tuple[str, str] = ("ubuntu", "24.04"), **other: Any
-) -> dict[str, Any]:
+def node(gpu: str = "2330", os: tuple[str, str] = ("ubuntu", "24.04"), **other: Any) -> dict[str, Any]:
     """Facts of an HGX H100, or of a host with another GPU ("" for none)."""
     return {
         "os": {"id": os[0], "version": os[1]},

@@ -2,32 +2,39 @@
 from __future__ import annotations
 
 import json
+import re
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given, settings, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import files, sbom, where
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import install as installer
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import lock as locks
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.make import make
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix import load
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan import (
+    files,
+    install as installer,
+    lock as locks,
+    sbom,
+    where,
+)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan.make import make
+from tests.unit.on_disk import damaged
 from tests.unit.plugins.plugin_utils.plan.nodes import LATER, NOW, PRINT, SITES, host
 
 MATRIX = load.own()
 
 
 def made(**wish: str) -> locks.Lock:
-    wishes = {f"stack_{name}": value for name, value in wish.items()}
-    return make([host("a", wish=wishes)], MATRIX, None, relock=False, sites=SITES, now=NOW).lock
+    desired_settings = {f"stack_{name}": value for name, value in wish.items()}
+    return make([host("a", wish=desired_settings)], MATRIX, None, relock=False, sites=SITES, now=NOW).lock
 
 
 def packages(lock: locks.Lock) -> dict[str, Any]:
     return {
-        name: installer.install(
-            one.stack, installer.target(one.system, one.arch, MATRIX), MATRIX, SITES
-        )
+        name: installer.install(one.stack, installer.target(one.system, one.arch, MATRIX), MATRIX, SITES)
         for name, one in lock.classes.items()
     }
 
@@ -49,6 +56,90 @@ def test_no_lock_is_none(tmp_path: Path) -> None:
 def test_a_damaged_lock_is_refused_by_name(tmp_path: Path, content: str) -> None:
     path = tmp_path / "stack.lock.yml"
     path.write_text(content)
+    with pytest.raises(locks.LockError, match=r"(?s)stack\.lock\.yml .*Next:"):
+        locks.read(path)
+
+
+def cluster() -> locks.Lock:
+    """Of two classes, which a cut may part."""
+    one = made().classes.values()
+    return locks.Lock(
+        NOW,
+        "0" * 64,
+        {
+            name: replace(next(iter(one)), hosts=(f"{name}1", f"{name}2"), because=(name, "Äé: {x}"))
+            for name in ("h100", "a100")
+        },
+    )
+
+
+@settings(max_examples=400)
+@given(data=st.data())
+def test_a_damaged_lock_is_refused_or_says_what_it_said(data: st.DataObject) -> None:
+    whole = locks.text(cluster()).encode()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, locks.NAME)
+        path.write_bytes(data.draw(damaged(whole)))
+        try:
+            found = locks.read(path)
+        except locks.LockError as exc:
+            said = str(exc)
+        else:
+            assert found == cluster()
+            return
+        assert str(path) in said
+        assert "Next: put back the file from your version control" in said
+
+
+def test_a_lock_of_which_the_end_is_missing_is_refused_wherever_it_was_cut(tmp_path: Path) -> None:
+    path, whole = tmp_path / locks.NAME, locks.text(cluster())
+    # Without the last line's end nothing is missing.
+    for end in range(len(whole) - 1):
+        path.write_text(whole[:end])
+        with pytest.raises(locks.LockError):
+            locks.read(path)
+
+
+@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("of", ["h100", "a100"])
+def test_a_lock_that_lost_a_class_or_says_something_else_is_refused(tmp_path: Path, of: str, number: int) -> None:
+    raw = yaml.safe_load(locks.text(cluster()))
+    one = raw["classes"][of]
+    if number == 0:
+        del raw["classes"][of]
+    elif number == 1:
+        one["hosts"].append("c1")
+    elif number == 2:
+        next(iter(one["stack"].values()))["version"] = "0"
+    else:
+        raw["matrix"] = "1" * 64
+    path = tmp_path / locks.NAME
+    path.write_text(yaml.safe_dump(raw))
+    with pytest.raises(locks.LockError, match="is not as it was written, for its sum is another"):
+        locks.read(path)
+
+
+def test_a_lock_that_is_only_laid_out_anew_is_the_same(tmp_path: Path) -> None:
+    path = tmp_path / locks.NAME
+    path.write_text("# of mine\n" + json.dumps(yaml.safe_load(locks.text(cluster()))))
+    assert locks.read(path) == cluster()
+
+
+def test_a_lock_without_a_sum_is_read_as_before_and_gets_one(tmp_path: Path) -> None:
+    path = tmp_path / locks.NAME
+    text = locks.text(made())
+    path.write_text(re.sub("(?m)^sum: .*\n", "", text))
+    found = locks.read(path)
+    assert found == made()
+    assert str(path) in files.write(path, found, found, packages(found), "1")
+    assert path.read_text() == text
+
+
+@pytest.mark.parametrize("where", ["{}", "schema: ibready/lock/1\ncreated: {}\nmatrix: m\nclasses: {{}}"])
+@pytest.mark.parametrize("depth", [200, 400, 900, 20_000])
+def test_a_lock_that_is_nested_deep_is_refused_by_name(tmp_path: Path, where: str, depth: int) -> None:
+    path = tmp_path / locks.NAME
+    path.write_text(where.format("[" * depth + "]" * depth))
     with pytest.raises(locks.LockError, match=r"(?s)stack\.lock\.yml .*Next:"):
         locks.read(path)
 
@@ -105,41 +196,37 @@ def test_the_bill_of_materials_names_every_part_and_package() -> None:
 
 def test_what_a_package_manager_is_told() -> None:
     lock = made(dcgm="newest")
-    (told,) = packages(lock).values()
-    assert [one["name"] for one in told["repositories"]] == ["doca", "cuda", "container_toolkit"]
-    doca = told["repositories"][0]
+    (reported,) = packages(lock).values()
+    assert [one["name"] for one in reported["repositories"]] == ["doca", "cuda", "container_toolkit"]
+    doca = reported["repositories"][0]
     assert doca["url"] == "http://mirror.example.com/doca/3.2.3/ubuntu24.04/x86_64/"
     assert doca["key"] == "http://mirror.example.com/doca/GPG-KEY-Mellanox.pub"
     assert doca["fingerprints"] == [PRINT]
-    assert list(told["parts"]) == [
-        *("rdma", "nvidia_driver", "nccl", "container_toolkit", "extras")
-    ]
-    driver = told["parts"]["nvidia_driver"]
+    assert list(reported["parts"]) == [*("rdma", "nvidia_driver", "nccl", "container_toolkit", "extras")]
+    driver = reported["parts"]["nvidia_driver"]
     version = next(iter(lock.classes.values())).stack["driver"]["version"]
     assert {one["version"] for one in driver["packages"]} == {version}
     assert driver["pins"][0]["version"] == version
-    assert "doca-ofed-generic" in told["parts"]["rdma"]["conflicts"]
+    assert "doca-ofed-generic" in reported["parts"]["rdma"]["conflicts"]
     # Whatever may hold a version has one: nothing was left to fill in.
-    assert "{" not in json.dumps([told["repositories"], told["parts"]]).replace('{"', "").replace(
-        "[{", ""
-    )
+    assert "{" not in json.dumps([reported["repositories"], reported["parts"]]).replace('{"', "").replace("[{", "")
 
 
 def test_enterprise_linux_gets_its_streams_folders_and_exclusions() -> None:
     stack = next(iter(made().classes.values())).stack
     to = installer.target("rhel9.4", "x86_64", MATRIX)
-    told = installer.install(stack, to, MATRIX, SITES)
-    urls = {one["name"]: one["url"] for one in told["repositories"]}
+    reported = installer.install(stack, to, MATRIX, SITES)
+    urls = {one["name"]: one["url"] for one in reported["repositories"]}
     assert urls["doca"].endswith("/3.2.3/rhel9/x86_64/")
     assert urls["cuda"].endswith("/cuda/rhel9/x86_64/")
     assert urls["container_toolkit"].endswith("/stable/rpm/x86_64/")
-    assert told["parts"]["nvidia_driver"]["modules"] == {"stream": "580-open"}
-    cuda = next(one for one in told["repositories"] if one["name"] == "cuda")
+    assert reported["parts"]["nvidia_driver"]["modules"] == {"stream": "580-open"}
+    cuda = next(one for one in reported["repositories"] if one["name"] == "cuda")
     assert {"mft", "kernel-mft*"} <= set(cuda["exclude"])
     assert cuda["key"].endswith("/D42D0685.pub")
     older = {**stack, "rdma": {"flavour": "doca", "version": "3.1.0"}}
-    told = installer.install(older, to, MATRIX, SITES)
-    assert told["repositories"][0]["url"].endswith("/3.1.0/rhel9.4/x86_64/")
+    reported = installer.install(older, to, MATRIX, SITES)
+    assert reported["repositories"][0]["url"].endswith("/3.1.0/rhel9.4/x86_64/")
 
 
 @pytest.mark.parametrize(

@@ -6,16 +6,10 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import lock as locks
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import table
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.install import Sites
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.make import (
-    Host,
-    Made,
-    PlanError,
-    make,
-)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix import load
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan import lock as locks, table
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan.install import Sites
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan.make import Host, Made, PlanError, make
 from tests.unit.plugins.plugin_utils.plan.nodes import LATER, NOW, SITES, host
 
 MATRIX = load.own()
@@ -44,9 +38,7 @@ def test_equal_hosts_with_other_wishes_are_another_class() -> None:
     made = plan(host("a"), host("b", wish={"stack_driver": "595"}))
     assert len(made.rows) == 2
     assert made.lock.of_host("b") is not None
-    drivers = {
-        row.hosts[0]: row.planned.stack["driver"]["branch"] for row in made.rows if row.planned
-    }
+    drivers = {row.hosts[0]: row.planned.stack["driver"]["branch"] for row in made.rows if row.planned}
     assert drivers == {"a": "580", "b": "595"}
 
 
@@ -118,21 +110,21 @@ def test_a_wish_that_cannot_be_meant_names_its_host() -> None:
 def test_a_refused_class_is_told_with_what_would_go() -> None:
     made = plan(host("a"), host("v", gpu="1db1", nvswitches=[], wish={"stack_driver": "620"}))
     assert set(made.refused) == {"v"}
-    told = text(made)
-    assert "REFUSED  (1 host: v)" in told
-    assert "rule:    GPU_BRANCH" in told
-    assert "set stack_driver=580" in told
+    reported = text(made)
+    assert "REFUSED  (1 host: v)" in reported
+    assert "rule:    GPU_BRANCH" in reported
+    assert "set stack_driver=580" in reported
     assert "set stack_driver=580" in table.refusal(made.refused["v"])
 
 
 def test_the_table_tells_what_is_there_what_will_be_and_why() -> None:
     other = host("b", installed={"rdma": "doca 3.2.1", "driver": "580.95.05 open"})
-    told = text(plan(host("a"), other))
-    assert f"{H100}: known  (2 hosts: a, b)" in told
-    assert "inbox 50.0 (1), doca 3.2.1 (1)" in told
-    assert "because: shipped together: Azure HPC images" in told
-    assert "NVIDIA driver" in told
-    assert "not looked at" in told
+    reported = text(plan(host("a"), other))
+    assert f"{H100}: known  (2 hosts: a, b)" in reported
+    assert "inbox 50.0 (1), doca 3.2.1 (1)" in reported
+    assert "because: shipped together: Azure HPC images" in reported
+    assert "NVIDIA driver" in reported
+    assert "not looked at" in reported
 
 
 def test_a_repository_without_a_location_is_told() -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import files, rollback, where
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import lock as locks
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan import files, lock as locks, rollback, where
 
 OLD, NEW = "580.126.20", "580.173.02"
 

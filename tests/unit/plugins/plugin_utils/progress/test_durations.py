@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._progress import durations
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.progress import durations
 
 RUN = {"playbook": "site.yml", "hosts": 3}
 DONE = [(("plan", "Plan", "1", "", "1"), 2.0), (("converge", "Converge", "1", "rdma", "1"), 61.04)]
@@ -50,9 +49,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_a_file_that_is_not_ours_is_no_basis(
-    tmp_path_factory: pytest.TempPathFactory, raw: Any
-) -> None:
+def test_a_file_that_is_not_ours_is_no_basis(tmp_path_factory: pytest.TempPathFactory, raw: Any) -> None:
     path = tmp_path_factory.mktemp("drawn") / durations.NAME
     for text in (json.dumps(raw), json.dumps({"schema": durations.SCHEMA, "runs": raw})):
         path.write_text(text)
@@ -61,9 +58,7 @@ def test_a_file_that_is_not_ours_is_no_basis(
     assert durations.read(path, RUN)
 
 
-@pytest.mark.parametrize(
-    "section", [["a", 1.0], [["a"], "1"], [["a"], -1.0], [["a"], 1e300], [[1], 1.0], [["a"]]]
-)
+@pytest.mark.parametrize("section", [["a", 1.0], [["a"], "1"], [["a"], -1.0], [["a"], 1e300], [[1], 1.0], [["a"]]])
 def test_a_bent_section_is_no_basis(tmp_path: Path, section: Any) -> None:
     path = tmp_path / durations.NAME
     runs = [{"run": RUN, "sections": [section]}]

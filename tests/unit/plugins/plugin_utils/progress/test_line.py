@@ -4,11 +4,10 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._progress import line
-from ansible_collections.ibready.cluster.plugins.plugin_utils._progress.state import State
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.progress import line
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.progress.state import State
 
 EVIL = "\x1b[2J\x1b]0;x\x07\nn9 is ready\u202e"
 
@@ -84,15 +83,11 @@ def test_nothing_is_drawn_before_the_first_play_or_without_room() -> None:
     assert line.render(state("n1"), 1.0, line.LEAST - 1) == ""
 
 
-TEXT = st.one_of(
-    st.just(EVIL), st.just("节点 🟢 e\u0301"), st.text(st.characters(exclude_categories=()))
-)
+TEXT = st.one_of(st.just(EVIL), st.just("节点 🟢 e\u0301"), st.text(st.characters(exclude_categories=())))
 
 
 @given(TEXT, TEXT, TEXT, st.integers(0, 120))
-def test_whatever_names_say_the_line_is_one_and_fits(
-    host: str, task: str, role: str, width: int
-) -> None:
+def test_whatever_names_say_the_line_is_one_and_fits(host: str, task: str, role: str, width: int) -> None:
     made = state(host, "n2", "n3", task=task, role=role)
     made.end("n2")
     made.end("n3", failed=True)

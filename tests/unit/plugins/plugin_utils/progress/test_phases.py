@@ -7,12 +7,11 @@ from typing import Any, cast
 import pytest
 import yaml
 from ansible.executor.playbook_executor import PlaybookExecutor
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._progress import batches, phases
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.progress import state
 
-BOOKS = {path.stem: path for path in phases.PLAYBOOKS.glob("*.yml")}
+BOOKS = {path.stem: path for path in state.PLAYBOOKS.glob("*.yml")}
 
 
 def plays(book: str) -> list[str]:
@@ -21,8 +20,8 @@ def plays(book: str) -> list[str]:
 
 
 def test_every_exception_is_about_a_play_that_is_there() -> None:
-    assert set(phases.BOOKS) <= set(BOOKS)
-    for book, name in phases.PLAYS:
+    assert set(state.BOOKS) <= set(BOOKS)
+    for book, name in state.PLAYS:
         assert name in plays(book)
 
 
@@ -38,13 +37,13 @@ def test_every_exception_is_about_a_play_that_is_there() -> None:
     ],
 )
 def test_a_play_of_ours_is_of_a_phase(book: str, found: list[str]) -> None:
-    path = f"{phases.PLAYBOOKS}/{book}.yml:4"
-    assert [phases.phase(path, name) for name in plays(book)] == found
+    path = f"{state.PLAYBOOKS}/{book}.yml:4"
+    assert [state.phase(path, name) for name in plays(book)] == found
 
 
 @pytest.mark.parametrize("path", ["", "/srv/converge.yml:4", "converge.yml:1"])
 def test_a_foreign_play_is_its_own(path: str) -> None:
-    assert phases.phase(path, "Plan") == "Plan"
+    assert state.phase(path, "Plan") == "Plan"
 
 
 SIZES = st.one_of(st.integers(-2, 7), st.integers(0, 120).map(lambda one: f"{one}%"))
@@ -56,4 +55,4 @@ def test_batches_are_counted_as_ansible_makes_them(hosts: int, serial: list[Any]
     play = SimpleNamespace(hosts="all", order=None, serial=serial)
     executor = cast("Any", SimpleNamespace(_inventory=inventory))
     made = PlaybookExecutor._get_serialized_batches(executor, play)
-    assert batches.count(hosts, serial) == max(len(made), 1)
+    assert state.batches(hosts, serial) == max(len(made), 1)

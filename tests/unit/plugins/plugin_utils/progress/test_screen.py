@@ -10,11 +10,7 @@ from typing import TextIO
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._progress.screen import (
-    ERASE,
-    Screen,
-    wanted,
-)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.progress.screen import ERASE, Screen, wanted
 from tests.unit.terminal import screen_of
 
 LINE = "converge  1/3 hosts"
@@ -28,9 +24,7 @@ class Box:
         self.out = os.fdopen(theirs, "w", buffering=1)
         self.err = os.fdopen(os.dup(theirs), "w", buffering=1)
         self.text = LINE
-        self.screen = Screen(
-            self.out, (self.err,), threading.RLock(), lambda _: self.text, color=color
-        )
+        self.screen = Screen(self.out, (self.err,), threading.RLock(), lambda _: self.text, color=color)
         self.screen._ended.set()
         self.screen.begin()
         self.screen._ended.clear()

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils import _profiles
-from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.platform import Platform
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import profiles
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.platform import Platform
 
 TODAY = "2026-11-20"
 _BOARDS: dict[str, dict[str, Any]] = {
@@ -33,7 +33,7 @@ def platform(host: str = "h100", **other: Any) -> Platform:
         **_BOARDS[host],
         **other,
     }
-    board = _profiles.board_by_name(words["board"]) if words["board"] else None
+    board = profiles.board_by_name(words["board"]) if words["board"] else None
     assert board is not None or not words["board"], words["board"]
     base = re.match("[a-z]*", words["system"])
     return Platform(

@@ -7,18 +7,11 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load
-from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve import rules
-from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.answer import (
-    Answer,
-    resolve,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.policy import (
-    PREFIX,
-    Policy,
-    from_variables,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.refuse import Refusal
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix import load
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve import rules
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.answer import Answer, resolve
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.policy import PREFIX, Policy, from_variables
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.refuse import Refusal
 from tests.unit.plugins.plugin_utils.resolve.hosts import TODAY, platform
 
 REQUESTS = yaml.safe_load((Path(__file__).parent / "impossible.yml").read_text())
@@ -27,8 +20,8 @@ REQUESTS = yaml.safe_load((Path(__file__).parent / "impossible.yml").read_text()
 @pytest.mark.parametrize("request_", REQUESTS, ids=str)
 def test_an_impossible_request_is_refused_by_the_right_rule(request_: dict[str, Any]) -> None:
     asked = dict(request_)
-    rule, wishes = asked.pop("rule"), asked.pop("policy", {})
-    policy = Policy(**wishes)
+    rule, desired_settings = asked.pop("rule"), asked.pop("policy", {})
+    policy = Policy(**desired_settings)
     host = platform(**asked)
     refused = resolve(host, policy, load.own(), TODAY)
     assert isinstance(refused, Refusal)
@@ -43,7 +36,7 @@ def test_an_impossible_request_is_refused_by_the_right_rule(request_: dict[str, 
         return
     # What is called the nearest goes, and it is reached by what the refusal says.
     now = {name.removeprefix(PREFIX): value for name, value in refused.change.items()}
-    mended = from_variables({PREFIX + name: v for name, v in {**wishes, **now}.items() if v})
+    mended = from_variables({PREFIX + name: v for name, v in {**desired_settings, **now}.items() if v})
     found = resolve(host, mended, load.own(), TODAY)
     assert isinstance(found, Answer), found
     assert found.stack == refused.nearest

@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load
-from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix.model import Fact
-from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.answer import (
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix import load
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix.model import Fact
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.answer import (
     ALLOWED,
     KNOWN,
     Answer,
     resolve,
 )
-from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.platform import Platform
-from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.policy import Policy
-from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.refuse import Refusal
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.platform import Platform
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.policy import Policy
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.refuse import Refusal
 from tests.unit.corpus import CORPUS
 from tests.unit.plugins.plugin_utils.resolve.hosts import TODAY, platform
 
@@ -47,11 +47,11 @@ def host(stack: Fact) -> Platform:
 
 
 def policy(stack: Fact) -> Policy:
-    wishes: dict[str, Any] = {one: stack.get(one) for one in _PARTS if stack.get(one)}
+    desired_settings: dict[str, Any] = {one: stack.get(one) for one in _PARTS if stack.get(one)}
     rdma = stack.get("rdma")
     if rdma:
-        wishes |= {"rdma_flavour": rdma["flavour"], "rdma_version": rdma["version"]}
-    return Policy(**wishes)
+        desired_settings |= {"rdma_flavour": rdma["flavour"], "rdma_version": rdma["version"]}
+    return Policy(**desired_settings)
 
 
 @pytest.mark.parametrize("name", STACKS)

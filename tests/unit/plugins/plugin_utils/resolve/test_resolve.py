@@ -5,32 +5,29 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from resolvelib import Resolver
 from resolvelib.resolvers import ResolutionTooDeep
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._matrix import load
-from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.answer import (
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix import load
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.answer import (
     ALLOWED,
     KNOWN,
     Answer,
     resolve,
 )
-from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.platform import (
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.platform import (
     OTHER_HCA,
     Platform,
     merged,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.platform import (
     platform as from_node,
 )
-from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.policy import (
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.policy import (
     Policy,
     PolicyError,
     from_variables,
 )
-from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.refuse import Refusal
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.refuse import Refusal
 from tests.unit.plugins.plugin_utils.resolve.hosts import TODAY, platform
 
 
@@ -168,10 +165,10 @@ def test_an_exact_release_that_nobody_shipped_is_judged_by_its_branch() -> None:
 
 
 def test_what_ended_or_was_not_tested_is_told() -> None:
-    told = {one.rule for one in answer(platform(), driver="550").warnings}
-    assert "DRIVER_EOL" in told
-    told = {one.rule for one in answer(platform(kernel="7.9.1-mine")).warnings}
-    assert "RDMA_TESTED" in told
+    reported = {one.rule for one in answer(platform(), driver="550").warnings}
+    assert "DRIVER_EOL" in reported
+    reported = {one.rule for one in answer(platform(kernel="7.9.1-mine")).warnings}
+    assert "RDMA_TESTED" in reported
     patched = answer(platform(system="rhel9.8", kernel="5.14.0-611.el9"), rdma_version="3.2.2")
     assert "RDMA_PATCH" in {one.rule for one in patched.warnings}
     assert "SECURE_BOOT" in {one.rule for one in answer(platform(secure_boot=True)).warnings}
@@ -257,9 +254,7 @@ _SYSTEMS = ["ubuntu24.04", "ubuntu20.04", "rhel9.4", "debian13", ""]
     system=st.sampled_from(_SYSTEMS),
     wishes=st.fixed_dictionaries({name: st.sampled_from(v) for name, v in _WISHES.items()}),
 )
-def test_every_request_is_answered_and_no_answer_breaks_a_rule(
-    host: str, system: str, wishes: dict[str, str]
-) -> None:
+def test_every_request_is_answered_and_no_answer_breaks_a_rule(host: str, system: str, wishes: dict[str, str]) -> None:
     found = resolve(platform(host, system=system), Policy(**wishes), load.own(), TODAY)
     if isinstance(found, Refusal):
         assert found.rule in load.own().all("rules.rules")

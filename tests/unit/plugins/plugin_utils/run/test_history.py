@@ -9,20 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils import (
-    _render_json,
-    _render_since,
-    _render_text,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._run import (
-    clean,
-    compare,
-    history,
-    read,
-    rendered,
-    shape,
-    valid,
-)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._answers import clean
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import compare, history, read, shape, valid
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_json, render_text, rendered
 from tests.unit import runs
 
 
@@ -31,7 +20,7 @@ def at(minutes: int, **hosts: Any) -> dict[str, Any]:
 
 
 def keep(folder: Path, run: dict[str, Any], most: int) -> None:
-    history.keep(folder, run, _render_json.render(run), most)
+    history.keep(folder, run, render_json.render(run), most)
 
 
 def test_the_last_runs_are_kept_and_older_ones_removed_with_what_was_rendered(
@@ -46,9 +35,7 @@ def test_the_last_runs_are_kept_and_older_ones_removed_with_what_was_rendered(
             first = history.kept(tmp_path)[0]
             rendered.write(history.stem(first), rendered.render(at(0), ["html", "markdown"]))
     kept = history.kept(tmp_path)
-    assert [one.name for one in kept] == [
-        f"ibready-report-20261122T194{minute}00Z.json.gz" for minute in (3, 4, 5)
-    ]
+    assert [one.name for one in kept] == [f"ibready-report-20261122T194{minute}00Z.json.gz" for minute in (3, 4, 5)]
     assert len(list(foreign.parent.iterdir())) == 4
     assert foreign.read_text() == "mine"
     assert read.read(kept[-1]) == at(4)
@@ -66,9 +53,7 @@ def test_none_is_kept_where_nobody_wants_them(tmp_path: Path) -> None:
     assert history.kept(tmp_path) == []
 
 
-def test_an_interrupted_write_leaves_the_history_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_write_leaves_the_history_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     keep(tmp_path, at(0), 3)
 
     def interrupted(*_: Any) -> None:
@@ -77,9 +62,7 @@ def test_an_interrupted_write_leaves_the_history_whole(
     monkeypatch.setattr("os.replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
         keep(tmp_path, at(1), 3)
-    assert [one.name for one in (tmp_path / "history").iterdir()] == [
-        "ibready-report-20261122T194100Z.json.gz"
-    ]
+    assert [one.name for one in (tmp_path / "history").iterdir()] == ["ibready-report-20261122T194100Z.json.gz"]
 
 
 def test_since_counts_back_from_the_run_and_never_finds_itself(tmp_path: Path) -> None:
@@ -176,14 +159,14 @@ def test_fabrics_are_compared_too() -> None:
 
 
 def test_the_table_names_every_difference() -> None:
-    said = _render_since.render(compare.compare(at(0, n1=GOOD), at(1, n1=DOWN)))
+    said = render_text.since(compare.compare(at(0, n1=GOOD), at(1, n1=DOWN)))
     assert "SINCE 2026-11-22T19:41:00+00:00: 1 differ; checks: 1 worse, 0 better, 0 gone" in said
     assert "n1: ready -> not_ready" in said
     assert "  WORSE   ib.port.state  mlx5_0/1: pass -> fail" in said
     same = compare.compare(at(0), at(1))
-    assert _render_since.render(same).endswith("nothing got better or worse.")
-    told = {**same, "error": "x is damaged"}
-    assert _render_since.render(told) == "NOT COMPARED: x is damaged"
+    assert render_text.since(same).endswith("nothing got better or worse.")
+    reported = {**same, "error": "x is damaged"}
+    assert render_text.since(reported) == "NOT COMPARED: x is damaged"
 
 
 def test_half_characters_are_shown_and_keep_names_apart() -> None:
@@ -198,8 +181,8 @@ def test_half_characters_are_shown_and_keep_names_apart() -> None:
 def test_any_two_runs_are_compared_and_written(before: dict[str, Any], now: dict[str, Any]) -> None:
     now["since"] = compare.compare(before, now)
     assert list(valid.wrong(now, shape.RUN)) == []
-    _render_since.render(now["since"])
+    render_text.since(now["since"])
     texts = rendered.render(clean.clean(now, json.dumps(now)), rendered.FORMATS)
     assert set(texts) == {"html", "junit", "prometheus", "markdown"}
     assert all(text.encode() for text in texts.values())
-    _render_text.render(now)
+    render_text.render(now)

@@ -10,26 +10,22 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _cluster, _render_json
-from ansible_collections.ibready.cluster.plugins.plugin_utils._run import shape, thin, valid
-from ansible_collections.ibready.cluster.plugins.plugin_utils._run.read import (
-    RunError,
-    read,
-    standing,
-)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import cluster
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import shape, valid
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run.read import RunError, read, standing, thin
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_json
 from tests.unit import fleets, runs
 
 ROOT = Path(__file__).parents[5]
 WHOLE = runs.run(runs.MIXED, fabric=runs.fabric(runs.check()))
-TEXT = _render_json.render(WHOLE)
+TEXT = render_json.render(WHOLE)
 
 
 def test_the_schema_in_docs_is_that_of_the_code() -> None:
     assert json.loads((ROOT / "docs/run.schema.json").read_text()) == shape.RUN
-    assert shape.SCHEMA == _cluster.SCHEMA
+    assert shape.SCHEMA == cluster.SCHEMA
 
 
 def test_it_is_a_schema() -> None:
@@ -107,9 +103,7 @@ def older(run: Any) -> None:
             id="an unknown that is waived",
         ),
         pytest.param(bent(lambda run: run.update(hosts={})), "hosts: there is none", id="no host"),
-        pytest.param(
-            bent(lambda run: run.update(pings=[{}])), r"pings\[0\].client is missing", id="a ping"
-        ),
+        pytest.param(bent(lambda run: run.update(pings=[{}])), r"pings\[0\].client is missing", id="a ping"),
         pytest.param(bent(lambda run: run.update(revision="2")), "revision '2'", id="no revision"),
         pytest.param(
             bent(lambda run: run.update(revision=3, ibready="9.0.0")),
@@ -121,9 +115,7 @@ def older(run: Any) -> None:
             "is newer than",
             id="newer layout",
         ),
-        pytest.param(
-            bent(older), "is older than .*next: run verify.yml again, or render it with", id="older"
-        ),
+        pytest.param(bent(older), "is older than .*next: run verify.yml again, or render it with", id="older"),
     ],
 )
 def test_what_cannot_be_used_is_refused(tmp_path: Path, text: str, says: str) -> None:
@@ -168,13 +160,13 @@ def without_facts(run: dict[str, Any]) -> dict[str, Any]:
 @settings(deadline=None)
 @given(runs.hostile(), st.sampled_from([None, 1]))
 def test_without_facts_the_rest_is_as_it_was(run: dict[str, Any], indent: int | None) -> None:
-    for text in (_render_json.render(run), json.dumps(run, indent=indent)):
-        assert thin.parse(text) == without_facts(json.loads(text))
+    for text in (render_json.render(run), json.dumps(run, indent=indent)):
+        assert thin(text) == without_facts(json.loads(text))
 
 
 @given(st.integers(0, len(TEXT) - 3))
 def test_wherever_it_was_cut_it_is_refused(at: int) -> None:
-    for parse in (json.loads, thin.parse):
+    for parse in (json.loads, thin):
         with pytest.raises(json.JSONDecodeError):
             parse(TEXT[:at])
 
@@ -186,9 +178,9 @@ def test_what_json_refuses_is_refused_without_facts_too(at: int, odd: str) -> No
         whole = json.loads(text)
     except json.JSONDecodeError:
         with pytest.raises(json.JSONDecodeError):
-            thin.parse(text)
+            thin(text)
     else:
-        assert {**thin.parse(text), "hosts": 0} == {**whole, "hosts": 0}
+        assert {**thin(text), "hosts": 0} == {**whole, "hosts": 0}
 
 
 VALUES = st.recursive(

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._render_junit import render
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.render_junit import render
 from tests.unit import runs
 
 # By element: its attributes (required ones marked), and its children.
@@ -127,9 +127,7 @@ def test_a_fabric_is_a_suite(told: dict[str, Any], suites: dict[str, Any]) -> No
 @given(runs.hostile())
 def test_whatever_hosts_say_stays_text(report: dict[str, Any]) -> None:
     root = parsed(report)
-    assert len(root) == len(report["hosts"]) + (
-        len(report["fabric"]["fabrics"]) + bool(report["fabric"]["error"])
-    )
+    assert len(root) == len(report["hosts"]) + (len(report["fabric"]["fabrics"]) + bool(report["fabric"]["error"]))
     for suite, host in zip(root, report["hosts"].values(), strict=False):
         cases = suite.findall("testcase")
         assert len(cases) == (len(host["checks"]) or 1)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from ansible_collections.ibready.cluster.plugins.module_utils._waivers import Waiver
-from ansible_collections.ibready.cluster.plugins.plugin_utils._render_markdown import render, text
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.waivers import Waiver
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run.compare import compare
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.render_markdown import render, text
 from tests.unit import runs
 
 # What we write ourselves: headings, tables, and entities.
@@ -76,8 +76,7 @@ def test_of_many_the_rest_is_counted() -> None:
 def test_the_worst_that_hosts_can_say_fits_into_a_job_summary() -> None:
     said = "&" * 5000
     checks = [
-        runs.check("fail", subject=f"{said[number:]}", cause=f"{number}{said}", remedy=said)
-        for number in range(10)
+        runs.check("fail", subject=f"{said[number:]}", cause=f"{number}{said}", remedy=said) for number in range(10)
     ]
     bad = {f"{number}{said}": runs.judged(*checks) for number in range(60)}
     good = {name: runs.judged(*(runs.check(subject=one.subject) for one in checks)) for name in bad}
@@ -117,9 +116,9 @@ def test_whatever_hosts_say_the_frame_is_ours(report: dict[str, Any]) -> None:
             inner = cells(line)
             head = head or len(inner)
             assert len(inner) == head
-            assert not any(
-                LIVE.search(ENTITY.sub("", one.replace("---", ""))) for one in inner
-            ) or ("(warning)" in line)
+            assert not any(LIVE.search(ENTITY.sub("", one.replace("---", ""))) for one in inner) or (
+                "(warning)" in line
+            )
         else:
             head = 0
             rest = FRAME.sub("", line)

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from ansible_collections.ibready.cluster.plugins.module_utils._catalog import CATALOG
-from ansible_collections.ibready.cluster.plugins.plugin_utils._render_prometheus import render
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run import changed
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.render_prometheus import render
 from tests.unit import runs
 from tests.unit.prometheus_text import read
 
@@ -18,8 +18,8 @@ Value = Callable[..., float | None]
 
 def values(report: dict[str, Any]) -> Value:
     """The value of a metric with these labels, None where there is none."""
-    told = read(render(report))
-    return lambda name, **labels: told.get((f"ibready_run_{name}", frozenset(labels.items())))
+    reported = read(render(report))
+    return lambda name, **labels: reported.get((f"ibready_run_{name}", frozenset(labels.items())))
 
 
 def test_verdicts_and_checks_are_counted() -> None:
@@ -42,7 +42,7 @@ def test_what_was_not_looked_at_has_no_series() -> None:
     value = values(runs.run(runs.MIXED))
     assert value("changed_hosts") is None
     assert value("fabric_unasked") is None
-    listened = changed.Told()
+    listened = changed.Reported()
     listened.begin(runs.NOW)
     listened.changed("n1", "rdma : install")
     value = values(runs.run(runs.MIXED, listened=listened, fabric=runs.fabric(error="no")))
@@ -79,17 +79,17 @@ def test_of_many_fabrics_a_bad_one_is_among_those_that_are_told() -> None:
 @pytest.mark.parametrize("count", [1, 50])
 def test_ten_series_a_host_and_no_more(count: int) -> None:
     bad = runs.judged(*(runs.check("fail", one, f"port {one}") for one in sorted(CATALOG)))
-    told = read(render(runs.run({f"n{number}": bad for number in range(count)})))
-    of_hosts = [key for key in told if "host" in dict(key[1])]
+    reported = read(render(runs.run({f"n{number}": bad for number in range(count)})))
+    of_hosts = [key for key in reported if "host" in dict(key[1])]
     assert len(of_hosts) == 10 * count
-    assert len(told) - len(of_hosts) <= 5 * len(CATALOG)
+    assert len(reported) - len(of_hosts) <= 5 * len(CATALOG)
 
 
 @settings(deadline=None)
 @given(runs.hostile())
 def test_whatever_hosts_say_the_file_is_read(report: dict[str, Any]) -> None:
-    told = read(render(report))
-    hosts = {dict(labels)["host"] for _, labels in told if "host" in dict(labels)}
+    reported = read(render(report))
+    hosts = {dict(labels)["host"] for _, labels in reported if "host" in dict(labels)}
     assert len(hosts) == len(report["hosts"])
-    checks = {dict(labels)["check"] for _, labels in told if "check" in dict(labels)}
+    checks = {dict(labels)["check"] for _, labels in reported if "check" in dict(labels)}
     assert checks <= {*CATALOG, "other"}

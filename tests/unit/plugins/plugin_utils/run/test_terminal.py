@@ -3,22 +3,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils import (
-    _render_since,
-    _render_text,
-    _summary,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._bench import render as bench_table
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plain import plain
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import table as plan_table
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.lock import Class
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.table import Row
-from ansible_collections.ibready.cluster.plugins.plugin_utils._rdma import judge
-from ansible_collections.ibready.cluster.plugins.plugin_utils._resolve.refuse import Refusal
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.bench import render as bench_table
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.rdma import judge
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ground.plain import plain
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import summary
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan import table as plan_table
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan.lock import Class
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan.table import Row
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.refuse import Refusal
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run.compare import compare
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_text
 from tests.unit import runs
 
 EVIL = "\x1b[2J\x1b]0;x\x07\nn9 is ready\u202e"
@@ -33,8 +29,8 @@ def test_a_host_cannot_write_lines_of_the_table() -> None:
     bad = runs.judged(runs.check("fail", observed=EVIL, cause=EVIL))
     run = runs.run({"n1": bad}, fabric=runs.fabric(runs.check("fail", observed=EVIL)))
     before = runs.run({"n1": runs.judged()})
-    shown = (_render_text.render(run), _render_since.render(compare(before, run)))
-    for text in (*shown, *_summary.bad(run).values()):
+    shown = (render_text.render(run), render_text.since(compare(before, run)))
+    for text in (*shown, *summary.bad(run).values()):
         assert all(one.isprintable() or one == "\n" for one in text)
         assert "n9" not in {line.split(" ")[0] for line in text.split("\n")}
     assert "n9 is ready" in shown[0]
@@ -42,13 +38,11 @@ def test_a_host_cannot_write_lines_of_the_table() -> None:
 
 @settings(deadline=None)
 @given(runs.hostile(), runs.hostile())
-def test_whatever_hosts_say_nothing_of_it_moves_the_cursor(
-    before: dict[str, Any], now: dict[str, Any]
-) -> None:
+def test_whatever_hosts_say_nothing_of_it_moves_the_cursor(before: dict[str, Any], now: dict[str, Any]) -> None:
     for text in (
-        _render_text.render(now),
-        _render_since.render(compare(before, now)),
-        *_summary.bad(now).values(),
+        render_text.render(now),
+        render_text.since(compare(before, now)),
+        *summary.bad(now).values(),
     ):
         assert all(one.isprintable() or one == "\n" for one in text)
 
@@ -68,14 +62,10 @@ def test_no_other_table_lets_them_either(report: dict[str, Any], said: list[str]
         "nccl_nodes": nccl,
         "mpi": {
             "transports": [why],
-            "measured": [
-                {**dict.fromkeys(("bytes", "median", "mad", "least", "busbw"), 1.0), "ranks": 2}
-            ],
+            "measured": [{**dict.fromkeys(("bytes", "median", "mad", "least", "busbw"), 1.0), "ranks": 2}],
         },
         "baseline": {rail: {"created": why, "changes": {name: [why]}}},
-        "hosts": {
-            key: {**one, "measured": True, "nccl": nccl} for key, one in report["hosts"].items()
-        },
+        "hosts": {key: {**one, "measured": True, "nccl": nccl} for key, one in report["hosts"].items()},
     }
     refused = Refusal(why, client, server, rail, unit, {"rdma": {"version": why}}, {name: why})
     planned = Class((name,), why, why, why, (why,), (why,), {"rdma": {"version": why}}, why, (why,))
@@ -85,7 +75,7 @@ def test_no_other_table_lets_them_either(report: dict[str, Any], said: list[str]
         Row(server, [client], {}),
     ]
     for text in (
-        _render_text.render({**report, "pings": pings, "rdma": moved}),
+        render_text.render({**report, "pings": pings, "rdma": moved}),
         judge.text({**report, "rdma": moved}),
         bench_table.render(bench),
         plan_table.render(rows, [why], name),

@@ -7,15 +7,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._waivers import Waiver
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _summary, _variables
-from ansible_collections.ibready.cluster.plugins.plugin_utils._run import (
-    changed,
-    history,
-    rendered,
-    shape,
-    told,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.waivers import Waiver
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import summary
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import build, changed, history, shape
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site import variables as _variables
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import rendered
 from tests.unit import runs
 
 TODAY = runs.NOW.date()
@@ -78,15 +74,15 @@ def test_hosts_of_one_class_are_named_with_its_plan() -> None:
         "n3": {"ibready_plan": mine},
         "n4": {},
     }
-    found = told.plan(hosts, list(hosts))
+    found = build.plan(hosts, list(hosts))
     assert found is not None
     assert {name: one["hosts"] for name, one in found.items()} == {"c1": ["n1", "n3"], "c2": ["n2"]}
     assert found["c1"]["because"] == ["a"]
-    assert told.plan({"n4": {}}, ["n4"]) is None
+    assert build.plan({"n4": {}}, ["n4"]) is None
 
 
 def test_what_changed_and_when_it_began_is_in_the_object() -> None:
-    listened = changed.Told()
+    listened = changed.Reported()
     listened.begin(runs.NOW - timedelta(minutes=4))
     listened.changed("n1", "rdma : install")
     found = runs.run(runs.MIXED, listened=listened)
@@ -100,18 +96,18 @@ def test_what_changed_and_when_it_began_is_in_the_object() -> None:
 )
 def test_a_benchmark_that_cannot_be_read_says_so(tmp_path: Path, text: str) -> None:
     path = tmp_path / "bench.json"
-    assert told.benchmarks(path) is None
+    assert build.benchmarks(path) is None
     path.write_text(text)
-    found = told.benchmarks(path)
+    found = build.benchmarks(path)
     assert found is not None
     assert f"{path} cannot be read" in found["error"]
     assert "next: run playbooks/bench.yml again" in found["error"]
 
 
 def test_the_words_of_variables_are_those_of_the_code() -> None:
-    options = _variables.PLAYBOOK_OPTIONS
+    options = _variables.playbook_options()
     assert options["ibready_report_formats"]["choices"] == list(rendered.FORMATS)
-    assert options["report_fail_on"]["choices"] == list(_summary.ACCEPTED) == list(shape.FAIL_ON)
+    assert options["report_fail_on"]["choices"] == list(summary.ACCEPTED) == list(shape.FAIL_ON)
     assert f"(default {history.KEEP})" in options["ibready_report_keep"]["description"]
 
 

@@ -5,11 +5,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.models import counters
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.sections.counters import (
-    section,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.speech import Speech
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html.models import counters
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html.sections import told as sections
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.speech import Speech
 from tests.unit import mapped, runs
 from tests.unit.markup import Piece
 
@@ -20,15 +18,13 @@ def counted(*more: Any, **values: int) -> dict[str, Any]:
 
 
 def shown(run: dict[str, Any]) -> Piece:
-    found = section(run, Speech())
+    found = sections.counters(run, Speech())
     assert found is not None
     return Piece(found.html)
 
 
 def test_only_hosts_with_something_are_shown_the_highest_first() -> None:
-    run = runs.run(
-        {"a": mapped.host(), "b": counted(symbol_error=5), "c": counted(link_downed=700)}
-    )
+    run = runs.run({"a": mapped.host(), "b": counted(symbol_error=5), "c": counted(link_downed=700)})
     heat = counters.read(run)
     assert [row.host for row in heat.rows] == ["c", "b"]
     assert heat.read == 3
@@ -48,17 +44,13 @@ def test_a_counter_that_rises_comes_first_and_has_a_sign() -> None:
     assert shown(run).row("b")[1] == "↑ 6"
 
 
-@pytest.mark.parametrize(
-    ("total", "shade"), [(None, 0), (0, 0), (1, 1), (9, 1), (10, 2), (999, 3), (10**9, 6)]
-)
+@pytest.mark.parametrize(("total", "shade"), [(None, 0), (0, 0), (1, 1), (9, 1), (10, 2), (999, 3), (10**9, 6)])
 def test_a_shade_is_a_power_of_ten(total: int | None, shade: int) -> None:
     assert counters.Cell(total).shade == shade
 
 
 def test_that_every_link_came_up_once_is_nothing_odd() -> None:
-    booted = mapped.host(
-        counters={f"mlx5_{at}/1": mapped.told({"link_downed": 1}) for at in range(8)}
-    )
+    booted = mapped.host(counters={f"mlx5_{at}/1": mapped.told({"link_downed": 1}) for at in range(8)})
     run = runs.run({"a": booted, "b": booted, "c": counted(link_downed=4)})
     heat = counters.read(run)
     assert heat.usual == 1

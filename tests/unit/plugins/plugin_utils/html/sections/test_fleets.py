@@ -8,13 +8,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils import _hosts
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.models import (
-    counters,
-    nvlink,
-    rails,
-    stack,
-)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html.models import counters, nvlink, rails, stack
 from tests.unit import fleets
 
 
@@ -32,10 +27,10 @@ def healthy() -> dict[str, Any]:
 
 
 def test_healthy_nodes_are_drawn_as_healthy_ones() -> None:
-    told = rails.read(healthy())
-    assert told.unseen.total == 0
-    assert {look for one in told.maps for mine in one.looks for look in mine} == {"ok"}
-    assert len(told.maps[0].rails) == 8
+    reported = rails.read(healthy())
+    assert reported.unseen.total == 0
+    assert {look for one in reported.maps for mine in one.looks for look in mine} == {"ok"}
+    assert len(reported.maps[0].rails) == 8
     (one,) = nvlink.read(healthy()).maps
     assert one.differences == []
     assert all(cell == nvlink.Cell(up=3) for _, cells in one.gpus for cell in cells)
@@ -60,8 +55,8 @@ def test_no_healthy_board_is_drawn_as_an_ill_one(board: str) -> None:
     assert one.odd == 0
     links = nvlink.read(run)
     assert links.unseen == []
-    assert [said for told in links.maps for said in told.differences] == []
-    assert all(not cell.down for told in links.maps for _, cells in told.gpus for cell in cells)
+    assert [said for reported in links.maps for said in reported.differences] == []
+    assert all(not cell.down for reported in links.maps for _, cells in reported.gpus for cell in cells)
     assert counters.read(run).rows == []
 
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.models import nvlink
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.sections.nvlink import section
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.speech import Speech
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html.models import nvlink
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html.sections import told as sections
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.speech import Speech
 from tests.unit import mapped, runs
 from tests.unit.markup import Piece
 
@@ -15,7 +15,7 @@ def fleet(**bent: Any) -> dict[str, Any]:
 
 
 def shown(run: dict[str, Any]) -> Piece:
-    found = section(run, Speech())
+    found = sections.nvlink(run, Speech())
     assert found is not None
     return Piece(found.html)
 
@@ -100,9 +100,9 @@ def test_of_two_that_differ_both_are_told() -> None:
 
 
 def test_a_host_without_facts_is_shown_as_not_looked_at() -> None:
-    told = nvlink.read(fleet(n1=mapped.host(nvlink={}), n2=runs.judged()))
-    assert [hosts.shown for _, hosts in told.unseen] == [("n1", "n2")]
-    assert told.maps[0].hosts.shown == ("n0", "n3")
+    reported = nvlink.read(fleet(n1=mapped.host(nvlink={}), n2=runs.judged()))
+    assert [hosts.shown for _, hosts in reported.unseen] == [("n1", "n2")]
+    assert reported.maps[0].hosts.shown == ("n0", "n3")
     assert "2 hosts were not looked at: n1, n2" in " ".join(
         shown(fleet(n1=mapped.host(nvlink={}), n2=runs.judged())).text.split()
     )
@@ -110,15 +110,15 @@ def test_a_host_without_facts_is_shown_as_not_looked_at() -> None:
 
 def test_why_nobody_could_look_is_told() -> None:
     silent = runs.check("unknown", "nvlink.link.state", "host", cause="nvidia-smi: timeout")
-    told = nvlink.read(fleet(n1=mapped.host(silent, nvlink={})))
-    assert [(why, hosts.shown) for why, hosts in told.unseen] == [("nvidia-smi: timeout", ("n1",))]
+    reported = nvlink.read(fleet(n1=mapped.host(silent, nvlink={})))
+    assert [(why, hosts.shown) for why, hosts in reported.unseen] == [("nvidia-smi: timeout", ("n1",))]
 
 
 def test_a_host_without_nvlink_is_no_unseen_one() -> None:
     without = runs.check("skip", "nvlink.link.state", "host", cause="it has no GPU")
-    told = nvlink.read(fleet(n1=mapped.host(without, nvlink={})))
-    assert [(why, hosts.shown) for why, hosts in told.without] == [("it has no GPU", ("n1",))]
-    assert told.unseen == []
+    reported = nvlink.read(fleet(n1=mapped.host(without, nvlink={})))
+    assert [(why, hosts.shown) for why, hosts in reported.without] == [("it has no GPU", ("n1",))]
+    assert reported.unseen == []
 
 
 def test_more_differences_than_there_is_room_for_are_counted() -> None:

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.sections import pings
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.speech import Speech
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html.sections import pings
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.speech import Speech
 from tests.unit import runs
 from tests.unit.markup import Piece
 
@@ -30,11 +30,7 @@ def test_only_pings_that_were_all_answered_look_so() -> None:
         *((ping("all", 5, 5), "pass"), (BAD[0], "fail"), (BAD[1], "fail")),
         *((BAD[2], "unknown"), (BAD[3], "unknown")),
     ):
-        (cell,) = (
-            attrs["class"]
-            for tag, attrs in Piece(html(one)).tags
-            if tag == "td" and attrs.get("class")
-        )
+        (cell,) = (attrs["class"] for tag, attrs in Piece(html(one)).tags if tag == "td" and attrs.get("class"))
         assert cell == look, one
     assert Piece(html(BAD[0])).row("some")[3] == "4 of 5"
     assert Piece(html(BAD[3])).row("mute")[3] == "untested"

@@ -4,15 +4,10 @@ from __future__ import annotations
 import datetime
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._waivers import Waiver
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.models import plan
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.sections import (
-    plan as plan_section,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.sections import (
-    waivers as waivers_section,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.speech import Speech
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.waivers import Waiver
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html.models import plan
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html.sections import told
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.speech import Speech
 from tests.unit import runs
 from tests.unit.markup import Piece
 
@@ -31,7 +26,7 @@ CLASS = {
 
 
 def test_a_class_has_its_stack_its_hosts_and_why() -> None:
-    found = plan_section.section(runs.run({}, plan={"h100": CLASS}), T)
+    found = told.plan(runs.run({}, plan={"h100": CLASS}), T)
     assert found is not None
     piece = Piece(found.html)
     assert piece.row("RDMA stack") == ["RDMA stack", "doca 3.2.0"]
@@ -44,17 +39,17 @@ def test_a_class_has_its_stack_its_hosts_and_why() -> None:
 
 def test_the_biggest_class_comes_first_and_what_is_odd_stays_text() -> None:
     odd = {**CLASS, "hosts": ["x"], "verdict": "<b>", "stack": {"rdma": 7, "nccl": {"x": 1}}}
-    told = plan.read({"plan": {"small": odd, "big": CLASS}})
-    assert told is not None
-    assert [one.name for one in told.classes] == ["big", "small"]
-    assert told.classes[1].stack == [("RDMA stack", "7"), ("NCCL", "{'x': 1}")]
-    found = plan_section.section({"plan": {"small": odd}}, T)
+    reported = plan.read({"plan": {"small": odd, "big": CLASS}})
+    assert reported is not None
+    assert [one.name for one in reported.classes] == ["big", "small"]
+    assert reported.classes[1].stack == [("RDMA stack", "7"), ("NCCL", "{'x': 1}")]
+    found = told.plan({"plan": {"small": odd}}, T)
     assert found is not None
     assert "<b>" not in found.html
 
 
 def test_verify_planned_nothing() -> None:
-    assert plan_section.section(runs.run({}), T) is None
+    assert told.plan(runs.run({}), T) is None
 
 
 def waived() -> dict[str, Any]:
@@ -71,12 +66,12 @@ def waived() -> dict[str, Any]:
 
 
 def test_expired_waivers_come_first_and_all_are_counted() -> None:
-    told = plan.waivers(waived())
-    assert told is not None
-    assert [(one.state, one.reason) for one in told.rows] == [
+    reported = plan.waivers(waived())
+    assert reported is not None
+    assert [(one.state, one.reason) for one in reported.rows] == [
         *(("expired", "RMA 3"), ("unused", "RMA 2"), ("used", "RMA 1")),
     ]
-    found = waivers_section.section(waived(), T)
+    found = told.waivers(waived(), T)
     assert found is not None
     piece = Piece(found.html)
     assert "1 used, 1 not used, 1 expired." in piece.text
@@ -84,8 +79,8 @@ def test_expired_waivers_come_first_and_all_are_counted() -> None:
 
 
 def test_no_waivers_no_section_and_many_are_cut() -> None:
-    assert waivers_section.section(runs.run({}), T) is None
+    assert told.waivers(runs.run({}), T) is None
     one = {"check": "a", "host": "b", "subject": "", "until": "", "reason": "", "state": "odd"}
-    told = plan.waivers({"waivers": [one] * 230})
-    assert told is not None
-    assert (len(told.rows), told.more, told.counts["unused"]) == (plan.WAIVERS, 30, 230)
+    reported = plan.waivers({"waivers": [one] * 230})
+    assert reported is not None
+    assert (len(reported.rows), reported.more, reported.counts["unused"]) == (plan.WAIVERS, 30, 230)

@@ -3,9 +3,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.models import judged, rails
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.sections.rails import section
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.speech import Speech
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html.models import judged, rails
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html.sections.rails import section
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.speech import Speech
 from tests.unit import mapped, runs
 from tests.unit.markup import Piece
 
@@ -130,19 +130,17 @@ def test_the_gid_of_a_roce_port_is_compared() -> None:
 
 def test_a_host_of_which_nothing_is_known_is_named() -> None:
     silent = runs.judged(runs.check("unknown", "host.access.reachable", "host"))
-    told = rails.read(fleet(gone=silent))
-    assert told.unseen.shown == ("gone",)
-    assert "gone" not in told.maps[0].hosts
-    assert "1 host of which no port is known: gone" in " ".join(
-        shown(fleet(gone=silent)).text.split()
-    )
+    reported = rails.read(fleet(gone=silent))
+    assert reported.unseen.shown == ("gone",)
+    assert "gone" not in reported.maps[0].hosts
+    assert "1 host of which no port is known: gone" in " ".join(shown(fleet(gone=silent)).text.split())
 
 
 def test_unequal_hosts_are_maps_of_their_own() -> None:
     others = {f"b{at}": mapped.host(product="DGX B200") for at in range(3)}
-    told = rails.read(fleet(4, **others))
-    assert [len(one.hosts) for one in told.maps] == [4, 3]
-    assert "DGX B200" in told.maps[1].name
+    reported = rails.read(fleet(4, **others))
+    assert [len(one.hosts) for one in reported.maps] == [4, 3]
+    assert "DGX B200" in reported.maps[1].name
 
 
 def test_of_many_hosts_equal_ones_are_one_row_and_odd_ones_come_first() -> None:

@@ -5,15 +5,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.models import (
-    benchmarks,
-    reach,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.sections import (
-    benchmarks as benchmarks_section,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.sections import rdma, tcp
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.speech import Speech
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html.models import benchmarks, reach
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html.sections import told
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.speech import Speech
 from tests.unit import runs
 from tests.unit.markup import Piece
 
@@ -39,10 +33,10 @@ def moved(state: str = "moved", **bent: Any) -> dict[str, Any]:
 def test_connections_are_counted_and_those_that_failed_told() -> None:
     untested = connection("", untested="no listener", culprit="n3")
     run = {"tcp": [connection(), connection("connected"), connection("dropped"), untested]}
-    told = reach.tcp(run)
-    assert told is not None
-    assert (told.good, told.bad, told.left_out) == (2, 1, 1)
-    found = tcp.section(run, T)
+    reported = reach.tcp(run)
+    assert reported is not None
+    assert (reported.good, reported.bad, reported.left_out) == (2, 1, 1)
+    found = told.tcp(run, T)
     assert found is not None
     piece = Piece(found.html)
     assert "Connections: 2 came about, 1 did not; not tried: 1." in piece.text
@@ -52,38 +46,38 @@ def test_connections_are_counted_and_those_that_failed_told() -> None:
 
 @pytest.mark.parametrize("outcome", ["dropped", "refused", "silent", "other", "unresolved", "?"])
 def test_nothing_but_a_proof_is_good(outcome: str) -> None:
-    told = reach.tcp({"tcp": [connection(outcome)]})
-    assert told is not None
-    assert (told.good, told.bad) == (0, 1)
+    reported = reach.tcp({"tcp": [connection(outcome)]})
+    assert reported is not None
+    assert (reported.good, reported.bad) == (0, 1)
 
 
 def test_tests_over_rdma_are_counted_and_those_that_failed_told() -> None:
     failed = moved("failed", kind="memlock", said="Couldn't register MR")
     run = {"rdma": [moved(), failed, moved("untested", said="no answer", culprit="n2")]}
-    told = reach.rdma(run)
-    assert told is not None
-    assert (told.good, told.bad, told.left_out) == (1, 1, 1)
-    found = rdma.section(run, T)
+    reported = reach.rdma(run)
+    assert reported is not None
+    assert (reported.good, reported.bad, reported.left_out) == (1, 1, 1)
+    found = told.rdma(run, T)
     assert found is not None
     row = Piece(found.html).row("n1")
     assert row[2:] == ["rail1 host verbs", "failed", "memlock: Couldn't register MR"]
 
 
 def test_nothing_planned_is_no_section_and_nothing_tried_is_nothing_good() -> None:
-    assert tcp.section(runs.run({}), T) is None
-    assert rdma.section(runs.run({}), T) is None
-    told = reach.tcp({"tcp": [{}, None, 7]})
-    assert told is not None
-    assert (told.good, told.left_out) == (0, 3)
+    assert told.tcp(runs.run({}), T) is None
+    assert told.rdma(runs.run({}), T) is None
+    reported = reach.tcp({"tcp": [{}, None, 7]})
+    assert reported is not None
+    assert (reported.good, reported.left_out) == (0, 3)
 
 
 def test_the_rest_of_the_pairs_and_reasons_is_counted() -> None:
     every = [connection("dropped")] * 200
     every += [connection("", untested=f"why {at}", culprit="n1") for at in range(80)]
-    told = reach.tcp({"tcp": every})
-    assert told is not None
-    assert (told.more, told.more_reasons) == (200 - reach.ROWS, 80 - reach.REASONS)
-    found = tcp.section({"tcp": every}, T)
+    reported = reach.tcp({"tcp": every})
+    assert reported is not None
+    assert (reported.more, reported.more_reasons) == (200 - reach.ROWS, 80 - reach.REASONS)
+    found = told.tcp({"tcp": every}, T)
     assert found is not None
     assert "and 50 more, in the JSON report" in found.html
 
@@ -96,19 +90,19 @@ def bench(**bent: Any) -> dict[str, Any]:
         for name, one in (("n1", passes), ("n2", passes), ("n3", fails))
     }
     hosts["n4"] = {"verdict": "ready", "measured": False, "checks": []}
-    told = {"error": "", "created": "2026-11-01", "simulated": "", "what": ["perftest"]}
-    return {"benchmarks": {**told, "hosts": hosts, **bent}}
+    reported = {"error": "", "created": "2026-11-01", "simulated": "", "what": ["perftest"]}
+    return {"benchmarks": {**reported, "hosts": hosts, **bent}}
 
 
 def test_benchmarks_fold_equal_results_and_name_what_falls_short_first() -> None:
-    told = benchmarks.read(bench())
-    assert told is not None
-    assert [(one.look, one.hosts.shown) for one in told.rows] == [
+    reported = benchmarks.read(bench())
+    assert reported is not None
+    assert [(one.look, one.hosts.shown) for one in reported.rows] == [
         ("fail", ("n3",)),
         ("pass", ("n1", "n2")),
     ]
-    assert (told.measured, told.unmeasured.shown) == (3, ("n4",))
-    found = benchmarks_section.section(bench(), T)
+    assert (reported.measured, reported.unmeasured.shown) == (3, ("n4",))
+    found = told.benchmarks(bench(), T)
     assert found is not None
     text = " ".join(Piece(found.html).text.split())
     assert "Measured 2026-11-01 on 3 hosts, not in this run. (perftest)" in text
@@ -119,13 +113,13 @@ def test_a_waived_benchmark_is_neither_good_nor_bad() -> None:
     raw = bench()
     (check,) = raw["benchmarks"]["hosts"]["n3"]["checks"]
     check["waived"] = "until 2026-12-31: ordered"
-    told = benchmarks.read(raw)
-    assert told is not None
-    assert [one.look for one in told.rows] == ["waived", "pass"]
+    reported = benchmarks.read(raw)
+    assert reported is not None
+    assert [one.look for one in reported.rows] == ["waived", "pass"]
 
 
 def test_benchmarks_that_cannot_be_read_say_why() -> None:
-    found = benchmarks_section.section({"benchmarks": {"error": "bench.json: <cut>"}}, T)
+    found = told.benchmarks({"benchmarks": {"error": "bench.json: <cut>"}}, T)
     assert found is not None
     assert "bench.json: &lt;cut&gt;" in found.html
-    assert benchmarks_section.section(runs.run({}), T) is None
+    assert told.benchmarks(runs.run({}), T) is None

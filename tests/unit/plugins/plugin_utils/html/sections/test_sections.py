@@ -10,12 +10,11 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.page import SECTIONS
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.section import Section
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.speech import WORDS, Speech
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html.page import SECTIONS
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.environment import Section
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.speech import Speech, words
 from tests.unit import drawn_fabrics, mapped, runs
 from tests.unit.markup import Piece
 
@@ -41,7 +40,7 @@ def sound(html: str) -> Piece:
         assert attrs.get("href", "#").startswith("#")
         assert tag != "th" or attrs.get("scope") in {"row", "col", "rowgroup"}
     keys = (*piece.attrs("data-t"), *piece.attrs("data-t-aria-label"))
-    assert set(keys) <= set(WORDS)
+    assert set(keys) <= set(words())
     return piece
 
 
@@ -166,9 +165,7 @@ def large() -> dict[str, Any]:
         if at % 4:
             return mapped.host()
         ports = {
-            f"mlx5_{rail}": mapped.port(
-                drawn.choice(("Active", "Down", "")), drawn.choice((400.0, 200.0, None))
-            )
+            f"mlx5_{rail}": mapped.port(drawn.choice(("Active", "Down", "")), drawn.choice((400.0, 200.0, None)))
             for rail in range(8)
         }
         values = {f"mlx5_{rail}/1": mapped.told({"symbol_error": at * at}) for rail in range(8)}

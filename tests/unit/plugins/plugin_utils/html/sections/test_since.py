@@ -4,16 +4,11 @@ from __future__ import annotations
 import datetime
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.models import since
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.sections import (
-    changes as changes_section,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.sections import (
-    since as since_section,
-)
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.speech import Speech
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run import changed
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run.compare import compare
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html.models import since
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html.sections import told
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.speech import Speech
 from tests.unit import runs
 from tests.unit.markup import Piece
 
@@ -29,15 +24,15 @@ def differing() -> dict[str, Any]:
 
 
 def test_worse_comes_first_and_both_verdicts_are_told() -> None:
-    told = since.read(differing())
-    assert told is not None
-    assert [(one.host, one.before, one.now) for one in told.hosts] == [
+    reported = since.read(differing())
+    assert reported is not None
+    assert [(one.host, one.before, one.now) for one in reported.hosts] == [
         ("n2", "ready", "not_ready"),
         ("n3", "not_ready", "ready"),
     ]
-    assert [way for way, *_ in told.hosts[0].ways] == ["worse"]
-    assert told.counts == {"better": 1, "worse": 2, "gone": 1}
-    found = since_section.section(differing(), T)
+    assert [way for way, *_ in reported.hosts[0].ways] == ["worse"]
+    assert reported.counts == {"better": 1, "worse": 2, "gone": 1}
+    found = told.since(differing(), T)
     assert found is not None
     row = Piece(found.html).row("n2")
     assert row[1:3] == ["ready", "not ready"]
@@ -46,9 +41,9 @@ def test_worse_comes_first_and_both_verdicts_are_told() -> None:
 
 def test_a_first_run_has_none_and_an_equal_one_says_so() -> None:
     run = runs.run(runs.MIXED)
-    assert since_section.section(run, T) is None
+    assert told.since(run, T) is None
     run["since"] = compare(run, run)
-    found = since_section.section(run, T)
+    found = told.since(run, T)
     assert found is not None
     assert "Nothing got better or worse since" in Piece(found.html).text
 
@@ -56,7 +51,7 @@ def test_a_first_run_has_none_and_an_equal_one_says_so() -> None:
 def test_why_nothing_was_compared_is_told_and_nothing_looks_well() -> None:
     run = runs.run(runs.MIXED)
     run["since"] = {"created": "", "error": "/r/old.json: cut <short>", "hosts": {}}
-    found = since_section.section(run, T)
+    found = told.since(run, T)
     assert found is not None
     assert "Not compared: /r/old.json: cut <short>" in Piece(found.html).text
     assert "Nothing got better" not in found.html
@@ -65,54 +60,54 @@ def test_why_nothing_was_compared_is_told_and_nothing_looks_well() -> None:
 def test_the_rest_of_the_hosts_and_findings_is_counted() -> None:
     some = [{"id": "a", "subject": str(at), "before": "pass", "now": "fail"} for at in range(9)]
     host = {"before": "ready", "now": "ready", "better": [], "worse": some, "gone": []}
-    told = {"created": "x", "error": "", "hosts": {f"n{at}": host for at in range(230)}}
-    read = since.read({"since": told})
+    reported = {"created": "x", "error": "", "hosts": {f"n{at}": host for at in range(230)}}
+    read = since.read({"since": reported})
     assert read is not None
     assert (len(read.hosts), read.more, read.count) == (since.HOSTS, 30, 230)
     assert read.counts["worse"] == 230 * 9
-    found = since_section.section({"since": told}, T)
+    found = told.since({"since": reported}, T)
     assert found is not None
     assert "and 30 more, in the JSON report" in found.html
     assert "and 3 more" in found.html
 
 
-def listened(**tasks: int) -> changed.Told:
-    told = changed.Told()
-    told.begin(datetime.datetime(2026, 11, 22, tzinfo=datetime.UTC))
+def listened(**tasks: int) -> changed.Reported:
+    reported = changed.Reported()
+    reported.begin(datetime.datetime(2026, 11, 22, tzinfo=datetime.UTC))
     for host in ("n1", "n2"):
         for task, times in tasks.items():
             for _ in range(times):
-                told.changed(host, task)
-    return told
+                reported.changed(host, task)
+    return reported
 
 
 def test_what_changed_is_told_by_task() -> None:
     run = runs.run(runs.MIXED, listened=listened(install=2, restart=1))
-    told = since.changes(run)
-    assert told is not None
-    assert told.hosts == 2
-    assert [(one.name, one.times, one.hosts.shown) for one in told.tasks] == [
+    reported = since.changes(run)
+    assert reported is not None
+    assert reported.hosts == 2
+    assert [(one.name, one.times, one.hosts.shown) for one in reported.tasks] == [
         ("install", 4, ("n1", "n2")),
         ("restart", 2, ("n1", "n2")),
     ]
-    found = changes_section.section(run, T)
+    found = told.changes(run, T)
     assert found is not None
     assert Piece(found.html).row("install") == ["install", "4", "2: n1, n2"]
 
 
 def test_check_mode_claims_no_change() -> None:
     run = runs.run(runs.MIXED, listened=listened(install=2))
-    found = changes_section.section(run, T)
+    found = told.changes(run, T)
     assert found is not None
     assert "would have changed" not in found.html
     run["run"]["check_mode"] = True
-    found = changes_section.section(run, T)
+    found = told.changes(run, T)
     assert found is not None
     assert "this is what a run would have changed; nothing was." in found.html
 
 
 def test_a_run_that_changed_nothing_says_so_and_one_without_a_listener_says_nothing() -> None:
-    found = changes_section.section(runs.run(runs.MIXED, listened=listened()), T)
+    found = told.changes(runs.run(runs.MIXED, listened=listened()), T)
     assert found is not None
     assert "This run changed nothing." in found.html
-    assert changes_section.section(runs.run(runs.MIXED), T) is None
+    assert told.changes(runs.run(runs.MIXED), T) is None

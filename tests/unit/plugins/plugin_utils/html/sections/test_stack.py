@@ -3,9 +3,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.models import stack
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.sections.stack import section
-from ansible_collections.ibready.cluster.plugins.plugin_utils._html.speech import Speech
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html.models import stack
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html.sections import told as sections
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.speech import Speech
 from tests.unit import mapped, runs
 from tests.unit.markup import Piece
 
@@ -35,7 +35,7 @@ def test_the_minority_is_named_and_the_majority_counted() -> None:
 
 
 def test_the_table_tells_who_is_odd_in_words() -> None:
-    html = section(runs.run({"n1": GOOD, "n2": GOOD, "n3": GOOD, "n4": ODD}), Speech())
+    html = sections.stack(runs.run({"n1": GOOD, "n2": GOOD, "n3": GOOD, "n4": ODD}), Speech())
     assert html is not None
     piece = Piece(html.html)
     assert [" ".join(cell.split()) for cell in piece.row("570.86.15 open")] == [
@@ -72,10 +72,10 @@ def test_what_nobody_looked_at_on_any_host_is_not_left_out() -> None:
     run = runs.run({"n1": mapped.host(gpu={}), "n2": mapped.host(gpu={})})
     found = told(run)
     assert (found.versions, found.unseen.shown) == ([], ("n1", "n2"))
-    html = section(run, Speech())
+    html = sections.stack(run, Speech())
     assert html is not None
     assert Piece(html.html).row("NVIDIA driver")[1:4] == ["?", "2", "not looked at"]
-    assert section(runs.run({"n1": runs.judged()}), Speech()) is None
+    assert sections.stack(runs.run({"n1": runs.judged()}), Speech()) is None
 
 
 def test_firmware_is_of_a_model() -> None:
