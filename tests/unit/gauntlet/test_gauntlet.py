@@ -34,7 +34,10 @@ def test_the_gauntlet_is_as_wide_as_it_says() -> None:
 
 def test_the_readme_shows_the_table_of_today() -> None:
     readme = (Path(__file__).parents[3] / "README.md").read_text()
-    assert run.table(run.outcomes()) in readme
+    # The tests above demand of each that it is found and raises no false alarm.
+    good = [run.Outcome(board, "healthy") for board in render.boards()]
+    good += [run.Outcome(one.name, one.area) for one in FAULTS]
+    assert run.table(good) in readme
 
 
 def test_a_fault_that_breaks_nothing_is_missed() -> None:
