@@ -71,10 +71,18 @@ def _merge(found: _Sections, path: Path) -> None:
                 found[section].pop(str(key), None)
                 continue
             given = _mapping(raw, f"{path}: {name}.{key}")
-            for field in ("source", "confidence"):
-                if not given.get(field):
-                    raise MatrixError(f"{path}: {name}.{key} has no {field}: every fact needs one")
-            found[section][str(key)] = {**found[section].get(str(key), {}), **given}
+            if not (given.get("source") or given.get("sources")):
+                raise MatrixError(f"{path}: {name}.{key} has no source: every fact needs one")
+            if not given.get("confidence"):
+                raise MatrixError(f"{path}: {name}.{key} has no confidence: every fact needs one")
+            found[section][str(key)] = {**_left(found[section].get(str(key), {}), given), **given}
+
+
+def _left(before: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """What is left of an entry that another one overrides: nothing of who said what it says anew."""
+    kept = {key: value for key, value in before.items() if key not in ("source", "sources")}
+    by_field = {key: value for key, value in (kept.pop("field_confidence", None) or {}).items() if key not in given}
+    return {**kept, "field_confidence": by_field} if by_field else kept
 
 
 def _mapping(value: Any, where: str) -> Mapping[Any, Any]:
@@ -102,9 +110,23 @@ def _fact(section: str, name: str, raw: Mapping[str, Any]) -> Fact:
     for field, confidence in (fields.get("field_confidence") or {}).items():
         if field not in _spec(section) or confidence not in CONFIDENCES:
             raise MatrixError(f"{where}: field_confidence of {field} is {confidence!r}")
+    _apart(where, section, fields)
     for field in schema()["specifiers"].get(section, ()):
         try:
             versions.specifier(fields.get(field) or versions.ANY)
         except ValueError as exc:
             raise MatrixError(f"{where}.{field}: {exc}") from None
     return Fact(section, name, fields)
+
+
+def _apart(where: str, section: str, fields: Mapping[str, Any]) -> None:
+    """Raises MatrixError where two sources are the same document, or speak of no field."""
+    seen = set()
+    for entry in fields.get("sources") or ():
+        document = (entry["by"].casefold(), entry["document"].casefold())
+        if document in seen:
+            raise MatrixError(f"{where}.sources: {entry['document']} is named twice, and confirms nothing by that")
+        seen.add(document)
+        strange = [field for field in entry.get("of") or () if field not in _spec(section)]
+        if strange:
+            raise MatrixError(f"{where}.sources: {entry['document']} speaks of {', '.join(strange)}, no field of it")

@@ -9,7 +9,10 @@ from typing import Any
 
 # From the surest down. Only what is confirmed refuses; the rest warns.
 CONFIRMED = "confirmed"
-CONFIDENCES = (CONFIRMED, "medium", "recalled")
+MEDIUM = "medium"
+CONFIDENCES = (CONFIRMED, MEDIUM, "recalled")
+# So many documents that say the same, each by itself, confirm what one alone leaves at medium.
+AGREE = 2
 
 
 class MatrixError(ValueError):
@@ -30,13 +33,23 @@ class Fact:
         return otherwise if found is None else found
 
     def sure(self, field: str = "") -> str:
-        """How sure the entry is, or one of its fields."""
+        """How sure the entry is, or one of its fields.
+
+        What is recalled has no document behind it, so that others can only take its place.
+        """
         by_field: Mapping[str, str] = self.get("field_confidence", {})
-        return str(by_field.get(field) or self.fields["confidence"])
+        said = str(by_field.get(field) or self.fields["confidence"])
+        return CONFIRMED if said == MEDIUM and len(self._documents(field)) >= AGREE else said
+
+    def _documents(self, field: str) -> list[Mapping[str, Any]]:
+        """The sources that speak of the whole entry, or of this field of it."""
+        return [entry for entry in self.get("sources", ()) if not entry.get("of") or field in entry["of"]]
 
     @property
     def source(self) -> str:
-        return str(self.fields["source"])
+        """Who says it, in words."""
+        several = [f"{entry['by']}: {entry['document']}" for entry in self.get("sources", ())]
+        return "; ".join([*([str(self.fields["source"])] if self.get("source") else []), *several])
 
 
 @dataclass(frozen=True)

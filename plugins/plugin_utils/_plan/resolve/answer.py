@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from ....module_utils._data.gpudirect import ACCEPTED
 from ....module_utils._parse.version_text import fits
 from ..matrix.model import Fact, Matrix
 from . import refuse
 from .candidates import Candidate
 from .collision import Collision
 from .platform import Platform
-from .policy import AUTO, NONE, Policy, PolicyError
+from .policy import AUTO, NONE, PREFIX, Policy, PolicyError
 from .refuse import Refusal
 from .rules import Rules
 from .solve import Unsolvable, solve
@@ -22,6 +23,7 @@ KNOWN = "known"
 ALLOWED = "allowed"
 # A stack that somebody shipped is not chosen by itself if it got old, or never was final.
 _NOT_BY_ITSELF = ("DRIVER_EOL", "RDMA_EOL", "RDMA_PRERELEASE", "RDMA_PATCH")
+_NO_PACKAGES = ("RDMA_SYSTEM", "DRIVER_SYSTEM")
 _VERSIONS = ("driver", "cuda", "nccl", "container_toolkit", "dcgm", "gdrcopy")
 # Parts that a site asks for by itself: a stack that was shipped with them may be had without.
 _ASKED_FOR = ("dcgm", "gdrcopy")
@@ -46,9 +48,11 @@ def resolve(host: Platform, policy: Policy, matrix: Matrix, today: str) -> Answe
 
         def again(loosened: Policy) -> dict[str, Any] | None:
             try:
-                return _find(rules, loosened, policy).stack
+                found = _find(rules, loosened, policy)
             except Unsolvable:
                 return None
+            # What may have no packages here is no help.
+            return None if {warning.rule for warning in found.warnings} & set(_NO_PACKAGES) else found.stack
 
         return refuse.explain(rules, policy, again)
 
@@ -103,7 +107,9 @@ def _as_stack(chosen: dict[str, Candidate]) -> dict[str, Any]:
     for part, entry in chosen.items():
         if part == "peer_memory":
             if not chosen["driver"].absent and not chosen["rdma"].absent:
-                found[part] = {"method": entry.method or "none"}
+                found[part] = {"method": entry.method or NONE}
+                if entry.absent and entry.pinned:
+                    found[part][ACCEPTED] = f"{PREFIX}{part}"
         elif entry.absent:
             continue
         elif part == "rdma":

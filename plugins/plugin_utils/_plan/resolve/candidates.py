@@ -63,7 +63,7 @@ def candidates(part: str, platform: Platform, policy: Policy, matrix: Matrix) ->
     if part == "peer_memory":
         methods = ("dmabuf", "peermem", NONE) if policy.peer_memory == AUTO else ()
         return [
-            Candidate(part, method="" if method == NONE else method, absent=method == NONE)
+            Candidate(part, method="" if method == NONE else method, absent=method == NONE, pinned=not methods)
             for method in methods or (policy.peer_memory,)
         ]
     if part == "nvlsm":
@@ -138,12 +138,7 @@ def _driver_releases(wanted: str, matrix: Matrix) -> Iterable[tuple[str, str, bo
 
 def _of_driver(part: str, platform: Platform, policy: Policy, matrix: Matrix) -> list[Candidate]:
     wanted = getattr(policy, part)
-    needed = {
-        "fabric_manager": platform.fabric_manager,
-        "nscq": platform.fabric_manager or platform.imex,
-        "imex": platform.imex,
-    }[part]
-    if wanted == NONE or (wanted == AUTO and not needed):
+    if wanted == NONE or (wanted == AUTO and not platform.serves(part)):
         return [Candidate(part, absent=True, pinned=wanted == NONE)]
     if wanted != AUTO:
         return [Candidate(part, wanted, pinned=True)]
@@ -152,7 +147,7 @@ def _of_driver(part: str, platform: Platform, policy: Policy, matrix: Matrix) ->
 
 
 def _nvlsm(platform: Platform, policy: Policy, matrix: Matrix) -> list[Candidate]:
-    if policy.nvlsm == NONE or (policy.nvlsm == AUTO and not platform.nvlsm):
+    if policy.nvlsm == NONE or (policy.nvlsm == AUTO and not platform.serves("nvlsm")):
         return [Candidate("nvlsm", absent=True, pinned=policy.nvlsm == NONE)]
     known = matrix.all("extras.nvlsm")
     if policy.nvlsm != AUTO:
@@ -163,11 +158,13 @@ def _nvlsm(platform: Platform, policy: Policy, matrix: Matrix) -> list[Candidate
 def _cuda(platform: Platform, policy: Policy, matrix: Matrix) -> list[Candidate]:
     if policy.cuda == NONE:
         return [Candidate("cuda", absent=True, pinned=True)]
-    if policy.cuda != AUTO:
-        return [Candidate("cuda", policy.cuda, pinned=True)]
     brought = [driver.cuda for driver in _drivers(platform, policy, matrix) if driver.cuda]
     built = [build for fact in matrix.all("nccl.releases").values() for build in fact.get("builds")]
-    return [Candidate("cuda", entry) for entry in dict.fromkeys((*brought, *built))]
+    known = dict.fromkeys((*brought, *built))
+    if policy.cuda == AUTO:
+        return [Candidate("cuda", entry) for entry in known]
+    fitting = [entry for entry in known if fits(entry, policy.cuda)]
+    return [Candidate("cuda", entry, pinned=True) for entry in fitting or (policy.cuda,)]
 
 
 def _nccl(policy: Policy, matrix: Matrix) -> list[Candidate]:

@@ -15,11 +15,15 @@ REFUSE = "refuse"
 
 @dataclass(frozen=True)
 class Found:
-    """What a rule's function returns: the two facts, and how sure the less sure one is."""
+    """What a rule's function returns: the two facts, how sure the less sure one is, and who says it.
+
+    ``source``: "" where the rule's own is the one.
+    """
 
     one: str
     other: str
     confidence: str = CONFIRMED
+    source: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,15 @@ def collision(rule: str, found: Found | None, matrix: Matrix) -> Collision | Non
         found.one,
         found.other,
         confidence,
-        fact.source,
+        found.source or fact.source,
         fact.get("effect") == REFUSE and confidence == CONFIRMED,
     )
+
+
+def no_architecture(host: Platform, repository: str, matrix: Matrix) -> Found | None:
+    """That a vendor's repository has nothing for processors of this kind."""
+    fact = matrix.get("repositories.repositories", repository)
+    if fact is None or host.arch in fact.get("arch"):
+        return None
+    here = f"the host's processors are {host.arch or 'of a kind that nobody told'}"
+    return Found(here, f"{fact.get('title')} is for {', '.join(fact.get('arch'))}", fact.sure("arch"), fact.source)

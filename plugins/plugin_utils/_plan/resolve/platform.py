@@ -10,6 +10,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ....module_utils._areas.machine.facts import MELLANOX, NVIDIA
+from ....module_utils._data.gpus import CARD
+from ....module_utils._data.hcas import HCAS
 from ....module_utils._expect import profiles
 from ....module_utils._rails import hcas as _hcas
 from ..matrix.model import Matrix
@@ -19,6 +21,8 @@ _SERIES = re.compile(r"\d+\.\d+")
 
 # RDMA devices without an HCA of NVIDIA's. The simulated ones of the sandbox run anything.
 OTHER_HCA = "RDMA device of another vendor"
+# FDR, which the first clusters of GPUs had; 50 Gb/s and less are ports for management and storage.
+_SLOWEST_GBPS = 56.0
 _SIMULATED_HCA = "simulated HCA"
 
 
@@ -55,14 +59,39 @@ class Platform:
         return found.group() if found else self.kernel
 
     @property
+    def kinds(self) -> tuple[tuple[str, str], ...]:
+        """The GPU models that are known, each with its architecture."""
+        return tuple((gpu, profiles.gpu_model(gpu).architecture) for gpu in self.known_gpus)
+
+    @property
     def architectures(self) -> tuple[str, ...]:
         """The GPU architectures there are, of those that are known."""
-        known = (profiles.gpu_model(known_gpu).architecture for known_gpu in self.known_gpus)
-        return tuple(dict.fromkeys(known))
+        return tuple(dict.fromkeys(kind for _, kind in self.kinds))
+
+    @property
+    def may_have_switches(self) -> bool:
+        """Whether NVSwitches may join the GPUs: cards and models without NVLink have none."""
+        models = [profiles.gpu_model(gpu) for gpu in self.known_gpus]
+        return models == [] or any(model.form != CARD and any(model.links) for model in models)
+
+    def serves(self, part: str) -> bool:
+        """Whether this host has what the fabric manager, nscq, imex or nvlsm serves."""
+        return {
+            "fabric_manager": self.fabric_manager,
+            "nscq": self.fabric_manager or self.imex,
+            "imex": self.imex,
+            "nvlsm": self.nvlsm,
+        }[part]
 
     @property
     def known_gpus(self) -> tuple[str, ...]:
         return tuple(gpu for gpu in self.gpus if ":" not in gpu)
+
+    @property
+    def rails(self) -> tuple[str, ...]:
+        """The HCAs that could be rails: not another vendor's, nor a simulated one, nor a model too slow for one."""
+        slow = {hca.name for hca in HCAS if 0 < hca.max_gbps < _SLOWEST_GBPS}
+        return tuple(hca for hca in self.hcas if hca not in (OTHER_HCA, _SIMULATED_HCA) and hca not in slow)
 
     @property
     def name(self) -> str:
@@ -98,7 +127,8 @@ def platform(node: Mapping[str, Any], matrix: Matrix) -> Platform:
         gpus=tuple(sorted(set(names))),
         hcas=tuple(sorted(_hca_names(node))),
         board=board.name if board else "",
-        fabric_manager=bool(board and board.fabric_manager),
+        # NVSwitches need one on whatever board they are.
+        fabric_manager=bool(board.fabric_manager if board else node.get("nvswitches")),
         nvlsm=bool(board and board.nvlsm),
         imex=bool(board and board.imex),
         secure_boot=node.get("secure_boot"),

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .candidates import PARTS, Candidate, candidates, newest
-from .collision import Collision
+from .collision import Collision, Pair
 from .policy import AUTO, NONE, PREFIX, Policy
 from .rules import PAIRS, Rules
 from .solve import domain
@@ -23,7 +23,7 @@ class Refusal:
     """No stack goes. ``rule``: the one that is broken; ``one``, ``other``: the two facts.
 
     ``nearest``: the stack that goes if the wishes in ``change`` (variable: its new value) are
-    changed; empty where none does, whatever a site wishes.
+    changed, and that surely has packages for this system; empty where none does.
     """
 
     rule: str
@@ -55,20 +55,55 @@ def _why(rules: Rules, policy: Policy) -> tuple[Collision, tuple[str, ...]]:
         domains[part] = domain(part, rules, policy, policy)
         if not domains[part]:
             return _excluded(rules, policy, part), (part,)
-    tangled: tuple[Collision, tuple[str, ...]] | None = None
     for rule in PAIRS:
         pairs = itertools.product(domains[rule.one], domains[rule.other])
         found = [rules.between(rule, *pair) for pair in pairs]
         blocking = [item for item in found if item is not None and item.blocks]
         if len(blocking) == len(found):
             return blocking[0], (rule.one, rule.other)
-        if blocking and tangled is None:
-            tangled = blocking[0], (rule.one, rule.other)
-    # No single pair of parts explains it. Some candidates have to collide, though: did all go
-    # together, there would be a stack.
-    if tangled is None:
-        raise AssertionError("unsolvable, and no rule says why")
-    return tangled
+    return _squeezed(rules, domains)
+
+
+def _squeezed(rules: Rules, domains: dict[str, list[Candidate]]) -> tuple[Collision, tuple[str, ...]]:
+    """What takes the last of a part away when all that has no partner goes, until nothing changes.
+
+    No single pair of parts explains the refusal then. Where nothing runs out either, the first that
+    collides is named: did all go together, there would be a stack.
+    """
+    left, shrunk = dict(domains), True
+    tangled: tuple[Collision, tuple[str, ...]] | None = None
+    while shrunk:
+        shrunk = False
+        for rule in PAIRS:
+            for part, other in ((rule.one, rule.other), (rule.other, rule.one)):
+                kept, lost = _with_partner(rules, rule, part, left[part], left[other])
+                if lost is None:
+                    continue
+                if not kept:
+                    return lost, (rule.one, rule.other)
+                tangled = tangled or (lost, (rule.one, rule.other))
+                left[part], shrunk = kept, True
+    for rule in PAIRS:
+        for pair in itertools.product(left[rule.one], left[rule.other]):
+            found = rules.between(rule, *pair)
+            if found is not None and found.blocks:
+                return tangled or (found, (rule.one, rule.other))
+    raise AssertionError("unsolvable, and no rule says why")
+
+
+def _with_partner(
+    rules: Rules, rule: Pair, part: str, mine: list[Candidate], theirs: list[Candidate]
+) -> tuple[list[Candidate], Collision | None]:
+    """Those that go with some of the other part, and why the first of the others does not."""
+    kept, lost = [], None
+    for candidate in mine:
+        pairs = [(candidate, each) if part == rule.one else (each, candidate) for each in theirs]
+        against = [rules.between(rule, *pair) for pair in pairs]
+        if all(item is not None and item.blocks for item in against):
+            lost = lost or against[0]
+        else:
+            kept.append(candidate)
+    return kept, lost
 
 
 def _excluded(rules: Rules, policy: Policy, part: str) -> Collision:
@@ -100,11 +135,15 @@ def _blocking(rules: Rules, name: str, candidate: Candidate) -> Collision | None
 def _nearest(
     policy: Policy, parts: tuple[str, ...], again: Callable[[Policy], dict[str, Any] | None]
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Give up as few wishes as possible, those about the colliding parts first."""
+    """Give up as few wishes as possible, those about the colliding parts first; GPUDirect RDMA is the last."""
     for given_up in _combinations(policy, parts):
         stack = again(policy.without(*given_up))
         if stack is not None:
             return stack, {PREFIX + name: _now(name, stack) for name in given_up}
+    if "peer_memory" in parts:
+        stack = again(replace(policy, peer_memory=NONE))
+        if stack is not None:
+            return stack, {PREFIX + "peer_memory": NONE}
     return {}, {}
 
 

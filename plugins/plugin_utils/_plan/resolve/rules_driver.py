@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from ....module_utils._expect import profiles
 from ..matrix.model import CONFIRMED, Matrix
 from ..matrix.versions import version, within
+from . import rules_supports
 from .candidates import Candidate
-from .collision import Alone, Found, Pair
+from .collision import Alone, Found, Pair, no_architecture
 from .platform import Platform
 
 
@@ -15,7 +15,11 @@ def branch_known(host: Platform, candidate: Candidate, matrix: Matrix) -> Found 
     if candidate.absent or candidate.fact is not None:
         return None
     known = ", ".join(matrix.all("drivers.branches"))
-    return Found(f"the driver {candidate.version} is asked for", f"known branches are {known}")
+    floors = ", ".join(f"{major} {fact.get('driver')}" for major, fact in matrix.all("cuda.majors").items())
+    return Found(
+        f"the driver {candidate.version} is asked for",
+        f"known branches are {known}; CUDA needs of them: {floors}",
+    )
 
 
 def gpu_known(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
@@ -25,26 +29,6 @@ def gpu_known(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | N
         return None
     sure = "medium" if candidate.pinned else CONFIRMED
     return Found(f"the host has GPU {', '.join(strange)}", "the matrix has no such model", sure)
-
-
-def floor(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
-    for gpu in host.gpus:
-        fact = matrix.get("gpus.models", gpu)
-        if candidate.absent or fact is None or within(candidate.version, fact.get("driver")):
-            continue
-        # That a whole branch is below is as sure as the entry; within the branch, as the field.
-        return Found(f"{gpu} needs driver {fact.get('driver')}", str(candidate), fact.sure("driver"))
-    return None
-
-
-def branch_drives(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
-    lacking = candidate.fact.get("lacks", ()) if candidate.fact else ()
-    for gpu in host.known_gpus:
-        architecture = profiles.gpu_model(gpu).architecture
-        if architecture in lacking:
-            sure = candidate.fact.sure("lacks") if candidate.fact else CONFIRMED
-            return Found(f"{gpu} is a {architecture} GPU", f"branch {candidate.branch} has none", sure)
-    return None
 
 
 def gpu_modules(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
@@ -70,8 +54,11 @@ def branch_modules(host: Platform, candidate: Candidate, matrix: Matrix) -> Foun
 
 def system(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
     fact = matrix.get("systems.packages", "driver")
-    if candidate.absent or fact is None or host.is_like(fact.get("systems")):
+    if candidate.absent:
         return None
+    strange = no_architecture(host, "cuda", matrix)
+    if strange is not None or fact is None or host.is_like(fact.get("systems")):
+        return strange
     return Found(f"the host runs {host.system or host.distribution}", str(candidate), fact.sure())
 
 
@@ -88,10 +75,16 @@ def fabric_manager_there(host: Platform, candidate: Candidate, driver: Candidate
     return Found(f"the board is {host.board}", "no fabric manager is to be installed")
 
 
-def no_fabric_manager_there(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
-    if candidate.absent or not host.imex:
+def not_there(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
+    """What serves NVSwitches or a rack's NVLink, on a host that has none.
+
+    An SXM module outside of a board that we know may have them: nobody is sure.
+    """
+    if candidate.absent or host.serves(candidate.part):
         return None
-    return Found(f"the board is {host.board}", f"{candidate} is asked for")
+    here = f"the board is {host.board}" if host.board else f"the host has {', '.join(host.gpus)}"
+    sure = CONFIRMED if host.board or not host.may_have_switches else "medium"
+    return Found(here, f"{candidate} is asked for", sure)
 
 
 def nvlsm_there(host: Platform, candidate: Candidate, driver: Candidate, matrix: Matrix) -> Found | None:
@@ -123,26 +116,16 @@ def cuda_minor(host: Platform, cuda: Candidate, driver: Candidate, matrix: Matri
     return Found(f"CUDA {cuda.version} is to be used", f"{driver} brings CUDA {driver.cuda}")
 
 
-def cuda_gpu(host: Platform, cuda: Candidate, matrix: Matrix) -> Found | None:
-    for architecture in host.architectures:
-        fact = matrix.get("cuda.architectures", architecture)
-        if cuda.absent or fact is None or within(cuda.version, fact.get("cuda")):
-            continue
-        return Found(f"CUDA for {architecture} GPUs ends: {fact.get('cuda')}", str(cuda), fact.sure("cuda"))
-    return None
-
-
 ALONE = (
     Alone("BRANCH_KNOWN", "driver", branch_known),
     Alone("GPU_KNOWN", "driver", gpu_known),
-    Alone("GPU_BRANCH", "driver", branch_drives),
-    Alone("GPU_DRIVER_FLOOR", "driver", floor),
+    *rules_supports.DRIVER,
     Alone("BRANCH_MODULES", "driver", branch_modules),
     Alone("GPU_MODULES", "driver", gpu_modules),
+    rules_supports.KERNEL,
     Alone("DRIVER_SYSTEM", "driver", system),
     Alone("SECURE_BOOT", "driver", secure_boot),
-    Alone("FM_NOT_HERE", "fabric_manager", no_fabric_manager_there),
-    Alone("CUDA_ARCH", "cuda", cuda_gpu),
+    *(Alone("FM_NOT_HERE", part, not_there) for part in ("fabric_manager", "nscq", "imex", "nvlsm")),
 )
 PAIRS = (
     Pair("FM_NEEDED", "fabric_manager", "driver", fabric_manager_there),

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from ....module_utils._data import gpudirect as gpudirect_data
 from ..matrix.model import CONFIRMED, Fact, Matrix
 from ..matrix.versions import ANY, NONE, version, within
 from .candidates import Candidate
-from .collision import Alone, Found, Pair
+from .collision import Alone, Found, Pair, no_architecture
 from .platform import Platform
 
 _INBOX = "inbox"
@@ -67,12 +68,16 @@ def system(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None
     systems = candidate.fact.get("systems")
     if host.is_like(candidate.fact.get("not_systems", [])):
         return Found(f"the host runs {here}", f"{candidate} is older than that, or never came for it")
-    if host.is_like(systems):
-        return None
-    # A list that names other versions of this distribution is a whole one for it.
+    strange = no_architecture(host, candidate.flavour, matrix)
+    if strange is not None or host.is_like(systems):
+        return strange
+    # A list that names other versions of this distribution is a whole one for it. Debian does not
+    # tell its point release, which the list may name.
     listed = any(one_of.startswith(host.base) for one_of in systems) and host.base
-    sure = candidate.fact.sure("systems") if listed else "medium"
-    return Found(f"the host runs {here}", f"{candidate} comes for {', '.join(systems)}", sure)
+    pointed = any(one_of.startswith(f"{here}.") for one_of in systems)
+    sure = candidate.fact.sure("systems") if listed and not pointed else "medium"
+    source = candidate.fact.source
+    return Found(f"the host runs {here}", f"{candidate} comes for {', '.join(systems)}", sure, source)
 
 
 def tested(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
@@ -142,6 +147,24 @@ def dmabuf(host: Platform, candidate: Candidate, driver: Candidate, matrix: Matr
     return None
 
 
+def gpudirect(host: Platform, candidate: Candidate, driver: Candidate, matrix: Matrix) -> Found | None:
+    """HCAs and GPUs without a way from one to the other; a site that wants that says so."""
+    if not candidate.absent or candidate.pinned or driver.absent or not host.rails:
+        return None
+    there = f"the host has {', '.join(host.rails)} beside its GPUs, and kernel {host.kernel}"
+    return Found(there, f"neither DMA-BUF nor nvidia-peermem goes with {driver} and the RDMA stack")
+
+
+def seen(host: Platform, nccl: Candidate, memory: Candidate, matrix: Matrix) -> Found | None:
+    """NCCL copies through the host where it does not look for the way that there is."""
+    if nccl.absent or memory.method != "dmabuf" or not host.rails:
+        return None
+    first = min(sight.first for sight in gpudirect_data.SIGHTS if sight.sign == gpudirect_data.DMABUF)
+    if version(nccl.version) >= version(".".join(map(str, first))):
+        return None
+    return Found(f"{nccl} is older than what looks for DMA-BUF", "HCAs reach GPU memory by DMA-BUF")
+
+
 ALONE = (
     Alone("RDMA_NEEDED", "rdma", needed),
     Alone("RDMA_KNOWN", "rdma", known),
@@ -156,4 +179,6 @@ PAIRS = (
     Pair("NVLSM_NEEDS_RDMA", "nvlsm", "rdma", nvlsm),
     Pair("PEERMEM", "peer_memory", "rdma", memory),
     Pair("DMABUF", "peer_memory", "driver", dmabuf),
+    Pair("GPUDIRECT", "peer_memory", "driver", gpudirect),
+    Pair("NCCL_DMABUF", "nccl", "peer_memory", seen),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from ..matrix.model import Matrix
 from ..matrix.versions import version, within
+from . import rules_supports
 from .candidates import Candidate
 from .collision import Alone, Found, Pair
 from .platform import Platform
@@ -63,6 +64,7 @@ def engine(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None
 ALONE = (
     Alone("SYSTEM_KNOWN", "rdma", system_known),
     Alone("SYSTEM_KNOWN", "driver", system_known),
+    *rules_supports.SOFTWARE,
     Alone("NCCL_BUILD", "nccl", nccl_build),
     Alone("TOOLKIT_KNOWN", "container_toolkit", toolkit_known),
     Alone("CDI_ENGINE", "container_toolkit", engine),
