@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ...module_utils._fleet import fleet_same
 from ...module_utils._ground.check import FAIL, UNKNOWN, Check, from_dict
+from ...module_utils._ground.equals import NO_MAJORITY
 from .parts import HCA, Parts
 
 # The "host" of what is told of a job and of none of its hosts.
@@ -40,7 +40,7 @@ class Finding:
 
         Hosts that differ without a majority are wrong, whichever of them it is.
         """
-        split = self.check.id.startswith("fleet.") and self.check.cause.startswith(fleet_same.NO_MAJORITY)
+        split = self.check.id.startswith("fleet.") and self.check.cause.startswith(NO_MAJORITY)
         return self.check.result == FAIL or (self.check.result == UNKNOWN and split)
 
     def to_dict(self) -> dict[str, Any]:
