@@ -16,7 +16,7 @@ IPC_LOCK = 1 << 14
 
 # By the driver of the PCI function: the provider that libibverbs needs for it (rdma-core,
 # providers/). Confirmed.
-PROVIDERS = {"mlx5_core": "mlx5", "mlx4_core": "mlx4"}
+PROVIDERS = {"mlx5_core": "mlx5", "mlx4_core": "mlx4", "bnxt_en": "bnxt_re", "ice": "irdma", "efa": "efa"}
 # That of soft RoCE (rdma_rxe), whose device is no PCI function. Confirmed.
 SOFT_PROVIDER = "rxe"
 

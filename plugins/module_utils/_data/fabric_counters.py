@@ -54,6 +54,8 @@ COUNTERS = {
     # Ticks in which a packet waited for credits: what a busy fabric does.
     "PortXmitWait": Counter("", 0, 32, "no fault by itself"),
 }
+# What damaged bits and packets are counted by: where both are full, new damage stays unseen.
+DAMAGE = ("SymbolErrorCounter", "PortRcvErrors")
 CHECKS = (SYMBOL_ERRORS, DROPS, RECEIVE_ERRORS, DISCARDS)
 
 # ibping asks a management agent and has its answer within a fraction of a millisecond; what took

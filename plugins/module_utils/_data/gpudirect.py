@@ -25,6 +25,8 @@ SYMBOL_LISTS = (
 )
 
 MEMORY_PEERS = "/sys/kernel/mm/memory_peers"
+# Where a lock's ``peer_memory`` names the variable by which the site does without GPUDirect RDMA.
+ACCEPTED = "accepted"
 DMABUF = "DMA-BUF"
 MODULE = "module"
 

@@ -32,6 +32,10 @@ class Hca:
     confidence: str = "confirmed"
 
 
+# What a port of a rail gives at least: the slowest HCAs that boards of the reference designs were
+# given for one (DGX-1, HGX-2: EDR). Slower ones carry management, storage or the login.
+RAIL_GBPS = 100.0
+
 HCAS = (
     Hca("ConnectX-2", "673c", 40.0, 2, confidence="recalled"),
     Hca("ConnectX-3", "1003", 56.0, 2, confidence="medium"),

@@ -19,7 +19,9 @@ class Counter:
 
     It is a fault when between two looks it rose by at least ``at_least`` and faster than
     ``per_hour``. ``bits``: its width in PortCounters, where it stops at the highest value; 0 where
-    it does not stop. ``names``: what perfquery calls it. ``means``: what its rise says.
+    it does not stop. ``names``: what perfquery calls it. ``means``: what its rise says. From
+    ``storm_per_s`` on jobs wait for what is lost (ib.port.error_storm); None where that cannot be said.
+    ``damage``: it counts bits or packets that arrive damaged.
     """
 
     name: str
@@ -31,10 +33,16 @@ class Counter:
     hw: bool = False
     source: str = _FIELD
     confidence: str = "recalled"
+    storm_per_s: float | None = None
+    damage: bool = False
 
 
 # Its rise is a check of its own (ib.port.flaps).
 LINK_DOWNED = "link_downed"
+# Source of storm_per_s: NVIDIA's NVSentinel, NIC health monitor: symbol errors and received errors above
+# 10 a second, recoveries above 5 a minute, discards above 100 a second, any integrity error or overrun
+# (confirmed). It has ACK timeouts above 1 a second; a job that crashes leaves its peers some hundreds
+# at once, so that ten times as many are asked for here (recalled).
 # The pause between the two looks, in seconds.
 PAUSE_S = 5.0
 MOST_PAUSE_S = 600.0
@@ -49,6 +57,8 @@ COUNTERS = (
         ("SymbolErrorCounter", "SymbolErrors"),
         source=_SPEC,
         confidence="medium",
+        storm_per_s=10.0,
+        damage=True,
     ),
     Counter(
         "link_error_recovery",
@@ -59,6 +69,7 @@ COUNTERS = (
         ("LinkErrorRecoveryCounter", "LinkRecovers"),
         source=_SPEC,
         confidence="medium",
+        storm_per_s=5 / 60,
     ),
     Counter(
         LINK_DOWNED,
@@ -79,6 +90,8 @@ COUNTERS = (
         ("PortRcvErrors", "RcvErrors"),
         source=_SPEC,
         confidence="medium",
+        storm_per_s=10.0,
+        damage=True,
     ),
     Counter(
         "port_rcv_remote_physical_errors",
@@ -87,6 +100,7 @@ COUNTERS = (
         10,
         16,
         ("PortRcvRemotePhysicalErrors", "RcvRemotePhysErrors"),
+        storm_per_s=100.0,
     ),
     Counter(
         "port_xmit_discards",
@@ -95,6 +109,7 @@ COUNTERS = (
         10,
         16,
         ("PortXmitDiscards", "XmtDiscards"),
+        storm_per_s=100.0,
     ),
     Counter(
         "port_xmit_constraint_errors",
@@ -121,6 +136,7 @@ COUNTERS = (
         ("LocalLinkIntegrityErrors", "LinkIntegrityErrors"),
         source=_SPEC,
         confidence="medium",
+        storm_per_s=0.0,
     ),
     Counter(
         "excessive_buffer_overrun_errors",
@@ -131,6 +147,7 @@ COUNTERS = (
         ("ExcessiveBufferOverrunErrors", "ExcBufOverrunErrors"),
         source=_SPEC,
         confidence="medium",
+        storm_per_s=0.0,
     ),
     Counter(
         "VL15_dropped",
@@ -146,6 +163,7 @@ COUNTERS = (
         0.0,
         1,
         hw=True,
+        storm_per_s=10.0,
     ),
     Counter(
         "local_ack_timeout_err",
@@ -153,6 +171,7 @@ COUNTERS = (
         100.0,
         10,
         hw=True,
+        storm_per_s=10.0,
     ),
 )
 

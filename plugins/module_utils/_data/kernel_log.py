@@ -161,63 +161,6 @@ STEPS = (
 # After one of these the HCA works again, whatever came before.
 HCA_ALIVE = (r"health recovery succeeded", r"firmware version: \d{1,4}\.\d{1,4}\.\d{1,6}")
 
-# Faults of the kernel and of the machine.
-KERNEL = (
-    Known(WARNING, r"BUG: unable to handle[\w ]{1,60}", "a driver crashed in the kernel"),
-    Known(WARNING, r"BUG: kernel NULL pointer dereference", "a driver crashed in the kernel"),
-    Known(WARNING, r"kernel BUG at \S{1,80}", "a driver crashed in the kernel"),
-    Known(WARNING, r"\bOops: [0-9a-f]{1,16}", "a driver crashed in the kernel"),
-    Known(WARNING, r"general protection fault[\w ,:]{0,60}\[#\d{1,4}\]", "a driver crashed in the kernel"),
-    Known(WARNING, r"BUG: soft lockup", "a CPU hung in the kernel"),
-    Known(WARNING, r"\bself-detected stall", "a CPU hung in the kernel"),
-    Known(
-        WARNING,
-        r"Watchdog detected hard LOCKUP(?: on cpu \d{1,6})?",
-        "a CPU hung in the kernel with its interrupts off",
-    ),
-    Known(
-        WARNING,
-        r"Machine Check Exception: [0-9a-f]{1,16} Bank \d{1,3}",
-        "a processor, its memory or its bus reported an error that stopped it",
-    ),
-    Known(
-        WARNING,
-        r"DMAR: ?\[([^\]\n]{1,60})\] Request device \[([0-9a-f:.]{4,16})\]",
-        "the IOMMU refused a device's access to memory",
-        r"DMAR fault, \1 by \2",
-    ),
-    Known(
-        WARNING,
-        r"AMD-Vi: Event logged \[IO_PAGE_FAULT",
-        "the IOMMU refused a device's access to memory",
-        "AMD-Vi IO_PAGE_FAULT",
-    ),
-    Known(
-        WARNING,
-        r"\b[Rr]emounting filesystem read-only",
-        "a disk failed, or its file system is damaged: nothing can be written there any more",
-    ),
-    Known(
-        WARNING,
-        r"NVRM: (?:GPU \S{1,20}:? )?(RmInitAdapter failed)",
-        "the NVIDIA driver could not start a GPU",
-        r"\1",
-    ),
-    Known(
-        WARNING,
-        r"INFO: (task \S{1,60} blocked for more than \d{1,9} seconds)",
-        "a process hangs in the kernel, often on a device that stopped answering",
-        r"\1",
-        seen=True,
-    ),
-    Known(
-        WARNING,
-        r"\[Hardware Error\]: [^:]{0,60}\b[Uu]ncorrected[\w ]{0,40}",
-        "the machine reported a memory or processor error that it could not correct",
-    ),
-    Known(WARNING, r"EDAC \w{1,20}: \d{1,9} UE\b", "a memory module has errors that cannot be corrected"),
-)
-
 # How the lines of a log without timestamps begin, so that it can be told from other text.
 HEADS = (
     *("mlx4_", "mlx5_", "mlx_compat", "infiniband ", "ib_", "rdma_", "iw_cm", "nvidia", "NVRM:"),

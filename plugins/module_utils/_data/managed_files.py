@@ -50,6 +50,7 @@ MANAGED = (
     Managed("/etc/infiniband/openib.conf"),
     Managed("/usr/local/lib/ibready/soft-roce"),
     Managed("/etc/dkms/framework.conf.d/ibready.conf"),
+    Managed("/etc/nvidia-imex/nodes_config.cfg"),
     # roce
     Managed("/usr/local/lib/ibready/roce"),
     Managed("/etc/udev/rules.d/85-ibready-roce.rules", tell=UDEV),

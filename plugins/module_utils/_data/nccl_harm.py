@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 # What a host must have for a setting to do harm.
-RAILS, GPUS, DMABUF = "rails", "gpus", "dmabuf"
+RAILS, GPUS, DMABUF, RACK = "rails", "gpus", "dmabuf", "rack"
 # When a value does: a number that is not 0, 0, exactly 1, or one of some words in any case.
 ON, OFF, ONE, WORD = "on", "off", "one", "word"
 
@@ -32,6 +32,7 @@ HARMS = (
     Harm("NCCL_IB_RETRY_CNT", OFF, RAILS, "a single lost packet ends the job"),
     Harm("NCCL_IB_TIMEOUT", OFF, RAILS, "a broken connection is never noticed: jobs hang"),
     Harm("NCCL_DMABUF_ENABLE", OFF, DMABUF, "NCCL does not use the only way to GPUDirect RDMA that this host has"),
+    Harm("NCCL_MNNVL_ENABLE", OFF, RACK, "what goes between the hosts of this rack takes the rails instead of NVLink"),
 )
 # A detour within the host: mostly left from a search for a fault, now and then needed.
 DETOURS = (

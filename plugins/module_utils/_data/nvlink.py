@@ -32,7 +32,10 @@ RECOVERY_WORDS = ("true", "false", "n/a", "not supported")
 
 # source: NVIDIA's IMEX guide; confirmed.
 IMEX_UNIT = "nvidia-imex.service"
+IMEX_CONFIG = "/etc/nvidia-imex/config.cfg"
 IMEX_NODES = "/etc/nvidia-imex/nodes_config.cfg"
+# By which the former may name another file than the latter.
+IMEX_NODES_KEY = "IMEX_NODE_CONFIG_FILE"
 IMEX_CHANNELS = "/dev/nvidia-caps-imex-channels"
 
 # Bit 10 of a port's capability mask: no subnet manager may run on it. The NVLink subnet manager

@@ -40,6 +40,14 @@ LAST_WITH_BIT_ERROR_RATE = 5
 # Shorter than this since boot, one burst of errors at power-up tells nothing.
 SETTLED_S = 600
 
+# NVIDIA's DCGM warns of a GPU that sends again more often than this (DCGM_LIMIT_MAX_PCIREPLAY_RATE,
+# "the maximum recommended"). Confidence: confirmed.
+REPLAYS_PER_MINUTE = 8
+# Fewer are told of healthy GPUs (0 to 174 in recordings of H100 hosts); of more, ten times what any
+# equal GPU has is the mark of one bad link, however long ago it booted. Confidence: inferred.
+REPLAYS_FEW = 1000
+REPLAYS_TIMES = 10
+
 # What an HCA should ask for in one read. Source: NVIDIA NIC configuration operator, "Configuration
 # details" (MaxReadReq 4096, set at run time). Confidence: confirmed.
 HCA_READ_REQUEST = 4096

@@ -25,5 +25,8 @@ PROTOCOLS = {
     "efa": OTHER,
     "gve": OTHER,  # recalled
 }
+# The driver whose RoCE traffic has no mark unless somebody sets one; bnxt_re starts with DSCP 26, the
+# others are not known.
+MARKED_BY_US = "mlx5_core"
 # /sys/class/infiniband/DEVICE/node_type of an iWARP device.
 IWARP_NODE = "4: RNIC"

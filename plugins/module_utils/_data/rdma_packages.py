@@ -36,9 +36,9 @@ KERNEL = (
 )
 # Built from one source package each (rdma-core), so all of them must come from one stack.
 # The first is the one that every RDMA program loads.
+CORE = ("libibverbs1", "libibverbs")
 LIBRARIES = (
-    "libibverbs1",
-    "libibverbs",
+    *CORE,
     "ibverbs-providers",
     "librdmacm1",
     "librdmacm",
@@ -107,4 +107,6 @@ LIBRARY_FOLDERS = (
     "/usr/lib64",
     "/usr/local/lib",
     "/usr/local/lib64",
+    "/usr/local/lib/x86_64-linux-gnu",
+    "/usr/local/lib/aarch64-linux-gnu",
 )
