@@ -2,15 +2,15 @@
 """Who expects what of a host: the inventory, its hardware profile, then the fleet's majority.
 
 What the parts themselves promise (CAPABILITY) is known to the check that compares it, so it does
-not pass through here. Nothing is ever learnt from the judged host's own present state.
+not pass through here, but for one thing: an Ethernet port on a rail's place is a RoCE rail until
+somebody says that it is none. Nothing else is learnt from the judged host's own present state.
 """
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Callable
 
 from .._data.boards import Board
@@ -45,6 +45,7 @@ SPEC: dict[str, dict[str, Any]] = {
     "gpus": {"type": "int"},
     "gpu_model": {"type": "str"},
     "driver": {"type": "str"},
+    "imex": {"type": "str", "choices": ["domain", "job"]},
     "mig": {"type": "bool"},
     "ecc": {"type": "bool"},
     "stack": {"type": "dict"},
@@ -79,6 +80,18 @@ class Expectations:
     def get(self, key: str) -> Expected | None:
         return self.values.get(key)
 
+    @property
+    def presumes_roce(self) -> bool:
+        """Whether rails are RoCE by their place alone: nobody said so."""
+        layer = self.get("link_layer")
+        return layer is not None and layer.source == CAPABILITY
+
+    def as_said(self) -> Expectations:
+        """The same without what the rails' place alone tells."""
+        if not self.presumes_roce:
+            return self
+        return replace(self, values={key: value for key, value in self.values.items() if key != "link_layer"})
+
     def ignores(self, *names: str) -> bool:
         """Whether the inventory leaves out what goes by one of these names."""
         return not set(self.ignore).isdisjoint(names)
@@ -102,13 +115,20 @@ def from_inventory(raw: Mapping[str, Any] | None) -> Expectations:
             values[key] = Expected(_READ.get(key, _as_it_is)(converted), INVENTORY)
     profile = values.get("profile")
     if profile is not None and board_by_name(profile.value) is None:
+        import difflib
+
         near = ", ".join(difflib.get_close_matches(profile.value, PROFILES)) or "docs/profiles.md"
         raise ExpectationError(f"expect.profile names no known hardware profile: {profile.value!r}; see {near}")
     return Expectations(values, ignore)
 
 
-def with_profile(own: Expectations, board: Board | None) -> Expectations:
-    """Add what the recognised hardware promises, for whatever the inventory leaves open."""
+def with_profile(own: Expectations, board: Board | None, network: str = "") -> Expectations:
+    """Add what the recognised hardware promises, for whatever the inventory leaves open.
+
+    ``network``: the link layer of what sits on the rails' places, "" where that tells nothing.
+    """
+    if network and "link_layer" not in own.values:
+        own = Expectations({"link_layer": Expected(network, CAPABILITY), **own.values}, own.ignore)
     if board is None:
         return own
     promised: dict[str, Any] = {"gpus": board.gpus, "gpu_model": board.gpu}
@@ -121,8 +141,10 @@ def with_profile(own: Expectations, board: Board | None) -> Expectations:
 
 
 def with_fleet(own: Expectations, fleet: Mapping[str, Expected]) -> Expectations:
-    """Add the fleet's majority for whatever nobody else expects anything of."""
-    return Expectations({**fleet, **own.values}, own.ignore)
+    """Add the fleet's majority for whatever nobody else expects anything of; it goes before what a
+    host's own ports look like."""
+    said = {key: entry for key, entry in own.values.items() if key not in fleet or entry.source != CAPABILITY}
+    return Expectations({**fleet, **said}, own.ignore)
 
 
 def _wish(raw: Mapping[str, Any]) -> Desired:

@@ -28,7 +28,8 @@ class Check:
     """One judged property of one subject.
 
     ``subject`` is what the check looked at (``mlx5_3/1``, ``ibstat``, ``host``). ``expected_from``
-    says who expects ``expected``: ``inventory``, ``profile NAME``, ``capability`` or ``fleet n/m``.
+    says who expects ``expected``: ``inventory``, ``profile NAME``, ``capability``, ``equals n/m``
+    or ``fleet n/m``.
     ``waived``: until when and why a failure does not count; see _expect/waivers.
     """
 
@@ -145,7 +146,12 @@ def verdict(checks: Sequence[Check]) -> str:
 
 def counts(checks: Iterable[Check]) -> str:
     """``34 pass, 1 fail, 1 waived``: how many checks ended how; what did not occur is left out."""
-    seen = Counter("waived" if check.waived else check.result for check in checks)
+    return counted("waived" if check.waived else check.result for check in checks)
+
+
+def counted(results: Iterable[str]) -> str:
+    """The same of results, of which a failure that is waived is ``waived``."""
+    seen = Counter(results)
     order = (PASS, FAIL, UNKNOWN, "waived", SKIP)
     return ", ".join(f"{seen[entry]} {entry}" for entry in order if seen[entry])
 

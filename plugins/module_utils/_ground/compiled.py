@@ -18,14 +18,11 @@ from __future__ import annotations
 import atexit
 import contextlib
 import hashlib
-import importlib.util
 import io
 import marshal
 import os
 import stat
 import sys
-import tempfile
-import zipfile
 from importlib.machinery import ModuleSpec
 from types import CodeType, ModuleType
 from typing import Any, Dict, Sequence, Tuple
@@ -42,6 +39,8 @@ class Finder:
 
     def __init__(self, archive: str, folder: str) -> None:
         self._archive = archive
+        import zipfile
+
         # Held in memory: a process that goes on alone may import when Ansible has taken it away.
         with open(archive, "rb") as stream:
             self._zip = zipfile.ZipFile(io.BytesIO(stream.read()))
@@ -108,6 +107,8 @@ def use(folder: str = FOLDER) -> None:
     archive = getattr(getattr(__spec__, "loader", None), "archive", None)
     if archive is None or any(isinstance(protocol, Finder) for protocol in sys.meta_path):
         return
+    import zipfile  # Not before: the engine's own finder has no archive of that kind.
+
     with contextlib.suppress(OSError, zipfile.BadZipFile):
         finder = Finder(archive, folder)
         sys.meta_path.insert(0, finder)
@@ -116,6 +117,8 @@ def use(folder: str = FOLDER) -> None:
 
 def _name() -> str:
     """One file for each Python, for no other reads its code; "sum": it begins with one."""
+    import importlib.util
+
     tag = f"{sys.implementation.cache_tag}-{importlib.util.MAGIC_NUMBER.hex()}"
     return f"{tag}-{sys.flags.optimize}-sum"
 
@@ -163,6 +166,8 @@ def _write(folder: str, codes: _Codes) -> None:
         os.mkdir(folder, 0o700)
     os.close(_open_folder(folder))
     body = marshal.dumps(codes)
+    import tempfile
+
     with tempfile.NamedTemporaryFile(dir=folder, delete=False) as stream:
         try:
             stream.write(hashlib.sha256(body).digest() + body)

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 from .check import Check, failed, passed, skipped, unknown
+from .text import few
+
+_TOLD = 4
 
 
 class Tally:
@@ -16,6 +19,7 @@ class Tally:
         self._bad: list[Check] = []
         self._unsure: dict[str, str] = {}
         self._left_out: dict[str, str] = {}
+        self._told: list[str] = []
 
     def good(self, subject: str) -> None:
         """Looked at, and as it should be."""
@@ -25,11 +29,19 @@ class Tally:
         """Looked at, and wrong."""
         self._bad.append(check)
 
+    def is_bad(self, subject: str) -> bool:
+        """Whether something wrong was found of it already."""
+        return any(check.subject == subject for check in self._bad)
+
     def fail(
         self, subject: str, observed: object, expected: object, source: str, *, cause: str = "", remedy: str = ""
     ) -> None:
         """Looked at, and wrong in these words."""
         self.bad(failed(self.id, subject, observed, expected, source, cause=cause, remedy=remedy))
+
+    def tell(self, subject: str, what: str) -> None:
+        """What a pass shows of one that is good: history that stands still."""
+        self._told.append(f"{subject} {what}")
 
     def unsure(self, subject: str, why: str) -> None:
         """Could not be looked at."""
@@ -54,6 +66,8 @@ class Tally:
             seen = f"{len(self._good)} {self.unit}"
             if self._left_out:
                 seen += f"; not asked of {len(self._left_out)}: {_first(self._left_out)}"
+            if self._told:
+                seen += f"; {few(self._told, _TOLD)}"
             return [passed(self.id, "host", seen, expected, source)]
         return [skipped(self.id, "host", _first(self._left_out) or nothing)]
 

@@ -11,6 +11,7 @@ _LINE_SHOWN = 120
 # CSI, OSC and two-character escapes. Every alternative ends at the next ESC at the latest.
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][0-9A-Z]|\x1b[@-Z\\^_=>78]")
 _INT = re.compile(r"[0-9]{1,10}|0[xX][0-9a-fA-F]{1,8}")
+_UPTIME = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,3})?) .*")
 _RATE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?)(?: ?Gb/sec)?(?: ?\([^()]*\))?")
 
 
@@ -110,6 +111,14 @@ def few(texts: Sequence[str], most: int, between: str = ", ") -> str:
     """The first of the texts, and how many more there are."""
     more = f" and {len(texts) - most} more" if len(texts) > most else ""
     return between.join(texts[:most]) + more
+
+
+def to_uptime(text: str) -> float:
+    """Seconds since boot, as /proc/uptime has them before those that the processors idled."""
+    match = _UPTIME.fullmatch(text)
+    if match is None:
+        raise ValueError("not the seconds since boot")
+    return float(match.group(1))
 
 
 def to_int(text: str) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from .._areas.container import entries as container
 from .._areas.fabric import entries as fabric, entries_wide
 from .._areas.gpu import entries as gpu
-from .._areas.host import entries as host
+from .._areas.host import entries as host, entries_machine
 from .._areas.ib import entries as ib
 from .._areas.nccl import entries as nccl
 from .._areas.nvlink import entries as nvlink
@@ -23,7 +23,7 @@ from .._ground.catalog import Entry, entry
 __all__ = ["CATALOG", "Entry", "entry"]
 
 _AREAS = (
-    *(host, pci, ib, roce, fabric, entries_wide, gpu, nvlink, stack, nccl, container),
+    *(host, entries_machine, pci, ib, roce, fabric, entries_wide, gpu, nvlink, stack, nccl, container),
     *(entries_rdma, fleet, entries_bench),
 )
 

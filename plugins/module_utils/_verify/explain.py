@@ -3,17 +3,24 @@
 
 from __future__ import annotations
 
+from .._data.severities import CONSEQUENCES, ROWS
 from .._ground.catalog import Entry
 
 
 def explain(entry: Entry) -> str:
     """A Markdown section that reads well on a terminal, too; ends with a line end."""
-    text = [f"## {entry.id}", "", f"{entry.title}. Severity: {entry.severity}.", "", entry.meaning]
+    text = [f"## {entry.id}", "", f"{entry.title}.", "", _severity(entry), "", entry.meaning]
     text += ["", "Likely causes:", "", *(f"- {cause}" for cause in entry.causes), ""]
     if entry.looks_at:
         text += [f"Looks at: {', '.join(_source(item) for item in entry.looks_at)}.", ""]
     text += [f"Remedy: {entry.remedy}.", ""]
     return "\n".join(text)
+
+
+def _severity(entry: Entry) -> str:
+    word, _, reason = ROWS[entry.id].partition(": ")
+    told = f"Severity: {entry.severity} ({word}). Where it fails, {CONSEQUENCES[word][1]}."
+    return f"{told} Here: {reason}." if reason else told
 
 
 def _source(item: str) -> str:

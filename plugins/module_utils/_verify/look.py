@@ -8,6 +8,7 @@ from typing import Any, Sequence
 
 from .._areas.area import Area
 from .._areas.machine import observe as machine
+from .._areas.machine.facts import Machine
 from .._evidence.sources import Cached, Evidence
 from .._expect.expectations import Expectations, with_profile
 from .._ground.check import FAIL, Check
@@ -16,18 +17,27 @@ from .quotes import quoted
 
 @dataclass(frozen=True)
 class Judged:
-    """All that was found out about one host; ``facts`` by area, as JSON-ready dictionaries."""
+    """All that was found out about one host; ``facts`` by area, as JSON-ready dictionaries.
+
+    ``evidence``: what was read of it, for who asks more without another look.
+    """
 
     checks: list[Check]
     facts: dict[str, Any]
+    evidence: Evidence
+
+
+def meet(evidence: Evidence, expect: Expectations) -> tuple[Machine, Expectations]:
+    """Which machine it is, and what is expected of it by that as well."""
+    profile = expect.get("profile")
+    seen = machine.observe(evidence, str(profile.value) if profile else "", expect.ignore)
+    return seen, with_profile(expect, seen.board, seen.network.value or "")
 
 
 def look(evidence: Evidence, expect: Expectations, areas: Sequence[Area]) -> Judged:
     """Every check of these areas."""
     known = Cached(evidence)
-    profile = expect.get("profile")
-    seen = machine.observe(known, str(profile.value) if profile else "")
-    wanted = with_profile(expect, seen.board)
+    seen, wanted = meet(known, expect)
     checks: list[Check] = []
     facts: dict[str, Any] = {"machine": seen.to_dict()}
     for area in areas:
@@ -41,4 +51,4 @@ def look(evidence: Evidence, expect: Expectations, areas: Sequence[Area]) -> Jud
             judged = area.judge(found, seen, wanted)
         facts[area.name] = found.to_dict()
         checks += quoted(judged, looked)
-    return Judged(checks, facts)
+    return Judged(checks, facts, known)

@@ -17,7 +17,8 @@ from .._expect import waivers as _waivers
 from .._expect.expectations import SPEC, ExpectationError, from_inventory
 from .._ground import check as _model
 from .._ground.catalog import CATALOG
-from .look import look
+from . import brief, fold
+from .look import Judged, look
 from .verdict import source_of, verdict_object
 
 # Options that name a file with an output that no host keeps by itself, and the evidence it is.
@@ -26,6 +27,13 @@ _FILES = {"log": "nccl_log"}
 
 def _only(checks: list[_model.Check], ids: list[str] | None) -> list[_model.Check]:
     return checks if not ids else [check for check in checks if check.id in ids]
+
+
+def _findings(result: Mapping[str, Any], judged: Judged) -> dict[str, Any]:
+    """With what node_facts tells: a playbook that asks for findings needs no other visit before."""
+    from .._areas.stack import contact  # Nobody else pays for its import.
+
+    return brief.brief({**result, "facts": {**judged.facts, "node": contact.collect(judged.evidence)}})
 
 
 def judge(
@@ -46,6 +54,7 @@ def judge(
             "bundle": {"type": "path"},
             "pause": {"type": "float"},
             "report_only": {"type": "bool", "default": False},
+            "answer": {"type": "str", "choices": [brief.ALL, brief.FINDINGS], "default": brief.ALL},
             **(more or {}),
         },
         supports_check_mode=True,
@@ -88,8 +97,10 @@ def judge(
     result = verdict_object(host, checks, judged.facts)
     if not module.params["bundle"]:
         result["clock"] = {"began": began, "ended": time.time()}
+    if module.params["answer"] == brief.FINDINGS:
+        result = _findings(result, judged)
     verdict = result["verdict"]
     if verdict in (_model.NOT_READY, _model.UNKNOWN_VERDICT) and not module.params["report_only"]:
-        said = "; ".join(_model.sentence(check) for check in _model.trouble(checks))
+        said = "; ".join(fold.told(line) for line in fold.folded(_model.trouble(checks)))
         module.fail_json(msg=f"{host} is {verdict}: {said}", changed=False, **result)
     module.exit_json(changed=False, **result)
