@@ -75,6 +75,8 @@ def load(directory: str) -> Manifest:
     path = os.path.join(directory, NAME)
     if not os.path.lexists(path):
         return Manifest(os.path.basename(directory))
+    if os.path.islink(path):
+        raise Unavailable(path, "a symbolic link, which may lead out of the bundle")
     text = decode(read_regular(path, path))
     try:
         raw = strict.loads(text)

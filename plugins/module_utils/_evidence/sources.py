@@ -11,6 +11,7 @@ import stat
 import time
 from typing import Any, Callable, Iterator, List, Mapping, NamedTuple, Protocol, TypeVar
 
+from .._data.host_resources import WRITTEN
 from .._ground.command import Missing, Output, Unavailable, as_unavailable, decode, find_program, run_program
 from .._ground.paths import list_names, read_link, read_regular
 from . import manifest
@@ -46,8 +47,10 @@ _FABRIC = 64 * 1024 * 1024
 # The names of a bundle (docs/bundles.md): those that every bundle may hold, and some of our own.
 COMMANDS: dict[str, Command] = {
     "dcb": Command(("dcb",)),
+    "df": Command(("df", "-k", "--output=fstype,size,avail,itotal,iavail,target", "--total", *WRITTEN), 10.0),
     "dkms_status": Command(("dkms", "status"), 120.0),
     "dmesg": Command(("dmesg",)),
+    "ethtool_stats": Command(("ethtool", "-S")),
     "fabricmanager_status": Command(("systemctl", "--no-pager", "status", "nvidia-fabricmanager")),
     "getent_ahosts": Command(("getent", "ahosts"), 10.0),
     "gpu_use": Command(
@@ -66,6 +69,9 @@ COMMANDS: dict[str, Command] = {
     "ibstat": Command(("ibstat",)),
     "ibstatus": Command(("ibstatus",)),
     "ibv_devinfo": Command(("ibv_devinfo",)),
+    # A BMC answers a sensor in milliseconds, some hundred in seconds, and one that hangs never.
+    "ipmi_sdr": Command(("ipmitool", "sdr", "elist"), 20.0),
+    "ipmi_sel": Command(("ipmitool", "sel", "list", "last", "100"), 10.0),
     "ip_addr": Command(("ip", "-j", "-d", "addr")),
     "ip_route": Command(("ip", "-j", "route", "get")),
     "ldconfig": Command(("ldconfig", "-p")),
@@ -299,6 +305,9 @@ class Bundle:
         if wanted is not None and not os.path.lexists(place):
             raise Unavailable(what, f"it was collected and is gone: {_NOT_WHOLE}")
         with self._only_not_collected(what):
+            # Names of a list are folders, so that they can be listed: a link to nothing, for instance.
+            if os.path.isdir(place):
+                raise Missing(what, "only its name is in the bundle")
             data = read_regular(place, what, "not in the bundle", most)
         if wanted is not None and wanted != manifest.sum_of(data):
             raise Unavailable(what, f"not what was collected: {_NOT_WHOLE}")

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Bundle
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Bundle, Evidence, Live
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output, Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Missing, Output, Unavailable
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import collect, verify as _verify
 from tests.gauntlet import render
 from tests.gauntlet.nodes.nccl import PEER
@@ -38,6 +38,48 @@ def test_a_bundle_is_judged_like_the_host(board: str, tmp_path: Path) -> None:
     offline = _verify.verify(collected(tree, tmp_path), expect)
     reported = {(one.id, one.subject): (one.result, one.observed) for one in live.checks}
     assert {(one.id, one.subject): (one.result, one.observed) for one in offline.checks} == reported
+
+
+# Each of them is a name in a folder; a host may have any of them anywhere.
+def shapes(folder: Path) -> list[str]:
+    folder.mkdir(parents=True)
+    (folder / "file").write_text("said\n")
+    (folder / "empty").write_bytes(b"")
+    (folder / "folder").mkdir()
+    os.mkfifo(folder / "fifo")
+    for name, target in (("to-file", "file"), ("to-folder", "folder"), ("to-nothing", "../gone"), ("loop", "loop")):
+        (folder / name).symlink_to(target)
+    return [*sorted(os.listdir(folder)), "never"]
+
+
+def answer(ask: Callable[[str], object], path: str) -> object:
+    """What is told, or whether it is absent (Missing) or unknown (Unavailable)."""
+    try:
+        told = ask(path)
+    except Unavailable as exc:
+        return type(exc)
+    return sorted(told) if isinstance(told, list) else told
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_bundle_answers_of_each_shape_of_a_file_as_the_host_does(order: int, tmp_path: Path) -> None:
+    names = shapes(tmp_path / "host/etc/shapes.d")
+    recorder = collect.Recorder(Live(str(tmp_path / "host")))
+    asked = ["/etc/shapes.d", *(f"/etc/shapes.d/{name}" for name in names)]
+
+    def all_of(source: Evidence) -> dict[tuple[str, str], object]:
+        asks = {"link": source.link, "mode": source.mode, "read": source.read}
+        told = {(path, word): answer(ask, path) for path in asked for word, ask in list(asks.items())[::order]}
+        # Nobody lists what others read as a file.
+        folders = [path for path in asked if path.endswith(("folder", ".d", "never"))]
+        return {**told, **{(path, "list"): answer(source.list, path) for path in folders}}
+
+    told = all_of(recorder)
+    assert told["/etc/shapes.d/to-nothing", "read"] is Missing and told["/etc/shapes.d/fifo", "read"] is Unavailable
+    place = tmp_path / "bundle/node7"
+    place.mkdir(parents=True)
+    collect._write(recorder, str(place), "node7", NOW)
+    assert all_of(Bundle(place)) == told
 
 
 def test_the_manifest_tells_whose_it_is_and_what_is_absent(tmp_path: Path) -> None:
