@@ -5,10 +5,34 @@ from __future__ import annotations
 
 import re
 
-from .._ground.text import is_warning, no_facts
+from .._ground.text import ParseError, is_warning, no_facts, printable
 
+# A node description between quotes: whatever its host's administrator wrote, quotes as well. It has 64 bytes; what a
+# site's node-name-map says instead may be longer.
+NAME = '"(.{0,200})"'
+# The same in a line that was put together of two: a quote may belong to the second.
+PLAIN = '"([^"]*)"'
+# So many lines that were understood for each that was not; with fewer the text is another tool's, or damaged.
+_UNDERSTOOD = 10
 # Beside ibpanic and iberror, these tools print bare sentences; libibnetdisc puts its place first.
 _ERROR = re.compile(r"ibpanic:|\S*:? ?iberror:|Failed to |discover failed|\S{1,80}\.c:[0-9]{1,6}; |Query SA failed")
+
+
+class Strange:
+    """Lines that no rule fits: each spoils itself, where the others are understood."""
+
+    def __init__(self) -> None:
+        self._errors: list[ParseError] = []
+
+    def leave(self, error: ParseError) -> None:
+        """Go on without this line."""
+        self._errors.append(error)
+
+    def told(self, understood: int) -> tuple[str, ...]:
+        """The lines, for people; raises the first error where they are too many for so many good ones."""
+        if self._errors and understood < _UNDERSTOOD * len(self._errors):
+            raise self._errors[0]
+        return tuple(f"line {error.line_no} cannot be read: {printable(error.line)}" for error in self._errors)
 
 
 def tool_errors(lines: list[str], *, warnings: bool) -> tuple[str, ...]:

@@ -14,13 +14,16 @@ NOT_THERE = "N/A"
 # What stands in a field, or in place of everything, where the driver cannot reach a GPU.
 LOST = ("gpu is lost", "fallen off the bus", "gpu is not accessible")
 NEEDS_RESET = ("gpu requires reset", "requires a reset")
+# What stands in a field that the GPU does not answer for, without the brackets of some drivers.
+NO_ANSWER = ("unknown error", "err!", *LOST, *NEEDS_RESET)
 
 _NUMBER = re.compile(r"([0-9]{1,18})(?:\.[0-9]{1,6})?(?: ?[A-Za-z%()]{1,9})?")
+_DEGREES = re.compile(r"(-?[0-9]{1,4}) ?C")
 _DEVICE_ID = re.compile(r"(?:0[xX])?([0-9A-Fa-f]{4})10[dD][eE]")
 _BUS_ID = re.compile(r"(?:([0-9A-Fa-f]{4,8}):)?([0-9A-Fa-f]{2}):([0-9A-Fa-f]{2})(?:\.([0-7]))?")
 _BUS_ID_IN_LINE = re.compile(r"(?:[0-9A-Fa-f]{4}|[0-9A-Fa-f]{8}):[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]")
 _INFOROM = "inforom is corrupted at gpu"
-_HANDLE = "unable to determine the device handle for"
+_HANDLES = ("unable to determine the device handle for", "unable to detect the device handle for")
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,8 @@ class Gpu:
     ``clocks_events``: what holds the clocks back, by name ("hw_slowdown": "Not Active"); None where
     not shown. ``fabric`` and ``fabric_health`` use the names of the XML ("state", "status",
     "cliqueId", "clusterUuid"; "summary", "bandwidth", ...), ``fabric_labels`` those of the text
-    form, both in one. ``trouble``: "GPU is lost" and the like, where that stands for a value.
+    form, both in one. ``trouble``: "GPU is lost" and the like, where that stands for a value;
+    ``sick``: fields for which it did not answer, by their names, with what stands there.
     ``whole``: its end was there, so that what was not shown is nothing that this driver shows.
     """
 
@@ -94,7 +98,24 @@ class Gpu:
     fabric: dict[str, str] | None = None
     fabric_health: dict[str, str] | None = None
     fabric_labels: dict[str, str] | None = None
+    subsystem: str = ""  # whose card it is, as printed
+    inforom_image: str = ""
+    performance: str = ""  # P0 is the fastest state
+    app_graphics: str = ""  # application clocks, now and as they come
+    app_memory: str = ""
+    default_app_graphics: str = ""
+    max_graphics: str = ""
+    max_memory: str = ""
+    temp: str = ""  # degrees Celsius; those of "margin" are how far below the first limit it is
+    temp_most: str = ""
+    temp_slowdown: str = ""
+    temp_margin: str = ""
+    temp_margin_most: str = ""
+    temp_margin_slowdown: str = ""
+    memory_temp: str = ""
+    memory_temp_most: str = ""
     trouble: str = ""
+    sick: tuple[tuple[str, str], ...] = ()
     whole: bool = True
 
     @property
@@ -143,8 +164,13 @@ def gpu(
     fabric_health: dict[str, str] | None,
     fabric_labels: dict[str, str] | None = None,
     whole: bool = True,
+    sick: Mapping[str, str] | None = None,
 ) -> Gpu:
-    """A GPU from the texts that stood beside the names of its fields (and of Pcie's)."""
+    """A GPU from the texts that stood beside the names of its fields (and of Pcie's).
+
+    ``sick``: by the names of the output, what stands in fields that it does not answer for.
+    """
+    sick = sick or {}
     known: dict[str, Any] = {name: text for name, text in texts.items() if name in _TEXTS}
     device = _DEVICE_ID.fullmatch(texts.get("device_id", ""))
     for kind in ("volatile", "aggregate"):
@@ -163,7 +189,8 @@ def gpu(
         fabric=fabric,
         fabric_health=fabric_health,
         fabric_labels=fabric_labels,
-        trouble=_trouble(texts),
+        trouble=_trouble({**texts, **sick}),
+        sick=tuple((name, text) for name, text in sick.items() if not _trouble({name: text})),
         whole=whole,
     )
 
@@ -171,6 +198,17 @@ def gpu(
 def number(text: str) -> int | None:
     """``16`` of ``16x``, ``81559`` of ``81559 MiB``; None where it is no number."""
     match = _NUMBER.fullmatch(text)
+    return int(match.group(1)) if match else None
+
+
+def no_answer(text: str) -> bool:
+    """Whether it stands for a value that the GPU did not give: ``[Unknown Error]``, ``ERR!``."""
+    return text.strip("[] ").rstrip(".").lower() in NO_ANSWER
+
+
+def degrees(text: str) -> int | None:
+    """``-2`` of ``-2 C``; None where it is no temperature."""
+    match = _DEGREES.fullmatch(text)
     return int(match.group(1)) if match else None
 
 
@@ -210,7 +248,7 @@ def remarks(lines: list[str]) -> Remarks:
         small = line.lower()
         if _INFOROM in small:
             inforom[_bus_id(line)] = None
-        elif _HANDLE in small:
+        elif any(sign in small for sign in _HANDLES):
             unreachable[_bus_id(line)] = line.strip()
     return Remarks(tuple(inforom), tuple(unreachable.items()))
 

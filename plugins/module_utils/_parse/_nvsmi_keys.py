@@ -32,6 +32,8 @@ KEYS = {
     "pending page retirement": "retired_pending",
     "remapping failure occurred": "remapped_failure",
     "replays since reset": "pcie_replays",
+    "sub system id": "subsystem",
+    "performance state": "performance",
 }
 # The same for keys that mean something only below their section.
 SECTIONS: dict[str, dict[str, str]] = {
@@ -65,6 +67,20 @@ SECTIONS: dict[str, dict[str, str]] = {
         "default power limit": "power_default",
     },
     "power readings": {"power limit": "power_limit", "default power limit": "power_default"},
+    "inforom version": {"image version": "inforom_image"},
+    "temperature": {
+        "gpu current temp": "temp",
+        "gpu max operating temp": "temp_most",
+        "gpu slowdown temp": "temp_slowdown",
+        "gpu t.limit temp": "temp_margin",
+        "gpu max operating t.limit temp": "temp_margin_most",
+        "gpu slowdown t.limit temp": "temp_margin_slowdown",
+        "memory current temp": "memory_temp",
+        "memory max operating temp": "memory_temp_most",
+    },
+    "applications clocks": {"graphics": "app_graphics", "memory": "app_memory"},
+    "default applications clocks": {"graphics": "default_app_graphics"},
+    "max clocks": {"graphics": "max_graphics", "memory": "max_memory"},
     "pcie generation": {
         "max": "pcie_gen_max",
         "current": "pcie_gen",
@@ -93,6 +109,8 @@ ABSENT = {
 }
 # A MIG device has sections of the same names as its GPU; with these its GPU goes on.
 AFTER_MIG = ("accounting mode", "driver model", "serial number", "gpu uuid", "minor number", "pci")
+# Sections of others than the GPU itself: of programs, and of the fabric, which has words of its own.
+NOT_OF_GPU = ("fabric", "health", "processes", "accounted_processes", "accounted processes", "mig_devices")
 LAST = "processes"  # what every driver shows last, or nearly so
 AFTER_FABRIC = (LAST, "capabilities")
 # A line of these is no value that was wrapped.

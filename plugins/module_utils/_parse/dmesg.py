@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from operator import itemgetter
 from typing import Any, Iterator, NamedTuple
 
-from .._data import kernel_log
+from .._data import kernel_faults, kernel_log
 from .._ground.text import clean_lines, is_whole, no_facts
 
 _TOOL = "dmesg"
@@ -46,7 +46,8 @@ _START = re.compile(r"[A-Za-z][\w./-]{0,39}(?: [\w.()#:-]{1,40}){0,2}: ")
 _INTERESTING = re.compile(
     r"mlx[45]|infiniband|NVRM|nvidia|nv_peer_mem|\biommu|rejected|is restricted|Linux version"
     r"|BUG|Oops|protection fault|stall|blocked for|Hardware Error|EDAC|\b(?:ib|rdma)_"
-    r"|LOCKUP|Machine Check Exception|DMAR|AMD-Vi|read-only",
+    r"|LOCKUP|Machine Check Exception|DMAR|AMD-Vi|read-?only|memory error|[Oo]ut of memory|AER|DPC:|PCIe Bus"
+    r"|EXT[234]-fs error|[Ss]hut(?:ting)? ?down|nvme|error, dev|on dev ",
 )
 _OF_AN_HCA = re.compile(r"\bmlx[45]_|^infiniband |^(?:ib|rdma)_\w{1,20}: ")
 _DEVICE = re.compile(r"\b([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\b|^infiniband (\w{1,40}):")
@@ -67,10 +68,11 @@ _PEERMEM_ERROR = re.compile(
 _HARMLESS = "module verification failed"
 _REFUSED = re.compile(r"[Ll]oading of [\w ,-]{1,60} is rejected|unsigned module loading is restricted")
 _IOMMU = re.compile(r"iommu: Default domain type: (Passthrough|Translated)")
+_LINK = "PCIe Bus Error"
 _FIRST_WORDS = ("Linux version ", "Booting Linux on ")
 
 _HCA = [(known, re.compile(known.pattern)) for known in kernel_log.HCA]
-_KERNEL = [(known, re.compile(known.pattern)) for known in kernel_log.KERNEL]
+_KERNEL = [(known, re.compile(known.pattern)) for known in kernel_faults.KERNEL]
 _STEPS = [(re.compile(step), re.compile(whole)) for step, whole in kernel_log.STEPS]
 _ALIVE = [re.compile(pattern) for pattern in kernel_log.HCA_ALIVE]
 
@@ -98,7 +100,8 @@ class SXid:
 class Message:
     """A known message about an HCA or the kernel, once per device.
 
-    ``recovered``: the same device came to life again later in the log.
+    ``recovered``: the same device came to life again later in the log. ``seconds``: since boot when
+    it was said last, None where the log has no such times; only of the kernel's own.
     """
 
     kind: str
@@ -106,6 +109,7 @@ class Message:
     text: str
     means: str
     recovered: bool = False
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -128,7 +132,7 @@ class Dmesg:
     cut: bool = False
 
 
-class _Record(NamedTuple):
+class Record(NamedTuple):
     """One message without what precedes it; seconds since boot where the log has them."""
 
     seconds: float | None
@@ -137,16 +141,22 @@ class _Record(NamedTuple):
 
 def parse(text: str) -> Dmesg:
     """Read a kernel log; raise ParseError on a text that is none."""
+    found = records(text)
+    log = _Log()
+    for record in found:
+        if _INTERESTING.search(record.text):
+            log.take(record)
+    return replace(log.result(), beginning_lost=_beginning_lost(found), cut=not is_whole(text))
+
+
+def records(text: str) -> list[Record]:
+    """The messages of a kernel log; raise ParseError on a text that is none."""
     lines = [" ".join(line.split()).lstrip("> |") for line in clean_lines(text)]
-    records = list(_records(lines))
-    if not records:
+    found = list(_records(lines))
+    if not found:
         said = tuple(line for line in lines if line.startswith("dmesg:"))
         raise no_facts(_TOOL, lines, "not one line of a kernel log", said=said)
-    log = _Log()
-    for record in records:
-        if _INTERESTING.search(record.text):
-            log.take(record.text)
-    return replace(log.result(), beginning_lost=_beginning_lost(records), cut=not is_whole(text))
+    return found
 
 
 def facts(parsed: Dmesg) -> dict[str, Any]:
@@ -170,7 +180,7 @@ def _texts(parsed: Dmesg, kind: str) -> list[str]:
     return list(dict.fromkeys(message.text for message in parsed.hca if message.kind == kind))
 
 
-def _records(lines: list[str]) -> Iterator[_Record]:
+def _records(lines: list[str]) -> Iterator[Record]:
     """Messages, with the rest of a broken line put back; nothing where no line is a kernel's."""
     sure = False
     found: list[tuple[float | None, list[str]]] = []
@@ -192,7 +202,7 @@ def _records(lines: list[str]) -> Iterator[_Record]:
     if sure:
         for seconds, parts in found:
             if parts:
-                yield _Record(seconds, " ".join(parts))
+                yield Record(seconds, " ".join(parts))
 
 
 def _split(line: str) -> tuple[float | None, str, bool | None]:
@@ -233,7 +243,7 @@ def _split(line: str) -> tuple[float | None, str, bool | None]:
     return seconds, rest.strip(), stamped
 
 
-def _beginning_lost(records: list[_Record]) -> bool | None:
+def _beginning_lost(records: list[Record]) -> bool | None:
     if any(record.seconds == 0 or record.text.startswith(_FIRST_WORDS) for record in records):
         return False
     return True if any(record.seconds is not None for record in records) else None
@@ -256,21 +266,18 @@ class _Log:
         self._gpu = ""  # named, and the rest of the sentence may follow on lines of its own
         self._gpu_lines = 0
 
-    def take(self, text: str) -> None:
+    def take(self, record: Record) -> None:
         """Look at one message."""
+        text = record.text
         if "NVRM" in text or "nvswitch" in text:
             self._nvidia(text)
+        of_an_hca = _OF_AN_HCA.search(text) is not None
         if _PEERMEM.search(text):
             if _PEERMEM_ERROR.search(text) and _HARMLESS not in text:
                 self._peermem[text] = None
-        elif _OF_AN_HCA.search(text):
+        elif of_an_hca:
             self._of_an_hca(text)
-        for known, pattern in _KERNEL:
-            match = pattern.search(text)
-            if match is not None:
-                label = match.expand(known.label) if known.label else match.group(0)
-                self._kernel.setdefault(label, Message(known.kind, "", label, known.means))
-                break
+        self._of_the_kernel(record, of_an_hca)
         refused = _REFUSED.search(text)
         if refused is not None:
             self._refused[text] = None
@@ -294,6 +301,17 @@ class _Log:
             refused=tuple(self._refused),
             iommu=self._iommu,
         )
+
+    def _of_the_kernel(self, record: Record, of_an_hca: bool) -> None:
+        for known, pattern in _KERNEL:
+            match = pattern.search(record.text)
+            if match is None:
+                continue
+            # What an HCA's link did is told of the HCA.
+            if not (of_an_hca and _LINK in record.text):
+                label = match.expand(known.label) if known.label else match.group(0)
+                self._kernel[label] = Message(known.kind, "", label, known.means, seconds=record.seconds)
+            return
 
     def _of_an_hca(self, text: str) -> None:
         at = _DEVICE.search(text)

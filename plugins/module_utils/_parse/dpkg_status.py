@@ -8,6 +8,8 @@ from .packages import Package
 
 _TOOL = "dpkg_status"
 _FIELDS = ("Package", "Status", "Version", "Architecture")
+# Nine lines in ten are others.
+_FIRST = frozenset(field[0] for field in _FIELDS)
 # The last word of Status: what is on the disk is no package (any more).
 _GONE = ("not-installed", "config-files")
 _WHOLE = ("installed", "triggers-pending", "triggers-awaited")
@@ -25,6 +27,8 @@ def parse(text: str) -> tuple[Package, ...]:
     start = 1
     for line_no, line in enumerate(text.split("\n"), 1):
         if line:
+            if line[0] not in _FIRST:
+                continue
             key, colon, value = line.partition(":")
             if colon and key in _FIELDS:
                 fields.setdefault(key, value.strip())

@@ -8,15 +8,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._ground.text import ParseError, flat_lines
-from ._fabric import errors_only, tool_errors
+from ._fabric import NAME, PLAIN, Strange, errors_only, tool_errors
 
 _TOOL = "ibhosts"
 NOTHING: dict[str, Any] = {"n": 0, "hosts": []}
 # ibnetdiscover -H prints the same line with device and vendor ids in it.
 _START = re.compile(r"Ca ?: ?0x")
-_HOST = re.compile(
-    r"Ca ?: ?(0x[0-9a-fA-F]{1,16}) ports ([0-9]{1,3}) "
-    r'(?:devid 0x[0-9a-fA-F]{1,8} vendid 0x[0-9a-fA-F]{1,8} )?"([^"]*)"'
+_HOST, _HOST_WRAPPED = (
+    re.compile(
+        r"Ca ?: ?(0x[0-9a-fA-F]{1,16}) ports ([0-9]{1,3}) "
+        rf"(?:devid 0x[0-9a-fA-F]{{1,8}} vendid 0x[0-9a-fA-F]{{1,8}} )?{name}"
+    )
+    for name in (NAME, PLAIN)
 )
 
 
@@ -41,14 +44,20 @@ def parse(text: str) -> Ibhosts:
     """Read the output of ``ibhosts``; raise ParseError where it gives neither host nor error."""
     lines = flat_lines(text)
     hosts: dict[str, Adapter] = {}
+    strange = Strange()
     for line_no, line in enumerate(lines, 1):
         if _START.match(line):
-            host = _host(line_no, line, lines)
+            try:
+                host = _host(line_no, line, lines)
+            except ParseError as exc:
+                strange.leave(exc)
+                continue
             if hosts.setdefault(host.guid, host) != host:
                 raise ParseError(_TOOL, line_no, line, "this GUID was already listed otherwise")
+    left = strange.told(len(hosts))
     if not hosts:
         return Ibhosts((), errors_only(_TOOL, lines, "no 'Ca :' line"))
-    return Ibhosts(tuple(hosts.values()), tool_errors(lines, warnings=False))
+    return Ibhosts(tuple(hosts.values()), (*left, *tool_errors(lines, warnings=False)))
 
 
 def facts(parsed: Ibhosts) -> dict[str, Any]:
@@ -65,7 +74,7 @@ def facts(parsed: Ibhosts) -> dict[str, Any]:
 
 def _host(line_no: int, line: str, lines: list[str]) -> Adapter:
     # A mail client may have wrapped the line once.
-    match = _HOST.match(line) or _HOST.match(" ".join([line, *lines[line_no : line_no + 1]]))
+    match = _HOST.match(line) or _HOST_WRAPPED.match(" ".join([line, *lines[line_no : line_no + 1]]))
     if match is None:
         raise ParseError(_TOOL, line_no, line, "not 'Ca : 0xGUID ports N \"NAME\"'")
     return Adapter(match.group(1), int(match.group(2)), match.group(3).strip())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._ground.text import ParseError, clean_lines, is_warning
-from ._fabric import errors_only, tool_errors
+from ._fabric import NAME, Strange, errors_only, tool_errors
 
 _TOOL = "iblinkinfo"
 NOTHING: dict[str, Any] = {"n_ports": 0, "state_counts": {}, "could_be_warnings": 0, "ports": []}
@@ -19,7 +19,7 @@ _NOT_AVAILABLE = '"Port not available"'
 _MORE_LINES = 3
 _HEADER = re.compile(r"(CA|Switch|Router|\?\?):? (?:(0x[0-9a-fA-F]{1,16}) )?(.+)")
 # Bounded: a guid, a name of at most 64 characters and its padding, LID, port and external port.
-_LOCAL = re.compile(r'(?:(0x[0-9a-fA-F]{1,16}) )?(?:"([^"]*)" )?([0-9]{1,10}) ([0-9]{1,3})\[ ?[0-9]{0,4} ?\]')
+_LOCAL = re.compile(rf"(?:(0x[0-9a-fA-F]{{1,16}}) )?(?:{NAME} )?([0-9]{{1,10}}) ([0-9]{{1,3}})\[ ?[0-9]{{0,4}} ?\]")
 # Behind the bracket ``-p`` prints the switch's settings in another one.
 _STATE = re.compile(
     r"(?:([0-9]{1,2}X|undefined \([0-9]{1,5}\)) "
@@ -84,19 +84,25 @@ def parse(text: str) -> Iblinkinfo:
     ports: dict[tuple[str, str, int, int], Port] = {}
     header = ("", "", "")
     place = 0
+    strange = Strange()
     while place < len(lines):
         line_no, line = place + 1, lines[place]
         place += 1
-        if _LINK in line:
+        if line.startswith(("CA", "Switch", "Router", "??")) and (line.endswith(":") or _LINK not in line):
+            header = _header(line) or header
+        elif _LINK in line:
             whole, place = _unwrapped(lines, place)
-            port = _port(line_no, line, whole, header)
+            try:
+                port = _port(line_no, line, whole, header)
+            except ParseError as exc:
+                strange.leave(exc)
+                continue
             if ports.setdefault((port.guid, port.node, port.lid, port.port), port) != port:
                 raise ParseError(_TOOL, line_no, line, "this port was already listed otherwise")
-        elif line.startswith(("CA", "Switch", "Router", "??")):
-            header = _header(line) or header
+    left = strange.told(len(ports))
     if not ports:
         return Iblinkinfo((), errors_only(_TOOL, lines, "no port"))
-    return Iblinkinfo(tuple(ports.values()), tool_errors(lines, warnings=False))
+    return Iblinkinfo(tuple(ports.values()), (*left, *tool_errors(lines, warnings=False)))
 
 
 def facts(parsed: Iblinkinfo) -> dict[str, Any]:

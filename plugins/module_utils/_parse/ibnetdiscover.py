@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from .._ground.text import ParseError, flat_lines
-from ._fabric import errors_only, tool_errors
+from ._fabric import NAME, PLAIN, Strange, errors_only, tool_errors
 from ._topology import CA, NODES, PORTS, ROUTER, SWITCH, TOPOLOGY, Ibnetdiscover, Link, Node
 
 _TOOL = "ibnetdiscover"
@@ -18,15 +18,21 @@ _TYPES = {
     **{"??": "unknown", "?": "unknown"},
 }
 _GUID = "[0-9a-fA-F]{1,16}"
-_NODE = re.compile(
-    rf'(Switch|Ca|Rt|\?\?\?) ([0-9]{{1,3}}) "[SHR?]-({_GUID})" ?# ?"([^"]*)"'
-    r"(?: (?:enhanced|base) port 0 lid ([0-9]{1,10}) lmc [0-9]{1,3})?"
+_NODE, _NODE_WRAPPED = (
+    re.compile(
+        rf'(Switch|Ca|Rt|\?\?\?) ([0-9]{{1,3}}) "[SHR?]-({_GUID})" ?# ?{name}'
+        r"(?: (?:enhanced|base) port 0 lid ([0-9]{1,10}) lmc [0-9]{1,3})?"
+    )
+    for name in (NAME, PLAIN)
 )
-_PORT = re.compile(
-    rf"\[([0-9]{{1,3}})\](?:\[ext [0-9]{{1,4}}\])? ?(?:\(({_GUID})\))? ?"
-    rf'"([SHR?])-({_GUID})"\[([0-9]{{1,3}})\](?:\[ext [0-9]{{1,4}}\])? ?(?:\(({_GUID})\))? ?'
-    r'# ?(?:lid ([0-9]{1,10}) lmc [0-9]{1,3} )?"([^"]*)" lid ([0-9]{1,10}) '
-    r"([0-9]{1,2}x|\?\?)(\?\?\?|[A-Z]{3}[0-9]{0,3})"
+_PORT, _PORT_WRAPPED = (
+    re.compile(
+        rf"\[([0-9]{{1,3}})\](?:\[ext [0-9]{{1,4}}\])? ?(?:\(({_GUID})\))? ?"
+        rf'"([SHR?])-({_GUID})"\[([0-9]{{1,3}})\](?:\[ext [0-9]{{1,4}}\])? ?(?:\(({_GUID})\))? ?'
+        rf"# ?(?:lid ([0-9]{{1,10}}) lmc [0-9]{{1,3}} )?{name} lid ([0-9]{{1,10}}) "
+        r"([0-9]{1,2}x|\?\?)(\?\?\?|[A-Z]{3}[0-9]{0,3})"
+    )
+    for name in (NAME, PLAIN)
 )
 _LISTED_PORT = re.compile(
     r"(SW|CA|RT|\?\?) ([0-9]{1,10}) ([0-9]{1,3}) 0x([0-9a-fA-F]{1,16}) "
@@ -35,11 +41,15 @@ _LISTED_PORT = re.compile(
 _LISTED_PEER = re.compile(r" - (SW|CA|RT|\?\?) ([0-9]{1,10}) ([0-9]{1,3}) 0x([0-9a-fA-F]{1,16}) \( ?'")
 _LISTED_NODE = re.compile(
     r"(Ca|Switch|Router|\?\?\?) ?: ?0x([0-9a-fA-F]{1,16}) ports ([0-9]{1,3}) "
-    r'devid 0x([0-9a-fA-F]{1,8}) vendid 0x[0-9a-fA-F]{1,8} "([^"]*)"'
+    r"devid 0x([0-9a-fA-F]{1,8}) vendid 0x[0-9a-fA-F]{1,8} " + NAME
 )
 _FROM = re.compile(rf"# Initiated from node ({_GUID}) port ({_GUID})")
 _ID = re.compile(rf"(vendid|devid|sysimgguid|switchguid|caguid|rtguid)=0x({_GUID})(?:\({_GUID}\))?")
 _WARNED = "ibwarn:"
+
+
+class _Shape(ParseError):
+    """A line that is not of the form that its beginning promises."""
 
 
 class _Building:
@@ -92,39 +102,48 @@ class _Reader:
         self.node: _Building | None = None
         self.ids: dict[str, str] = {}
         self.initiated_from = ""
+        self.strange = Strange()
+        self.leave_ports = False  # those of a node whose own line is strange
 
     def read(self) -> None:
         for line_no, line in enumerate(self.lines, 1):
-            first = line[:1]
-            if first == "[":
-                self._port(line_no, line)
-            elif first in "SCR?":
-                if line.startswith(("SW ", "CA ", "RT ", "?? ")):
-                    self._listed_port(line_no, line)
-                elif line.startswith(("Switch ", "Ca ", "Rt ", "Router ", "??? ")):
-                    self._node(line_no, line)
-            elif first in "vdscr":
-                found = _ID.match(line)
-                if found is not None:
-                    self._id(found.group(1), found.group(2))
-            elif first == "#" and not self.initiated_from:
-                found = _FROM.match(line)
-                self.initiated_from = _guid(found.group(1)) if found else ""
+            try:
+                self._take(line_no, line)
+            except _Shape as exc:
+                self.strange.leave(exc)
+
+    def _take(self, line_no: int, line: str) -> None:
+        first = line[:1]
+        if first == "[":
+            self._port(line_no, line)
+        elif first in "SCR?":
+            if line.startswith(("SW ", "CA ", "RT ", "?? ")):
+                self._listed_port(line_no, line)
+            elif line.startswith(("Switch ", "Ca ", "Rt ", "Router ", "??? ")):
+                self._node(line_no, line)
+        elif first in "vdscr":
+            found = _ID.match(line)
+            if found is not None:
+                self._id(found.group(1), found.group(2))
+        elif first == "#" and not self.initiated_from:
+            found = _FROM.match(line)
+            self.initiated_from = _guid(found.group(1)) if found else ""
 
     def _id(self, key: str, value: str) -> None:
         if key == "vendid":
             # The first line of a node's block: what follows is no port of the last one.
             self.ids = {}
-            self.node = None
+            self.node, self.leave_ports = None, False
         self.ids[key] = value
 
     def _node(self, line_no: int, line: str) -> None:
         if ":" in line[:9] and _LISTED_NODE.match(line):
             self._listed_node(line_no, line)
             return
-        match = _NODE.match(line) or _NODE.match(self._wrapped(line_no))
+        match = _NODE.match(line) or _NODE_WRAPPED.match(self._wrapped(line_no))
         if match is None:
-            raise ParseError(_TOOL, line_no, line, 'not \'TYPE N "TYPE-GUID" # "NAME"\'')
+            self.node, self.leave_ports = None, True
+            raise _Shape(_TOOL, line_no, line, 'not \'TYPE N "TYPE-GUID" # "NAME"\'')
         kind, n_ports, guid, name, lid = match.groups()
         self._use(line_no, line, TOPOLOGY)
         node = self._new(line_no, line, _TYPES[kind], guid, name.strip(), int(n_ports))
@@ -132,7 +151,7 @@ class _Reader:
         node.device_id = self.ids.get("devid", "")
         node.system = _guid(self.ids.get("sysimgguid", ""))
         self.ids = {}
-        self.node = node
+        self.node, self.leave_ports = node, False
 
     def _new(self, line_no: int, line: str, kind: str, guid: str, name: str, n_ports: int) -> _Building:
         key = (kind, _guid(guid))
@@ -146,9 +165,11 @@ class _Reader:
         return node
 
     def _port(self, line_no: int, line: str) -> None:
-        match = _PORT.match(line) or _PORT.match(self._wrapped(line_no))
+        match = _PORT.match(line) or _PORT_WRAPPED.match(self._wrapped(line_no))
         if match is None:
-            raise ParseError(_TOOL, line_no, line, 'not \'[PORT] "TYPE-GUID"[PORT] # "NAME" lid N WIDTHSPEED\'')
+            raise _Shape(_TOOL, line_no, line, 'not \'[PORT] "TYPE-GUID"[PORT] # "NAME" lid N WIDTHSPEED\'')
+        if self.node is None and self.leave_ports:
+            return
         if self.node is None:
             raise ParseError(_TOOL, line_no, line, "belongs to no node: its line is missing")
         port, own, kind, peer, peer_port, _guid_of_port, lid, name, peer_lid, width, speed = match.groups()
@@ -170,7 +191,7 @@ class _Reader:
     def _listed_port(self, line_no: int, line: str) -> None:
         match = _LISTED_PORT.match(line)
         if match is None:
-            raise ParseError(_TOOL, line_no, line, "not 'TYPE LID PORT 0xGUID WIDTH SPEED' at its beginning")
+            raise _Shape(_TOOL, line_no, line, "not 'TYPE LID PORT 0xGUID WIDTH SPEED' at its beginning")
         kind, lid, port, guid, width, speed = match.groups()
         rest = line[match.end() :]
         peer = _LISTED_PEER.match(rest)
@@ -178,7 +199,7 @@ class _Reader:
             rest = self._wrapped(line_no)[match.end() :]
             peer = _LISTED_PEER.match(rest)
             if peer is None:
-                raise ParseError(_TOOL, line_no, line, "cut within the other end")
+                raise _Shape(_TOOL, line_no, line, "cut within the other end")
         self._use(line_no, line, PORTS)
         node = self.nodes.setdefault((_TYPES[kind], _guid(guid)), _Building(_TYPES[kind], _guid(guid), ""))
         node.lid = int(lid)
@@ -235,13 +256,14 @@ def parse(text: str) -> Ibnetdiscover:
     lines = flat_lines(text)
     reader = _Reader(lines)
     reader.read()
+    left = reader.strange.told(sum(len(node.links) + len(node.dangling) + 1 for node in reader.nodes.values()))
     if not reader.nodes:
         return Ibnetdiscover("", (), "", errors_only(_TOOL, lines, "no node"))
     return Ibnetdiscover(
         reader.format,
         tuple(node.done() for node in reader.nodes.values()),
         reader.initiated_from,
-        tool_errors(lines, warnings=False),
+        (*left, *tool_errors(lines, warnings=False)),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._ground.text import ParseError, flat_lines, is_warning
-from ._fabric import errors_only, tool_errors
+from ._fabric import Strange, errors_only, tool_errors
 
 _TOOL = "ibqueryerrors"
 NOTHING: dict[str, Any] = {
@@ -70,20 +70,32 @@ def parse(text: str) -> Ibqueryerrors:
     """Read the output of ``ibqueryerrors``; raise ParseError where it gives no fact, no error."""
     lines = flat_lines(text)
     blocks: list[tuple[str, str, list[Port]]] = []
+    strange = Strange()
     for line_no, line in enumerate(lines, 1):
         if line.startswith(("Errors for ", "Data Counters for ")):
-            blocks.append((*_header(line_no, line), []))
+            try:
+                blocks.append((*_header(line_no, line), []))
+            except ParseError as exc:
+                # Each port's line has the GUID, so that a node without its name is a node.
+                strange.leave(exc)
+                blocks.append(("", "", []))
         elif line.startswith("GUID "):
-            port = _port(line_no, lines)
+            try:
+                port = _port(line_no, lines)
+            except ParseError as exc:
+                strange.leave(exc)
+                continue
             if not blocks:
                 raise ParseError(_TOOL, line_no, line, "belongs to no node: its line is missing")
             if port not in blocks[-1][2][-1:]:
                 blocks[-1][2].append(port)
     summary = _summary(lines)
+    left = strange.told(sum(1 + len(ports) for _guid, _name, ports in blocks))
     if not blocks and summary is None:
         return Ibqueryerrors((), error_lines=errors_only(_TOOL, lines, "no node and no summary"))
     nodes = tuple(Node(guid, name, tuple(ports)) for guid, name, ports in blocks)
-    return Ibqueryerrors(nodes, *(summary or (None, None, None, None, 0)), tool_errors(lines, warnings=False))
+    errors = (*left, *tool_errors(lines, warnings=False))
+    return Ibqueryerrors(nodes, *(summary or (None, None, None, None, 0)), errors)
 
 
 def facts(parsed: Ibqueryerrors) -> dict[str, Any]:

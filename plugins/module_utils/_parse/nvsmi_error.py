@@ -42,6 +42,7 @@ _SIGNS = (
     ("insufficient permission", NO_PERMISSION),
     ("gpu access blocked by the operating system", BLOCKED),
     ("unable to determine the device handle", HANDLE),
+    ("unable to detect the device handle", HANDLE),
     ("no devices were found", NO_DEVICE),
     ("nvidia-smi: command not found", NOT_INSTALLED),
     ("nvidia-smi: not found", NOT_INSTALLED),

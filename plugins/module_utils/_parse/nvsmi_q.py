@@ -25,6 +25,7 @@ class _Block:
         self.events: dict[str, str] | None = None
         self.fabric: dict[str, str] = {}
         self.health: dict[str, str] = {}
+        self.sick: dict[str, str] = {}
         self.whole = False
 
     def put(self, line_no: int, line: str, name: str, value: str) -> None:
@@ -107,6 +108,8 @@ class _Reader:
             return
         self._may_end(small)
         block = self.blocks[-1]
+        if _nvsmi.no_answer(value) and self.section not in keys.NOT_OF_GPU:
+            block.sick.setdefault(small, value)
         name = keys.SECTIONS.get(self.section, {}).get(small) or keys.KEYS.get(small)
         if name:
             block.put(line_no, line, name, value)
@@ -178,6 +181,7 @@ def _gpu(block: _Block) -> Gpu:
         _named(block.health),
         {**block.fabric, **block.health} or None,
         block.whole,
+        block.sick,
     )
 
 

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Iterator
 from xml.etree import ElementTree
 
 from .._ground.text import ParseError, clean_lines
 from . import _nvsmi
 from ._nvsmi import Gpu, Nvsmi, Pcie, address
-from ._nvsmi_keys import ABSENT
+from ._nvsmi_keys import ABSENT, NOT_OF_GPU
 
 __all__ = ["NOTHING", "Gpu", "Nvsmi", "Pcie", "address", "facts", "parse"]
 
@@ -76,6 +76,22 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "pcie_width_max": ("pci/pci_gpu_link_info/link_widths/max_link_width",),
     "pcie_width": ("pci/pci_gpu_link_info/link_widths/current_link_width",),
     "pcie_replays": ("pci/replay_counter",),
+    "subsystem": ("pci/pci_sub_system_id",),
+    "inforom_image": ("inforom_version/img_version",),
+    "performance": ("performance_state",),
+    "app_graphics": ("applications_clocks/graphics_clock",),
+    "app_memory": ("applications_clocks/mem_clock",),
+    "default_app_graphics": ("default_applications_clocks/graphics_clock",),
+    "max_graphics": ("max_clocks/graphics_clock",),
+    "max_memory": ("max_clocks/mem_clock",),
+    "temp": ("temperature/gpu_temp",),
+    "temp_most": ("temperature/gpu_temp_max_gpu_threshold",),
+    "temp_slowdown": ("temperature/gpu_temp_slow_threshold",),
+    "temp_margin": ("temperature/gpu_temp_tlimit",),
+    "temp_margin_most": ("temperature/gpu_temp_max_gpu_tlimit_threshold",),
+    "temp_margin_slowdown": ("temperature/gpu_temp_slow_tlimit_threshold",),
+    "memory_temp": ("temperature/memory_temp",),
+    "memory_temp_most": ("temperature/gpu_temp_max_mem_threshold",),
 }
 # Elements that hold a plain "N/A" on a GPU without them, and the fields that then hold it.
 _ABSENT = {
@@ -166,7 +182,20 @@ def _gpu(element: ElementTree.Element) -> Gpu:
                 break
     fabric = element.find("fabric")
     health = element.find("fabric/health")
-    return _nvsmi.gpu(texts, _events(element), _children(fabric, but="health"), _children(health))
+    return _nvsmi.gpu(
+        texts, _events(element), _children(fabric, but="health"), _children(health), sick=dict(_sick(element))
+    )
+
+
+def _sick(element: ElementTree.Element) -> Iterator[tuple[str, str]]:
+    """Every field of the GPU itself, known or not, that holds no value but an error."""
+    for child in element:
+        if child.tag in NOT_OF_GPU:
+            continue
+        if len(child):
+            yield from _sick(child)
+        elif child.text and _nvsmi.no_answer(_words(child)):
+            yield child.tag, _words(child)
 
 
 def _events(element: ElementTree.Element) -> dict[str, str] | None:
