@@ -17,6 +17,7 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import ExpectationError
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.waivers import WaiverError
 from ansible_collections.ibready.cluster.plugins.module_utils._ground import check as _model
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import fold
 from ansible_collections.ibready.cluster.plugins.plugin_utils._answers import apart
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import gather, report as _report
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ground.plain import plain
@@ -139,6 +140,6 @@ class ActionModule(ActionBase):
             **found,
         }
         if verdict in (_model.NOT_READY, _model.UNKNOWN_VERDICT) and not report_only:
-            said = "; ".join(_model.sentence(check) for check in _model.trouble(checks))
+            said = "; ".join(fold.told(line) for line in fold.folded(_model.trouble(checks)))
             result.update(failed=True, msg=f"the fabric is {verdict}: {found['error'] or said}")
         return result

@@ -5,21 +5,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible.plugins.action import ActionBase
-
+from ansible_collections.ibready.cluster.plugins.plugin_utils._engine.ask import EngineAction
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site import trust
 
 
-class ActionModule(ActionBase):
+class ActionModule(EngineAction):
     """Fail for a host that sends variables of ours beside its facts: it takes no further part."""
 
     _supports_check_mode = True
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result: dict[str, Any] = super().run(tmp, task_vars)
-        result.update(self._execute_module(task_vars=task_vars))
-        why = trust.why_not(result.get("ansible_facts"))
-        if why:
-            result.pop("node", None)
-            result.update(failed=True, msg=f"{why}. Next: {trust.REMEDY}")
+        args = dict(self._task.args)
+        group = args.pop("group", None)
+        result.update(self._execute_module(module_args=args, task_vars=task_vars))
+        trust.refuse(result, "node")
+        if group and "node" in result:
+            # What group_by answers with, and the price of a task less on every host.
+            result.update(add_group=str(group), parent_groups=["all"])
         return result

@@ -24,7 +24,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import rep
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import cluster
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import files
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts, summary
-from ansible_collections.ibready.cluster.plugins.plugin_utils._run import build, changed, compare, history, read
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import build, changed, compare, folded, history, read
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_json, render_text, rendered
 
@@ -110,7 +110,7 @@ class ActionModule(SiteAction):
         """Write all files; a full disk on the controller must not hide the verdict."""
         stem = folder / rendered.NAME
         path = folder / f"{rendered.NAME}{rendered.JSON}"
-        text = render_json.render(report)
+        text = render_json.render(folded.fold(report))
         cleaned, warn = clean.clean(report, text), self._display.warning
         texts = {
             name: rendered.surely(entry, cleaned, warn)

@@ -14,8 +14,8 @@ attributes:
     description: Has nothing to show.
     support: none
 notes:
-  - Root keeps what these modules import of this collection in C(/run/ibready-code), compiled,
-    until the next boot, as Python itself does beside its sources.
+  - Root keeps what these modules import of this collection in C(/run/ibready-engine) or
+    C(/run/ibready-code), compiled, until the next boot, as Python itself does beside its sources.
 author:
   - ibready contributors (@ibready)
 """

@@ -39,6 +39,10 @@ options:
       gpus: {type: int, description: How many GPUs the host has.}
       gpu_model: {type: str, description: "The GPUs' model, as in docs/profiles.md or as C(nvidia-smi) prints it."}
       driver: {type: str, description: The version of the NVIDIA driver.}
+      imex:
+        description: Who says which hosts of a rack share memory by IMEX, the role or a scheduler for each job.
+        type: str
+        choices: [domain, job]
       mig: {type: bool, description: Whether MIG is meant to be on.}
       ecc: {type: bool, description: Whether ECC is meant to be on.}
       stack: {type: dict, description: The C(stack) section of the host's platform class in C(stack.lock.yml).}
@@ -102,6 +106,15 @@ options:
     description: Return the same result without failing on it.
     type: bool
     default: false
+  answer:
+    description:
+      - V(all) returns C(checks) and C(facts).
+      - V(findings) returns them as one text, C(packed), without the facts that no report is made
+        of, and with what M(ibready.cluster.node_facts) tells. The playbooks ask for it, since the
+        controller keeps the answers of all hosts.
+    type: str
+    choices: [all, findings]
+    default: all
 notes:
   - Every check says what was seen, what was expected and who expects it. What could not be looked
     at is C(unknown), and C(unknown) is never a pass.

@@ -12,7 +12,12 @@ description:
     RPM database, C(rpm) is asked for them, and C(ofed_info) where it is installed.
   - GPUs and HCAs are found by their PCI class and vendor, before any driver is there.
   - What cannot be read is listed in RV(node.unreadable) with the reason, never guessed.
-options: {}
+options:
+  group:
+    description:
+      - The inventory's group that the host joins for the plays that follow, where it answered and
+        is to be believed; as with M(ansible.builtin.group_by), without a task of its own.
+    type: str
 extends_documentation_fragment: [ibready.cluster.look]
 """
 
@@ -54,6 +59,12 @@ node:
       type: list
       elements: str
       sample: ["22a3", "22a3", "22a3", "22a3"]
+    nvlink_domain:
+      description:
+        - The NVLink domain of a host in a rack, as cluster UUID and clique. Empty where its NVLinks do not leave it.
+        - Null where nvidia-smi did not tell.
+      type: str
+      sample: ""
     product: {type: str, description: "The product name in the firmware's tables, empty where there is none."}
     secure_boot: {type: bool, description: "Whether Secure Boot is on, null where that could not be read."}
     installed:
@@ -86,7 +97,7 @@ from ..module_utils._evidence.sources import Live
 
 
 def main() -> None:
-    module = AnsibleModule(argument_spec={}, supports_check_mode=True)
+    module = AnsibleModule(argument_spec={"group": {"type": "str"}}, supports_check_mode=True)
     module.exit_json(changed=False, node=collect(Live()))
 
 

@@ -16,12 +16,15 @@ def clean(run: dict[str, Any], text: str) -> dict[str, Any]:
     return cleaned
 
 
-def whole(value: Any) -> Any:
-    """The same value."""
+def whole(value: Any, known: dict[int, Any] | None = None) -> Any:
+    """The same value; what is one object in several places stays one (``known``)."""
+    known = {} if known is None else known
     if isinstance(value, str):
         return value.encode(errors="backslashreplace").decode()
     if isinstance(value, dict):
-        return {whole(key): whole(entry) for key, entry in value.items()}
+        if id(value) not in known:
+            known[id(value)] = {whole(key, known): whole(entry, known) for key, entry in value.items()}
+        return known[id(value)]
     if isinstance(value, list | tuple):
-        return [whole(entry) for entry in value]
+        return [whole(entry, known) for entry in value]
     return value

@@ -7,7 +7,7 @@ is typed where they are (facts.py of the areas), so that mypy holds it against w
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
 from ...module_utils._areas.gpu.facts import GpuReported
 from ...module_utils._areas.host.facts import HostFacts
@@ -15,6 +15,7 @@ from ...module_utils._areas.machine.facts import MachineReported
 from ...module_utils._areas.nccl.facts import NcclReported
 from ...module_utils._areas.nvlink.facts import NvlinkReported
 from ...module_utils._areas.pci.facts import PciReported
+from ...module_utils._areas.stack.contact_facts import NodeReported
 from ...module_utils._areas.stack.facts import StackFacts
 from ...module_utils._expect.nccl import Desired
 from ...module_utils._ground.check import Check
@@ -46,16 +47,17 @@ class _Rails(TypedDict):
 
 
 class Facts(_Rails, total=False):
-    """``facts`` of ibverify; of fabric and container nothing is read."""
+    """``facts`` of ibverify; those that stay on the host (_verify/brief) may be away."""
 
     machine: MachineReported
-    host: HostFacts
+    host: Annotated[HostFacts, typed.PARTLY]
     pci: PciReported
     roce: RoceReported
     gpu: GpuReported
     nvlink: NvlinkReported
-    stack: StackFacts
+    stack: Annotated[StackFacts, typed.PARTLY]
     nccl: NcclReported
+    node: NodeReported
 
 
 class Clock(TypedDict, total=False):
@@ -88,6 +90,22 @@ class Reported(TypedDict):
 class _Pair(TypedDict):
     server: str
     rail: str
+
+
+class Differs(TypedDict):
+    """Of what host_desired returns: a thing that is not as wanted."""
+
+    role: str
+    task: str
+    state: str
+    why: str
+    diff: list[Texts]
+
+
+class Compared(TypedDict):
+    """What host_desired returns."""
+
+    told: list[Differs]
 
 
 class Ping(_Pair, total=False):

@@ -13,12 +13,14 @@ import typing
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any, Literal, NewType, TypeVar, Union
+from typing import Annotated, Any, Literal, NewType, TypeVar, Union
 
 T = TypeVar("T")
 Read = Callable[[Any], Any]
 _Names = tuple[tuple[Any, Any], ...]
 
+# Beside a dataclass in Annotated: fields that have a default may stay away.
+PARTLY = "partly"
 # An output as a whole.
 Long = NewType("Long", str)
 # No other word that a module of ours returns is nearly as long.
@@ -66,6 +68,8 @@ def _reader(kind: Any, names: _Names) -> Read:
         return _PLAIN[kind]
     origin = typing.get_origin(kind) or kind
     args = [dict(names).get(get_arg, get_arg) for get_arg in typing.get_args(kind)]
+    if origin is Annotated:
+        return _object(args[0], (), partly=True)
     if origin in (Union, types.UnionType):
         some = [_reader(arg, names) for arg in args if arg is not types.NoneType]
         return _either(some, none=len(some) < len(args))
@@ -228,7 +232,9 @@ def _by_name(item: Read) -> Read:
 
 
 def _record(kind: Any) -> Read:
-    readers = {name: _reader(type_hint, ()) for name, type_hint in typing.get_type_hints(kind).items()}
+    readers = {
+        name: _reader(type_hint, ()) for name, type_hint in typing.get_type_hints(kind, include_extras=True).items()
+    }
 
     def record(value: Any) -> dict[str, Any]:
         lacking = sorted(kind.__required_keys__ - _mapping(value).keys())
@@ -245,7 +251,7 @@ def _record(kind: Any) -> Read:
     return record
 
 
-def _object(kind: Any, names: _Names) -> Read:
+def _object(kind: Any, names: _Names, *, partly: bool = False) -> Read:
     hints = typing.get_type_hints(kind)
     readers = {field.name: _reader(hints[field.name], names) for field in fields(kind)}
 
@@ -259,7 +265,7 @@ def _object(kind: Any, names: _Names) -> Read:
             raise exc.below(shown(name)) from None
         except KeyError:
             raise AnswerError("not known", shown(name)) from None
-        if len(found) != len(readers):
+        if len(found) != len(readers) and not partly:
             raise AnswerError("missing", next(reader for reader in readers if reader not in found))
         return kind(**found)
 

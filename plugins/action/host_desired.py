@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hold a host against what the roles want of it, in one visit, and say which roles have to run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from ansible.errors import AnsibleActionFail
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils._answers import apart, shapes
+from ansible_collections.ibready.cluster.plugins.plugin_utils._answers.typed import AnswerError, read
+from ansible_collections.ibready.cluster.plugins.plugin_utils._desired import facts, runs
+from ansible_collections.ibready.cluster.plugins.plugin_utils._desired.compose import Composer
+from ansible_collections.ibready.cluster.plugins.plugin_utils._desired.items import Item, document
+from ansible_collections.ibready.cluster.plugins.plugin_utils._engine.ask import EngineAction
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site import trust
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import ask_host
+
+_ROLE = {
+    "name": {"type": "str", "required": True},
+    "wanted": {"type": "bool", "default": True},
+    "moves": {"type": "bool", "default": False},
+}
+_ITEM = {
+    "role": {"type": "str", "required": True},
+    "task": {"type": "str", "required": True},
+    "kind": {"type": "str", "required": True},
+    "want": {"type": "dict", "required": True},
+    "rest": {"type": "dict", "default": {}},
+}
+
+
+class ActionModule(EngineAction):
+    """Compose on the controller, compare on the host."""
+
+    SPEC: ClassVar[dict[str, Any]] = {
+        "roles": {"type": "list", "elements": "dict", "options": _ROLE, "required": True},
+        "also": {"type": "list", "elements": "dict", "options": _ITEM, "default": []},
+        "known": {"type": "dict", "default": {}},
+        "node": {"type": "dict", "default": {}},
+        "compare": {"type": "str", "choices": ["visit", "never"], "default": "visit"},
+    }
+    _VALID_ARGS = frozenset(SPEC)
+    _supports_check_mode = True
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        result: dict[str, Any] = super().run(tmp, task_vars)
+        trust.demand()
+        variables = task_vars or {}
+        _, args = self.validate_argument_spec(argument_spec=self.SPEC)
+        roles = [runs.Role(entry["name"], entry["moves"]) for entry in args["roles"] if entry["wanted"]]
+        if args["compare"] == "never":
+            result.update(changed=False, compared=False, run=[role.name for role in roles], differs=[], digest="")
+            return result
+        wanted = self._compose(roles, args, variables)
+        described = document(wanted)
+        also = [Item(**entry) for entry in args["also"]]
+        told = self._asked([*described["items"], *(vars(item) for item in also)], variables)
+        result.update(runs.judged(roles, wanted, told))
+        result.update(changed=False, compared=True, digest=described["digest"])
+        return result
+
+    def _compose(self, roles: list[runs.Role], args: Mapping[str, Any], variables: Mapping[str, Any]) -> list[Any]:
+        known = {name: answer for name, answer in args["known"].items() if isinstance(answer, Mapping)}
+        seen = {**variables, "ansible_facts": {**variables.get("ansible_facts", {}), **facts.of(args["node"])}}
+        composer = Composer(self._templar, self._loader, seen, known)
+        return [composer.role(role.name) for role in roles]
+
+    def _asked(self, items: list[Mapping[str, Any]], variables: dict[str, Any]) -> list[shapes.Differs]:
+        done = ask_host(self, "host_desired", {"items": items}, variables)
+        try:
+            return read(shapes.Compared, done)["told"]
+        except AnswerError as exc:
+            host = variables.get("inventory_hostname")
+            raise AnsibleActionFail(
+                f"{host}: the comparison's answer cannot be read: {exc}. Next: {apart.NEXT}"
+            ) from exc

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ask a module of ours on a node by the engine that the node keeps.
+
+Ansible makes one program of a module and all that it imports, and sends it each time. Here the
+program is small: it runs the engine that is kept on the node. All else is Ansible's: which Python,
+by which connection, as which user, in which environment, and how the answer is read.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from binascii import b2a_base64
+from typing import Any
+
+from ansible import constants
+from ansible.module_utils.common.json import Direction, get_module_encoder
+from ansible.plugins.action import ActionBase
+
+from .._ground.plain import plain
+from . import pack
+
+_OURS = "ibready.cluster."
+_SAYS = "ibready_engine"
+# A module of documentation alone: what Ansible makes of it is the line that names the Python.
+_NOTHING = f"{_OURS}report"
+# Characters of what a failed program said.
+_MOST = 300
+# What ssh says at the end of a session with a terminal, whatever the program did.
+_CLOSED = re.compile(r"(?:Shared )?[Cc]onnection to \S+ closed")
+_NEXT = (
+    "Next: look at module_stdout and module_stderr, at the host's Python (ansible_python_interpreter) and its login."
+)
+
+
+def _telling(text: str) -> str:
+    """The last line that says anything: where a Python fails it is the error itself. ssh's own is none."""
+    lines = [line.strip() for line in text.split("\n") if line.strip() and not _CLOSED.match(line)]
+    return plain(lines[-1][:_MOST]) if lines else ""
+
+
+class EngineAction(ActionBase):
+    """An action whose modules are asked by the engine, where it has them."""
+
+    _engine_carried = False
+    _engine_off = False
+
+    def _execute_module(self, module_name: Any = None, module_args: Any = None, **named: Any) -> dict[str, Any]:  # type: ignore[override]
+        name = str(module_name or self._task.action)
+        given = self._task.args if module_args is None else module_args
+
+        def call() -> dict[str, Any]:
+            # Ansible adds words of its own to the arguments.
+            done: dict[str, Any] = super(EngineAction, self)._execute_module(
+                module_name=name, module_args=dict(given), **named
+            )
+            return done
+
+        done = call()
+        try:
+            if done.get(_SAYS) == "absent":
+                self._engine_carried = True
+                done = call()
+            if _SAYS in done:
+                # What the engine leaves to others, and whatever else it says, Ansible does as ever.
+                self._engine_off = True
+                done = call()
+        finally:
+            self._engine_carried = self._engine_off = False
+        if done.get("failed") and "module_stdout" in done:
+            host = (named.get("task_vars") or {}).get("inventory_hostname")
+            said = _telling(str(done.get("module_stderr") or "")) or _telling(str(done["module_stdout"]))
+            more = f" It said: {said}." if said else ""
+            done["msg"] = f"{host}: {name} gave no answer that can be read: {done.get('msg')}{more} {_NEXT}"
+        return done
+
+    def _configure_module(self, module_name: str, module_args: dict[str, Any], task_vars: Any) -> tuple[Any, str]:
+        short = module_name[len(_OURS) :] if module_name.startswith(_OURS) else ""
+        if self._engine_off or short not in pack.MODULES:
+            built: tuple[Any, str] = super()._configure_module(module_name, module_args, task_vars)
+            return built
+        like, _ = super()._configure_module(_NOTHING, {}, task_vars)
+        program = self._program({"module": short, "args": module_args})
+        return dataclasses.replace(like, b_module_data=program.encode(), module_style="new"), f"{short}.py"
+
+    def _program(self, question: dict[str, Any]) -> str:
+        engine = pack.engine(constants.DEFAULT_LOCAL_TMP)  # type: ignore[attr-defined]
+        asked = json.dumps(question, cls=get_module_encoder("legacy", Direction.CONTROLLER_TO_MODULE))
+        carried = b2a_base64(engine.archive(), newline=False).decode() if self._engine_carried else ""
+        return f"{pack.bootstrap()}\n\nmain({engine.digest!r}, {asked!a}, {carried!r})\n"
