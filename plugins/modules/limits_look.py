@@ -27,6 +27,12 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+above:
+  description: The numbers of open files asked for that no process may have here.
+  type: list
+  elements: str
+  returned: success
+  sample: []
 nr_open:
   description: The kernel's ceiling for the open files of one process (C(fs.nr_open)).
   type: int
@@ -68,7 +74,9 @@ def main() -> None:
             ceiling = int(stream.read())
     except (OSError, ValueError) as exc:
         module.fail_json(msg=f"{_NR_OPEN} cannot be read: {exc}")
-    module.exit_json(changed=False, nr_open=ceiling, granted=granted, refused=refused)
+    asked = str(module.params["limits"].get("nofile", ""))
+    above = ["nofile"] if asked.isdigit() and int(asked) > ceiling else []
+    module.exit_json(changed=False, above=above, nr_open=ceiling, granted=granted, refused=refused)
 
 
 if __name__ == "__main__":

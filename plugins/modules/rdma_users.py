@@ -87,6 +87,7 @@ from dataclasses import asdict
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ..module_utils._areas.host.reboot import parse_modinfo
 from ..module_utils._ground import compiled
 
 compiled.use()
@@ -104,16 +105,12 @@ _SERVICE = (
 
 def modinfo(name: str) -> dict[str, str] | None:
     """Version and srcversion of a module's file for the running kernel."""
-    found = {}
-    for field in ("version", "srcversion"):
-        try:
-            done = run_by_name(["modinfo", "-F", field, name], 20)
-        except Unavailable:
-            return None
-        if done.rc != 0:
-            return None
-        found[field] = done.stdout.strip()
-    return found
+    try:
+        done = run_by_name(["modinfo", name], 20)
+        told = parse_modinfo(done.stdout)
+    except (Unavailable, ValueError):
+        return None
+    return {"version": told.version, "srcversion": told.srcversion} if done.rc == 0 else None
 
 
 def main() -> None:

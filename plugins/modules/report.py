@@ -68,10 +68,10 @@ verdicts:
   returned: always
   sample: {"node1": "ready", "node2": "not_ready"}
 bad:
-  description: What is wrong with each host, or at the host that asked for a fabric, by O(fail_on).
+  description: By which checks each host, or the fabric that it asked, is not as O(fail_on) wants it.
   type: dict
   returned: always
-  sample: {"node2": "node2 is not_ready: ib.port.state mlx5_1/1: Down, expected Active"}
+  sample: {"node2": "node2 is not_ready: ib.port.state mlx5_1/1. The table above tells why, and what next."}
 json: {type: str, returned: always, description: Where the run object was written.}
 html: {type: str, returned: when O(formats) has V(html), description: Where the HTML report was written.}
 junit: {type: str, returned: when O(formats) has V(junit), description: Where the JUnit XML was written.}

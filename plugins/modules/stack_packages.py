@@ -71,6 +71,12 @@ options:
     type: list
     elements: str
     default: []
+  simulate:
+    description:
+      - Whether check mode asks the repositories what would happen. Where it is false, it tells what
+        is not as asked, and that is a matter of a moment.
+    type: bool
+    default: true
 extends_documentation_fragment: [ibready.cluster.packages]
 notes:
   - No service is restarted here, nothing is rebooted, and no firmware is touched.
@@ -206,6 +212,7 @@ def main() -> None:
             "absent": {"type": "list", "elements": "str", "default": []},
             "replace_ok": {"type": "bool", "default": False},
             "forbid": {"type": "list", "elements": "str", "default": []},
+            "simulate": {"type": "bool", "default": True},
             "lock_timeout": {"type": "int", "default": 120},
             "min_free_mb": {"type": "int", "default": 300},
             "host": {"type": "str"},
@@ -227,7 +234,9 @@ def main() -> None:
             lock_timeout=given["lock_timeout"],
             min_free_mb=given["min_free_mb"],
         )
-        bringer = Bringer(manager, order, fetching.fetch, dkms.builder(run.run), check=module.check_mode)
+        bringer = Bringer(
+            manager, order, fetching.fetch, dkms.builder(run.run), check=module.check_mode, simulate=given["simulate"]
+        )
         outcome = bringer.bring()
     except PackageError as exc:
         if exc.kind == "input" and given["owner"] == "site":

@@ -16,11 +16,40 @@ options:
     description: The files, in the order in which they are written.
     type: list
     elements: dict
-    required: true
+    default: []
     suboptions:
       path: {type: path, required: true, description: Where it lies. A link in its place is replaced by the file.}
       content: {type: str, required: true, description: All that it holds.}
       mode: {type: str, default: "0644", description: "Its permissions, in octal."}
+  absent:
+    description: Files that are taken away where they are ours.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      path: {type: path, required: true, description: Where it lies.}
+      ours: {type: str, required: true, description: A text that only a file of ours holds.}
+  lines:
+    description:
+      - Lines of files that somebody else keeps. The last that begins so is made this line, or it is
+        added at the end. A file that is not there is left out.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      path: {type: path, required: true, description: The file.}
+      begins: {type: str, required: true, description: How the line begins.}
+      line: {type: str, required: true, description: The line.}
+  images:
+    description:
+      - Images that carry a copy of O(files) and of O(absent), each made again where it is older than any
+        of the former, or where one of the latter was taken away. One that is not there is left out.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      path: {type: path, required: true, description: The image.}
+      command: {type: list, elements: str, required: true, description: The words of the program that makes it.}
   look:
     description: Other files whose time is told in RV(written).
     type: list
@@ -62,6 +91,12 @@ files:
   elements: str
   returned: success
   sample: [/etc/systemd/system.conf.d/50-site.conf]
+images:
+  description: The images that were made again, or would be in check mode.
+  type: list
+  elements: str
+  returned: success
+  sample: []
 written:
   description:
     - When each file of O(files) and O(look) was last written, in seconds since 1970.
@@ -79,6 +114,8 @@ from ansible.module_utils.basic import AnsibleModule
 from ..module_utils._ground import whole
 from ..module_utils._ground.state import diff
 
+_LINE = {"path": "path", "begins": "str", "line": "str"}
+
 
 class Keeper:
     """Does to one file after the other what is asked, and notes what it was."""
@@ -87,6 +124,7 @@ class Keeper:
         self._module = module
         self.changed: list[str] = []
         self.diff: list[dict[str, str]] = []
+        self.removed: dict[str, str] = {}
 
     def write(self, path: str, content: str, mode: str) -> None:
         """Bring one file to its content, owner and mode; raises OSError."""
@@ -101,6 +139,35 @@ class Keeper:
         if differs:
             self.changed.append(path)
             self.diff.append(diff(path, before or "", content))
+
+    def remove(self, path: str, ours: str) -> None:
+        """Take away a file that holds this text; raises OSError."""
+        before = _text(path)
+        if before is None or ours not in before:
+            return
+        if not self._module.check_mode:
+            whole.remove(path)
+        self.removed[path] = before
+        self.changed.append(path)
+        self.diff.append(diff(path, before, ""))
+
+    def put_back(self) -> None:
+        """Give back what was taken away: images still have it, and the next run has to see that."""
+        for path, before in self.removed.items():
+            self._replace(path, before)
+
+    def line(self, path: str, begins: str, line: str) -> None:
+        """Have one line in a file that is there; raises OSError."""
+        before = _text(path)
+        if before is None:
+            return
+        lines = before.splitlines()
+        mine = [number for number, entry in enumerate(lines) if entry.startswith(begins)]
+        if mine:
+            lines[mine[-1]] = line
+        else:
+            lines.append(line)
+        self.write(path, "".join(f"{entry}\n" for entry in lines), "0644")
 
     def _replace(self, path: str, content: str) -> None:
         whole.make_folder(os.path.dirname(path))
@@ -132,6 +199,30 @@ def _written(path: str) -> float | None:
         return None
 
 
+def _stale(images: list[dict[str, Any]], files: list[dict[str, Any]], removed: bool) -> list[dict[str, Any]]:
+    """Those that are there and older than a file, or than one that is still to be written; with a
+    file taken away all that are there."""
+    times = [None] if removed else [_written(file["path"]) for file in files]
+    return [
+        image
+        for image in images
+        if (made := _written(image["path"])) is not None and any(time is None or made < time for time in times)
+    ]
+
+
+def _make(module: AnsibleModule, images: list[dict[str, Any]], keeper: Keeper) -> list[str]:
+    """Make images again, the names of those; ends the module where a program fails."""
+    for image in images if not module.check_mode else ():
+        status, out, err = module.run_command(image["command"])
+        if status != 0:
+            keeper.put_back()
+            module.fail_json(
+                msg=f"{' '.join(image['command'])} ended with status {status}: {(err or out).strip()[-300:]}. "
+                f"{image['path']} stays as it was. Next: mend that (often /boot is full) and run this again"
+            )
+    return [image["path"] for image in images]
+
+
 def main() -> None:
     file: dict[str, Any] = {
         "path": {"type": "path", "required": True},
@@ -140,7 +231,31 @@ def main() -> None:
     }
     module = AnsibleModule(
         argument_spec={
-            "files": {"type": "list", "elements": "dict", "options": file, "required": True},
+            "files": {"type": "list", "elements": "dict", "options": file, "default": []},
+            "absent": {
+                "type": "list",
+                "elements": "dict",
+                "default": [],
+                "options": {
+                    "path": {"type": "path", "required": True},
+                    "ours": {"type": "str", "required": True},
+                },
+            },
+            "lines": {
+                "type": "list",
+                "elements": "dict",
+                "default": [],
+                "options": {name: {"type": kind, "required": True} for name, kind in _LINE.items()},
+            },
+            "images": {
+                "type": "list",
+                "elements": "dict",
+                "default": [],
+                "options": {
+                    "path": {"type": "path", "required": True},
+                    "command": {"type": "list", "elements": "str", "required": True},
+                },
+            },
             "look": {"type": "list", "elements": "path", "default": []},
             "owner": {"type": "str", "default": "root"},
             "group": {"type": "str", "default": "root"},
@@ -153,6 +268,12 @@ def main() -> None:
         for entry in files:
             path = entry["path"]
             keeper.write(path, entry["content"], entry["mode"])
+        for entry in module.params["lines"]:
+            path = entry["path"]
+            keeper.line(path, entry["begins"], entry["line"])
+        for entry in module.params["absent"]:
+            path = entry["path"]
+            keeper.remove(path, entry["ours"])
     except OSError as exc:
         done = ", ".join(keeper.changed) or "nothing"
         module.fail_json(
@@ -160,9 +281,12 @@ def main() -> None:
             f"{done}. Next: mend that and run this again"
         )
     reported = [*(file["path"] for file in files), *module.params["look"]]
+    stale = _stale(module.params["images"], files, bool(keeper.removed))
+    images = _make(module, stale, keeper)
     module.exit_json(
-        changed=bool(keeper.changed),
+        changed=bool(keeper.changed or images),
         files=keeper.changed,
+        images=images,
         written={path: _written(path) for path in reported},
         diff=keeper.diff,
     )

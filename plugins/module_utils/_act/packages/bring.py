@@ -7,7 +7,7 @@ from . import choose, dkms, failures, files, keyring, refuse
 from .dkms import Builder
 from .files import File
 from .manager import Manager
-from .model import Installed, Outcome, PackageError, Part, Request, Transaction, Wanted
+from .model import Change, Installed, Outcome, PackageError, Part, Request, Transaction, Wanted
 from .survey import Order, Survey
 
 
@@ -120,12 +120,22 @@ class Planner:
 class Bringer:
     """One visit to one host. `bring` raises PackageError; `outcome` then holds what was done."""
 
-    def __init__(self, manager: Manager, order: Order, fetch: keyring.Fetch, builder: Builder, *, check: bool) -> None:
+    def __init__(
+        self,
+        manager: Manager,
+        order: Order,
+        fetch: keyring.Fetch,
+        builder: Builder,
+        *,
+        check: bool,
+        simulate: bool = True,
+    ) -> None:
         self._manager = manager
         self._order = order
         self._fetch = fetch
         self._builder = builder
         self._check = check
+        self._simulate = simulate or not check
         self.outcome = Outcome(holds_in=manager.holds_in)
 
     def bring(self) -> Outcome:
@@ -137,7 +147,10 @@ class Bringer:
             unsure = None in keys.values()
             pending = self._survey.pending(keys)
             if unsure or pending or self._survey.unsettled():
-                self._change(keys)
+                if self._simulate:
+                    self._change(keys)
+                else:
+                    self._tell(pending)
             if not self._check:
                 self.outcome.warnings += self._manager.acquaint(self._order.repositories, anew=unsure or bool(pending))
             # Before modules are looked at: a failed build must not leave the packages free to move.
@@ -184,6 +197,20 @@ class Bringer:
             manager.fetch(request)
         self._note(found, pending)
         self._do(request, found, pending)
+
+    def _tell(self, pending: list[File]) -> None:
+        """What is not as asked, with no repository asked what would come of it."""
+        survey = self._survey
+        self.outcome.files = survey.shown(pending)
+        for part in self._order.parts:
+            for package in part.packages:
+                have = survey.packages.get(package.name)
+                if not choose.is_as_wanted(package, have):
+                    before = have.version if have is not None else ""
+                    after = package.version or "installed"
+                    self.outcome.changes.append(Change(package.name, before, after))
+        if not self.outcome.changed:
+            self.outcome.repaired.append("what the parts need is to be looked for")
 
     def _note(self, found: Transaction, pending: list[File]) -> None:
         self.outcome.files = self._survey.shown(pending)

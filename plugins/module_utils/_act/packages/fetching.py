@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import os
 
-from ansible.module_utils.urls import open_url
-
 from . import openpgp
 from .model import APT, DNF, PackageError
 
@@ -16,6 +14,12 @@ def fetch(address: str) -> bytes:
     if address.startswith("file://"):
         with open(address[len("file://") :], "rb") as stream:
             return stream.read(openpgp.LIMIT + 1)
+    try:
+        from ansible.module_utils.urls import open_url
+    except ImportError as exc:
+        raise PackageError(
+            "failed", f"{address} was not fetched: only a change fetches keys", "run this again"
+        ) from exc
     answer = open_url(address, timeout=20, http_agent="ibready")
     data: bytes = answer.read(openpgp.LIMIT + 1)
     return data

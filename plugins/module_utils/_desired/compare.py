@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hold a host against what is wanted of it: what differs, and of what nobody can tell.
+
+Modules of ours say it themselves, in check mode and all in this one process, so that comparing and
+doing never disagree.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Iterable, Mapping
+
+from . import asked
+from .plain import KINDS, Unknown
+
+# What a task of a role may call and be compared by.
+MODULES = (
+    *("beegfs_conf", "boot_tuning", "container_cdi", "container_engines", "firewall_rules"),
+    *("ipoib_interfaces", "kernel_args", "limits_look", "module_blacklist", "modules_look"),
+    *("mpi_conf", "nccl_conf", "nvidia_modules", "packages_whole", "port_type", "rdma_users"),
+    *("reboot_state", "roce_settings", "secure_boot", "slurm_health_conf", "soft_roce"),
+    *("stack_packages", "stack_snapshot", "sysctl_dropin", "units", "written_files"),
+)
+DIFFERS, UNKNOWN = "differs", "unknown"
+_OURS = "ibready.cluster."
+# One file of a diff, for people.
+_SHOWN = 4096
+
+
+def compare(items: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Of every item that is not as it is wanted: role, task, state, why, and a diff."""
+    found = []
+    for item in items:
+        told = one(item)
+        if told is not None:
+            found.append({"role": item["role"], "task": item["task"], **told})
+    return found
+
+
+def one(item: Mapping[str, Any]) -> dict[str, Any] | None:
+    """None where there is nothing to do."""
+    try:
+        answer = _answer(str(item["kind"]), item["want"])
+    except Unknown as exc:
+        return {"state": UNKNOWN, "why": str(exc), "diff": []}
+    except Exception as exc:
+        return {"state": UNKNOWN, "why": f"{type(exc).__name__}: {exc}", "diff": []}
+    if answer.get("failed"):
+        return {"state": UNKNOWN, "why": str(answer.get("msg")), "diff": []}
+    unlike = [name for name, value in item.get("rest", {}).items() if not _same(value, answer.get(name))]
+    if not answer.get("changed") and not unlike:
+        return None
+    why = "; ".join(f"{name} is {_short(answer.get(name))}" for name in unlike)
+    return {"state": DIFFERS, "why": why, "diff": _cut(answer.get("diff"))}
+
+
+def _answer(kind: str, want: Mapping[str, Any]) -> dict[str, Any]:
+    if kind in KINDS:
+        return KINDS[kind](want)
+    name = kind[len(_OURS) :]
+    if name not in MODULES:
+        raise Unknown(f"{kind} cannot be compared")
+    root = __name__.rpartition(".module_utils.")[0]
+    return asked.ask(f"{root}.modules.{name}", want)
+
+
+def _same(wanted: Any, found: Any) -> bool:
+    """Of a mapping only what is named counts, of a list not the order."""
+    if isinstance(wanted, Mapping) and isinstance(found, Mapping):
+        return all(_same(value, found.get(name)) for name, value in wanted.items())
+    if isinstance(wanted, list) and isinstance(found, list):
+        # Names and lines, whose order is the program's own.
+        return sorted(map(str, wanted)) == sorted(map(str, found))
+    return bool(wanted == found)
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 200 else f"{text[:200]}..."
+
+
+def _cut(diffs: Any) -> list[dict[str, str]]:
+    every = diffs if isinstance(diffs, list) else [diffs] if diffs else []
+    return [
+        {key: str(value)[:_SHOWN] for key, value in each.items()}
+        for each in every
+        if isinstance(each, Mapping) and each.get("before") != each.get("after")
+    ]
