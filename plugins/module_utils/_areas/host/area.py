@@ -9,13 +9,24 @@ from ..._ground.check import Check
 from ..area import Area
 from ..machine.facts import Machine
 from . import (
+    check_bmc,
+    check_boot,
+    check_cpus,
+    check_disks,
     check_kernel,
     check_log,
+    check_memory,
     check_modules,
+    check_name,
     check_services,
     check_updates,
+    observe_bmc,
+    observe_boot,
+    observe_disks,
     observe_kernel,
     observe_modules,
+    observe_name,
+    observe_resources,
     observe_services,
     observe_updates,
 )
@@ -26,20 +37,31 @@ def judge(facts: HostFacts, machine: Machine, expect: Expectations) -> list[Chec
     """Every host.* check of one host."""
     return [
         *check_kernel.judge(facts, machine),
+        *check_memory.judge(facts, machine),
+        *check_cpus.judge(facts, machine),
+        *check_disks.judge(facts, machine),
         *check_modules.judge(facts, machine),
         *check_log.judge(facts, machine, expect),
         *check_services.judge(facts, machine),
         *check_updates.judge(facts, machine),
+        *check_name.judge(facts, machine),
+        *check_bmc.judge(facts, machine),
+        *check_boot.judge(facts, machine),
     ]
 
 
 def observe(evidence: Evidence, machine: Machine) -> HostFacts:
-    """Kernel, modules, services and updates, each from its own sources."""
+    """Each room from its own sources."""
     return HostFacts(
         kernel=observe_kernel.observe(evidence, machine),
         modules=observe_modules.observe(evidence),
         services=observe_services.observe(evidence),
         updates=observe_updates.observe(evidence),
+        resources=observe_resources.observe(evidence),
+        disks=observe_disks.observe(evidence),
+        bmc=observe_bmc.observe(evidence),
+        name=observe_name.observe(evidence),
+        boot=observe_boot.observe(evidence),
     )
 
 

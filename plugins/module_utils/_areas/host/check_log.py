@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from typing import Sequence
 
+from ..._data.kernel_faults import PASSING, PASSING_S
 from ..._data.kernel_log import FAILURE
 from ..._expect.expectations import CAPABILITY, Expectations
-from ..._ground.check import Check, failed, passed, unknown
+from ..._ground.check import PASS, Check, failed, passed, unknown
+from ..._ground.text import few
 from ..._parse.dmesg import Dmesg, Message
 from ..machine.facts import Machine
 from . import check_scope
@@ -15,6 +17,7 @@ from .check_scope import HOST, Scope
 from .facts import HostFacts
 
 _NONE = "no such message"
+_SHOWN = 3
 
 
 def judge(facts: HostFacts, machine: Machine, expect: Expectations) -> list[Check]:
@@ -31,16 +34,22 @@ def judge(facts: HostFacts, machine: Machine, expect: Expectations) -> list[Chec
             *_untold("host.dmesg.mlx5_warnings", hca.then(quiet), log.why),
             *_untold("host.dmesg.peermem", both.then(quiet), log.why),
             *_untold("host.dmesg.kernel", real.then(quiet), log.why),
+            *_untold("host.dmesg.kernel_warnings", real.then(quiet), log.why),
         ]
     found: Dmesg = log.value
     mine = [message for message in found.hca if not expect.ignores(message.device)]
     broken = [message for message in mine if message.kind == FAILURE and not message.recovered]
     signs = [message for message in mine if message not in broken]
+    uptime = facts.resources.uptime_s.value
+    lasting = [message for message in found.kernel if message.kind == FAILURE]
+    past = [message for message in found.kernel if _is_past(message, uptime)]
+    early = [message for message in found.kernel if message not in (*lasting, *past)]
     return [
         *hca.judge("host.dmesg.mlx5", lambda: _messages("host.dmesg.mlx5", broken, found)),
         *hca.judge("host.dmesg.mlx5_warnings", lambda: _messages("host.dmesg.mlx5_warnings", signs, found)),
         *both.judge("host.dmesg.peermem", lambda: [_peermem(found)]),
-        *real.judge("host.dmesg.kernel", lambda: _messages("host.dmesg.kernel", found.kernel, found)),
+        *real.judge("host.dmesg.kernel", lambda: _messages("host.dmesg.kernel", lasting, found)),
+        *real.judge("host.dmesg.kernel_warnings", lambda: _messages("host.dmesg.kernel_warnings", early, found, past)),
     ]
 
 
@@ -48,10 +57,22 @@ def _untold(check: str, scope: Scope, why: str) -> list[Check]:
     return scope.judge(check, lambda: [unknown(check, HOST, why)])
 
 
-def _messages(check: str, found: Sequence[Message], log: Dmesg) -> list[Check]:
-    """One check a device, with all that was said of it."""
+def _is_past(message: Message, uptime_s: float | None) -> bool:
+    """What harms only while it happens, and was said last so long ago; where either time is not
+    known, it counts as if it were now."""
+    if message.kind != PASSING or message.seconds is None or uptime_s is None:
+        return False
+    return uptime_s - message.seconds > PASSING_S
+
+
+def _messages(check: str, found: Sequence[Message], log: Dmesg, past: Sequence[Message] = ()) -> list[Check]:
+    """One check a device, with all that was said of it; ``past`` is shown and counts no more."""
     if not found:
-        return [_silence(check, log)]
+        silence = _silence(check, log)
+        if silence.result != PASS or not past:
+            return [silence]
+        shown = f"{silence.observed}; more than a day ago: {few([message.text for message in past], _SHOWN)}"
+        return [passed(check, HOST, shown, _NONE, CAPABILITY)]
     checks = []
     for device in dict.fromkeys(message.device for message in found):
         mine = [message for message in found if message.device == device]

@@ -15,6 +15,7 @@ from ..machine.facts import Machine
 from . import check_scope
 from .check_scope import HOST, Scope
 from .facts import MANAGER, HostFacts, LoginLimit, ServiceFacts, Unit, UnitLimit
+from .unit_limits import ENOUGH
 
 _MACHINES = "simulated node: the machine that runs it gives nobody more than"
 _LOGIN = "host.limit.memlock_login"
@@ -22,6 +23,8 @@ _SYSTEMD = "systemd's default"
 _WELL = "running or not enabled"
 _RESTART = "auto-restart"
 _NOT_FOUND = "not-found"
+# As a unit's file says it; with Default before it, as systemd's own does.
+_ENOUGH = {"MEMLOCK": "LimitMEMLOCK=infinity", "NOFILE": "LimitNOFILE=1024:1048576"}
 
 
 def judge(facts: HostFacts, machine: Machine) -> list[Check]:
@@ -84,12 +87,21 @@ def _login(services: ServiceFacts, machine: Machine) -> Check:
         if ceiling is not None and limit.memlock == ceiling:
             return skipped(_LOGIN, subject, f"{_MACHINES} {_bytes(ceiling)}")
         cause = f"{limit.path} says `{limit.line}`" if limit.path else ""
-        return failed(_LOGIN, subject, _bytes(limit.memlock), expected, CAPABILITY, cause=cause)
+        remedy = _rewritten(limit.low)
+        return failed(_LOGIN, subject, _bytes(limit.memlock), expected, CAPABILITY, cause=cause, remedy=remedy)
 
     def missing() -> Check:
         return skipped(_LOGIN, subject, services.login.why)
 
     return look(_LOGIN, subject, services.login, judge, missing=missing)
+
+
+def _rewritten(low: tuple[tuple[str, str], ...]) -> str:
+    """Each line as it has to be: whatever other file grants, of pam_limits' lines the last counts."""
+    steps = [
+        f"write `{' '.join([*line.split()[:3], 'unlimited'])}` in place of `{line}` in {path}" for path, line in low
+    ]
+    return f"{', '.join(steps)}; then log in anew: `ulimit -l` shows what a login has" if steps else ""
 
 
 def _nofile(services: ServiceFacts) -> list[Check]:
@@ -139,20 +151,38 @@ def _cause(name: str, key: str, services: ServiceFacts, wrong: Callable[[Limits]
     if asked.line:
         # The kernel shows what the process has; its file says why it will not get more either.
         remedy = (
-            f"take {asked.line} out of {asked.path}, or give it what is expected; `systemctl"
-            f" daemon-reload`, then restart {name} when no job runs"
+            f"write {_ENOUGH[key]} in place of {asked.line} in {asked.path}; `systemctl daemon-reload`, then restart"
+            f" {name} when no job runs"
         )
         return f"{asked.path} sets {asked.line} for {name}", remedy
     default = services.asked.get(MANAGER, {}).get(key, UnitLimit())
     low = services.defaults.value is None or bool(wrong(services.defaults.value))
     by = f", which {default.path} sets ({default.line})" if low and default.line else ""
+    remedy = ""
+    if default.line:
+        # A file of ours would be read before it, or was.
+        again = "" if name == _SYSTEMD else f", then restart {name} when no job runs"
+        step = f"write Default{_ENOUGH[key]} in place of {default.line} in {default.path}"
+        remedy = f"{step}; `systemctl daemon-reexec`{again}"
     if name == _SYSTEMD:
-        return (f"{default.path} sets {default.line}" if default.line else ""), ""
+        return (f"{default.path} sets {default.line}" if default.line else ""), remedy
+    if asked.value is not None and asked.value < ENOUGH[key][1] and asked.value != _default(services, key):
+        remedy = (
+            f"`systemctl cat {name}` shows the file: write {_ENOUGH[key]} in place of its Limit{key}; `systemctl"
+            f" daemon-reload`, then restart {name} when no job runs"
+        )
+        observed = _bytes(asked.value) if key == "MEMLOCK" else str(asked.value)
+        return f"the unit of {name} asks for {observed}, in no file that could be read", remedy
     if low:
-        return f"{name} has systemd's default{by}, and so has every job that it starts", ""
+        return f"{name} has systemd's default{by}, and so has every job that it starts", remedy
     if asked.value is None:
         return f"{name} was started before systemd's default was raised, or its unit lowers it", ""
     return f"{name} was started before its limit was raised: its unit now asks for enough", ""
+
+
+def _default(services: ServiceFacts, key: str) -> int | None:
+    known = services.defaults.value
+    return None if known is None else known.memlock_soft if key == "MEMLOCK" else known.nofile_hard
 
 
 def _bytes(limit: int) -> str:

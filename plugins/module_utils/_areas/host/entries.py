@@ -149,12 +149,23 @@ ENTRIES = declare(
         "again after the RDMA stack; `modprobe nvidia-peermem` shows what is missing",
         ("dmesg",),
     ),
-    warning(
+    error(
         "host.dmesg.kernel",
         "The kernel's log has no crash, hang or machine error",
-        "After a crash in the kernel the host goes on with something missing.",
-        ("a driver or the machine's memory",),
-        "read dmesg around it, reboot in a maintenance window, look at the BMC's event log",
+        "After a crash or a hang the host goes on with something missing until it is booted again. So it "
+        "does without a file system, a disk or a PCI Express link that broke, and after a memory error "
+        "that could not be corrected.",
+        ("a driver, a disk or the machine's memory",),
+        "read dmesg around it, drain the host and reboot it, look at the BMC's event log",
+        ("dmesg",),
+    ),
+    warning(
+        "host.dmesg.kernel_warnings",
+        "The kernel's log has no early sign of a failing machine",
+        "Disks that do not read, accesses that the IOMMU refused, and, of the last day, processes that "
+        "hang in the kernel and those that it killed for want of memory. Older ones are shown.",
+        ("a disk, a file server, or more processes than memory",),
+        "read dmesg around it",
         ("dmesg",),
     ),
     error(
@@ -220,6 +231,34 @@ ENTRIES = declare(
         ("no time service runs, or it reaches no server",),
         "install chrony, name the site's time servers; `chronyc tracking`, `timedatectl`",
         ("timedatectl_show",),
+    ),
+    warning(
+        "host.boot.sysctl",
+        "The next boot keeps the kernel settings",
+        "systemd reads the files of sysctl.d in the order of their names, and of lines that set the "
+        "same the last counts: a later file undoes what role host_tuning wrote, and what somebody "
+        "set by hand is lost.",
+        ("a package or the site put a later file there",),
+        "put the setting into the file that is read last, then `sysctl --system`",
+        ("/etc/sysctl.d",),
+    ),
+    warning(
+        "host.boot.modules",
+        "The next boot loads the modules that are loaded now",
+        "ib_umad, rdma_ucm, ib_ipoib and nvidia_peermem come with no device: a file has to name them "
+        "(modules-load.d, /etc/rdma/modules, openib.conf), or they are gone after a reboot.",
+        ("somebody loaded it by hand, or took the line out of the file",),
+        "name the module in a file of /etc/modules-load.d (role ibready.cluster.rdma)",
+        ("lsmod", "/etc/modules-load.d|/etc/rdma/modules"),
+    ),
+    warning(
+        "host.boot.services",
+        "The next boot starts the services that run now",
+        "A service that somebody started by hand, or that is masked, is gone after a reboot: no RDMA "
+        "stack, or GPUs that take seconds to answer.",
+        ("it was started and never enabled",),
+        "`systemctl enable UNIT`",
+        ("systemctl_show",),
     ),
     warning(
         "host.updates.held",

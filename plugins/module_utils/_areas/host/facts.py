@@ -10,6 +10,7 @@ from ..._data.rdma_modules import ASKED_FOR
 from ..._ground.reading import Reading
 from ..._parse.dmesg import Dmesg
 from ..._parse.proc_limits import Limits
+from .facts_machine import BmcFacts, DiskFacts, NameFacts, ResourceFacts
 
 
 @dataclass(frozen=True)
@@ -83,11 +84,13 @@ class UnitLimit:
 @dataclass(frozen=True)
 class LoginLimit:
     """What a login by ssh may lock, in bytes; the file and the line of pam_limits that say so, ""
-    where it is sshd's own limit."""
+    where it is sshd's own limit. ``low``: every file and line that has to change before a login may
+    lock all."""
 
     memlock: int
     path: str = ""
     line: str = ""
+    low: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -120,13 +123,46 @@ class UpdateFacts:
 
 
 @dataclass(frozen=True)
+class SysctlLine:
+    """A line of sysctl.d: ``key`` as a path below /proc/sys, and the line itself."""
+
+    key: str
+    value: str
+    path: str
+    line: str
+
+
+@dataclass(frozen=True)
+class BootFacts:
+    """What the next boot sets and starts by itself.
+
+    ``sysctls``: in the order in which systemd reads them; the last of a key counts. ``running``: of
+    the keys that are judged whoever made them. ``modules``: by name, a file that has it loaded.
+    ``users``: by loaded module, those that need it. ``live``: what /sys/module says was loaded, of
+    those that no device brings along. ``services``: units that a node needs again.
+    """
+
+    sysctls: Reading[tuple[SysctlLine, ...]] = field(default_factory=Reading)
+    running: dict[str, Reading[str]] = field(default_factory=dict)
+    modules: Reading[dict[str, str]] = field(default_factory=Reading)
+    users: Reading[dict[str, tuple[str, ...]]] = field(default_factory=Reading)
+    live: dict[str, bool] = field(default_factory=dict)
+    services: Reading[tuple[Unit, ...]] = field(default_factory=Reading)
+
+
+@dataclass(frozen=True)
 class HostFacts:
-    """The four rooms of the host area."""
+    """The rooms of the host area."""
 
     kernel: KernelFacts = field(default_factory=KernelFacts)
     modules: ModuleFacts = field(default_factory=ModuleFacts)
     services: ServiceFacts = field(default_factory=ServiceFacts)
     updates: UpdateFacts = field(default_factory=UpdateFacts)
+    resources: ResourceFacts = field(default_factory=ResourceFacts)
+    disks: DiskFacts = field(default_factory=DiskFacts)
+    bmc: BmcFacts = field(default_factory=BmcFacts)
+    name: NameFacts = field(default_factory=NameFacts)
+    boot: BootFacts = field(default_factory=BootFacts)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it; of all modules only those that a check asks for."""

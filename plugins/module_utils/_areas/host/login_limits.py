@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from ..._evidence import ask
 from ..._evidence.sources import Evidence
@@ -39,8 +40,9 @@ def observe(evidence: Evidence, pid: int) -> Reading[LoginLimit]:
         if given.value is None:
             return Reading(None, given.why)
         soft, hard = given.value.get("soft", soft), given.value.get("hard", hard)
+    low = {(limit.path, limit.line): None for limit in (soft, hard) if limit.path and limit.memlock < UNLIMITED}
     # pam_limits takes the soft limit down to the hard one, whoever set that.
-    return Reading(hard if hard.memlock < soft.memlock else soft)
+    return Reading(replace(hard if hard.memlock < soft.memlock else soft, low=tuple(low)))
 
 
 def _asks_pam(evidence: Evidence) -> Reading[bool]:

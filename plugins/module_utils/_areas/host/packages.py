@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Tuple
 
 from ..._evidence import ask
@@ -19,13 +20,15 @@ _LAST = "zlib1g"
 _COMPLAINT = "error:"
 
 Packages = Tuple[Package, ...]
+# Several areas ask for it; reading the list is half of what a look costs.
+_parsed = functools.lru_cache(maxsize=1)(dpkg_status.parse)
 
 
 def dpkg(evidence: Evidence) -> Reading[Packages]:
     """What dpkg's database holds; missing where there is none."""
     try:
         # Its last byte tells whether the file was cut, so nothing may be stripped.
-        found = dpkg_status.parse(evidence.read(DPKG))
+        found = _parsed(evidence.read(DPKG))
     except Missing as exc:
         return Reading(None, str(exc), True)
     except (Unavailable, ValueError) as exc:

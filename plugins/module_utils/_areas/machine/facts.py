@@ -85,6 +85,7 @@ class MachineReported(TypedDict, total=False):
     hcas: list[str]
     switch_managers: list[str]
     profile: str | None
+    network: Reading[str]
     simulated: str
     simulates_hardware: bool
 
@@ -105,7 +106,7 @@ class Machine:
     ``switch_managers``: addresses of the HCA functions that are no HCAs but lead to the NVLink
     switches of an HGX board; unknown where one of them cannot be told. ``marked_managers``: those
     that surely are, even then; ``unclear_managers``: those that may be, and so are no rails to
-    judge.
+    judge. ``network``: ETHERNET where the ports on the rails' places are RoCE, "" where nothing says so.
     """
 
     pci: Reading[tuple[PciFunction, ...]] = field(default_factory=Reading)
@@ -124,6 +125,7 @@ class Machine:
     simulates_hardware: bool = False
     memlock_ceiling: int | None = None
     board: Board | None = None
+    network: Reading[str] = field(default_factory=lambda: Reading(""))
 
     @property
     def surely_simulated(self) -> str:
@@ -184,6 +186,7 @@ class Machine:
             "hcas": [hca.address for hca in self.hcas],
             "switch_managers": list(self.switch_managers.value or ()),
             "profile": self.board.name if self.board else None,
+            "network": as_json(self.network),
             "simulated": self.simulated,
             "simulates_hardware": self.simulates_hardware,
         }

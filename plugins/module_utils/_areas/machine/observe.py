@@ -6,7 +6,7 @@ from __future__ import annotations
 import posixpath
 import re
 from dataclasses import replace
-from typing import Any
+from typing import Any, Sequence
 
 from ..._data.boards import Board
 from ..._data.drivers import USABLE
@@ -17,7 +17,7 @@ from ..._expect import profiles
 from ..._ground import strict
 from ..._ground.reading import Reading
 from ..._parse import nvsmi_xml, vpd
-from . import kind as host_kind
+from . import kind as host_kind, network
 from .facts import MARK_UNREADABLE, WATCHED_CLASSES, Machine, PciFunction
 
 PCI = "/sys/bus/pci/devices"
@@ -28,8 +28,11 @@ _BUS = re.compile(r"pci[0-9a-f]{4,8}:[0-9a-f]{2}")
 _HEX = re.compile(r"0x([0-9a-fA-F]{4,6})")
 
 
-def observe(evidence: Evidence, profile: str = "") -> Machine:
-    """The machine; ``profile`` (from the inventory) takes the place of what is recognised."""
+def observe(evidence: Evidence, profile: str = "", ignore: Sequence[str] = ()) -> Machine:
+    """The machine; ``profile`` (from the inventory) takes the place of what is recognised.
+
+    ``ignore``: RDMA devices and ports that the inventory leaves out.
+    """
     pci = pci_functions(evidence)
     product = ask.text(evidence, "/sys/class/dmi/id/product_name")
     vendor = ask.text(evidence, "/sys/class/dmi/id/sys_vendor")
@@ -60,6 +63,7 @@ def observe(evidence: Evidence, profile: str = "") -> Machine:
         simulates_hardware=_simulates_hardware(evidence),
         memlock_ceiling=_memlock_ceiling(evidence),
         board=board,
+        network=network.observe(evidence, pci.value or (), board, managers.value or marked, ignore),
     )
 
 

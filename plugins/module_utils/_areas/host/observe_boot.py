@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gather what the next boot sets by itself: kernel settings, modules, services."""
+
+from __future__ import annotations
+
+import re
+from typing import Iterator
+
+from ..._data import boot_sources
+from ..._evidence import ask
+from ..._evidence.sources import Evidence
+from ..._ground.reading import Reading
+from ..._parse import lsmod
+from .facts import BootFacts, SysctlLine
+from .observe_services import units
+
+_MODULE = re.compile(r"^[ \t]*([A-Za-z0-9_-]{1,64})[ \t]*$", re.MULTILINE)
+_SWITCH = re.compile(r"^[ \t]*([A-Z0-9_]{1,40})_LOAD=[\"']?(?:yes|YES|y|Y|1)\b", re.MULTILINE)
+_MASKED = "/dev/null"
+
+
+def observe(evidence: Evidence) -> BootFacts:
+    """Files in the order in which systemd reads them; a service that runs and its state."""
+    return BootFacts(
+        sysctls=_sysctls(evidence),
+        running={key: _running(evidence, key) for key in boot_sources.SYSCTLS},
+        modules=_modules(evidence),
+        users=ask.command(evidence, "lsmod", _users),
+        # Only what was loaded has it, and nothing that is built in.
+        live={name: ask.text(evidence, f"/sys/module/{name}/initstate").known for name in boot_sources.BY_NAME},
+        services=units(evidence, boot_sources.UNITS),
+    )
+
+
+def _running(evidence: Evidence, key: str) -> Reading[str]:
+    return ask.text(evidence, f"/proc/sys/{key}")
+
+
+def _files(evidence: Evidence, folders: tuple[str, ...]) -> Reading[list[str]]:
+    """The files of systemd's drop-in folders: in the order of their names, and of two of one name
+    the one in the first folder. One that is a link to /dev/null takes the others out."""
+    found: dict[str, str] = {}
+    for folder in folders:
+        names = ask.names(evidence, folder)
+        if names.value is None and not names.missing:
+            return Reading(None, names.why)
+        for name in names.value or ():
+            if name.endswith(".conf"):
+                found.setdefault(name, f"{folder}/{name}")
+    paths = [found[name] for name in sorted(found)]
+    return Reading([path for path in paths if ask.link(evidence, path).value != _MASKED])
+
+
+def _sysctls(evidence: Evidence) -> Reading[tuple[SysctlLine, ...]]:
+    """Every line of a watched key or of one that our own file sets, in the order of reading."""
+    paths = _files(evidence, boot_sources.SYSCTL_FOLDERS)
+    if paths.value is None:
+        return Reading(None, paths.why)
+    lines: list[SysctlLine] = []
+    # systemd reads it by the link 99-sysctl.conf; `sysctl --system` reads it last in any case.
+    linked = any(path.endswith("/99-sysctl.conf") for path in paths.value)
+    for path in (*paths.value, *(() if linked else (boot_sources.SYSCTL_CONF,))):
+        text = ask.text(evidence, path)
+        if text.value is None and not text.missing:
+            return Reading(None, text.why)
+        lines += _settings(path, text.value or "")
+    ours = {line.key for line in lines if line.path == boot_sources.OURS}
+    return Reading(tuple(line for line in lines if line.key in ours or line.key in boot_sources.SYSCTLS))
+
+
+def _settings(path: str, text: str) -> Iterator[SysctlLine]:
+    for raw in text.split("\n"):
+        line = raw.strip()
+        name, equals, value = line.partition("=")
+        name = name.strip().lstrip("-").strip()
+        # A pattern never overrides a key that is named in full. Source: sysctl.d(5).
+        if not equals or line[:1] in ("#", ";") or "*" in name:
+            continue
+        yield SysctlLine(_path(name), " ".join(value.split()), path, " ".join(line.split()))
+
+
+def _path(key: str) -> str:
+    """Below /proc/sys: where the first separator is a dot, dots and slashes change places."""
+    first = min((key.find(sep) for sep in "./" if sep in key), default=-1)
+    return key if first < 0 or key[first] == "/" else key.translate(str.maketrans("./", "/."))
+
+
+def _modules(evidence: Evidence) -> Reading[dict[str, str]]:
+    """By module, a file that has it loaded at boot."""
+    paths = _files(evidence, boot_sources.MODULE_FOLDERS)
+    rdma = ask.names(evidence, boot_sources.RDMA_MODULES)
+    for reading in (paths, rdma):
+        if reading.value is None and not reading.missing:
+            return Reading(None, reading.why)
+    others = [f"{boot_sources.RDMA_MODULES}/{name}" for name in rdma.value or () if name.endswith(".conf")]
+    found: dict[str, str] = {}
+    for path in (*(paths.value or ()), boot_sources.ETC_MODULES, *others):
+        text = ask.text(evidence, path)
+        if text.value is None and not text.missing:
+            return Reading(None, text.why)
+        for name in _MODULE.findall(text.value or ""):
+            found.setdefault(name.replace("-", "_"), path)
+    openib = ask.text(evidence, boot_sources.OPENIB)
+    if openib.value is None and not openib.missing:
+        return Reading(None, openib.why)
+    for switch in _SWITCH.findall(openib.value or ""):
+        for name in boot_sources.OPENIB_SWITCHES.get(switch, ()):
+            found.setdefault(name, boot_sources.OPENIB)
+    return Reading(found)
+
+
+def _users(text: str) -> dict[str, tuple[str, ...]]:
+    """By loaded module, those that bring it along."""
+    return {module.name: module.by for module in lsmod.parse(text).modules}
