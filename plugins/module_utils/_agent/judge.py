@@ -13,7 +13,7 @@ from typing import Any
 from .._ground import check as _model, strict
 from .._ground.command import Unavailable, decode
 from .._ground.paths import read_regular
-from . import bounded, look
+from . import bounded, look, memory
 from .look import Look
 from .settings import Settings
 
@@ -62,6 +62,10 @@ def _made(settings: Settings, limit: float) -> Look:
         look.save(settings, made)
     except OSError as exc:
         print(f"ibready: {look.path(settings)} was not written: {exc}", file=sys.stderr)
+    try:
+        memory.remember(settings, reported.get("ports", {}), made.looked_at)
+    except OSError as exc:
+        print(f"ibready: {memory.path(settings)} was not written: {exc}", file=sys.stderr)
     return made
 
 
@@ -87,6 +91,7 @@ def _judged(settings: Settings) -> dict[str, Any]:
     return {
         "checks": [check.to_dict() for check in checks],
         "simulated": judged.facts["machine"]["simulated"],
+        "ports": memory.counters(judged.facts),
     }
 
 

@@ -7,12 +7,12 @@ that packs: the module node_program packs anew on the node, with the Python that
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import importlib.util
 import io
 import marshal
 import os
+import re
 import struct
 import zipfile
 from typing import Dict
@@ -31,19 +31,24 @@ sys.exit(main())
 """
 
 Files = Dict[str, bytes]
+# A tenth of the time that Python's own parser takes; what is in comments as well costs a look for a file.
+_FROM = re.compile(r"^ *from (\.+)([\w.]*) import (?:\(([^)]*)\)|(.*))", re.MULTILINE)
 
 
 class PackError(ValueError):
     """An archive that cannot be taken for the program; the message says why."""
 
 
-def sources(module_utils: str) -> Files:
-    """What is packed of this directory, by its name in the archive: the program and all that it imports."""
+def closure(root: str, left: list[str], base: str) -> Files:
+    """These files of ``root`` and all that they import of it, by their names in an archive below ``base``.
+
+    Every folder has an ``__init__.py`` there: zip files know no namespace packages before Python 3.13.
+    """
     found: Files = {}
-    left = [PROGRAM, *(f"{BY_NAME}/{name}" for name in sorted(os.listdir(os.path.join(module_utils, BY_NAME))))]
+    left = list(left)
     while left:
         inside = left.pop()
-        path = os.path.join(module_utils, inside)
+        path = os.path.join(root, inside)
         if inside in found or not os.path.isfile(path):
             continue
         with open(path, "rb") as stream:
@@ -51,9 +56,7 @@ def sources(module_utils: str) -> Files:
         left += _imported(inside, found[inside])
         folders = inside.split("/")[:-1]
         left += ["/".join([*folders[:depth], "__init__.py"]) for depth in range(1, len(folders) + 1)]
-    packed = {f"{PACKAGE}/{inside}": text for inside, text in found.items()}
-    packed["__main__.py"] = _MAIN.encode()
-    # Zip files know no namespace packages before Python 3.13 unless directories have entries.
+    packed = {f"{base}/{inside}": text for inside, text in found.items()}
     for name in list(packed):
         parts = name.split("/")[:-1]
         for depth in range(1, len(parts) + 1):
@@ -61,13 +64,19 @@ def sources(module_utils: str) -> Files:
     return packed
 
 
+def sources(module_utils: str) -> Files:
+    """What is packed of this directory, by its name in the archive: the program and all that it imports."""
+    by_name = (f"{BY_NAME}/{name}" for name in sorted(os.listdir(os.path.join(module_utils, BY_NAME))))
+    return {**closure(module_utils, [PROGRAM, *by_name], PACKAGE), "__main__.py": _MAIN.encode()}
+
+
 def _imported(inside: str, text: bytes) -> list[str]:
     """The files that this file may import of ours, by their names in the directory; not all of them exist."""
     found = []
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = [*inside.split("/")[: -node.level], *(node.module.split(".") if node.module else [])]
-            found += ["/".join(base) + ".py", *("/".join([*base, alias.name]) + ".py" for alias in node.names)]
+    for dots, module, several, single in _FROM.findall(text.decode()):
+        base = [*inside.split("/")[: -len(dots)], *(module.split(".") if module else [])]
+        names = re.findall(r"\w+", several or single)
+        found += ["/".join(base) + ".py", *("/".join([*base, name]) + ".py" for name in names)]
     return found
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from .._ground import check as _model
 from .._parse.scontrol_node import Node
+from .._verify.fold import folded
 from .look import GOOD, Look
 from .settings import Settings
 
@@ -105,7 +106,8 @@ def _needed(seen: Look, settings: Settings) -> int:
 
 def cause_of(seen: Look) -> str:
     """What the worst of the checks is about, "" where there is none."""
-    return _cause(seen.trouble[0]) if seen.trouble else ""
+    lines = folded(seen.trouble)
+    return _cause(lines[0].check) if lines else ""
 
 
 def _cause(check: _model.Check) -> str:
@@ -118,15 +120,16 @@ def reason_of(seen: Look) -> str:
 
 
 def summary(seen: Look, length: int) -> str:
-    """The worst of the checks in one line of at most ``length`` characters."""
-    if not seen.trouble:
+    """The worst of the causes in one line of at most ``length`` characters."""
+    lines = folded(seen.trouble)
+    if not lines:
         return plain(f"no verdict: {seen.why or 'nothing was looked at'}", length)
-    worst = seen.trouble[0]
+    worst = lines[0].check
     said = f"unknown, {worst.cause}" if worst.result == _model.UNKNOWN else worst.observed
     text = f"{worst.id} {worst.subject} {said}"
     if worst.result == _model.FAIL and worst.expected:
         text += f", expected {worst.expected}"
-    more = f" (and {len(seen.trouble) - 1} more)" if len(seen.trouble) > 1 else ""
+    more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
     return plain(text, length - len(more)) + more
 
 

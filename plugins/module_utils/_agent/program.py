@@ -20,7 +20,6 @@ from typing import Any, Callable, NoReturn, Sequence
 from .._ground import check as _model, strict
 from .._ground.version import VERSION
 from .._verify.catalog import CATALOG
-from .._verify.explain import explain
 from . import settings as agent
 
 _NOT_DONE = 1
@@ -199,11 +198,13 @@ def _verify(given: argparse.Namespace, parser: _Parser) -> int:
 
 
 def _show(verdict: str, host: str, checks: list[_model.Check], facts: dict[str, Any], *, quiet: bool) -> None:
-    bad = _model.trouble(checks)
+    from .._verify import fold
+
+    bad = fold.folded(_model.trouble(checks))
     if quiet:
         if bad:
             more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
-            print(f"{host} is {verdict}: {_model.sentence(bad[0])}{more}")
+            print(f"{host} is {verdict}: {_model.sentence(bad[0].check)}{more}")
         elif verdict != _model.READY:
             print(f"{host} is {verdict}: nothing was looked at")
         return
@@ -211,8 +212,8 @@ def _show(verdict: str, host: str, checks: list[_model.Check], facts: dict[str, 
     if simulated:
         print(f"SIMULATED: {simulated}")
     print(f"{host} is {verdict}")
-    for check in bad:
-        print(f"  {check.result.upper():7} {_model.sentence(check)}")
+    for line in bad:
+        print(f"  {line.check.result.upper():7} {fold.told(line)}")
     for check in checks:
         if check.waived:
             print(f"  WAIVED  {_model.sentence(check)} (waived {check.waived})")
@@ -239,6 +240,8 @@ def _collect(given: argparse.Namespace, parser: _Parser) -> int:
 
 
 def _explain(given: argparse.Namespace, parser: _Parser) -> int:
+    from .._verify.explain import explain
+
     if given.check not in CATALOG:
         near = [entry for entry in CATALOG if given.check in entry]
         hint = f"; there are {', '.join(near)}" if near else "; docs/checks.md lists all"

@@ -75,7 +75,8 @@ def profile_of(expect: Expectations) -> str:
 
 def nobody_counts(expect: Expectations) -> bool:
     """Whether nobody expects anything of the host's ports."""
-    wanted = (wanted_hcas(expect), wanted_rate(expect), expect.get("link_layer"))
+    said = None if expect.presumes_roce else expect.get("link_layer")
+    wanted = (wanted_hcas(expect), wanted_rate(expect), said)
     return all(item is None for item in wanted)
 
 

@@ -16,6 +16,7 @@ from .._parse.ibstat import Ca, Port
 from .._parse.mlxlink import Mlxlink
 from .._parse.perfquery import Block
 from .._parse.sminfo import Sminfo
+from .link_history import Downs
 
 # The unicast LID range of the InfiniBand architecture specification, volume 1, section 4.1.3.
 LAST_UNICAST_LID = 0xBFFF
@@ -65,6 +66,24 @@ class Later:
 
 
 @dataclass(frozen=True)
+class Rise:
+    """By how much a counter rose, and within how many seconds up to now."""
+
+    count: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class History:
+    """What is left of a port's earlier days. ``rises``: by counter, since the health agent first saw it
+    within the last day. ``why``: why the agent's memory could not be read, "" where it could or is none."""
+
+    downs: tuple[Downs, ...] = ()
+    rises: dict[str, Rise] = field(default_factory=dict)
+    why: str = ""
+
+
+@dataclass(frozen=True)
 class Details:
     """What is known of one port beside ibstat's words.
 
@@ -85,13 +104,14 @@ class IbFacts:
 
     ``source`` is ibstat; where that cannot be used it is the next best that told of a device.
     ``partial``: devices and ports that ibstat did not tell whole. ``filled``: devices of ``cas``
-    that ibstat stopped before, and that ``sysfs`` told instead.
+    that ibstat stopped before or did not tell whole, and that ``sysfs`` told instead. ``silent``:
+    ibstat ended with status 0 and printed nothing, where ``sysfs`` lists ports.
     ``ibstat_unknown`` and ``sysfs_unknown`` say why a source could not be used (empty: it could).
     Without CAs, error lines and such a reason, ibstat ended with status 0 and printed nothing.
     ``told``: what other sources say, by source. ``absent``: sources that say there is no device.
     ``garbled``: what is wrong with the words of those that said something else.
-    ``bus``: addresses of what must be an HCA on the PCI bus. ``devices`` by name, ``details`` by
-    "device/port". ``uptime_s``: 0 where unknown.
+    ``bus``: addresses of what must be an HCA on the PCI bus. ``devices`` by name, ``details`` and
+    ``history`` (of Active ports) by "device/port". ``uptime_s``: 0 where unknown.
     """
 
     cas: tuple[Ca, ...] = ()
@@ -103,6 +123,7 @@ class IbFacts:
     source: str = IBSTAT
     partial: tuple[str, ...] = ()
     filled: tuple[str, ...] = ()
+    silent: bool = False
     told: dict[str, tuple[Ca, ...]] = field(default_factory=dict)
     absent: tuple[str, ...] = ()
     garbled: tuple[str, ...] = ()
@@ -113,6 +134,7 @@ class IbFacts:
     perfquery_unknown: str = ""
     uptime_s: int = 0
     simulated: str = ""
+    history: dict[str, History] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections import Counter
 
 from .._data import rdma_drivers
-from .._expect.expectations import Expectations, Expected
+from .._data.hcas import RAIL_GBPS
+from .._expect.expectations import INVENTORY, Expectations, Expected
 from .hcas import most_gbps
 from .ib import wanted_hcas, wanted_rate
 from .roce_ports import RocePort
@@ -33,6 +34,12 @@ def split(ports: tuple[RocePort, ...], expect: Expectations) -> tuple[list[RoceP
     rate = wanted_rate(expect)
     if rate is not None:
         rails, left = _fast_enough(rails, float(rate[0].value))
+        others += left
+    if expect.presumes_roce or (wanted is not None and wanted[0].source != INVENTORY):
+        rails, left = _on_place(rails, count)
+        others += left
+    if expect.presumes_roce and not count:
+        rails, left = _runs_like_one(rails)
         others += left
     for rule in (_in_hardware, _of_one_model, _with_a_link):
         rails, left = rule(rails, count)
@@ -64,6 +71,27 @@ def _fast_enough(ports: list[RocePort], gbps: float) -> tuple[list[RocePort], li
     why = "{} gives {:g} Gb/s at most: no rail"
     left = [(port, why.format(port.model, most_gbps(port.model))) for port in slow]
     return [port for port in ports if port not in slow], left
+
+
+def _on_place(ports: list[RocePort], count: int) -> tuple[list[RocePort], list[tuple[RocePort, str]]]:
+    """Those beside a GPU, where most rails are; a device without a place may stand for a rail."""
+    placed = [port for port in ports if port.beside]
+    if not placed or 2 * len(placed) <= count:
+        return ports, []
+    why = f"not beside a GPU, as the {len(placed)} rails are"
+    far = [port for port in ports if port.address and not port.beside]
+    return [port for port in ports if port not in far], [(port, why) for port in far]
+
+
+def _runs_like_one(ports: list[RocePort]) -> tuple[list[RocePort], list[tuple[RocePort, str]]]:
+    """Those that have a link, of a model that runs at the rate of a rail somewhere on this host."""
+    models = {port.model for port in ports if port.state == ACTIVE and (port.rate or 0.0) >= RAIL_GBPS}
+    left = [(port, f"no {port.model} here runs at {RAIL_GBPS:g} Gb/s: no rail") for port in ports]
+    left = [(port, why) for port, why in left if port.model not in models]
+    idle = "a port without a link, on which nobody counts"
+    left += [(port, idle) for port in ports if port.model in models and port.state != ACTIVE]
+    out = [port for port, _why in left]
+    return [port for port in ports if port not in out], left
 
 
 def _in_hardware(ports: list[RocePort], count: int) -> tuple[list[RocePort], list[tuple[RocePort, str]]]:

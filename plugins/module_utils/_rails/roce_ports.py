@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TypedDict
+from dataclasses import dataclass, field, replace
+from typing import Mapping, TypedDict
 
 from .._ground.reading import Reading, as_json
 from .._parse.gid import ROUTABLE
@@ -46,13 +46,23 @@ class Qos:
 
 
 @dataclass(frozen=True)
+class Counted:
+    """Counters of loss and congestion by name, and the same ``seconds`` later."""
+
+    first: Reading[Mapping[str, int]] = field(default_factory=Reading)
+    later: Reading[Mapping[str, int]] = field(default_factory=Reading)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
 class RocePort:
     """One RDMA port with an Ethernet link layer.
 
-    ``protocol``: one of _data/rdma_drivers, "" for a driver that is not in it. ``netdev``: the
-    interface that carries its addresses; ``uplink``: the one that keeps the priorities, "" where
-    that cannot be told. ``gids_read``: how many entries of the table were read.
-    ``traffic_class`` and ``cm_tos``: UNSET where nothing is set. ``cm_mode``: RDMA CM's default.
+    ``protocol``: one of _data/rdma_drivers, "" for a driver that is not in it. ``beside``: a GPU is
+    behind the same root port. ``netdev``: the interface that carries its addresses; ``uplink``: the
+    one that keeps the priorities, "" where that cannot be told. ``gids_read``: how many entries of
+    the table were read. ``traffic_class`` and ``cm_tos``: UNSET where nothing is set. ``cm_mode``:
+    RDMA CM's default.
     """
 
     device: str
@@ -62,6 +72,7 @@ class RocePort:
     driver: str = ""
     protocol: str = ""
     virtual: bool = False
+    beside: bool = False
     state: str = ""
     physical_state: str = ""
     rate: float | None = None
@@ -76,6 +87,7 @@ class RocePort:
     traffic_class: Reading[int] = field(default_factory=Reading)
     cm_tos: Reading[int] = field(default_factory=Reading)
     cm_mode: Reading[str] = field(default_factory=Reading)
+    counters: Counted = field(default_factory=Counted)
 
     @property
     def name(self) -> str:
@@ -110,9 +122,11 @@ class RoceFacts:
 
     def to_dict(self) -> RoceReported:
         """As JSON."""
+        # Two looks at a hundred counters a host are judged here and of no use to anybody else.
+        plain = self.ports.map(lambda ports: tuple(replace(port, counters=Counted()) for port in ports))
         return {
             "devices": as_json(self.devices),
-            "ports": as_json(self.ports),
+            "ports": as_json(plain),
             "nccl_tc": as_json(self.nccl_tc),
             "gid_index": {port.name: port.gid_index for port in self.ports.value or ()},
         }

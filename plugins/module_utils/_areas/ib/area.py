@@ -15,6 +15,7 @@ from ..area import Area
 from . import observe
 from .check_counters import judge_counters, judge_perfquery
 from .check_hca import judge_hcas
+from .check_history import judge_history
 from .check_link import judge_links
 from .check_optics import judge_optics
 from .check_port import NO_STATE, NOTHING_EXPECTED, equal, judge_port, set_key, silent, why_not_active
@@ -46,10 +47,11 @@ def judge(facts: IbFacts, expect: Expectations) -> list[Check]:
     checks += _link_layers(facts, ports, expect)
     active = [(ca, port) for ca, port in judged if port.state == "Active"]
     checks += judge_links(facts, active, expect)
-    # roce.* looks at neither.
+    # roce.* looks at neither; what is lost on the way is roce.port.loss.
     carrying = [pair for pair in roce if pair[1].state == "Active"]
-    counted = [pair for pair in active if is_infiniband(pair[1])] + carrying
-    checks += judge_counters(facts, counted)
+    fabric = [pair for pair in active if is_infiniband(pair[1])]
+    checks += judge_counters(facts, fabric, carrying)
+    checks += judge_history(facts, fabric + carrying)
     checks += judge_optics(facts, active + carrying)
     return checks + list(judge_perfquery(facts))
 
@@ -159,24 +161,36 @@ def _apart(ports: Sorted, told: set[str]) -> Iterator[Check]:
 def _link_layers(facts: IbFacts, ports: Sorted, expect: Expectations) -> Iterator[Check]:
     wanted, count = expect.get("link_layer"), wanted_hcas(expect)
     profile = profile_of(expect)
-    if wanted is None and profile and ports.layer:
+    presumed = expect.presumes_roce
+    if (wanted is None or presumed) and profile and ports.layer:
+        if ports.layer == ETHERNET and not presumed:
+            yield from _nobody_tells(facts, ports.rails)
+            return
         either = f"{ports.layer}, as most rails here ({profile} takes either)"
         most = count[0] if count else None
         yield from _compare_layers(facts, ports, Expected(either, profile), most)
     elif wanted is None:
+        yield from _nobody_tells(facts, ports.rails)
+    elif presumed:
+        yield from _nobody_tells(facts, ports.others)
         for ca, port in ports.rails:
-            why = NOTHING_EXPECTED.format(key="link_layer")
-            if not port.link_layer:
-                why = silent(facts, "link layer")
-            yield unknown(
-                "ib.port.link_layer",
-                port_name(ca, port),
-                why,
-                observed=port.link_layer,
-                remedy=set_key("link_layer"),
-            )
+            yield _right_layer(ca, port, wanted)
     else:
         yield from _compare_layers(facts, ports, wanted, count[0] if count else None)
+
+
+def _nobody_tells(facts: IbFacts, ports: list[Pair]) -> Iterator[Check]:
+    for ca, port in ports:
+        why = NOTHING_EXPECTED.format(key="link_layer")
+        if not port.link_layer:
+            why = silent(facts, "link layer")
+        yield unknown(
+            "ib.port.link_layer",
+            port_name(ca, port),
+            why,
+            observed=port.link_layer,
+            remedy=set_key("link_layer"),
+        )
 
 
 def _compare_layers(facts: IbFacts, ports: Sorted, wanted: Expected, count: Expected | None) -> Iterator[Check]:

@@ -16,6 +16,7 @@ from .check_port import set_key
 _NOT_THERE = ("No such file or directory", "No such device", "can't be found")
 _NO_HARDWARE = "no HCA is on the PCI bus, and nobody says whether one should be"
 _SHOWN = 6
+_SILENT = "ibstat fails without a word, or its library (libibumad) is of another RDMA stack than the kernel's modules"
 
 
 def judge_tool(facts: IbFacts, expect: Expectations) -> Iterator[Check]:
@@ -59,11 +60,16 @@ def _why_cut(facts: IbFacts) -> str:
     if facts.partial:
         shown = ", ".join(facts.partial[:_SHOWN])
         return f"lines of {shown} are missing: the output was cut"
-    reported = {ca.name for ca in facts.cas}
+    reported = {ca.name for ca in _own(facts)}
     lost = [ca.name for ca in facts.sysfs if ca.name not in reported]
     if facts.cas and lost:
         return f"it did not tell of {', '.join(lost[:_SHOWN])}, which the kernel lists"
     return ""
+
+
+def _own(facts: IbFacts) -> tuple[Ca, ...]:
+    """The devices that ibstat told itself, and whole."""
+    return tuple(ca for ca in facts.cas if ca.name not in facts.filled)
 
 
 def _no_device(last: str) -> Check:
@@ -131,6 +137,10 @@ def _no_hardware(facts: IbFacts, expect: Expectations) -> bool:
 
 def judge_agreement(facts: IbFacts, ports: Sorted) -> Check:
     """Whether sysfs, and any other source that is there, says what ibstat says."""
+    if facts.silent:
+        listed = ", ".join(ca.name for ca in facts.sysfs[:_SHOWN])
+        observed = f"ibstat lists no device, sysfs lists {listed}"
+        return failed("ib.sources.agree", "host", observed, "the same", CAPABILITY, cause=_SILENT)
     if facts.source != IBSTAT:
         why = f"nothing is compared with {facts.source}: {facts.ibstat_unknown or 'no ibstat'}"
         return unknown("ib.sources.agree", "host", why)
@@ -143,6 +153,9 @@ def judge_agreement(facts: IbFacts, ports: Sorted) -> Check:
     if wrong:
         more = f"; and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
         return failed("ib.sources.agree", "host", "; ".join(wrong[:_SHOWN]) + more, "the same", CAPABILITY)
+    cut = "" if facts.error_lines else _why_cut(facts)
+    if cut:
+        return unknown("ib.sources.agree", "host", f"ibstat: {cut}")
     silent = _kernel_silent(facts)
     if silent:
         return unknown("ib.sources.agree", "host", f"the kernel's files do not tell of {', '.join(silent[:_SHOWN])}")
@@ -157,11 +170,14 @@ def _ports(cas: tuple[Ca, ...]) -> list[tuple[Ca, Port]]:
 
 def _kernel_differs(facts: IbFacts) -> Iterator[str]:
     """What the kernel's files tell otherwise than ibstat; what they do not tell is the same."""
-    mine, kernel = {ca.name for ca in facts.cas}, {ca.name: ca for ca in facts.sysfs}
+    told = facts.cas if facts.error_lines else _own(facts)
+    partial = set() if facts.error_lines else {name.partition("/")[0] for name in facts.partial}
+    kernel = {ca.name: ca for ca in facts.sysfs if ca.name not in partial}
+    mine = {ca.name for ca in told} - partial
     yield from (f"{entry}: ibstat lists it, sysfs does not" for entry in sorted(mine - set(kernel)))
     yield from (f"{entry}: sysfs lists it, ibstat does not" for entry in sorted(set(kernel) - mine))
-    ours = {port_name(*port): port for port in _ports(facts.cas)}
-    theirs = {port_name(*port): port for port in _ports(facts.sysfs)}
+    ours = {port_name(*port): port for port in _ports(told) if port[0].name in mine}
+    theirs = {port_name(*port): port for port in _ports(facts.sysfs) if port[0].name in kernel}
     for name in sorted(set(ours) | set(theirs)):
         if name not in theirs:
             device = kernel.get(ours[name][0].name)

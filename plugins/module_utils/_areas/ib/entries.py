@@ -7,6 +7,7 @@ from ..._ground.catalog import declare, error, warning
 
 _BASE = "/sys/class/infiniband"
 _PORT = f"{_BASE}/*/ports/*"
+_CARRIER = "/sys/class/net/*/carrier"
 # Where ibstat cannot be used, each of the others tells what it can.
 _DEVICES = (f"{_BASE}|ibstat|ibstatus|ibv_devinfo|rdma_link",)
 _STATES = (f"{_PORT}/state|ibstat|ibstatus|ibv_devinfo|rdma_link",)
@@ -204,13 +205,21 @@ ENTRIES = declare(
     warning(
         "ib.port.errors",
         "No error counter of the port rises",
-        "Counted between two looks some seconds apart; what a counter holds from earlier is told "
-        "by ib.port.saturated and is no fault.",
+        "Counted between two looks some seconds apart, and, where the health agent runs, over the hours that it "
+        "remembers. What a counter holds from earlier is shown and is no fault.",
         ("a dirty, bent or damaged cable, or a transceiver that is about to fail",),
         "clean and reseat the cable; swap cable, then transceiver, and see which end it follows",
         (f"{_PORT}/counters/*|{_PORT}/hw_counters/*",),
     ),
-    warning(
+    error(
+        "ib.port.error_storm",
+        "No error counter of the port rises so fast that jobs wait",
+        "Counted between the same two looks: what is lost at this rate is sent again all the time.",
+        ("a damaged cable or transceiver, or a link further away that loses packets",),
+        "drain the host; clean and reseat the cable, then swap cable and transceiver; see `ibqueryerrors`",
+        (f"{_PORT}/counters/*|{_PORT}/hw_counters/*",),
+    ),
+    error(
         "ib.port.flaps",
         "The link does not go down while it is watched",
         "A link that comes and goes breaks jobs, although it looks Active most of the time.",
@@ -218,10 +227,28 @@ ENTRIES = declare(
         "look for link changes in `dmesg -T`; reseat, then swap cable and transceiver",
         (f"{_PORT}/counters/*",),
     ),
+    error(
+        "ib.port.flapping",
+        "The link does not go down again and again",
+        "Link-downs of the last hour and day, by the kernel's log and what the health agent remembers; by counters, "
+        "which have no times, on average since the boot. A few that come with a boot or a moved cable do not count.",
+        ("a loose or damaged cable, a transceiver that is about to fail, or the switch port",),
+        "drain the host; look for link changes in `dmesg -T`; reseat, then swap cable and transceiver",
+        (f"{_PORT}/counters/*|{_CARRIER}_down_count|{_CARRIER}_changes",),
+    ),
+    warning(
+        "ib.port.unsteady",
+        "The link did not go down again and again in earlier days",
+        "It is quiet now, or goes down about once a day. What was more than 30 days ago does not count.",
+        ("a cable or transceiver that is about to fail, or work on the cabling or the switch",),
+        "where nobody changed the cable since, swap it in the next maintenance; the counts begin anew with a boot",
+        (f"{_PORT}/counters/*|{_CARRIER}_down_count|{_CARRIER}_changes",),
+    ),
     warning(
         "ib.port.saturated",
-        "No error counter stands at its highest value",
-        "A counter that is full cannot rise, so that new errors stay unseen.",
+        "New errors of the port would be seen",
+        "A counter that is full cannot rise. It matters where all counters of damaged bits and packets are full: "
+        "a single one is shown and is no fault.",
         ("many errors since the counters were last cleared, long ago or just now",),
         "clear with `perfquery -R` and watch whether it fills again",
         (f"{_PORT}/counters/*|{_PORT}/hw_counters/*|perfquery",),

@@ -11,15 +11,24 @@ from ..._evidence import ask
 from ..._evidence.sources import Evidence, Unavailable
 from ..._ground.link import INFINIBAND
 from ..._ground.reading import Reading
-from ..._ground.text import ParseError, clean_lines, is_warning, last_word, to_int
+from ..._ground.text import ParseError, clean_lines, few, is_warning, last_word, to_uptime
 from ..._parse import ibstat, sminfo
 from ..._parse.ibstat import Ca, Port
 from ..._rails.ib_ports import IBSTAT, LAST_UNICAST_LID, IbFacts, SmAnswer, is_infiniband, port_name
 from ..machine.facts import MELLANOX, Machine
-from . import observe_counters, observe_device, observe_port, observe_reported, sysfs as sysfs_ib
+from . import (
+    observe_counters,
+    observe_device,
+    observe_history,
+    observe_port,
+    observe_reported,
+    observe_roce,
+    sysfs as sysfs_ib,
+)
 
 _NO_ANSWER = "failed: query"
 _SYSFS = "sysfs"
+_SHOWN = 6
 # InfiniHost to ConnectX-2: hosts with these may run an ibstat from before RoCE.
 _OLD_TYPE = re.compile(r"MT2[0-9]{4}\b")
 
@@ -51,13 +60,21 @@ def observe(evidence: Evidence, machine: Machine) -> IbFacts:
     """Ask ibstat, the kernel, the other tools and, from every live port, the subnet manager."""
     said = _ask_ibstat(evidence)
     kernel = _ask_kernel(evidence)
+    silent = said == _Ibstat() and any(ca.ports for ca in kernel.cas)
+    if silent:
+        listed = few([ca.name for ca in kernel.cas], _SHOWN)
+        said = _Ibstat(unknown=f"ibstat: it printed nothing and ended with status 0, and the kernel lists {listed}")
     reported = observe_reported.Reported() if machine.surely_simulated else observe_reported.ask(evidence)
     source, cas, filled = _best(said, kernel, reported)
     devices = observe_device.devices(evidence, machine, cas, dict(said.kinds), reported)
     ports = [(ca, port) for ca in cas for port in ca.ports]
     live = [(ca, port) for ca, port in ports if is_infiniband(port) and port.state == "Active"]
-    carrying = [port_name(ca, port) for ca, port in ports if port.state == "Active"]
-    counters = observe_counters.read(evidence, carrying)
+    carrying = [(ca, port) for ca, port in ports if port.state == "Active"]
+    # Before the pause: afterwards area roce finds its first look here, and its second with ours.
+    observe_roce.first(evidence, observe_roce.counting(evidence, ports))
+    counters = observe_counters.read(evidence, [port_name(ca, port) for ca, port in carrying])
+    first = {name: counted.first for name, counted in counters.items()}
+    up_s = int(ask.file(evidence, "/proc/uptime", to_uptime).value or 0)
     absent = reported.absent
     if kernel.missing:
         absent = (kernel.unknown, *absent)
@@ -70,6 +87,7 @@ def observe(evidence: Evidence, machine: Machine) -> IbFacts:
         sm={port_name(ca, port): ask_sm(evidence, ca.name, port.num) for ca, port in live},
         source=source,
         partial=said.partial,
+        silent=silent,
         filled=filled,
         told=reported.cas,
         absent=absent,
@@ -90,8 +108,9 @@ def observe(evidence: Evidence, machine: Machine) -> IbFacts:
         },
         perfquery=reported.perfquery,
         perfquery_unknown=reported.perfquery_unknown,
-        uptime_s=ask.file(evidence, "/proc/uptime", _uptime).value or 0,
+        uptime_s=up_s,
         simulated=machine.surely_simulated,
+        history=observe_history.read(evidence, machine, carrying, devices, first, reported.netdevs, up_s),
     )
 
 
@@ -100,10 +119,12 @@ def _best(
 ) -> tuple[str, tuple[Ca, ...], tuple[str, ...]]:
     """Who tells of the devices, the devices, and those that ibstat stopped before."""
     if not said.gave_up:
-        known = {ca.name for ca in said.cas}
-        # A silent ibstat is an answer; one that stopped part way leaves the rest to the kernel.
-        more = tuple(ca for ca in kernel.cas if said.errors and ca.name not in known)
-        return IBSTAT, said.cas + more, tuple(ca.name for ca in more)
+        # One that stopped part way, or was cut, leaves the rest to the kernel.
+        partial = {name.partition("/")[0] for name in said.partial}
+        known = {ca.name for ca in said.cas if said.errors or ca.name not in partial}
+        more = tuple(ca for ca in kernel.cas if said.cas and ca.name not in known and (ca.ports or said.errors))
+        filled = tuple(ca.name for ca in more)
+        return IBSTAT, tuple(ca for ca in said.cas if ca.name not in filled) + more, filled
     for source, cas in ((_SYSFS, kernel.cas), *told.cas.items()):
         if any(ca.ports for ca in cas):
             return source, cas, ()
@@ -179,11 +200,6 @@ def _bus(machine: Machine) -> Reading[tuple[str, ...]]:
     return Reading(
         tuple(hca.address for hca in machine.hcas if hca.vendor == MELLANOX or hca.class_code[:4] in ("0207", "0c06"))
     )
-
-
-def _uptime(text: str) -> int:
-    """Whole seconds."""
-    return to_int(text.partition(".")[0])
 
 
 def _complaints(stderr: str) -> tuple[str, ...]:

@@ -51,8 +51,8 @@ class Reported:
     """``cas`` by source, of the sources that told of a device.
 
     ``absent``: "source: its words" of those that say there is none; ``garbled``: why the words of
-    others say nothing. ``links``: width and speed by port, as ibstatus has them. ``verbs_rc``: the
-    status that ibv_devinfo ended with.
+    others say nothing. ``links``: width and speed by port, as ibstatus has them; ``netdevs``:
+    interfaces by port, as `rdma link` has them. ``verbs_rc``: the status that ibv_devinfo ended with.
     """
 
     cas: dict[str, tuple[Ca, ...]] = field(default_factory=dict)
@@ -63,6 +63,7 @@ class Reported:
     perfquery: tuple[Block, ...] = ()
     perfquery_unknown: str = ""
     links: dict[str, str] = field(default_factory=dict)
+    netdevs: dict[str, str] = field(default_factory=dict)
 
 
 def ask(evidence: Evidence) -> Reported:
@@ -101,6 +102,7 @@ def ask(evidence: Evidence) -> Reported:
         perfquery_unknown="" if counted.missing else counted.why,
         perfquery=counted.value.blocks if counted.value else (),
         links=_widths(status.value),
+        netdevs={f"{link.name}/{link.port}": link.netdev for link in (links.value.links if links.value else ())},
     )
 
 
