@@ -109,7 +109,7 @@ class Wanted:
 class NcclHost:
     """``ports``: every RDMA port, () on a host without RDMA. ``routes``: by a peer's address.
     ``nccl``: the version, missing where jobs bring their own. ``superchip``: GPU and processor are
-    one package; None where nobody could look."""
+    one package; ``rack``: NVLink joins it with other hosts; None where nobody could look."""
 
     ports: Reading[tuple[NcclPort, ...]] = field(default_factory=Reading)
     gpus: Reading[tuple[Card, ...]] = field(default_factory=Reading)
@@ -118,6 +118,7 @@ class NcclHost:
     nccl: Reading[str] = field(default_factory=Reading)
     gpudirect: Ways = field(default_factory=Ways)
     superchip: bool | None = None
+    rack: bool | None = None
     wanted: Wanted = field(default_factory=Wanted)
     simulated: str = ""
 
@@ -142,6 +143,7 @@ def from_dict(raw: dict[str, Any]) -> NcclHost:
         nccl=rebuilt(raw["nccl"], str),
         gpudirect=Ways(rebuilt(ways["dmabuf"], str), rebuilt(ways["clients"], tuple), rebuilt(ways["modules"], tuple)),
         superchip=raw["superchip"],
+        rack=raw.get("rack"),
         wanted=Wanted(**raw["wanted"]),
         simulated=raw["simulated"],
     )

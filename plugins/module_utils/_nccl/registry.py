@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 from dataclasses import dataclass
 from typing import AbstractSet
@@ -114,6 +113,8 @@ def standing(name: str, at: Release | None, known: AbstractSet[str] | None, gues
 
 
 def _alike(name: str, near: str, least: float) -> bool:
+    import difflib  # Few hosts have a name that nobody knows.
+
     return difflib.SequenceMatcher(None, name, near).ratio() >= least
 
 
@@ -187,5 +188,7 @@ def _nearest(name: str, known: frozenset[str] | None) -> str:
         return plain
     if f"{_PREFIX}{plain}" in candidates:
         return f"{_PREFIX}{plain}"
+    import difflib
+
     found = difflib.get_close_matches(plain, candidates, n=1, cutoff=_NEAR)
     return found[0] if found else ""

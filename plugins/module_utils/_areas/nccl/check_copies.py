@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Iterable, Iterator
 
 from ..._data.nccl_library import SONAME
@@ -11,6 +12,7 @@ from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check, failed, passed, skipped, unknown
 from ..._ground.text import few
 from ..._nccl.problem import short
+from ..._nccl.release import release
 from ..._parse.nccl_copies import Copy
 from .facts import HostFacts
 
@@ -46,8 +48,18 @@ def _library(here: HostFacts) -> Check:
     expected = "no other release on the way of every process"
     if led:
         cause = f"{short(led[0].how)} leads processes there"
-        return failed(_LIBRARY, SONAME, _listed(led), expected, CAPABILITY, cause=cause)
+        check = failed(_LIBRARY, SONAME, _listed(led), expected, CAPABILITY, cause=cause)
+        # A newer release may do as well; an older one lacks what the planned one was chosen for.
+        return replace(check, severity="error") if any(_older(copy, here) for copy in led) else check
     return _unless_unseen(here, _LIBRARY, SONAME, _listed(others) or "no other", expected)
+
+
+def _older(copy: Copy, here: HostFacts) -> bool:
+    own = here.asked.library.value
+    try:
+        return own is not None and release(copy.version) < release(own.version)
+    except ValueError:
+        return False
 
 
 def _same(copy: Copy, here: HostFacts) -> bool:

@@ -109,6 +109,8 @@ def _needed(harm: Harm, host: NcclHost, policy: NcclPolicy) -> Reading[bool]:
     if harm.needs == nccl_harm.RAILS:
         rails = derive_rails.rails(host, policy)
         return Reading(None, rails.why) if rails.why else Reading(bool(rails.ports))
+    if harm.needs == nccl_harm.RACK:
+        return Reading(host.rack) if host.rack is not None else Reading(None, host.gpus.why)
     if harm.needs == nccl_harm.GPUS:
         return host.gpus.map(lambda found: len(found) > 1)
     if host.gpudirect.clients.value:

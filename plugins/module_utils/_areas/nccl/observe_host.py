@@ -32,8 +32,8 @@ def look(evidence: Evidence, expect: Expectations, peers: Sequence[str] = (), nc
     to be there, "" for the one that is."""
     known = Cached(evidence)
     profile = expect.get("profile")
-    seen = machine.observe(known, str(profile.value) if profile else "")
-    return look_at(known, seen, with_profile(expect, seen.board), peers, nccl)
+    seen = machine.observe(known, str(profile.value) if profile else "", expect.ignore)
+    return look_at(known, seen, with_profile(expect, seen.board, seen.network.value or ""), peers, nccl)
 
 
 def look_at(evidence: Evidence, seen: Machine, expect: Expectations, peers: Sequence[str], nccl: str) -> NcclHost:
@@ -68,6 +68,7 @@ def build(
         nccl=Reading(nccl) if nccl else package(installed),
         gpudirect=_gpudirect.ways(installed, seen),
         superchip=None if models is None else any(model and model.form == SUPERCHIP for model in models),
+        rack=None if models is None else seen.board is not None and seen.board.imex,
         wanted=_wanted(expect),
         simulated=seen.surely_simulated,
     )

@@ -10,14 +10,17 @@ from ..._data import rdma_drivers
 from ..._expect.expectations import CAPABILITY, Expectations, Expected
 from ..._ground.check import PASS, SKIP, Check, failed, passed, skipped, unknown
 from ..._ground.link import ETHERNET
+from ..._ground.text import few
 from ..._rails.roce import asked_soft, split
 from ..._rails.roce_ports import RoceFacts, RocePort
 from ..area import Area
+from ..ib.check_port import set_key
 from ..machine.facts import Machine
-from . import check_gid, check_port, check_qos, entries, observe
+from . import check_counters, check_gid, check_port, check_qos, entries, observe
 
 _KIND = "roce.rail.kind"
 _SOFT = "soft RoCE (RDMA in software)"
+_SHOWN = 4
 _NOBODY = "nobody expects RoCE rails (ibready_expect.link_layer is not Ethernet)"
 
 
@@ -28,9 +31,12 @@ def judge(facts: RoceFacts, machine: Machine, expect: Expectations) -> list[Chec
         return _beside(facts, expect)
     if (layer is None and soft is None) or (layer is not None and layer.value != ETHERNET):
         checks = _all_skipped(_NOBODY)
-        if layer is None and facts.ports.value is None and not facts.devices.missing:
-            # Nobody says what the fabric is, and nobody could see it either.
-            checks[0] = unknown(checks[0].id, "host", facts.ports.why)
+        unseen = _why_unseen(facts, machine) if layer is None else ""
+        if unseen:
+            return [unknown(entry.id, "host", unseen) for entry in entries.ENTRIES]
+        why = _why_untold(facts, machine, expect) if layer is None else ""
+        if why:
+            checks[0] = unknown(checks[0].id, "host", why, remedy=set_key("link_layer"))
         return checks
     if facts.ports.value is None and not facts.devices.missing:
         return [unknown(entry.id, "host", facts.ports.why) for entry in entries.ENTRIES]
@@ -38,6 +44,8 @@ def judge(facts: RoceFacts, machine: Machine, expect: Expectations) -> list[Chec
     none = not rails and not facts.devices.value and soft is None
     if none and machine.pci.known and not machine.hcas:
         return _all_skipped("no HCA on the PCI bus and no RDMA device")
+    if expect.presumes_roce and not rails:
+        return _all_skipped("no Ethernet RDMA port is left on the place of a rail")
     lost = list(_lost(facts, expect))
     checks = lost if lost and not rails else [*lost, _present(facts, rails)]
     checks += [_apart(port, why, expect) for port, why in others]
@@ -48,9 +56,10 @@ def judge(facts: RoceFacts, machine: Machine, expect: Expectations) -> list[Chec
     judged: list[Check] = []
     for port in rails:
         judged.append(_kind(port, machine, expect))
-        judged += check_port.judge(port, expect)
+        judged += check_port.judge(port, rails, expect)
+        judged += check_counters.judge(port, machine.surely_simulated)
         judged += check_gid.judge(port, rails, expect)
-        judged += check_qos.judge(port, facts.nccl_tc, expect)
+        judged += check_qos.judge(port, rails, facts.nccl_tc, expect)
     return checks + _gathered(judged)
 
 
@@ -77,6 +86,23 @@ def _as_one(some: list[Check]) -> Check:
     observed = f"{names}: {seen.pop()}" if len(seen) == 1 else names
     expected = some[0].expected if len({check.expected for check in some}) == 1 else ""
     return replace(some[0], subject="host", observed=observed if some[0].result == PASS else "", expected=expected)
+
+
+def _why_unseen(facts: RoceFacts, machine: Machine) -> str:
+    """Why nobody could look whether this host has RoCE rails, "" where somebody did."""
+    if facts.ports.value is None and not facts.devices.missing:
+        return facts.ports.why
+    return machine.network.why if machine.network.value is None else ""
+
+
+def _why_untold(facts: RoceFacts, machine: Machine, expect: Expectations) -> str:
+    """Why nothing tells whether this host has RoCE rails, though it may; "" where it has none."""
+    mine = [port for port in facts.ports.value or () if port.protocol == rdma_drivers.ROCE]
+    open_to = [port.name for port in mine if not expect.ignores(port.device, port.name)]
+    others = set(facts.devices.value or ()) - {port.device for port in facts.ports.value or ()}
+    if not machine.cards or not open_to or others:
+        return ""
+    return f"{few(open_to, _SHOWN)} may be RoCE rails or carry other traffic: nothing tells, and there is no InfiniBand"
 
 
 def _all_skipped(why: str) -> list[Check]:

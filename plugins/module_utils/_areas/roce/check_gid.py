@@ -12,6 +12,7 @@ from ..._parse.gid import LINK_LOCAL
 from ..._rails.roce import ACTIVE
 from ..._rails.roce_ports import ROCE_V2, GidEntry, RocePort
 from .check_port import NOT_ACTIVE, STATE_FIRST
+from .siblings import usual
 
 _ADDRESS = "roce.gid.address"
 _INDEX = "roce.gid.index"
@@ -20,7 +21,7 @@ _EXPECTED = f"a {ROCE_V2} address that other hosts can reach"
 
 def judge(port: RocePort, rails: list[RocePort], expect: Expectations) -> Iterator[Check]:
     """roce.gid.*; ``rails``: all of the host's, this one among them."""
-    wanted = expect.get("roce_gid_index")
+    wanted = expect.get("roce_gid_index") or usual(rails, lambda rail: rail.gid_index)
     down = bool(port.state) and port.state != ACTIVE
     if down and port.gid_index is None:
         # The kernel takes the addresses of an interface that is down out of the table.
@@ -33,8 +34,10 @@ def judge(port: RocePort, rails: list[RocePort], expect: Expectations) -> Iterat
         if wanted is not None:
             index = wanted
             yield look(_INDEX, port.name, port.gids, lambda found: _index(port, found, index))
-    if wanted is None:
-        why = "nobody expects an index (roce_gid_index): NCCL picks one by itself"
+    if wanted is None and port.gids.value is None and not down:
+        yield unknown(_INDEX, port.name, port.gids.why or "nobody looked")
+    elif wanted is None:
+        why = "nobody expects an index (roce_gid_index), and no three rails have one alike: NCCL picks one by itself"
         yield skipped(_INDEX, port.name, why)
 
 

@@ -6,14 +6,16 @@ from __future__ import annotations
 from typing import Iterator
 
 from ..._data import roce
-from ..._expect.expectations import CAPABILITY, Expectations
+from ..._expect.expectations import CAPABILITY, Expectations, Expected
 from ..._ground.check import Check, failed, outcome, passed, skipped, unknown
 from ..._ground.link import gbps
 from ..._ground.look import look
+from ..._rails.hcas import most_gbps
 from ..._rails.ib import fast_enough, wanted_rate
 from ..._rails.roce import ACTIVE, asked_soft
 from ..._rails.roce_ports import RocePort
 from ..ib.check_port import set_key
+from .siblings import split, usual
 
 STATE_FIRST = "mend roce.port.state first"
 NOT_ACTIVE = "the port is {state}"
@@ -22,13 +24,13 @@ _LINK_UP = "LinkUp"
 _UP = ("up", "unknown")
 
 
-def judge(port: RocePort, expect: Expectations) -> Iterator[Check]:
-    """roce.port.* and roce.netdev.*"""
+def judge(port: RocePort, rails: list[RocePort], expect: Expectations) -> Iterator[Check]:
+    """roce.port.* and roce.netdev.*; ``rails``: all of the host's, this one among them."""
     yield _state(port)
     yield _physical_state(port)
-    yield _rate(port, expect)
+    yield _rate(port, rails, expect)
     yield _carrier(port)
-    yield _mtu(port, expect)
+    yield _mtu(port, rails, expect)
 
 
 def _state(port: RocePort) -> Check:
@@ -50,7 +52,7 @@ def _physical_state(port: RocePort) -> Check:
     return outcome(port.physical_state == _LINK_UP, check_id, port.name, port.physical_state, _LINK_UP, CAPABILITY)
 
 
-def _rate(port: RocePort, expect: Expectations) -> Check:
+def _rate(port: RocePort, rails: list[RocePort], expect: Expectations) -> Check:
     check_id = "roce.port.rate"
     if port.state and port.state != ACTIVE:
         why = NOT_ACTIVE.format(state=port.state)
@@ -62,6 +64,8 @@ def _rate(port: RocePort, expect: Expectations) -> Check:
     if wanted_by is None and asked_soft(port, expect) is not None:
         return skipped(check_id, port.name, f"soft RoCE: the kernel shows {observed} whatever the interface gives")
     if wanted_by is None:
+        wanted_by = _by_equals(port, rails)
+    if wanted_by is None:
         why = "nobody expects a rate of this port"
         return unknown(check_id, port.name, why, observed=observed, remedy=set_key("rate_gbps"))
     wanted, exact = wanted_by
@@ -72,6 +76,16 @@ def _rate(port: RocePort, expect: Expectations) -> Check:
     if port.rate > wanted.value:
         cause = "the inventory expects less than the hardware gives; correct ibready_expect"
     return failed(check_id, port.name, observed, expected, wanted.source, cause=cause)
+
+
+def _by_equals(port: RocePort, rails: list[RocePort]) -> tuple[Expected, bool] | None:
+    """What most rails run at convicts the slower one. It acquits none, for all of them may be slow:
+    only the most that the model can do does."""
+    usual_rate = usual(rails, lambda rail: rail.rate if rail.state == ACTIVE else None)
+    if usual_rate is None or (port.rate or 0.0) < usual_rate.value:
+        return None if usual_rate is None else (usual_rate, False)
+    most = most_gbps(port.model)
+    return (Expected(most, CAPABILITY), False) if most and (port.rate or 0.0) >= most else None
 
 
 def _carrier(port: RocePort) -> Check:
@@ -92,7 +106,7 @@ def _carrier(port: RocePort) -> Check:
     return look(check_id, port.name, port.carrier, judged)
 
 
-def _mtu(port: RocePort, expect: Expectations) -> Check:
+def _mtu(port: RocePort, rails: list[RocePort], expect: Expectations) -> Check:
     check_id = "roce.netdev.mtu"
     wanted = expect.get("roce_mtu")
 
@@ -105,6 +119,12 @@ def _mtu(port: RocePort, expect: Expectations) -> Check:
         if wanted is not None:
             return outcome(mtu == wanted.value, check_id, port.name, observed, wanted.value, wanted.source)
         expected = f"at least {roce.RDMA_MTU + roce.HEADERS}, for RDMA MTU {roce.RDMA_MTU}"
+        most, differ = usual(rails, lambda rail: rail.mtu.value), split(rails, lambda rail: rail.mtu.value)
+        if carried >= roce.RDMA_MTU and differ:
+            return unknown(check_id, port.name, differ, observed=observed, remedy=set_key("roce_mtu"))
+        if carried >= roce.RDMA_MTU and most is not None and mtu != most.value:
+            cause = "another MTU than most rails of this host have"
+            return failed(check_id, port.name, observed, most.value, most.source, cause=cause)
         return outcome(carried >= roce.RDMA_MTU, check_id, port.name, observed, expected, CAPABILITY)
 
     return look(check_id, port.name, port.mtu, judged)

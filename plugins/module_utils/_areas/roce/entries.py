@@ -76,6 +76,33 @@ ENTRIES = declare(
         (*_RAILS, "/sys/class/net/*/mtu"),
     ),
     error(
+        "roce.port.loss",
+        "The rail loses no packets and no connections",
+        "RoCE sends a whole window again for a packet that is lost, so that few of them slow a job by "
+        "half. Counters of the driver (hw_counters) and, where ethtool is installed, of the interface "
+        "are read twice: what stands still is history. Adaptive routing without an HCA that puts "
+        "packets in order again shows as out_of_sequence, too.",
+        (
+            "flow control is off somewhere on the way, or a switch's buffers are too small",
+            "a cable or transceiver on the way is bad",
+        ),
+        "mend roce.qos.* and ib.port.* first; then look at drops and PFC of every switch port on the way",
+        (*_RAILS, f"{_PORT}/hw_counters/*"),
+    ),
+    warning(
+        "roce.port.congestion",
+        "The rail is not held back by congestion",
+        "CNPs, ECN marks and pauses are how a lossless network slows senders, and some of them under "
+        "load are as they should be. So many that flows are held back or that the port stands paused "
+        "for a tenth of the time slow every job.",
+        (
+            "more traffic goes to one place than its link takes: routing, or jobs that share links",
+            "the host cannot take what arrives: a slow PCIe link, or no GPUDirect",
+        ),
+        "look at ECN marks and pauses of the switch ports on the way; compare pci.link.* and pci.path.* here",
+        (*_RAILS, f"{_PORT}/hw_counters/*"),
+    ),
+    error(
         "roce.gid.address",
         "The rail has a RoCE v2 address that other hosts can reach",
         "RoCE v2 packets are routed by IP. An interface without an IP address has link-local "

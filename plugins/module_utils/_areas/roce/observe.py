@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from dataclasses import replace
 from typing import TypeVar
 
 from ..._data import rdma_drivers
@@ -15,9 +16,10 @@ from ..._ground.reading import Reading
 from ..._ground.text import ParseError, to_int
 from ..._parse import dcb, gid, mlnx_qos
 from ..._parse.ibstat import Ca, Port
-from ..._rails.roce_ports import UNSET, GidEntry, Qos, RoceFacts, RocePort
-from ..ib import sysfs
-from ..machine.facts import Machine
+from ..._rails.roce_ports import UNSET, Counted, GidEntry, Qos, RoceFacts, RocePort
+from ..ib import observe_roce, sysfs
+from ..machine import network
+from ..machine.facts import Machine, PciFunction
 
 T = TypeVar("T")
 
@@ -32,8 +34,6 @@ _EMPTY_ROW = 32
 _TCLASS = re.compile(r"Global tclass=([0-9]{1,3})")
 _NCCL_TC = re.compile(r"^[ \t]*NCCL_IB_TC[ \t]*=[ \t]*([0-9a-fA-FxX-]{1,10})", re.MULTILINE)
 _INTERFACE = re.compile(r"[^/\s]{1,40}")
-# Port names of representors, which carry no traffic of the port's own: pf0vf3, pf1sf0, pf0hpf.
-_REPRESENTOR = re.compile(r"(?:c[0-9]{1,3})?pf[0-9]{1,3}(?:vf|sf|hpf)[0-9]{0,5}")
 
 
 def observe(evidence: Evidence, machine: Machine) -> RoceFacts:
@@ -52,15 +52,18 @@ def observe(evidence: Evidence, machine: Machine) -> RoceFacts:
     if blank:
         why = f"{', '.join(blank)}: the kernel shows no link layer"
         return RoceFacts(devices, Reading(None, why), _nccl_tc(evidence))
+    ethernet = [(ca, port) for ca in found for port in ca.ports if port.link_layer == ETHERNET]
+    counted = observe_roce.read(evidence, observe_roce.counting(evidence, ethernet))
     ports = tuple(
-        _port(evidence, machine, ca, port) for ca in found for port in ca.ports if port.link_layer == ETHERNET
+        replace(_port(evidence, machine, ca, port), counters=counted.get(f"{ca.name}/{port.num}", Counted()))
+        for ca, port in ethernet
     )
     return RoceFacts(devices, Reading(ports), _nccl_tc(evidence))
 
 
 def _port(evidence: Evidence, machine: Machine, ca: Ca, port: Port) -> RocePort:
     base = f"{IB}/{ca.name}"
-    address, driver, virtual = _function(evidence, machine, base)
+    address, driver, function = _function(evidence, machine, base)
     gids, gids_read = _gids(evidence, f"{base}/ports/{port.num}")
     netdev = _netdev(evidence, base, port.num, gids)
     uplink = _uplink(evidence, base, netdev)
@@ -72,7 +75,8 @@ def _port(evidence: Evidence, machine: Machine, ca: Ca, port: Port) -> RocePort:
         address=address,
         driver=driver,
         protocol=_protocol(evidence, base, address, driver),
-        virtual=virtual,
+        virtual=bool(function and function.virtual),
+        beside=function is not None and network.beside(function, machine.cards),
         state=port.state,
         physical_state=port.physical_state,
         rate=port.rate,
@@ -94,18 +98,18 @@ def _same(reading: Reading[str]) -> Reading[T]:
     return Reading(None, reading.why or "the port has no network interface")
 
 
-def _function(evidence: Evidence, machine: Machine, base: str) -> tuple[str, str, bool]:
-    """PCI address, driver, and whether it is a virtual function; "" for software devices."""
+def _function(evidence: Evidence, machine: Machine, base: str) -> tuple[str, str, PciFunction | None]:
+    """PCI address, driver, and the function as the bus has it; "" and None for software devices."""
     target = ask.link(evidence, f"{base}/device").value
     if not target:
-        return "", "", False
+        return "", "", None
     address = posixpath.basename(target.rstrip("/"))
     known = next((function for function in machine.functions if function.address == address), None)
     driver = known.driver if known and known.driver is not None else None
     if driver is None:
         bound = ask.link(evidence, f"{base}/device/driver").value or ""
         driver = posixpath.basename(bound)
-    return address, driver, bool(known and known.virtual)
+    return address, driver, known
 
 
 def _protocol(evidence: Evidence, base: str, address: str, driver: str) -> str:
@@ -154,7 +158,7 @@ def _netdev(evidence: Evidence, base: str, num: int, gids: Reading[tuple[GidEntr
     for entry in gids.value or ():
         if _INTERFACE.fullmatch(entry.netdev):
             return Reading(entry.netdev)
-    own = _own_netdevs(evidence, base)
+    own = observe_roce.own_netdevs(evidence, base)
     if own.value is None:
         return Reading(None, own.why)
     for name in own.value:
@@ -163,21 +167,9 @@ def _netdev(evidence: Evidence, base: str, num: int, gids: Reading[tuple[GidEntr
     return Reading(own.value[0]) if own.value else Reading(None, "it has no network interface")
 
 
-def _own_netdevs(evidence: Evidence, base: str) -> Reading[list[str]]:
-    """The interfaces of the PCI function itself, without representors of virtual functions."""
-    names = ask.names(evidence, f"{base}/device/net")
-    return names.map(
-        lambda found: [
-            name
-            for name in found
-            if not _REPRESENTOR.fullmatch(ask.text(evidence, f"{_NET}/{name}/phys_port_name").value or "")
-        ]
-    )
-
-
 def _uplink(evidence: Evidence, base: str, netdev: Reading[str]) -> Reading[str]:
     """The interface of the function itself, which keeps the priorities; a bond keeps none."""
-    own = _own_netdevs(evidence, base).value or []
+    own = observe_roce.own_netdevs(evidence, base).value or []
     return netdev if not own or netdev.value in own else Reading(own[0])
 
 
