@@ -9,7 +9,7 @@ from ..._expect.expectations import Expectations
 from ..._ground.check import UNKNOWN, Check, skipped, unknown
 from ..area import Area
 from ..machine.facts import NO_GPU, Machine
-from . import check_device, check_driver, check_log, check_memory, check_state, observe
+from . import check_device, check_driver, check_equals, check_log, check_memory, check_replays, check_state, observe
 from .check_scope import scope
 from .entries import ENTRIES
 from .facts import GpuFacts
@@ -40,13 +40,14 @@ def _lacks(check: Check) -> bool:
 def _judge(facts: GpuFacts, machine: Machine, expect: Expectations) -> Iterator[Check]:
     seen = scope(facts, machine, expect)
     yield from check_driver.judge(seen)
-    yield from check_device.judge(seen)
+    found = list(check_device.judge(seen))
     # Without nvidia-smi's answer gpu.driver.answers stands for all that it would have shown.
     if seen.listed:
-        yield from check_state.judge(seen)
-        yield from check_memory.judge(seen)
+        found += (*check_state.judge(seen), *check_memory.judge(seen), *check_replays.judge(seen))
+        found += check_equals.judge(seen, found)
     else:
-        yield from check_state.without_facts(seen)
+        found += check_state.without_facts(seen)
+    yield from found
     yield from check_log.judge(facts, expect)
 
 

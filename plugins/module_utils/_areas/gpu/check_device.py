@@ -12,19 +12,22 @@ from ..._expect import profiles
 from ..._expect.expectations import CAPABILITY, INVENTORY, Expectations, Expected
 from ..._ground.check import Check, failed, outcome, passed, skipped, unknown
 from ..._ground.tally import Tally
+from ..._ground.text import few
 from ..._parse import nvsmi_error
 from ..._parse._nvsmi import Gpu, address
 from ..machine.facts import Machine
-from .check_scope import ALL_LOST, PASSED_ON, UNIT, Scope, equal, model, subject
+from .check_scope import ALL_LOST, PASSED_ON, UNIT, Scope, equal, model, open_, subject
 
 _COUNT = "gpu.device.count"
 _MODEL = "gpu.device.model"
 _UNIFORM = "gpu.device.uniform"
 _LOST = "gpu.device.lost"
 _INFOROM = "gpu.device.inforom"
+_ANSWERS = "gpu.device.answers"
 
 _OFF_BUS = "a GPU is not even on the PCI bus: it fell off, or has no power"
 _LEFT_OUT = "a GPU is on the PCI bus, and nvidia-smi leaves it out: its start failed, see dmesg"
+_FIELDS_SHOWN = 3
 _GONE = (nvsmi_error.LOST, nvsmi_error.HANDLE)
 
 
@@ -37,12 +40,13 @@ def none_there(expect: Expectations) -> Check | None:
 
 
 def judge(seen: Scope) -> Iterator[Check]:
-    """gpu.device.count, model, uniform, lost and inforom."""
+    """gpu.device.count, answers, model, uniform, lost and inforom."""
     error = seen.facts.error
     if error is None or error.error == nvsmi_error.NO_DEVICE:
         yield _count(seen)
     yield from _lost(seen)
     if seen.listed:
+        yield from _answers(seen)
         yield from _model(seen)
         yield _uniform(seen)
         yield from _inforom(seen)
@@ -95,6 +99,24 @@ def _which(seen: Scope) -> str:
     return f" ({', '.join(missing)})" if missing else ""
 
 
+def _answers(seen: Scope) -> Iterator[Check]:
+    """What no GPU of several answers for is the driver's or the virtual machine's, not a GPU's."""
+    tally = Tally(_ANSWERS, UNIT)
+    for gpu in seen.gpus:
+        equals = [entry for entry in seen.gpus if equal(gpu, entry)]
+        names = {name for name, _ in gpu.sick}
+        if not names:
+            tally.good(subject(gpu))
+            continue
+        told = few([f"{name} {text}" for name, text in gpu.sick], _FIELDS_SHOWN)
+        if len(equals) > 1 and all(names <= {name for name, _ in entry.sick} for entry in equals):
+            tally.unsure(subject(gpu), f"nvidia-smi shows {told}, of all {len(equals)} equal GPUs alike")
+        else:
+            cause = f"it does not answer for all that nvidia-smi asks: {told}"
+            tally.fail(subject(gpu), told, "a value for each", CAPABILITY, cause=cause)
+    yield from tally.checks("a value for each", CAPABILITY, nothing=ALL_LOST)
+
+
 def _model(seen: Scope) -> Iterator[Check]:
     wanted = seen.expect.get("gpu_model")
     if wanted is None:
@@ -103,7 +125,7 @@ def _model(seen: Scope) -> Iterator[Check]:
     tally = Tally(_MODEL, f"{UNIT}: {', '.join(sorted({gpu.name for gpu in seen.gpus}))}")
     for gpu in seen.gpus:
         if not gpu.name and model(gpu) is None:
-            tally.unsure(subject(gpu), "nvidia-smi showed no product name")
+            open_(tally, gpu, "nvidia-smi showed no product name")
         elif _is(gpu, str(wanted.value)):
             tally.good(subject(gpu))
         else:

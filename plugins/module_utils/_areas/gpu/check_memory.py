@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import Iterator
+from typing import Callable, Iterator
 
 from ..._data import drivers
 from ..._expect.expectations import CAPABILITY, Expected
@@ -21,6 +21,7 @@ from .check_scope import (
     model,
     must_be_no,
     none_of,
+    open_,
     shown_by_equals,
     subject,
 )
@@ -28,13 +29,11 @@ from .check_scope import (
 _MODE = "gpu.ecc.mode"
 _PENDING = "gpu.ecc.pending"
 _VOLATILE = "gpu.ecc.volatile"
-_AGGREGATE = "gpu.ecc.aggregate"
 _THRESHOLD = "gpu.ecc.threshold"
 _REPAIR = "gpu.ecc.repair"
 _UNREPAIRABLE = "gpu.ecc.unrepairable"
 _FAILURE = "gpu.rows.failure"
 _ROWS_PENDING = "gpu.rows.pending"
-_REMAPPED = "gpu.rows.remapped"
 _SPARE = "gpu.rows.spare"
 _PAGES_PENDING = "gpu.pages.pending"
 _PAGES = "gpu.pages.retired"
@@ -44,11 +43,7 @@ def judge(seen: Scope) -> Iterator[Check]:
     """gpu.ecc.*, gpu.rows.*, gpu.pages.*."""
     yield from _mode(seen)
     yield from each(seen, _PENDING, "ECC mode", lambda gpu: gpu.ecc, _pending, "as now")
-    for kind, check_id, when in (
-        ("volatile", _VOLATILE, "since the driver was loaded"),
-        ("aggregate", _AGGREGATE, "in the GPU's life"),
-    ):
-        yield from _errors(seen, kind, check_id, when)
+    yield from _errors(seen)
     yield from _no(seen, _THRESHOLD, "SRAM error threshold", "sram_threshold")
     yield from _repair(seen)
     yield from _no(seen, _UNREPAIRABLE, "unrepairable memory", "unrepairable")
@@ -64,9 +59,9 @@ def _mode(seen: Scope) -> Iterator[Check]:
         word = "Enabled" if wanted and wanted.value else "Disabled"
         has_none = gpu.ecc.lower() in drivers.NONE_SUCH
         if gpu.ecc not in ON_OR_OFF and not has_none:
-            tally.unsure(subject(gpu), f"nvidia-smi showed {gpu.ecc or 'no ECC mode'}")
+            open_(tally, gpu, f"nvidia-smi showed {gpu.ecc or 'no ECC mode'}")
         elif has_none and reported is None and _must_show(gpu):
-            tally.unsure(subject(gpu), f"nvidia-smi shows N/A for the ECC of {gpu.name}")
+            open_(tally, gpu, f"nvidia-smi shows N/A for the ECC of {gpu.name}")
         elif has_none and (reported is None or not reported.value):
             tally.left_out(subject(gpu), "the GPU has no ECC")
         elif wanted is None:
@@ -102,13 +97,13 @@ def _pending(gpu: Gpu, text: str) -> Check | None:
     return failed(_PENDING, subject(gpu), f"{text}, pending {gpu.ecc_pending}", text, CAPABILITY)
 
 
-def _errors(seen: Scope, kind: str, check_id: str, when: str) -> Iterator[Check]:
-    """SRAM and DRAM together: one finding for each GPU."""
+def _errors(seen: Scope) -> Iterator[Check]:
+    """SRAM and DRAM together: one finding for each GPU. Those of its life before are history."""
 
     def judge(gpu: Gpu, text: str) -> Check | None:
         texts = {
-            "SRAM": getattr(gpu, kind + "_sram"),
-            "DRAM": getattr(gpu, kind + "_dram"),
+            "SRAM": gpu.volatile_sram,
+            "DRAM": gpu.volatile_dram,
         }
         counts = {name: number(text) for name, text in texts.items() if not _none_such(text)}
         if None in counts.values():
@@ -116,20 +111,32 @@ def _errors(seen: Scope, kind: str, check_id: str, when: str) -> Iterator[Check]
         bad = {name: count for name, count in counts.items() if count}
         if not bad:
             for name in texts.keys() - counts.keys():
-                if shown_by_equals(seen, gpu, attrgetter(f"{kind}_{name.lower()}")):
-                    raise Unsure(f"N/A for {kind} {name} errors, which equal GPUs show")
+                if shown_by_equals(seen, gpu, attrgetter(f"volatile_{name.lower()}")):
+                    raise Unsure(f"N/A for volatile {name} errors, which equal GPUs show")
             return None
         reported = ", ".join(f"{count} in {name}" for name, count in bad.items())
-        cause = f"uncorrectable memory errors {when}: {reported}"
-        return failed(check_id, subject(gpu), reported, "0", CAPABILITY, cause=cause)
+        cause = f"uncorrectable memory errors since the driver was loaded: {reported}"
+        return failed(_VOLATILE, subject(gpu), reported, "0", CAPABILITY, cause=cause)
 
     def text_of(gpu: Gpu) -> str:
-        texts: tuple[str, ...] = (getattr(gpu, kind + "_sram"), getattr(gpu, kind + "_dram"))
+        texts: tuple[str, ...] = (gpu.volatile_sram, gpu.volatile_dram)
         # The oddest stands for both: nothing, then what is no number, then a number.
         odd = sorted(texts, key=lambda text: (bool(text), number(text) is not None, text))
         return next((entry for entry in odd if not _none_such(entry)), odd[0])
 
-    yield from each(seen, check_id, f"{kind} ECC error count", text_of, judge, "0")
+    yield from each(seen, _VOLATILE, "volatile ECC error count", text_of, judge, "0", history=_once)
+
+
+def _once(gpu: Gpu) -> str:
+    """Uncorrectable errors that were counted before the driver was loaded."""
+    counts = {"SRAM": number(gpu.aggregate_sram), "DRAM": number(gpu.aggregate_dram)}
+    past = ", ".join(f"{count} in {name}" for name, count in counts.items() if count)
+    return f"had {past} in its life" if past else ""
+
+
+def _remapped(gpu: Gpu) -> str:
+    rows = number(gpu.remapped_uncorrectable)
+    return f"has {rows} rows remapped after uncorrectable errors" if rows else ""
 
 
 def _none_such(text: str) -> bool:
@@ -156,19 +163,24 @@ def _repair(seen: Scope) -> Iterator[Check]:
     yield from each(seen, _REPAIR, "pending repair", text_of, judge, "No", newer=True)
 
 
-def _no(seen: Scope, check_id: str, what: str, name: str, *, newer: bool = True) -> list[Check]:
+def _no(
+    seen: Scope,
+    check_id: str,
+    what: str,
+    name: str,
+    *,
+    newer: bool = True,
+    history: Callable[[Gpu], str] = lambda gpu: "",
+) -> list[Check]:
     """A property of Gpu that must be "No"."""
-    return each(seen, check_id, what, attrgetter(name), must_be_no(check_id), "No", newer=newer)
+    return each(seen, check_id, what, attrgetter(name), must_be_no(check_id), "No", newer=newer, history=history)
 
 
 def _rows(seen: Scope) -> Iterator[Check]:
     yield from _no(seen, _FAILURE, "row remapping", "remapped_failure")
-    yield from _no(seen, _ROWS_PENDING, "row remapping", "remapped_pending")
-    for check_id, name, cause in (
-        (_REMAPPED, "remapped_uncorrectable", "{} rows were remapped after uncorrectable errors"),
-        (_SPARE, "banks_without_spare", "{} banks have no spare row left"),
-    ):
-        yield from each(seen, check_id, "row remapping", attrgetter(name), none_of(check_id, cause), "0", newer=True)
+    yield from _no(seen, _ROWS_PENDING, "row remapping", "remapped_pending", history=_remapped)
+    judge = none_of(_SPARE, "{} banks have no spare row left")
+    yield from each(seen, _SPARE, "row remapping", attrgetter("banks_without_spare"), judge, "0", newer=True)
 
 
 def _pages(seen: Scope) -> Iterator[Check]:

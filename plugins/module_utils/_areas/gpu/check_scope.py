@@ -11,12 +11,14 @@ from ..._expect import profiles
 from ..._expect.expectations import CAPABILITY, Expectations
 from ..._ground.check import Check, failed
 from ..._ground.tally import Tally
-from ..._parse._nvsmi import LOST, NEEDS_RESET, Gpu, Nvsmi, address, number
+from ..._parse._nvsmi import LOST, NEEDS_RESET, Gpu, Nvsmi, address, no_answer, number
 from ..machine.facts import Machine, PciFunction
 from .facts import GpuFacts
 
 UNIT = "GPUs"
 ON_OR_OFF = ("Enabled", "Disabled")
+# Why nothing is said of a field of a GPU that did not answer for it, or for another one.
+SICK = "the GPU does not answer for all that nvidia-smi asks: see gpu.device.answers"
 ALL_LOST = "the driver reaches no GPU"
 # Bound to this driver, a GPU belongs to a virtual machine on this host.
 PASSED_ON = "vfio-pci"
@@ -24,6 +26,10 @@ PASSED_ON = "vfio-pci"
 
 class Unsure(Exception):
     """Why a property cannot be judged, though nvidia-smi showed it."""
+
+
+class LeftOut(Exception):
+    """Why a property is not asked of a GPU, though nvidia-smi showed it."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +96,9 @@ def shown_by_equals(seen: Scope, gpu: Gpu, text_of: Callable[[Gpu], str]) -> boo
     """Whether a GPU that is equal shows a value, which this one therefore has, too."""
     texts = (text_of(entry).lower() for entry in seen.gpus if gpu.name and equal(gpu, entry))
     odd = (*drivers.NONE_SUCH, "")
-    return any(text not in odd and not any(sign in text for sign in NEEDS_RESET) for text in texts)
+    return any(
+        text not in odd and not no_answer(text) and not any(sign in text for sign in NEEDS_RESET) for text in texts
+    )
 
 
 def each(
@@ -103,10 +111,12 @@ def each(
     *,
     source: str = CAPABILITY,
     newer: bool = False,
+    history: Callable[[Gpu], str] = lambda gpu: "",
 ) -> list[Check]:
     """Judge one property of every GPU; ``judge`` gives the failure, or None where all is well.
 
-    ``newer``: only newer drivers show it, so its absence says nothing.
+    ``newer``: only newer drivers show it, so its absence says nothing. ``history``: what was once,
+    and degrades nothing; shown in a pass.
     """
     tally = Tally(check_id, UNIT)
     for gpu in seen.gpus:
@@ -115,10 +125,10 @@ def each(
             if newer and gpu.whole:
                 tally.left_out(name, f"this driver does not show {what}")
             else:
-                tally.unsure(name, f"nvidia-smi showed no {what}")
+                open_(tally, gpu, f"nvidia-smi showed no {what}")
         elif text.lower() in drivers.NONE_SUCH:
             if shown_by_equals(seen, gpu, text_of):
-                tally.unsure(name, f"N/A for {what}, which nvidia-smi shows of equal GPUs")
+                open_(tally, gpu, f"N/A for {what}, which nvidia-smi shows of equal GPUs")
             else:
                 tally.left_out(name, f"nvidia-smi shows N/A for {what}")
         elif any(sign in text.lower() for sign in NEEDS_RESET):
@@ -126,17 +136,30 @@ def each(
         else:
             try:
                 check = judge(gpu, text)
+            except LeftOut as exc:
+                tally.left_out(name, str(exc))
+                continue
             except Unsure as exc:
-                tally.unsure(name, str(exc))
+                open_(tally, gpu, str(exc))
                 continue
             except ValueError:
-                tally.unsure(name, f"nvidia-smi showed {text[:40]!r} for {what}")
+                open_(tally, gpu, f"nvidia-smi showed {text[:40]!r} for {what}")
                 continue
             if check is None:
                 tally.good(name)
+                if past := history(gpu):
+                    tally.tell(name, past)
             else:
                 tally.bad(check)
     return tally.checks(expected, source, nothing=ALL_LOST)
+
+
+def open_(tally: Tally, gpu: Gpu, why: str) -> None:
+    """A property that could not be judged; of a GPU that is sick that is told once for all."""
+    if gpu.sick:
+        tally.left_out(subject(gpu), SICK)
+    else:
+        tally.unsure(subject(gpu), why)
 
 
 def none_of(check_id: str, cause: str, most: int = 0) -> Callable[[Gpu, str], Check | None]:

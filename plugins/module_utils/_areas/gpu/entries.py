@@ -66,6 +66,15 @@ ENTRIES = declare(
         (_SMI,),
     ),
     error(
+        "gpu.device.answers",
+        "Every GPU answers for all that nvidia-smi asks of it",
+        "nvidia-smi writes `Unknown Error` or `ERR!` in place of a value that a GPU did not give. "
+        "What all equal GPUs do not give is the driver's, and unknown.",
+        ("the GPU, its infoROM or its system processor (GSP) begins to fail",),
+        "drain the host; look for Xid and NVRM in dmesg; reset the GPU, power cycle the host, replace the GPU",
+        (_SMI,),
+    ),
+    error(
         "gpu.device.model",
         "Every GPU is of the expected model",
         "Compared with the inventory's ibready_expect.gpu_model or the hardware profile.",
@@ -146,6 +155,23 @@ ENTRIES = declare(
         (_SMI,),
     ),
     warning(
+        "gpu.clocks.applications",
+        "No GPU has application clocks below those that it comes with",
+        "Lowered clocks cost speed. Of a GPU that has others than its equals gpu.equals.setting tells; newer "
+        "drivers show none, and then the check is skipped.",
+        ("somebody lowered the application clocks",),
+        "`nvidia-smi -i BUS-ID -rac`, or waive it where the site wants it so",
+        (_SMI,),
+    ),
+    error(
+        "gpu.temperature.limit",
+        "No GPU and no memory of one is as hot as it may be",
+        "At its highest operating temperature a GPU slows itself down; a little above, the hardware does.",
+        ("cooling does not suffice: a fan, a heat sink, the coolant or the air of the room",),
+        "compare `nvidia-smi -q -d TEMPERATURE` with its neighbours; look at fans, air flow and coolant",
+        (_SMI,),
+    ),
+    warning(
         "gpu.power.limit",
         "No GPU is limited to less power than it comes with",
         "A lower limit costs speed, and one limited GPU slows all others of a job.",
@@ -172,17 +198,10 @@ ENTRIES = declare(
     error(
         "gpu.ecc.volatile",
         "No uncorrectable memory error since the driver was loaded",
-        "The program that met it died or computed wrongly; the memory may not be mended yet.",
+        "The program that met it died or computed wrongly; the memory may not be mended yet. What was before "
+        "is history: a pass shows it.",
         ("a cell of the GPU's memory is bad",),
         "reset the GPU, so that the row is remapped; replace the GPU if errors come again",
-        (_SMI,),
-    ),
-    warning(
-        "gpu.ecc.aggregate",
-        "No uncorrectable memory error in the GPU's life",
-        "Past errors were remapped; a GPU that had some has more of them than others.",
-        ("cells of the GPU's memory went bad earlier",),
-        "watch whether the count rises; compare with gpu.rows.remapped",
         (_SMI,),
     ),
     error(
@@ -220,17 +239,9 @@ ENTRIES = declare(
     error(
         "gpu.rows.pending",
         "No memory row waits to be remapped",
-        "The bad row stays in use until the GPU is reset.",
+        "The bad row stays in use until the GPU is reset. Rows that were remapped are mended: a pass shows them.",
         ("an uncorrectable error since the last reset of the GPU",),
         "stop its programs, then `nvidia-smi --gpu-reset -i BUS-ID`, or reboot the node",
-        (_SMI,),
-    ),
-    warning(
-        "gpu.rows.remapped",
-        "No row was remapped after an uncorrectable error",
-        "Remapped rows are mended. More of them to come are the early sign of a failing GPU.",
-        ("the GPU's memory had uncorrectable errors",),
-        "watch whether the number rises; run `dcgmi diag -r 3`",
         (_SMI,),
     ),
     warning(
@@ -255,6 +266,34 @@ ENTRIES = declare(
         "GPUs before Ampere have room for a limited number of retired pages.",
         ("the GPU's memory is failing",),
         "ask the vendor to replace the GPU; keep `nvidia-smi -q -d PAGE_RETIREMENT`",
+        (_SMI,),
+    ),
+    warning(
+        "gpu.pcie.replays",
+        "GPUs seldom have to send again on their PCIe link",
+        "nvidia-smi counts replays since boot or reset. More than eight a minute, or many times what equal GPUs of "
+        "the host have, is a bad link: it costs bandwidth and may end in a lost GPU.",
+        ("the signal is bad: riser, cable, retimer or a dirty connector",),
+        "reseat or swap riser and cable; look at `nvidia-smi -q | grep Replay` again a minute later",
+        (_SMI, "/proc/uptime"),
+    ),
+    error(
+        "gpu.equals.setting",
+        "No GPU has other settings and limits than the equal GPUs of its host",
+        "MIG, ECC and compute mode, power limit, clocks, BAR1 size and modes of the driver are held against what "
+        "most of at least three equal GPUs have. One GPU that is set otherwise slows every job, or keeps it away. "
+        "What the inventory wants of all (ibready_expect.mig, ecc), and more than most have, is fine.",
+        ("somebody set this GPU alone, or it was exchanged and never set like the others",),
+        "compare `nvidia-smi -q` of this GPU with its neighbour's; set it as the others are",
+        (_SMI,),
+    ),
+    warning(
+        "gpu.equals.firmware",
+        "No GPU has other firmware than the equal GPUs of its host",
+        "VBIOS, infoROM image and GSP firmware of most of at least three equal GPUs. Another one has other limits "
+        "and other faults already mended.",
+        ("the GPU was exchanged, or a firmware bundle was not applied to all",),
+        "update the baseboard's firmware with the machine maker's bundle, in a maintenance window",
         (_SMI,),
     ),
     error(

@@ -57,7 +57,7 @@ class GpuFacts:
 
     ``status``: its exit status. ``persistenced``: what systemd says of the persistence daemon,
     asked only where a GPU's persistence mode is off. ``log_cut``: the kernel's log, from which
-    ``xids`` are, ends within a line. ``log_lost``: its beginning is lost.
+    ``xids`` are, ends within a line. ``log_lost``: its beginning is lost. ``uptime_s``: seconds since boot.
     """
 
     smi: Reading[Nvsmi] = field(default_factory=Reading)
@@ -69,6 +69,7 @@ class GpuFacts:
     xids: Reading[tuple[Xid, ...]] = field(default_factory=Reading)
     log_cut: bool = False
     log_lost: bool = False
+    uptime_s: Reading[float] = field(default_factory=Reading)
 
     def to_dict(self) -> GpuReported:
         smi = self.smi.value

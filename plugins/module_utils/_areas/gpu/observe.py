@@ -12,7 +12,7 @@ from ..._evidence import ask
 from ..._evidence.sources import Evidence, Unavailable
 from ..._ground.command import Output
 from ..._ground.reading import Reading
-from ..._ground.text import ParseError, last_word
+from ..._ground.text import ParseError, last_word, to_uptime
 from ..._parse import dmesg, nvsmi_error, nvsmi_q, nvsmi_q_fabric, nvsmi_xml, systemctl_show
 from ..._parse._nvsmi import Nvsmi
 from ..._parse.dmesg import Dmesg, Xid
@@ -62,6 +62,7 @@ def observe(evidence: Evidence, machine: Machine) -> GpuFacts:
         persistenced=_persistenced(evidence, answer.smi),
         xids=log.map(_xids),
         log_cut=log.value is not None and log.value.cut,
+        uptime_s=ask.file(evidence, "/proc/uptime", to_uptime),
         log_lost=log.value is not None and bool(log.value.beginning_lost),
     )
 

@@ -10,11 +10,12 @@ from ..._data.gpus import SUPERCHIP
 from ..._data.pcie import ACS_REDIRECTS, HCA_READ_REQUEST
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check
+from ..._ground.equals import compare
 from ..._ground.reading import Reading
 from ..._ground.tally import Tally
 from ..._parse.pci_config import Config
 from ..machine.facts import MELLANOX
-from .check_scope import CANNOT_TELL_VM, NEITHER, Scope
+from .check_scope import CANNOT_TELL_VM, NEITHER, Scope, root_bus
 
 _IN_VM = "a virtual machine sees the hypervisor's own registers"
 _KEEP_ACS = "a virtual machine keeps ACS, and lets addresses be translated (ATS)"
@@ -78,7 +79,27 @@ def _payload(scope: Scope) -> list[Check]:
             seen = ", ".join(f"{at} {size} bytes" for at, size in found.items())
             cause = f"MaxPayload differs on the way down to {scope.name(device.address)}"
             tally.fail(device.address, seen, "the same on the whole path", CAPABILITY, cause=cause)
+    _equal_payload(tally, scope)
     return tally.checks("one size on each", CAPABILITY, nothing=NEITHER)
+
+
+def _equal_payload(tally: Tally, scope: Scope) -> None:
+    """Equal functions in equal places: a whole path of smaller packets agrees with itself."""
+    if scope.machine.virtual.value is not False:
+        return
+    beside = {root_bus(gpu) for gpu in scope.gpus}
+    found = compare(
+        {
+            device.address: str(_express(scope, device.address, lambda config: config.max_payload).value or "")
+            for device in scope.devices
+        },
+        {device.address: (device.device, len(device.path), root_bus(device) in beside) for device in scope.devices},
+    )
+    for address, odd in found.odd.items():
+        if int(odd.value) < int(odd.usual) and not tally.is_bad(address):
+            cause = f"{scope.name(address)} and the bridges above it use smaller packets than its equals"
+            seen, due = f"{odd.value} bytes", f"{odd.usual} bytes"
+            tally.fail(address, seen, due, odd.source, cause=cause)
 
 
 def _acs(scope: Scope) -> list[Check]:

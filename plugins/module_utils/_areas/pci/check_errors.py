@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Iterator
+from typing import Callable, Iterator
 
 from ..._data.pcie import BIT_ERROR_RATE, GENERATIONS, LAST_WITH_BIT_ERROR_RATE, LINK_ERRORS, SETTLED_S
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check
+from ..._ground.reading import Reading
 from ..._ground.tally import Tally
 from .check_scope import NEITHER, Scope
 from .facts import End, Errors, on_the_way
@@ -17,35 +18,31 @@ _NUMBERS = {generation.speed: generation.number for generation in GENERATIONS}
 
 
 def judge_errors(scope: Scope) -> Iterator[Check]:
-    yield from _uncorrectable(scope)
+    yield from _uncorrectable(scope, "pci.aer.fatal", lambda errors: errors.fatal)
+    yield from _uncorrectable(scope, "pci.aer.uncorrectable", lambda errors: errors.nonfatal)
     yield from _correctable(scope)
 
 
-def _uncorrectable(scope: Scope) -> list[Check]:
-    tally = Tally("pci.aer.uncorrectable", "functions")
+def _uncorrectable(scope: Scope, check_id: str, kind: Callable[[Errors], Reading[dict[str, int]]]) -> list[Check]:
+    tally = Tally(check_id, "functions")
     for address in on_the_way((*scope.devices, *scope.switches)):
-        errors = scope.facts.errors.get(address, Errors())
-        kinds = {"fatal": errors.fatal, "nonfatal": errors.nonfatal}
-        if all(kind.missing for kind in kinds.values()):
+        entry = kind(scope.facts.errors.get(address, Errors()))
+        if entry.missing:
             tally.left_out(address, _NO_COUNTERS)
             continue
-        counted = {
-            f"{name} {kind}": count
-            for kind, entry in kinds.items()
-            for name, count in (entry.value or {}).items()
-            if count and not name.startswith("TOTAL")
-        }
+        if entry.value is None:
+            tally.unsure(address, entry.why or "nobody looked")
+            continue
+        counted = {name: count for name, count in entry.value.items() if count and not name.startswith("TOTAL")}
         # One message may tell of several errors, or of one that has no name.
-        total = sum(max(kind.value.values(), default=0) for kind in kinds.values() if kind.value)
-        lost = next((kind.why for kind in kinds.values() if not kind.known), None)
+        total = max(entry.value.values(), default=0)
         if total:
+            word = check_id.rpartition(".")[2]
             seen = ", ".join(f"{name} {count}" for name, count in counted.items()) or str(total)
-            tally.fail(address, seen, "none", CAPABILITY, cause=f"{scope.name(address)} reported {seen}")
-        elif lost is not None:
-            tally.unsure(address, lost or "nobody looked")
+            tally.fail(address, seen, "none", CAPABILITY, cause=f"{scope.name(address)} reported {word} errors: {seen}")
         else:
             tally.good(address)
-    return tally.checks("no uncorrectable error since boot", CAPABILITY, nothing=NEITHER)
+    return tally.checks("none since boot", CAPABILITY, nothing=NEITHER)
 
 
 def _correctable(scope: Scope) -> list[Check]:

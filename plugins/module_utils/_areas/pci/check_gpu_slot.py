@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Judge whether slots and switches promise SXM GPUs what these can do: no I/O."""
+"""Judge whether slots and switches promise GPUs what these can do, or what their equals have: no I/O."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from ..._data.gpus import SXM
 from ..._expect import profiles
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check, failed
+from ..._ground.equals import compare
 from ..._ground.reading import Reading
 from ..._ground.tally import Tally
 from ..machine.facts import PciFunction
+from . import gpu_links
 from .check_scope import CANNOT_TELL_VM, IN_VM, Scope
 from .facts import End, links
 
@@ -36,6 +38,9 @@ def judge_gpu_slots(scope: Scope) -> Iterator[Check]:
         for function in wired:
             _slot(tally, function, [other for other in wired if other.device == function.device], scope)
         _uplinks(tally, wired, scope)
+        _cards(tally, [gpu for gpu in scope.gpus if gpu not in modules and len(gpu.path) > 1], scope)
+    gpu_links.judge(tally, scope, "at most generation", lambda pcie: pcie.gen_max, gpu_links.kind)
+    gpu_links.judge(tally, scope, "at most lanes", lambda pcie: pcie.width_max, gpu_links.kind)
     yield from tally.checks("what the GPU can do", CAPABILITY, nothing=scope.no_gpu)
 
 
@@ -57,6 +62,27 @@ def _slot(tally: Tally, gpu: PciFunction, equals: list[PciFunction], scope: Scop
     else:
         cause = f"the port {gpu.path[-2]} above GPU {gpu.address} can do {_show(port.value)} only"
         _bad(tally, gpu.address, port.value, due.value, cause, scope)
+
+
+def _cards(tally: Tally, cards: list[PciFunction], scope: Scope) -> None:
+    """The slots of equal cards, held against each other."""
+    ports = {card.address: _most(scope, card.path[-2]).value for card in cards}
+    found = compare(
+        {address: _show(most) if most else "" for address, most in ports.items()},
+        {card.address: card.device for card in cards},
+    )
+    for card in cards:
+        odd, port = found.odd.get(card.address), ports[card.address]
+        usual = next((most for most in ports.values() if odd and most and _show(most) == odd.usual), None)
+        if odd is None or port is None or usual is None or _at_least(port, usual):
+            continue
+        cause = (
+            f"the slot {card.path[-2]} of GPU {card.address} can do {odd.value} only, those of its equals {odd.usual}"
+        )
+        if scope.machine.virtual.value is None:
+            tally.unsure(card.address, CANNOT_TELL_VM)
+        else:
+            tally.bad(failed(_CHECK, card.address, odd.value, odd.usual, odd.source, cause=cause))
 
 
 def _uplinks(tally: Tally, gpus: list[PciFunction], scope: Scope) -> None:

@@ -14,6 +14,7 @@ from ..._ground.check import Check, failed
 from ..._ground.reading import Reading
 from ..._ground.tally import Tally
 from ..machine.facts import PciFunction
+from . import gpu_links
 from .check_scope import CANNOT_TELL_VM, IN_VM, NEITHER, Scope
 from .facts import End, links
 
@@ -63,6 +64,10 @@ def _judge(check_id: str, scope: Scope, measure: _Measure, devices: tuple[PciFun
             tally.unsure(scope.name(device.address), _NO_PATH)
     for link in _links(scope, devices):
         _one(tally, link, scope, measure)
+    if measure is _SPEED:
+        gpu_links.judge(tally, scope, "generation", lambda pcie: pcie.gen, gpu_links.can_in_this_state)
+    else:
+        gpu_links.judge(tally, scope, "lanes", lambda pcie: pcie.width, gpu_links.can)
     return tally.checks("what both ends can", CAPABILITY, nothing=NEITHER)
 
 

@@ -66,6 +66,11 @@ def scope(facts: PciFacts, machine: Machine, expect: Expectations) -> Scope:
     )
 
 
+def root_bus(function: PciFunction) -> str:
+    """The bus of its root port, "" where that cannot be told: what is below one is on one NUMA node."""
+    return function.path[0].rpartition(":")[0] if len(function.path) > 1 else ""
+
+
 def _handed_over(functions: list[PciFunction]) -> bool:
     """All of them: a hypervisor. A single one that is not free is a finding."""
     return bool(functions) and all(function.driver in PASSED_ON for function in functions)

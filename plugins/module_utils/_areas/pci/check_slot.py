@@ -12,11 +12,13 @@ from ..._ground.link import ETHERNET, gbps
 from ..._ground.reading import Reading
 from ..._ground.tally import Tally
 from ..machine.facts import PciFunction
-from .check_scope import CANNOT_TELL_VM, IN_VM, Scope
+from .check_scope import CANNOT_TELL_VM, IN_VM, Scope, root_bus
 from .facts import End
 
+_NO_RAIL = "no HCA that is surely a rail"
 _VM_NODES = "a virtual machine's NUMA nodes are the hypervisor's"
 _NO_NODE = "the firmware does not say on which NUMA node it is (numa_node -1)"
+_TOLD_WRONGLY = "compare `nvidia-smi topo -m`; correct the NUMA settings of the BIOS, or boot anew"
 _ENOUGH = "as many rails as are expected lie near a GPU without it"
 _LANE_GBPS = {generation.speed: generation.lane_gbps for generation in GENERATIONS}
 
@@ -87,7 +89,7 @@ def _carries(function: PciFunction, scope: Scope) -> Reading[float]:
 def _numa(scope: Scope, expect: Expectations) -> list[Check]:
     tally = Tally("pci.hca.numa", "HCAs")
     nodes, rails = scope.facts.nodes, _rails(scope, expect)
-    nothing = scope.no_hca if scope.gpus else scope.no_gpu
+    nothing = (scope.no_hca if not scope.hcas else _NO_RAIL) if scope.gpus else scope.no_gpu
     if not scope.gpus or not rails:
         return tally.checks(nothing=nothing)
     if scope.machine.virtual.value:
@@ -109,7 +111,16 @@ def _rails(scope: Scope, expect: Expectations) -> tuple[PciFunction, ...]:
     """The HCAs of the expected link layer: InfiniBand ones where nobody says otherwise."""
     layer = expect.get("link_layer")
     ethernet = layer is not None and layer.value == ETHERNET
-    return tuple(hca for hca in scope.hcas if (hca.class_code[:4] == "0200") == ethernet)
+    found = tuple(hca for hca in scope.hcas if (hca.class_code[:4] == "0200") == ethernet)
+    if expect.presumes_roce and expect.get("hcas") is None and expect.get("hcas_min") is None:
+        # Nobody tells how many of the Ethernet ports are rails; those below a GPU's root bus are.
+        return tuple(hca for hca in found if _beside(hca, scope) is not None)
+    return found
+
+
+def _beside(hca: PciFunction, scope: Scope) -> PciFunction | None:
+    """A GPU below the same root bus."""
+    return next((gpu for gpu in scope.gpus if root_bus(gpu) == root_bus(hca) != ""), None)
 
 
 def _near(
@@ -122,8 +133,11 @@ def _near(
     gpu_nodes = {gpu.numa_node for gpu in scope.gpus}
     far = []
     for rail in rails:
+        beside = _beside(rail, scope)
         if rail.numa_node == -1:
             tally.unsure(scope.name(rail.address), _NO_NODE)
+        elif beside is not None and beside.numa_node not in (-1, rail.numa_node):
+            tally.bad(_contradiction(rail, beside, scope))
         elif rail.numa_node in gpu_nodes or _same_socket(rail, gpu_nodes, nodes, scope):
             tally.good(rail.address)
         else:
@@ -138,6 +152,15 @@ def _near(
             tally.unsure(scope.name(function.address), why)
         else:
             tally.bad(_lonely(function, gpu_nodes, scope))
+
+
+def _contradiction(rail: PciFunction, gpu: PciFunction, scope: Scope) -> Check:
+    seen, due = f"NUMA node {rail.numa_node}", f"NUMA node {gpu.numa_node}"
+    cause = (
+        f"{scope.name(rail.address)} says {seen}, the GPU {gpu.address} below the same root bus {due}: "
+        "the firmware tells one of them wrongly, or somebody wrote its numa_node"
+    )
+    return failed("pci.hca.numa", rail.address, seen, due, CAPABILITY, cause=cause, remedy=_TOLD_WRONGLY)
 
 
 def _same_socket(hca: PciFunction, gpu_nodes: set[int], nodes: tuple[int, ...], scope: Scope) -> bool:

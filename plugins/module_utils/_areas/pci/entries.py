@@ -103,7 +103,8 @@ ENTRIES = declare(
     error(
         "pci.link.width",
         "Every link on the way to GPUs, HCAs and NVSwitches is as wide as both of its ends can be",
-        "A link that lost lanes has half of its bandwidth or less, whatever the speed says.",
+        "A link that lost lanes has half of its bandwidth or less, whatever the speed says. A GPU with fewer lanes "
+        "than its equals is found by nvidia-smi as well.",
         (
             "a lane has bad contact: the card, riser or cable is not seated",
             "the slot is wired or set (bifurcation) narrower than it says",
@@ -118,7 +119,8 @@ ENTRIES = declare(
     error(
         "pci.link.speed",
         "Every link on the way to GPUs and HCAs runs at the speed that both of its ends can",
-        "A link trains at a lower generation when its signal is bad. Idle GPUs do so on purpose.",
+        "A link trains at a lower generation when its signal is bad. Idle GPUs do so on purpose, but all of one "
+        "kind alike: one that is lower than its equals in the same state is a finding.",
         (
             "the signal is bad: riser, cable or retimer",
             "the firmware limits the slot to an older generation",
@@ -132,9 +134,10 @@ ENTRIES = declare(
     ),
     warning(
         "pci.gpu.slot",
-        "Slot and switch give every SXM GPU the link that it can have",
+        "Slot and switch give every GPU the link that it can have",
         "A port that is capped below what the GPU can do agrees with it on a slow link, so nothing "
-        "is downtrained; the same goes for the uplink of a switch above it.",
+        "is downtrained; the same goes for the uplink of a switch above it. The slots of cards are held against "
+        "those of equal cards, for slots come in many kinds.",
         (
             "the firmware limits this port to an older generation or fewer lanes",
             "the switch's own settings (its EEPROM) differ from those of its neighbours",
@@ -164,8 +167,10 @@ ENTRIES = declare(
     ),
     warning(
         "pci.hca.numa",
-        "Every rail has a GPU on its own socket",
-        "What a GPU sends through an HCA of another socket crosses the link between processors.",
+        "Every rail has a GPU on its own socket, and is on the NUMA node of the GPU beside it",
+        "What a GPU sends through an HCA of another socket crosses the link between processors. Rail and GPU below "
+        "one root port are on one socket, whatever they say: a node that is told wrongly has buffers and threads "
+        "placed on the other one.",
         (
             "the HCA is in a slot of the wrong socket",
             "the firmware tells the NUMA nodes of its slots wrongly",
@@ -213,8 +218,9 @@ ENTRIES = declare(
     ),
     warning(
         "pci.path.max_payload",
-        "All bridges above a GPU or HCA use its payload size",
-        "Packets that are larger than the next function takes are errors, not slow.",
+        "All bridges above a GPU or HCA use its payload size, and equal ones in equal places use one",
+        "Packets that are larger than the next function takes are errors, not slow; smaller ones than those of equal "
+        "functions carry less.",
         (
             "a device was plugged in or reset after the firmware had set the sizes",
             "the kernel was started with pci=pcie_bus_perf",
@@ -234,16 +240,28 @@ ENTRIES = declare(
         "setpci -s ADDRESS ECAP_ACS+6.w=0000 after every boot, or switch ACS off in the BIOS",
         (*_BUS, _CONFIG),
     ),
+    error(
+        "pci.aer.fatal",
+        "No GPU, HCA, NVSwitch or bridge above them reported a fatal error",
+        "A fatal error takes the link down: what was on its way is lost, and the device is reset or gone. It "
+        "stays counted until the next boot.",
+        (
+            "a device or its link failed, or was reset under load",
+            "a device was plugged or its power failed",
+        ),
+        "look at `dmesg | grep -i aer`; drain the host, reseat the device, boot anew and see whether it comes back",
+        (*_BUS, f"{_DEVICES}/*/aer_dev_fatal"),
+    ),
     warning(
         "pci.aer.uncorrectable",
-        "No GPU, HCA, NVSwitch or bridge above them reported an uncorrectable error",
-        "Each one is a lost or damaged transaction. They stay counted until the next boot.",
+        "No GPU, HCA, NVSwitch or bridge above them reported an uncorrectable error that is not fatal",
+        "Each one is a lost or damaged transaction; the link stays up. They stay counted until the next boot.",
         (
             "a device or its link failed, or was reset under load",
             "a program read from a device that was gone",
         ),
         "look at `dmesg | grep -i aer`; reseat the device; boot anew and see whether it comes back",
-        (*_BUS, f"{_DEVICES}/*/aer_dev_fatal", f"{_DEVICES}/*/aer_dev_nonfatal"),
+        (*_BUS, f"{_DEVICES}/*/aer_dev_nonfatal"),
     ),
     warning(
         "pci.aer.correctable",

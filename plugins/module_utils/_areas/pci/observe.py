@@ -10,7 +10,7 @@ from ..._data.drivers import INFOROM_CORRUPTED
 from ..._evidence import ask
 from ..._evidence.sources import Evidence
 from ..._ground.reading import Reading
-from ..._ground.text import to_int, to_rate
+from ..._ground.text import to_int, to_rate, to_uptime
 from ..._parse import nvsmi_xml, pci_config, pci_resource
 from ..._parse.nvsmi_xml import Nvsmi
 from ..machine.facts import Machine, PciFunction
@@ -23,7 +23,6 @@ _NODES = "/sys/devices/system/node"
 _ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 _SLOT = re.compile(r"^PCI_SLOT_NAME=(\S{1,40})$", re.MULTILINE)
 _NODE = re.compile(r"node([0-9]{1,4})")
-_SECONDS = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,3})?) .*")
 
 
 def observe(evidence: Evidence, machine: Machine) -> PciFacts:
@@ -51,7 +50,7 @@ def observe(evidence: Evidence, machine: Machine) -> PciFacts:
         smi_anyhow=anyhow,
         nodes=_nodes(evidence),
         distances=_distances(evidence, gpus, hcas),
-        uptime_s=ask.file(evidence, "/proc/uptime", _seconds),
+        uptime_s=ask.file(evidence, "/proc/uptime", to_uptime),
     )
 
 
@@ -163,10 +162,3 @@ def _distances(
 
 def _numbers(text: str) -> tuple[int, ...]:
     return tuple(to_int(word) for word in text.split())
-
-
-def _seconds(text: str) -> float:
-    match = _SECONDS.fullmatch(text)
-    if match is None:
-        raise ValueError("not the seconds since boot")
-    return float(match.group(1))
