@@ -8,13 +8,14 @@ from typing import Any
 
 EXPECT = "ibready_expect"
 SOFT = "rdma_soft_roce"
+IMEX = "nvidia_driver_imex"
 _MANAGE, _WHERE_POSSIBLE = "roce_manage", "roce_where_possible"
 # The variables of role roce that are expectations as well, by one name.
 _ROCE = ("roce_mode", "roce_trust", "roce_pfc", "roce_tos", "roce_mtu")
 _KEEP = "keep"
 # What soft RoCE does not have.
 _HARDWARE = ("roce_trust", "roce_pfc")
-NAMES = (EXPECT, SOFT, _MANAGE, _WHERE_POSSIBLE, *_ROCE)
+NAMES = (EXPECT, SOFT, IMEX, _MANAGE, _WHERE_POSSIBLE, *_ROCE)
 
 Variables = Mapping[str, Any]
 
@@ -46,6 +47,8 @@ def _from_roles(variables: Variables) -> dict[str, Any]:
         found["soft_roce"] = {
             str(link["name"]): str(link["netdev"]) for link in links if {"name", "netdev"} <= set(link)
         }
+    if variables.get(IMEX) is not None:
+        found["imex"] = variables[IMEX]
     if _true(variables.get(_MANAGE)):
         less = _HARDWARE if soft and _true(variables.get(_WHERE_POSSIBLE)) else ()
         given = {name: variables.get(name) for name in _ROCE if name not in less}

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
+from .._engine.ask import EngineAction
 from .._ground import this_run
 from . import trust
 
@@ -46,7 +47,7 @@ def ask_host(action: ActionBase, module: str, args: dict[str, Any], variables: d
     return done
 
 
-class RunAction(ActionBase):
+class RunAction(EngineAction):
     """The controller's part of the module of the action's own name: only here a run is seen.
 
     The module answers with ``holder`` where another run has what it wants.

@@ -38,6 +38,15 @@ def demand() -> None:
         raise AnsibleActionFail(REFUSAL)
 
 
+def refuse(result: dict[str, Any], *told: str) -> None:
+    """Make a failure of a module's result that is not to be believed, without what it ``told``."""
+    why = why_not(result.get("ansible_facts"))
+    if why:
+        for name in told:
+            result.pop(name, None)
+        result.update(failed=True, msg=f"{why}. Next: {REMEDY}")
+
+
 def why_not(facts: Any) -> str:
     """Why nothing that this host says is believed: what it sends as ``ansible_facts`` has names of
     ours. "" where it has none."""

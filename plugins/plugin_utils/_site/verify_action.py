@@ -11,14 +11,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
 
 from ...module_utils._expect import waivers
+from ...module_utils._verify import brief
 from ...module_utils._verify.catalog import CATALOG
+from .._engine.ask import EngineAction
 from .._plan.matrix.model import MatrixError
 from .._plan.plan import where
 from .._plan.plan.lock import LockError
-from . import expected, nccl_peers
+from . import expected, nccl_peers, trust
 
 # The module's option, the inventory's variable, and what the variable must be.
 _FROM_INVENTORY = (
@@ -29,7 +30,7 @@ _FROM_INVENTORY = (
 PAUSE = "ibready_counter_pause"
 
 
-class VerifyAction(ActionBase):
+class VerifyAction(EngineAction):
     """Pass everything on to the module of the action's own name, with the inventory's defaults."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -39,6 +40,7 @@ class VerifyAction(ActionBase):
         module = f"ibready.cluster.{self.module(args)}"
         asked = time.monotonic()
         result.update(self._execute_module(module_name=module, module_args=args, task_vars=variables))
+        trust.refuse(result, "verdict", "checks", "facts", brief.KEY)
         if isinstance(result.get("clock"), dict):
             # Between the two the host read its clock; nobody sets this one of the controller.
             result["clock"].update(asked=asked, answered=time.monotonic())

@@ -38,7 +38,7 @@ def judge(facts: NvlinkFacts, machine: Machine, expect: Expectations) -> list[Ch
         *check_switches.judge_switches(scope),
         *check_fabric_manager.judge_manager(scope),
         *check_fabric.judge_fabric(scope),
-        *check_imex.judge_imex(scope),
+        *check_imex.judge_imex(scope, expect),
         *check_links.judge_links(scope),
         *check_pairs.judge_pairs(scope),
         *check_counters.judge_counters(scope),

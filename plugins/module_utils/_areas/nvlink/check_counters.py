@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Judge the NVLinks' error counters against what is known of each: no I/O."""
+"""Judge the NVLinks' error counters by what they rose between two looks: no I/O.
+
+What stands still is history: a pass shows it. Without a second look the counts themselves are judged.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from typing import Iterator
 
-from ..._data.nvlink_errors import NO_ERRORS, SATURATED, THRESHOLDS, UNKNOWN, UNKNOWN_ENDING, Threshold
+from ..._data.nvlink_errors import SATURATED, UNKNOWN, threshold
 from ..._expect.expectations import CAPABILITY
-from ..._ground.check import Check, failed
+from ..._ground.check import PASS, Check, failed
 from ..._ground.tally import Tally
 from ..._parse.nvlink_errors import Counter, GpuErrors
 from .check_links import in_mig, none_active, without_nvlink
@@ -17,35 +21,56 @@ MANY, ANY = "nvlink.errors.many", "nvlink.errors.any"
 _SHOWN = 4
 
 
+@dataclass(frozen=True)
+class Risen:
+    """A counter that is not zero. ``more``: what it rose by in ``seconds``; None: nobody looked."""
+
+    counter: Counter
+    more: int | None = None
+    seconds: float = 0.0
+
+    @property
+    def rate(self) -> float:
+        return (self.more or 0) / self.seconds if self.seconds else float(self.more or 0)
+
+
+@dataclass
+class _Sorted:
+    """Counters that tell of a sick link now, others that rise, and those that stand still."""
+
+    grave: list[Risen] = field(default_factory=list)
+    slight: list[Risen] = field(default_factory=list)
+    still: list[Risen] = field(default_factory=list)
+
+
 def judge_counters(scope: Scope) -> Iterator[Check]:
     reported = scope.facts.errors
     if reported.value is None:
         yield from cannot_tell((MANY, ANY), reported.why or "nobody looked")
         return
     tallies = (Tally(MANY, "GPUs"), Tally(ANY, "GPUs"))
+    still: list[str] = []
     for gpu in reported.value.gpus:
-        _one(scope, tallies, gpu)
+        still += _one(scope, tallies, gpu)
     on_bus = scope.missing_from
     for tally in tallies:
         if reported.value.error_lines:
             tally.unsure("host", f"nvidia-smi stopped with: {reported.value.error_lines[-1]}")
         if on_bus is not None and on_bus > len(reported.value.gpus):
             tally.unsure("host", f"nvidia-smi lists {len(reported.value.gpus)} of {on_bus} GPUs")
-        yield from tally.checks("no error", CAPABILITY, nothing=NO_LINKS)
+        for check in tally.checks("no rising error", CAPABILITY, nothing=NO_LINKS):
+            yield _with_history(check, still) if check.result == PASS else check
 
 
-def threshold(counter: Counter) -> Threshold | None:
-    """What is known of the counter; None where it does not count errors."""
-    if counter.counter.startswith(NO_ERRORS):
-        return None
-    known = THRESHOLDS.get(counter.counter)
-    if known is None and counter.counter.endswith(UNKNOWN_ENDING):
-        return UNKNOWN
-    return known
+def _with_history(check: Check, still: list[str]) -> Check:
+    if not still:
+        return check
+    more = f" and {len(still) - _SHOWN} more" if len(still) > _SHOWN else ""
+    return replace(check, observed=f"{check.observed}; old and standing still: {', '.join(still[:_SHOWN])}{more}")
 
 
-def _one(scope: Scope, tallies: tuple[Tally, Tally], gpu: GpuErrors) -> None:
-    many, few = tallies
+def _one(scope: Scope, tallies: tuple[Tally, Tally], gpu: GpuErrors) -> list[str]:
+    """Judge one GPU; gives the counters that stand still, in words."""
     subject = gpu.gpu.label
     mig = scope.mig(gpu.gpu.index)
     for tally in tallies:
@@ -60,15 +85,36 @@ def _one(scope: Scope, tallies: tuple[Tally, Tally], gpu: GpuErrors) -> None:
         elif not gpu.told:
             tally.unsure(subject, "nvidia-smi shows no error counter of its links")
     if not gpu.told:
-        return
+        return []
     missing = _untold(scope, gpu)
-    for tally, found in zip((many, few), _sorted(gpu)):
+    told = _sorted(_risen(scope, gpu))
+    for tally, found in zip(tallies, (told.grave, told.slight)):
         if found:
             tally.bad(_fault(tally.id, subject, found))
         elif missing:
             tally.unsure(subject, missing)
         else:
             tally.good(subject)
+    return [f"{subject} {_shown(entry)}" for entry in told.still]
+
+
+def _risen(scope: Scope, gpu: GpuErrors) -> list[Risen]:
+    """The counters that are not zero at either look."""
+    again = scope.facts.errors_later.value
+    later = next((entry for entry in again.errors.gpus if entry.gpu == gpu.gpu), None) if again else None
+    if again is None or later is None:
+        return [Risen(counter) for counter in gpu.nonzero]
+    before = {(counter.link, counter.lane, counter.counter): counter.value for counter in gpu.counters}
+    found = []
+    for counter in later.nonzero:
+        was = before.pop((counter.link, counter.lane, counter.counter), None)
+        # Less than before: the driver was loaded anew, and all of it came since.
+        more = None if was is None else counter.value - was if counter.value >= was else counter.value
+        found.append(Risen(counter, more, again.seconds))
+    gone = [counter for counter in gpu.nonzero if (counter.link, counter.lane, counter.counter) in before]
+    told = {(counter.link, counter.lane, counter.counter) for counter in later.counters}
+    # One that the second look does not tell of counts as it is; one that is zero now began anew.
+    return found + [Risen(one) for one in gone if (one.link, one.lane, one.counter) not in told]
 
 
 def _untold(scope: Scope, gpu: GpuErrors) -> str:
@@ -88,39 +134,58 @@ def _untold(scope: Scope, gpu: GpuErrors) -> str:
     return ""
 
 
-def _sorted(gpu: GpuErrors) -> tuple[list[Counter], list[Counter]]:
-    """Counters that tell of a sick link, and the others that are not zero, worst first."""
-    grave: list[Counter] = []
-    slight: list[Counter] = []
-    for entry in sorted(gpu.nonzero, key=lambda counter: -counter.value):
-        limit = threshold(entry)
-        if limit is None or entry.value < limit.warn:
+def _sorted(counters: list[Risen]) -> _Sorted:
+    """By what they do to jobs, the worst first."""
+    found = _Sorted()
+    for entry in sorted(counters, key=lambda item: (-(item.more or 0), -item.counter.value)):
+        limit = threshold(entry.counter.counter)
+        value = entry.counter.value
+        if limit is None or value < limit.warn:
             continue
-        if limit.fail is not None and (entry.value >= limit.fail or entry.value in SATURATED):
-            grave.append(entry)
+        full = value in SATURATED
+        if entry.more is None or limit.lasts:
+            grave = limit.fail is not None and (value >= limit.fail or full)
+        elif not entry.more:
+            # Of what any one more would be a fault, a counter that can count no more is no good news.
+            (found.slight if full and limit.rate == 0 else found.still).append(entry)
+            continue
         else:
-            slight.append(entry)
-    return grave, slight
+            grave = limit.rate is not None and entry.rate >= limit.rate
+        (found.grave if grave else found.slight).append(entry)
+    return found
 
 
-def _fault(check_id: str, subject: str, found: list[Counter]) -> Check:
-    observed = ", ".join(_shown(counter) for counter in found[:_SHOWN])
+def _fault(check_id: str, subject: str, found: list[Risen]) -> Check:
+    observed = ", ".join(_shown(entry) for entry in found[:_SHOWN])
     if len(found) > _SHOWN:
         observed += f" and {len(found) - _SHOWN} more counters"
     worst = found[0]
-    limit = threshold(worst) or UNKNOWN
-    wanted = "0" if check_id == ANY else f"fewer than {limit.fail} {worst.counter}"
+    limit = threshold(worst.counter.counter) or UNKNOWN
     return failed(
         check_id,
         subject,
         observed,
-        wanted,
+        _wanted(check_id, worst),
         CAPABILITY,
-        cause=f"link {worst.link}: {limit.means}" if limit.means else "",
+        cause=f"link {worst.counter.link}: {limit.means}" if limit.means else "",
     )
 
 
-def _shown(counter: Counter) -> str:
+def _wanted(check_id: str, worst: Risen) -> str:
+    limit, name = threshold(worst.counter.counter) or UNKNOWN, worst.counter.counter
+    if check_id == ANY:
+        if worst.counter.value in SATURATED and not worst.more:
+            return "a counter that can still rise"
+        return "0" if worst.more is None else "none more"
+    if worst.more is None or limit.lasts:
+        return f"fewer than {limit.fail} {name}"
+    return f"fewer than {limit.rate:g} {name} in a second" if limit.rate else f"no more {name}"
+
+
+def _shown(entry: Risen) -> str:
+    counter = entry.counter
     lane = "" if counter.lane is None else f" lane {counter.lane}"
     more = " (it stopped counting)" if counter.value in SATURATED else ""
+    if entry.more:
+        more = f", {entry.more} of them in {entry.seconds:g} s{more}"
     return f"link {counter.link}{lane}: {counter.value} {counter.counter}{more}"

@@ -17,6 +17,7 @@ VERSION, BOOT = "nvlink.fabric_manager.version", "nvlink.fabric_manager.boot"
 LOG = "nvlink.fabric_manager.log"
 _INSTALL = f"mend {INSTALLED} first"
 _ABSENT = "it is not installed"
+_MASKED, _UNMASK = "masked", "`systemctl unmask nvidia-fabricmanager`, then enable and start it"
 # How systemd words that a unit starts by itself.
 _AT_BOOT = ("enabled", "enabled-runtime", "static", "generated", "linked", "alias")
 
@@ -79,7 +80,7 @@ def _why_not(status: FmStatus) -> str:
         return f"its version {status.fm} does not match the loaded driver's {status.driver}"
     if status.reason == NOTHING_TO_DO:
         return f"it found no NVSwitch to manage ({NOTHING_TO_DO})"
-    if status.boot in ("masked", "disabled"):
+    if status.boot in (_MASKED, "disabled"):
         return f"the service is {status.boot}"
     if status.said:
         return f"it said: {status.said}"
@@ -96,8 +97,8 @@ def _remedy(status: FmStatus) -> str:
             f"install fabric manager {status.driver}, or the driver {status.fm} and reboot; "
             "then `systemctl restart nvidia-fabricmanager`"
         )
-    if status.boot == "masked":
-        return "`systemctl unmask nvidia-fabricmanager`, then enable and start it"
+    if status.boot == _MASKED:
+        return _UNMASK
     return ""
 
 
@@ -134,27 +135,41 @@ def _boot(status: FmStatus | None, why: str, needed: bool | None) -> Check:
         return unknown(BOOT, "host", _ABSENT, remedy=_INSTALL)
     if not status.boot:
         return unknown(BOOT, "host", "systemctl did not say whether it is enabled")
-    return outcome(status.boot in _AT_BOOT, BOOT, "host", status.boot, "enabled", CAPABILITY)
+    masked = status.boot == _MASKED
+    return outcome(
+        status.boot in _AT_BOOT,
+        BOOT,
+        "host",
+        status.boot,
+        "enabled",
+        CAPABILITY,
+        cause="somebody masked the service, or a package did when it was removed" if masked else "",
+        remedy=_UNMASK if masked else "",
+    )
 
 
 def _log(scope: Scope) -> Check:
+    """By what the running one logged; what was before its last start is shown."""
     reported = scope.facts.log
     if reported.value is None:
         return unknown(LOG, "host", reported.why or "nobody looked")
     # What is fatal to the running one is told by nvlink.nvswitch.fatal.
-    # A manager that refused to start then, and started since, has nothing against the host now.
-    earlier = [entry for entry in reported.value.earlier if not any(why in entry.text for why in _REFUSALS)]
-    found = [*earlier, *(error for error in reported.value.errors if not error.fatal)]
+    found = [error for error in reported.value.errors if not error.fatal]
+    if not scope.facts.manager.known:
+        # A log alone, of a host of which nobody knows whether the manager runs, is read as a whole.
+        found = [*(error for error in reported.value.earlier if not error.fatal), *found]
     if not found:
-        return passed(LOG, "host", f"no error in {reported.value.records} records", "no error", CAPABILITY)
-    return failed(
-        LOG,
-        "host",
-        f"{len(found)} error{'' if len(found) == 1 else 's'}, last: {_shown(found[-1])}",
-        "no error",
-        CAPABILITY,
-        cause=_means(found[-1]),
-    )
+        seen = f"no error in {reported.value.records} records"
+        # A manager that refused to start then, and started since, has nothing to tell.
+        earlier = [entry for entry in reported.value.earlier if not any(why in entry.text for why in _REFUSALS)]
+        if earlier:
+            seen = f"no error since its last start; before it {_counted(earlier)}"
+        return passed(LOG, "host", seen, "no error", CAPABILITY)
+    return failed(LOG, "host", _counted(found), "no error", CAPABILITY, cause=_means(found[-1]))
+
+
+def _counted(found: list[FmError]) -> str:
+    return f"{len(found)} error{'' if len(found) == 1 else 's'}, last: {_shown(found[-1])}"
 
 
 def _shown(error: FmError) -> str:

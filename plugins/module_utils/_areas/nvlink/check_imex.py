@@ -7,7 +7,7 @@ import re
 from ipaddress import ip_address
 from typing import Iterator
 
-from ..._data import nvlink as data
+from ..._expect.expectations import Expectations
 from ..._ground.check import Check, failed, passed, skipped, unknown
 from ..._ground.look import look
 from .check_scope import Scope, cannot_tell
@@ -17,9 +17,10 @@ SERVICE, NODES, CHANNELS = "nvlink.imex.service", "nvlink.imex.nodes", "nvlink.i
 # A host's name; what consists of numbers is a broken address.
 _NAME = re.compile(r"(?=[^A-Za-z]{0,253}[A-Za-z])[A-Za-z0-9][A-Za-z0-9.-]{0,253}")
 _LOCAL = "localhost"
+_JOB = "job"
 
 
-def judge_imex(scope: Scope) -> Iterator[Check]:
+def judge_imex(scope: Scope, expect: Expectations) -> Iterator[Check]:
     board, machine = scope.board, scope.machine
     if board is None and machine.gpus.value is None and not scope.models:
         yield from cannot_tell((SERVICE, NODES, CHANNELS), machine.gpus.why or "nobody looked for GPUs")
@@ -27,6 +28,11 @@ def judge_imex(scope: Scope) -> Iterator[Check]:
     if board is None or not board.imex:
         for entry in (SERVICE, NODES, CHANNELS):
             yield skipped(entry, "host", "its NVLinks do not leave this host")
+        return
+    who = expect.get("imex")
+    if who is not None and who.value == _JOB:
+        for entry in (SERVICE, NODES, CHANNELS):
+            yield skipped(entry, "host", f"a scheduler looks after IMEX for each job ({who.source})")
         return
     imex = scope.facts.imex
     yield look(SERVICE, "host", imex.service, lambda show: _service(scope, show))
@@ -61,7 +67,7 @@ def _nodes(scope: Scope, nodes: tuple[str, ...]) -> Check:
             "0 nodes",
             "the addresses of the rack's hosts",
             scope.source,
-            cause=f"{data.IMEX_NODES} names no host",
+            cause=f"{scope.facts.imex.file} names no host",
         )
     if not any(_is_another(node) for node in nodes):
         return failed(
@@ -70,7 +76,7 @@ def _nodes(scope: Scope, nodes: tuple[str, ...]) -> Check:
             ", ".join(node[:40] for node in nodes[:4]),
             "the addresses of the rack's hosts",
             scope.source,
-            cause=f"{data.IMEX_NODES} holds no address that another host could reach",
+            cause=f"{scope.facts.imex.file} holds no address that another host could reach",
         )
     return passed(NODES, "host", f"{len(nodes)} node{'' if len(nodes) == 1 else 's'}", "at least 1", scope.source)
 
@@ -91,7 +97,7 @@ def _no_nodes(scope: Scope) -> Check:
         "no such file",
         "the addresses of the rack's hosts",
         scope.source,
-        cause=f"{data.IMEX_NODES} is missing",
+        cause=f"{scope.facts.imex.file} is missing",
     )
 
 

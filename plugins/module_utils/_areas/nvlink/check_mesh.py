@@ -93,6 +93,8 @@ def judge_bridged(scope: Scope, topo: Topo) -> list[Check]:
         model = scope.model(entry.gpu)
         if model is not None and scope.kind(model) == NONE:
             counted.left_out(entry.gpu.label, f"{model.model} has no NVLink")
+        elif not entry.active and not entry.links and not entry.messages:
+            counted.unsure(entry.gpu.label, "nvidia-smi says nothing of its links")
         elif not entry.active:
             counted.left_out(entry.gpu.label, NO_BRIDGE)
         elif scope.machine.virtual.value is True:

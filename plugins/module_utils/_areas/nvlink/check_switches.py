@@ -10,6 +10,8 @@ from ..._data.sxids import ALWAYS_FATAL, HARMLESS, SXIDS
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check, failed, passed, skipped, unknown
 from ..._ground.tally import Tally
+from ..._parse.fabricmanager_log import FmLog
+from ..._parse.fabricmanager_status import RUNNING
 from .check_scope import Scope, cannot_tell
 from .facts import SwitchPort
 
@@ -17,6 +19,8 @@ FATAL, ERRORS = "nvlink.nvswitch.fatal", "nvlink.nvswitch.errors"
 NVLSM, PORTS = "nvlink.nvlsm.running", "nvlink.nvlsm.ports"
 REDUNDANCY = "nvlink.nvlsm.redundancy"
 _ACTIVE = "ACTIVE"
+# 0000:e8:00
+_ADDRESS = 10
 _NONE = "none since the driver was loaded"
 _NO_DRIVER = "no NVSwitch of this host has a driver of its own"
 _AT_HOST = "a virtual machine without NVSwitches"
@@ -24,12 +28,16 @@ _OTHER_BOARD = "only HGX B200 and B300 boards have an NVLink subnet manager of t
 
 
 class Event(NamedTuple):
-    """An error of a switch, from the kernel's log or the fabric manager's."""
+    """An error of a switch, from the kernel's log or the fabric manager's.
+
+    ``old``: it was before the fabric manager's last start, and not since.
+    """
 
     switch: str
     sxid: int
     fatal: bool
     text: str
+    old: bool = False
 
 
 def judge_switches(scope: Scope) -> Iterator[Check]:
@@ -39,7 +47,19 @@ def judge_switches(scope: Scope) -> Iterator[Check]:
 
 def _events(scope: Scope) -> list[Check]:
     kernel, log = scope.facts.sxids, scope.facts.log
-    found = [Event(xid.switch, xid.sxid, xid.text.lower().startswith("fatal"), xid.text) for xid in kernel.value or ()]
+    # One that does not run logs nothing new.
+    runs = scope.facts.manager.value is not None and scope.facts.manager.value.state == RUNNING
+    old = _earlier(log.value) if runs else set()
+    found = [
+        Event(
+            xid.switch,
+            xid.sxid,
+            xid.text.lower().startswith("fatal"),
+            xid.text,
+            _key(xid.bus_id, str(xid.sxid)) in old,
+        )
+        for xid in kernel.value or ()
+    ]
     found += [
         Event(error.pci or "NVSwitch", int(error.sxid), error.fatal, error.text)
         for error in (log.value.errors if log.value else ())
@@ -51,12 +71,27 @@ def _events(scope: Scope) -> list[Check]:
         known = SXIDS.get(event.sxid)
         if event.fatal or (known is not None and known.kind == ALWAYS_FATAL):
             fatal.append(_fault(FATAL, event))
-        elif known is None or known.kind != HARMLESS:
+        elif not event.old and (known is None or known.kind != HARMLESS):
             slight.append(_fault(ERRORS, event))
-    return [*(fatal or [_no_event(FATAL, scope)]), *(slight or [_no_event(ERRORS, scope)])]
+    past = sum(event.old for event in found)
+    return [*(fatal or [_no_event(FATAL, scope)]), *(slight or [_no_event(ERRORS, scope, past)])]
 
 
-def _no_event(check_id: str, scope: Scope) -> Check:
+def _earlier(log: FmLog | None) -> set[tuple[str, str]]:
+    """The switches and numbers of errors that the fabric manager logged before its last start and
+    not since. The kernel's log, which goes back to the boot, has them still."""
+    if log is None:
+        return set()
+    old = {_key(error.pci, error.sxid) for error in log.earlier if error.sxid and not error.fatal}
+    return old - {_key(error.pci, error.sxid) for error in log.errors}
+
+
+def _key(address: str, sxid: str) -> tuple[str, str]:
+    """The PCI domain is written with four digits or with eight, and a function or none behind it."""
+    return address.lower().partition(".")[0][-_ADDRESS:], sxid
+
+
+def _no_event(check_id: str, scope: Scope, past: int = 0) -> Check:
     why = _driverless(scope)
     if why:
         return skipped(check_id, "host", why)
@@ -66,6 +101,8 @@ def _no_event(check_id: str, scope: Scope) -> Check:
         why = f"nobody can tell whether there are NVSwitches: {scope.machine.pci.why}"
         return unknown(check_id, "host", why)
     seen = "none in the kernel's log"
+    if past:
+        seen += f" but {past} that the fabric manager logged before its last start"
     if scope.facts.log_lost:
         seen += ", which no longer reaches back to the boot"
     return passed(check_id, "host", seen, _NONE, CAPABILITY)

@@ -82,8 +82,9 @@ ENTRIES = declare(
     ),
     warning(
         "nvlink.fabric_manager.log",
-        "The fabric manager's log holds no error",
-        "Errors of links and switches are logged there before jobs notice them.",
+        "The running fabric manager logged no error",
+        "Errors of links and switches are logged there before jobs notice them. What it logged "
+        "before its last start is shown and counts no more.",
         ("a link, a switch or a job's access to the fabric failed",),
         "read /var/log/fabricmanager.log around the record; once it is mended, turn the log over",
         ("/var/log/fabricmanager.log",),
@@ -125,8 +126,8 @@ ENTRIES = declare(
         "IMEX runs",
         "GPU memory is shared between the hosts of a rack only while nvidia-imex runs on each.",
         ("the service was not started, or did not find its configuration",),
-        "`systemctl enable --now nvidia-imex` and read /var/log/nvidia-imex.log; where a scheduler "
-        "starts it for each job, waive this check",
+        "site.yml (nvidia_driver_imex) starts it where the domain's hosts are known; else read "
+        "/var/log/nvidia-imex.log; where a scheduler starts it for each job: nvidia_driver_imex: job",
         ("systemctl_show",),
     ),
     error(
@@ -134,7 +135,8 @@ ENTRIES = declare(
         "IMEX knows the rack's hosts",
         "nodes_config.cfg lists the address of every host that shares memory, this one too.",
         ("the file was never written",),
-        "write them to /etc/nvidia-imex/nodes_config.cfg on every host and restart nvidia-imex",
+        "set nvidia_driver_imex_domain and run site.yml, or write the same file on every host of the "
+        "domain; then restart nvidia-imex",
         ("/etc/nvidia-imex/nodes_config.cfg",),
     ),
     warning(
@@ -142,7 +144,7 @@ ENTRIES = declare(
         "There is an IMEX channel",
         "Without /dev/nvidia-caps-imex-channels/channel0 CUDA may not use memory of other hosts.",
         ("no channel was created; they are gone after each reboot",),
-        "set `options nvidia NVreg_CreateImexChannel0=1` and reload the driver, or mknod channel0",
+        "run site.yml (nvidia_driver_imex_channel sets NVreg_CreateImexChannel0=1), then reboot",
         ("/dev/nvidia-caps-imex-channels",),
     ),
     error(
@@ -204,17 +206,18 @@ ENTRIES = declare(
     ),
     error(
         "nvlink.errors.many",
-        "No NVLink has many errors",
-        "Counters since the driver was loaded. A link that resends all the time slows every job.",
+        "No NVLink resends or retrains now",
+        "What came between two looks counts: any replay or recovery, 100 CRC errors in a second. "
+        "What stands still is history, which a pass shows; an idle link shows nothing new.",
         ("the link is damaged: GPU, baseboard or bridge",),
         "note the link, reset the GPU (`nvidia-smi -r -i GPU`), run a job, look again; then RMA",
         ("nvlink_errors",),
     ),
     warning(
         "nvlink.errors.any",
-        "No NVLink has errors",
-        "A few errors may be old: the counters go back to when the driver was loaded.",
-        ("a link resent some packets",),
+        "No error counter of an NVLink rises",
+        "A link whose errors rise slowly may get worse. Old counts that stand still are shown.",
+        ("a link begins to fail",),
         "note the counters of `nvidia-smi nvlink -e` and compare them after the next job",
         ("nvlink_errors",),
     ),

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypedDict
 
+from ..._data import nvlink as data
 from ..._ground.reading import Reading
 from ..._parse._nvsmi import Nvsmi
 from ..._parse.dmesg import SXid
@@ -32,11 +33,21 @@ class SwitchPort:
 
 @dataclass(frozen=True)
 class Imex:
-    """The memory export service of a rack. ``service``: systemd's properties of the unit."""
+    """The memory export service of a rack. ``service``: systemd's properties of the unit. ``file``:
+    the one that it has its nodes from."""
 
     service: Reading[dict[str, str]] = field(default_factory=Reading)
     nodes: Reading[tuple[str, ...]] = field(default_factory=Reading)
     channels: Reading[tuple[str, ...]] = field(default_factory=Reading)
+    file: str = data.IMEX_NODES
+
+
+@dataclass(frozen=True)
+class Later:
+    """The error counters once more, so many seconds after the first look."""
+
+    errors: NvlinkErrors
+    seconds: float
 
 
 class Links(TypedDict):
@@ -72,8 +83,17 @@ class Manager(TypedDict, total=False):
     log_errors: int | None
 
 
+class Rack(TypedDict):
+    """A host of a rack: the NVLink clusters and cliques of its GPUs, and the nodes that IMEX has."""
+
+    domains: list[str]
+    nodes: list[str] | None
+
+
 class NvlinkReported(TypedDict, total=False):
     """What a report shows of NVLink."""
+
+    rack: Rack
 
     links: list[Links]
     errors: list[Wrong]
@@ -88,12 +108,14 @@ class NvlinkFacts:
     """``smi``: what nvidia-smi -q tells (for the fabric's state). ``driver``: the loaded version.
 
     ``package``: the installed version of the fabric manager. ``sxids``: since the kernel's log
-    begins. ``log_lost``: it does not begin with the boot. ``ports``: by PCI address of the
+    begins. ``errors_later``: asked for
+    where an error was counted. ``log_lost``: it does not begin with the boot. ``ports``: by PCI address of the
     function; () where its RDMA driver is not bound.
     """
 
     status: Reading[NvlinkStatus] = field(default_factory=Reading)
     errors: Reading[NvlinkErrors] = field(default_factory=Reading)
+    errors_later: Reading[Later] = field(default_factory=Reading)
     caps: Reading[NvlinkCaps] = field(default_factory=Reading)
     topo: Reading[Topo] = field(default_factory=Reading)
     smi: Reading[Nvsmi] = field(default_factory=Reading)
@@ -110,7 +132,9 @@ class NvlinkFacts:
         """What a report shows of it: the hundreds of single links and counters are left out."""
         status, errors, topo = self.status.value, self.errors.value, self.topo.value
         manager, log = self.manager.value, self.log.value
+        rack: NvlinkReported = {"rack": self._rack()} if self.imex != Imex() else {}
         return {
+            **rack,
             "links": [
                 {"gpu": gpu.gpu.index, "active": len(gpu.active), "down": [d.id for d in gpu.down]}
                 for gpu in (status.gpus if status else ())
@@ -132,3 +156,9 @@ class NvlinkFacts:
             },
             "sxids": [{"switch": sxid.switch, "sxid": sxid.sxid, "text": sxid.text} for sxid in self.sxids.value or ()],
         }
+
+    def _rack(self) -> Rack:
+        fabrics = [gpu.fabric or {} for gpu in (self.smi.value.gpus if self.smi.value else ())]
+        found = {f"{entry.get('clusterUuid', '')}.{entry.get('cliqueId', '')}" for entry in fabrics}
+        nodes = self.imex.nodes.value
+        return {"domains": sorted(found), "nodes": None if nodes is None else list(nodes)}

@@ -7,8 +7,9 @@ import re
 from dataclasses import replace
 from typing import Callable, TypeVar
 
-from ..._data import nvlink as data, stack_components
+from ..._data import nvlink as data, nvlink_errors as thresholds, stack_components
 from ..._data.drivers import USABLE
+from ..._data.ib_counters import PAUSE_S
 from ..._evidence import ask as _ask
 from ..._evidence.sources import Evidence, Unavailable
 from ..._ground.reading import Reading
@@ -29,18 +30,20 @@ from ..._parse import (
 from ..._parse._nvsmi import Nvsmi
 from ..._parse.fabricmanager_log import FmLog
 from ..._parse.fabricmanager_status import FmStatus
+from ..._parse.nvlink_errors import NvlinkErrors
 from ..._parse.packages import Package
 from ..._parse.topo import Topo
 from ..gpu.observe import IN_PROC, MODULE, PROC, VERSION
 from ..host import packages
 from ..machine.facts import Machine
-from .facts import Imex, NvlinkFacts, SwitchPort
+from .facts import Imex, Later, NvlinkFacts, SwitchPort
 
 T = TypeVar("T")
 
 PCI = "/sys/bus/pci/devices"
 LOG = "/var/log/fabricmanager.log"
 _IN_PACKAGE = re.compile(r"(?:[0-9]{1,9}:)?" + VERSION)
+_NODES_FILE = re.compile(rf"^{data.IMEX_NODES_KEY}=(/[^\s\"']+)$", re.MULTILINE)
 # Exit statuses with which systemctl has told the state of a unit: it runs, or it does not.
 _TOLD = (0, 3)
 _PROPERTIES = "Id,LoadState,ActiveState,SubState"
@@ -66,10 +69,12 @@ def observe(evidence: Evidence, machine: Machine) -> NvlinkFacts:
     )
     if not may_have_nvlink(machine):
         return facts
+    errors = _ask.command(evidence, "nvlink_errors", _whole(nvlink_errors.parse))
     return replace(
         facts,
         status=_ask.command(evidence, "nvlink_status", _whole(nvlink_status.parse)),
-        errors=_ask.command(evidence, "nvlink_errors", _whole(nvlink_errors.parse)),
+        errors=errors,
+        errors_later=_later(evidence, errors),
         caps=_ask.command(evidence, "nvlink_caps", _whole(nvlink_caps.parse)),
         topo=_ask.command(evidence, "topo", _whole(_matrix)),
         package=_package(evidence),
@@ -93,6 +98,18 @@ def _whole(parse: Callable[[str], T]) -> Callable[[str], T]:
         return parsed
 
     return parse_whole
+
+
+def _later(evidence: Evidence, errors: Reading[NvlinkErrors]) -> Reading[Later]:
+    """The second look at the error counters; nobody waits where none of them counted an error."""
+    counted = (counter for gpu in (errors.value.gpus if errors.value else ()) for counter in gpu.nonzero)
+    if not any(thresholds.threshold(counter.counter) for counter in counted):
+        return Reading(None, "no error was counted")
+    try:
+        after, seconds = evidence.again(PAUSE_S)
+    except Unavailable as exc:
+        return Reading(None, f"no second look at the counters: {exc}")
+    return _ask.command(after, "nvlink_errors", _whole(nvlink_errors.parse)).map(lambda told: Later(told, seconds))
 
 
 def _matrix(text: str) -> Topo:
@@ -207,9 +224,13 @@ def _ports(evidence: Evidence, address: str) -> Reading[tuple[SwitchPort, ...]]:
 def _imex(evidence: Evidence) -> Imex:
     parse = _whole(systemctl_show.parse)
     show = _ask.command(evidence, "systemctl_show", parse, "-p", _PROPERTIES, data.IMEX_UNIT)
+    config = _ask.text(evidence, data.IMEX_CONFIG).value or ""
+    named = [match.group(1) for match in _NODES_FILE.finditer(config)]
+    file = named[-1] if named else data.IMEX_NODES
     return Imex(
+        file=file,
         service=show.map(lambda told: told.all),
-        nodes=_ask.file(evidence, data.IMEX_NODES, _nodes),
+        nodes=_ask.file(evidence, file, _nodes),
         channels=_ask.names(evidence, data.IMEX_CHANNELS).map(tuple),
     )
 
