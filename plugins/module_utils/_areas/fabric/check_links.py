@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Iterable, Iterator, TypeVar
 
-from ..._data.fabric_counters import CHECKS, COUNTERS
+from ..._data.fabric_counters import CHECKS, COUNTERS, DAMAGE
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import FAIL, Check, failed, passed, skipped, unknown
 from ..._ground.reading import Reading
@@ -129,12 +129,13 @@ def _counters(report: Ibqueryerrors) -> Iterator[Check]:
             yield _too_many(check_id, name, entry, keys)
         if not bad:
             yield passed(check_id, FABRIC, total, "few errors", CAPABILITY)
-    full = [(name, [key for key in port.counters if _full(port, key)]) for name, port in ports]
-    for name, keys in full:
-        if keys:
-            yield failed(_SATURATED, name, f"{', '.join(keys)} at the highest value", "still counting", CAPABILITY)
-    if not any(keys for _name, keys in full):
-        yield passed(_SATURATED, FABRIC, total, "still counting", CAPABILITY)
+    # One that is full and stands still is history: the other would tell of new damage.
+    blind = [name for name, port in ports if all(key in port.counters and _full(port, key) for key in DAMAGE)]
+    for name in blind:
+        observed = f"{', '.join(DAMAGE)} at the highest value"
+        yield failed(_SATURATED, name, observed, "a counter of damage that can rise", CAPABILITY)
+    if not blind:
+        yield passed(_SATURATED, FABRIC, total, "a counter of damage that can rise", CAPABILITY)
 
 
 def _above(check_id: str, port: Counted) -> list[str]:

@@ -138,8 +138,9 @@ ENTRIES = declare(
     ),
     warning(
         "fabric.counters.saturated",
-        "Every error counter still counts",
-        "Recorded output of ibqueryerrors. A counter at its highest value hides all new errors.",
+        "New errors of every port would be seen",
+        "A port whose counters of damaged bits and packets are both at their highest value hides all new damage. "
+        "A single full counter does not, and degrades nothing.",
         ("nobody has cleared the counters for long",),
         "clear them with `ibqueryerrors --clear-errors` and record again",
         ("ibqueryerrors",),

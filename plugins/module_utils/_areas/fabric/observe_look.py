@@ -6,17 +6,13 @@ A fabric of thousands of ports is asked by one host and never by each of them.
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
 import re
 import time
-import zlib
 from typing import Any, Mapping, NamedTuple
 
 from ..._data.ib_counters import PAUSE_S
 from ..._evidence.sources import Evidence, Unavailable
-from ..._ground import strict
+from ..._ground import packed, strict
 
 
 class Question(NamedTuple):
@@ -77,20 +73,13 @@ def look(evidence: Evidence, device: str, port: int, pause: float = PAUSE_S) -> 
 
 
 def pack(answers: Mapping[str, Any]) -> str:
-    """The answers as they travel: a fabric's text is large, and says the same again and again."""
-    return base64.b64encode(zlib.compress(json.dumps(answers).encode(), 6)).decode()
+    """The answers as they travel."""
+    return packed.pack(answers)
 
 
-def unpack(packed: str) -> dict[str, Any]:
+def unpack(text: str) -> dict[str, Any]:
     """What `pack` was given; ValueError on what is not its work, or too large."""
-    try:
-        stream = zlib.decompressobj()
-        text = stream.decompress(base64.b64decode(packed, validate=True), _MOST)
-    except (binascii.Error, zlib.error) as exc:
-        raise ValueError(f"not what fabric_look packed: {exc}") from exc
-    if stream.unconsumed_tail or not stream.eof:
-        raise ValueError("not what fabric_look packed: cut off, or too large")
-    found: dict[str, Any] = strict.loads(text.decode())
+    found: dict[str, Any] = strict.loads(packed.opened(text, _MOST, "fabric_look"))
     return found
 
 

@@ -7,7 +7,17 @@ from ..._expect.expectations import Expectations
 from ..._ground.check import Check
 from ..area import Area
 from ..machine.facts import Machine
-from . import check_beegfs, check_gpudirect, check_lock, check_modules, check_mpi, check_next, check_rdma, observe
+from . import (
+    check_beegfs,
+    check_gpudirect,
+    check_lock,
+    check_modules,
+    check_mpi,
+    check_next,
+    check_rdma,
+    check_verbs,
+    observe,
+)
 from .check_installed import installed
 from .facts import StackFacts
 
@@ -16,7 +26,8 @@ def judge(facts: StackFacts, machine: Machine, expect: Expectations) -> list[Che
     """Every stack.* check of one host."""
     ours = installed(facts)
     return [
-        *check_rdma.judge(facts, machine),
+        *check_rdma.judge(facts, machine, expect),
+        *check_verbs.judge(facts, machine, expect, ours),
         *check_modules.judge(facts, machine, ours),
         *check_next.judge(facts.next, machine),
         *check_gpudirect.judge(facts, machine, expect),

@@ -11,7 +11,7 @@ from ..._ground.check import Check, failed, passed, skipped, unknown
 from ..._parse.version_text import numbers
 from ..machine.facts import Machine
 from . import gpudirect as _gpudirect
-from .check_installed import NO_RDMA, has_rdma
+from .check_installed import NO_RDMA, has_rdma, wanted_stack
 from .facts import StackFacts
 from .gpudirect import Ways
 
@@ -46,6 +46,9 @@ def _does_not_apply(facts: StackFacts, machine: Machine, expect: Expectations) -
     rdma = has_rdma(facts, machine)
     if rdma is False:
         return NO_RDMA
+    accepted = _accepted(expect)
+    if accepted:
+        return f"the site does without GPUDirect RDMA: {accepted}"
     if machine.has_gpus is None or rdma is None:
         return ""
     if not facts.devices.value:
@@ -56,6 +59,12 @@ def _does_not_apply(facts: StackFacts, machine: Machine, expect: Expectations) -
     if facts.fabric.value is None:
         return ""
     return "only Ethernet RDMA ports, and nobody expects rails of this host"
+
+
+def _accepted(expect: Expectations) -> str:
+    """The lock's word for a plan without GPUDirect RDMA that the site asked for, "" without one."""
+    memory = wanted_stack(expect).get("peer_memory")
+    return str(memory.get(gpudirect.ACCEPTED) or "") if isinstance(memory, dict) else ""
 
 
 def _cannot_tell(facts: StackFacts, machine: Machine) -> str:

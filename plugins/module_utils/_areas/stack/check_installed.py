@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Mapping
 
 from ..._data import rdma_packages
+from ..._expect.expectations import Expectations
 from ..._ground.reading import Reading
 from ..._parse.packages import Package
 from ..._parse.version_text import numbers, train
@@ -135,3 +137,14 @@ def kernel_train(package: Package) -> str:
 def stack_train(stack: Stack) -> str:
     """The release that the stack's best version names, "" where it names none."""
     return train(stack.versions[0]) if stack.versions else ""
+
+
+def wanted_stack(expect: Expectations) -> Mapping[str, Any]:
+    """The stack that the inventory or the lock has for the host; empty without any."""
+    stack, lock = expect.get("stack"), expect.get("lock")
+    return (stack.value if stack else lock.value.get("stack") if lock else None) or {}
+
+
+def planned(facts: StackFacts, expect: Expectations) -> bool:
+    """Whether somebody wants a user space of RDMA on this host, or parts of it are there."""
+    return bool(wanted_stack(expect).get("rdma")) or facts.package(*rdma_packages.LIBRARIES) is not None

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Iterator
 
 from ..._data import rdma_packages
-from ..._expect.expectations import CAPABILITY
+from ..._expect.expectations import CAPABILITY, Expectations
 from ..._ground.check import Check, failed, passed, skipped, unknown
 from ..._ground.look import look
 from ..._ground.reading import Reading
@@ -23,6 +23,7 @@ from .check_installed import (
     kernel_train,
     library_train,
     meta_flavours,
+    planned,
     stack_train,
 )
 from .facts import StackFacts
@@ -31,17 +32,17 @@ _HOST = "host"
 _ONE_STACK = "one RDMA stack"
 
 
-def judge(facts: StackFacts, machine: Machine) -> Iterator[Check]:
+def judge(facts: StackFacts, machine: Machine, expect: Expectations) -> Iterator[Check]:
     """stack.rdma.*"""
     rdma = has_rdma(facts, machine)
     ours = installed(facts)
-    yield _version(facts, rdma, ours)
+    yield _version(facts, rdma, ours, planned(facts, expect))
     yield _single(facts, rdma)
     yield _loaded(facts, machine, ours)
     yield _userspace(facts, machine, rdma, ours)
 
 
-def _version(facts: StackFacts, rdma: bool | None, ours: Reading[Stack]) -> Check:
+def _version(facts: StackFacts, rdma: bool | None, ours: Reading[Stack], needed: bool) -> Check:
     check_id = "stack.rdma.version"
     if ours.value is not None and ours.value.flavour:
         return passed(check_id, _HOST, ours.value)
@@ -49,6 +50,8 @@ def _version(facts: StackFacts, rdma: bool | None, ours: Reading[Stack]) -> Chec
         return skipped(check_id, _HOST, NO_RDMA)
     if facts.mlx5.value is not None and is_release(facts.mlx5.value):
         return passed(check_id, _HOST, f"modules {facts.mlx5.value}, no package")
+    if ours.value is not None and facts.userspace.kubelet.value and not needed:
+        return skipped(check_id, _HOST, "no RDMA stack on this Kubernetes node: its containers bring their own")
     if ours.value is not None:
         return failed(check_id, _HOST, "no RDMA stack is installed", "an RDMA stack", CAPABILITY)
     if facts.mlx5.value is not None:
@@ -71,7 +74,9 @@ def _single(facts: StackFacts, rdma: bool | None) -> Check:
         if len(found) > 1:
             cause = "a program takes the libibverbs that the linker finds first, whichever it is"
             return failed(check_id, _HOST, ", ".join(found), "one libibverbs", CAPABILITY, cause=cause)
-        return passed(check_id, _HOST, found[0] if found else "no libibverbs", _ONE_STACK)
+        if not found:
+            return skipped(check_id, _HOST, "no libibverbs to compare: see stack.rdma.verbs")
+        return passed(check_id, _HOST, found[0], _ONE_STACK)
 
     return look(check_id, _HOST, facts.packages, packages)
 
@@ -159,14 +164,14 @@ def _userspace(facts: StackFacts, machine: Machine, rdma: bool | None, ours: Rea
         return skipped(check_id, subject, NO_RDMA)
 
     def packages(_found: tuple[Package, ...]) -> Check:
-        library = next(iter(_libraries(facts)), None)
+        library = next((entry for entry in _libraries(facts) if entry.name in rdma_packages.CORE), None)
         if library is None:
             return look(check_id, subject, facts.verbs, without_package)
         return _match(check_id, subject, facts, machine, library, ours)
 
     def without_package(found: tuple[str, ...]) -> Check:
         if not found:
-            return skipped(check_id, subject, "no libibverbs: containers bring their own")
+            return skipped(check_id, subject, "no libibverbs: see stack.rdma.verbs")
         why = f"no package brought {found[0]}, or the list of packages is not whole"
         return unknown(check_id, subject, why, observed=found[0])
 

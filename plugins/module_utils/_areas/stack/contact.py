@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a host is, read from files alone, before any driver or tool is there."""
+"""What a host is, read before any driver or tool is there: from files, but for a rack's NVLink domain."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ import re
 from typing import Callable, TypeVar
 
 from ..._data import stack_components
+from ..._data.boards import BOARDS
+from ..._data.drivers import USABLE
+from ..._evidence import ask as _ask
 from ..._evidence.sources import Evidence, Missing, Unavailable
+from ..._parse import nvsmi_xml
 from ..._parse.packages import Package, named
 from ..machine import observe as machine
-from ..machine.facts import MARK_UNREADABLE, PciFunction
+from ..machine.facts import MARK_UNREADABLE, Machine, PciFunction
 from . import observe as stack
 from .check_installed import installed as rdma_installed
 from .contact_facts import Function, NodeReported
@@ -25,6 +29,9 @@ _PARTS = (
 )
 _ENGINES = ("docker", "containerd", "podman", "cri-o")
 _UPSTREAM = re.compile(r"(?:[0-9]{1,9}:)?([0-9]{1,9}(?:\.[0-9]{1,9}){0,5})")
+# Neither of them is zero in a domain.
+_CLUSTER = re.compile(r"(?=[0-]*[1-9a-fA-F])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_CLIQUE = re.compile(r"[1-9][0-9]{0,9}")
 _INFINIBAND = "/sys/class/infiniband"
 _FIRMWARE = "/sys/firmware/efi"
 # The variable's GUID is that of the UEFI specification's global variables; its last byte is the
@@ -51,10 +58,12 @@ def collect(evidence: Evidence) -> NodeReported:
     if pci.value is None:
         unreadable.append(pci.why)
     functions = [entry for entry in pci.value or () if not entry.virtual]
-    known = stack.observe(evidence, machine.observe(evidence))
+    seen = machine.observe(evidence)
+    known = stack.observe(evidence, seen)
     if known.packages.value is None:
         unreadable.append(known.packages.why)
     devices = attempt(lambda: _names(evidence, _INFINIBAND), no_names)
+    parts = _parts(known)
     return {
         "hostname": platform.node(),
         "kernel": platform.release(),
@@ -67,15 +76,40 @@ def collect(evidence: Evidence) -> NodeReported:
         "gpus": [_shown(function) for function in functions if function.is_gpu],
         "hcas": [_shown(function) for function in functions if function.is_hca],
         "nvswitches": [function.device for function in functions if function.is_nvswitch],
+        "nvlink_domain": "" if _in_no_rack(seen, parts) else nvlink_domain(evidence),
         "product": attempt(lambda: product(evidence), ""),
         "secure_boot": attempt(lambda: secure_boot(evidence), None),
-        "installed": _parts(known),
+        "installed": parts,
         "engines": _engines(known),
         "rdma_devices": devices,
         "soft_rdma_devices": attempt(lambda: _soft(evidence, devices), no_names),
         "simulated": attempt(lambda: machine.read_mark(evidence), MARK_UNREADABLE),
         "unreadable": unreadable,
     }
+
+
+def nvlink_domain(evidence: Evidence) -> str | None:
+    """``CLUSTER-UUID.CLIQUE`` of a rack's host, as NVIDIA labels the nodes of a cluster with it.
+
+    None where nvidia-smi cannot tell (no driver yet), or tells of no domain, or of several.
+    """
+    told = _ask.command(evidence, "nvsmi_xml", nvsmi_xml.parse, ok=USABLE)
+    fabrics = [gpu.fabric or {} for gpu in (told.value.gpus if told.value else ())]
+    found = {(entry.get("clusterUuid", ""), entry.get("cliqueId", "")) for entry in fabrics}
+    if len(found) != 1:
+        return None
+    cluster, clique = found.pop()
+    return f"{cluster}.{clique}" if _CLUSTER.fullmatch(cluster) and _CLIQUE.fullmatch(clique) else None
+
+
+def _in_no_rack(seen: Machine, installed: dict[str, str]) -> bool:
+    """Whether the host's NVLinks surely do not leave it: one that nobody recognised may be of a rack."""
+    if seen.board is not None:
+        return not seen.board.imex
+    if installed.get("imex"):
+        return False
+    racks = {board.gpu for board in BOARDS if board.imex}
+    return seen.pci.known and all(gpu is not None and gpu.model not in racks for gpu in seen.gpus.value or ())
 
 
 def os_release(text: str) -> dict[str, str]:

@@ -36,6 +36,7 @@ class NodeReported(TypedDict, total=False):
     gpus: list[Function]
     hcas: list[Function]
     nvswitches: list[str]
+    nvlink_domain: str | None
     product: str
     secure_boot: bool | None
     installed: dict[str, str] | None

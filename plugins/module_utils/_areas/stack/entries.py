@@ -55,6 +55,21 @@ ENTRIES = declare(
         (_PACKAGES,),
     ),
     error(
+        "stack.rdma.verbs",
+        "Programs of the host find libibverbs, its provider for every RDMA device, and librdmacm",
+        "libibverbs opens a device by a provider (libmlx5-rdmav34.so) that a file of /etc/libibverbs.d "
+        "names. Without either it passes the device by, and NCCL goes over TCP without an error. "
+        "librdmacm is asked for where a vendor's stack or its package is installed. A Kubernetes node "
+        "without any user space of RDMA is left out: its containers bring their own.",
+        (
+            "the package was removed, or another one took its place",
+            "somebody moved the provider or its file in /etc/libibverbs.d away",
+            "library and provider are of two releases",
+        ),
+        "install the user space of the planned stack anew (role ibready.cluster.rdma), then look at `ibv_devinfo`",
+        ("/etc/libibverbs.d", "/usr/lib/*/libibverbs|/usr/lib64/libibverbs"),
+    ),
+    error(
         "stack.kmod.built",
         "Vendors' kernel modules are there for the running kernel",
         "A new kernel starts without modules that nobody built for it: no GPUs, or HCAs on the kernel's own driver.",

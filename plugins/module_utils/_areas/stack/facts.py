@@ -53,12 +53,31 @@ class Beegfs:
 
 
 @dataclass(frozen=True)
+class Verbs:
+    """The user space of RDMA beside libibverbs itself.
+
+    ``rdmacm``: every librdmacm. ``named``: by provider, the file that has libibverbs load it.
+    ``providers``: those that are there. ``drivers``: by RDMA device, the kernel driver below it.
+    ``kubelet``: whether the host is a Kubernetes node. ``refused``: what libibverbs said where it
+    took none of the devices that the kernel offers it, "" where it took one.
+    """
+
+    rdmacm: Reading[tuple[str, ...]] = field(default_factory=Reading)
+    named: Reading[dict[str, str]] = field(default_factory=Reading)
+    providers: Reading[tuple[str, ...]] = field(default_factory=Reading)
+    drivers: Reading[dict[str, str]] = field(default_factory=Reading)
+    kubelet: Reading[bool] = field(default_factory=Reading)
+    refused: Reading[str] = field(default_factory=Reading)
+
+
+@dataclass(frozen=True)
 class StackFacts:
     """``packages``: those that some check asks for, by ``database`` (dpkg or rpm).
 
     ``devices``: RDMA devices; ``fabric``: whether one has an InfiniBand port. ``mlx5``: version of
     the loaded mlx5_core, "" where it tells none, as the kernel's own does; missing where it is not
-    loaded. ``files``: the file that modprobe would load, by module. ``verbs``: every libibverbs.
+    loaded. ``files``: the file that modprobe would load, by module. ``verbs``: every libibverbs;
+    ``userspace``: what it needs.
     ``ompi``, ``ucx``: missing where Open MPI or ucx_info is not installed. ``ucx_conf``: what UCX's
     own file sets for every job, by name; missing where there is no file.
     """
@@ -73,6 +92,7 @@ class StackFacts:
     dkms: Reading[tuple[Dkms, ...]] = field(default_factory=Reading)
     next: KmodFacts = field(default_factory=KmodFacts)
     verbs: Reading[tuple[str, ...]] = field(default_factory=Reading)
+    userspace: Verbs = field(default_factory=Verbs)
     driver: Reading[Driver] = field(default_factory=Reading)
     peer: PeerMemory = field(default_factory=PeerMemory)
     cuda: Reading[str] = field(default_factory=Reading)

@@ -17,7 +17,7 @@ from ..._parse import modules_dep, ofed_info, ompi_info, ucx_info
 from ..._parse.packages import Package
 from ..host import packages
 from ..machine.facts import Machine
-from . import observe_beegfs, observe_kmods
+from . import observe_beegfs, observe_kmods, observe_verbs
 from .facts import Dkms, Driver, PeerMemory, StackFacts
 from .kmods_facts import KmodFacts
 
@@ -35,7 +35,6 @@ _DATABASES = {
     "rpm": ("rhel", "fedora", "centos", "suse", "sles", "amzn", "azurelinux", "mariner"),
 }
 _DRIVER = re.compile(r"Kernel Module +(?:for +\S{1,20} +)?([0-9]{1,5}\.[0-9]{1,5}(?:\.[0-9]{1,5})?)")
-_LIBRARY = "libibverbs.so.1"
 # Of all modules that modprobe would find, those that a check asks for.
 _MODULES = ("mlx5_core", "nvidia", "nvidia_peermem")
 
@@ -44,6 +43,7 @@ def observe(evidence: Evidence, machine: Machine) -> StackFacts:
     """Packages, modules on the disk and in the kernel, and the ways of GPUDirect."""
     installed, database = _packages(evidence)
     devices = ask.names(evidence, DEVICES).map(tuple)
+    verbs = observe_verbs.libraries(evidence, observe_verbs.VERBS)
     return StackFacts(
         ofed=_ofed(evidence),
         packages=installed,
@@ -54,7 +54,8 @@ def observe(evidence: Evidence, machine: Machine) -> StackFacts:
         files=_module_files(evidence, machine),
         dkms=_dkms(evidence, machine),
         next=KmodFacts() if machine.container else observe_kmods.observe(evidence),
-        verbs=_verbs(evidence),
+        verbs=verbs,
+        userspace=observe_verbs.observe(evidence, devices.value or (), verbs),
         driver=ask.file(evidence, NVIDIA, driver_version),
         peer=_peer_memory(evidence, machine),
         cuda=ask.file(evidence, CUDA, _cuda_version),
@@ -166,23 +167,6 @@ def _dkms(evidence: Evidence, machine: Machine) -> Reading[tuple[Dkms, ...]]:
                 return Reading(None, inside.why)
             kernels = tuple(entry for entry in inside.value if entry not in ("source", "build"))
             found.append(Dkms(name, version, kernels))
-    return Reading(tuple(found))
-
-
-def _verbs(evidence: Evidence) -> Reading[tuple[str, ...]]:
-    """Every libibverbs in the folders that the linker may look into."""
-    found = []
-    for folder in rdma_packages.LIBRARY_FOLDERS:
-        path = f"{folder}/{_LIBRARY}"
-        if ask.link(evidence, folder).known:
-            continue  # another name for a folder that is looked into anyway
-        try:
-            evidence.mode(path)  # cheaper than to list thousands of libraries
-        except Missing:
-            continue
-        except Unavailable as exc:
-            return Reading(None, str(exc))
-        found.append(path)
     return Reading(tuple(found))
 
 

@@ -13,11 +13,13 @@ import io
 import json
 import os
 import re
-import tarfile
-from typing import Iterable
+from typing import TYPE_CHECKING, Iterable
 
 from ..._data.rdma_packages import LIBRARY_FOLDERS
 from ..._ground.command import Unavailable, find_program, run_by_name
+
+if TYPE_CHECKING:
+    import tarfile
 
 NAME = "localhost/ibready-probe"
 LABEL = "made by ibready from this host's own files; not for anything else"
@@ -67,6 +69,8 @@ class Tree:
 
     def layer(self) -> bytes:
         """One tar of all, the same for the same files."""
+        import tarfile  # Most visits make no image.
+
         out = io.BytesIO()
         with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT) as archive:
             for folder in ("dev", "etc", "proc", "run", "sys", "tmp"):
@@ -83,6 +87,8 @@ class Tree:
 
 
 def _member(path: str, kind: bytes, mode: int) -> tarfile.TarInfo:
+    import tarfile
+
     info = tarfile.TarInfo(path.lstrip("/"))
     info.type, info.mode = kind, mode
     return info
@@ -144,6 +150,8 @@ def write(tree: Tree, path: str, tag: str, machine: str) -> str:
     reported = json.dumps(config, sort_keys=True).encode()
     about = f"{hashlib.sha256(reported).hexdigest()}.json"
     manifest = [{"Config": about, "RepoTags": [name], "Layers": [f"{digest}/layer.tar"]}]
+    import tarfile
+
     with tarfile.open(path, mode="w", format=tarfile.GNU_FORMAT) as archive:
         for member, data in (
             (about, reported),
