@@ -20,6 +20,15 @@ ENTRIES = declare(
         ("another HCA was fitted, or one is gone",),
         "exchange or reseat the HCA; three hosts of another platform are compared by themselves",
     ),
+    warning(
+        "fleet.hca.order",
+        "The rails have their names in the order of PCI addresses that they have on its equals",
+        "Rails are told by their names: a host on which two have exchanged them has each cable on the leaf of "
+        "another rail, though none was plugged wrongly, and addresses and NCCL_IB_HCA name the wrong device. "
+        "Shown are the rails by PCI address, each by its place in the order of names.",
+        ("a udev rule or `rdma dev set` renamed devices, or drivers were loaded in another order",),
+        "leave the cables; give the devices the names that they have on other hosts, then boot anew",
+    ),
     error(
         "fleet.hca.firmware",
         "The HCA runs the firmware of its equals",
@@ -64,6 +73,28 @@ ENTRIES = declare(
         ("the driver was updated without it, or an update was missed on this host",),
         "bring the host to the planned stack (site.yml)",
     ),
+    error(
+        "fleet.imex.version",
+        "The hosts of a rack run one IMEX",
+        "It goes with the driver, release by release, and does not speak with another one.",
+        ("the driver was updated without it, or an update was missed on this host",),
+        "bring the host to the planned stack (site.yml)",
+    ),
+    error(
+        "fleet.imex.nodes",
+        "The hosts of an NVLink domain have one list of IMEX nodes",
+        "nodes_config.cfg has to name the same hosts on all of them, none left out: IMEX refuses "
+        "hosts that have another list.",
+        ("the file was changed on one host, or hosts were added and not all were told",),
+        "set nvidia_driver_imex_domain on all hosts of the rack and run site.yml; restart nvidia-imex",
+    ),
+    error(
+        "fleet.imex.domain",
+        "The hosts of an IMEX list are of one NVLink domain",
+        "Memory is shared only within one NVLink cluster and clique (partition).",
+        ("the list holds a host of another rack, or the rack's manager put it into another partition",),
+        "compare ClusterUUID and CliqueId in `nvidia-smi -q` of the named hosts; mend list or partition",
+    ),
     warning(
         "fleet.rdma.version",
         "The host has its equals' RDMA stack",
@@ -107,6 +138,29 @@ ENTRIES = declare(
         "Another BIOS trains PCIe links, sleeps its CPUs and sets ACS in another way.",
         ("the mainboard was replaced, or an update was missed on this host",),
         "update the BIOS in a maintenance window, and load the site's settings again",
+    ),
+    warning(
+        "fleet.host.memory",
+        "The host has its equals' memory",
+        "Within what kernel and firmware keep for themselves: a memory module is more than that.",
+        ("a memory module is not seen any more, or the host was bought with others",),
+        "`dmidecode -t memory` on both; reseat or replace what is missing",
+    ),
+    warning(
+        "fleet.host.cpus",
+        "The host has as many CPUs online as its equals",
+        "Ranks are bound to CPUs: with fewer of them, or without second threads, one host is slower.",
+        ("cores or second threads are switched off in this host's BIOS, or CPUs were taken offline",),
+        "compare `lscpu` and the BIOS settings with an equal host's",
+    ),
+    error(
+        "fleet.host.name",
+        "No other host gives itself the same name",
+        "MPI, Slurm and the frameworks' launchers tell nodes by their host names: ranks of two hosts with "
+        "one name take each other for neighbours on one machine.",
+        ("a cloned image, or one machine under two names of the inventory",),
+        "`hostnamectl set-hostname NAME` on one of them, and restart what keeps the old name; a clone also "
+        "needs its own /etc/machine-id",
     ),
     warning(
         "fleet.host.args",
@@ -191,5 +245,17 @@ ENTRIES = declare(
             "the host is busy, or its CPUs save power",
         ),
         "read the port's counters, look at `host.cpu.governor` and at what runs there, then repeat",
+    ),
+    warning(
+        "fleet.ping.longest",
+        "No answer to this host's pings comes late",
+        "Judged by playbooks/diagnose.yml, from the longest round trip of each pair. A lost datagram is sent again: "
+        "the loss stays 0 %, the mean hardly moves, and only the longest round trip shows it. One late answer is "
+        "told and counts for nothing.",
+        (
+            "single datagrams are lost and sent again on the way to this host",
+            "the host stands still for moments: it is busy, or its firmware takes the CPUs (SMI)",
+        ),
+        "repeat with `ibping -c 10000 -f`; read the counters on the way with `ibqueryerrors`",
     ),
 )

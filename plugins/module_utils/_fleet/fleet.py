@@ -10,9 +10,10 @@ from typing import Mapping, Sequence
 
 from .._expect.expectations import CAPABILITY, Expected
 from .._ground.check import Check, failed, passed, unknown
+from .._ground.equals import most_have
 from .._ground.link import INFINIBAND
 from .._rails.ib_ports import IbFacts, is_infiniband, layer, port_name
-from .fleet_same import Group, Kind, groups, most_have, same
+from .fleet_same import Group, Kind, groups, same
 
 _ASK_FIRST = "mend what kept ibstat from telling it, then verify again"
 _SHOWN = 4

@@ -6,19 +6,18 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Dict, Mapping, Sequence
+from typing import Dict, Mapping
 
+from .._data.host_resources import HOST_LACKS
 from .._ground.check import Check, failed, passed, skipped, unknown
+from .._ground.equals import MIN_EQUALS, NO_MAJORITY, most_have
 from .._ground.text import few
 
-# Two hosts that differ have no majority; design 4.2.
-MIN_FLEET = 3
+MIN_FLEET = MIN_EQUALS
 ONE_HOST = "one host: no other to compare with"
-# How the reason begins where hosts differ and nobody can tell which of them is right.
-NO_MAJORITY = "no majority: "
 # Of a host that is the only one to tell.
 NO_OTHER = "no other host told, so there is nothing to compare with"
-ASK_OTHERS = "verify without --limit, and mend what kept the others from telling"
+ASK_OTHERS = "mend what kept the others from telling, or verify with them (without --limit)"
 # Of hosts that all have none of it nothing is compared.
 NOT_INSTALLED = "not installed"
 NONE = "none"
@@ -99,14 +98,6 @@ def _alone(hosts: list[str], kinds: Mapping[str, Kind], size: int, whole: bool) 
     return f"no other host of the inventory is of its kind: {kind}"
 
 
-def most_have(values: Sequence[str]) -> tuple[str, int] | None:
-    """The value that more than half of at least three have, and how many have it."""
-    if len(values) < MIN_FLEET:
-        return None
-    value, times = Counter(values).most_common(1)[0]
-    return (value, times) if 2 * times > len(values) else None
-
-
 def same(
     check_id: str,
     subject: str,
@@ -180,11 +171,12 @@ def _split(counted: Counter[str]) -> str:
 class Consistency:
     """What of one host is compared. ``facts``: by check and subject, "" where it did not tell,
     nothing where it has none of it. ``links``: by PCI address (``32 GT/s x16``, or the lanes alone
-    where the speed may rest)."""
+    where the speed may rest). ``memory``: MiB, 0 where it did not tell, None where nobody asked."""
 
     kind: Kind = field(default_factory=Kind)
     facts: Facts = field(default_factory=dict)
     links: Mapping[str, str] = field(default_factory=dict)
+    memory: int | None = None
 
 
 def judge(hosts: Mapping[str, Consistency], size: int) -> dict[str, list[Check]]:
@@ -198,7 +190,20 @@ def judge(hosts: Mapping[str, Consistency], size: int) -> dict[str, list[Check]]
                     reported.setdefault((check_id, subject), {})[host] = value
         for (check_id, subject), values in sorted(reported.items()):
             same(check_id, subject, values, checks, group)
+        sizes = {host: memory for host in group.hosts if (memory := hosts[host].memory) is not None}
+        same("fleet.host.memory", HOST, _rounded(sizes), checks, group)
     return checks
+
+
+def _rounded(sizes: Mapping[str, int]) -> dict[str, str]:
+    """One text for all sizes that differ by no more than kernel and firmware keep: the largest of them."""
+    found: dict[str, str] = {}
+    largest = 0
+    for host, size in sorted(sizes.items(), key=lambda item: -item[1]):
+        if size < (1 - HOST_LACKS) * largest or not largest:
+            largest = size
+        found[host] = f"{largest / 1024:.1f} GiB" if size else ""
+    return found
 
 
 def judge_links(hosts: Mapping[str, Consistency], size: int) -> dict[str, list[Check]]:

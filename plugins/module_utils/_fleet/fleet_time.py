@@ -12,7 +12,8 @@ from typing import Mapping
 
 from .._data.fleet_clocks import DRIFT, VAGUE_S
 from .._ground.check import Check, failed, passed, skipped, unknown
-from .fleet_same import ASK_OTHERS, MIN_FLEET, NO_MAJORITY, NO_OTHER, ONE_HOST
+from .._ground.equals import NO_MAJORITY
+from .fleet_same import ASK_OTHERS, MIN_FLEET, NO_OTHER, ONE_HOST
 
 _SKEW = "fleet.time.skew"
 _CLOCK = "clock"

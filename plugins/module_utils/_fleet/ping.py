@@ -3,22 +3,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
-from typing import Iterable, Mapping, Sequence
+from typing import Collection, FrozenSet, Iterable, Mapping, Sequence, Tuple
 
 from .._areas.ib.check_port import STATE_FIRST
-from .._data.fleet_pings import ABOVE_MS, FACTOR, PAIRS
+from .._data.fabric_counters import PING_RETRIED_ABOVE_MS
+from .._data.fleet_pings import ABOVE_MS, FACTOR, LATE_PINGS, LITTLE_LOSS, PAIRS
 from .._expect.expectations import CAPABILITY
 from .._ground.check import Check, failed, passed, skipped, unknown
 from .._ground.text import few
 from .blame import blame
 from .ping_faults import Fault, Leaves, Tried, cause, find, remedy
 
+Edge = Tuple[FrozenSet[str], str]
 _UNTESTED = "mend what kept the pairs from being tested, then verify again"
 # How plugin_utils/_hosts/hosts.py says it of a rail that is not Active.
 _OWN_PORT = "the port is "
 _RTT = "fleet.ping.rtt"
+_LATEST = "fleet.ping.longest"
 _ASK_MORE = "judge more hosts together, and mend what kept pairs from being tested"
 
 
@@ -46,6 +49,16 @@ class Ping:
     @property
     def dead(self) -> bool:
         return not self.untested and self.received == 0
+
+    @property
+    def lost_little(self) -> bool:
+        """Whether the second pass may show that the loss was nothing but a busy moment."""
+        return self.lost and self.sent - self.received <= LITTLE_LOSS * self.sent
+
+    @property
+    def edge(self) -> tuple[frozenset[str], str]:
+        """The two hosts, whoever asked, and the rail."""
+        return frozenset((self.client, self.server)), self.rail
 
 
 @dataclass(frozen=True)
@@ -75,15 +88,20 @@ def judge(
 
     A bad pair is laid at the door of the host, port, leaf switch or way that explains most (see
     ping_faults), so one sick link is named once and not at every host that talked to it. Where
-    two hosts are equally likely, both are named.
+    two hosts are equally likely, both are named. A little that was lost between two hosts, and
+    not when the same two were asked again, is told and counts for nothing.
     """
+    pings = list(pings)
+    gone = _gone(pings, mesh.again)
     of: dict[tuple[str, str], list[Ping]] = {}
-    everything = list(pings)
-    for ping in everything:
+    for ping in pings:
         of.setdefault((ping.client, ping.rail), []).append(ping)
         of.setdefault((ping.server, ping.rail), []).append(ping)
     blamed: dict[str, dict[str, Fault]] = {}
-    for fault in faults([*everything, *mesh.again], mesh.leaves):
+    counted = [ping for ping in pings if not (ping.lost and ping.edge in gone)]
+    # What was excused proves its two ends good.
+    excused = [replace(ping, received=ping.sent) for ping in pings if ping.lost and ping.edge in gone]
+    for fault in faults([*counted, *excused, *mesh.again], mesh.leaves):
         for rail in fault.rails:
             blamed.setdefault(rail, {}).update({host: fault for host in fault.hosts})
     asked_again: dict[tuple[str, str], list[Ping]] = {}
@@ -96,16 +114,26 @@ def judge(
         checks[host] = []
         for rail in sorted(set(names)):
             mine, again = of.get((host, rail), []), asked_again.get((host, rail), [])
-            port = _Port(host, rail, mine, again, blamed.get(rail, {}), sound)
+            port = _Port(host, rail, mine, again, blamed.get(rail, {}), sound, gone)
             checks[host].extend(_judge(port, size, mesh))
     return checks
+
+
+def _gone(pings: Sequence[Ping], again: Sequence[Ping]) -> set[Edge]:
+    """Pairs that lost a little, were asked again, and lost nothing then."""
+    asked: dict[Edge, bool] = {}
+    for ping in again:
+        if not ping.untested:
+            asked[ping.edge] = asked.get(ping.edge, False) or ping.lost
+    much = {ping.edge for ping in pings if ping.lost and not ping.lost_little}
+    return {ping.edge for ping in pings if ping.lost and ping.edge not in much and asked.get(ping.edge) is False}
 
 
 @dataclass(frozen=True)
 class _Port:
     """One host on one rail. ``blamed``: hosts of the rail at whose door something is laid.
 
-    ``sound``: rails of the host on which nothing is.
+    ``sound``: rails of the host on which nothing is. ``gone``: pairs that lost a little only once.
     """
 
     host: str
@@ -114,6 +142,7 @@ class _Port:
     again: Sequence[Ping]
     blamed: Mapping[str, Fault]
     sound: int
+    gone: Collection[Edge] = ()
 
     @property
     def tested(self) -> list[Ping]:
@@ -198,7 +227,8 @@ def _loss(port: _Port, tested: list[Ping]) -> Check | None:
     """None where no pair was tested."""
     if not tested:
         return None
-    lossy = [ping for ping in tested if ping.lost and not ping.dead]
+    once = [ping for ping in tested if ping.lost and ping.edge in port.gone]
+    lossy = [ping for ping in tested if ping.lost and not ping.dead and ping not in once]
     if lossy and port.host in port.blamed:
         sent, received = sum(p.sent for p in lossy), sum(p.received for p in lossy)
         observed = (
@@ -208,14 +238,19 @@ def _loss(port: _Port, tested: list[Ping]) -> Check | None:
         return _failed("fabric.ping.loss", port, observed, "0 %")
     if all(ping.dead for ping in tested):
         return unknown("fabric.ping.loss", port.rail, "no pair answered")
-    if all(ping.lost for ping in tested):
+    if all(ping.lost and ping not in once for ping in tested):
         return _untold("fabric.ping.loss", port.rail, _BAD_ALONE + _excuse(port, lossy))
-    return passed("fabric.ping.loss", port.rail, "0 %" + _excuse(port, lossy), "0 %", CAPABILITY)
+    observed = "0 %" + _excuse(port, lossy)
+    if once:
+        sent, received = sum(ping.sent for ping in once), sum(ping.received for ping in once)
+        observed += f"; {sent - received} of {sent} lost at first with {named(port.peers(once))}, none when asked again"
+    return passed("fabric.ping.loss", port.rail, observed, "0 %", CAPABILITY)
 
 
 def _failed(check_id: str, port: _Port, observed: str, expected: str) -> Check:
     fault = port.blamed[port.host]
-    again = [ping for ping in port.again if not ping.untested]
+    first = {ping.edge for ping in port.pings if ping.lost_little}
+    again = [ping for ping in port.again if not ping.untested and ping.edge not in first]
     if again:
         lost = sum(ping.lost for ping in again)
         observed += f"; asked again, {lost} of {len(again)} known-good partners"
@@ -255,6 +290,7 @@ def judge_times(rails: Mapping[str, Sequence[str]], pings: Iterable[Ping], size:
         mine = [ping for ping in tested if ping.rail == rail]
         late = [ping for ping in mine if usual is not None and _slow(ping, usual)]
         blamed = blame((ping.client, ping.server) for ping in late)
+        resent = blame((ping.client, ping.server) for ping in mine if (ping.rtt_max or 0.0) > PING_RETRIED_ABOVE_MS)
         of_host: dict[str, list[Ping]] = {}
         for ping in mine:
             of_host.setdefault(ping.client, []).append(ping)
@@ -263,7 +299,28 @@ def judge_times(rails: Mapping[str, Sequence[str]], pings: Iterable[Ping], size:
             if rail in names and (host in of_host or size == 1):
                 own = [ping for ping in of_host.get(host, ()) if ping.rtt_avg is not None]
                 checks[host].append(_host(rail, own, usual, source, host in blamed))
+                checks[host].append(_longest(host, rail, of_host.get(host, ()), size, host in resent))
     return checks
+
+
+def _longest(host: str, rail: str, own: Sequence[Ping], size: int, blamed: bool) -> Check:
+    """The latest answer: what was lost and sent again shows in no loss and hardly in a mean."""
+    timed = [ping for ping in own if ping.rtt_max is not None]
+    if size == 1:
+        return skipped(_LATEST, rail, "one host: there is no other to reach")
+    if not timed:
+        return unknown(_LATEST, rail, "no round trip was measured", remedy=_ASK_MORE)
+    worst = max(timed, key=lambda ping: ping.rtt_max or 0.0)
+    late = [ping for ping in timed if (ping.rtt_max or 0.0) > PING_RETRIED_ABOVE_MS]
+    other = worst.server if worst.client == host else worst.client
+    observed = f"{worst.rtt_max:.3g} ms with {other}"
+    expected = f"at most {PING_RETRIED_ABOVE_MS:g} ms"
+    if len(late) >= LATE_PINGS and blamed:
+        observed += f", late in {len(late)} of {len(timed)} pairs"
+        return failed(_LATEST, rail, observed, expected, CAPABILITY)
+    if late:
+        observed += " once; a sick way is late again and again"
+    return passed(_LATEST, rail, observed, expected, CAPABILITY)
 
 
 def _usual(told: Sequence[Ping]) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...module_utils._data.fabric_counters import COUNTERS as WIDTHS
+from ...module_utils._data.fabric_counters import COUNTERS as WIDTHS, DAMAGE
 from ...module_utils._data.ib_counters import COUNTERS, LINK_DOWNED, Counter
 from ...module_utils._expect.expectations import CAPABILITY
 from ...module_utils._ground.check import Check, failed, unknown
@@ -19,6 +19,7 @@ SATURATED = "fabric.counters.saturated"
 _BY_NAME: dict[str, Counter] = {name: counter for counter in COUNTERS for name in counter.names}
 NAMES = {counter.name: counter.names for counter in COUNTERS}
 _Values = dict[str, int]
+_CAN_RISE = "a counter of damage that can rise"
 
 
 def judge(fabric: Fabric, seen: Seen, cut: str) -> list[Check]:
@@ -42,7 +43,7 @@ def judge(fabric: Fabric, seen: Seen, cut: str) -> list[Check]:
     full = list(_full(fabric, after, later.facts))
     return [
         *settled(ERRORS, fabric.name, risen, shown, "no error counter rises", partial=partial),
-        *settled(*(SATURATED, fabric.name, full, total, "below the highest value"), partial=partial),
+        *settled(*(SATURATED, fabric.name, full, total, _CAN_RISE), partial=partial),
     ]
 
 
@@ -91,14 +92,13 @@ def _full(fabric: Fabric, after: dict[End, _Values], report: Ibqueryerrors) -> I
     }
     for end, values in after.items():
         full = [
-            f"{name} {value}"
-            for name, value in values.items()
-            if name in WIDTHS
-            and WIDTHS[name].check
-            and value == (1 << (64 if (end, name) in wide else WIDTHS[name].bits)) - 1
+            f"{name} {values[name]}"
+            for name in DAMAGE
+            if values.get(name) == (1 << (64 if (end, name) in wide else WIDTHS[name].bits)) - 1
         ]
-        if full:
-            yield failed(*(SATURATED, fabric.end_name(end), ", ".join(full)), *("below the highest value", CAPABILITY))
+        # One that is full and stands still is history: the other would tell of new damage.
+        if len(full) == len(DAMAGE):
+            yield failed(SATURATED, fabric.end_name(end), ", ".join(full), _CAN_RISE, CAPABILITY)
 
 
 def uplinks_lost(fabric: Fabric, look: Seen, inventory: Inventory) -> dict[str, int]:

@@ -8,11 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ...module_utils._ground.check import Check, failed, passed, skipped, unknown
+from ...module_utils._ground.equals import most_have
 from .model import Fabric, Inventory
 from .rails import Design, Leaf, Neighbours, Placed, design, placements
 from .say import settled, some
 
 RAIL = "fabric.rail.leaf"
+_RENAME = (
+    "leave the cables; give the devices the names that they have on other hosts: compare `ls -l /sys/class/infiniband` "
+    "and the udev rules below /etc/udev/rules.d, then `rdma dev set NAME name OTHER` or boot anew"
+)
 
 
 def judge(
@@ -36,12 +41,13 @@ def judge(
     for entry in wrong:
         of_host.setdefault(entry.hca.host, []).append(entry)
     neighbours = Neighbours(placed, known)
+    usual = _usual(inventory)
     source = f"fleet {len(placed) - len(wrong)}/{len(placed)}"
     hosts: dict[str, list[Check]] = {}
     reported: dict[str, list[Check]] = {fabric.name: [] for fabric in fabrics}
     for entry in wrong:
         where = some(neighbours.expected(entry.hca))
-        check = _outlier(entry, of_host[entry.hca.host], where, known, source)
+        check = _outlier(entry, of_host[entry.hca.host], where, known, usual, source)
         hosts.setdefault(entry.hca.host, []).append(check)
         reported[entry.leaf.fabric].append(replace(check, subject=entry.hca.named))
     per_host = Counter(entry.hca.host for entry in placed)
@@ -69,15 +75,34 @@ def _does_not_apply(fabrics: Sequence[Fabric], inventory: Inventory) -> str:
     return ""
 
 
-def _outlier(placed: Placed, beside: Sequence[Placed], where: str, known: Design, source: str) -> Check:
-    """``beside``: the outliers of its host."""
+def _usual(inventory: Inventory) -> dict[int, int]:
+    """Which rail has each place in the order of PCI addresses, on most hosts."""
+    rails: dict[int, list[str]] = {}
+    for hca in inventory.rails:
+        if hca.place >= 0:
+            rails.setdefault(hca.place, []).append(str(hca.rail))
+    found = {place: most_have(seen) for place, seen in rails.items()}
+    return {place: int(most[0]) for place, most in found.items() if most is not None}
+
+
+def _outlier(
+    placed: Placed, beside: Sequence[Placed], where: str, known: Design, usual: Mapping[int, int], source: str
+) -> Check:
+    """``beside``: the outliers of its host. ``usual``: the rail of a place in the order of PCI."""
     here = known.names[placed.leaf]
+    seen = f"rail {placed.hca.rail + 1} on {here}"
+    slot = usual.get(placed.hca.place, placed.hca.rail)
+    if slot != placed.hca.rail and slot in known.rails[placed.leaf]:
+        cause = (
+            f"its cable is right and its name is not: by its PCI address it is what other hosts have as rail {slot + 1}"
+        )
+        return failed(RAIL, placed.hca.name, seen, where, source, cause=cause, remedy=_RENAME)
     of = _rails(known, placed.leaf)
     cause = f"its cable leads to {here}, a leaf of {of}"
     other = next((two for two in beside if _crossed(placed, two, known)), None)
     if other is not None:
         cause = f"the cables of {placed.hca.name} and {other.hca.name} are swapped: {cause}"
-    return failed(RAIL, placed.hca.name, f"rail {placed.hca.rail + 1} on {here}", where, source, cause=cause)
+    return failed(RAIL, placed.hca.name, seen, where, source, cause=cause)
 
 
 def _crossed(placed: Placed, two: Placed, known: Design) -> bool:

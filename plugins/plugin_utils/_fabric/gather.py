@@ -40,10 +40,10 @@ def inventory(hosts: Sequence[_hosts.Host], known: Sequence[str] = ()) -> Invent
             continue
         mine = _hosts.infiniband_rails(host)
         ports = {port_name(ca, port) for ca, port in mine}
-        for number, (ca, port) in enumerate(mine):
-            rails.append(
-                Hca(host.name, port_name(ca, port), guid(ca.node_guid), guid(port.port_guid), number, port.state)
-            )
+        places = _hosts.pci_places(host, mine) or [-1] * len(mine)
+        for number, ((ca, port), place) in enumerate(zip(mine, places, strict=True)):
+            name = port_name(ca, port)
+            rails.append(Hca(host.name, name, guid(ca.node_guid), guid(port.port_guid), number, port.state, place))
         for ca in host.ib.cas:
             if not any(port_name(ca, port) in ports for port in ca.ports):
                 others[guid(ca.node_guid)] = host.name

@@ -68,7 +68,8 @@ class Hca:
     """A port of an inventory host that is one of its InfiniBand rails.
 
     ``name``: "mlx5_0/1". ``rail``: its place among the host's rails, from 0. ``state``: what the
-    host itself says of the port.
+    host itself says of the port. ``place``: where its PCI address stands among those of the
+    host's rails, from 0; -1 where that was not told.
     """
 
     host: str
@@ -77,6 +78,7 @@ class Hca:
     port_guid: str
     rail: int
     state: str = ""
+    place: int = -1
 
     @property
     def named(self) -> str:

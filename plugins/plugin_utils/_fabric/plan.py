@@ -61,6 +61,9 @@ def _from_discovery(text: str) -> tuple[Planned, ...]:
         raise PlanError(str(exc)) from exc
     if found.format != TOPOLOGY:
         raise PlanError(f"a {found.format} of ibnetdiscover: run it without options")
+    strange = [line for line in found.error_lines if line.startswith("line ")]
+    if strange:
+        raise PlanError(strange[0])
     names = {node.guid: node.name or node.guid for node in found.nodes}
     ends = {(node.guid, link.port): (link.peer, link.peer_port) for node in found.nodes for link in node.links}
     lone = sum(ends.get(there) != here for here, there in ends.items())

@@ -14,14 +14,14 @@ from ...module_utils._expect.expectations import INVENTORY, with_fleet
 from ...module_utils._fleet import fleet, ping, tcp
 from ...module_utils._ground.check import FAIL, SKIP, UNKNOWN, Check, failed, passed, skipped, unknown, verdict
 from ...module_utils._rails.ib_ports import IbFacts
-from .._answers import apart, ping as told
+from .._answers import apart, ping as told, shown
 from .._fabric import report as fabrics
 from .._hosts import consistency as _alike, hosts as _hosts, rounds
 from . import nccl_plan, tcp_plan
 from .ping import coverage, matrix, mesh as _mesh
 from .rdma import judge as rdma_judge, tries as rdma_tries
 
-SCHEMA = "ibready/report/1"
+SCHEMA = "ibready/report/2"
 
 
 def report(
@@ -87,6 +87,7 @@ def _report(
     )
     told_of, on_fabric = fabrics.judged(hosts, asked, today) if asked is not None else ({}, {})
     judged: dict[str, Any] = {}
+    once = _Once()
     for host in hosts:
         checks = _access(host)
         if not host.absent:
@@ -106,12 +107,8 @@ def _report(
         checks = waivers.apply(checks, host.waivers, host.name, today)
         judged[host.name] = {
             "verdict": verdict(checks),
-            "checks": [check.to_dict() for check in checks],
-            "facts": {
-                **host.facts,
-                "node": dict(host.node),
-                "ib": host.ib.to_dict() if host.ib else None,
-            },
+            "checks": [once(check) for check in checks],
+            "facts": {**shown.in_report(host.facts), "node": dict(host.node), "ib": _ib(host)},
         }
     simulated = sorted({str(host.node.get("simulated") or "") for host in hosts} - {""})
     return {
@@ -128,6 +125,31 @@ def _report(
         **({"rdma": [rdma_tries.row(attempt) for attempt in tested]} if tested else {}),
         **({"fabric": told_of} if told_of else {}),
     }
+
+
+class _Once:
+    """Checks as JSON; of equal ones there is one, since a fleet has hundreds of them a host."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, ...], dict[str, Any]] = {}
+
+    def __call__(self, check: Check) -> dict[str, Any]:
+        if check.evidence:
+            return check.to_dict()
+        key = (
+            *(check.id, check.subject, check.result, check.severity, check.observed),
+            *(check.expected, check.expected_from, check.cause, check.remedy, check.waived),
+        )
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = check.to_dict()
+        return found
+
+
+def _ib(host: _hosts.Host) -> Any:
+    if host.ib is None:
+        return None
+    return host.facts["ib"] if "ib" in host.facts else shown.of_area("ib", host.ib.to_dict())
 
 
 def _access(host: _hosts.Host) -> list[Check]:

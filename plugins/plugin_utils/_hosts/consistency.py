@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...module_utils._areas.ib import area as ib
-from ...module_utils._fleet import fleet_same, fleet_time, ping
+from ...module_utils._fleet import fleet_names, fleet_same, fleet_time, ping, rack
 from ...module_utils._fleet.fleet_same import NONE, Consistency, Facts, Kind
 from ...module_utils._fleet.ping import Ping
 from ...module_utils._ground.check import Check
@@ -16,7 +16,7 @@ from ...module_utils._rails.ib_ports import is_infiniband, port_name
 from ...module_utils._rails.roce_ports import ROCE_V2, UNSET
 from .._ground.dicts import as_dict, as_list, reading
 from . import consistency_facts
-from .hosts import Host
+from .hosts import Host, pci_places
 
 _NO_CLOCK = "a bundle holds no visit of the controller by which its clock could be compared"
 _ACTIVE = "Active"
@@ -29,9 +29,23 @@ def judge(hosts: Sequence[Host], size: int) -> dict[str, list[Check]]:
     checks = fleet_same.judge({host.name: alike(host) for host in reported}, size)
     visits = {host.name: host.visit for host in reported}
     recorded = {host.name: _NO_CLOCK for host in reported if host.recorded}
-    for name, more in fleet_time.judge(visits, size, recorded).items():
-        checks[name] += more
+    called = {host.name: name for host in reported if (name := str(host.node.get("hostname") or ""))}
+    trays = rack.judge(dict(_trays(reported)))
+    for found in (fleet_names.judge(called), fleet_time.judge(visits, size, recorded), trays):
+        for name, more in found.items():
+            checks[name] += more
     return checks
+
+
+def _trays(hosts: Sequence[Host]) -> Iterator[tuple[str, rack.Tray]]:
+    """The hosts of racks in which no scheduler looks after IMEX."""
+    for host in hosts:
+        told = as_dict(as_dict(host.facts.get("nvlink")).get("rack"))
+        who = host.expect.get("imex")
+        if told and not (who is not None and who.value == "job"):
+            nodes = told.get("nodes")
+            found = None if nodes is None else tuple(map(str, as_list(nodes)))
+            yield host.name, rack.Tray(tuple(map(str, as_list(told.get("domains")))), found)
 
 
 def compare(
@@ -62,7 +76,8 @@ def kind(host: Host) -> Kind:
 
 def alike(host: Host) -> Consistency:
     """One host; whatever its facts do not hold in the shape that ours have was not told."""
-    return Consistency(kind(host), {**consistency_facts.facts(host), **_ports(host)}, _links(host))
+    facts = {**consistency_facts.facts(host), **_ports(host)}
+    return Consistency(kind(host), facts, _links(host), consistency_facts.memory(host))
 
 
 def _links(host: Host) -> dict[str, str]:
@@ -83,6 +98,7 @@ def _ports(host: Host) -> Facts:
     """By check and port, of Active rails alone: what is wrong with others is told by others."""
     roce = dict(_roce(host))
     return {
+        "fleet.hca.order": _order(host),
         "fleet.port.mtu": {
             **dict(_infiniband_mtu(host)),
             **_told(roce, lambda entry: reading(entry.get("mtu"))),
@@ -90,6 +106,21 @@ def _ports(host: Host) -> Facts:
         "fleet.roce.gid": _told(roce, _gid),
         "fleet.roce.qos": _told(roce, _qos),
     }
+
+
+def _order(host: Host) -> dict[str, str]:
+    """Its rails by PCI address, each by its place in the order of names: most hosts have 1, 2, 3, ...
+
+    Compared are hosts with as many rails: that one is gone is another check's. In a virtual machine
+    addresses are the hypervisor's.
+    """
+    rails = ib.rails(host.ib, host.expect) if host.ib is not None else []
+    virtual = as_dict(host.facts.get("machine")).get("virtual")
+    if len(rails) < 2 or virtual or "pci" not in host.facts:
+        return {}
+    places = pci_places(host, rails)
+    names = sorted(range(len(places)), key=lambda rail: places[rail])
+    return {f"{len(rails)} rails": ", ".join(str(rail + 1) for rail in names)}
 
 
 def _infiniband_mtu(host: Host) -> Iterator[tuple[str, str]]:

@@ -27,18 +27,32 @@ def facts(host: Host) -> Facts:
     whole = {
         "fleet.driver.version": _driver(host, machine),
         "fleet.fabric_manager.version": _package(host, "fabric_manager"),
+        "fleet.imex.version": _imex(host),
         "fleet.rdma.version": _rdma(host.checks),
         "fleet.nccl.version": _package(host, "nccl"),
         "fleet.nccl.settings": _nccl(host),
         "fleet.gpu.model": _gpus(machine),
         "fleet.gpu.vbios": _vbios(host, machine),
         "fleet.host.bios": _bios(machine),
+        "fleet.host.cpus": _cpus(host),
         "fleet.host.args": _args(host),
         "fleet.host.sysctl": _sysctls(host),
         "fleet.container.engine": _engines(host),
     }
     found = {check: {HOST: value} for check, value in whole.items() if value is not None}
     return {**found, "fleet.host.limits": _limits(host)}
+
+
+def memory(host: Host) -> int | None:
+    """In MiB, 0 where the host did not tell; None where it was not asked."""
+    if "memory_mb" not in host.node:
+        return None
+    size = host.node["memory_mb"]
+    return size if isinstance(size, int) else 0
+
+
+def _cpus(host: Host) -> str | None:
+    return str(host.node["cpus"] or "") if "cpus" in host.node else None
 
 
 def _driver(host: Host, machine: Mapping[str, Any]) -> str | None:
@@ -54,6 +68,11 @@ def _may_have_gpus(machine: Mapping[str, Any]) -> bool:
     """None of ``gpus``: nobody could look for them."""
     gpus = machine.get("gpus", [])
     return gpus is None or bool(gpus)
+
+
+def _imex(host: Host) -> str | None:
+    """Of the hosts of a rack alone."""
+    return _package(host, "imex") if as_dict(host.facts.get("nvlink")).get("rack") is not None else None
 
 
 def _rdma(checks: Sequence[Check]) -> str | None:

@@ -24,12 +24,22 @@ from ...module_utils._expect.expectations import Expectations, from_inventory, w
 from ...module_utils._expect.profiles import board_by_name
 from ...module_utils._expect.waivers import Waiver
 from ...module_utils._fleet.fleet_time import Visit
-from ...module_utils._ground.check import Check, is_ours
+from ...module_utils._ground.check import Check
 from ...module_utils._parse.ibstat import Ca, Port
 from ...module_utils._rails.ib_ports import IbFacts, is_infiniband, port_name
+from ...module_utils._verify import brief
 from ...module_utils._verify.catalog import CATALOG
-from .._answers import apart, clean, ping as told_pings, rdma as rdma_told, shapes, tcp as _tcp_told
+from .._answers import (
+    apart,
+    clean,
+    judged as told_verdict,
+    ping as told_pings,
+    rdma as rdma_told,
+    shapes,
+    tcp as _tcp_told,
+)
 from .._answers.typed import AnswerError, read
+from .._ground.dicts import as_dict
 from .._site import expected, trust
 from .rounds import Participant, Rail
 
@@ -86,7 +96,8 @@ def gather(hostvars: Mapping[str, Any], names: Sequence[str]) -> list[Host]:
 
     Whatever a host answered, it costs no other: one whose answers cannot be read is ``absent``.
     """
-    found, refused = apart.each(names, lambda name: _host(name, variables(hostvars, name)))
+    known = told_verdict.Known()
+    found, refused = apart.each(names, lambda name: _host(name, variables(hostvars, name), known))
     return [found[name] if name in found else lost(Host(name), refused[name]) for name in names]
 
 
@@ -122,29 +133,32 @@ def _plan(hostvars: Mapping[str, Any], names: Sequence[str], variable: str) -> M
     return None
 
 
-def _host(name: str, seen: Mapping[str, Any]) -> Host:
-    reached = _registered(seen, "ibready_node")
-    # A host whose first word was refused left its facts there.
-    foreign = trust.why_not(reached.get("ansible_facts")) or trust.why_not(seen.get("ansible_facts"))
-    if foreign:
-        return Host(name, absent=foreign, remedy=trust.REMEDY)
-    if "node" not in reached:
-        why, remedy = _why_absent(reached)
+def _host(name: str, seen: Mapping[str, Any], known: told_verdict.Known) -> Host:
+    contacted, visited = _registered(seen, "ibready_node"), _registered(seen, "ibready_ibverify")
+    # A host whose word was refused left its facts there.
+    for told in (contacted, visited, seen):
+        foreign = trust.why_not(told.get("ansible_facts"))
+        if foreign:
+            return Host(name, absent=foreign, remedy=trust.REMEDY)
+    if visited.get("unreachable") or ("node" not in contacted and brief.KEY not in visited):
+        why, remedy = _why_absent(visited or contacted)
         return Host(name, absent=why, remedy=remedy)
-    node = read(NodeReported, reached["node"], "ibready_node.node")
-    judged = _registered(seen, "ibready_ibverify")
-    answer, error = _judged(judged)
+    reported, answer, error = _judged(visited, known)
     facts = answer["facts"] if answer else None
-    reported = judged["facts"] if facts else {}
+    # A visit of findings is its own contact.
+    raw = reported["node"] if facts and "node" in facts else contacted.get("node")
+    if raw is None:
+        return lost(Host(name), error or "it does not tell what it is")
+    node = read(NodeReported, raw, "node")
     ib_facts = facts["ib"] if facts else None
-    expect = with_profile(from_inventory(expected.of(seen)), _board(facts))
+    expect = with_profile(from_inventory(expected.of(seen)), _board(facts), _network(facts))
     pings, garbled = told_pings.answers(seen, "ibready_pings")
     again, lost_again = told_pings.answers(seen, "ibready_pings_again")
     return Host(
         name,
         converge_error=str(seen.get("ibready_converge_error") or ""),
         ping_error=str(seen.get("ibready_ping_error") or "") or garbled or lost_again,
-        node=reached["node"],
+        node=raw,
         ib=ib_facts,
         ib_error=error,
         checks=_checks(answer, of_ports=False),
@@ -178,36 +192,48 @@ def recorded(
 ) -> Host:
     """A host of which there is a bundle; ``judged``: the verdict object of all areas."""
     judged = clean.whole(judged)  # A bundle may hold bytes that no module could return.
-    answer, error = _judged(judged)
+    facts_told, answer, error = _judged(judged, told_verdict.Known())
     machine = judged["facts"]["machine"]
     facts = answer["facts"] if answer else None
     return Host(
         name,
         recorded=f"judged from the bundle collected {collected_at or 'at a time that it omits'}",
         ping_error="a bundle holds no pings: only a run over the hosts themselves has them",
-        node={"kernel": machine["kernel"] or "", "simulated": machine["simulated"]},
+        node={"kernel": machine["kernel"] or "", "simulated": machine["simulated"], **_of_bundle(judged["facts"])},
         ib=facts["ib"] if facts else None,
         ib_error=error,
         checks=_checks(answer, of_ports=False),
         ports=_checks(answer, of_ports=True),
-        facts=judged["facts"] if facts else {},
-        expect=with_profile(expect, _board(facts)),
+        facts=facts_told,
+        expect=with_profile(expect, _board(facts), _network(facts)),
         waivers=waivers,
     )
 
 
-def _judged(judged: Mapping[str, Any]) -> tuple[shapes.Judged | None, str]:
-    """What ibverify returned, or why it cannot be used."""
-    if "facts" not in judged:
-        return None, str(judged.get("msg") or "the module ibverify did not run")
+def _of_bundle(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What a visit would have told of the machine's size and name."""
+    host = as_dict(facts.get("host"))
+    if "resources" not in host:
+        return {}
+    resources = as_dict(host["resources"])
+    memory = as_dict(as_dict(resources.get("memory")).get("value")).get("total")
+    return {
+        "hostname": as_dict(as_dict(host.get("name")).get("own")).get("value"),
+        "memory_mb": memory // 1024 if isinstance(memory, int) else None,
+        "cpus": as_dict(resources.get("online")).get("value"),
+    }
+
+
+def _judged(
+    judged: Mapping[str, Any], known: told_verdict.Known
+) -> tuple[Mapping[str, Any], shapes.Judged | None, str]:
+    """The facts that a verify module returned, as they came; all of it by its types, or why it cannot be used."""
+    if "facts" not in judged and brief.KEY not in judged:
+        return {}, None, str(judged.get("msg") or "the module ibverify did not run")
     try:
-        answer = read(shapes.Judged, judged)
-        for number, check in enumerate(answer["checks"]):
-            if check.id not in CATALOG or not is_ours(check):
-                raise AnswerError("no check of ours", f"checks[{number}]")
+        return *known.answer(judged), ""
     except AnswerError as exc:
-        return None, f"the module ibverify returned facts that cannot be read: {exc}"
-    return answer, ""
+        return {}, None, f"the module ibverify returned facts that cannot be read: {exc}"
 
 
 def _checks(answer: shapes.Judged | None, *, of_ports: bool) -> list[Check]:
@@ -231,6 +257,12 @@ def _board(facts: shapes.Facts | None) -> Board | None:
     return board_by_name(name) if name else None
 
 
+def _network(facts: shapes.Facts | None) -> str:
+    """The link layer of what sits on the rails' places, "" where that tells nothing."""
+    seen = facts.get("machine", {}).get("network") if facts else None
+    return (seen.value or "") if seen is not None else ""
+
+
 def _why_absent(reached: Mapping[str, Any]) -> tuple[str, str]:
     """What the first contact said, and what to do about it."""
     said = str(reached.get("msg") or "").strip()
@@ -252,6 +284,16 @@ def infiniband_rails(host: Host) -> list[tuple[Ca, Port]]:
     if host.ib is None:
         return []
     return [(ca, port) for ca, port in ib.rails(host.ib, host.expect) if is_infiniband(port)]
+
+
+def pci_places(host: Host, rails: Sequence[tuple[Ca, Port]]) -> list[int]:
+    """The place of each of these rails in the order of PCI addresses; [] where one has none told."""
+    addresses = as_dict(as_dict(host.facts.get("pci")).get("rdma"))
+    known = [(str(addresses.get(ca.name) or ""), port.num) for ca, port in rails]
+    if not all(address for address, _ in known):
+        return []
+    order = sorted(known)
+    return [order.index(entry) for entry in known]
 
 
 def participant(host: Host) -> Participant:

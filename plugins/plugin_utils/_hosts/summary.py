@@ -9,8 +9,19 @@ from typing import Any
 from ...module_utils._data import rdma_drivers
 from ...module_utils._data.rdma_tests import MOVED
 from ...module_utils._ground import check as _model
-from ...module_utils._ground.check import DEGRADED, NOT_READY, READY, UNKNOWN_VERDICT, from_dict, sentence, trouble
+from ...module_utils._ground.check import (
+    DEGRADED,
+    FAIL,
+    NOT_READY,
+    READY,
+    UNKNOWN,
+    UNKNOWN_VERDICT,
+    Check,
+    from_dict,
+    trouble,
+)
 from ...module_utils._ground.text import few
+from ...module_utils._verify.fold import folded
 from .._ground.plain import plain
 
 NOTHING = "-"
@@ -105,29 +116,34 @@ def moved_by_host(report: Mapping[str, Any]) -> dict[str, str]:
     return {name: f"{sum(mine)}/{len(mine)} moved data" for name, mine in found.items()}
 
 
+def not_well(judged: Mapping[str, Any]) -> list[Check]:
+    """The checks that failed or could not look, waived ones as well."""
+    return [from_dict(check) for check in judged["checks"] if check["result"] in (FAIL, UNKNOWN)]
+
+
 def counts(host: Mapping[str, Any]) -> str:
     """``34 pass, 1 fail``: how many checks ended how; what did not occur is left out."""
-    return _model.counts(map(from_dict, host["checks"]))
+    return _model.counted("waived" if check["waived"] else check["result"] for check in host["checks"])
 
 
 def bad(report: Mapping[str, Any], accepted: Collection[str] = GOOD) -> dict[str, str]:
-    """Every host (and fabric) of another verdict than those, with the worst of what is wrong."""
+    """Every host (and fabric) of another verdict than those, by what: the table has told why."""
     found: dict[str, str] = {}
     for name, host in report["hosts"].items():
         if host["verdict"] in accepted:
             continue
-        found[name] = f"{name} is {host['verdict']}: {_worst(host)}. The table above and the report tell all of it."
+        found[name] = f"{name} is {host['verdict']}: {_worst(host)}. The table above tells why, and what next."
     for name, said in _bad_fabrics(report, accepted).items():
         found[name] = f"{found[name]} And {said}" if name in found else said
     return {name: plain(said) for name, said in found.items()}
 
 
 def _worst(judged: Mapping[str, Any]) -> str:
-    wrong = trouble(map(from_dict, judged["checks"]))
-    if not wrong:
+    lines = folded(trouble(not_well(judged)))
+    if not lines:
         return "no check was made"
-    more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-    return f"{sentence(wrong[0])}{more}"
+    more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
+    return f"{lines[0].check.id} {lines[0].subject}{more}"
 
 
 def _bad_fabrics(report: Mapping[str, Any], accepted: Collection[str]) -> dict[str, str]:

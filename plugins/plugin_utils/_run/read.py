@@ -13,14 +13,14 @@ from typing import Any, NoReturn
 
 from ...module_utils._ground.version import VERSION
 from .._answers import clean
-from . import shape, valid
+from . import folded, shape, valid
 
 _AGAIN = "next: name another run (its folder's history has the last ones), or run verify.yml again"
 _FAMILY = "ibready/report/"
 # A parser that stops so near the end was missing the rest.
 _NEAR_END = 3
 _HOSTS = "hosts"
-_KEPT = ("verdict", "checks")
+_KEPT = ("verdict", "checks", "settled")
 _BLANK = re.compile(r"[ \t\n\r]*")
 
 Value = Callable[[str, int], tuple[Any, int]]
@@ -48,7 +48,13 @@ def _read(path: Path, parse: Callable[[str], Any], wanted: shape.Shape) -> dict[
     text = _text(path)
     found = _parsed(path, text, parse)
     _refuse_other_release(path, found)
-    said = next(valid.wrong(found, wanted), "") or next(valid.misjudged(found), "")
+    said = next(valid.wrong(found, wanted), "")
+    if not said:
+        try:
+            found = folded.unfold(found)
+            said = next(valid.misjudged(found), "")
+        except ValueError as exc:
+            said = str(exc)
     if said:
         raise RunError(f"{path} is damaged: {said}; {_AGAIN}")
     return clean.clean(found, text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The run object as a JSON schema: what docs/run.schema.json holds, and what read.py demands.
+"""The run object's file (folded.py) as a JSON schema: what docs/run.schema.json holds, and what read.py demands.
 
 ``schema`` changes when something is taken away or means something else, ``revision`` when something
 is added. What nobody renders (facts, evidence) is left open.
@@ -20,9 +20,10 @@ from ...module_utils._ground.check import (
     UNKNOWN,
     UNKNOWN_VERDICT,
 )
+from .folded import NEXT
 
-SCHEMA = "ibready/report/1"
-REVISION = 2
+SCHEMA = "ibready/report/2"
+REVISION = 1
 VERDICTS = (READY, DEGRADED, UNKNOWN_VERDICT, NOT_READY)
 FAIL_ON = ("degraded", "not_ready", "never")
 WAIVER_STATES = ("used", "unused", "expired")
@@ -69,7 +70,8 @@ CHECK = {
     "additionalProperties": False,
 }
 _CHECKS = _list(CHECK)
-_HOST = _record(verdict=_VERDICT, checks=_CHECKS, facts=_record(node=_ANY, ib=_or_null(_ANY)))
+_ORDER: Shape = {"type": "array", "items": {"type": "integer", "minimum": NEXT}}
+_HOST = _record(verdict=_VERDICT, checks=_CHECKS, settled=_ORDER, facts=_record(node=_ANY, ib=_or_null(_ANY)))
 _PING = _record(
     client=_TEXT, server=_TEXT, rail=_TEXT, sent=_COUNT, received=_COUNT, untested=_TEXT,
     culprit=_TEXT,
@@ -110,7 +112,7 @@ _SINCE = _record(
 
 RUN: Shape = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "$id": f"urn:ibready:report:1:{REVISION}",
+    "$id": f"urn:ibready:report:2:{REVISION}",
     "title": f"What a run of ibready told: {SCHEMA}, revision {REVISION}",
     **_record(
         *("rdma", "fabric", "ping_again", "ping_coverage", "ping_matrix", "tcp"),
@@ -126,6 +128,7 @@ RUN: Shape = {
         waivers=_list(_WAIVER),
         benchmarks=_or_null(BENCHMARKS),
         since=_or_null(_SINCE),
+        settled=_CHECKS,
         hosts=_by_name(_HOST),
         pings=_list(_PING),
         ping_again=_list(_PING),
@@ -141,6 +144,6 @@ STANDING: Shape = {
     **RUN,
     "properties": {
         **RUN["properties"],
-        "hosts": _by_name(_record(verdict=_VERDICT, checks=_CHECKS)),
+        "hosts": _by_name(_record(verdict=_VERDICT, checks=_CHECKS, settled=_ORDER)),
     },
 }

@@ -30,8 +30,9 @@ _TIME = {"time": "0"}
 
 def render(report: Mapping[str, Any]) -> str:
     """The whole document."""
-    reported = [_suite(name, host, report) for name, host in report["hosts"].items()]
-    reported += list(_fabrics(report))
+    cases = _Cases()
+    reported = [_suite(name, host, report, cases) for name, host in report["hosts"].items()]
+    reported += list(_fabrics(report, cases))
     total = sum((counts for counts, _ in reported), Counter[str]())
     # The schema has no `skipped` here.
     sums = {kind: str(total[kind]) for kind in _KINDS if kind != "skipped"}
@@ -42,23 +43,41 @@ def render(report: Mapping[str, Any]) -> str:
     return "\n".join([*lines, "</testsuites>", ""])
 
 
-def _fabrics(report: Mapping[str, Any]) -> Iterator[tuple[Counter[str], list[str]]]:
+def _fabrics(report: Mapping[str, Any], cases: _Cases) -> Iterator[tuple[Counter[str], list[str]]]:
     reported = report.get("fabric") or {"fabrics": [], "error": ""}
     for fabric in reported["fabrics"]:
         name = "fabric" if fabric["name"] == "fabric" else f"fabric {fabric['name']}"
-        yield _suite(name, fabric, report)
+        yield _suite(name, fabric, report, cases)
     if reported["error"]:
-        yield _suite("fabric", {"checks": [], "why": reported["error"]}, report)
+        yield _suite("fabric", {"checks": [], "why": reported["error"]}, report, cases)
 
 
-def _suite(name: str, judged: Mapping[str, Any], report: Mapping[str, Any]) -> tuple[Counter[str], list[str]]:
-    checks = [from_dict(check) for check in judged["checks"]]
-    counts = Counter(kind for kind in map(_kind, checks) if kind)
+class _Cases:
+    """A check's test case but for its suite's name: a fleet has the same check on every host."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[str, str]] = {}
+
+    def __call__(self, raw: dict[str, Any]) -> tuple[str, str]:
+        """Its kind, and what follows the name."""
+        found = self._known.get(id(raw))
+        if found is None:
+            check = from_dict(raw)
+            found = self._known[id(raw)] = (_kind(check), "\n".join(_case(check)))
+        return found
+
+
+def _suite(
+    name: str, judged: Mapping[str, Any], report: Mapping[str, Any], known: _Cases
+) -> tuple[Counter[str], list[str]]:
+    checks = [known(check) for check in judged["checks"]]
+    counts = Counter(kind for kind, _ in checks if kind)
     counts["tests"] = len(checks)
-    cases = [line for check in checks for line in _case(name, check)]
+    begun = _begun(name)
+    cases = [f"{begun}{text}" for _, text in checks]
     if not checks:
         counts.update(tests=1, errors=1)
-        cases = _blind(name, str(judged.get("why") or _NO_CHECK))
+        cases = [begun + "\n".join(_blind(str(judged.get("why") or _NO_CHECK)))]
     reported = {kind: str(counts[kind]) for kind in _KINDS}
     place = {"name": name, **reported, **_TIME, "timestamp": _when(report), "hostname": name}
     properties = {"verdict": judged.get("verdict", ""), "ibready": report["ibready"]}
@@ -79,28 +98,31 @@ def _kind(check: Check) -> str:
     return "skipped" if check.waived else _KIND.get(check.result, "")
 
 
-def _case(name: str, check: Check) -> list[str]:
-    place = {
-        "classname": f"{name}.{check.id.split('.')[0]}",
-        "name": f"{check.id} {check.subject}",
-        **_TIME,
-    }
+def _begun(name: str) -> str:
+    return f'<testcase classname="{_escaped(name, _IN_ATTRIBUTES)}'
+
+
+def _place(area: str, name: str) -> str:
+    return f'.{_escaped(area, _IN_ATTRIBUTES)}"{_attributes({"name": name, **_TIME})}'
+
+
+def _case(check: Check) -> list[str]:
+    place = _place(check.id.split(".")[0], f"{check.id} {check.subject}")
     kind = _kind(check)
     if check.result == PASS or not kind:
-        return [f"<testcase{_attributes(place)}/>"]
+        return [f"{place}/>"]
     return _ended(place, _ELEMENT[kind], _message(check), _type(check), _body(check))
 
 
-def _blind(name: str, why: str) -> list[str]:
-    place = {"classname": f"{name}.verdict", "name": "verdict", **_TIME}
-    return _ended(place, "error", why, UNKNOWN, [])
+def _blind(why: str) -> list[str]:
+    return _ended(_place("verdict", "verdict"), "error", why, UNKNOWN, [])
 
 
-def _ended(place: Mapping[str, str], element: str, message: str, kind: str, body: Sequence[str]) -> list[str]:
+def _ended(place: str, element: str, message: str, kind: str, body: Sequence[str]) -> list[str]:
     said = _attributes({"message": message, "type": kind})
     text = _escaped("\n".join(body))
     return [
-        f"<testcase{_attributes(place)}>",
+        f"{place}>",
         f"<{element}{said}>{text}</{element}>",
         "</testcase>",
     ]

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...module_utils._ground.check import FAIL, Check, from_dict, sentence, trouble
+from ...module_utils._ground.check import sentence, trouble
+from ...module_utils._ground.text import few
+from ...module_utils._verify import fold
 from .._fleet.ping import coverage
 from .._ground.plain import plain, table
 from .._hosts import summary
 from . import render_fabric
-from .html import causes
 
 _HEAD = ("HOST", "VERDICT", "PORTS", "SUBNET MANAGER", "PING", "CHECKS")
 # Only in the table of a run that moved data over RDMA, before the last column.
@@ -19,6 +20,10 @@ _RDMA = "RDMA"
 _SAYS = (("worse", "WORSE"), ("better", "BETTER"), ("gone", "GONE"))
 # Of one host and kind; the report has all of them.
 _MOST = 12
+# Of more hosts than this, those that say the same are told of together, by the names of some.
+_ROWS, _NAMES = 64, 3
+# Where a host's blocks begin; no line of a check is one of them.
+_IS, _WAIVED = "is", "waived"
 
 
 def render(report: Mapping[str, Any]) -> str:
@@ -35,30 +40,61 @@ def render(report: Mapping[str, Any]) -> str:
         lines += [f"SIMULATED: {report['simulated']}", ""]
     soft = summary.soft_roce(report)
     lines += [f"SOFT ROCE: {soft}", ""] if soft else []
-    lines += table(rows)
-    for name, host in report["hosts"].items():
-        bad = trouble(from_dict(check) for check in host["checks"])
-        if bad:
-            lines += ["", f"{name} is {host['verdict']}:"]
-            for together in _grouped(bad):
-                lines += _block(together)
-        lines += _waived(name, host)
+    many = len(report["hosts"]) > _ROWS
+    lines += table(_folded(rows) if many else rows)
+    lines += _told(report, together=many)
     lines += render_fabric.lines(report)
     lines += _untested(report)
     lines += _sample(report)
     return "\n".join(map(plain, lines))
 
 
+def _folded(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Hosts whose rows are equal in one, where the first of them was."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for name, *cells in rows:
+        alike.setdefault(tuple(cells), []).append(name)
+    return [(_names(names), *cells) for cells, names in alike.items()]
+
+
+def _told(report: Mapping[str, Any], *, together: bool) -> list[str]:
+    """What is not well, and what is waived, of every host; ``together``: once for those that say the same."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for name, host in report["hosts"].items():
+        said = _of_host(host)
+        if said:
+            alike.setdefault(("" if together else name, *said), []).append(name)
+    lines = []
+    for (_, verdict, *mine), names in alike.items():
+        for line in mine:
+            head = {_IS: f"{_names(names)} {'is' if len(names) == 1 else 'are'} {verdict}:"}
+            head[_WAIVED] = f"{_names(names)}, waived:"
+            lines += ["", head[line]] if line in head else [line]
+    return lines
+
+
+def _of_host(host: Mapping[str, Any]) -> list[str]:
+    """The verdict, and what follows it; [] where nothing does."""
+    lines: list[str] = []
+    not_well = summary.not_well(host)
+    bad = trouble(not_well)
+    if bad:
+        lines.append(_IS)
+        for line in fold.folded(bad):
+            lines += _block(line)
+    waived = [check for check in not_well if check.waived]
+    if waived:
+        lines += [_WAIVED, *(f"  {sentence(entry)} (waived {entry.waived})" for entry in waived)]
+    return [str(host["verdict"]), *lines] if lines else []
+
+
+def _names(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else few(names, _NAMES)
+
+
 def _sample(report: Mapping[str, Any]) -> list[str]:
     reported = coverage.sentence(report.get("ping_coverage"))
     return ["", reported] if reported else []
-
-
-def _waived(name: str, host: Mapping[str, Any]) -> list[str]:
-    waived = [check for check in map(from_dict, host["checks"]) if check.waived]
-    if not waived:
-        return []
-    return ["", f"{name}, waived:", *(f"  {sentence(entry)} (waived {entry.waived})" for entry in waived)]
 
 
 def _row(name: str, host: Mapping[str, Any], pings: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -72,20 +108,10 @@ def _row(name: str, host: Mapping[str, Any], pings: Sequence[Mapping[str, Any]])
     )
 
 
-def _grouped(bad: list[Check]) -> list[list[Check]]:
-    """What has one cause, and one subject."""
-    groups: dict[tuple[str, ...], list[Check]] = {}
-    for check in bad:
-        groups.setdefault((check.subject, *causes.together(check)), []).append(check)
-    return list(groups.values())
-
-
-def _block(together: list[Check]) -> list[str]:
-    first = together[0]
-    word = "FAIL" if first.result == FAIL else "UNKNOWN"
-    lines = [f"  {word:7} {', '.join(check.id for check in together)}  {first.subject}"]
-    seen = ", ".join(dict.fromkeys(check.observed for check in together if check.observed))
-    return lines + render_fabric.explained(first, seen)
+def _block(line: fold.Line) -> list[str]:
+    check = line.check
+    found = [f"  {check.result.upper():7} {check.id}  {line.subject}", *render_fabric.explained(check, check.observed)]
+    return [*found, f"          behind:   {line.hidden}"] if line.hidden else found
 
 
 def _untested(report: Mapping[str, Any]) -> list[str]:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The second pass: those at whose door something is laid ask partners that are known to be good."""
+"""The second pass: those at whose door something is laid ask once more.
+
+Whom they lost a little with, which may have been a busy moment, and partners that are known to be good.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,10 @@ Leaves = Mapping[tuple[str, str], str]
 def again(made: Mapping[str, Any], pings: Sequence[Ping], leaves: Leaves) -> dict[str, list[tuple[str, str]]]:
     """Client -> (server, rail) to ask, at most four servers each; nothing where all was good.
 
-    The first two are of its own leaf switch and the others of other ones, where leaves are known
-    and have a good port. Good is a port with an answer from somebody and nothing laid at its door.
-    In the n-th turn of all clients no server is asked by two.
+    Those with which a little was lost come first: the same pair tells best whether that goes on. Of
+    the others the first two are of its own leaf switch and the rest of other ones, where leaves are
+    known and have a good port. Good is a port with an answer from somebody and nothing laid at its
+    door. In the n-th turn of all clients no server of the others is asked by two.
     """
     suspects = _suspects(made, pings, leaves)
     if not suspects:
@@ -39,7 +43,7 @@ def again(made: Mapping[str, Any], pings: Sequence[Ping], leaves: Leaves) -> dic
                 good.setdefault(host, set()).add(ping.rail)
     partners = list(good)
     Random(made["seed"]).shuffle(partners)
-    return _turns(suspects, good, partners, met, leaves)
+    return _turns(suspects, good, partners, met, leaves, _little(suspects, made, pings))
 
 
 def _suspects(made: Mapping[str, Any], pings: Sequence[Ping], leaves: Leaves) -> dict[str, set[str]]:
@@ -54,19 +58,34 @@ def _suspects(made: Mapping[str, Any], pings: Sequence[Ping], leaves: Leaves) ->
     return found
 
 
+def _little(
+    suspects: Mapping[str, set[str]], made: Mapping[str, Any], pings: Sequence[Ping]
+) -> dict[str, dict[str, set[str]]]:
+    """Host -> other -> rails on which a little was lost between the two, whoever asked."""
+    found: dict[str, dict[str, set[str]]] = {host: {} for host in suspects}
+    for ping in pings:
+        for host, other in ((ping.client, ping.server), (ping.server, ping.client)):
+            if ping.lost_little and ping.rail in suspects.get(host, ()) and ping.rail in made["ports"].get(other, {}):
+                found[host].setdefault(other, set()).add(ping.rail)
+    return found
+
+
 def _turns(
     suspects: Mapping[str, set[str]],
     good: Mapping[str, set[str]],
     partners: Iterable[str],
     met: set[tuple[str, str]],
     leaves: Leaves,
+    little: Mapping[str, Mapping[str, set[str]]],
 ) -> dict[str, list[tuple[str, str]]]:
     order = list(partners)
     used: Counter[str] = Counter()
-    asked: dict[str, list[str]] = {host: [] for host in suspects}
+    asked: dict[str, list[str]] = {host: list(little[host])[:AGAIN] for host in suspects}
     for turn in range(AGAIN):
         busy: set[str] = set()
         for host, rails in suspects.items():
+            if len(asked[host]) >= AGAIN:
+                continue
             found: list[tuple[tuple[int, bool, bool, int], str]] = []
             for other in order:
                 common = rails & good[other]
@@ -80,7 +99,11 @@ def _turns(
                 busy.add(chosen)
                 used[chosen] += 1
     return {
-        host: [(other, rail) for other in mine for rail in sorted(suspects[host] & good[other])]
+        host: [
+            (other, rail)
+            for other in mine
+            for rail in sorted(little[host].get(other, set()) | (suspects[host] & good.get(other, set())))
+        ]
         for host, mine in asked.items()
         if mine
     }

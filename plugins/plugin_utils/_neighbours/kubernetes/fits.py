@@ -22,7 +22,7 @@ TITLES = {
 }
 # The resolver's rules that hold for what comes in a container as for a package of the host.
 _HOLD = (
-    *("GPU_KNOWN", "GPU_BRANCH", "GPU_DRIVER_FLOOR", "CDI_ENGINE"),
+    *("GPU_KNOWN", "GPU_BRANCH", "GPU_DRIVER_FLOOR", "DRIVER_KERNEL", "CDI_ENGINE"),
     *("RDMA_KNOWN", "HCA_KNOWN", "HCA_RDMA"),
 )
 _RULES = tuple(

@@ -6,19 +6,17 @@ A place is whatever was judged: a host, or ``fabric NAME``.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ....module_utils._ground.check import FAIL, LOOK_AGAIN, Check, from_dict, trouble
+from ....module_utils._verify.fold import FIRST, roots
 
 Said = Mapping[str, Any]
 # Needs that are tried as the next to be met, those of most places; and how often one is chosen so.
 _TRIED, _CHOSEN = 64, 32
-# What checks say of a finding that goes with another one.
-_FIRST = re.compile(r"mend ([a-z0-9_.]+(?: or [a-z0-9_.]+)*) first")
 
 
 @dataclass
@@ -74,8 +72,8 @@ def causes(judged: Mapping[str, Said]) -> list[Cause]:
     found: dict[tuple[str, ...], Cause] = {}
     everything = _wrong(judged)
     for place, wrong in everything.items():
-        for check in wrong:
-            root = _root(check, wrong, everything)
+        for check, first in zip(wrong, roots(wrong), strict=True):
+            root = _root(wrong[first], wrong, everything)
             key = (root.severity if root.result == FAIL else "", *together(root))
             mine = found.setdefault(key, Cause(root.result, root.cause, root.remedy, checks={root.id: None}))
             mine.error = mine.error or check.severity == "error"
@@ -104,8 +102,8 @@ def actions(judged: Mapping[str, Said]) -> list[Action]:
     needs: dict[str, int] = {}
     everything = _wrong(judged)
     for place, wrong in everything.items():
-        for check in wrong:
-            action = known.setdefault(_action(_root(check, wrong, everything)), len(known))
+        for check, first in zip(wrong, roots(wrong), strict=True):
+            action = known.setdefault(_action(_root(wrong[first], wrong, everything)), len(known))
             touched.setdefault(action, {})[place] = None
             counted[action] += 1
             if check.result != FAIL:
@@ -142,7 +140,7 @@ def _root(check: Check, wrong: Sequence[Check], everything: Mapping[str, Sequenc
     before: list[Check] = []
     while True:
         before.append(check)
-        named = _FIRST.fullmatch(check.remedy)
+        named = FIRST.fullmatch(check.remedy)
         ids = named[1].split(" or ") if named else []
         firsts = [entry for entry in wrong if entry.id in ids and entry not in before]
         host, _, subject = check.subject.partition(" ")

@@ -52,10 +52,14 @@ class _Checks:
         self.strings = strings
         self.ids = {entry: number for number, entry in enumerate(ids)}
         self.numbers: dict[tuple[int, ...], int] = {}
+        self._seen: dict[int, int] = {}
 
     def __call__(self, raw: Said) -> int:
-        key = self._encoded(raw)
-        return self.numbers.setdefault(key, len(self.numbers))
+        number = self._seen.get(id(raw))
+        if number is None:
+            number = self.numbers.setdefault(self._encoded(raw), len(self.numbers))
+            self._seen[id(raw)] = number
+        return number
 
     def _encoded(self, raw: Said) -> tuple[int, ...]:
         number = self.strings

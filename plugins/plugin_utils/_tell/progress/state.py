@@ -19,10 +19,11 @@ BOOKS: Mapping[str, str] = {
     "verify": REPORT,
     "site": CONVERGE,
     "give_back": "give back",
+    "look": PLAN,
+    "visit": VERIFY,
 }
 PLAYS: Mapping[tuple[str, str], str] = {
     ("converge", "Plan"): PLAN,
-    ("converge", "Look at the nodes of later batches as well"): PLAN,
     ("bundle", "Plan from the vendors' repositories"): PLAN,
 }
 

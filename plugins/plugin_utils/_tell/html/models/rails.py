@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .....module_utils._fleet.fleet_same import most_have
 from .....module_utils._ground.check import FAIL
+from .....module_utils._ground.equals import most_have
 from ...picture.model import natural
 from . import fleet, judged
 from .ports import Port, ports

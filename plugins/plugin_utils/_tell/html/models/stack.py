@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .....module_utils._fleet.fleet_same import HOST, NO_MAJORITY, NOT_INSTALLED
+from .....module_utils._fleet.fleet_same import HOST, NOT_INSTALLED
 from .....module_utils._ground.check import FAIL, PASS, UNKNOWN, from_dict
+from .....module_utils._ground.equals import NO_MAJORITY
 from ...._ground.dicts import as_dict
 from ...._hosts import consistency_facts
 from ...._hosts.hosts import Host
