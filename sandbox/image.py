@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox import apt, podman
+from sandbox.config import REPOSITORY
 from sandbox.errors import SandboxError
 
 NODE = "localhost/ibready-node"
@@ -37,6 +39,7 @@ PACKAGES = (
     "sudo",
     "systemd-sysv",
 )
+LOCK = REPOSITORY / ".sandbox/images.lock"
 _HERE = Path(__file__).parent
 _NODE_SETUP = (_HERE / "node/setup.sh", _HERE / "node/ubuntu.sh")
 _EL_SETUP = _HERE / "node/el.sh"
@@ -120,6 +123,15 @@ def mmdebstrap_argv(what: Recipe, setup: list[str]) -> list[str]:
 def ensure(say: Callable[[str], None], system: str = "ubuntu") -> Recipe:
     """Build what is missing for nodes of a system; return the recipe, which knows the names."""
     what = recipe()
+    # Several sandboxes may come up at once.
+    LOCK.parent.mkdir(parents=True, exist_ok=True)
+    with LOCK.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _ensure(what, say, system)
+    return what
+
+
+def _ensure(what: Recipe, say: Callable[[str], None], system: str) -> None:
     have = set(tags())
     if what.node not in have:
         say(f"building the node image from {what.distribution.suite} (once, about half a minute)")
@@ -130,7 +142,6 @@ def ensure(say: Callable[[str], None], system: str = "ubuntu") -> Recipe:
     if system == "el" and what.node_el not in have:
         say("building the image of the EL stand-in")
         _build_upon(what.node, _EL_SETUP, what.node_el)
-    return what
 
 
 def tags() -> list[str]:

@@ -139,6 +139,7 @@ def for_node(
         "link-tools": "link_tools.py",
         "simulated-runc": "simulated_runc.py",
         "simulated-kmod": "kmod_tools.py",
+        "simulated-kernel-says": "kernel_says.sh",
         "simulated-nvidia-smi": "nvidia_smi.py",
         "simulated-nvidia-ctk": "nvidia_ctk.py",
         "simulated-nvidia-daemon": "nvidia_daemon.py",

@@ -97,8 +97,10 @@ class Kernel:
         fresh.write_text(json.dumps(reported, indent=1))
         fresh.replace(home / "state.json")
         if self.log:
-            with (home / "log").open("a") as file:
-                file.writelines(line + "\n" for line in self.log)
+            with (home / "log").open("a+") as file:
+                file.seek(0)
+                before = len(file.readlines())
+                file.writelines(f"[{0.25 * number:12.6f}] {line}\n" for number, line in enumerate(self.log, before))
             self.log = []
 
     # -- questions

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""modprobe, rmmod, insmod, lsmod, modinfo, depmod and dmesg of a node's simulated kernel.
+"""modprobe, rmmod, insmod, modinfo and depmod of a node's simulated kernel (lsmod, dmesg: node/kernel_says.sh).
 
 Each is a link of its name to the program simulated-kmod. Called by that name itself, the program
 takes ``plant`` (write the distribution's modules), ``autoload`` (what udev and systemd do at boot)
@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sandbox.hardware import modfile, shown
-from sandbox.hardware.kernel import HOLDERS, RUN, Kernel, ModuleError
+from sandbox.hardware.kernel import HOLDERS, Kernel, ModuleError
 from sandbox.hardware.modfile import underscored
 from sandbox.hardware.settings import node_kernel
 from sandbox.hardware.tree import below
 
 NAME = "simulated-kmod"
-TOOLS = ("modprobe", "rmmod", "insmod", "lsmod", "modinfo", "depmod", "dmesg")
+TOOLS = ("modprobe", "rmmod", "insmod", "modinfo", "depmod")
 _MAGIC = "{} SMP preempt mod_unload modversions"
 
 
@@ -28,12 +28,6 @@ def main(name: str, args: Sequence[str], root: Path = Path("/")) -> int:
     """Do what the tool of this name does; its exit status."""
     kernel = node_kernel(root)
     try:
-        if name == "lsmod":
-            kernel.read()
-            sys.stdout.write(shown.lsmod(kernel))
-            return 0
-        if name == "dmesg":
-            return _dmesg(kernel)
         if name == "modinfo":
             return _modinfo(kernel, args)
         if name == "depmod":
@@ -146,14 +140,6 @@ def _depmod(kernel: Kernel, args: Sequence[str]) -> int:
     words = _words(args)
     kernels = [word for word in words if below(kernel.root, f"/lib/modules/{word}").is_dir()]
     modfile.depmod(kernel.root, kernels[0] if kernels else kernel.release)
-    return 0
-
-
-def _dmesg(kernel: Kernel) -> int:
-    log = below(kernel.root, f"{RUN}/log")
-    lines = log.read_text().splitlines() if log.is_file() else []
-    for number, line in enumerate(lines):
-        print(line if line.startswith("[") else f"[{0.25 * number:12.6f}] {line}")
     return 0
 
 

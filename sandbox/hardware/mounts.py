@@ -17,7 +17,7 @@ from sandbox.hardware.settings import node_kernel
 
 HOLD = "/run/ibready-hold-devices"
 LINKS = "/usr/local/sbin"
-PROGRAM = "/usr/local/lib/ibready-sandbox/simulated-kmod"
+PROGRAMS = "/usr/local/lib/ibready-sandbox"
 _BUS = re.compile(r"pci[0-9a-f]{4,8}:[0-9a-f]{2}")
 
 
@@ -44,10 +44,11 @@ def show_hardware() -> None:
         shown.show(kernel)
     if os.path.exists("/proc/modules"):
         mount("--bind", f"{RUN}/modules", "/proc/modules")
-    for name in kmod.TOOLS:
+    tools = {**dict.fromkeys(kmod.TOOLS, kmod.NAME), "lsmod": "simulated-kernel-says", "dmesg": "simulated-kernel-says"}
+    for name, program in tools.items():
         place = f"{LINKS}/{name}"
         if not os.path.lexists(place):
-            os.symlink(PROGRAM, place)
+            os.symlink(f"{PROGRAMS}/{program}", place)
 
 
 def _over(directory: str) -> None:

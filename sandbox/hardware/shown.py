@@ -52,13 +52,12 @@ def show(kernel: Kernel) -> None:
 
 
 def lsmod(kernel: Kernel) -> str:
-    """As lsmod prints it: the last one that was loaded first."""
-    lines = ["Module                  Size  Used by"]
+    """What node/kernel_says.sh prints as lsmod does: the last one that was loaded first."""
+    lines = []
     for name in reversed(kernel.loaded):
-        users, held = kernel.users(name), len(kernel.holders(name))
-        count = len(users) + held
-        lines.append(f"{name:<19} {_size(name):>8}  {count} {','.join(users)}".rstrip())
-    return "\n".join(lines) + "\n"
+        users = kernel.users(name)
+        lines.append(f"{name} {_size(name)} {len(users)} {','.join(users)}".rstrip() + "\n")
+    return "".join(lines)
 
 
 def proc_modules(kernel: Kernel) -> str:
@@ -87,6 +86,7 @@ def _modules(kernel: Kernel, tree: Tree) -> None:
                 tree.file(f"{home}/{key}", entry.fields[key])
     # /proc/modules is a mount of this very file, where the machine's kernel has that name.
     tree.file(f"{RUN}/modules", proc_modules(kernel).encode())
+    tree.file(f"{RUN}/lsmod", lsmod(kernel).encode())
 
 
 def _drivers(kernel: Kernel, tree: Tree) -> None:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""simulated-kmod: modprobe, lsmod and the like of a node, by the name that it is called by."""
+"""simulated-kmod: modprobe, modinfo and the like of a node, by the name that it is called by."""
 
 from __future__ import annotations
 
