@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The faults of faults/*.yml: what each one breaks in a node, and which check must find it."""
+"""The faults of faults/*.yml and the oddities of oddities/*.yml.
+
+A fault is what breaks in a node, and which check must find it; an oddity is unusual and harms
+nothing, so that nothing may be found.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,23 +37,46 @@ class Fault:
     expect: dict[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Oddity:
+    """One healthy node that is unlike others; README.md tells what each field holds."""
+
+    name: str
+    board: str
+    why: str  # why it harms nothing
+    area: str
+    node: tuple[dict[str, Any], ...] = ()
+    evidence: tuple[dict[str, Any], ...] = ()
+    expect: dict[str, Any] = field(default_factory=dict)
+
+
+@cache
 def load() -> list[Fault]:
-    """Every fault, by file and order; raises TypeError or KeyError on one that is not well told."""
+    """Every fault, by file and order, read once; raises TypeError or KeyError on one that is not well told."""
+    return [Fault(**raw) for raw in _told("faults")]
+
+
+@cache
+def oddities() -> list[Oddity]:
+    """Every oddity, by file and order, read once; raises TypeError or KeyError on one that is not well told."""
+    return [Oddity(**raw) for raw in _told("oddities")]
+
+
+def _told(folder: str) -> list[dict[str, Any]]:
     found = []
-    for path in sorted((HERE / "faults").glob("*.yml")):
+    for path in sorted((HERE / folder).glob("*.yml")):
         for raw in yaml.safe_load(path.read_text()) or []:
-            for key in ("node", "evidence", "also"):
-                raw[key] = tuple(raw.get(key, ()))
-            found.append(Fault(area=path.stem, **raw))
-    names = [one.name for one in found]
+            changes = {key: tuple(raw[key]) for key in ("node", "evidence", "also") if key in raw}
+            found.append({"area": path.stem, **raw, **changes})
+    names = [raw["name"] for raw in found]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
-        raise KeyError(f"fault names must be unique: {sorted(twice)}")
+        raise KeyError(f"names of {folder} must be unique: {sorted(twice)}")
     return found
 
 
-def broken(fault: Fault) -> tuple[Node, Tree]:
-    """The node with this fault, and its evidence."""
+def broken(fault: Fault | Oddity) -> tuple[Node, Tree]:
+    """The node with this fault or oddity, and its evidence."""
     described = render.node(fault.board)
     described.expect = {**described.expect, **fault.expect}
     for change in fault.node:

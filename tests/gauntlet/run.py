@@ -14,6 +14,9 @@ from tests.gauntlet import cuts, fault, render
 from tests.gauntlet.node import Node
 from tests.gauntlet.tree import Tree
 
+_HEALTHY = {"healthy": "healthy boards", "odd": "odd, and healthy"}
+_JUDGED: dict[str, tuple[fault.Fault, list[Check]]] = {}
+
 
 @dataclass
 class Outcome:
@@ -35,6 +38,14 @@ def judge(described: Node, tree: Tree) -> list[Check]:
     return _verify.verify(tree, from_inventory(described.expect)).checks
 
 
+def judged(one: fault.Fault) -> list[Check]:
+    """Every check of a broken node; several tests look at the same."""
+    if one.name not in _JUDGED:
+        _JUDGED[one.name] = (one, judge(*fault.broken(one)))
+    known, checks = _JUDGED[one.name]
+    return checks if known == one else judge(*fault.broken(one))
+
+
 def healthy(name: str) -> Outcome:
     """A healthy node: every finding is a false alarm, and something must have passed."""
     described = render.node(name)
@@ -44,9 +55,19 @@ def healthy(name: str) -> Outcome:
     return Outcome(name, "healthy", passes > 0, "" if passes else "nothing was looked at", bad)
 
 
+def odd(one: fault.Oddity) -> Outcome:
+    """A healthy node that is unlike others: every finding is a false alarm, unless the change changes nothing."""
+    described, tree = fault.broken(one)
+    plain = render.render(render.node(one.board))
+    looks = [(told.commands, told.files, told.later, told.later_commands) for told in (tree, plain)]
+    same = looks[0] == looks[1] and not one.expect
+    bad = [sentence(check) for check in judge(described, tree) if check.result in (FAIL, UNKNOWN)]
+    return Outcome(one.name, "odd", not same, "the node is like its board" if same else "", bad)
+
+
 def faulty(one: fault.Fault) -> Outcome:
     """A broken node: the named check must fail and say why; nothing else may be found."""
-    checks = judge(*fault.broken(one))
+    checks = judged(one)
     mine = [check for check in checks if check.id == one.check and check.result == FAIL]
     named = [check for check in mine if not one.subject or check.subject == one.subject]
     reported = [check for check in named if one.cause in f"{check.cause} {check.observed} {check.expected}"]
@@ -73,19 +94,20 @@ def _said(check: Check) -> str:
 
 
 def outcomes() -> list[Outcome]:
-    """All of it: the healthy nodes, then the faults."""
-    return [healthy(name) for name in render.boards()] + [faulty(one) for one in fault.load()]
+    """All of it: the healthy nodes, those that are unlike others, then the faults."""
+    plain = [healthy(name) for name in render.boards()]
+    return [*plain, *(odd(one) for one in fault.oddities()), *(faulty(one) for one in fault.load())]
 
 
 def table(done: Sequence[Outcome]) -> str:
     """Found, missed and false alarms by area, as Markdown."""
     lines = ["| area | nodes | found | missed | false alarms |", "|---|---:|---:|---:|---:|"]
-    for area in sorted({one.area for one in done}, key=lambda name: (name != "healthy", name)):
+    for area in sorted({one.area for one in done}, key=lambda name: (name not in _HEALTHY, name)):
         mine = [one for one in done if one.area == area]
         found = sum(one.found for one in mine)
         false = sum(len(one.false_alarms) for one in mine)
-        label = "healthy boards" if area == "healthy" else f"faults: {area}"
-        reported = ("-", "-") if area == "healthy" else (str(found), str(len(mine) - found))
+        label = _HEALTHY.get(area, f"faults: {area}")
+        reported = ("-", "-") if area in _HEALTHY else (str(found), str(len(mine) - found))
         lines.append(f"| {label} | {len(mine)} | {reported[0]} | {reported[1]} | {false} |")
     return "\n".join(lines)
 
@@ -127,5 +149,9 @@ def _cuts() -> int:
 
 def _some(words: Sequence[str]) -> list[Outcome]:
     names = [name for name in render.boards() if name in words or "healthy" in words]
-    faults = [one for one in fault.load() if any(word in (one.area, one.board) or word in one.name for word in words)]
-    return [healthy(name) for name in names] + [faulty(one) for one in faults]
+
+    def named(one: fault.Fault | fault.Oddity) -> bool:
+        return any(word in (one.area, one.board) or word in one.name for word in words)
+
+    odds = [odd(one) for one in fault.oddities() if named(one)]
+    return [healthy(name) for name in names] + odds + [faulty(one) for one in fault.load() if named(one)]

@@ -7,7 +7,9 @@ not in it is not installed.
 
 from __future__ import annotations
 
+import itertools
 import posixpath
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import COMMANDS, entry_name
@@ -19,6 +21,30 @@ from ansible_collections.ibready.cluster.plugins.module_utils._ground.command im
 )
 
 _NO_PROGRAM = "not installed (no such program in PATH)"
+
+
+class _Names:
+    """What each folder holds, by the names of all that is in a tree."""
+
+    def __init__(self, *kinds: Collection[str]) -> None:
+        self._kinds = kinds
+        self._sizes = [len(kind) for kind in kinds]
+        self.below: dict[str, set[str]] = {}
+        for name in itertools.chain(*kinds):
+            at = name.find("/")
+            while at >= 0:
+                inside = self.below.setdefault(name[:at], set())
+                after = name.find("/", at + 1)
+                child = name[at + 1 : after] if after >= 0 else name[at + 1 :]
+                if child or after >= 0:
+                    inside.add(child)
+                at = after
+
+    def hold(self, *kinds: Collection[str]) -> bool:
+        """Whether they are still those of these."""
+        return all(
+            was is now and size == len(now) for was, now, size in zip(self._kinds, kinds, self._sizes, strict=True)
+        )
 
 
 @dataclass
@@ -35,8 +61,10 @@ class Tree:
     folders: set[str] = field(default_factory=set)
     broken: dict[str, str] = field(default_factory=dict)
     modes: dict[str, int] = field(default_factory=dict)
-    # What files hold at the second look, some seconds later; the others stay as they are.
+    # What files hold and commands print at the second look, some seconds later; the others stay as they are.
     later: dict[str, bytes] = field(default_factory=dict)
+    later_commands: dict[str, Output] = field(default_factory=dict)
+    _names: _Names | None = field(default=None, repr=False, compare=False)
 
     def command(self, name: str, stdout: str, rc: int = 0, stderr: str = "") -> None:
         """What this command prints; the last word wins."""
@@ -73,6 +101,7 @@ class Tree:
         for kind, name in gone:
             del kind[name]
         self.folders -= folders
+        self._names = None
 
     # What Evidence asks.
 
@@ -105,14 +134,7 @@ class Tree:
         place = self._resolve(path)
         if not self._is_folder(place):
             raise Missing(path, "no such directory")
-        start = place.rstrip("/") + "/"
-        return sorted(
-            {
-                name[len(start) :].split("/", 1)[0]
-                for name in [*self.files, *self.links, *self.folders]
-                if name.startswith(start) and name != start
-            }
-        )
+        return sorted(self._below().get(place.rstrip("/"), ()))
 
     def link(self, path: str) -> str:
         self._refuse(path)
@@ -136,7 +158,8 @@ class Tree:
 
     def again(self, seconds: float) -> tuple[Tree, float]:
         self._refuse("again")
-        return replace(self, files={**self.files, **self.later}), seconds
+        commands = {**self.commands, **self.later_commands}
+        return replace(self, files={**self.files, **self.later}, commands=commands), seconds
 
     def _refuse(self, *names: str) -> None:
         for name in names:
@@ -144,10 +167,14 @@ class Tree:
                 raise Unavailable(name, self.broken[name])
 
     def _is_folder(self, place: str) -> bool:
-        start = place.rstrip("/") + "/"
-        return place in self.folders or any(
-            name.startswith(start) for kind in (self.files, self.links, self.folders) for name in kind
-        )
+        return place in self.folders or place.rstrip("/") in self._below()
+
+    def _below(self) -> dict[str, set[str]]:
+        """What each folder holds."""
+        kinds = (self.files, self.links, self.folders)
+        if self._names is None or not self._names.hold(*kinds):
+            self._names = _Names(*kinds)
+        return self._names.below
 
     def _resolve(self, path: str, *, last: bool = True) -> str:
         """Follow the links on the way; the last component only if ``last``."""

@@ -3,7 +3,8 @@
 
 `node.more` understands: library (version of the driver's libraries where it is not the module's),
 unlisted (indexes of GPUs that nvidia-smi leaves out), smi (by index, or "all": texts by the tag
-that holds them, like {2: {gpu_recovery_action: Reset}}), fabric and fabric_health (the same for the
+that holds them, like {2: {gpu_recovery_action: Reset}}, with the tags around it where several hold
+one of its name, like {2: {max_clocks/mem_clock: 2619 MHz}}), fabric and fabric_health (the same for the
 elements below <fabric>), after_smi (lines after the XML) and smi_status.
 """
 
@@ -54,7 +55,9 @@ def _gpu(node: Node, card: Card) -> str:
     texts = {**node.more.get("smi", {}).get("all", {}), **_own(node, "smi", card)}
     xml = _render(node, card)
     for tag, text in texts.items():
-        xml, count = re.subn(f"<{tag}>[^<]*</{tag}>", f"<{tag}>{text}</{tag}>", xml)
+        *around, tag = tag.split("/")
+        inside = "".join(f"<{outer}>(?:(?!</{outer}>).)*?" for outer in around)
+        xml, count = re.subn(f"({inside})<{tag}>[^<]*</{tag}>", rf"\g<1><{tag}>{text}</{tag}>", xml, flags=re.DOTALL)
         if not count:
             raise KeyError(tag)
     return xml
@@ -102,6 +105,10 @@ def _render(node: Node, card: Card) -> str:
 \t\t<uuid>{card.uuid}</uuid>
 \t\t<minor_number>{card.index}</minor_number>
 \t\t<vbios_version>96.00.A5.00.01</vbios_version>
+\t\t<board_part_number>692-2G520-0200-000</board_part_number>
+\t\t<inforom_version>
+\t\t\t<img_version>G520.0200.00.05</img_version>
+\t\t</inforom_version>
 \t\t<gpu_virtualization_mode>
 \t\t\t<virtualization_mode>{virtual}</virtualization_mode>
 \t\t\t<host_vgpu_mode>N/A</host_vgpu_mode>
@@ -114,6 +121,7 @@ def _render(node: Node, card: Card) -> str:
 \t\t\t<pci_domain>{card.address[:4]}</pci_domain>
 \t\t\t<pci_device_id>{node.gpu_device.upper()}10DE</pci_device_id>
 \t\t\t<pci_bus_id>{bus_id(card)}</pci_bus_id>
+\t\t\t<pci_sub_system_id>16C110DE</pci_sub_system_id>
 \t\t\t<pci_gpu_link_info>
 \t\t\t\t<pcie_gen>
 \t\t\t\t\t<max_link_gen>{card.generation}</max_link_gen>
@@ -165,13 +173,12 @@ def _render(node: Node, card: Card) -> str:
 \t\t\t\t<row_remapper_histogram_none>{zero}</row_remapper_histogram_none>
 \t\t\t</row_remapper_histogram>
 \t\t</remapped_rows>
-\t\t<temperature>
-\t\t\t<gpu_temp>34 C</gpu_temp>
-\t\t</temperature>
+{_temperature(model.architecture)}
 \t\t<gpu_power_readings>
 \t\t\t<current_power_limit>700.00 W</current_power_limit>
 \t\t\t<default_power_limit>700.00 W</default_power_limit>
 \t\t</gpu_power_readings>
+{_clocks()}
 {_fabric(node, card)}\t</gpu>
 """
 
@@ -197,6 +204,36 @@ def _errors(no: str) -> str:
 \t\t\t<tpc_repair_pending>{no}</tpc_repair_pending>
 \t\t\t<unrepairable_memory>{no}</unrepairable_memory>
 \t\t</ecc_errors>"""
+
+
+def _temperature(architecture: str) -> str:
+    """Since Ada and Hopper as the way that is left to the limit, before as degrees."""
+    if architecture in ("Volta", "Ampere"):
+        limits = {"gpu_temp_max": 92, "gpu_temp_slow": 89, "gpu_temp_max_gpu": 85, "gpu_temp_max_mem": 95}
+        lines = [f"\t\t\t<{name}_threshold>{limit} C</{name}_threshold>\n" for name, limit in limits.items()]
+    else:
+        limits = {"gpu_temp_max": -8, "gpu_temp_slow": -2, "gpu_temp_max_gpu": 0, "gpu_temp_max_mem": 0}
+        lines = ["\t\t\t<gpu_temp_tlimit>53 C</gpu_temp_tlimit>\n"]
+        lines += [
+            f"\t\t\t<{name}_tlimit_threshold>{limit} C</{name}_tlimit_threshold>\n" for name, limit in limits.items()
+        ]
+    now = "\t\t\t<gpu_temp>34 C</gpu_temp>\n\t\t\t<memory_temp>40 C</memory_temp>\n"
+    return f"\t\t<temperature>\n{now}{''.join(lines)}\t\t</temperature>"
+
+
+def _clocks() -> str:
+    """As an idle GPU has them; nobody changed them."""
+    clocks = {
+        "clocks": ("345 MHz", "2619 MHz"),
+        "applications_clocks": ("1980 MHz", "2619 MHz"),
+        "default_applications_clocks": ("1980 MHz", "2619 MHz"),
+        "max_clocks": ("1980 MHz", "2619 MHz"),
+    }
+    return "\n".join(
+        f"\t\t<{kind}>\n\t\t\t<graphics_clock>{graphics}</graphics_clock>\n"
+        f"\t\t\t<mem_clock>{memory}</mem_clock>\n\t\t</{kind}>"
+        for kind, (graphics, memory) in clocks.items()
+    )
 
 
 def _bits() -> str:

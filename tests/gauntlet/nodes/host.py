@@ -3,10 +3,11 @@
 
 `node.more` understands: cmdline, domain (of every GPU and HCA; "" for no IOMMU), governor,
 numa_balancing, zone_reclaim, sysctls (by name), memlock and nofile (systemd's defaults),
-secure_boot (on, off, none), log (more lines of dmesg), modules (loaded besides), missing (not
+secure_boot (on, off, none), log (more lines of dmesg, with a time of their own where they begin with
+one in brackets), modules (loaded besides), missing (not
 loaded), units (name to active state), ipoib (configured interfaces), modes (of device files, "" for
-none), slurmd_memlock, slurmd_asks (its unit's LimitMEMLOCK), slurmd_dropin (a file that says so),
-synchronised.
+none), enabled (units' state by name, where it is another one), slurmd_memlock, slurmd_asks (its
+unit's LimitMEMLOCK), slurmd_dropin (a file that says so), synchronised, and what host_machine.py tells.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data import host_units
+from ansible_collections.ibready.cluster.plugins.module_utils._data import boot_sources, host_units
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import entry_name
 from tests.gauntlet.node import Node
+from tests.gauntlet.nodes import host_machine
 from tests.gauntlet.nodes.pci import DEVICES, place
 from tests.gauntlet.tree import Tree
 
@@ -37,6 +39,7 @@ _SYSCTLS = {
         for name, value in (("arp_announce", 2), ("arp_ignore", 1), ("rp_filter", 2))
     },
 }
+_POLICY = {"vm.zone_reclaim_mode": 0, "kernel.numa_balancing": 0}
 # Modules with their users, as lsmod has them.
 _RDMA = {
     "rdma_ucm": (),
@@ -60,6 +63,8 @@ def add(tree: Tree, node: Node) -> None:
     _log(tree, node)
     _services(tree, node)
     _updates(tree, node)
+    host_machine.add(tree, node)
+    _boot(tree, node)
 
 
 def _rocky(node: Node) -> bool:
@@ -128,6 +133,7 @@ def _modules(tree: Tree, node: Node) -> None:
     lines = ["Module                  Size  Used by"]
     for name, users in loaded.items():
         tree.folder(f"/sys/module/{name}")
+        tree.file(f"/sys/module/{name}/initstate", "live")
         lines.append(f"{name:<20} {16384 * (1 + len(users)):>7}  {len(users)} {','.join(users)}")
     tree.folder("/sys/module/kernel")
     tree.command("lsmod", "\n".join(line.rstrip() for line in lines) + "\n")
@@ -144,6 +150,7 @@ def _devices(tree: Tree, node: Node) -> None:
     if "ib_uverbs" in _loaded(node):
         for number, hca in enumerate(node.hcas):
             tree.file(f"/sys/class/infiniband_verbs/uverbs{number}/ibdev", hca.name)
+            tree.file(f"/sys/class/infiniband_verbs/uverbs{number}/abi_version", "1")
             mode = node.more.get("modes", {}).get(f"uverbs{number}", "0666")
             if mode:
                 tree.file(f"/dev/infiniband/uverbs{number}", b"", mode=int(mode, 8))
@@ -169,7 +176,10 @@ def _log(tree: Tree, node: Node) -> None:
         lines.append("nvidia: module verification failed: signature and/or required key missing - tainting kernel")
         lines.append(f"NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  {node.driver}")
     lines += node.more.get("log", ())
-    stamped = [f"[{3.25 * number:12.6f}] {line}\n" for number, line in enumerate(lines)]
+    stamped = [
+        f"{line}\n" if line.startswith("[") else f"[{3.25 * number:12.6f}] {line}\n"
+        for number, line in enumerate(lines)
+    ]
     tree.command("dmesg", "".join(stamped))
 
 
@@ -202,7 +212,9 @@ def _services(tree: Tree, node: Node) -> None:
     tree.file("/etc/security/limits.d/90-ibready.conf", lines)
     tree.file("/etc/security/limits.conf", "#* soft memlock 64\n")
     subjects = (host_units.SSH, host_units.RDMA, host_units.JOBS, host_units.TIME)
-    for names in (*subjects, host_units.UPDATES):
+    active["nvidia-persistenced"] = "active" if node.cards else ""
+    active.update({name: state for name, state in more.get("units", {}).items() if name == "nvidia-persistenced"})
+    for names in (*subjects, host_units.UPDATES, boot_sources.UNITS):
         _units(tree, names, active, more)
     if active.get("slurmd") == "active":
         tree.file(f"/proc/{_SLURMD}/limits", _limits(more.get("slurmd_memlock", "unlimited")))
@@ -221,6 +233,7 @@ def _units(tree: Tree, names: Sequence[str], active: dict[str, str], more: Mappi
         loaded = "loaded" if state else "not-found"
         pid = _PIDS.get(name, 0) if state == "active" else 0
         enabled = "enabled" if state in ("active", "failed") else "disabled" if state else ""
+        enabled = more.get("enabled", {}).get(name, enabled)
         blocks.append(
             f"MainPID={pid}\nId={unit}\nLoadState={loaded}\n"
             f"ActiveState={state or 'inactive'}\nUnitFileState={enabled}\n"
@@ -246,6 +259,25 @@ def _limits(memlock: str) -> str:
         + line("Max locked memory", memlock, memlock, "bytes")
         + line("Max realtime timeout", "unlimited", "unlimited", "us")
     )
+
+
+def _boot(tree: Tree, node: Node) -> None:
+    """As role host_tuning and the RDMA stack's packages leave it."""
+    lines = "".join(f"{name} = {value}\n" for name, value in {**_SYSCTLS, **_POLICY}.items())
+    tree.file("/etc/sysctl.d/90-ibready.conf", lines)
+    tree.file("/usr/lib/sysctl.d/50-default.conf", "kernel.sysrq = 16\nnet.ipv4.conf.*.rp_filter = 2\n")
+    tree.file("/etc/sysctl.conf", "#net.ipv4.ip_forward=1\n")
+    tree.symlink("/etc/sysctl.d/99-sysctl.conf", "../sysctl.conf")
+    tree.folder("/etc/modules-load.d")
+    if node.cards and node.rdma != "inbox":
+        tree.file("/etc/modules-load.d/ibready-nvidia-peermem.conf", "nvidia_peermem")
+    if node.rdma == "inbox":
+        tree.file("/etc/rdma/modules/rdma.conf", "# every RDMA device\nib_uverbs\nrdma_ucm")
+        tree.file("/etc/rdma/modules/infiniband.conf", "ib_ipoib\nib_umad\n# ib_srpt")
+    else:
+        switches = ("UMAD", "UVERBS", "UCM", "RDMA_CM", "RDMA_UCM", "IPOIB")
+        lines = "".join(f"{name}_LOAD=yes\n" for name in switches)
+        tree.file("/etc/infiniband/openib.conf", f"ONBOOT=yes\n{lines}")
 
 
 def _updates(tree: Tree, node: Node) -> None:

@@ -20,7 +20,13 @@ _COUNTERS = (
     "port_xmit_discards",
     "symbol_error",
 )
-_HW_COUNTERS = ("local_ack_timeout_err", "out_of_sequence", "rx_icrc_encapsulated")
+# As mlx5 has them of a port with congestion control.
+_HW_COUNTERS = (
+    *("duplicate_request", "implied_nak_seq_err", "local_ack_timeout_err", "np_cnp_sent", "np_ecn_marked_roce_packets"),
+    *("out_of_buffer", "out_of_sequence", "packet_seq_err", "req_transport_retries_exceeded", "rnr_nak_retry_err"),
+    *("roce_adp_retrans", "roce_adp_retrans_to", "roce_slow_restart", "roce_slow_restart_cnps", "rp_cnp_handled"),
+    *("rp_cnp_ignored", "rx_icrc_encapsulated"),
+)
 _VERBS = {
     "Down": "DOWN (1)",
     "Initializing": "INIT (2)",
@@ -62,7 +68,8 @@ def add(tree: Tree, node: Node) -> None:
         _sysfs(tree, hca)
         later = node.more.get("ib_later", {}).get(hca.name, {})
         for name, value in later.items():
-            counters = f"{place(hca.path)}/infiniband/{hca.name}/ports/1/counters"
+            home = "hw_counters" if name in _HW_COUNTERS else "counters"
+            counters = f"{place(hca.path)}/infiniband/{hca.name}/ports/1/{home}"
             tree.later[f"{counters}/{name}"] = f"{value}\n".encode()
         if hca.layer == "InfiniBand" and hca.state == "Active":
             said = _SM.format(lid=hca.sm_lid, guid=0xB8599F0300A10000 + hca.sm_lid)

@@ -5,7 +5,8 @@
 
 - ``down``, like {"3": [5, 7]}: inactive links; ``dark``, like [3]: GPUs of which no link is up;
   ``off``, like [3]: GPUs without NVLink, as the driver has it;
-- ``rate``, like {"3": 13.281}; ``errors``, like {"3": {"5": {"Replay Errors": 7}}};
+- ``rate``, like {"3": 13.281}; ``errors``, like {"3": {"5": {"Replay Errors": 7}}}, and
+  ``errors_later``, the same at the second look;
 - ``pairs``, like {"0-3": "SYS", "5-*": "NODE"}; ``caps``, like {"3": ["P2P"]}: what it cannot do.
 
 ``node.more["manager"]``: ``state``, ``boot``, ``journal`` (its last lines), ``processes``, ``log``
@@ -17,6 +18,7 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import entry_name
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output
 from tests.gauntlet.node import Card, Node
 from tests.gauntlet.tree import Tree
 
@@ -67,6 +69,9 @@ def add(tree: Tree, node: Node) -> None:
     tree.file("/sys/module/nvidia/version", node.driver)
     tree.command("nvlink_status", "".join(_status(node, one, bent) for one in node.cards))
     tree.command("nvlink_errors", "".join(_errors(node, one, bent) for one in node.cards))
+    if "errors_later" in bent:
+        text = "".join(_errors(node, one, {**bent, "errors": bent["errors_later"]}) for one in node.cards)
+        tree.later_commands["nvlink_errors"] = Output(0, text, "")
     tree.command("nvlink_caps", "".join(_caps(node, one, bent) for one in node.cards))
     tree.command("topo", _topo(node, bent.get("pairs", {})))
     if node.fabric_manager:

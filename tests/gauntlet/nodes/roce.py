@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output
 from tests.gauntlet.node import Hca, Node
 from tests.gauntlet.nodes.pci import place
 from tests.gauntlet.tree import Tree
@@ -10,33 +14,77 @@ from tests.gauntlet.tree import Tree
 _MAPPING = "".join(
     "\tprio:{} dscp:{}\n".format(prio, "".join(f"{8 * prio + at:02d}," for at in range(7, -1, -1))) for prio in range(8)
 )
+# As mlx5 names them; those of a priority in whole only where flow control is on.
+_PHY = (
+    *("rx_out_of_buffer", "rx_crc_errors_phy", "rx_symbol_err_phy", "rx_discards_phy", "tx_discards_phy"),
+    *(f"rx_prio{at}_discards" for at in range(8)),
+    *("rx_prio3_pause", "rx_prio3_pause_duration", "tx_prio3_pause", "tx_prio3_pause_duration"),
+    *("tx_pause_storm_warning_events", "tx_pause_storm_error_events"),
+)
 
 
 def add(tree: Tree, node: Node) -> None:
-    """Everything that the roce area reads of the HCAs with an Ethernet link layer."""
+    """Everything that the roce area reads of the HCAs with an Ethernet link layer.
+
+    ``more``: `roce_trust`, `roce_pfc` and `roce_ecn` of every rail (a word, priorities, on or off), and
+    `roce_unset` for rails that nobody set up since the reboot. `roce_before` and `roce_rise` by HCA (or
+    `all`): counters at the first look, and by how much they have risen at the second:
+    {mlx5_3: {packet_seq_err: 800, ethtool: {rx_prio3_discards: 90}}}.
+    """
     for index, hca in enumerate(one for one in node.hcas if one.layer == "Ethernet"):
         rail = hca.role == "rail"
-        _interface(tree, hca)
+        _interface(tree, hca, ecn=node.more.get("roce_ecn", True))
         _gids(tree, hca, index)
-        tree.command(f"mlnx_qos@{hca.netdev}", _qos("dscp" if rail else "pcp", 3 if rail else -1))
+        trust, lossless = _priorities(node) if rail else ("pcp", ())
+        tree.command(f"mlnx_qos@{hca.netdev}", _qos(trust, lossless))
+        _counters(tree, node, hca)
         cm = f"/sys/kernel/config/rdma_cm/{hca.name}/ports/1"
         tree.file(f"{cm}/default_roce_mode", "RoCE v2")
         if node.rdma != "inbox":
             base = f"{place(hca.path)}/infiniband/{hca.name}"
-            tree.file(f"{base}/tc/1/traffic_class", "Global tclass=106" if rail else "")
+            tree.file(
+                f"{base}/tc/1/traffic_class", "Global tclass=106" if rail and not node.more.get("roce_unset") else ""
+            )
 
 
-def _interface(tree: Tree, hca: Hca) -> None:
+def _counters(tree: Tree, node: Node, hca: Hca) -> None:
+    before, rise = _told(node, "roce_before", hca), _told(node, "roce_rise", hca)
+    base = f"{place(hca.path)}/infiniband/{hca.name}/ports/1/hw_counters"
+    for name in sorted({*before, *rise} - {"ethtool"}):
+        was = before.get(name, 0)
+        tree.file(f"{base}/{name}", str(was))
+        tree.later[f"{base}/{name}"] = f"{was + rise.get(name, 0)}\n".encode()
+    shown = {**dict.fromkeys(_PHY, 0), **before.get("ethtool", {})}
+    risen = {name: value + rise.get("ethtool", {}).get(name, 0) for name, value in shown.items()}
+    tree.command(f"ethtool_stats@{hca.netdev}", _ethtool(shown))
+    tree.later_commands[f"ethtool_stats@{hca.netdev}"] = Output(0, _ethtool(risen), "")
+
+
+def _told(node: Node, key: str, hca: Hca) -> dict[str, Any]:
+    told = node.more.get(key, {})
+    return {**(told.get("all", {}) if hca.role == "rail" else {}), **told.get(hca.name, {})}
+
+
+def _ethtool(shown: dict[str, int]) -> str:
+    lines = [f"     {name}: {value}\n" for name, value in shown.items()]
+    channels = [f"     ch{at}_events: 4127\n     rx{at}_packets: 88124\n" for at in range(2)]
+    return "".join(["NIC statistics:\n     rx_packets: 1202934\n", *lines, *channels])
+
+
+def _interface(tree: Tree, hca: Hca, *, ecn: bool) -> None:
     base = f"{place(hca.path)}/net/{hca.netdev}"
     tree.symlink(f"/sys/class/net/{hca.netdev}", "../../" + base[len("/sys/") :])
     up = hca.state == "Active"
     tree.file(f"{base}/operstate", "up" if up else "down")
     tree.file(f"{base}/carrier", "1" if up else "0")
+    # Up once: at the last boot.
+    tree.file(f"{base}/carrier_changes", "2")
+    tree.file(f"{base}/carrier_down_count", "1")
     tree.file(f"{base}/mtu", "9000")
     tree.file(f"{base}/dev_port", "0")
     for side in ("roce_np", "roce_rp"):
         for priority in range(8):
-            tree.file(f"{base}/ecn/{side}/enable/{priority}", "1")
+            tree.file(f"{base}/ecn/{side}/enable/{priority}", "1" if ecn else "0")
 
 
 def _gids(tree: Tree, hca: Hca, index: int) -> None:
@@ -53,8 +101,14 @@ def _gids(tree: Tree, hca: Hca, index: int) -> None:
             tree.file(f"{port}/gid_attrs/ndevs/{at}", hca.netdev)
 
 
-def _qos(trust: str, lossless: int) -> str:
-    flags = "   ".join("1" if at == lossless else "0" for at in range(8))
+def _priorities(node: Node) -> tuple[str, Sequence[int]]:
+    if node.more.get("roce_unset"):
+        return "pcp", ()
+    return node.more.get("roce_trust", "dscp"), node.more.get("roce_pfc", (3,))
+
+
+def _qos(trust: str, lossless: Sequence[int]) -> str:
+    flags = "   ".join("1" if at in lossless else "0" for at in range(8))
     mapping = f"dscp2prio mapping:\n{_MAPPING}" if trust == "dscp" else ""
     classes = "".join(f"tc: {at} ratelimit: unlimited, tsa: vendor\n\t priority:  {at}\n" for at in range(8))
     return (

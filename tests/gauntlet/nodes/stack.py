@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The installed stack of a simulated node: packages, kernel modules, peer memory."""
+"""The installed stack of a simulated node: packages, kernel modules, peer memory.
+
+`node.more` understands: planned (name and version of a plan's packages, in place of our own),
+peermem (False where nvidia_peermem is not loaded), mpi and beegfs.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +32,14 @@ def add(tree: Tree, node: Node) -> None:
     lib = "/usr/lib64" if rpm else f"/usr/lib/{node.machine}-linux-gnu"
     tree.symlink(f"{lib}/libibverbs.so.1", "libibverbs.so.1.14.0")
     tree.file(f"{lib}/libibverbs.so.1.14.0", b"\x7fELF")
+    tree.symlink(f"{lib}/librdmacm.so.1", "librdmacm.so.1.3.50.0")
+    tree.file(f"{lib}/librdmacm.so.1.3.50.0", b"\x7fELF")
+    for provider in ("mlx4", "mlx5", "bnxt_re", "irdma"):
+        tree.file(f"/etc/libibverbs.d/{provider}.driver", f"driver {provider}")
+        tree.file(f"{lib}/libibverbs/lib{provider}-rdmav34.so", b"\x7fELF")
     if node.cards:
         tree.file("/proc/driver/nvidia/version", _driver(node))
-        if vendor:
+        if vendor and node.more.get("peermem", True):
             tree.file("/sys/kernel/mm/memory_peers/nv_mem/version", node.driver)
             tree.file("/sys/module/nvidia_peermem/version", node.driver)
 
@@ -92,7 +101,8 @@ def _list(node: Node, rpm: bool) -> list[tuple[str, str]]:
         scheme = {"doca": "{}.0.11-1", "mlnx_ofed": "{0}mlnx47-1.{0}322"}[node.rdma]
         verbs = scheme.format(train.replace(".", ""))
         name, version = _META[node.rdma]
-        found.append((name, version.format(ofed=node.ofed)))
+        if "planned" not in node.more:
+            found.append((name, version.format(ofed=node.ofed)))
         kernel = f"{train}{'-' if rpm else '.'}OFED.{_release(node)}"
         found.append(
             ("mlnx-ofa_kernel", f"{kernel}.rhel9u4"[:-8] + "-1.rhel9u4")
@@ -105,6 +115,8 @@ def _list(node: Node, rpm: bool) -> list[tuple[str, str]]:
         else ("libibverbs1", "ibverbs-providers", "librdmacm1", "libibumad3")
     )
     found += [(name, verbs) for name in (*libraries, "rdma-core")]
+    if "planned" in node.more:
+        return [*found, *node.more["planned"]]
     if node.cards:
         branch = node.driver.split(".")[0]
         version = f"{node.driver}-1"
@@ -113,6 +125,8 @@ def _list(node: Node, rpm: bool) -> list[tuple[str, str]]:
         found.append(("libnccl" if rpm else "libnccl2", _NCCL[node.cuda]))
         if node.fabric_manager:
             found.append(("nvidia-fabricmanager", version))
+        if node.imex:
+            found.append(("nvidia-imex", version))
     return found
 
 

@@ -19,6 +19,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading im
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import rpm_qa
 from tests.gauntlet import cuts, fault
 
+pytestmark = pytest.mark.thorough
+
 ALL = os.environ.get("IBREADY_CUTS") == "all"
 MOST = None if ALL else cuts.FEW
 # Outputs that only a bundle holds.

@@ -9,12 +9,22 @@ import pytest
 
 from tests.gauntlet import fault, render, run
 
+pytestmark = pytest.mark.thorough
+
 FAULTS = fault.load()
+ODDITIES = fault.oddities()
 
 
 @pytest.mark.parametrize("board", sorted(render.boards()))
 def test_a_healthy_board_has_no_finding(board: str) -> None:
     outcome = run.healthy(board)
+    assert outcome.found, outcome.why
+    assert outcome.false_alarms == []
+
+
+@pytest.mark.parametrize("one", [pytest.param(one, id=f"{one.area}: {one.name}") for one in ODDITIES])
+def test_what_is_odd_and_harms_nothing_is_no_finding(one: fault.Oddity) -> None:
+    outcome = run.odd(one)
     assert outcome.found, outcome.why
     assert outcome.false_alarms == []
 
@@ -36,6 +46,7 @@ def test_the_readme_shows_the_table_of_today() -> None:
     readme = (Path(__file__).parents[3] / "README.md").read_text()
     # The tests above demand of each that it is found and raises no false alarm.
     good = [run.Outcome(board, "healthy") for board in render.boards()]
+    good += [run.Outcome(one.name, "odd") for one in ODDITIES]
     good += [run.Outcome(one.name, one.area) for one in FAULTS]
     assert run.table(good) in readme
 
@@ -43,6 +54,10 @@ def test_the_readme_shows_the_table_of_today() -> None:
 def test_a_fault_that_breaks_nothing_is_missed() -> None:
     harmless = fault.Fault("nothing", "hgx-h100-8", "ib.port.rate", "Gb/s", "ib")
     assert run.faulty(harmless).why == "ib.port.rate is pass"
+
+
+def test_an_oddity_that_changes_nothing_is_none() -> None:
+    assert run.odd(fault.Oddity("nothing", "hgx-h100-8", "it is as it was", "ib")).why == "the node is like its board"
 
 
 def test_a_finding_that_nobody_announced_is_a_false_alarm() -> None:

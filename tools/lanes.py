@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Steps of `./run test` in lanes side by side.
+
+    python -m tools.lanes lint,unit system-ready system-bare then kernel
+
+A lane's steps follow each other; after "then" come lanes that begin when all before them have ended.
+What a step printed is shown whole when it ends. The first that fails ends the others, and takes their
+sandboxes away.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox import lifecycle, podman, purpose
+from sandbox.errors import SandboxError
+from sandbox.signals import interrupted
+
+ROOT = Path(__file__).resolve().parent.parent
+# What only computes gives way to what waits for nodes; the unit tests have bounds of time of their own.
+GIVES_WAY = ("lint", "fuzz", "nccl")
+# How long a step has to clean up after a Ctrl-C.
+GRACE = 60.0
+
+Argv = Callable[[str], list[str]]
+Say = Callable[[str], None]
+
+
+def of_run(step: str) -> list[str]:
+    """Return the command of a step."""
+    nice = ["nice", "-n", "10"] if step in GIVES_WAY else []
+    return [*nice, str(ROOT / "run"), "test", step]
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+@dataclass(frozen=True)
+class Done:
+    """A step that has ended: what it took, and what it cost of the processors, but for containers."""
+
+    step: str
+    status: int
+    wall: float
+    cpu: float
+
+    def __str__(self) -> str:
+        return f"{self.step:<16} {self.wall:6.0f} s, {self.cpu:5.0f} s of a processor"
+
+
+class Lanes:
+    """Lanes at work; the first failure or an interruption stops them all."""
+
+    def __init__(self, argv: Argv = of_run, tell: Say = say, grace: float = GRACE) -> None:
+        self._argv = argv
+        self._tell = tell
+        self._grace = grace
+        self._lock = threading.Lock()
+        self._stopped = False
+        self._running: dict[int, str] = {}
+        self.done: list[Done] = []
+
+    @property
+    def failed(self) -> list[Done]:
+        return [one for one in self.done if one.status != 0]
+
+    def run(self, lanes: Sequence[Sequence[str]]) -> None:
+        """Return when all have ended."""
+        with ThreadPoolExecutor(len(lanes)) as pool:
+            jobs = [pool.submit(self._lane, steps) for steps in lanes]
+            try:
+                for job in jobs:
+                    job.result()
+            except BaseException:
+                self.stop()
+                raise
+
+    def stop(self) -> None:
+        """Interrupt what runs, as a Ctrl-C does, and kill what does not end by that."""
+        with self._lock:
+            self._stopped = True
+            groups = list(self._running)
+        _signal(groups, signal.SIGINT)
+        deadline = time.monotonic() + self._grace
+        while self._running and time.monotonic() < deadline:
+            time.sleep(0.1)
+        _signal(list(self._running), signal.SIGKILL)
+
+    def _lane(self, steps: Sequence[str]) -> None:
+        for step in steps:
+            if not self._step(step):
+                return
+
+    def _step(self, step: str) -> bool:
+        """Whether the next may follow."""
+        with tempfile.TemporaryFile() as output:
+            begun = time.monotonic()
+            with self._lock:
+                if self._stopped:
+                    return False
+                # A group, and no session: `nice` counts among processes of a session alone.
+                child = subprocess.Popen(
+                    self._argv(step), stdin=subprocess.DEVNULL, stdout=output, stderr=output, process_group=0
+                )
+                self._running[child.pid] = step
+            self._tell(f"==> {step}: begins")
+            _, status, used = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+            done = Done(step, child.returncode, time.monotonic() - begun, used.ru_utime + used.ru_stime)
+            output.seek(0)
+            text = output.read().decode(errors="replace")
+            with self._lock:
+                del self._running[child.pid]
+                first = done.status != 0 and not self._stopped
+                self._stopped |= first
+                self.done.append(done)
+                self._tell(self._told(done, text))
+        if first:
+            self.stop()
+        return done.status == 0
+
+    def _told(self, done: Done, text: str) -> str:
+        if done.status == 0:
+            how = "passed"
+        elif self._stopped and self.failed[0] is not done:
+            how = "was stopped"
+        else:
+            how = f"FAILED with status {done.status}"
+        return f"\n==> {done.step}: {how} after {done.wall:.0f} s\n{text.rstrip()}"
+
+
+def _signal(groups: Sequence[int], number: signal.Signals) -> None:
+    for group in groups:
+        # Of one that runs under sudo its own parent passes the signal on.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, number)
+
+
+def take_away(tell: Say) -> None:
+    """Remove what this run's steps left of their sandboxes; nobody else's."""
+    ours = purpose.asked()
+    for box in lifecycle.made_here():
+        try:
+            if ours and podman.made_for(box) == {ours}:
+                lifecycle.down(box, tell)
+        except SandboxError as exc:
+            tell(f"{box.name}: {exc}")
+
+
+def stages(words: Sequence[str]) -> list[list[list[str]]]:
+    """Read the lanes of each stage."""
+    found: list[list[list[str]]] = [[]]
+    for word in words:
+        if word == "then":
+            found.append([])
+        else:
+            found[-1].append(word.split(","))
+    return found
+
+
+def main(words: Sequence[str]) -> int:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, interrupted)
+    begun = time.monotonic()
+    lanes = Lanes()
+    stopped = ""
+    try:
+        for stage in stages(words):
+            if not lanes.failed:
+                lanes.run(stage)
+    except SandboxError as exc:
+        stopped = str(exc)
+    say(f"\n==> {time.monotonic() - begun:.0f} s in all")
+    for done in lanes.done:
+        say(f"    {done}")
+    if not lanes.failed and not stopped:
+        return 0
+    take_away(say)
+    why = stopped or f"status {lanes.failed[0].status} while: {lanes.failed[0].step}"
+    print(f"\nrun: stopped, {why}; the lines of that step say what failed", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
