@@ -18,6 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.perf import counting
+
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
 NAME, SUBNET = "ibready-perf-again", "198.18.88"
@@ -39,10 +41,7 @@ class Bench:
 
     def __init__(self, place: Path) -> None:
         self.place = place
-        self.trips = place / "trips"
-        self.counting = place / "ssh"
-        self.counting.write_text(f'#!/bin/sh\necho "$$" >> {self.trips}\nexec ssh "$@"\n')
-        self.counting.chmod(0o755)
+        self.ssh = counting.Ssh(place)
         mine = place / "inventory"
         (mine / "group_vars").mkdir(parents=True)
         (mine / "hosts.yml").write_text("---\nall: {}\n")
@@ -50,8 +49,8 @@ class Bench:
         self.inventories = ["-i", str(ROOT / "inventories/sandbox"), "-i", str(mine)]
 
     def run(self, program: str, *words: str) -> tuple[float, int]:
-        """Seconds, and how often ssh was started."""
-        self.trips.write_text("")
+        """Seconds, and how often ssh was started; with all that was sent, in ``self.ssh``."""
+        self.ssh.begin()
         (self.place / "times").write_text("")
         environment = {
             **os.environ,
@@ -59,7 +58,7 @@ class Bench:
             "ANSIBLE_CALLBACK_PLUGINS": str(HERE / "callbacks"),
             "ANSIBLE_CALLBACKS_ENABLED": "task_times",
             "ANSIBLE_LOAD_CALLBACK_PLUGINS": "true",
-            "ANSIBLE_SSH_EXECUTABLE": str(self.counting),
+            "ANSIBLE_SSH_EXECUTABLE": str(self.ssh.program),
             "IBREADY_TASK_TIMES": str(self.place / "times"),
         }
         argv = [str(Path(sys.executable).with_name(program)), *words, *self.inventories]
@@ -69,7 +68,7 @@ class Bench:
         if done.returncode != 0:
             raise SystemExit(f"{' '.join(words)}: {(done.stdout + done.stderr)[-3000:]}")
         (self.place / "said").write_text(done.stdout)
-        return took, len(self.trips.read_text().splitlines())
+        return took, self.ssh.trips
 
     def changed(self) -> int:
         """How many changes the last playbook counted."""
@@ -95,7 +94,7 @@ def main(words: list[str]) -> int:
             bench.run("ansible-playbook", "playbooks/converge.yml")
             setup = min(bench.run("ansible", "all", "-m", "ansible.builtin.setup") for _ in range(3))
             took, trips = bench.run("ansible-playbook", "playbooks/converge.yml")
-            changed, tasks = bench.changed(), bench.tasks()
+            changed, tasks, sent = bench.changed(), bench.tasks(), bench.ssh.sent
         finally:
             sandbox("down")
     if changed:
@@ -106,7 +105,8 @@ def main(words: list[str]) -> int:
         ("second converge", took, trips),
     ):
         print(f"| {title} | {seconds / HOSTS:.1f} | {seconds / setup[0]:.1f} | {trip / HOSTS:.0f} |")
-    print(f"\n{len(tasks)} tasks gave a result, of them the slowest:\n\n| task | action | s |")
+    print(f"\nThe second converge sent {sent / HOSTS:,.0f} bytes to a host.", end=" ")
+    print(f"{len(tasks)} tasks gave a result, of them the slowest:\n\n| task | action | s |")
     print("|---|---|---:|")
     slowest = sorted(tasks, key=lambda one: -float(str(one["seconds"])))[: asked.slowest]
     for one in slowest:

@@ -23,6 +23,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "collections")]
 
 from playwright.sync_api import Browser, Error, Page
 
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import folded
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_json, rendered
 from tests.browser import chromium, nodes, runs
 from tests.perf.controller import family, share_mb
@@ -132,7 +133,7 @@ def files(folder: Path, name: str, hosts: int, beside: list[Path]) -> Iterator[t
     )
     page = Path(rendered.write(folder / rendered.NAME, texts)["html"])
     json = folder / f"{rendered.NAME}{rendered.JSON}"
-    json.write_text(render_json.render(run))
+    json.write_text(render_json.render(folded.fold(run)))
     del run, texts
     size = f"{hosts:,} x {checks:.0f}"
     yield f"{size} | the page", page

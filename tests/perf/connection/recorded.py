@@ -11,8 +11,8 @@ DOCUMENTATION = r"""
 name: recorded
 short_description: Answer modules with recorded results
 description:
-  - Hands out the file C(MODULE.json) of the folder that C(IBREADY_RECORDED) names, with a name of
-    the host's own in place of C(@host@), its number in place of C(@number@) and LIDs of its own.
+  - Hands out the file C(MODULE/NUMBER.json) of the folder that C(IBREADY_RECORDED) names, or what
+    C(of_host) makes of its C(MODULE.json).
 options: {}
 """
 
@@ -23,9 +23,23 @@ from pathlib import Path
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.connection import ConnectionBase
 
-_MODULE = re.compile(rb"module_fqn='ansible_collections\.ibready\.cluster\.plugins\.modules\.(\w+)'")
+_MODULE = re.compile(rb"module_fqn='ansible(?:_collections\.ibready\.cluster\.plugins)?\.modules\.(\w+)'")
+# Of a program that runs the kept engine.
+_ASKED = re.compile(rb"\nmain\('[0-9a-f]{64}', '\{\"module\": \"(\w+)\"")
 
 _LID = re.compile("@lid ([0-9]+)@")
+
+# The address of a host that does not answer.
+OFF = "10.1.255.255"
+# Hosts of one fabric, for which there are LIDs.
+_FABRIC = 2048
+
+
+def of_host(text: str, number: int) -> str:
+    """What the host of this number says: name, GUIDs and LIDs are its own, the subnet manager its fabric's."""
+    text = _LID.sub(lambda found: str(int(found[1]) + 16 * (number % _FABRIC)), text)
+    text = text.replace("@host@", f"node{number}").replace("@fabric@", f"{0xB8599F03 + number // _FABRIC:08x}")
+    return text.replace("@number@", f"{number:08x}")
 
 
 class Connection(ConnectionBase):
@@ -41,15 +55,19 @@ class Connection(ConnectionBase):
 
     def exec_command(self, cmd: str, in_data: bytes | None = None, sudoable: bool = True) -> tuple[int, bytes, bytes]:
         super().exec_command(cmd, in_data=in_data, sudoable=sudoable)
-        found = _MODULE.search((in_data or b"")[-4096:]) or _MODULE.search(in_data or b"")
+        sent = in_data or b""
+        found = _ASKED.search(sent) or _MODULE.search(sent[-4096:]) or _MODULE.search(sent)
         if found is None:
             raise AnsibleConnectionFailure(f"a simulated host has no answer to {cmd[:200]}")
-        file = Path(os.environ["IBREADY_RECORDED"]) / f"{found[1].decode()}.json"
+        place = Path(os.environ["IBREADY_RECORDED"]) / found[1].decode()
         address = str(self._play_context.remote_addr)
+        if address == OFF:
+            raise AnsibleConnectionFailure("a simulated host that is off")
         number = 256 * int(address.split(".")[2]) + int(address.split(".")[3])
-        text = file.read_text().replace("@host@", f"node{number}")
-        text = _LID.sub(lambda found: str(int(found[1]) + 16 * (number % 2048)), text)
-        return 0, text.replace("@number@", f"{number:08x}").encode(), b""
+        own = place / f"{number}.json"
+        if own.exists():
+            return 0, own.read_bytes(), b""
+        return 0, of_host(place.with_suffix(".json").read_text(), number).encode(), b""
 
     def put_file(self, in_path: str, out_path: str) -> None:
         raise AnsibleConnectionFailure("a simulated host takes no files")
