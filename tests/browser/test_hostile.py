@@ -50,7 +50,7 @@ def assert_harmless(page: Page) -> None:
 
 
 def test_nothing_runs_when_it_is_opened_and_the_texts_are_there(page: Page) -> None:
-    assert page.locator("#causes .cause").count() > 5
+    assert page.locator("#causes .cause").count() >= 5
     said = page.locator("body").inner_text()
     for payload in ("<script>window.ran=1</script>", "<img src=x onerror=window.ran=2>"):
         assert any(payload in one for one in hostile.texts(hostile.run()))

@@ -80,7 +80,7 @@ def test_upgrade_and_rollback_are_byte_for_byte(bare: Box, lock: Path) -> None:
     report = json.loads((lock.parent / "ibready-report.json").read_text())
     failed = [one["id"] for one in report["hosts"]["node1"]["checks"] if one["result"] == "fail"]
     assert failed == []
-    assert bare.root("node1", "cat /sys/module/nvidia/version").strip() == "580.126.20"
+    assert bare.sandbox("exec", "node1", "--", "cat", "/sys/module/nvidia/version").strip() == "580.126.20"
     again = bare.playbook("playbooks/rollback.yml", *extra(lock))
     assert again.returncode != 0
     assert "stack_rollback_to=next" in again.stdout

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tarfile
 from pathlib import Path
 
@@ -11,12 +12,23 @@ import pytest
 
 from tests.system.conftest import ROOT, Box, command, run
 
+# What work leaves in a checkout.
+LEFT = (".venv/left.py", ".cache/left.yml", ".sandbox/left.yml", "plugins/modules/__pycache__/left.pyc")
+
 
 @pytest.fixture(scope="session")
 def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The collection as ``ansible-galaxy collection build`` makes it."""
-    folder = tmp_path_factory.mktemp("build")
-    done = run(command("ansible-galaxy"), "collection", "build", "--output-path", str(folder))
+    """The collection as ``ansible-galaxy collection build`` makes it, of a checkout that was worked in.
+
+    A copy, for the other steps of the tests write into the checkout meanwhile.
+    """
+    folder, copy = tmp_path_factory.mktemp("build"), tmp_path_factory.mktemp("copy") / "main"
+    mutable = shutil.ignore_patterns(".?*", "__pycache__", "dist", "reports")
+    shutil.copytree(ROOT, copy, symlinks=True, ignore=mutable)
+    for name in LEFT:
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        (copy / name).write_text("left\n")
+    done = run(command("ansible-galaxy"), "collection", "build", str(copy), "--output-path", str(folder))
     assert done.returncode == 0, done.stdout
     (path,) = folder.glob("ibready-cluster-*.tar.gz")
     return path

@@ -20,6 +20,7 @@ from tests.system.conftest import ROOT, Box, said
 
 NODE = "node2"
 PLACE = "/opt/hostile"
+DRAINED = "/var/lib/ibready/drained"
 OURS = sorted({*playbook_options(), *registered(), *(name for one in role_options().values() for name in one)})
 # What Ansible itself reads of a host, and of a play.
 THEIRS = [
@@ -86,7 +87,7 @@ class Hostile:
 def hostile(ready: Box, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hostile]:
     made = Hostile(ready, tmp_path_factory.mktemp("hostile"))
     yield made
-    ready.root(NODE, f"rm -rf {PLACE}")
+    ready.root(NODE, f"rm -rf {PLACE} {DRAINED}")
 
 
 def test_every_variable_of_ours_among_its_facts_decides_nothing(hostile: Hostile) -> None:
@@ -98,13 +99,16 @@ def test_every_variable_of_ours_among_its_facts_decides_nothing(hostile: Hostile
 
 
 def test_nor_where_it_sends_them_after_its_first_word(hostile: Hostile) -> None:
-    # It also says that its stack moves, on which it is drained.
-    hostile.speaks(facts=hostile.facts(), late=True, more={"moving": True, "at": "x"})
+    # It also says that something differs there and that its stack moves, on which it is drained.
+    differs = {"role": "plan", "task": "x", "state": "differs", "why": "", "diff": []}
+    hostile.speaks(facts=hostile.facts(), late=True, more={"moving": True, "at": "x", "told": [differs]})
     status, output = hostile.playbook("site.yml")
     assert status == 2, output
     _is_judged_alone(hostile)
     assert hostile.won() == [], output
     assert _drained(output), output
+    # Nor is it given back by its own word.
+    hostile.box.root(NODE, f"test -e {DRAINED}")
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -148,4 +152,4 @@ def test_nothing_runs_where_nodes_may_set_variables(
     assert status != 0
     assert "inject_facts_as_vars is on" in said(output)
     assert "Next: set inject_facts_as_vars = False" in said(output)
-    assert "Contact every host" not in output
+    assert not re.search(r"^TASK \[(Collect what the host is|Judge all that one host can tell)", output, re.MULTILINE)

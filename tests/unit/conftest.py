@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 from collections.abc import Callable, Iterator
@@ -17,6 +18,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._verify import cat
 # How long an example takes is the machine's day, and no test's matter.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+# Of what tests keep hardly anything is garbage, and to look through all of it again and again is a part of the time.
+gc.freeze()
+gc.set_threshold(200_000, 20, 1000)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.filter.filters import ping_plan
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack import contact
 from ansible_collections.ibready.cluster.plugins.module_utils._data.rdma_tests import BANDWIDTH, LATENCY
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.verdict import verdict_object
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
+from ansible_collections.ibready.cluster.plugins.plugin_utils._playbooks.filters import ping_plan
 from tests.gauntlet import render
 from tests.unit import fleets
 from tests.unit.rdma_hosts import answered

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.filter.filters import rdma_part, rdma_plan
 from ansible_collections.ibready.cluster.plugins.module_utils._data import rdma_tests as data
 from ansible_collections.ibready.cluster.plugins.module_utils._data.rdma_drivers import SOFTWARE
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._rails.ib_ports import IbFacts
 from ansible_collections.ibready.cluster.plugins.module_utils._rails.roce_ports import GidEntry, RoceFacts, RocePort
+from ansible_collections.ibready.cluster.plugins.plugin_utils._playbooks.filters import rdma_part, rdma_plan
 
 EXPECT = {"link_layer": "Ethernet", "rate_gbps": 2.5}
 

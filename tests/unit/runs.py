@@ -71,7 +71,7 @@ def run(
 ) -> dict[str, Any]:
     """A run object of these hosts; ``more`` replaces keys of the judgement."""
     report = {
-        "schema": "ibready/report/1",
+        "schema": "ibready/report/2",
         "created": str(created).replace(" ", "T"),
         "ibready": "0.1.0",
         "simulated": "",

@@ -13,6 +13,7 @@ from jinja2 import Environment, nodes
 
 from ansible_collections.ibready.cluster.plugins.module_utils._act.tuning.sysctl import read_settings
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.nccl_policy import VARIABLES as POLICY
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site import imex
 from tools import role_readme
 
 ROOT = Path(__file__).parents[2]
@@ -126,6 +127,7 @@ def test_every_variable_is_the_roles_own(role: str) -> None:
 
     assert [name for name in options(role) if not name.startswith(f"{role}_")] == []
     used |= set(POLICY) if role == "nccl" else set()
+    used |= {imex.NODES, imex.DOMAIN} if role == "nvidia_driver" else set()
     assert [name for name in private if not name.startswith(f"__{role}_")] == []
     assert used - MAGIC - SHARED - private - set(options(role)) == set()
     assert set(options(role)) - used - ENTERED == set(), "documented, but used nowhere"

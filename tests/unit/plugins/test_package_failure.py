@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.filter.filters import package_failure
+from ansible_collections.ibready.cluster.plugins.plugin_utils._playbooks.filters import package_failure
 
 
 @pytest.mark.parametrize(

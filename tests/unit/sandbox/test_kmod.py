@@ -4,16 +4,21 @@
 from __future__ import annotations
 
 import os
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.observe import driver_version
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import lsmod, modules_dep
-from sandbox.hardware.kernel import HOLDERS
+from sandbox.hardware.kernel import HOLDERS, RUN
 from sandbox.hardware.settings import node_kernel
+from sandbox.hardware.tree import below
 from tests.unit.sandbox import hardware
 from tests.unit.sandbox.hardware import DRIVER, RELEASE, run
+
+SAYS = Path(__file__).parents[3] / "sandbox/node/kernel_says.sh"
 
 
 def loaded(root: Path) -> set[str]:
@@ -140,13 +145,44 @@ def test_the_vendor_s_module_goes_before_the_kernel_s(tmp_path: Path, capsys: py
     assert capsys.readouterr().out == "25.10-3.1.8\n"
 
 
-def test_lsmod_is_read_like_the_real_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def said(root: Path, name: str) -> str:
+    """What the node's lsmod or dmesg prints."""
+    program = root / name
+    program.unlink(missing_ok=True)
+    program.symlink_to(SAYS)
+    home = {**os.environ, "IBREADY_SIMULATED_KERNEL": str(below(root, RUN))}
+    return subprocess.run([program], env=home, check=True, capture_output=True, text=True).stdout
+
+
+def test_lsmod_is_read_like_the_real_one(tmp_path: Path) -> None:
     hardware.node(tmp_path)
     run(tmp_path, "simulated-kmod autoload")
-    run(tmp_path, "lsmod")
-    parsed = lsmod.parse(capsys.readouterr().out)
+    parsed = lsmod.parse(said(tmp_path, "lsmod"))
     assert parsed.whole
     assert set(parsed.names) == loaded(tmp_path)
+
+
+def test_lsmod_counts_who_holds_a_module_and_is_alive(tmp_path: Path) -> None:
+    hardware.node(tmp_path)
+    run(tmp_path, "simulated-kmod autoload")
+    kernel = node_kernel(tmp_path)
+    kernel.read()
+    users = ",".join(kernel.users("nouveau"))
+    for holder, held in ((2**30, 0), (os.getpid(), 1)):
+        run(tmp_path, f"simulated-kmod hold nouveau {holder}")
+        line = next(line for line in said(tmp_path, "lsmod").splitlines() if line.startswith("nouveau "))
+        assert line.split()[2:] == [str(len(kernel.users("nouveau")) + held), *([users] if users else [])]
+
+
+def test_dmesg_says_in_order_what_was_loaded(tmp_path: Path) -> None:
+    hardware.node(tmp_path)
+    hardware.driver(tmp_path)
+    run(tmp_path, "modprobe nvidia")
+    lines = said(tmp_path, "dmesg").splitlines()
+    assert all(re.match(r"\[ *[0-9]+\.[0-9]{6}\] ", line) for line in lines)
+    assert lines == sorted(lines)
+    assert "Linux version" in lines[0]
+    assert "NVRM: loading NVIDIA UNIX Kernel Module" in lines[-1]
 
 
 def test_without_its_driver_an_hca_is_no_rdma_device(tmp_path: Path) -> None:

@@ -147,7 +147,7 @@ def test_a_run_with_a_failure_becomes_no_baseline(run: Run) -> None:
                 one["gbps"] = 100.0
     result = run(bad, rebase=True)
     assert result["verdicts"] == {"n1": "ready", "n2": "ready", "n3": "not_ready"}
-    assert "100 Gb/s from" in result["bad"]["n3"]
+    assert "n3 is not_ready: fabric.bench.bandwidth mlx5_0/1 write_bw" in result["bad"]["n3"]
     assert not result["baseline_written"]
     assert not Path(result["baseline"]).exists()
 

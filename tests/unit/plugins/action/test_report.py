@@ -89,7 +89,7 @@ def test_a_host_that_is_not_ready_fails_the_run_after_the_report(run: Run) -> No
     assert result["failed"] is True
     assert result["verdicts"]["n2"] == "unknown"
     assert result["msg"].startswith("n1 is unknown: ")
-    assert "n2 is unknown: host.access.reachable host: unknown, unreachable by ssh" in result["msg"]
+    assert "n2 is unknown: host.access.reachable host. The table above tells why" in result["msg"]
     assert json.loads(Path(result["json"]).read_text())["hosts"]["n2"]["verdict"] == "unknown"
 
 
@@ -100,7 +100,7 @@ def test_report_only_tells_the_same_without_failing(run: Run) -> None:
     assert set(looking["bad"]) == {"n1", "n2"}
 
 
-@pytest.mark.parametrize("where", ["first word", "later"])
+@pytest.mark.parametrize("where", ["ibready_node", "ibready_ibverify", "later"])
 @pytest.mark.parametrize("name", ["report_fail_on", "ibready_drain", "ibready_waivers", "rdma_port_type"])
 def test_a_host_that_sends_our_variables_is_unknown_and_alone(
     where: str,
@@ -112,10 +112,10 @@ def test_a_host_that_sends_our_variables_is_unknown_and_alone(
 ) -> None:
     facts = {name: "never", "distribution": "Ubuntu"}
     hosts = {"n1": told(1, "n2", "n3"), "n2": told(2, "n1", "n3"), "n3": told(3, "n1", "n2")}
-    if where == "first word":
-        # What contact leaves of it: node_facts fails, and no other module is asked.
+    if where != "later":
+        # What its first word leaves of it: the task fails, and no other module is asked.
         said = {"failed": True, "msg": "as it likes", "ansible_facts": facts}
-        hosts["n3"] = {"ibready_node": said}
+        hosts["n3"] = {where: said}
     variables = inventory(**hosts)
     if where == "later":
         variables["hostvars"]._variable_manager.set_host_facts("n3", facts)

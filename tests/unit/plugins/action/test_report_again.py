@@ -12,7 +12,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.ibready.cluster.plugins.action.report_again import ActionModule
-from ansible_collections.ibready.cluster.plugins.plugin_utils._run import history
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import folded, history
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_json
 from tests.unit import runs
 
@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
     """A report folder after three runs: n2 was good in the first two."""
     for minutes, hosts in enumerate((GOOD, GOOD, runs.MIXED)):
         run = runs.run(hosts, created=runs.NOW + timedelta(minutes=minutes))
-        text = render_json.render(run)
+        text = render_json.render(folded.fold(run))
         history.keep(tmp_path, run, text, 9)
         (tmp_path / "ibready-report.json").write_text(text)
     return tmp_path

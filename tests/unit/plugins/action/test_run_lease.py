@@ -15,8 +15,8 @@ import pytest
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.ibready.cluster.plugins.action.run_lease import ActionModule
-from ansible_collections.ibready.cluster.plugins.filter.filters import lease_told
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import this_run
+from ansible_collections.ibready.cluster.plugins.plugin_utils._playbooks.filters import lease_told
 
 Action = Callable[..., ActionBase]
 

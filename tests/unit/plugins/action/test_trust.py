@@ -13,7 +13,7 @@ from ansible import constants
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.ibready.cluster.plugins.action import node_facts
+from ansible_collections.ibready.cluster.plugins.action import hostverify, node_facts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site import trust, variables as _variables
 
 ROOT = Path(__file__).parents[4]
@@ -24,7 +24,7 @@ HARMLESS = {
     *("ibverify", "hostverify", "nvlinkverify", "stackverify", "ncclverify", "containerverify", "nccl_host"),
     *("fabricverify", "rdmaverify", "node_facts", "node_program"),
     *("ibping", "rdma_data", "run_lease"),  # These tell the node who asks.
-    *("nccl_peers", "nccl_derive", "firewall_nodes"),
+    *("nccl_peers", "nccl_derive", "firewall_nodes", "imex_domains"),
     "report_again",  # Of a run before; no host is asked.
 }
 EVIL = {"ibready_drain": [["sh", "-c", "id"]], "report_fail_on": "never"}
@@ -81,18 +81,25 @@ def test_every_variable_of_ours_is_known_as_such() -> None:
     assert [name for name in names if not _variables.is_ours(name)] == []
 
 
+@pytest.mark.parametrize("first", [node_facts, hostverify])
 @pytest.mark.parametrize("facts", [{}, {"discovered_interpreter_python": "/usr/bin/python3"}, EVIL])
 def test_a_host_that_sends_our_variables_is_refused_at_its_first_word(
     facts: dict[str, Any],
+    first: Any,
     inventory: Inventory,
     action: Action,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    answer = {"changed": False, "node": {"hostname": "n1"}, "ansible_facts": facts}
+    told = (
+        {"node": {"hostname": "n1"}}
+        if first is node_facts
+        else {"verdict": "ready", "checks": [], "facts": {}, "packed": ""}
+    )
+    answer = {"changed": False, **told, "ansible_facts": facts}
     monkeypatch.setattr(ActionBase, "_execute_module", lambda *_, **__: dict(answer))
     variables = inventory(n1={})
-    reported = action(node_facts.ActionModule, variables, {}).run(task_vars=variables)
-    assert ("node" in reported) is (facts is not EVIL)
+    reported = action(first.ActionModule, variables, {}).run(task_vars=variables)
+    assert told.keys() & reported.keys() == (set() if facts is EVIL else set(told))
     assert bool(reported.get("failed")) is (facts is EVIL)
     if facts is EVIL:
         assert "ibready_drain, report_fail_on" in reported["msg"]

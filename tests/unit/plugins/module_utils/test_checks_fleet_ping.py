@@ -20,8 +20,13 @@ def pings(**slow: float) -> list[Ping]:
 
 
 def checks(seen: list[Ping], size: int = 3) -> dict[tuple[str, str], Check]:
+    return of("fleet.ping.rtt", seen, size)
+
+
+def of(check_id: str, seen: list[Ping], size: int = 3) -> dict[tuple[str, str], Check]:
     rails = dict.fromkeys(HOSTS, RAILS)
-    return {(host, one.subject): one for host, mine in judge_times(rails, seen, size).items() for one in mine}
+    judged = judge_times(rails, seen, size)
+    return {(host, one.subject): one for host, mine in judged.items() for one in mine if one.id == check_id}
 
 
 def bad(seen: list[Ping]) -> set[tuple[str, str]]:
@@ -75,3 +80,27 @@ def test_untested_pairs_say_nothing() -> None:
 
 def test_one_host_alone_is_skipped() -> None:
     assert {one.result for one in checks([], size=1).values()} == {"skip"}
+
+
+def latest(**late: float) -> dict[tuple[str, str], Check]:
+    """``a_b=900``: the longest round trip from a to b on rail 0, in ms; else 0.2."""
+    seen = [
+        Ping(c, s, rail, 50, 50, rtt_avg=0.05, rtt_max=late.get(f"{c}_{s}", 0.2) if rail == RAILS[0] else 0.2)
+        for c, s in permutations(HOSTS, 2)
+        for rail in RAILS
+    ]
+    return of("fleet.ping.longest", seen)
+
+
+def test_what_was_lost_and_sent_again_shows_in_the_longest_round_trip() -> None:
+    found = latest(a_b=905.0, c_b=911.0)
+    assert {key for key, one in found.items() if one.result != "pass"} == {("b", RAILS[0])}
+    assert found["b", RAILS[0]].observed == "911 ms with c, late in 2 of 4 pairs"
+
+
+def test_a_late_pair_is_laid_at_both_ends_and_a_late_answer_at_none() -> None:
+    both = latest(a_b=905.0, b_a=911.0)
+    assert {key for key, one in both.items() if one.result != "pass"} == {("a", RAILS[0]), ("b", RAILS[0])}
+    once = latest(a_b=905.0)
+    assert {one.result for one in once.values()} == {"pass"}
+    assert once["a", RAILS[0]].observed.startswith("905 ms with b once")

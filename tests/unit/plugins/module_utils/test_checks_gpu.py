@@ -16,7 +16,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._ground import che
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import nvsmi_error
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._nvsmi import Gpu, Nvsmi
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._nvsmi import Gpu, Nvsmi, Pcie
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.dmesg import Xid
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.nvsmi_error import NvsmiError
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
@@ -60,6 +60,14 @@ HEALTHY = Gpu(
     remapped_pending="No",
     remapped_failure="No",
     banks_without_spare="0 bank(s)",
+    app_graphics="1980 MHz",
+    default_app_graphics="1980 MHz",
+    temp="34 C",
+    temp_margin="53 C",
+    temp_margin_most="0 C",
+    memory_temp="40 C",
+    vbios="96.00.A5.00.01",
+    pcie=Pcie(replays=3),
 )
 OTHER = replace(HEALTHY, bus_id="00000000:43:00.0", uuid="GPU-2")
 
@@ -75,6 +83,7 @@ def facts(*gpus: Gpu, **told: Any) -> GpuFacts:
         "source": "nvsmi_xml",
         "module": Reading(Module("580.105.08", open=True)),
         "xids": Reading(()),
+        "uptime_s": Reading(864000.0),
     }
     return GpuFacts(**{**found, **told})
 
@@ -209,7 +218,6 @@ def test_the_gpu_that_cannot_be_opened_is_named() -> None:
         ({"volatile_sram": "1"}, "gpu.ecc.volatile", "1 in SRAM"),
         ({"volatile_dram": "7"}, "gpu.ecc.volatile", "7 in DRAM"),
         ({"volatile_sram": "N/A", "volatile_dram": "7"}, "gpu.ecc.volatile", "7 in DRAM"),
-        ({"aggregate_dram": "2"}, "gpu.ecc.aggregate", "in the GPU's life"),
         ({"sram_threshold": "Yes"}, "gpu.ecc.threshold", "SRAM"),
         ({"channel_repair": "Yes"}, "gpu.ecc.repair", "waits for a reset"),
         ({"tpc_repair": "Yes"}, "gpu.ecc.repair", "waits for a reset"),
@@ -218,7 +226,15 @@ def test_the_gpu_that_cannot_be_opened_is_named() -> None:
         ({"unrepairable": "Yes"}, "gpu.ecc.unrepairable", "for good"),
         ({"remapped_failure": "Yes"}, "gpu.rows.failure", "no spare row"),
         ({"remapped_pending": "Yes"}, "gpu.rows.pending", "since the last reset"),
-        ({"remapped_uncorrectable": "4"}, "gpu.rows.remapped", "4 rows"),
+        ({"temp": "87 C", "temp_margin": "0 C"}, "gpu.temperature.limit", "0 C from its limit"),
+        (
+            {"temp": "88 C", "temp_margin": "-1 C", "temp_margin_most": "N/A", "temp_margin_slowdown": "-1 C"},
+            "gpu.temperature.limit",
+            "-1 C from its limit",
+        ),
+        ({"temp": "85 C", "temp_margin": "N/A", "temp_most": "85 C"}, "gpu.temperature.limit", "85 C"),
+        ({"temp": "89 C", "temp_margin": "", "temp_slowdown": "89 C"}, "gpu.temperature.limit", "89 C"),
+        ({"memory_temp": "95 C", "memory_temp_most": "95 C"}, "gpu.temperature.limit", "memory 95 C"),
         ({"banks_without_spare": "1 bank(s)"}, "gpu.rows.spare", "1 banks"),
         ({"retired_pending": "Yes"}, "gpu.pages.pending", "memory error"),
         ({"retired_single": "40", "retired_double": "20"}, "gpu.pages.retired", "60 memory pages"),
@@ -228,6 +244,76 @@ def test_each_fault_of_one_gpu_is_found_and_nothing_else(fields: dict[str, str],
     found = broken(**fields)
     assert bad(found) == {f"{check_id} {A}": "fail"}
     assert cause in one_of(check_id, found).cause
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"temp": "86 C", "temp_margin": "1 C"},
+        {"temp": "84 C", "temp_margin": "N/A", "temp_most": "85 C"},
+        {"memory_temp": "94 C", "memory_temp_most": "95 C"},
+        {"memory_temp": "N/A", "memory_temp_most": "95 C"},
+        {"aggregate_dram": "2", "remapped_uncorrectable": "4"},
+    ],
+)
+def test_what_is_warm_or_past_is_no_finding(fields: dict[str, str]) -> None:
+    assert bad(broken(**fields)) == {}
+
+
+def test_a_gpu_that_hides_how_hot_it_may_be_is_not_passed_beside_equals_that_show_it() -> None:
+    found = broken(temp="95 C", temp_margin="N/A", temp_most="N/A")
+    assert bad(found) == {f"gpu.temperature.limit {A}": "unknown"}
+
+
+def test_past_errors_are_shown_in_a_pass() -> None:
+    found = broken(aggregate_sram="1", aggregate_dram="2", remapped_uncorrectable="4")
+    assert one_of("gpu.ecc.volatile", found).observed == f"2 GPUs; {A} had 1 in SRAM, 2 in DRAM in its life"
+    assert "4 rows remapped" in one_of("gpu.rows.pending", found).observed
+
+
+def test_a_hot_gpu_is_told_once() -> None:
+    events = {**(HEALTHY.clocks_events or {}), "sw_thermal_slowdown": "Active"}
+    assert bad(broken(temp_margin="-1 C", clocks_events=events)) == {f"gpu.clocks.throttle {A}": "fail"}
+
+
+@pytest.mark.parametrize("field", ["temp", "power_limit", "ecc", "recovery", "mig", "volatile_dram", "clocks_events"])
+def test_a_gpu_that_answers_with_errors_is_told_once_and_named(field: str) -> None:
+    said = "Unknown Error"
+    value = {**(HEALTHY.clocks_events or {}), "hw_slowdown": said} if field == "clocks_events" else said
+    found = broken(sick=(("gpu_temp", said),), **{field: value})
+    assert bad(found) == {f"gpu.device.answers {A}": "fail"}
+    assert "gpu_temp Unknown Error" in one_of("gpu.device.answers", found).cause
+
+
+@pytest.mark.parametrize(
+    ("count", "others", "uptime_s", "result"),
+    [
+        # Ten days: 14,400 minutes.
+        pytest.param(115200, 115200, 864000.0, "pass", id="eight a minute"),
+        pytest.param(115201, 115201, 864000.0, "fail", id="more than eight a minute"),
+        pytest.param(1000, 0, 864000.0, "pass", id="few"),
+        pytest.param(1001, 0, 864000.0, "fail", id="unlike its equal"),
+        pytest.param(2000, 200, 864000.0, "pass", id="ten times its equal"),
+        pytest.param(5000, 4000, 500.0, "skip", id="just booted"),
+        pytest.param(0, 0, None, "unknown", id="nobody knows since when"),
+        pytest.param(None, None, 864000.0, "skip", id="not shown"),
+        pytest.param(None, 3, 864000.0, "unknown", id="shown of its equal"),
+    ],
+)
+def test_replays_are_judged_by_rate_and_by_equals(
+    count: int | None, others: int | None, uptime_s: float | None, result: str
+) -> None:
+    gpus = (replace(HEALTHY, pcie=Pcie(replays=count)), replace(OTHER, pcie=Pcie(replays=others)))
+    found = facts(*gpus, uptime_s=Reading(uptime_s, "" if uptime_s else "denied"))
+    mine = [one for one in checks_of(found) if one.id == "gpu.pcie.replays"]
+    assert mine[0].result == result
+    assert mine[0].severity == "warning"
+
+
+def test_what_no_gpu_answers_for_is_not_held_against_one() -> None:
+    sick = {"sick": (("power_draw", "[Unknown Error]"),)}
+    found = facts(replace(HEALTHY, **sick), replace(OTHER, **sick))
+    assert bad(found) == {"gpu.device.answers host": "unknown"}
 
 
 @pytest.mark.parametrize("event", ["hw_slowdown", "hw_power_brake_slowdown", "sw_thermal_slowdown"])
@@ -247,7 +333,6 @@ def test_clocks_that_heat_or_power_hold_back_are_a_fault(event: str) -> None:
         ("power_limit", ["gpu.power.limit"]),
         ("ecc", ["gpu.ecc.mode", "gpu.ecc.pending"]),
         ("volatile_dram", ["gpu.ecc.volatile"]),
-        ("aggregate_sram", ["gpu.ecc.aggregate"]),
         ("retired_pending", ["gpu.pages.pending"]),
     ],
 )
@@ -264,12 +349,16 @@ NEWER = {
     "unrepairable": ["gpu.ecc.unrepairable"],
     "remapped_pending": ["gpu.rows.pending"],
     "banks_without_spare": ["gpu.rows.spare"],
+    "temp": ["gpu.temperature.limit"],
+    "default_app_graphics": ["gpu.clocks.applications"],
 }
 
 
 @pytest.mark.parametrize(("field", "ids"), NEWER.items())
 def test_what_newer_drivers_show_is_unknown_only_where_the_output_was_cut(field: str, ids: list[str]) -> None:
-    assert bad(broken(**{field: ""})) == {}
+    # The same driver shows the MIG mode of the other GPU.
+    unlike = {f"gpu.equals.setting {A}": "unknown"} if field == "mig" else {}
+    assert bad(broken(**{field: ""})) == unlike
     assert bad(broken(**{field: "", "whole": False})) == {f"{one} {A}": "unknown" for one in ids}
     only = replace(HEALTHY, **{field: ""})
     for check_id in ids:
@@ -282,7 +371,7 @@ def test_what_newer_drivers_show_is_unknown_only_where_the_output_was_cut(field:
     "field",
     [
         *("recovery", "compute_mode", "mig", "power_limit", "ecc", "volatile_dram"),
-        *("sram_threshold", "remapped_pending", "remapped_uncorrectable", "persistence"),
+        *("sram_threshold", "remapped_pending", "persistence", "temp"),
     ],
 )
 def test_a_value_that_nobody_knows_is_unknown(field: str) -> None:

@@ -70,6 +70,13 @@ def broken(*names: str) -> Bend:
     return bend
 
 
+def built_in(tree: Tree) -> None:
+    """The kernel has all of RDMA in itself: no list of what was loaded, and no state of it."""
+    tree.command("lsmod", "Module  Size  Used by\nnvidia  5 0\n")
+    for path in [path for path in tree.files if path.endswith("/initstate")]:
+        del tree.files[path]
+
+
 def printed(name: str, stdout: str, rc: int = 0) -> Bend:
     return lambda tree: tree.command(name, stdout, rc)
 
@@ -181,12 +188,13 @@ def test_every_check_of_the_catalog_is_made_once_on_a_healthy_node() -> None:
                 "host.module.nouveau": "unknown",
                 "host.module.rdma": "unknown",
                 "host.module.rdma_user": "unknown",
+                "host.boot.modules": "unknown",
             },
             id="no list of modules",
         ),
-        pytest.param(broken("lsmod"), {}, {}, id="no lsmod, but /sys/module"),
+        pytest.param(broken("lsmod"), {}, {"host.boot.modules": "unknown"}, id="no lsmod, but /sys/module"),
         pytest.param(
-            lambda tree: tree.command("lsmod", "Module  Size  Used by\nnvidia  5 0\n"),
+            built_in,
             {},
             {},
             id="built-in modules are in /sys/module only",
@@ -235,6 +243,7 @@ def test_every_check_of_the_catalog_is_made_once_on_a_healthy_node() -> None:
                 "host.dmesg.mlx5_warnings": "unknown",
                 "host.dmesg.peermem": "unknown",
                 "host.dmesg.kernel": "unknown",
+                "host.dmesg.kernel_warnings": "unknown",
             },
             id="no kernel log",
         ),
@@ -246,6 +255,7 @@ def test_every_check_of_the_catalog_is_made_once_on_a_healthy_node() -> None:
                 "host.dmesg.mlx5_warnings": "unknown",
                 "host.dmesg.peermem": "unknown",
                 "host.dmesg.kernel": "unknown",
+                "host.dmesg.kernel_warnings": "unknown",
             },
             id="a cut log tells by what it says, not by its silence",
         ),
@@ -269,6 +279,7 @@ def test_every_check_of_the_catalog_is_made_once_on_a_healthy_node() -> None:
                 "host.service.openibd": "unknown",
                 "host.service.ibacm": "unknown",
                 "host.service.failed": "unknown",
+                "host.boot.services": "unknown",
             },
             id="no systemctl",
         ),
@@ -311,7 +322,7 @@ def test_every_check_of_the_catalog_is_made_once_on_a_healthy_node() -> None:
         pytest.param(
             broken("timedatectl_show"),
             {},
-            {"host.clock.synchronised": "unknown"},
+            {"host.clock.synchronised": "unknown", "host.bmc.log": "unknown"},
             id="no timedatectl",
         ),
         pytest.param(broken("/etc/apt/apt.conf.d"), {}, {"host.updates.held": "unknown"}, id="no apt.conf.d"),
@@ -565,15 +576,26 @@ def test_domains_that_cannot_be_read_are_not_told_by_the_command_line() -> None:
     [
         "NMI watchdog: Watchdog detected hard LOCKUP on cpu 17",
         "mce: [Hardware Error]: CPU 3: Machine Check Exception: 5 Bank 4: be00000000800400",
-        "DMAR: [DMA Write NO_PASID] Request device [18:00.0] fault addr 0xdead000 [fault reason]",
-        "DMAR:[DMA Read] Request device [18:00.0] fault addr dead000",
-        "nvidia 0000:18:00.0: AMD-Vi: Event logged [IO_PAGE_FAULT domain=0x0010 address=0x0]",
         "EXT4-fs (sda1): Remounting filesystem read-only",
-        "NVRM: GPU 0000:18:00.0: RmInitAdapter failed! (0x26:0x56:1482)",
     ],
 )
 def test_a_fault_of_the_machine_in_the_log_is_told(line: str) -> None:
     assert one(judge(log=[line]), "host.dmesg.kernel").result == "fail"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "DMAR: [DMA Write NO_PASID] Request device [18:00.0] fault addr 0xdead000 [fault reason]",
+        "DMAR:[DMA Read] Request device [18:00.0] fault addr dead000",
+        "nvidia 0000:18:00.0: AMD-Vi: Event logged [IO_PAGE_FAULT domain=0x0010 address=0x0]",
+        "NVRM: GPU 0000:18:00.0: RmInitAdapter failed! (0x26:0x56:1482)",
+    ],
+)
+def test_a_sign_of_the_machine_in_the_log_is_a_warning(line: str) -> None:
+    found = judge(log=[line])
+    assert one(found, "host.dmesg.kernel").result == "pass"
+    assert one(found, "host.dmesg.kernel_warnings").result == "fail"
 
 
 @pytest.mark.parametrize(

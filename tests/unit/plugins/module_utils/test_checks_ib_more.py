@@ -138,6 +138,24 @@ def test_an_old_value_is_told_and_a_full_counter_is_a_warning() -> None:
     assert (got, "symbol_error 900" in said) == ("pass", True)
     full = check(host(counters=Reading({"symbol_error": 65535})), "ib.port.saturated")
     assert (full.result, full.severity) == ("fail", "warning")
+    seen = check(host(counters=Reading({"symbol_error": 65535, "port_rcv_errors": 7})), "ib.port.saturated")
+    assert (seen.result, "symbol_error 65535 (full)" in seen.observed) == ("pass", True)
+
+
+@pytest.mark.parametrize(
+    ("rise", "result"),
+    [
+        pytest.param({"local_ack_timeout_err": 800}, "fail", id="answers stay out"),
+        pytest.param({"local_ack_timeout_err": 50}, "pass", id="at ten a second"),
+        pytest.param({"symbol_error": 51}, "fail", id="more than ten a second"),
+        pytest.param({"link_error_recovery": 1}, "fail", id="one recovery within seconds"),
+        pytest.param({"excessive_buffer_overrun_errors": 1}, "fail", id="any overrun"),
+        pytest.param({"VL15_dropped": 9000}, "pass", id="management packets"),
+    ],
+)
+def test_what_rises_so_fast_that_jobs_wait_is_an_error(rise: dict[str, int], result: str) -> None:
+    seen = check(host(**counted(dict.fromkeys(rise, 0), rise)), "ib.port.error_storm")
+    assert (seen.result, seen.severity) == (result, "error")
 
 
 @pytest.mark.parametrize(
@@ -148,7 +166,8 @@ def test_an_old_value_is_told_and_a_full_counter_is_a_warning() -> None:
         pytest.param("Port", "LinkDownedCounter", 254, "pass", id="an old value"),
         pytest.param("Port extended", "LinkDownedCounter", 255, "pass", id="64 bits wide"),
         pytest.param("Port extended", "PortRcvErrors", 2**64 - 1, "fail", id="all of them"),
-        pytest.param("PortRcvErrorDetails", "PortLocalPhysicalErrors", 65535, "fail", id="details"),
+        pytest.param("PortRcvErrorDetails", "PortLocalPhysicalErrors", 65535, "pass", id="details of one kind"),
+        pytest.param("Port", "VL15Dropped", 65535, "pass", id="a full counter that tells of no damage"),
         pytest.param("Port", "PortXmitWait", 65535, "skip", id="no error counter"),
     ],
 )
@@ -273,12 +292,6 @@ def roce_rail(**bent: Any) -> IbFacts:
         ),
         pytest.param({"optics": Reading(replace(HEALTHY, raw_ber=2e-3))}, "ib.port.ber", "near", id="raw BER"),
         pytest.param(counted({"symbol_error": 0}, {"symbol_error": 40}), "ib.port.errors", "+40", id="errors"),
-        pytest.param(
-            counted({"rx_icrc_encapsulated": 0}, {"rx_icrc_encapsulated": 2}),
-            "ib.port.errors",
-            "+2",
-            id="the driver's own counter",
-        ),
         pytest.param(counted({"link_downed": 1}, {"link_downed": 2}), "ib.port.flaps", "1 to 2", id="flap"),
     ],
 )
@@ -287,6 +300,11 @@ def test_the_cable_of_a_roce_rail_is_looked_at(bent: dict[str, Any], check_id: s
     found = [one for one in checks if one.result == "fail"]
     assert [one.id for one in found] == [check_id]
     assert word in f"{found[0].observed} {found[0].cause}"
+
+
+def test_what_a_roce_rail_loses_on_the_way_is_told_by_its_own_check() -> None:
+    bent = counted({"rx_icrc_encapsulated": 0}, {"rx_icrc_encapsulated": 2})
+    assert not [one for one in ib.judge(roce_rail(**bent), from_inventory(ROCE)) if one.result == "fail"]
 
 
 def test_a_healthy_roce_rail_is_clean_and_one_that_is_down_is_not_asked() -> None:

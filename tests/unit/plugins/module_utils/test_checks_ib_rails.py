@@ -114,7 +114,13 @@ def test_the_inventory_s_count_is_exact_and_goes_before_a_profile_s() -> None:
 
 def test_the_rails_of_a_profile_may_be_ethernet_but_all_of_them() -> None:
     seen = facts(rail(0, **ETHERNET), rail(1, **ETHERNET))
-    assert bad(seen, promised()) == {}
+    # Nothing here tells that they sit beside GPUs, so nobody knows whether they are RoCE rails.
+    assert set(bad(seen, promised()).items()) == {
+        ("ib.port.link_layer mlx5_0/1", "unknown"),
+        ("ib.port.link_layer mlx5_1/1", "unknown"),
+    }
+    said = Expectations({**promised().values, "link_layer": Expected("Ethernet", "capability")})
+    assert bad(seen, said) == {}
     mixed = facts(rail(0), rail(1), rail(2, **ETHERNET))
     assert bad(mixed, promised(3)) == {
         "ib.hca.count host": "fail",

@@ -27,7 +27,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._ground.check impo
     Check,
     verdict,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output, Unavailable
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import topo
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
@@ -311,6 +311,7 @@ def test_a_counter_that_nobody_knows_is_a_warning_at_most() -> None:
     checks = judge(
         node("hgx-h100-8", more=bent),
         replaced("nvlink_errors", "Link 4: Recovery Errors: 0", "Link 4: Strange Errors: 70000", 1),
+        broken("again"),
     )
     assert list(found(checks, FAIL)) == ["nvlink.errors.any GPU 0"]
 
@@ -544,7 +545,12 @@ def test_a_fatal_error_counts_until_the_fabric_manager_starts_again() -> None:
     fresh = judge(node("hgx-h100-8", more={"manager": {"log": [line]}}))
     assert list(found(fresh, FAIL)) == ["nvlink.nvswitch.fatal 00000000:e4:00.0"]
     old = judge(node("hgx-h100-8", more={"manager": {"log": [line, start]}}))
-    assert list(found(old, FAIL)) == ["nvlink.fabric_manager.log host"]
+    check = one(old, "nvlink.fabric_manager.log")
+    assert (check.result, "before it 1 error, last: " in check.observed, "SXid 20034" in check.observed) == (
+        PASS,
+        True,
+        True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -724,3 +730,71 @@ def test_a_listing_that_ends_within_the_last_gpu_is_not_held_against_it(board: s
     for name in ("nvlink.link.state", "nvlink.link.speed"):
         assert one(checks, name).result == UNKNOWN
         assert "the listing ends after" in one(checks, name).cause
+
+
+# What an output that ends early with status 0 must not become
+
+
+@pytest.mark.parametrize("name", ["nvlink_status", "nvlink_errors", "nvlink_caps", "topo"])
+@pytest.mark.parametrize("board", ["hgx-h100-8", "hgx-a100-4", "dgx-1-v100", "gb200-nvl72-node", "h100-pcie-2"])
+@pytest.mark.parametrize("left", ["nothing", "a line end", "the GPUs alone", "the first GPU"])
+def test_an_output_that_is_empty_or_cut_is_no_skip(name: str, board: str, left: str) -> None:
+    def bend(tree: Tree) -> None:
+        lines = tree.commands[name].stdout.splitlines(keepends=True)
+        heads = [line for line in lines if line.startswith("GPU ")]
+        cut = {
+            "nothing": [],
+            "a line end": ["\n"],
+            "the GPUs alone": heads,
+            "the first GPU": lines[: lines.index(heads[1])] if len(heads) > 1 else [],
+        }
+        tree.command(name, "".join(cut[left]))
+
+    whole, cut = judge(node(board)), judge(node(board), bend)
+    skips = {check.id for check in whole if check.result == SKIP}
+    assert [check.id for check in cut if check.result == SKIP and check.id not in skips] == []
+    assert any(check.result == UNKNOWN for check in cut)
+
+
+# What error counters rose by
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "later", "many", "few"),
+    [
+        pytest.param("CRC Errors", 5, 504, PASS, FAIL, id="below 100 in a second"),
+        pytest.param("CRC Errors", 5, 505, FAIL, PASS, id="100 in a second"),
+        pytest.param("Replay Errors", 1, 2, FAIL, PASS, id="any replay"),
+        pytest.param("Recovery Errors", 70000, 70001, FAIL, PASS, id="any recovery"),
+        pytest.param("CRC Errors", 70000, 70000, PASS, PASS, id="many that stand still"),
+        pytest.param("CRC Errors", 70000, 4, PASS, FAIL, id="set back, and counting again"),
+        pytest.param("CRC Errors", 255, 255, PASS, PASS, id="stopped counting"),
+    ],
+)
+def test_what_a_counter_rose_by_is_judged(name: str, first: int, later: int, many: str, few: str) -> None:
+    bent = {"errors": {"3": {"5": {name: first}}}, "errors_later": {"3": {"5": {name: later}}}}
+    checks = judge(node("hgx-h100-8", more={"nvlink": bent}))
+    assert (one(checks, "nvlink.errors.many").result, one(checks, "nvlink.errors.any").result) == (many, few)
+
+
+def test_old_counts_that_stand_still_are_shown_in_the_pass() -> None:
+    bent = {"errors": {"3": {"5": {"CRC Errors": 70000}}}}
+    check = one(judge(node("hgx-h100-8", more={"nvlink": bent})), "nvlink.errors.many")
+    assert check.observed == "8 GPUs; old and standing still: GPU 3 link 5: 70000 CRC Errors"
+
+
+def test_nobody_waits_where_no_error_was_counted() -> None:
+    def bend(tree: Tree) -> None:
+        tree.broken["again"] = "nobody may ask"
+
+    for board in ("hgx-h100-8", "gb200-nvl72-node", "l40s-8"):
+        assert found(judge(node(board), bend), UNKNOWN) == found(judge(node(board)), UNKNOWN)
+
+
+@pytest.mark.parametrize("bad", ["", "GPU 0: NVIDIA H100 80GB HBM3 (UUID: x)\n\t Link 0: Replay"])
+def test_a_second_look_that_tells_nothing_leaves_the_counts(bad: str) -> None:
+    def bend(tree: Tree) -> None:
+        tree.later_commands["nvlink_errors"] = Output(0, bad, "")
+
+    bent = {"errors": {"3": {"5": {"CRC Errors": 70000}}}}
+    assert one(judge(node("hgx-h100-8", more={"nvlink": bent}), bend), "nvlink.errors.many").result == FAIL

@@ -222,29 +222,32 @@ class TestErrors:
     def with_errors(self, **bent: Any) -> PciFacts:
         return replace(sample.facts(), errors={**sample.facts().errors, DOWNSTREAM: errors(**bent)})
 
-    @pytest.mark.parametrize("kind", ["fatal", "nonfatal"])
-    def test_an_uncorrectable_error_names_the_bridge(self, kind: str) -> None:
+    @pytest.mark.parametrize(
+        ("kind", "check_id", "severity"),
+        [("fatal", "pci.aer.fatal", "error"), ("nonfatal", "pci.aer.uncorrectable", "warning")],
+    )
+    def test_an_uncorrectable_error_names_the_bridge(self, kind: str, check_id: str, severity: str) -> None:
         counted = Reading({"CmpltTO": 2, f"TOTAL_ERR_{kind.upper()}": 2})
-        check = only("pci.aer.uncorrectable", self.with_errors(**{kind: counted}))
-        assert (check.subject, check.result) == (DOWNSTREAM, "fail")
-        assert check.observed == f"CmpltTO {kind} 2"
+        check = only(check_id, self.with_errors(**{kind: counted}))
+        assert (check.subject, check.result, check.severity) == (DOWNSTREAM, "fail", severity)
+        assert check.observed == "CmpltTO 2"
 
     @pytest.mark.parametrize("at", [sample.SWITCH, sample.SWITCH_PORT])
     def test_nvswitches_and_their_ports_are_looked_at(self, at: str) -> None:
         fatal = errors(fatal=Reading({"DLP": 1, "TOTAL_ERR_FATAL": 1}))
         facts = replace(sample.facts(), errors={**sample.facts().errors, at: fatal})
-        assert only("pci.aer.uncorrectable", facts).subject == at
+        assert only("pci.aer.fatal", facts).subject == at
 
     def test_a_total_alone_counts(self) -> None:
         facts = self.with_errors(fatal=Reading({"DLP": 0, "TOTAL_ERR_FATAL": 1}))
-        assert only("pci.aer.uncorrectable", facts).result == "fail"
+        assert only("pci.aer.fatal", facts).result == "fail"
 
-    @pytest.mark.parametrize("check_id", ["pci.aer.uncorrectable", "pci.aer.correctable"])
+    @pytest.mark.parametrize("check_id", ["pci.aer.fatal", "pci.aer.uncorrectable", "pci.aer.correctable"])
     def test_counters_that_cannot_be_read(self, check_id: str) -> None:
-        facts = self.with_errors(fatal=DENIED, correctable=DENIED)
+        facts = self.with_errors(fatal=DENIED, nonfatal=DENIED, correctable=DENIED)
         assert only(check_id, facts).result == "unknown"
 
-    @pytest.mark.parametrize("check_id", ["pci.aer.uncorrectable", "pci.aer.correctable"])
+    @pytest.mark.parametrize("check_id", ["pci.aer.fatal", "pci.aer.uncorrectable", "pci.aer.correctable"])
     def test_a_kernel_without_counters(self, check_id: str) -> None:
         none = Reading(None, "no such file", True)
         facts = sample.facts(errors=dict.fromkeys(sample.LIST, errors(fatal=none, nonfatal=none, correctable=none)))

@@ -11,7 +11,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._areas.pci import 
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.pci.facts import End, PciFacts, Rdma, links
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.nvsmi_xml import Nvsmi
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.nvsmi_xml import Gpu, Nvsmi, Pcie
 from tests.unit import pci_samples as sample
 from tests.unit.pci_samples import GPU0, GPU1, HCA0, HCA1, PORTS, end, smi
 
@@ -298,3 +298,75 @@ class TestNuma:
         assert only(self.ID, self.far(), machine).result == "skip"
         machine = replace(self.machine(), virtual=Reading(None, "no DMI"))
         assert only(self.ID, self.far(), machine).result == "unknown"
+
+    def test_a_rail_that_contradicts_the_gpu_beside_it(self) -> None:
+        swapped = sample.machine(
+            sample.gpu(GPU0, 0), sample.hca(HCA0, 1), sample.gpu(GPU1, 1), sample.hca(HCA1, 0), sample.nvswitch()
+        )
+        checks = [one for one in pci.judge(sample.facts(), swapped, from_inventory({})) if one.id == self.ID]
+        assert [(one.subject, one.observed, one.expected) for one in checks] == [
+            (HCA0, "NUMA node 1", "NUMA node 0"),
+            (HCA1, "NUMA node 0", "NUMA node 1"),
+        ]
+        assert GPU0 in checks[0].cause
+
+    def test_below_another_root_port_any_socket_with_a_gpu_will_do(self) -> None:
+        path = ("0000:a0:01.0", HCA1)
+        apart = sample.machine(sample.gpu(GPU0, 0), sample.gpu(GPU1, 1), sample.hca(HCA1, 0, path=path))
+        assert only(self.ID, sample.facts(), apart).result == "pass"
+        silent = sample.machine(sample.gpu(GPU0, -1), sample.gpu(GPU1, 1), sample.hca(HCA0, 1))
+        assert only(self.ID, sample.facts(), silent).result == "pass"
+
+
+class TestEqualGpus:
+    """Four equal modules or cards, each below a port of its own."""
+
+    AT = tuple(f"0000:{bus:02x}:00.0" for bus in (0x21, 0x31, 0x41, 0x51))
+
+    def checks(self, device: str, pcie: dict[int, Pcie], **bent: Any) -> dict[str, list[Any]]:
+        ports = {at: f"0000:{int(at[5:7], 16) - 1:02x}:01.0" for at in self.AT}
+        functions = [sample.gpu(GPU0, 0, device=device, address=at, path=(ports[at], at)) for at in self.AT]
+        gpus = [self.gpu(at, pcie.get(index, Pcie(5, 5, width_max=16, width=16))) for index, at in enumerate(self.AT)]
+        known = [replace(gpu, **bent.get(f"gpu{index}", {})) for index, gpu in enumerate(gpus)]
+        ends = {at: bent.get("ends", {}).get(at, end()) for at in (*self.AT, *ports.values())}
+        facts = sample.facts(ends=ends, smi_anyhow=Reading(Nvsmi(gpus=tuple(known))))
+        virtual = Reading(bent.get("virtual", False))
+        found = pci.judge(facts, sample.machine(*functions, virtual=virtual), from_inventory({}))
+        ids = ("pci.link.speed", "pci.link.width", "pci.gpu.slot")
+        return {name: [one for one in found if one.id == name] for name in ids}
+
+    @staticmethod
+    def gpu(at: str, pcie: Pcie) -> Gpu:
+        return smi(at, pcie=pcie, performance="P0")
+
+    @pytest.mark.parametrize("device", ["2330", "2331"])
+    @pytest.mark.parametrize(
+        ("pcie", "check_id", "seen"),
+        [
+            (Pcie(5, 1, width_max=16, width=16), "pci.link.speed", "generation 1"),
+            (Pcie(5, 5, width_max=16, width=8), "pci.link.width", "lanes 8"),
+            (Pcie(4, 4, width_max=16, width=16), "pci.gpu.slot", "at most generation 4"),
+            (Pcie(5, 5, width_max=8, width=8), "pci.gpu.slot", "at most lanes 8"),
+        ],
+    )
+    def test_the_odd_one_out_is_found_once(self, device: str, pcie: Pcie, check_id: str, seen: str) -> None:
+        for virtual in (False, True):
+            found = self.checks(device, {2: pcie}, virtual=virtual)
+            bad = [one for checks in found.values() for one in checks if one.result in ("fail", "unknown")]
+            assert [(one.id, one.subject, one.observed) for one in bad] == [(check_id, self.AT[2], seen)]
+            assert bad[0].expected_from == "equals 3/4"
+
+    def test_a_gpu_in_another_state_is_compared_with_no_other(self) -> None:
+        asleep = Pcie(5, 1, width_max=16, width=16)
+        found = self.checks("2331", {1: asleep}, gpu1={"performance": "P8"})
+        assert [one.result for one in found["pci.link.speed"]] == ["pass"]
+        busy = {f"gpu{index}": {"clocks_events": {"gpu_idle": "Not Active"}} for index in (0, 2, 3)}
+        assert [one.result for one in self.checks("2331", {1: asleep}, **busy)["pci.link.speed"]] == ["pass"]
+
+    def test_a_slot_of_one_card_that_can_do_less(self) -> None:
+        port = "0000:40:01.0"
+        narrow = end(max_width=Reading(8))
+        (check,) = self.checks("2331", {}, ends={port: narrow})["pci.gpu.slot"]
+        assert (check.subject, check.result, check.observed) == (self.AT[2], "fail", "32 GT/s x8")
+        wide = {f"0000:{bus}:01.0": narrow for bus in (20, 30, 50)}
+        assert [one.result for one in self.checks("2331", {}, ends=wide)["pci.gpu.slot"]] == ["skip"]

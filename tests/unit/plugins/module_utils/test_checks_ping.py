@@ -4,7 +4,7 @@ from __future__ import annotations
 from itertools import permutations
 
 from ansible_collections.ibready.cluster.plugins.module_utils._fleet.blame import blame
-from ansible_collections.ibready.cluster.plugins.module_utils._fleet.ping import Ping, judge
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.ping import Mesh, Ping, judge
 
 HOSTS = ("a", "b", "c")
 RAIL = "mlx5_0/1"
@@ -103,3 +103,25 @@ def test_a_port_that_met_none_but_a_bad_one_is_not_proven_good() -> None:
         reached = found.pop("a fabric.ping.reachable", "pass")
         assert reached == ("pass" if received else "unknown")
         assert {name for name in found if name[0] in "acd"} == set()
+
+
+def lossy(first: int, *again: Ping) -> dict[str, tuple[str, str]]:
+    """a lost some of 50 with b; what the second pass told."""
+    found = judge(RAILS, pings(a_b=first), 3, Mesh(again=again))
+    return {host: (one.result, one.observed) for host, mine in found.items() for one in mine if "loss" in one.id}
+
+
+def test_a_little_that_was_lost_once_is_told_and_fails_nobody() -> None:
+    found = lossy(49, Ping("b", "a", RAIL, 50, 50), Ping("a", "c", RAIL, 50, 50))
+    assert {result for result, _said in found.values()} == {"pass"}
+    assert found["a"][1] == "0 %; 1 of 50 lost at first with b, none when asked again"
+
+
+def test_a_loss_that_goes_on_or_is_not_little_fails() -> None:
+    for first, again in (
+        (49, Ping("a", "b", RAIL, 50, 49)),
+        (40, Ping("a", "b", RAIL, 50, 50)),
+        (49, Ping("a", "b", RAIL, untested="down", culprit="b")),
+        (49, Ping("a", "c", RAIL, 50, 50)),
+    ):
+        assert lossy(first, again)["a"][0] == "fail"

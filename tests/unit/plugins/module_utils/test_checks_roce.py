@@ -18,6 +18,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._ground.check impo
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._rails.roce_ports import (
     UNSET,
+    Counted,
     GidEntry,
     Qos,
     RoceFacts,
@@ -52,6 +53,10 @@ QOS = Qos(
 )
 
 
+def counted(before: int = 0, rise: int = 0, name: str = "packet_seq_err", seconds: float = 5.0) -> Counted:
+    return Counted(Reading({name: before}), Reading({name: before + rise}), seconds)
+
+
 def port(name: str = "mlx5_0", **bent: Any) -> RocePort:
     """A 400 Gb/s rail on a ConnectX-7."""
     healthy = RocePort(
@@ -74,6 +79,7 @@ def port(name: str = "mlx5_0", **bent: Any) -> RocePort:
         traffic_class=Reading(106),
         cm_tos=ABSENT,
         cm_mode=Reading("RoCE v2"),
+        counters=counted(),
     )
     return replace(healthy, **bent)
 
@@ -138,7 +144,11 @@ FAULTS = [
         },
         id="a pulled cable",
     ),
-    pytest.param({"state": ""}, {"roce.port.state": "unknown"}, id="no state shown"),
+    pytest.param(
+        {"state": ""},
+        {"roce.port.state": "unknown", "roce.port.loss": "unknown", "roce.port.congestion": "unknown"},
+        id="no state shown",
+    ),
     pytest.param({"physical_state": ""}, {"roce.port.physical_state": "unknown"}, id="nor a link"),
     pytest.param({"rate": 100.0}, {"roce.port.rate": "fail"}, id="slow"),
     pytest.param({"rate": 800.0}, {"roce.port.rate": "fail"}, id="faster than expected"),
@@ -229,10 +239,76 @@ def test_without_an_expected_index_nccl_picks_one() -> None:
     assert check.result == "skip"
 
 
-def test_what_nobody_expects_is_unknown_not_passed() -> None:
-    assert bad(facts(), {"link_layer": "Ethernet"}) == {
-        f"{name} mlx5_0/1": "unknown" for name in ("roce.port.rate", "roce.qos.trust", "roce.qos.pfc", "roce.qos.tos")
-    }
+def test_of_one_rail_nobody_can_tell_the_rate() -> None:
+    assert bad(facts(), {"link_layer": "Ethernet"}) == {"roce.port.rate mlx5_0/1": "unknown"}
+
+
+def four(**bent: Any) -> list[RocePort]:
+    """Four rails, each with an address of its own; the third is bent."""
+    made = []
+    for n in range(4):
+        gids = tuple(replace(one, address=f"10.0.{n}.1", netdev=f"eth{n}") for one in GIDS)
+        made.append(port(f"mlx5_{n}", gids=Reading(gids), netdev=Reading(f"eth{n}"), uplink=f"eth{n}"))
+    made[2] = replace(made[2], **bent)
+    return made
+
+
+SAID = {"link_layer": "Ethernet"}
+ODD = [
+    ({"rate": 100.0}, "roce.port.rate"),
+    ({"mtu": Reading(4200)}, "roce.netdev.mtu"),
+    ({"gids": Reading((*GIDS[:2], *(replace(one, index=one.index + 2) for one in GIDS[2:])))}, "roce.gid.index"),
+    ({"qos": replace(QOS, trust=Reading("pcp"))}, "roce.qos.trust"),
+    ({"qos": replace(QOS, pfc=Reading(()))}, "roce.qos.pfc"),
+    ({"qos": replace(QOS, pfc=Reading((5,)))}, "roce.qos.pfc"),
+    ({"traffic_class": Reading(UNSET)}, "roce.qos.tos"),
+    ({"traffic_class": Reading(104)}, "roce.qos.tos"),
+    ({"cm_mode": Reading("IB/RoCE v1")}, "roce.cm.mode"),
+]
+
+
+@pytest.mark.parametrize(("bent", "check_id"), ODD)
+def test_without_a_word_the_odd_rail_is_found(bent: dict[str, Any], check_id: str) -> None:
+    assert bad(facts(*four()), SAID) == {}
+    found = bad(facts(*four(**bent)), SAID)
+    assert found[f"{check_id} mlx5_2/1"] == "fail"
+    assert {name.split()[1] for name in found} == {"mlx5_2/1"}
+
+
+ALIKE = [
+    pytest.param({"qos": replace(QOS, pfc=Reading(())), "traffic_class": Reading(UNSET)}, {"roce.qos.pfc": "fail"}),
+    pytest.param({"qos": replace(QOS, pfc=Reading(())), "traffic_class": Reading(104)}, {"roce.qos.pfc": "fail"}),
+    pytest.param({"qos": replace(QOS, pfc=Reading(tuple(range(8))))}, {"roce.qos.pfc": "fail"}),
+    pytest.param({"qos": replace(QOS, trust=Reading("pcp"))}, {"roce.qos.trust": "fail"}),
+    pytest.param({"traffic_class": Reading(UNSET)}, {"roce.qos.tos": "unknown"}),
+    pytest.param({"traffic_class": Reading(162)}, {"roce.qos.priority": "fail"}),
+    pytest.param(
+        {"qos": replace(QOS, ecn=Reading(tuple((name, False) for name, _ in SWITCHES)))}, {"roce.qos.ecn": "fail"}
+    ),
+    pytest.param({"cm_mode": Reading("IB/RoCE v1")}, {"roce.cm.mode": "fail"}),
+    pytest.param({"mtu": Reading(1500)}, {"roce.netdev.mtu": "fail"}),
+]
+
+
+@pytest.mark.parametrize(("bent", "found"), ALIKE)
+def test_without_a_word_a_fault_that_all_rails_share_is_found(bent: dict[str, Any], found: dict[str, str]) -> None:
+    seen = facts(*(replace(rail, **bent) for rail in four()))
+    assert bad(seen, SAID) == {f"{name} mlx5_{n}/1": result for name, result in found.items() for n in range(4)}
+
+
+FINE = [
+    pytest.param({"qos": replace(QOS, pfc=Reading(()))}, id="congestion control alone, marked for ECN"),
+    pytest.param({"qos": replace(QOS, trust=Reading("pcp")), "netdev": Reading("eth0.100")}, id="priorities of a VLAN"),
+    pytest.param({"qos": replace(QOS, pfc=Reading((0,))), "traffic_class": Reading(UNSET)}, id="all in priority 0"),
+    pytest.param({"cm_mode": ABSENT}, id="no configfs"),
+    pytest.param({"traffic_class": ABSENT, "driver": "bnxt_en"}, id="a driver that marks by itself"),
+    pytest.param({"virtual": True, "qos": Qos(DENIED, DENIED, DENIED, DENIED), "traffic_class": ABSENT}, id="a guest"),
+]
+
+
+@pytest.mark.parametrize("bent", FINE)
+def test_without_a_word_other_ways_to_lose_nothing_are_fine(bent: dict[str, Any]) -> None:
+    assert bad(facts(*(replace(rail, **bent) for rail in four())), SAID) == {}
 
 
 def test_a_site_can_expect_a_fabric_that_may_lose_packets() -> None:
@@ -396,17 +472,53 @@ def test_two_rails_share_no_address() -> None:
     assert bad(facts(port(), moved(netdev="eth0"))) == {}  # one bond
 
 
-@pytest.mark.parametrize("trust", ["pcp", None])
-def test_without_dscp_no_priority_of_a_dscp_is_judged(trust: str | None) -> None:
-    expect = {key: value for key, value in EXPECT.items() if key != "roce_trust"}
-    if trust is not None:
-        expect["roce_trust"] = trust
-    assert one_check(facts(), "roce.qos.priority", expect).result == "skip"
+def test_without_dscp_no_priority_of_a_dscp_is_judged() -> None:
+    assert one_check(facts(), "roce.qos.priority", {**EXPECT, "roce_trust": "pcp"}).result == "skip"
 
 
-@pytest.mark.parametrize("key", ["roce_tos", "roce_pfc"])
-def test_without_a_tos_or_flow_control_no_priority_is_judged(key: str) -> None:
-    expect = {one: value for one, value in EXPECT.items() if one != key}
-    assert one_check(facts(), "roce.qos.priority", expect).result == "skip"
+def test_without_flow_control_no_priority_is_judged() -> None:
     none = {**EXPECT, "roce_pfc": []}
     assert one_check(facts(), "roce.qos.priority", none).result == "skip"
+
+
+COUNTS = [
+    (counted(rise=50), "pass", "pass"),
+    (counted(rise=51), "fail", "pass"),
+    (counted(rise=9, seconds=0.1), "pass", "pass"),
+    (counted(before=10**9), "pass", "pass"),
+    (counted(rise=50_000, name="np_cnp_sent"), "pass", "pass"),
+    (counted(rise=50_001, name="np_cnp_sent"), "pass", "fail"),
+    (counted(rise=1, name="max_retry_exceeded"), "fail", "pass"),
+    (counted(rise=60, name="ip4InDiscards"), "fail", "pass"),
+    (counted(rise=60, name="ethtool -S rx_prio3_discards"), "fail", "pass"),
+    (counted(rise=60, name="ethtool -S rx_prio0_discards"), "pass", "pass"),
+    (counted(before=9, rise=-9), "unknown", "pass"),
+    (Counted(Reading({"packet_seq_err": 0}), Reading({}), 5.0), "unknown", "pass"),
+    (Counted(Reading({"packet_seq_err": 0}), DENIED), "unknown", "unknown"),
+    (Counted(DENIED, DENIED), "unknown", "unknown"),
+    (Counted(ABSENT, ABSENT), "skip", "skip"),
+]
+
+
+@pytest.mark.parametrize(("counters", "loss", "congestion"), COUNTS)
+def test_counters_are_judged_by_their_rise(counters: Counted, loss: str, congestion: str) -> None:
+    seen = facts(port(counters=counters))
+    assert one_check(seen, "roce.port.loss").result == loss
+    assert one_check(seen, "roce.port.congestion").result == congestion
+
+
+def test_rails_that_differ_without_a_majority_are_no_pass() -> None:
+    halves = [replace(one, qos=replace(QOS, pfc=Reading((3 + at % 2,)))) for at, one in enumerate(four())]
+    found = {name: result for name, result in bad(facts(*halves), SAID).items() if name.startswith("roce.qos.pfc")}
+    assert found == {f"roce.qos.pfc mlx5_{n}/1": "unknown" for n in range(4)}
+
+
+def test_what_all_rails_run_at_is_right_only_where_the_model_can_do_no_more() -> None:
+    slow = [replace(one, rate=100.0) for one in four()]
+    assert {check.result for check in judge(facts(*slow), SAID) if check.id == "roce.port.rate"} == {"unknown"}
+    assert {check.result for check in judge(facts(*four()), SAID) if check.id == "roce.port.rate"} == {"pass"}
+
+
+def test_a_driver_that_marks_in_its_own_way_is_not_said_to_have_no_ecn() -> None:
+    other = port(driver="bnxt_en", qos=replace(QOS, pfc=Reading(())))
+    assert bad(facts(other), {**SAID, "rate_gbps": 400})["roce.qos.pfc mlx5_0/1"] == "unknown"

@@ -14,6 +14,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.facts
     Driver,
     PeerMemory,
     StackFacts,
+    Verbs,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.kmods_facts import KernelTree, KmodFacts
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
@@ -43,6 +44,16 @@ VENDOR = {
 INBOX = {"libibverbs1": "50.0-2", "rdma-core": "50.0-2", "libnccl2": "2.28.7-1+cuda13.0"}
 
 
+WHOLE = Verbs(
+    Reading(("/usr/lib/x86_64-linux-gnu/librdmacm.so.1",)),
+    Reading({"mlx5": "/etc/libibverbs.d/mlx5.driver"}),
+    Reading(("mlx5",)),
+    Reading({"mlx5_0": "mlx5_core"}),
+    Reading(False),
+    Reading(""),
+)
+
+
 def packages(known: dict[str, str], *broken: str) -> Reading[tuple[Package, ...]]:
     return Reading(tuple(Package(name, known[name], "amd64", name not in broken) for name in known))
 
@@ -69,6 +80,7 @@ def facts(**bent: Any) -> StackFacts:
             )
         ),
         verbs=Reading(("/usr/lib/x86_64-linux-gnu/libibverbs.so.1",)),
+        userspace=WHOLE,
         driver=Reading(Driver("580.105.08", True)),
         peer=PeerMemory(Reading(("nvidia_peermem",)), Reading(("nv_mem",))),
         cuda=Reading("13.0.1"),
@@ -156,7 +168,11 @@ FAULTS = [
         {"stack.rdma.single host": "fail"},
         id="two libibverbs",
     ),
-    pytest.param({"verbs": DENIED}, {"stack.rdma.single host": "unknown"}, id="libraries cannot be listed"),
+    pytest.param(
+        {"verbs": DENIED},
+        {"stack.rdma.single host": "unknown", "stack.rdma.verbs libibverbs": "unknown"},
+        id="libraries cannot be listed",
+    ),
     pytest.param(
         {
             "packages": packages(

@@ -416,3 +416,13 @@ class TestBundleManifest:
 def test_a_pause_takes_the_place_of_every_wait() -> None:
     _same, seconds = Live(pause=0.01).again(3600)
     assert 0.01 <= seconds < 60
+
+
+def test_a_manifest_that_is_a_link_is_refused(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.json"
+    outside.write_text('{"format": 1, "host": "a"}')
+    bundle = tmp_path / "bundle"
+    (bundle / "commands").mkdir(parents=True)
+    (bundle / "manifest.json").symlink_to(outside)
+    with pytest.raises(Unavailable, match="symbolic link"):
+        Bundle(bundle)

@@ -30,7 +30,6 @@ FINDINGS = {
     ("ibqueryerrors", "counters"): {
         "fabric.link.symbol_errors",
         "fabric.link.drops",
-        "fabric.counters.saturated",
     },
     ("ibqueryerrors", "no-manager"): {"fabric.tool.answered"},
     ("ibqueryerrors", "no-device"): {"fabric.tool.answered"},

@@ -37,6 +37,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release impo
 from tests.gauntlet.render import boards, node, render
 from tests.unit.nccl_strategies import DERIVED, fleets, hosts, policies
 
+pytestmark = pytest.mark.thorough
+
 many = settings(max_examples=200, deadline=None, database=None)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack import contact
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Live, Unavailable
+from tests.gauntlet import render
 
 PACKAGE = "Package: {}\nStatus: install ok installed\nArchitecture: amd64\nVersion: {}\n\n"
 PACKAGES = (
@@ -153,3 +154,34 @@ def test_no_bus_is_unreadable(tmp_path: Path) -> None:
     node = contact.collect(Live(tmp_path))
     assert (node["gpus"], node["hcas"]) == ([], [])
     assert any("/sys/bus/pci/devices" in line for line in node["unreadable"])
+
+
+@pytest.mark.parametrize(
+    ("board", "bend", "domain"),
+    [
+        pytest.param("gb200-nvl72-node", None, True, id="of a rack"),
+        pytest.param("gb300-nvl72-node", ("<cliqueId>1<", "<cliqueId>0<"), None, id="of no partition"),
+        pytest.param("gb200-nvl72-node", ("NVIDIA", "not an XML"), None, id="without an answer"),
+        pytest.param("hgx-b200-8", None, "", id="NVLinks that do not leave the host"),
+        pytest.param("ib-login", None, "", id="without GPUs"),
+    ],
+)
+def test_a_host_of_a_rack_tells_its_nvlink_domain(board: str, bend: tuple[str, str] | None, domain: object) -> None:
+    tree = render.render(render.node(board))
+    if bend is not None:
+        told = tree.commands["nvsmi_xml"].stdout
+        text = told.replace(*bend) if bend[1].startswith("<") else "Failed to initialize NVML: Driver Not Loaded\n"
+        tree.command("nvsmi_xml", text)
+    found = contact.collect(tree)["nvlink_domain"]
+    assert found == domain if domain is not True else str(found).endswith(".1")
+
+
+def test_a_tray_of_which_the_bus_cannot_be_read_is_not_said_to_be_of_no_rack() -> None:
+    tree = render.render(render.node("gb200-nvl72-node"))
+    tree.broken["/sys/bus/pci/devices"] = "permission denied"
+    tree.broken["/sys/class/dmi/id/product_name"] = "permission denied"
+    assert contact.collect(tree)["nvlink_domain"] != ""
+
+
+def test_a_host_without_a_gpu_is_of_no_rack() -> None:
+    assert contact.collect(render.render(render.node("ib-login")))["nvlink_domain"] == ""

@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._areas.ib import area as ib
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.ib.observe import observe
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine, PciFunction
 from ansible_collections.ibready.cluster.plugins.module_utils._data.ib_counters import PAUSE_S
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Missing, Output, Unavailable
-from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import Expectations
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._rails.ib_ports import Mtu, SmAnswer
 from tests.unit.samples import IBSTAT, IBV_DEVINFO, SMINFO, SYSFS, master
@@ -98,7 +96,7 @@ def test_three_sources_tell_of_one_healthy_host() -> None:
     assert facts.sysfs == facts.cas
     assert facts.sm == {"mlx5_0/1": master(activity=242)}
     assert (facts.ibstat_unknown, facts.sysfs_unknown, facts.error_lines) == ("", "", ())
-    assert sorted(host.asked) == sorted(["ibstat", SM, *OTHERS, MLXLINK])
+    assert sorted(host.asked) == sorted(["ibstat", SM, *OTHERS, MLXLINK, "dmesg"])
 
 
 def test_what_is_beside_a_port_s_state_is_read() -> None:
@@ -396,12 +394,14 @@ def test_an_ibstat_from_before_roce_shows_no_link_layer(changed: dict[str, str],
 
 
 @pytest.mark.parametrize("stdout", ["", "\n"])
-def test_nothing_printed_with_status_zero_is_empty_not_unknown(stdout: str) -> None:
-    facts = observe(Host({"ibstat": Output(0, stdout, "\n")}), Machine())
-    assert (facts.cas, facts.ibstat_unknown, facts.error_lines) == ((), "", ())
-    assert len(facts.sysfs) == 1
-    found = {check.id: check.result for check in ib.judge(facts, Expectations())}
-    assert found["ib.hca.present"] == "fail"
+def test_nothing_printed_with_status_zero_is_a_word_only_where_the_kernel_knows_no_port(stdout: str) -> None:
+    host = Host({"ibstat": Output(0, stdout, "\n")})
+    facts = observe(host, Machine())
+    assert (facts.silent, facts.source, [ca.name for ca in facts.cas]) == (True, "sysfs", ["mlx5_0"])
+    assert facts.ibstat_unknown.endswith("the kernel lists mlx5_0")
+    host.files = {}
+    facts = observe(host, Machine())
+    assert (facts.silent, facts.cas, facts.ibstat_unknown, facts.error_lines) == (False, (), "", ())
 
 
 FAILED = "sminfo: iberror: failed: query"
@@ -463,6 +463,7 @@ def test_an_answer_with_an_error_status_is_none(stderr: str) -> None:
 )
 def test_the_subnet_manager_is_asked_from_each_live_infiniband_port(bent: tuple[str, str], asked: list[str]) -> None:
     host = Host({"ibstat": Output(0, IBSTAT.replace(*bent), "")})
+    host.files = {}
     facts = observe(host, Machine())
     assert len(facts.cas) == 1
     assert [call for call in host.asked if call.startswith("sminfo")] == asked

@@ -43,17 +43,17 @@ def look(root: Path, texts: dict[str, str]) -> Reading[LoginLimit]:
                 DROPIN: "* - memlock unlimited\n",
                 LATER: "* - memlock 64",
             },
-            LoginLimit(65536, f"/{LATER}", "* - memlock 64"),
+            LoginLimit(65536, f"/{LATER}", "* - memlock 64", ((f"/{LATER}", "* - memlock 64"),)),
         ),
         ({**PAM, DROPIN: "root soft memlock unlimited\n* hard nofile 1\n"}, LoginLimit(8388608)),
         # The hard limit is the lid, by whichever line, and sshd's own where no line says one.
         (
             {**PAM, DROPIN: "* soft memlock unlimited\n* hard memlock 64\n"},
-            LoginLimit(65536, f"/{DROPIN}", "* hard memlock 64"),
+            LoginLimit(65536, f"/{DROPIN}", "* hard memlock 64", ((f"/{DROPIN}", "* hard memlock 64"),)),
         ),
         (
             {**PAM, DROPIN: "* hard memlock 64\n"},
-            LoginLimit(65536, f"/{DROPIN}", "* hard memlock 64"),
+            LoginLimit(65536, f"/{DROPIN}", "* hard memlock 64", ((f"/{DROPIN}", "* hard memlock 64"),)),
         ),
         ({**PAM, DROPIN: "* soft memlock unlimited\n"}, LoginLimit(8388608)),
         ({DROPIN: "* - memlock unlimited\n"}, LoginLimit(8388608)),
@@ -72,7 +72,7 @@ def look(root: Path, texts: dict[str, str]) -> Reading[LoginLimit]:
                 SSHD: "#UsePAM no\nUsePAM no\n",
                 "etc/ssh/sshd_config.d/9.conf": "usepam yes\n",
             },
-            LoginLimit(65536, f"/{DROPIN}", "* - memlock 64"),
+            LoginLimit(65536, f"/{DROPIN}", "* - memlock 64", ((f"/{DROPIN}", "* - memlock 64"),)),
         ),
         (
             {

@@ -21,7 +21,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.dkms_status
 from tests.unit.apt_world import CAN_RUN, AptWorld, Deb, DebRepository, Signer
 from tests.unit.openpgp_keys import compressed
 
-pytestmark = pytest.mark.skipif(not CAN_RUN or os.geteuid() != 0, reason="needs root, apt, dpkg-deb and gpg")
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(not CAN_RUN or os.geteuid() != 0, reason="needs root, apt, dpkg-deb and gpg"),
+]
 
 OLD, NEW = "580.126.20", "580.173.02"
 KERNEL = "6.8.0-31-generic"

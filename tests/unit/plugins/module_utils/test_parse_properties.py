@@ -37,6 +37,8 @@ from tests.unit.parsers import (
     plain,
 )
 
+pytestmark = pytest.mark.thorough
+
 few = settings(max_examples=100, deadline=None, database=None)
 
 
@@ -275,13 +277,14 @@ def test_twice_the_text_takes_twice_the_steps(parser: Parser) -> None:
 
 
 @each(SAMPLED)
-def test_a_long_text_is_read_in_time(parser: Parser) -> None:
-    # The sample many times over, and each of the longest lines on one line: 200 KB each.
+def test_a_long_text_comes_to_its_end(parser: Parser) -> None:
+    # The sample many times over, and each of the longest lines on one line: 200 KB each. Milliseconds, or hours where
+    # an expression tries every way to part them.
     longest = [line for line in sorted(parser.sample.split("\n"), key=len)[-2:] if line]
     for text in (parser.sample, *longest):
         begun = time.process_time()
         facts_or_parse_error(parser, text * (200_000 // len(text) + 1))
-        assert time.process_time() - begun < 2
+        assert time.process_time() - begun < 60
 
 
 def patterns() -> Iterator[Any]:

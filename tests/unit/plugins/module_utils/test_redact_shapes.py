@@ -11,6 +11,8 @@ from hypothesis import given, settings, strategies as st
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.redact import MASK, masked, masked_bytes
 from tests.unit import secret_shapes
 
+pytestmark = pytest.mark.thorough
+
 MEGABYTES = 2 * 1024 * 1024
 
 

@@ -25,6 +25,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.dkms_status
 from tests.unit.apt_world import CAN_RUN, AptWorld, Deb, DebRepository, Signer, sh
 from tests.unit.plugins.module_utils.test_packages_apt import NEW, OLD, bring, driver, part
 
+pytestmark = pytest.mark.thorough
+
 real = pytest.mark.skipif(not CAN_RUN or os.geteuid() != 0, reason="needs root, apt, dpkg-deb and gpg")
 A, B = "a" * 64, "b" * 64
 

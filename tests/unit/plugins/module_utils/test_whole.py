@@ -108,6 +108,8 @@ REMOVERS: dict[str, Write] = {
 # Every other place that gives a file its name, and why a loss of power may take that back.
 ELSEWHERE = {
     "module_utils/_ground/compiled.py:_write": "in /run, which a loss of power empties",
+    "module_utils/_engine/keep.py:_write": "in /run, which a loss of power empties",
+    "plugin_utils/_engine/pack.py:engine": "in Ansible's folder of the run, which goes with it",
     "module_utils/_verify/collect.py:collect": "evidence, which is collected again",
     "module_utils/_verify/collect.py:_pack": "evidence, which is collected again",
     "plugin_utils/_ground/unpack.py:replace": "evidence, which is collected again",

@@ -18,6 +18,8 @@ from ansible_collections.ibready.cluster.plugins.modules import rdma_data
 from tests.unit import rdma_world
 from tests.unit.rdma_world import World
 
+pytestmark = pytest.mark.thorough
+
 Run = Callable[..., dict[str, Any]]
 # Runs of pytest side by side must not meet.
 _PORTS = count(21000 + os.getpid() % 400 * 40, 12)

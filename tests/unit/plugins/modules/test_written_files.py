@@ -193,3 +193,76 @@ def test_what_was_no_utf_8_can_be_shown(tmp_path: Path, keep: Run) -> None:
 
     # Ansible refuses an answer in which a lone surrogate stands for the byte.
     assert reported["diff"][0]["before"] == "Z\N{REPLACEMENT CHARACTER}rich\n"
+
+
+def test_a_file_of_ours_is_taken_away_and_somebody_else_s_stays(tmp_path: Path, keep: Run) -> None:
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    ours.write_text("# Written by us\n")
+    theirs.write_text("by hand\n")
+    asked = [{"path": str(path), "ours": "Written by us"} for path in (ours, theirs, tmp_path / "none")]
+
+    assert keep(check=True, absent=asked)["files"] == [str(ours)]
+    assert ours.exists()
+    assert keep(absent=asked)["files"] == [str(ours)]
+    assert (ours.exists(), theirs.exists()) == (False, True)
+    assert keep(absent=asked)["changed"] is False
+
+
+def test_a_line_is_made_the_last_of_its_kind_or_added(tmp_path: Path, keep: Run) -> None:
+    path = tmp_path / "conf"
+    asked = [{"path": str(path), "begins": "A=", "line": "A=2"}]
+    assert keep(lines=asked)["changed"] is False
+    path.write_text("A=0\nB=1\nA=1\n")
+
+    assert keep(lines=asked)["changed"]
+    assert path.read_text() == "A=0\nB=1\nA=2\n"
+    path.write_text("B=1")
+    keep(lines=asked)
+    assert path.read_text() == "B=1\nA=2\n"
+    assert keep(lines=asked)["changed"] is False
+
+
+def test_an_image_is_made_again_where_it_is_older_than_a_file(tmp_path: Path, keep: Run) -> None:
+    image, path = tmp_path / "image", tmp_path / "conf"
+    asked: dict[str, Any] = {
+        "files": [{"path": str(path), "content": "x\n"}],
+        "images": [
+            {"path": str(image), "command": ["touch", str(image)]},
+            {"path": str(tmp_path / "none"), "command": ["false"]},
+        ],
+    }
+    image.write_text("")
+    assert keep(check=True, **asked)["images"] == [str(image)]
+    keep(**asked)
+    os.utime(image, (1, 1))
+
+    assert keep(check=True, **asked)["changed"]
+    assert keep(**asked)["images"] == [str(image)]
+    assert keep(**asked)["changed"] is False
+
+
+def test_an_image_that_cannot_be_made_is_a_failure(tmp_path: Path, keep: Run) -> None:
+    image, path = tmp_path / "image", tmp_path / "conf"
+    image.write_text("")
+    os.utime(image, (1, 1))
+
+    failed = keep(
+        files=[{"path": str(path), "content": "x\n"}],
+        images=[{"path": str(image), "command": ["sh", "-c", "echo no room; exit 3"]}],
+    )
+
+    assert "ended with status 3: no room" in failed["msg"]
+
+
+def test_an_image_has_no_copy_of_a_file_that_was_taken_away(tmp_path: Path, keep: Run) -> None:
+    image, path = tmp_path / "image", tmp_path / "conf"
+    image.write_text("")
+    path.write_text("# ours\n")
+    asked: dict[str, Any] = {"absent": [{"path": str(path), "ours": "ours"}]}
+    full = [{"path": str(image), "command": ["sh", "-c", "echo no room; exit 3"]}]
+
+    assert "no room" in keep(**asked, images=full)["msg"]
+    assert path.read_text() == "# ours\n"
+    done = keep(**asked, images=[{"path": str(image), "command": ["touch", str(image)]}])
+    assert (done["images"], path.exists()) == ([str(image)], False)
+    assert keep(**asked, images=full)["changed"] is False

@@ -23,7 +23,9 @@ H100, H200 = "hgx-h100-8", "hgx-h200-8-roce"
 # Judged of the fabric, of pings or of visits, which bundles do not hold.
 ELSEWHERE = {
     *("fleet.hca.guid_unique", "fleet.port.lid_unique", "fleet.sm.single", "fleet.ping.rtt"),
-    *("fleet.time.skew", "fleet.pci.link"),
+    "fleet.ping.longest",
+    *("fleet.time.skew", "fleet.pci.link", "fleet.host.name"),
+    *("fleet.imex.nodes", "fleet.imex.domain", "fleet.imex.version"),  # test_fleet_rack.py
 }
 
 
@@ -50,10 +52,26 @@ def wrong(report: dict[str, Any]) -> set[tuple[str, str, str]]:
 
 HOST_FILE = {"file": "/proc/cmdline", "replace": [" quiet", " quiet isolcpus=2-63"]}
 NCCL = {"file": "/etc/nccl.conf", "text": "NCCL_ALGO=Ring\n"}
+# mlx5_3 and mlx5_4 have exchanged their names.
+RENAMED = [
+    {
+        "hca": "mlx5_3",
+        "address": "0000:55:00.0",
+        "numa": 1,
+        "path": ["0000:50:01.0", "0000:51:00.0", "0000:52:04.0", "0000:55:00.0"],
+    },
+    {
+        "hca": "mlx5_4",
+        "address": "0000:45:00.0",
+        "numa": 0,
+        "path": ["0000:40:01.0", "0000:41:00.0", "0000:42:04.0", "0000:45:00.0"],
+    },
+]
 # fmt: off
 OUTLIERS = [
     ("fleet.host.kernel", H100, {"node": [{"kernel": "6.8.0-71-generic"}]}),
     ("fleet.hca.model", H100, {"node": [{"hca": "mlx5_3", "remove": True}]}),
+    ("fleet.hca.order", H100, {"node": RENAMED}),
     ("fleet.hca.firmware", H100, {"node": [{"hca": "mlx5_3", "firmware": "28.39.1002"}]}),
     ("fleet.driver.version", H100, {"node": [{"driver": "580.95.05"}]}),
     ("fleet.driver.version", H100, {"node": [{"modules": "proprietary"}]}),
@@ -66,6 +84,10 @@ OUTLIERS = [
     ("fleet.gpu.model", H100, {"node": [{"gpu": 2, "remove": True}]}),
     ("fleet.gpu.vbios", H100, {"node": [{"more": {"smi": {3: {"vbios_version": "96.00.74"}}}}]}),
     ("fleet.host.bios", H100, {"node": [{"more": {"bios": "1.9"}}]}),
+    ("fleet.host.memory", H100, {"evidence": [{"file": "/proc/meminfo", "replace": ["2141192192", "2073034752"]}]}),
+    ("fleet.host.cpus", H100,
+     {"evidence": [{"file": "/sys/devices/system/cpu/online", "text": "0-111"},
+                   {"file": "/sys/devices/system/cpu/smt/control", "text": "off"}]}),
     ("fleet.host.args", H100, {"evidence": [HOST_FILE]}),
     ("fleet.host.limits", H100, {"node": [{"more": {"nofile": 4096}}]}),
     ("fleet.host.sysctl", H100, {"node": [{"more": {"sysctls": {"net.core.rmem_max": 212992}}}]}),
@@ -86,6 +108,32 @@ def test_the_one_that_differs_is_found_and_no_other(check: str, board: str, bent
     found = wrong(verified(*fleets.equals(board), odd))
     assert (fleets.ODD, check, "fail") in found
     assert {name for name, _, _ in found} == {fleets.ODD}
+
+
+def test_two_hosts_with_one_name_are_both_named_and_who_tells_none_is_not() -> None:
+    twin = fleets.host("twin", *fleets.bent(H100, 7, node=[{"more": {"hostname": "hgx-h100-8-17"}}]))
+    other = healthy(H100, 8, "silent")
+    silent = replace(other, node={"kernel": other.node["kernel"]})
+    report = verified(*fleets.equals(H100), twin, silent)
+    assert wrong(report) == {("node1", "fleet.host.name", "fail"), ("twin", "fleet.host.name", "fail")}
+    check = next(one for one in report["hosts"]["twin"]["checks"] if one["id"] == "fleet.host.name")
+    assert check["observed"] == "hgx-h100-8-17, also of node1"
+
+
+@pytest.mark.parametrize(("kib", "lost"), [(2141192192, False), (2115000000, False), (2108000000, True)])
+def test_what_kernel_and_firmware_keep_of_memory_is_no_difference(kib: int, lost: bool) -> None:
+    bent = [{"file": "/proc/meminfo", "replace": ["2141192192", str(kib)]}]
+    odd = fleets.host(fleets.ODD, *fleets.bent(H100, 7, evidence=bent))
+    found = wrong(verified(*fleets.equals(H100), odd))
+    assert found == ({(fleets.ODD, "fleet.host.memory", "fail")} if lost else set())
+
+
+def test_a_host_whose_memory_nobody_could_read_did_not_tell_of_it() -> None:
+    odd = healthy(H100, 7, fleets.ODD)
+    odd = replace(odd, node={**odd.node, "memory_mb": None, "cpus": None})
+    assert wrong(verified(*fleets.equals(H100), odd)) == {
+        (fleets.ODD, check, "unknown") for check in ("fleet.host.memory", "fleet.host.cpus")
+    }
 
 
 def changed(host: _hosts.Host, area: str, change: Any) -> _hosts.Host:
@@ -198,7 +246,7 @@ def test_foreign_facts_are_not_told_and_break_nothing() -> None:
 
 def test_one_of_two_thousand_is_found() -> None:
     one, odd = healthy(H100, 1), fleets.host("odd", *fleets.bent(H100, 2, node=[{"driver": "1.2"}]))
-    many = [replace(one, name=f"n{at}") for at in range(1999)] + [odd]
+    many = [replace(one, name=f"n{at}", node={**one.node, "hostname": f"n{at}"}) for at in range(1999)] + [odd]
     checks = consistency.judge(many, len(many))
     wrong_ones = [name for name, mine in checks.items() if any(c.result == "fail" for c in mine)]
     assert wrong_ones == ["odd"]

@@ -387,7 +387,7 @@ def test_html_escapes_what_hosts_say() -> None:
 def test_the_report_is_plain_json() -> None:
     report = run()
     again = json.loads(json.dumps(report))
-    assert again["schema"] == "ibready/report/1"
+    assert again["schema"] == "ibready/report/2"
     assert set(again["hosts"]) == set(NAMES)
 
 

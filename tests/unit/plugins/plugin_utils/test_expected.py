@@ -27,6 +27,7 @@ ROCE = {
         pytest.param({}, {}, id="nothing is asked for"),
         pytest.param(SOFT, {"soft_roce": {"rxe0": "eth0"}}, id="soft RoCE"),
         pytest.param({"rdma_soft_roce": []}, {}, id="no soft RoCE"),
+        pytest.param({"nvidia_driver_imex": "job"}, {"imex": "job"}, id="a scheduler looks after IMEX"),
         pytest.param(
             ROCE,
             {

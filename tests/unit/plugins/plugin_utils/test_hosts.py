@@ -11,6 +11,7 @@ from ansible.vars.hostvars import HostVars
 from ansible.vars.manager import VariableManager
 
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import brief
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts.hosts import Host, participant
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts.rounds import Rail
@@ -89,6 +90,61 @@ def test_a_visit_tells_the_clock() -> None:
     assert visit.bounds == (1e9 + 8 - 20, 1e9 - 10)
 
 
+def findings(facts: dict[str, Any]) -> dict[str, Any]:
+    """The answer of a visit that says what the host is, too."""
+    return brief.brief({"host": "n1", "verdict": "ready", "checks": [], "facts": facts})
+
+
+def gathered(**registered: Any) -> Host:
+    return _hosts.gather({"n1": registered}, ["n1"])[0]
+
+
+def test_a_visit_of_findings_is_its_own_contact() -> None:
+    told = {"ib": node(1).to_dict(), "node": {"hostname": "gpu-7", "root": True}}
+    before = {"node": {"hostname": "gpu-7", "kernel": "before its reboot"}}
+    for more in ({}, {"ibready_node": before}):
+        host = gathered(ibready_ibverify=findings(told), **more)
+        assert (host.absent, host.node) == ("", told["node"])
+
+
+LOST = {"unreachable": True, "msg": "no route to host"}
+BROKEN = {"failed": True, "msg": "No module named 'json'"}
+DENIED = {"failed": True, "msg": "sudo: a password is required"}
+
+
+@pytest.mark.parametrize(
+    ("registered", "why"),
+    [
+        pytest.param({"ibready_ibverify": LOST}, "unreachable by ssh: no route to host", id="never seen"),
+        pytest.param(
+            {"ibready_ibverify": LOST, "ibready_node": {"node": {}}}, "unreachable by ssh: no route", id="lost since"
+        ),
+        pytest.param({"ibready_node": LOST}, "unreachable by ssh: no route to host", id="lost at its contact"),
+        pytest.param({"ibready_ibverify": BROKEN}, "the first module failed there: No module", id="no module runs"),
+        pytest.param({"ibready_ibverify": DENIED}, "could not become root", id="no root"),
+        pytest.param({}, "it took no part in this run", id="not asked"),
+        pytest.param(
+            {"ibready_ibverify": findings({"ib": node(1).to_dict()})}, "it does not tell what it is", id="no node"
+        ),
+        pytest.param({"ibready_ibverify": {"packed": "?"}}, "cannot be read", id="garbled"),
+        pytest.param(
+            {"ibready_ibverify": findings({"ib": node(1).to_dict(), "node": {"root": "yes"}})},
+            "root",
+            id="of a wrong type",
+        ),
+    ],
+)
+def test_a_host_that_was_not_looked_at_says_why(registered: dict[str, Any], why: str) -> None:
+    host = gathered(**registered)
+    assert why in host.absent + host.ib_error
+    assert host.absent
+
+
+def test_a_host_that_was_contacted_and_could_not_be_judged_takes_part() -> None:
+    host = gathered(ibready_node={"node": {"root": True}}, ibready_ibverify=BROKEN)
+    assert (host.absent, host.ib_error) == ("", BROKEN["msg"])
+
+
 def test_ansible_templates_what_the_site_says_and_not_what_hosts_returned() -> None:
     loader = DataLoader()
     inventory = InventoryManager(loader, ["n1,"])
@@ -98,5 +154,5 @@ def test_ansible_templates_what_the_site_says_and_not_what_hosts_returned() -> N
     registered = {"ibready_node": {"node": {}}, "ibready_ibverify": judged, "ibready_expect": said}
     manager.set_nonpersistent_facts("n1", registered)
     (host,) = _hosts.gather(HostVars(inventory, manager, loader), ["n1"])
-    assert host.facts is judged["facts"]
+    assert host.facts["told"] == ["{{ 6 * 7 }}"]
     assert host.expect.values["hcas"].value == 42

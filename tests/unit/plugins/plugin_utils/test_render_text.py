@@ -38,17 +38,17 @@ def test_a_host_without_trouble_is_a_line_of_the_table_and_no_more() -> None:
     ]
 
 
-def test_what_a_down_port_makes_impossible_to_tell_is_one_block_after_its_failures() -> None:
+def test_what_a_down_port_makes_impossible_to_tell_stands_behind_it() -> None:
     seen = facts(hca("mlx5_0", port(state="Down", physical_state="Polling", lid=0, sm_lid=0)))
     expect = {"hcas": 1, "link_layer": "InfiniBand", "rate_gbps": 400}
     text = render(report(*ib.judge(seen, from_inventory(expect))))
     assert blocks(text) == [
         "FAIL ib.port.state mlx5_0/1",
-        "FAIL ib.port.physical_state mlx5_0/1",
-        "UNKNOWN ib.port.rate, ib.port.lid, ib.port.sm, fabric.sm.answers mlx5_0/1",
     ]
-    assert text.count(f"cause:    {DOWN}") == 1
-    assert text.endswith("remedy:   mend ib.port.state first")
+    assert text.endswith(
+        "behind:   ib.port.physical_state"
+        ", and 4 checks could not look: ib.port.rate, ib.port.lid, ib.port.sm, fabric.sm.answers"
+    )
 
 
 GROUPS = [
@@ -62,8 +62,8 @@ GROUPS = [
     ),
     pytest.param(
         [unknown("ib.port.lid", "mlx5_0/1", DOWN), unknown("ib.port.lid", "mlx5_1/1", DOWN)],
-        ["UNKNOWN ib.port.lid mlx5_0/1", "UNKNOWN ib.port.lid mlx5_1/1"],
-        id="two subjects stay apart",
+        ["UNKNOWN ib.port.lid mlx5_0/1, mlx5_1/1"],
+        id="the same of two subjects is told once",
     ),
     pytest.param(
         [
@@ -87,8 +87,8 @@ GROUPS = [
             failed("ib.port.state", "mlx5_0/1", "Down", "Active", "capability", cause=DOWN),
             unknown("ib.port.sm", "mlx5_0/1", DOWN, remedy="mend the state"),
         ],
-        ["FAIL ib.port.state mlx5_0/1", "UNKNOWN ib.port.lid, ib.port.sm mlx5_0/1"],
-        id="a failure is in no group and comes first",
+        ["FAIL ib.port.state mlx5_0/1"],
+        id="what follows from a failure stands behind it",
     ),
 ]
 
@@ -140,3 +140,21 @@ def test_a_long_list_of_pairs_says_that_it_is_cut(count: int, cut: bool) -> None
     last = render(report(pings=pings)).splitlines()[-1]
     assert last.endswith(" ...") is cut
     assert last.count("->") == 6
+
+
+def test_many_hosts_that_say_the_same_are_told_of_together() -> None:
+    good = report(passed("ib.port.state", "mlx5_0/1", "Active", "Active", "capability"))["hosts"]["n1"]
+    bad = report(failed("ib.port.lid", "mlx5_0/1", 0, "1 to 49151", "capability"))["hosts"]["n1"]
+    hosts = {f"n{number}": bad if number % 10 == 3 else good for number in range(1, 101)}
+    text = render({"simulated": "", "hosts": hosts, "pings": []})
+    table = [line for line in text.splitlines() if " ready " in line or " not_ready " in line]
+    assert [line.split("  ")[0] for line in table] == ["n1, n2, n4 and 87 more", "n3, n13, n23 and 7 more"]
+    assert text.count("n3, n13, n23 and 7 more are not_ready:") == 1
+    assert blocks(text) == ["FAIL ib.port.lid mlx5_0/1"]
+
+
+def test_few_hosts_have_a_row_and_a_block_each() -> None:
+    bad = report(failed("ib.port.lid", "mlx5_0/1", 0, "1 to 49151", "capability"))["hosts"]["n1"]
+    text = render({"simulated": "", "hosts": {"n1": bad, "n2": bad}, "pings": []})
+    assert "n1 is not_ready:" in text
+    assert "n2 is not_ready:" in text

@@ -16,6 +16,8 @@ from sandbox.errors import SandboxError
 from sandbox.machines import qemu
 from sandbox.machines.config import MACHINES, Pair, pair
 
+pytestmark = pytest.mark.thorough
+
 # Stands in for qemu: writes its pid where it is told to, makes the monitor's file, and stays.
 STAND_IN = """\
 #!/bin/bash

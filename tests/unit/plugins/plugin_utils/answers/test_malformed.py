@@ -18,10 +18,12 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._answers.typed imp
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import diagnosis, render as diagnose
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import cluster
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts, summary
-from ansible_collections.ibready.cluster.plugins.plugin_utils._run import build, changed, shape, valid
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import build, changed, folded, shape, valid
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_json, render_text, rendered
 from tests.unit import fleets, mutations, runs
 from tests.unit.mutations import NAMES, ODD, Path
+
+pytestmark = pytest.mark.thorough
 
 BOARDS = ("h100-pcie-2", "hgx-h200-8-roce")
 # Of all mutations that reach the judges every so-many-th; all with IBREADY_EVERY_MUTATION=1.
@@ -74,8 +76,8 @@ def rendering(run: dict[str, Any], formats: Sequence[str] = tuple(rendered.FORMA
     """All that is made of a run object; no format has to do without facts."""
     rendered.surely(render_text.render, run, warned)
     summary.bad(run)
-    cleaned = clean.clean(run, render_json.render(run))
-    assert next(valid.wrong(cleaned, shape.RUN), "") == ""
+    cleaned = clean.clean(run, render_json.render(folded.fold(run)))
+    assert next(valid.wrong(folded.fold(cleaned), shape.RUN), "") == ""
     for name in formats:
         rendered.surely(rendered.FORMATS[name][1], cleaned, warned).encode(errors="replace")
 

@@ -12,7 +12,11 @@ import pytest
 from ansible.playbook.task import Task
 
 from ansible_collections.ibready.cluster.plugins.action import nccl_derive
-from ansible_collections.ibready.cluster.plugins.filter.filters import (
+from ansible_collections.ibready.cluster.plugins.plugin_utils._answers import apart
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import firewall_nodes, nccl_plan
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.kubernetes import nodes
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.launch import node
+from ansible_collections.ibready.cluster.plugins.plugin_utils._playbooks.filters import (
     bench_plan,
     fabric_plan,
     ping_again,
@@ -20,10 +24,6 @@ from ansible_collections.ibready.cluster.plugins.filter.filters import (
     rdma_plan,
     tcp_plan,
 )
-from ansible_collections.ibready.cluster.plugins.plugin_utils._answers import apart
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import firewall_nodes, nccl_plan
-from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.kubernetes import nodes
-from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.launch import node
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site import nccl_peers
 from tests.unit import clusters, launch_hosts, mutations
 from tests.unit.clusters import Like

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.ibready.cluster.plugins.filter.filters import bench_plan
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.bench import reported
+from ansible_collections.ibready.cluster.plugins.plugin_utils._playbooks.filters import bench_plan
 from tests.unit.samples import node
 
 EXPECT = {"hcas": 2, "link_layer": "InfiniBand", "rate_gbps": 400}

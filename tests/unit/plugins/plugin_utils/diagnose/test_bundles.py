@@ -55,7 +55,9 @@ def test_an_archive_is_judged_as_its_folder_is(tmp_path: Path, monkeypatch: pyte
     one, two = bundles.judge(folder, site)[0], bundles.judge(archive, site)[0]
     assert one == two
     assert (one.name, one.absent, AT in one.recorded) == ("n1", "", True)
-    assert one.node == {"kernel": "6.8.0-88-generic", "simulated": ""}
+    assert one.node is not None
+    assert (one.node["kernel"], one.node["simulated"]) == ("6.8.0-88-generic", "")
+    assert {"hostname", "memory_mb", "cpus"} <= set(one.node)
     assert not list((tmp_path / "unpacked").iterdir())
 
 

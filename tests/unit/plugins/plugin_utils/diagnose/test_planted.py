@@ -23,6 +23,8 @@ from tests.gauntlet.nodes.nccl import PEER
 from tests.gauntlet.tree import Tree
 from tests.unit import corpus, fleets
 
+pytestmark = pytest.mark.thorough
+
 H100 = "hgx-h100-8"
 ROCE = "hgx-h200-8-roce"
 

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from tests.unit.fabrics import found, judged, rails, tree
+from tests.unit.fabrics import Fabric, found, judged, rails, tree
 
 
 def test_a_wrong_rail_names_both_leaves() -> None:
@@ -28,6 +30,43 @@ def test_swapped_rails_are_told_as_such() -> None:
     causes = [one.cause for one in judged(fabric).hosts["node3"] if one.result == "fail"]
     assert len(causes) == 2
     assert all("are swapped" in one for one in causes)
+
+
+def renamed(fabric: Fabric, host: str) -> None:
+    """Every host tells the PCI order of its two rails; on this one they have exchanged their names."""
+    for index, hca in enumerate(fabric.rails):
+        place = 1 - hca.rail if hca.host == host else hca.rail
+        fabric.rails[index] = replace(hca, place=place)
+
+
+def test_rails_that_exchanged_their_names_are_not_blamed_on_cables() -> None:
+    fabric = rails()
+    for end in (("3c00", 1), ("3c10", 1)):
+        fabric.pull(end)
+    fabric.plug(("3c10", 1), ("a00", 3))
+    fabric.plug(("3c00", 1), ("a10", 3))
+    renamed(fabric, "node3")
+    checks = [one for one in judged(fabric).hosts["node3"] if one.result == "fail"]
+    assert len(checks) == 2
+    assert all("its cable is right and its name is not" in one.cause for one in checks)
+    assert all(one.remedy.startswith("leave the cables") for one in checks)
+
+
+def test_swapped_cables_of_a_host_with_names_like_the_others_stay_swapped() -> None:
+    fabric = rails()
+    for end in (("3c00", 1), ("3c10", 1)):
+        fabric.pull(end)
+    fabric.plug(("3c10", 1), ("a00", 3))
+    fabric.plug(("3c00", 1), ("a10", 3))
+    renamed(fabric, "none")
+    checks = [one for one in judged(fabric).hosts["node3"] if one.result == "fail"]
+    assert all("are swapped" in one.cause and one.remedy == "move the cable to the named leaf" for one in checks)
+
+
+def test_names_and_cables_of_a_host_that_are_both_exchanged_agree_with_the_leaves() -> None:
+    fabric = rails()
+    renamed(fabric, "node3")
+    assert found(judged(fabric)) == {}
 
 
 def test_swapped_cables_are_one_pair() -> None:
@@ -124,5 +163,9 @@ def test_counters_that_somebody_cleared_are_unknown() -> None:
 
 def test_a_full_counter_hides_what_comes() -> None:
     fabric = tree()
-    fabric.counters[("a10", 1)] = ({"LinkDownedCounter": 255}, {"LinkDownedCounter": 255})
+    full = {"SymbolErrorCounter": 65535, "LinkDownedCounter": 255}
+    fabric.counters[("a10", 1)] = (full, full)
+    assert found(judged(fabric)) == {}
+    both = {**full, "PortRcvErrors": 65535}
+    fabric.counters[("a10", 1)] = (both, both)
     assert found(judged(fabric)) == {"fabric.counters.saturated": ["leaf2/1"]}

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.filter.filters import fabric_plan
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.fabric import observe_look
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import gather, judge, plan, report
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import cluster
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts, summary
+from ansible_collections.ibready.cluster.plugins.plugin_utils._playbooks.filters import fabric_plan
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run import shape, valid
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_fabric
 from tests.unit.fabrics import Fabric

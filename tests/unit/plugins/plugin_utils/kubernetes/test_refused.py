@@ -92,7 +92,7 @@ REFUSED: dict[str, tuple[dict[str, Like], dict[str, Any], str]] = {
     "a GPU that the operator's driver dropped": (
         two(board="dgx-1-v100", wishes={**LEFT, "rdma_flavour": "inbox"}),
         {"gpu_operator": "26.7.0"},
-        r"driver 595\.91\.07 to a: V100 SXM2 is a Volta GPU",
+        r"driver 595\.91\.07 to a: V100 SXM2 \(Volta\) needs driver <590",
     ),
     "an engine too old for the operator's toolkit": (
         two(wishes=LEFT, facts={"engines": {"containerd": "1.7.2"}}),

@@ -66,6 +66,16 @@ WRONG = {
         "majors: {'14': {driver: any, source: s, confidence: medium, field_confidence: {x: medium}}}",
         "field_confidence of x",
     ),
+    "one document twice": (
+        "cuda.yml",
+        "majors: {'14': {driver: any, confidence: medium, sources: [{by: A, document: b}, {by: a, document: B}]}}",
+        "named twice",
+    ),
+    "a source of no field": (
+        "cuda.yml",
+        "majors: {'14': {driver: any, confidence: medium, sources: [{by: A, document: b, of: [drive]}]}}",
+        "speaks of drive",
+    ),
     "half an entry": (
         "cuda.yml",
         'majors: {"14": {source: s, confidence: medium}}',
@@ -102,6 +112,47 @@ majors:
     assert matrix.all("cuda.majors")["13"].source == "our lab"
     assert matrix.digest != MATRIX.digest
     assert matrix.all("gpus.models").keys() == MATRIX.all("gpus.models").keys()
+
+
+AGREE = "sources: [{by: A, document: a}, {by: B, document: b}]"
+
+
+@pytest.mark.parametrize(
+    ("said", "sure"),
+    [
+        (f"confidence: medium, {AGREE}", "confirmed"),
+        (f"confidence: recalled, {AGREE}", "recalled"),
+        (f"confidence: confirmed, field_confidence: {{driver: medium}}, {AGREE}", "confirmed"),
+        ("confidence: medium, source: a; b", "medium"),
+        ("confidence: medium, sources: [{by: A, document: a}]", "medium"),
+        ("confidence: medium, sources: [{by: A, document: a}, {by: B, document: b, of: [notes]}]", "medium"),
+        ("confidence: medium, sources: [{by: A, document: a}, {by: B, document: b, of: [driver]}]", "confirmed"),
+    ],
+)
+def test_two_documents_confirm_what_one_leaves_open(tmp_path: Path, said: str, sure: str) -> None:
+    site(tmp_path, "cuda.yml", f"majors: {{'14': {{driver: any, {said}}}}}")
+    fact = load.load([tmp_path]).all("cuda.majors")["14"]
+    assert fact.sure("driver") == sure
+    assert fact.source
+
+
+def test_who_overrides_a_field_vouches_for_it_alone(tmp_path: Path) -> None:
+    text = 'versions: {hopper-cuda: {version: ">=12.0", source: our lab, confidence: medium}}'
+    fact = load.load([site(tmp_path, "supports.yml", text)]).all("supports.versions")["hopper-cuda"]
+    assert (fact.sure("version"), fact.source) == ("medium", "our lab")
+    text = 'models: {B300 SXM6: {driver: ">=590", source: our lab, confidence: confirmed}}'
+    fact = load.load([site(tmp_path, "gpus.yml", text)]).all("gpus.models")["B300 SXM6"]
+    assert fact.sure("driver") == "confirmed"
+
+
+def test_what_supports_what_names_rules_and_hardware_that_there_are() -> None:
+    rules, models = MATRIX.all("rules.rules"), {one.model for one in gpus.GPUS}
+    architectures = {one.architecture for one in gpus.GPUS}
+    for fact in MATRIX.all("supports.versions").values():
+        assert fact.get("rule") in rules, fact
+        assert set(fact.get("gpus", ())) <= models, fact
+        assert set(fact.get("architectures", ())) <= architectures, fact
+        assert fact.get("gpus") or fact.get("architectures") or fact.get("kernel"), fact
 
 
 def test_hardware_goes_by_the_same_names_as_on_the_nodes() -> None:

@@ -228,7 +228,7 @@ def pictures(html: str) -> list[str]:
 
 
 REPORT: dict[str, Any] = {
-    **{"schema": "ibready/report/1", "created": "now", "ibready": "0.1.0", "simulated": ""},
+    **{"schema": "ibready/report/2", "created": "now", "ibready": "0.1.0", "simulated": ""},
     **{"hosts": {}, "pings": [], "tcp": []},
 }
 

@@ -10,9 +10,13 @@ from typing import Any
 import pytest
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.ibready.cluster.plugins.filter.filters import ping_again, ping_plan, ping_questions
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import cluster
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
+from ansible_collections.ibready.cluster.plugins.plugin_utils._playbooks.filters import (
+    ping_again,
+    ping_plan,
+    ping_questions,
+)
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_text
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html import page as html
 from tests.unit import pages

@@ -28,7 +28,7 @@ def test_every_exception_is_about_a_play_that_is_there() -> None:
 @pytest.mark.parametrize(
     ("book", "found"),
     [
-        ("converge", ["plan", "plan", "converge", "converge"]),
+        ("converge", ["plan", "converge", "converge"]),
         ("judge", ["verify"]),
         ("verify", ["report"]),
         ("site", ["converge"]),

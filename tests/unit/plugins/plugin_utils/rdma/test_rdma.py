@@ -14,7 +14,6 @@ import pytest
 from ansible.errors import AnsibleFilterError
 from hypothesis import given, settings, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.filter.filters import rdma_part
 from ansible_collections.ibready.cluster.plugins.module_utils._between.rdma.ends import end
 from ansible_collections.ibready.cluster.plugins.module_utils._data import rdma_tests as data
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import ExpectationError
@@ -25,6 +24,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._answers.typed imp
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import cluster
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.rdma import judge, plan
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
+from ansible_collections.ibready.cluster.plugins.plugin_utils._playbooks.filters import rdma_part
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run import shape, valid
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_text
 from tests.unit import pages

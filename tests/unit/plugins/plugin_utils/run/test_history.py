@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._answers import clean
-from ansible_collections.ibready.cluster.plugins.plugin_utils._run import compare, history, read, shape, valid
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import compare, folded, history, read, shape, valid
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_json, render_text, rendered
 from tests.unit import runs
 
@@ -20,7 +20,7 @@ def at(minutes: int, **hosts: Any) -> dict[str, Any]:
 
 
 def keep(folder: Path, run: dict[str, Any], most: int) -> None:
-    history.keep(folder, run, render_json.render(run), most)
+    history.keep(folder, run, render_json.render(folded.fold(run)), most)
 
 
 def test_the_last_runs_are_kept_and_older_ones_removed_with_what_was_rendered(
@@ -180,7 +180,7 @@ def test_half_characters_are_shown_and_keep_names_apart() -> None:
 @given(runs.hostile(), runs.hostile())
 def test_any_two_runs_are_compared_and_written(before: dict[str, Any], now: dict[str, Any]) -> None:
     now["since"] = compare.compare(before, now)
-    assert list(valid.wrong(now, shape.RUN)) == []
+    assert list(valid.wrong(folded.fold(now), shape.RUN)) == []
     render_text.since(now["since"])
     texts = rendered.render(clean.clean(now, json.dumps(now)), rendered.FORMATS)
     assert set(texts) == {"html", "junit", "prometheus", "markdown"}

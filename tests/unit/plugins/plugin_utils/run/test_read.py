@@ -13,14 +13,15 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import cluster
-from ansible_collections.ibready.cluster.plugins.plugin_utils._run import shape, valid
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import folded, shape, valid
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run.read import RunError, read, standing, thin
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_json
 from tests.unit import fleets, runs
 
 ROOT = Path(__file__).parents[5]
 WHOLE = runs.run(runs.MIXED, fabric=runs.fabric(runs.check()))
-TEXT = render_json.render(WHOLE)
+FILE = folded.fold(WHOLE)
+TEXT = render_json.render(FILE)
 
 
 def test_the_schema_in_docs_is_that_of_the_code() -> None:
@@ -42,13 +43,13 @@ def test_what_was_written_is_read_back(tmp_path: Path, packed: bool) -> None:
 def test_a_run_over_simulated_boards_fits_the_schema() -> None:
     hosts = list(fleets.equals(fleets.BOARD))
     report = fleets.report(hosts)
-    whole = json.loads(json.dumps(runs.run(**report)))
+    whole = json.loads(json.dumps(folded.fold(runs.run(**report))))
     assert list(valid.wrong(whole, shape.RUN)) == []
     assert jsonschema.Draft202012Validator(shape.RUN).is_valid(whole)
 
 
 def bent(change: Callable[[Any], Any]) -> str:
-    run = copy.deepcopy(WHOLE)
+    run = copy.deepcopy(FILE)
     return json.dumps(change(run) or run)
 
 
@@ -57,6 +58,7 @@ def drop(run: Any) -> None:
 
 
 def older(run: Any) -> None:
+    run["schema"] = "ibready/report/1"
     del run["revision"]
 
 
@@ -88,7 +90,7 @@ def older(run: Any) -> None:
             id="a verdict that is not that of the checks",
         ),
         pytest.param(
-            bent(lambda run: run["hosts"]["n1"].update(checks=[])),
+            bent(lambda run: run["hosts"]["n1"].update(checks=[], settled=[])),
             "hosts.n1.verdict: 'ready', and its checks say 'unknown'",
             id="no check, and ready",
         ),
@@ -102,16 +104,31 @@ def older(run: Any) -> None:
             r"hosts.n2.checks\[1\]: unknown and waived, as only failures are",
             id="an unknown that is waived",
         ),
+        pytest.param(
+            bent(lambda run: run["hosts"]["n1"].update(settled=[99])),
+            "hosts.n1.settled names a check that is not there",
+            id="a number that leads nowhere",
+        ),
+        pytest.param(
+            bent(lambda run: run["hosts"]["n1"].update(settled=[-1])),
+            "hosts.n1.settled names a check that is not there",
+            id="a check too few",
+        ),
+        pytest.param(
+            bent(lambda run: run["hosts"]["n2"].update(settled=[])),
+            "hosts.n2.settled leaves out a check",
+            id="a check too many",
+        ),
         pytest.param(bent(lambda run: run.update(hosts={})), "hosts: there is none", id="no host"),
         pytest.param(bent(lambda run: run.update(pings=[{}])), r"pings\[0\].client is missing", id="a ping"),
         pytest.param(bent(lambda run: run.update(revision="2")), "revision '2'", id="no revision"),
         pytest.param(
-            bent(lambda run: run.update(revision=3, ibready="9.0.0")),
-            r"is newer than .* revision 2, .*revision 3, written by ibready '9.0.0'; next: use",
+            bent(lambda run: run.update(revision=2, ibready="9.0.0")),
+            r"is newer than .* revision 1, .*revision 2, written by ibready '9.0.0'; next: use",
             id="newer",
         ),
         pytest.param(
-            bent(lambda run: run.update(schema="ibready/report/2", revision=1)),
+            bent(lambda run: run.update(schema="ibready/report/3", revision=1)),
             "is newer than",
             id="newer layout",
         ),
@@ -152,15 +169,15 @@ def test_a_file_that_is_not_there_says_what_writes_it(tmp_path: Path) -> None:
 
 
 def without_facts(run: dict[str, Any]) -> dict[str, Any]:
-    kept = ("verdict", "checks")
-    hosts = {name: {key: one[key] for key in kept} for name, one in run["hosts"].items()}
+    kept = ("verdict", "checks", "settled")
+    hosts = {name: {key: one[key] for key in kept if key in one} for name, one in run["hosts"].items()}
     return {**run, "hosts": hosts}
 
 
 @settings(deadline=None)
 @given(runs.hostile(), st.sampled_from([None, 1]))
 def test_without_facts_the_rest_is_as_it_was(run: dict[str, Any], indent: int | None) -> None:
-    for text in (render_json.render(run), json.dumps(run, indent=indent)):
+    for text in (render_json.render(folded.fold(run)), json.dumps(run, indent=indent)):
         assert thin(text) == without_facts(json.loads(text))
 
 
@@ -200,12 +217,22 @@ def places(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 @settings(deadline=None)
-@given(st.sampled_from(places(WHOLE)), VALUES)
+@given(st.sampled_from(places(FILE)), VALUES)
 def test_our_validator_agrees_with_jsonschema(place: tuple[Any, ...], value: Any) -> None:
-    run = copy.deepcopy(WHOLE)
+    run = copy.deepcopy(FILE)
     inner: Any = run
     for key in place[:-1]:
         inner = inner[key]
     inner[place[-1]] = value
     theirs = jsonschema.Draft202012Validator(shape.RUN).is_valid(run)
     assert (next(valid.wrong(run, shape.RUN), None) is None) == theirs
+
+
+@settings(deadline=None, max_examples=40)
+@given(runs.hostile())
+def test_a_file_holds_all_of_a_run(run: dict[str, Any]) -> None:
+    found = folded.fold(run)
+    assert folded.unfold(found) == run
+    assert len({json.dumps(check) for check in found["settled"]}) == len(found["settled"])
+    own = [check["result"] for host in found["hosts"].values() for check in host["checks"]]
+    assert not {"pass", "skip"} & set(own)

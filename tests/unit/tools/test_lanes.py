@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lanes run side by side, show whole outputs, and end together at the first failure."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from sandbox.errors import SandboxError
+from tools import lanes
+from tools.lanes import Lanes, stages
+
+
+class Heard:
+    """Lanes of shell scripts, and what was told of them."""
+
+    def __init__(self, folder: Path, scripts: dict[str, str], grace: float = 20) -> None:
+        self.told: list[str] = []
+        head = f"cd {folder}; until_there() {{ while ! [ -e $1 ]; do sleep 0.02; done; }}; "
+        self.lanes = Lanes(lambda step: ["bash", "-ec", head + scripts[step]], self.told.append, grace)
+
+    def of(self, step: str) -> str:
+        (text,) = (one for one in self.told if one.startswith(f"\n==> {step}: "))
+        return text
+
+    def statuses(self) -> dict[str, int]:
+        return {one.step: one.status for one in self.lanes.done}
+
+
+def test_lanes_run_side_by_side_and_a_lane_s_steps_one_after_the_other(tmp_path: Path) -> None:
+    heard = Heard(
+        tmp_path,
+        {
+            "a": "echo one; until_there b; echo two >&2; touch a",
+            "b": "touch b; until_there a",
+            "c": "[ -e a ] && echo three",
+        },
+    )
+    heard.lanes.run([["a", "c"], ["b"]])
+    assert heard.statuses() == {"a": 0, "b": 0, "c": 0}
+    assert heard.lanes.failed == []
+    assert heard.of("a").endswith(" s\none\ntwo")
+    assert heard.of("c").endswith(" s\nthree")
+    assert "==> c: begins" in heard.told
+
+
+def test_the_first_failure_interrupts_the_others_and_nothing_follows(tmp_path: Path) -> None:
+    heard = Heard(
+        tmp_path,
+        {
+            "bad": "until_there ready; echo why; exit 3",
+            "long": "trap 'echo cleaned up; exit 1' INT; touch ready; while :; do sleep 0.05; done",
+            "next": "touch never",
+        },
+    )
+    heard.lanes.run([["long", "next"], ["bad", "next"]])
+    assert heard.statuses() == {"bad": 3, "long": 1}
+    assert heard.lanes.failed[0].step == "bad"
+    assert "bad: FAILED with status 3" in heard.of("bad")
+    assert heard.of("bad").endswith("\nwhy")
+    assert "long: was stopped" in heard.of("long")
+    assert heard.of("long").endswith("\ncleaned up")
+    assert not (tmp_path / "never").exists()
+
+
+def test_what_does_not_end_is_killed_with_its_children(tmp_path: Path) -> None:
+    deaf = "trap '' INT; (trap '' INT; touch ready; echo $BASHPID > child; exec sleep 600) & wait; wait"
+    heard = Heard(tmp_path, {"bad": "until_there child; exit 3", "deaf": deaf}, grace=0.5)
+    begun = time.monotonic()
+    heard.lanes.run([["deaf"], ["bad"]])
+    assert time.monotonic() - begun < 60
+    assert heard.statuses() == {"bad": 3, "deaf": -9}
+    child = (tmp_path / "child").read_text().strip()
+    for _ in range(200):
+        if not Path(f"/proc/{child}/cmdline").exists() or not Path(f"/proc/{child}/cmdline").read_text():
+            break
+        time.sleep(0.05)
+    else:
+        pytest.fail("the child of a step that was killed runs on")
+
+
+def test_an_interruption_stops_every_lane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = Heard(tmp_path, {"one": "touch one; sleep 600", "two": "touch two; sleep 600"})
+
+    def interrupt(*_: object) -> None:
+        while not ((tmp_path / "one").exists() and (tmp_path / "two").exists()):
+            time.sleep(0.02)
+        raise SandboxError("interrupted by SIGTERM")
+
+    monkeypatch.setattr("concurrent.futures.Future.result", interrupt)
+    with pytest.raises(SandboxError):
+        heard.lanes.run([["one"], ["two"]])
+    assert set(heard.statuses().values()) == {-2}
+    assert threading.active_count() < 20
+
+
+def test_lanes_after_then_wait_for_all_before() -> None:
+    assert stages(["a,b", "c", "then", "d"]) == [[["a", "b"], ["c"]], [["d"]]]
+
+
+@pytest.mark.parametrize(("words", "status"), [(["x,y", "then", "z"], 1), (["y", "then", "z"], 0)])
+def test_the_whole_fails_with_a_step_and_says_which(
+    words: list[str], status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = {"x": ["sh", "-c", "echo words of x; exit 4"], "y": ["true"], "z": ["true"]}
+    monkeypatch.setattr(lanes, "Lanes", lambda: Lanes(lambda step: argv[step]))
+    monkeypatch.setattr(lanes, "take_away", lambda _tell: None)
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    assert lanes.main(words) == status
+    out, err = capsys.readouterr()
+    assert ("words of x" in out) is bool(status)
+    assert ("run: stopped, status 4 while: x" in err) is bool(status)
+    assert ("==> z: begins" in out) is not bool(status)
+
+
+def test_a_step_is_a_step_of_run_itself() -> None:
+    argv = lanes.of_run("no-such-step")
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    assert argv[-3:] == [str(lanes.ROOT / "run"), "test", "no-such-step"]
+    assert done.returncode == 1
+    assert "there is no step 'no-such-step'" in done.stderr
