@@ -231,7 +231,7 @@ ROWS = {
     "nvlink.fabric.clique": "falls_back",
     "nvlink.imex.service": "falls_back",
     "nvlink.imex.nodes": "falls_back",
-    "nvlink.imex.channels": "some_jobs: those that share GPU memory between hosts",
+    "nvlink.imex.channels": "falls_back",
     "nvlink.link.state": "falls_back",
     "nvlink.link.count": "costs: some pairs only, and bridges may be left out on purpose",
     "nvlink.link.speed": "slows",

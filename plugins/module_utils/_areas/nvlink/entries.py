@@ -139,7 +139,7 @@ ENTRIES = declare(
         "domain; then restart nvidia-imex",
         ("/etc/nvidia-imex/nodes_config.cfg",),
     ),
-    warning(
+    error(
         "nvlink.imex.channels",
         "There is an IMEX channel",
         "Without /dev/nvidia-caps-imex-channels/channel0 CUDA may not use memory of other hosts.",
