@@ -108,8 +108,10 @@ class ActionModule(SiteAction):
 
     def _write(self, folder: Path, report: dict[str, Any], args: Mapping[str, Any]) -> dict[str, str]:
         """Write all files; a full disk on the controller must not hide the verdict."""
-        stem = folder / rendered.NAME
-        path = folder / f"{rendered.NAME}{rendered.JSON}"
+        # A run of some hosts is none of the cluster: its report lies beside the cluster's.
+        is_whole = not report["run"]["limit"] or len(report["hosts"]) >= report["run"]["size"]
+        stem = folder / (rendered.NAME if is_whole else rendered.LIMITED)
+        path = stem.with_name(stem.name + rendered.JSON)
         text = render_json.render(folded.fold(report))
         cleaned, warn = clean.clean(report, text), self._display.warning
         texts = {
@@ -120,7 +122,8 @@ class ActionModule(SiteAction):
         try:
             files.write_whole(path, text)
             paths = rendered.write(stem, texts)
-            history.keep(folder, report, text, args["keep"])
+            if is_whole:
+                history.keep(folder, report, text, args["keep"])
         except OSError as exc:
             raise AnsibleActionFail(
                 f"the report was not written to {folder}: {exc}; next: set ibready_report_dir"

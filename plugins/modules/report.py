@@ -13,6 +13,8 @@ description:
     to those of M(ibready.cluster.ibverify).
   - Shows a table and writes the run object, C(ibready-report.json), and what O(formats) renders
     from it, each file replaced as a whole. C(docs/run.md) tells what a run object holds.
+  - With C(--limit) the files are called C(ibready-report-limited), and those of the whole cluster
+    and its history stay as they were.
   - Fails by O(fail_on), unless O(report_only=true), and always when there is no host at all.
 options:
   hosts:

@@ -114,12 +114,12 @@ class Box:
         """``ansible`` against this sandbox."""
         return run(command("ansible"), *self.inventories, *argv)
 
-    def report(self) -> dict[str, Any]:
-        """The JSON report of the last run."""
-        return read(self.reports / "ibready-report.json")
+    def report(self, name: str = "ibready-report") -> dict[str, Any]:
+        """The JSON report of the last run, of all hosts or (``ibready-report-limited``) of some."""
+        return read(self.reports / f"{name}.json")
 
-    def verdicts(self) -> dict[str, str]:
-        return {name: host["verdict"] for name, host in self.report()["hosts"].items()}
+    def verdicts(self, name: str = "ibready-report") -> dict[str, str]:
+        return {host: told["verdict"] for host, told in self.report(name)["hosts"].items()}
 
 
 @pytest.fixture(scope="session")

@@ -109,9 +109,11 @@ def test_a_server_ends_by_its_lease_when_nobody_stops_it(bare: Box) -> None:
 
 
 def test_limit_judges_the_named_hosts_and_only_those(bare: Box) -> None:
+    of_all = bare.report()
     done = bare.playbook("playbooks/verify.yml", "--limit", "node1,node2")
     assert done.returncode == 0, done.stdout
-    assert bare.verdicts() == {"node1": "ready", "node2": "ready"}
+    assert bare.verdicts("ibready-report-limited") == {"node1": "ready", "node2": "ready"}
+    assert bare.report() == of_all
 
 
 def test_a_limit_never_hides_a_fault(bare: Box) -> None:
@@ -119,6 +121,6 @@ def test_a_limit_never_hides_a_fault(bare: Box) -> None:
     try:
         done = bare.playbook("playbooks/verify.yml", "--limit", "node1,node2")
         assert done.returncode != 0
-        assert set(bare.verdicts().values()) == {"unknown"}  # two that differ have no majority
+        assert set(bare.verdicts("ibready-report-limited").values()) == {"unknown"}  # two that differ have no majority
     finally:
         bare.sandbox("heal")

@@ -79,7 +79,7 @@ def one_off(place: Path, tmp_path: Path) -> str:
 def test_a_part_is_judged_by_itself(place: Path, tmp_path: Path, part: str) -> None:
     done = verify(place, tmp_path, "--limit", part)
     assert done.returncode == 0, done.stdout + done.stderr
-    run = read(tmp_path / "ibready-report.json")
+    run = read(tmp_path / "ibready-report-limited.json")
     assert list(run["hosts"]) == part.split(",")
     assert run["run"]["limit"]
     assert run["run"]["size"] == HOSTS
@@ -135,7 +135,7 @@ def test_ansible_runner_keeps_the_report_of_a_part_with_its_artifacts(place: Pat
     words = ("--limit", part, "--cmdline", f"-e ibready_report_dir={reports}")
     called(place, "ansible-runner", "run", str(tmp_path), *where, *words)
     assert (tmp_path / "artifacts/rack1/rc").read_text() == "0"
-    assert list(read(reports / "ibready-report.json")["hosts"]) == part.split(",")
+    assert list(read(reports / "ibready-report-limited.json")["hosts"]) == part.split(",")
 
 
 def test_a_node_that_pulls_judges_itself(place: Path, tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_a_node_that_pulls_judges_itself(place: Path, tmp_path: Path) -> None:
     settings = str(pulled / "ansible.cfg")
     argv = (*where, "-e", f"ibready_report_dir={reports}", playbook)
     called(place, "ansible-pull", *argv, cwd=tmp_path, ANSIBLE_CONFIG=settings)
-    run = read(reports / "ibready-report.json")
+    run = read(reports / "ibready-report-limited.json")
     assert list(run["hosts"]) == ["node00001"]
     assert run["run"]["limit"]
     assert (pulled / mine).is_file()

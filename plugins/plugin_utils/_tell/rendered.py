@@ -13,6 +13,8 @@ from . import render_junit, render_markdown, render_prometheus
 from .html import page
 
 NAME = "ibready-report"
+# Of a run that --limit held to some of the hosts.
+LIMITED = "ibready-report-limited"
 JSON = ".json"
 
 T = TypeVar("T")

@@ -58,10 +58,10 @@ HALF = {"n1": told(1), "n2": DOWN}
 
 @pytest.fixture
 def run(inventory: Inventory, action: Callable[..., ActionBase], shown: list[str], tmp_path: Path) -> Run:
-    """Run the action over these hosts; ``args`` bend the task."""
+    """Run the action over these hosts, with a --limit; ``args`` bend the task."""
 
-    def over(known: dict[str, Any], **args: Any) -> dict[str, Any]:
-        variables = inventory(**known)
+    def over(known: dict[str, Any], limit: str = "", **args: Any) -> dict[str, Any]:
+        variables = {**inventory(**known), "ansible_limit": limit}
         given = {"hosts": list(known), "dest": str(tmp_path / "reports"), **args}
         result: dict[str, Any] = action(ActionModule, variables, given).run(task_vars=variables)
         return result
@@ -135,6 +135,29 @@ def test_a_limit_to_one_host_of_many_proves_no_reachability(run: Run) -> None:
     assert result["failed"] is True
     alone = run({"n1": told(1)})
     assert alone["verdicts"] == {"n1": "ready"}
+
+
+def test_a_limit_leaves_the_report_of_the_cluster_and_its_history(run: Run, tmp_path: Path) -> None:
+    of_all = run(HEALTHY)
+    before = files_of(tmp_path / "reports")
+    limited = run(HEALTHY, hosts=["n1"], limit="n1")
+    assert {name: path for name, path in limited.items() if name in FILES} == {
+        name: path.replace("ibready-report", "ibready-report-limited")
+        for name, path in of_all.items()
+        if name in FILES
+    }
+    now = files_of(tmp_path / "reports")
+    assert {path: text for path, text in now.items() if "limited" not in path.name} == before
+    assert len(now) == len(before) + len(FILES)
+    # What a limit leaves out nobody has lost.
+    assert json.loads(Path(limited["json"]).read_text())["since"]["hosts"].keys() == {"n1"}
+    # A limit that names every host limits nothing.
+    assert run(HEALTHY, limit="all")["json"] == of_all["json"]
+
+
+def files_of(folder: Path) -> dict[Path, bytes]:
+    """Every file below a folder, by path."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_no_host_is_refused_and_nothing_is_written(run: Run, tmp_path: Path) -> None:
