@@ -16,6 +16,7 @@ from ansible.errors import AnsibleActionFail
 
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import waivers
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import (
+    INVENTORY,
     ExpectationError,
     Expectations,
     from_inventory,
@@ -98,8 +99,8 @@ class ActionModule(SiteAction):
         where = _where(variables, inventory)
         reported = rendered.surely(lambda run: diagnosis.diagnose(run, job, where), report, self._display.warning)
         notes = [] if args["log"] else [NO_LOG]
-        strangers = [host.name for host in hosts if host.name not in inventory]
-        if args["bundles"] and strangers and not args["expect"]:
+        strangers = [host.name for host in hosts if host.name not in inventory and not _is_told(host)]
+        if args["bundles"] and strangers:
             notes.append(_STRANGERS.format(", ".join(strangers[:_SHOWN])))
         self._display.display("\n" + render.render(reported, max(args["most"], 1), notes) + "\n")
         written = {
@@ -165,6 +166,11 @@ def _site(
         from_inventory(expected.of(known)),
         waivers.parse(known.get("ibready_waivers") or [], CATALOG),
     )
+
+
+def _is_told(host: _hosts.Host) -> bool:
+    """Whether somebody said what to expect of it, here or where its bundle was made."""
+    return bool(host.expect.ignore) or any(each.source == INVENTORY for each in host.expect.values.values())
 
 
 def _where(variables: Mapping[str, Any], inventory: Sequence[str]) -> Where:

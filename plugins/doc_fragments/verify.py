@@ -10,7 +10,8 @@ options:
   expect:
     description:
       - What the inventory expects of this host.
-      - When left out, the inventory's variable C(ibready_expect) is taken, also in ad hoc use.
+      - When left out, the inventory's variable C(ibready_expect) is taken, also in ad hoc use. Where
+        that says nothing, a bundle is judged by what was expected when it was collected.
       - Where it says nothing, the recognised hardware profile does; a value that nobody expects
         makes its check C(unknown).
     type: dict

@@ -21,19 +21,13 @@ options:
   host:
     description: The host's name in the bundle; its own name when left out.
     type: str
-  peers:
+  expect:
     description:
-      - Addresses or names of other nodes. The ways to them are recorded, by which the interface is
-        judged on which ranks meet.
-    type: list
-    elements: str
-    default: []
-  container:
-    description:
-      - Starts a container as root and one as another user and records what they see, as
-        M(ibready.cluster.containerverify) does. Holds what C(ibready_expect.container) holds, and
-        may be empty.
-      - When left out, no container is started.
+      - What the inventory expects of this host, as C(ibready_expect). The bundle carries it, and who
+        judges it without saying anything else goes by it.
+      - When left out, it is what a verify of the host goes by, also in ad hoc use.
+      - With C(container), which may be empty, a container is started as root and one as another
+        user, and what they see is recorded, as M(ibready.cluster.containerverify) does.
     type: dict
 extends_documentation_fragment: [ibready.cluster.no_diff]
 attributes:
@@ -46,7 +40,7 @@ EXAMPLES = r"""
 - name: Collect the evidence of this host, and of what containers on it get
   ibready.cluster.collect:
     dest: /root/bundles
-    container: {}
+    expect: {container: {}}
 
 - name: Collect the evidence of this host
   ibready.cluster.collect:
@@ -81,8 +75,7 @@ def main() -> None:
         argument_spec={
             "dest": {"type": "path", "required": True},
             "host": {"type": "str"},
-            "peers": {"type": "list", "elements": "str", "default": []},
-            "container": {"type": "dict"},
+            "expect": {"type": "dict"},
         },
         supports_check_mode=True,
     )
@@ -98,11 +91,10 @@ def main() -> None:
             module.params["dest"],
             host,
             now,
-            module.params["peers"],
-            module.params["container"],
+            module.params["expect"],
         )
     except ExpectationError as exc:
-        module.fail_json(msg=f"{exc}; next: correct ibready_expect.container", **reported)
+        module.fail_json(msg=f"{exc}; next: correct ibready_expect", **reported)
     except collect.CollectError as exc:
         module.fail_json(msg=f"{exc}; next: name another dest, or make room there", **reported)
     module.exit_json(changed=True, untold=unreported, **reported)

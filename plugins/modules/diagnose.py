@@ -30,7 +30,8 @@ options:
       - A folder on the controller with bundles as C(playbooks/collect.yml) leaves them, C(HOST) or
         C(HOST.tar.gz); or one bundle. No host is touched.
       - What is expected of a bundle's host, and what is waived, is taken from the inventory where
-        that has a host of this name, and is O(expect) else.
+        that has a host of this name, and is O(expect) else. Where both say nothing, what was expected
+        is what the bundle carries.
     type: path
   expect:
     description:

@@ -150,6 +150,7 @@ def _parser() -> _Parser:
 
     collect = commands.add_parser("collect", help="write an evidence bundle of this host")
     collect.add_argument("directory", metavar="DIR", help="the bundle becomes DIR/HOST")
+    collect.add_argument("--expect", metavar="FILE", help="JSON: what ibready_expect holds; the bundle carries it")
     collect.add_argument("--container", action="store_true", help="start containers and record what they get")
     collect.set_defaults(run=_collect)
 
@@ -172,19 +173,19 @@ def _verify(given: argparse.Namespace, parser: _Parser) -> int:
     from .._evidence.sources import Unavailable
     from .._expect import expectations, waivers as _waivers
     from .._verify import verify as engine
-    from .._verify.verdict import source_of, verdict_object
+    from .._verify.verdict import carried, source_of, verdict_object
 
     areas = engine.AREAS if given.only is None else tuple(given.only.split(","))
     for area in areas:
         if area not in engine.AREAS:
             parser.error(f"there is no area {area!r}; known are {', '.join(engine.AREAS)}")
     try:
-        wanted = _read_json(given.expect, {}, parser)
+        source, host = source_of(given.bundle, engine.QUESTIONS)
+        wanted = _read_json(given.expect, carried(source), parser)
         # Containers are started where somebody asks for it, and this is asking.
         asks: dict[str, Any] = {"container": {}} if given.only is not None and "container" in areas else {}
         expect = expectations.from_inventory({**asks, **wanted} if isinstance(wanted, dict) else wanted)
         waivers = _waivers.parse(_read_json(given.waivers, [], parser), CATALOG)
-        source, host = source_of(given.bundle, engine.QUESTIONS)
     except (expectations.ExpectationError, _waivers.WaiverError, Unavailable) as exc:
         parser.error(str(exc))
     judged = engine.verify(source, expect, areas)
@@ -222,14 +223,19 @@ def _show(verdict: str, host: str, checks: list[_model.Check], facts: dict[str, 
 
 def _collect(given: argparse.Namespace, parser: _Parser) -> int:
     from .._evidence.sources import Live
+    from .._expect.expectations import ExpectationError
     from .._verify import collect as collecting
     from .._verify.verify import QUESTIONS
 
     now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     host = platform.node()
     try:
-        asks: dict[str, Any] | None = {} if given.container else None
-        unreported = collecting.collect(Live(questions=QUESTIONS), given.directory, host, now, container=asks)
+        wanted = _read_json(given.expect, {}, parser)
+        asks: dict[str, Any] = {"container": {}} if given.container else {}
+        expect = {**asks, **wanted} if isinstance(wanted, dict) else wanted
+        unreported = collecting.collect(Live(questions=QUESTIONS), given.directory, host, now, expect)
+    except ExpectationError as exc:
+        parser.error(str(exc))
     except collecting.CollectError as exc:
         print(f"ibready: {exc}", file=sys.stderr)
         return UNKNOWN_STATUS

@@ -28,8 +28,9 @@ class Manifest:
     ``absent``: absolute paths that were looked for and are not on the host, nor is anything below
     them. ``unavailable``: why a command or path could not be told. ``links``: the text of symbolic
     links, kept here because a link in the bundle could lead out of it. ``modes``: permission bits.
-    ``peers``: addresses or names of other nodes, the ways to which were asked for. ``sums``: of
-    every file, by its path in the bundle; "" for a folder. A bundle made by hand has none.
+    ``peers``: addresses or names of other nodes, the ways to which were asked for. ``expect``: what
+    was expected of the host then, as `ibready_expect`. ``sums``: of every file, by its path in the
+    bundle; "" for a folder. A bundle made by hand has none.
     """
 
     host: str
@@ -40,6 +41,7 @@ class Manifest:
     links: dict[str, str] = field(default_factory=dict)
     modes: dict[str, int] = field(default_factory=dict)
     peers: tuple[str, ...] = ()
+    expect: dict[str, Any] = field(default_factory=dict)
     sums: dict[str, str] = field(default_factory=dict)
 
     def says_absent(self, path: str) -> bool:
@@ -94,6 +96,7 @@ def load(directory: str) -> Manifest:
             _pairs(raw.get("links", {})),
             {path: int(mode, 8) for path, mode in _pairs(raw.get("modes", {})).items()},
             tuple(_texts(raw.get("peers", []))),
+            _expected(raw.get("expect", {})),
             _pairs(raw.get("sums", {})),
         )
     except (ValueError, KeyError, TypeError) as exc:
@@ -103,6 +106,12 @@ def load(directory: str) -> Manifest:
 def _texts(raw: Any) -> list[str]:
     if not isinstance(raw, list) or not all(isinstance(entry, str) for entry in raw):
         raise TypeError("absent and peers must be lists of texts")
+    return raw
+
+
+def _expected(raw: Any) -> dict[str, Any]:
+    if not isinstance(raw, dict):
+        raise TypeError("expect must be what ibready_expect may be")
     return raw
 
 

@@ -13,13 +13,12 @@ import os
 import posixpath
 import shutil
 import tarfile
-from typing import Any, Iterator, List, Mapping, Sequence
+from typing import Any, Iterator, List, Mapping
 
 from .._evidence import manifest as _manifest
-from .._evidence.redact import masked, masked_bytes
+from .._evidence.redact import masked, masked_bytes, masked_values
 from .._evidence.sources import Cached, Evidence, Missing, Output, Unavailable, entry_name
-from .._expect.expectations import INVENTORY, Expectations, Expected, from_inventory
-from .._expect.nccl import Desired
+from .._expect.expectations import from_inventory
 from .._ground import whole
 from .._ground.version import VERSION
 from . import verify as _verify
@@ -112,23 +111,20 @@ def collect(
     directory: str,
     host: str,
     collected_at: str,
-    peers: Sequence[str] = (),
-    container: Mapping[str, Any] | None = None,
+    expect: Mapping[str, Any] | None = None,
 ) -> list[str]:
     """Look at everything and write ``directory``/``host`` and a .tar.gz of it, replacing both.
 
-    ``peers``: addresses or names of other nodes, the ways to which are asked for. ``container``: as
-    `ibready_expect.container`; None starts no container. Returns what could not be told, one line
-    each. Raises CollectError where it cannot be written, ExpectationError on a bad ``container``.
+    ``expect``: as `ibready_expect`. It is kept, and says what is looked at: without ``container`` no
+    container is started, without ``nccl.peers`` no way to another node is asked for. Returns what
+    could not be told, one line each. Raises CollectError where it cannot be written,
+    ExpectationError on what cannot be expected.
     """
     if not _manifest.HOST.fullmatch(host):
         raise CollectError(f"{host!r} is no name for a directory")
     recorder = Recorder(source)
     looker = Cached(recorder)
-    wanted = {"nccl": Expected(Desired(peers=tuple(peers)), INVENTORY)}
-    if container is not None:
-        wanted.update(from_inventory({"container": container}).values)
-    _verify.verify(looker, Expectations(wanted))
+    _verify.verify(looker, from_inventory(expect))
     for name in _MORE:
         with contextlib.suppress(Unavailable):
             looker.run(name)
@@ -138,7 +134,7 @@ def collect(
         os.makedirs(directory, exist_ok=True)
         shutil.rmtree(begun, ignore_errors=True)
         os.makedirs(begun, mode=0o700)
-        _write(recorder, begun, host, collected_at, tuple(peers))
+        _write(recorder, begun, host, collected_at, expect or {})
         if os.path.lexists(place):
             shutil.rmtree(place)
         os.rename(begun, place)
@@ -164,7 +160,7 @@ def _pack(directory: str, host: str) -> None:
         raise
 
 
-def _write(recorder: Recorder, place: str, host: str, collected_at: str, peers: tuple[str, ...] = ()) -> None:
+def _write(recorder: Recorder, place: str, host: str, collected_at: str, expect: Mapping[str, Any]) -> None:
     sums: dict[str, str] = {}
 
     def put(path: str, data: bytes) -> None:
@@ -188,7 +184,7 @@ def _write(recorder: Recorder, place: str, host: str, collected_at: str, peers: 
                 os.makedirs(os.path.join(place, item))
     if recorder.later is not None:
         second, after = recorder.later
-        _write(second, os.path.join(place, "again"), host, collected_at, peers)
+        _write(second, os.path.join(place, "again"), host, collected_at, {})
         put("again/seconds", f"{after:.3f}\n".encode())
     manifest = _manifest.Manifest(
         host=host,
@@ -198,7 +194,8 @@ def _write(recorder: Recorder, place: str, host: str, collected_at: str, peers: 
         unavailable=recorder.unavailable,
         links=recorder.links,
         modes=recorder.modes,
-        peers=peers,
+        peers=tuple((expect.get("nccl") or {}).get("peers") or ()),
+        expect=masked_values(expect),
         sums=sums,
     )
     text = json.dumps(manifest.to_dict(), indent=1, sort_keys=True) + "\n"

@@ -19,7 +19,7 @@ from .._ground import check as _model
 from .._ground.catalog import CATALOG
 from . import brief, fold
 from .look import Judged, look
-from .verdict import source_of, verdict_object
+from .verdict import carried, source_of, verdict_object
 
 # Options that name a file with an output that no host keeps by itself, and the evidence it is.
 _FILES = {"log": "nccl_log"}
@@ -67,19 +67,19 @@ def judge(
         module.fail_json(msg=f"pause must be from 0.1 to {MOST_PAUSE_S:g} seconds, not {pause:g}")
     given = module.params["expect"] or {}
     wanted = {key: entry for key, entry in given.items() if entry is not None}
-    wanted = {**(asks or {}), **wanted}
-    if module.check_mode and "container" in wanted:
-        # An image that is fetched stays on the host.
-        wanted["container"] = {**wanted["container"], "pull": False}
     try:
-        expect = from_inventory(wanted)
-        waivers = _waivers.parse(module.params["waivers"] or [])
         source, name = source_of(
             module.params["bundle"],
             {name: ask for area in areas for name, ask in area.questions.items()},
             pause,
             module.params["host"],
         )
+        wanted = {**(asks or {}), **(wanted or carried(source))}
+        if module.check_mode and isinstance(wanted.get("container"), dict):
+            # An image that is fetched stays on the host.
+            wanted["container"] = {**wanted["container"], "pull": False}
+        expect = from_inventory(wanted)
+        waivers = _waivers.parse(module.params["waivers"] or [])
         given = {evidence: module.params.get(option) for option, evidence in _FILES.items()}
         files = {evidence: path for evidence, path in given.items() if path}
         source = Given(source, files) if files else source

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import platform
-from typing import Any, Sequence
+from typing import Any, Mapping, Sequence
 
 from .._evidence.sources import Bundle, Evidence, Live, Questions, Unavailable
 from .._ground.check import Check, verdict
@@ -22,6 +22,11 @@ def verdict_object(host: str, checks: Sequence[Check], facts: dict[str, Any]) ->
         "checks": [check.to_dict() for check in checks],
         "facts": facts,
     }
+
+
+def carried(source: Evidence) -> Mapping[str, Any]:
+    """What was expected of a bundle's host when it was made, as `ibready_expect`; {} of a live host."""
+    return source.manifest.expect if isinstance(source, Bundle) else {}
 
 
 def source_of(

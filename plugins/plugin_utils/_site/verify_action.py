@@ -21,11 +21,6 @@ from .._plan.plan import where
 from .._plan.plan.lock import LockError
 from . import expected, nccl_peers, trust
 
-# The module's option, the inventory's variable, and what the variable must be.
-_FROM_INVENTORY = (
-    ("expect", "ibready_expect", dict, "dictionary"),
-    ("waivers", "ibready_waivers", list, "list"),
-)
 # Seconds between two looks at error counters.
 PAUSE = "ibready_counter_pause"
 
@@ -52,20 +47,26 @@ class VerifyAction(EngineAction):
 
     def arguments(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         """The module's arguments, with what the inventory says in place of those left out."""
-        for option, name, kind, word in _FROM_INVENTORY:
-            if args.get(option) is None:
-                args[option] = self.variable(name, kind, word, variables)
+        if args.get("waivers") is None:
+            args["waivers"] = self.variable("ibready_waivers", list, "list", variables)
         self._refuse(args["waivers"], variables)
         if args.get("pause") is None and variables.get(PAUSE) is not None:
             args["pause"] = self._templar.template(variables[PAUSE])
-        args["expect"] = self.with_roles(args["expect"], variables)
-        if not args.get("bundle"):
-            args["expect"] = self.with_nccl(args["expect"], variables)
-            args["expect"] = self._with_lock(args["expect"], variables)
+        args["expect"] = self.expected(args.get("expect"), variables, bundle=bool(args.get("bundle")))
         if args.get("host") is None:
             # A bundle tells whose it is.
             args["host"] = None if args.get("bundle") else variables.get("inventory_hostname")
         return args
+
+    def expected(self, given: Any, variables: dict[str, Any], *, bundle: bool = False) -> dict[str, Any]:
+        """What was given, or the inventory says, with what roles, NCCL's policy and the lock add.
+
+        The host of a ``bundle`` may be any: it is not this one's peer, and no lock here is its own.
+        """
+        if given is None:
+            given = self.variable("ibready_expect", dict, "dictionary", variables)
+        found = self.with_roles(given, variables)
+        return found if bundle else self._with_lock(self.with_nccl(found, variables), variables)
 
     def _refuse(self, given: Any, variables: dict[str, Any]) -> None:
         """A waiver of no check: only here are all of them known, a module brings those of its own areas."""

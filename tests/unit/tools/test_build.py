@@ -101,7 +101,7 @@ def test_it_runs_under_other_pythons(program: Path, tmp_path: Path, version: str
     if python is None:
         pytest.skip(f"there is no python{version} here")
     node = render.node("hgx-h100-8")
-    collect.collect(render.render(node), str(tmp_path), "node7", "now", [PEER], {})
+    collect.collect(render.render(node), str(tmp_path), "node7", "now", {"nccl": {"peers": [PEER]}, "container": {}})
     (tmp_path / "expect.json").write_text(json.dumps(node.expect))
     given = ["--bundle", str(tmp_path / "node7"), "--expect", str(tmp_path / "expect.json")]
     done = subprocess.run(

@@ -142,9 +142,7 @@ def test_a_limit_leaves_the_report_of_the_cluster_and_its_history(run: Run, tmp_
     before = files_of(tmp_path / "reports")
     limited = run(HEALTHY, hosts=["n1"], limit="n1")
     assert {name: path for name, path in limited.items() if name in FILES} == {
-        name: path.replace("ibready-report", "ibready-report-limited")
-        for name, path in of_all.items()
-        if name in FILES
+        name: path.replace("ibready-report", "ibready-report-limited") for name, path in of_all.items() if name in FILES
     }
     now = files_of(tmp_path / "reports")
     assert {path: text for path, text in now.items() if "limited" not in path.name} == before

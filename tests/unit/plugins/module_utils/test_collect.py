@@ -25,7 +25,7 @@ NOW = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC).isoformat()
 
 
 def collected(tree: Tree, place: Path) -> Bundle:
-    collect.collect(tree, str(place), "node7", NOW, [PEER], {})
+    collect.collect(tree, str(place), "node7", NOW, {"nccl": {"peers": [PEER]}, "container": {}})
     return Bundle(place / "node7")
 
 
@@ -79,7 +79,7 @@ def test_a_bundle_answers_of_each_shape_of_a_file_as_the_host_does(order: int, t
     assert told["/etc/shapes.d/fifo", "read"] is Unavailable
     place = tmp_path / "bundle/node7"
     place.mkdir(parents=True)
-    collect._write(recorder, str(place), "node7", NOW)
+    collect._write(recorder, str(place), "node7", NOW, {})
     assert all_of(Bundle(place)) == told
 
 

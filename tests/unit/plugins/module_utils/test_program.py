@@ -40,13 +40,13 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A healthy node's bundle and what its inventory expects."""
     place = tmp_path_factory.mktemp("node")
     described = render.node("hgx-h100-8")
-    collect.collect(render.render(described), str(place), "node7", "now", [PEER], {})
+    collect.collect(render.render(described), str(place), "node7", "now", {"nccl": {"peers": [PEER]}, "container": {}})
     (place / "expect.json").write_text(json.dumps(described.expect))
     return place / "node7", place / "expect.json"
 
 
 def bundle_of(tree: Tree, place: Path) -> Path:
-    collect.collect(tree, str(place), "node7", "now", [PEER], {})
+    collect.collect(tree, str(place), "node7", "now", {"nccl": {"peers": [PEER]}, "container": {}})
     return place / "node7"
 
 
@@ -54,6 +54,32 @@ def slow_rail() -> tuple[dict[str, Any], Tree]:
     one = next(one for one in fault.load() if one.check == "ib.port.rate")
     described, tree = fault.broken(one)
     return described.expect, tree
+
+
+@pytest.mark.parametrize("rate", [400, 200])
+def test_a_bundle_is_judged_by_what_was_expected_of_its_host(run: Run, rate: int, tmp_path: Path) -> None:
+    described = render.node("ib-login")
+    expect = {**described.expect, "rate_gbps": rate, "nccl": {"peers": [PEER]}}
+    collect.collect(render.render(described), str(tmp_path), "node7", "now", expect)
+    carried = run("verify", "--bundle", str(tmp_path / "node7"), "--json")
+    (tmp_path / "expect.json").write_text(json.dumps(expect))
+    said = run("verify", "--bundle", str(tmp_path / "node7"), "--json", "--expect", str(tmp_path / "expect.json"))
+    assert carried == said
+    assert carried[0] == (0 if rate == 200 else 2)
+
+
+@pytest.mark.parametrize(
+    "expect", [{"hcas": [1]}, {"container": 3}, {"nccl": {"peers": 4}}, {"never": 1}, {"stack": "x"}]
+)
+def test_what_a_stranger_s_bundle_says_is_expected_is_refused_where_it_is_nothing(
+    run: Run, expect: dict[str, Any], tmp_path: Path
+) -> None:
+    bundle = bundle_of(render.render(render.node("ib-login")), tmp_path)
+    manifest = json.loads((bundle / "manifest.json").read_text())
+    (bundle / "manifest.json").write_text(json.dumps({**manifest, "expect": expect}))
+    status, _out, err = run("verify", "--bundle", str(bundle))
+    assert status == 64
+    assert f"expect.{next(iter(expect))}" in err or "nccl.peers" in err
 
 
 def test_a_ready_node_gives_0(run: Run, node: tuple[Path, Path]) -> None:

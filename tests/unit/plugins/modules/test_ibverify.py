@@ -36,7 +36,7 @@ def bend(bundle: Path, name: str, old: str, new: str) -> None:
 @pytest.fixture
 def bundle(tmp_path: Path) -> Path:
     """The evidence of a healthy simulated host with one HCA, to be changed by hand."""
-    collect.collect(render.render(render.node(BOARD)), str(tmp_path), "node7", "now", [PEER])
+    collect.collect(render.render(render.node(BOARD)), str(tmp_path), "node7", "now", {"nccl": {"peers": [PEER]}})
     manifest = tmp_path / "node7" / "manifest.json"
     manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "sums": {}}))
     return tmp_path / "node7"

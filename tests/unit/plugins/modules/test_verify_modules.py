@@ -34,7 +34,13 @@ RunModule = Callable[..., dict[str, Any]]
 @pytest.fixture(scope="module")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("node")
-    _collect.collect(render.render(render.node("hgx-h100-8")), str(place), "node7", "now", [nccl.PEER], {})
+    _collect.collect(
+        render.render(render.node("hgx-h100-8")),
+        str(place),
+        "node7",
+        "now",
+        {"nccl": {"peers": [nccl.PEER]}, "container": {}},
+    )
     return place / "node7"
 
 

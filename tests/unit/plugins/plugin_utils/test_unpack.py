@@ -158,7 +158,7 @@ def test_a_name_is_bounded_in_parts_and_bytes(tmp_path_factory: pytest.TempPathF
 @pytest.mark.parametrize("board", ["hgx-h100-8", "ib-login"])
 def test_a_real_bundle_is_far_below_the_bounds(tmp_path: Path, board: str) -> None:
     tree = render.render(render.node(board))
-    collect.collect(tree, str(tmp_path), "n1", "now", [], {})
+    collect.collect(tree, str(tmp_path), "n1", "now", {"container": {}})
     names = [one.relative_to(tmp_path) for one in (tmp_path / "n1").rglob("*")]
     assert max(len(one.parts) for one in names) * 2 < unpack._PARTS
     assert max(len(str(one)) for one in names) * 2 < unpack._LENGTH

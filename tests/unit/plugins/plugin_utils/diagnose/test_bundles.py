@@ -11,7 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import ExpectationError, Expectations
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import (
+    ExpectationError,
+    Expectations,
+    from_inventory,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import collect as _collect
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import bundles
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.bundles import BundlesError
@@ -30,6 +34,18 @@ def collect(folder: Path, *names: str) -> None:
     for number, name in enumerate(names, 1):
         tree = render.render(fleets.described("ib-login", number))
         _collect.collect(tree, str(folder), name, AT)
+
+
+def test_what_the_site_leaves_open_the_bundle_carries(tmp_path: Path) -> None:
+    tree = render.render(fleets.described("ib-login", 1))
+    _collect.collect(tree, str(tmp_path), "n1", AT, {"rate_gbps": 800})
+
+    def said(_name: str) -> tuple[Expectations, tuple[()]]:
+        return from_inventory({"rate_gbps": 400}), ()
+
+    found = bundles.find(tmp_path / "n1")
+    rates = [bundles.judge(found, each)[0].expect.get("rate_gbps") for each in (site, said)]
+    assert [rate and rate.value for rate in rates] == [800, 400]
 
 
 def test_folders_and_archives_are_found_once_each(tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ def equals(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[_ho
 def judged(place: Path, name: str, node: Node, tree: Tree | None = None) -> _hosts.Host:
     """What is known of a node by the bundle that collect writes of it."""
     tree = tree or render.render(node)
-    collect.collect(tree, str(place), name, "today", [PEER])
+    collect.collect(tree, str(place), name, "today", {"nccl": {"peers": [PEER]}})
     if "nccl_log" in tree.commands:
         # A job's log is put there by hand.
         log = place / name / "commands/nccl_log"

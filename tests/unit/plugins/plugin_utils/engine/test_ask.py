@@ -147,7 +147,7 @@ def test_an_engine_that_root_changed_on_the_node_is_sent_again(host: Host) -> No
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("bundles")
     described = render.node("hgx-h100-8")
-    collect.collect(render.render(described), str(folder), "node7", "now", [], {})
+    collect.collect(render.render(described), str(folder), "node7", "now", {"container": {}})
     return folder / "node7"
 
 
