@@ -13,9 +13,11 @@ from .lint_form import QUOTES
 from .problem import ERROR, WARNING, Problem, short
 from .release import NEWEST, Release, shown
 
+# The kind of doubt about an entry that longer names begin with, too.
+BEGINNING = "beginning"
 _SIGNS = "^="
 # mlx5_1 is the beginning of mlx5_10, and eth1 of eth10; what ends with a 0 seldom is.
-_BEGINNING = re.compile(r".*[^0-9]([1-9][0-9]*)")
+_NUMBERED = re.compile(r".*[^0-9]([1-9][0-9]*)")
 # What a list that leaves out should leave out too, and what a device of that sort is called.
 _NEVER_MEANT = {"docker": "docker0", "lo": "lo", "virbr": "virbr0", "veth": "veth0"}
 
@@ -115,6 +117,11 @@ def _form(line: Line, name: str, value: str, kind: str, version: Release | None)
         yield Problem(line.number, name, found, makes, step, ERROR, "expansion")
 
 
+def entry_of(text: str) -> str:
+    """How an entry of a list is told."""
+    return f"the entry {short(text)!r}"
+
+
 def _effect(name: str, value: str, kind: str, version: Release | None) -> str:
     """What comes of it, as the end of a sentence."""
     if kind in _INTEGERS:
@@ -193,7 +200,7 @@ def _fields(value: str, version: Release | None, hcas: bool) -> Iterator[_Seen]:
             yield found, "there is no room for it in NCCL", "write the name of a device", ERROR, "too-long-entry"
         if not name or not fields:
             continue
-        found = f"the entry {short(part)!r}"
+        found = entry_of(part)
         if not hcas:
             makes = "interfaces have no ports: what follows the : is ignored"
             yield found, makes, f"write {short(name)} there", WARNING, "port"
@@ -218,13 +225,13 @@ def _meaning(name: str, value: str, release: Release, hcas: bool) -> Iterator[_S
     if chosen.exact:
         return
     for entry in chosen.entries:
-        numbered = _BEGINNING.fullmatch(entry.name)
+        numbered = _NUMBERED.fullmatch(entry.name)
         if numbered:
             left = "left out" if chosen.exclude else "taken"
             makes = f"every name that begins so is {left}, as {short(entry.name)}0 would be"
             signs = "^=" if chosen.exclude else "="
             step = f"write {name}={signs}{','.join(parts)}, if {short(entry.name)} alone is meant"
-            yield f"the entry {short(entry.name)!r}", makes, step, WARNING, "beginning"
+            yield entry_of(entry.name), makes, step, WARNING, BEGINNING
 
 
 def _left_out(name: str, chosen: select.Selection, release: Release) -> Iterator[_Seen]:

@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Iterator
 
 from ..._ask.nccl.proof import Proof
 from ..._data.nccl_reading import SYSTEM_FILE
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check, failed, passed, skipped, unknown
-from ..._nccl import lint, registry
+from ..._nccl import lint, lint_value, registry
 from ..._nccl.conf import ENVIRONMENT, as_text, effective
 from ..._nccl.problem import ERROR, WARNING, Problem, short
 from ..._nccl.release import NEWEST, Release, release, shown
 from . import check_harm
+from .check_derived import absent
 from .check_library import NO_LIBRARY
 from .facts import HostFacts
 
@@ -41,7 +43,7 @@ def judge(here: HostFacts) -> Iterator[Check]:
     found = lint.problems(text, here.release, known)
     yield from _told(_LINES, [problem for problem in found if problem.severity == ERROR], text)
     doubts = [problem for problem in found if problem.severity == WARNING and not _asked_for(here, problem)]
-    doubts += [*_by_copies(here, text, found), *_detours(here, text)]
+    doubts = [*_of_here(here, text, doubts), *_by_copies(here, text, found), *_detours(here, text)]
     yield from _told(_DOUBTS, doubts, text)
     yield from _taken(here, text)
 
@@ -49,6 +51,18 @@ def judge(here: HostFacts) -> Iterator[Check]:
 def _asked_for(here: HostFacts, problem: Problem) -> bool:
     """Whether the inventory itself names a variable that somebody else than NCCL reads."""
     return problem.kind in _OTHERS and problem.name in here.wish.policy.variables
+
+
+def _of_here(here: HostFacts, text: str, doubts: list[Problem]) -> Iterator[Problem]:
+    """The same, but of a beginning by which nothing of this host is called: that is no doubt of spelling."""
+    says = _says(text, here.release or NEWEST)
+    for problem in doubts:
+        value = says.get(problem.name, (0, ""))[1]
+        strange = absent(problem.name, value, here.host) if problem.kind == lint_value.BEGINNING else ()
+        if any(problem.found == lint_value.entry_of(name) for name in strange):
+            makes = "nothing on this host is called so or begins so"
+            problem = replace(problem, nccl_makes=makes, next_step="name what is there, or take the line out")
+        yield problem
 
 
 def _detours(here: HostFacts, text: str) -> Iterator[Problem]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Callable, Iterator, Mapping
 
 from ..._data.nccl_reading import SYSTEM_FILE
@@ -18,7 +19,7 @@ from ..._nccl.fleet import FleetView
 from ..._nccl.host import NcclHost
 from ..._nccl.problem import short
 from ..._nccl.release import NEWEST
-from ..._nccl.select import Interface, Port, hca_ports, interfaces
+from ..._nccl.select import Interface, Port, hca_ports, interfaces, parse
 
 DERIVED = "nccl.conf.derived"
 NOT_SET = "not set"
@@ -55,7 +56,21 @@ def _setting(setting: Setting, value: str | None, host: NcclHost) -> Check:
     observed = NOT_SET if value is None else short(value)
     if value == setting.value or _SAME.get(setting.name, _differs)(value, setting.value, host):
         return passed(DERIVED, setting.name, observed, setting.value, source)
-    return failed(DERIVED, setting.name, observed, setting.value, source, cause=setting.reason)
+    strange = absent(setting.name, value, host)
+    names = f"this host has no {', '.join(short(name) for name in strange[:4])}; " if strange else ""
+    return failed(DERIVED, setting.name, observed, setting.value, source, cause=f"{names}{setting.reason}")
+
+
+def absent(name: str, value: str | None, host: NcclHost) -> tuple[str, ...]:
+    """The entries of a list of devices or interfaces by which nothing of this host goes; () of other settings."""
+    known = {HCA: host.ports.map(lambda ports: {port.device for port in ports})}
+    known[SOCKET] = host.interfaces.map(lambda found: {interface.name for interface in found})
+    there = known[name].value if name in known else None
+    if not value or there is None:
+        return ()
+    chosen = parse(value, host.release or NEWEST, len(value))
+    alone = ((entry.name, replace(chosen, exclude=False, entries=(entry,))) for entry in chosen.entries)
+    return tuple(entry for entry, taking in alone if not any(taking.takes(device) for device in there))
 
 
 def _same_ports(value: str | None, wanted: str, host: NcclHost) -> bool:

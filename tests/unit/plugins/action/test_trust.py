@@ -21,7 +21,7 @@ PACKAGE = "ansible_collections.ibready.cluster.plugins.action"
 ACTIONS = sorted(path.stem for path in (ROOT / "plugins/action").glob("*.py"))
 # They run nothing and write nothing on the controller; of a node's word they judge that node.
 HARMLESS = {
-    *("ibverify", "hostverify", "nvlinkverify", "stackverify", "ncclverify", "containerverify", "nccl_host"),
+    *("ibverify", "hostverify", "nvlinkverify", "stackverify", "ncclverify", "containerverify", "nccl_host", "collect"),
     *("fabricverify", "rdmaverify", "node_facts", "node_program"),
     *("ibping", "rdma_data", "run_lease"),  # These tell the node who asks.
     *("nccl_peers", "nccl_derive", "firewall_nodes", "imex_domains"),

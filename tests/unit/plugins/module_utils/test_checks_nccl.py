@@ -81,6 +81,15 @@ def test_what_does_the_same_is_right(board: str, lines: dict[str, str | None]) -
     assert not [check for check in checks if check.result == FAIL and check.severity == "error"]
 
 
+@pytest.mark.parametrize(
+    ("value", "advice"), [("mlx5_99", "name what is there"), ("mlx5_1", "write NCCL_IB_HCA==mlx5_1, if")]
+)
+def test_a_beginning_that_is_nobody_s_is_not_advised_to_be_exact(value: str, advice: str) -> None:
+    doubt = one(judge(node(nccl_conf={"NCCL_IB_HCA": value})), "nccl.conf.doubts")
+    assert doubt.result == "fail"
+    assert doubt.remedy.startswith(advice)
+
+
 def test_a_roce_host_whose_jobs_bring_their_nccl_is_not_unknown() -> None:
     made = render.node("hgx-h200-8-roce")
     made.expect = {key: value for key, value in made.expect.items() if key != "roce_gid_index"}

@@ -174,7 +174,7 @@ def test_the_second_look_is_kept(tmp_path: Path) -> None:
     assert (later.read("/a"), after) == ("2\n", 2.0)
     place = tmp_path / "b"
     place.mkdir()
-    collect._write(recorder, str(place), "n", NOW)
+    collect._write(recorder, str(place), "n", NOW, {})
     again, seconds = Bundle(place).again(0)
     assert (Bundle(place).read("/a"), again.read("/a"), seconds) == ("1\n", "2\n", 2.0)
 

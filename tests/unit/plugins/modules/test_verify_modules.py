@@ -151,9 +151,9 @@ def test_a_wish_that_cannot_be_meant_is_refused(run_module: RunModule, tmp_path:
     result = run_module(containerverify.main, expect=bad)
     assert result["failed"]
     assert "expect.container.engine must be one of docker, podman, containerd" in result["msg"]
-    result = run_module(collect.main, dest=str(tmp_path / "b"), container=bad["container"])
+    result = run_module(collect.main, dest=str(tmp_path / "b"), expect=bad)
     assert result["failed"]
-    assert "next: correct ibready_expect.container" in result["msg"]
+    assert "next: correct ibready_expect" in result["msg"]
 
 
 def test_a_log_is_judged_by_itself_and_without_one_the_host_is(
