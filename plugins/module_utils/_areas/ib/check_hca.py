@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Iterator
 
@@ -16,6 +17,9 @@ from ..._rails.ib_ports import IbFacts, is_infiniband, port_name
 from .check_port import equal, judge_guid, silent, why_slow
 
 _NO_RAIL = "no rail of this host"
+# 28.47.1026 is of the train xx.47.
+_FIRMWARE = re.compile(r"(\d+)\.(\d+)\.")
+_TRAIN = re.compile(r"xx\.(\d+)")
 
 
 def judge_hcas(facts: IbFacts, ports: Sorted, expect: Expectations) -> list[Check]:
@@ -65,12 +69,22 @@ def _firmware(ca: Ca, facts: IbFacts, ports: Sorted, expect: Expectations) -> Ch
     wanted = expect.get("firmware")
     if wanted is None:
         why = "no firmware version is expected; fleet.hca.firmware compares the hosts"
-        return skipped("ib.hca.firmware", ca.name, why)
+        return skipped("ib.hca.firmware", ca.name, f"{_behind(ca.fw, expect)}{why}")
     if ca.name not in ports.hcas:
         return skipped("ib.hca.firmware", ca.name, _NO_RAIL)
     if not ca.fw:
         return unknown("ib.hca.firmware", ca.name, silent(facts, "firmware version"))
     return equal("ib.hca.firmware", ca.name, ca.fw, wanted)
+
+
+def _behind(firmware: str, expect: Expectations) -> str:
+    """That the planned stack brings newer firmware: the HCA works, and an update is the site's own decision."""
+    lock = expect.get("lock")
+    train = _TRAIN.fullmatch(str(lock.value.get("firmware", ""))) if lock else None
+    mine = _FIRMWARE.match(firmware)
+    if train is None or mine is None or int(mine[2]) >= int(train[1]):
+        return ""
+    return f"{firmware} is older than {mine[1]}.{train[1]}, which the planned RDMA stack brings; "
 
 
 def _equal_firmware(facts: IbFacts, rails: list[Ca]) -> Iterator[Check]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..matrix import load
+from ..matrix.model import Matrix
 from .lock import NAME, Lock, LockError, read
 
 LOCK_FILE = "stack_lock_file"
@@ -48,11 +49,15 @@ def said_of(host: str, variables: Mapping[str, Any]) -> dict[str, Any]:
     lock = _read(Path(str(given)) if given else lock_file(variables))
     if lock is None:
         return {}
-    digest = _digest(matrix_folders(variables))
-    said: dict[str, Any] = {"matrix": lock.matrix, "current": digest, "class": "", "stack": {}}
+    matrix = _matrix(matrix_folders(variables))
+    said: dict[str, Any] = {"matrix": lock.matrix, "current": matrix.digest, "class": "", "stack": {}}
     found = lock.of_host(host)
     if found is not None:
         said["class"], said["stack"] = found[0], found[1].to_dict()["stack"]
+        rdma = said["stack"].get("rdma") or {}
+        release = matrix.get("rdma.releases", f"{rdma.get('flavour')}-{rdma.get('version')}")
+        # The train of HCA firmware that comes with it: xx.47 is 28.47 of a ConnectX-7.
+        said["firmware"] = str(release.get("firmware", "")) if release is not None else ""
     return said
 
 
@@ -71,5 +76,5 @@ def _unchanged(path: Path, _changed: int, _size: int) -> Lock | None:
 
 
 @functools.lru_cache(maxsize=4)
-def _digest(folders: tuple[Path, ...]) -> str:
-    return load.load(folders).digest
+def _matrix(folders: tuple[Path, ...]) -> Matrix:
+    return load.load(folders)

@@ -272,6 +272,16 @@ def test_the_expected_firmware_is_compared() -> None:
     assert bad(facts(hca(fw="")), {**EXPECT, "firmware": "1"}) == {"ib.hca.firmware mlx5_0": "unknown"}
 
 
+@pytest.mark.parametrize(
+    ("train", "is_behind"), [("xx.47", True), ("xx.39", False), ("xx.4", False), ("", False), (7, False)]
+)
+def test_firmware_behind_the_stack_is_told_and_degrades_nothing(train: object, is_behind: bool) -> None:
+    expect = from_inventory({**EXPECT, "lock": {"firmware": train}})
+    told = next(one for one in ib.judge(facts(), expect) if one.id == "ib.hca.firmware")
+    assert told.result == "skip"
+    assert ("28.39.1002 is older than 28.47, which the planned RDMA stack brings" in told.cause) is is_behind
+
+
 def test_every_failure_says_what_who_why_and_what_next() -> None:
     seen = facts(hca("mlx5_0", port(state="Down", physical_state="Polling", rate=10.0, lid=0)))
     for check in _model.trouble(ib.judge(seen, from_inventory(EXPECT))):

@@ -79,3 +79,19 @@ def test_hosts_are_judged_by_the_lock_that_they_go_to(path: Path) -> None:
     assert where.said_of("a", given)["stack"]["driver"]["version"] == NEW
     given[where.ROLLBACK_LOCK] = str(path.with_name(locks.PREVIOUS))
     assert where.said_of("a", given)["stack"]["driver"]["version"] == OLD
+
+
+@pytest.mark.parametrize(
+    ("rdma", "train"),
+    [
+        ({"flavour": "mlnx_ofed", "version": "23.10-0.5.5.0"}, "xx.39"),
+        ({"flavour": "inbox", "version": ""}, ""),
+        ({"flavour": "mlnx_ofed", "version": "1.2-3"}, ""),
+    ],
+)
+def test_hosts_are_told_which_firmware_their_stack_brings(rdma: dict[str, str], train: str, path: Path) -> None:
+    before = locks.read(path)
+    assert before is not None
+    mine = replace(before.classes["gpu"], stack={**before.classes["gpu"].stack, "rdma": rdma})
+    path.write_text(locks.text(replace(before, classes={**before.classes, "gpu": mine})))
+    assert where.said_of("a", {where.LOCK_FILE: str(path)})["firmware"] == train
