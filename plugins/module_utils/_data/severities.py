@@ -249,6 +249,8 @@ ROWS = {
     "stack.kmod.built": "stops",
     "stack.kmod.next": "later",
     "stack.packages.whole": "stops: mostly a kernel module that was never built",
+    "stack.packages.held": "later",
+    "stack.packages.repositories": "later",
     "stack.gpudirect.path": "falls_back",
     "stack.gpudirect.nccl": "some_jobs: those that use the host's NCCL",
     "stack.lock.match": "promised",

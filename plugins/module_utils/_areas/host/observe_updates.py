@@ -72,7 +72,7 @@ def _dnf(evidence: Evidence, automatic: str) -> UpdateFacts:
     applies = mine.get("apply_updates", "no").lower() in _YES
     acting = host_units.DNF_TIMERS if applies else host_units.DNF_TIMERS[1:]
     patterns = _excludes(automatic)
-    for path, read in ((DNF, _excludes), (VERSIONLOCK, _locked)):
+    for path, read in ((DNF, _excludes), (VERSIONLOCK, locked)):
         text = ask.text(evidence, path)
         if text.value is None and not text.missing:
             return _acting(evidence, "dnf-automatic", acting, Reading(None, text.why))
@@ -85,7 +85,8 @@ def _excludes(text: str) -> list[str]:
     return f"{said.get('exclude', '')} {said.get('excludepkgs', '')}".replace(",", " ").split()
 
 
-def _locked(text: str) -> list[str]:
+def locked(text: str) -> list[str]:
+    """The lines of dnf's list of locks that hold a package."""
     lines = [line.strip() for line in text.split("\n")]
     # "!" leaves out one version: the package itself goes on.
     return [line for line in lines if line and line[0] not in "#!"]

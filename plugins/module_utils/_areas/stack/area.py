@@ -10,6 +10,7 @@ from ..machine.facts import Machine
 from . import (
     check_beegfs,
     check_gpudirect,
+    check_held,
     check_lock,
     check_modules,
     check_mpi,
@@ -29,6 +30,7 @@ def judge(facts: StackFacts, machine: Machine, expect: Expectations) -> list[Che
         *check_rdma.judge(facts, machine, expect),
         *check_verbs.judge(facts, machine, expect, ours),
         *check_modules.judge(facts, machine, ours),
+        *check_held.judge(facts),
         *check_next.judge(facts.next, machine),
         *check_gpudirect.judge(facts, machine, expect),
         *check_lock.judge(facts, machine, expect, ours),

@@ -102,6 +102,29 @@ ENTRIES = declare(
         "run `dpkg --audit`, then `dpkg --configure -a` and read what it says",
         (_PACKAGES,),
     ),
+    warning(
+        "stack.packages.held",
+        "What ibready holds at its version is still held",
+        "Compared with what site.yml noted when it installed the stack. A package that is not held any more "
+        "goes to another version with the next upgrade, and takes the match of driver, fabric manager and "
+        "RDMA stack with it.",
+        (
+            "somebody released the packages (apt-mark unhold, dnf versionlock delete)",
+            "dnf's list of locks was replaced",
+        ),
+        "run site.yml, which holds them again; `apt-mark showhold`, `dnf versionlock list`",
+        ("/var/lib/ibready/packages", _PACKAGES),
+    ),
+    warning(
+        "stack.packages.repositories",
+        "The vendors' repositories that ibready wrote are whole, with their keys",
+        "apt refuses every installation while one file in sources.list.d is damaged. Looked at are the files that "
+        "site.yml wrote: that each still names an address and the key that must have signed it, and that the key "
+        "is there.",
+        ("the file was edited by hand, or cut by a full disk", "the key was removed"),
+        "run site.yml, which writes them again; `apt-get update`, `dnf repolist -v`",
+        ("/etc/apt/sources.list.d|/etc/yum.repos.d", "/etc/apt/keyrings|/etc/pki/rpm-gpg"),
+    ),
     error(
         "stack.gpudirect.path",
         "HCAs can reach GPU memory by themselves (GPUDirect RDMA)",

@@ -71,8 +71,27 @@ class Verbs:
 
 
 @dataclass(frozen=True)
+class Held:
+    """``count``: how many of the installed packages ibready holds; ``loose``: those that are not held now."""
+
+    count: int
+    loose: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Repository:
+    """The file of a repository that ibready wrote. ``wrong``: what is not as it wrote it; ``unknown``: why nobody
+    can tell."""
+
+    path: str
+    wrong: str = ""
+    unknown: str = ""
+
+
+@dataclass(frozen=True)
 class StackFacts:
-    """``packages``: those that some check asks for, by ``database`` (dpkg or rpm).
+    """``packages``: those that some check asks for, by ``database`` (dpkg or rpm). ``held``: missing
+    where ibready holds none; ``repositories`` where it wrote none.
 
     ``devices``: RDMA devices; ``fabric``: whether one has an InfiniBand port. ``mlx5``: version of
     the loaded mlx5_core, "" where it tells none, as the kernel's own does; missing where it is not
@@ -85,6 +104,8 @@ class StackFacts:
     ofed: Reading[OfedInfo] = field(default_factory=Reading)
     packages: Reading[tuple[Package, ...]] = field(default_factory=Reading)
     database: str = ""
+    held: Reading[Held] = field(default_factory=Reading)
+    repositories: Reading[tuple[Repository, ...]] = field(default_factory=Reading)
     devices: Reading[tuple[str, ...]] = field(default_factory=Reading)
     fabric: Reading[bool] = field(default_factory=Reading)
     mlx5: Reading[str] = field(default_factory=Reading)

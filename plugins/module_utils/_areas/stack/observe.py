@@ -17,7 +17,7 @@ from ..._parse import modules_dep, ofed_info, ompi_info, ucx_info
 from ..._parse.packages import Package
 from ..host import packages
 from ..machine.facts import Machine
-from . import observe_beegfs, observe_kmods, observe_verbs
+from . import observe_beegfs, observe_held, observe_kmods, observe_repositories, observe_verbs
 from .facts import Dkms, Driver, PeerMemory, StackFacts
 from .kmods_facts import KmodFacts
 
@@ -41,13 +41,15 @@ _MODULES = ("mlx5_core", "nvidia", "nvidia_peermem")
 
 def observe(evidence: Evidence, machine: Machine) -> StackFacts:
     """Packages, modules on the disk and in the kernel, and the ways of GPUDirect."""
-    installed, database = _packages(evidence)
+    everything, database = _packages(evidence)
     devices = ask.names(evidence, DEVICES).map(tuple)
     verbs = observe_verbs.libraries(evidence, observe_verbs.VERBS)
     return StackFacts(
         ofed=_ofed(evidence),
-        packages=installed,
+        packages=everything.map(lambda found: tuple(package for package in found if _watched(package.name))),
         database=database,
+        held=observe_held.observe(evidence, everything, database),
+        repositories=observe_repositories.observe(evidence),
         devices=devices,
         fabric=_has_infiniband(evidence, devices.value or ()),
         mlx5=_module_version(evidence, MLX5),
@@ -98,14 +100,14 @@ def _ofed(evidence: Evidence) -> Reading[ofed_info.OfedInfo]:
 
 
 def _packages(evidence: Evidence) -> tuple[Reading[tuple[Package, ...]], str]:
-    """The watched packages, and which database told of them."""
+    """All packages, and which database told of them."""
     words = set(observe_kmods.systems(evidence))
     mine = [name for name, served in _DATABASES.items() if words.intersection(served)]
     whys = []
     for name in mine[:1] or _DATABASES:
         found = packages.dpkg(evidence) if name == "dpkg" else packages.rpm(evidence)
         if found.value is not None:
-            return Reading(tuple(package for package in found.value if _watched(package.name))), name
+            return found, name
         whys.append(found.why)
     return Reading(None, "; ".join(whys)), ""
 

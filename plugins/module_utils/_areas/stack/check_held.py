@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge whether packages that ibready holds, and repositories that it wrote, are as it left them."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ..._expect.expectations import CAPABILITY
+from ..._ground.check import Check, outcome, skipped, unknown
+from ..._ground.look import look
+from .facts import Held, StackFacts
+
+_ID = "stack.packages.held"
+_REPOSITORIES = "stack.packages.repositories"
+_EXPECTED = "held, as site.yml left them"
+_WHOLE = "as site.yml wrote it"
+_SHOWN = 4
+
+
+def judge(facts: StackFacts) -> Iterator[Check]:
+    """stack.packages.held and stack.packages.repositories."""
+    yield look(_ID, "host", facts.held, _judge, missing=lambda: skipped(_ID, "host", facts.held.why))
+    found = facts.repositories
+    if found.value is None:
+        yield (skipped if found.missing else unknown)(_REPOSITORIES, "host", found.why or "nobody looked")
+    for one in found.value or ():
+        if one.unknown:
+            yield unknown(_REPOSITORIES, one.path, one.unknown)
+        else:
+            yield outcome(not one.wrong, _REPOSITORIES, one.path, one.wrong or "whole", _WHOLE, CAPABILITY)
+
+
+def _judge(held: Held) -> Check:
+    if not held.loose:
+        return outcome(True, _ID, "host", f"{held.count} packages", _EXPECTED, CAPABILITY)
+    more = f" and {len(held.loose) - _SHOWN} more" if len(held.loose) > _SHOWN else ""
+    observed = f"{len(held.loose)} of {held.count} are not: {', '.join(held.loose[:_SHOWN])}{more}"
+    return outcome(False, _ID, "host", observed, _EXPECTED, CAPABILITY)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which of the packages that ibready holds are held: by dpkg's database, or by dnf's list of locks."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack import observe_held
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.facts import Held
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages import Package
+from tests.gauntlet.tree import Tree
+
+LEDGER = f"{observe_held.LEDGERS}/driver.json"
+INSTALLED = Reading(tuple(Package(name, "1-1", "x86_64") for name in ("nvidia-a", "nvidia-b", "kernel")))
+
+
+def tree(*holds: str) -> Tree:
+    found = Tree()
+    found.file(LEDGER, json.dumps({"packages": [], "holds": holds, "wanted": []}))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("locks", "loose"),
+    [
+        (None, ("nvidia-a", "nvidia-b")),
+        ("", ("nvidia-a", "nvidia-b")),
+        ("nvidia-a-0:1-1.*\n", ("nvidia-b",)),
+        ("nvidia-*\n", ()),
+        ("# nvidia-*\n!nvidia-b-0:1-1.*\nnvidia-b\n", ("nvidia-a",)),
+        # Another package whose name begins so is another package.
+        ("nvidia-a-more-0:1-1.*\nnvidia-b-0:1-1.*\n", ("nvidia-a",)),
+    ],
+)
+def test_dnf_s_locks(locks: str | None, loose: tuple[str, ...]) -> None:
+    seen = tree("nvidia-a", "nvidia-b", "gone")
+    if locks is not None:
+        seen.file("/etc/dnf/plugins/versionlock.list", locks)
+    assert observe_held.observe(seen, INSTALLED, "rpm") == Reading(Held(2, loose))
+
+
+def test_dpkg_s_holds() -> None:
+    seen = tree("nvidia-a", "nvidia-b")
+    seen.file(
+        "/var/lib/dpkg/status",
+        "Package: nvidia-b\nStatus: hold ok installed\n\nPackage: nvidia-a\nStatus: install ok installed\n",
+    )
+    assert observe_held.observe(seen, INSTALLED, "dpkg") == Reading(Held(2, ("nvidia-a",)))
+
+
+@pytest.mark.parametrize("holds", [(), ("gone",)])
+def test_where_ibready_holds_nothing_that_is_there(holds: tuple[str, ...]) -> None:
+    assert observe_held.observe(tree(*holds), INSTALLED, "dpkg").missing
+    assert observe_held.observe(Tree(), INSTALLED, "dpkg").missing
+
+
+@pytest.mark.parametrize("text", ["{", '{"holds": "all"}', '{"holds": [1]}', "[]", ""])
+def test_a_damaged_note_is_not_taken_for_none(text: str) -> None:
+    seen = Tree()
+    seen.file(LEDGER, text)
+    found = observe_held.observe(seen, INSTALLED, "dpkg")
+    assert (found.value, found.missing) == (None, False)
+    assert LEDGER in found.why
+
+
+def test_what_cannot_be_looked_at_is_not_taken_for_held() -> None:
+    for broken in (LEDGER, "/etc/dnf/plugins/versionlock.list"):
+        seen = tree("nvidia-a")
+        seen.file("/etc/dnf/plugins/versionlock.list", "nvidia-a\n")
+        seen.broken[broken] = "permission denied"
+        found = observe_held.observe(seen, INSTALLED, "rpm")
+        assert (found.value, found.missing) == (None, False)
+    unread = observe_held.observe(tree("nvidia-a"), Reading(None, "rpm hangs"), "rpm")
+    assert (unread.value, unread.why) == (None, "rpm hangs")
