@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..matrix.model import Matrix
@@ -100,10 +100,19 @@ def make(
         if row.planned is not None:
             classes[group.name] = row.planned
             missing = installer.missing_bases(row.planned.stack, matrix, sites)
-            row = Row(**{**vars(row), "missing": tuple(missing)})
+            row = replace(row, missing=tuple(missing), modules=_modules(row.planned.stack, matrix))
         rows.append(row)
     lock = locks.with_classes(old, classes, matrix.digest, now)
     return Made(lock, rows, locks.changes(old, lock))
+
+
+def _modules(stack: Mapping[str, Mapping[str, str]], matrix: Matrix) -> str:
+    """What hosts call the kernel modules of the planned RDMA stack, where that is another number: 25.10-3.1.8.0 of
+    doca 3.2.3."""
+    rdma = stack.get("rdma") or {}
+    release = matrix.get("rdma.releases", f"{rdma.get('flavour')}-{rdma.get('version')}")
+    number = str(release.get("nic_driver", "")) if release is not None else ""
+    return number if number != rdma.get("version") else ""
 
 
 def _resolved(group: Group, matrix: Matrix, now: str) -> Row:

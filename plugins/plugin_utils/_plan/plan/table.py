@@ -21,7 +21,8 @@ class Row:
     """One class. Either ``planned`` or ``refused`` is there.
 
     ``there``: by part, the versions that hosts have now ("none" where it is not installed), with
-    how many hosts have it.
+    how many hosts have it. ``modules``: what hosts call the planned RDMA stack's kernel modules, where
+    that is not the stack's own number.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Row:
     refused: Refusal | None = None
     kept: bool = False
     missing: Sequence[str] = field(default_factory=tuple)
+    modules: str = ""
 
 
 def render(rows: Sequence[Row], changes: Sequence[str], simulated: str) -> str:
@@ -52,7 +54,8 @@ def _class(row: Row) -> list[str]:
     lines = [f"{row.name}: {verdict}  ({_hosts(row.hosts)})"]
     cells = [_HEAD]
     for part, fields in row.planned.stack.items():
-        cells.append((part_name(part), _now(row.there, part), shown(fields)))
+        modules = f" (kernel modules {row.modules})" if part == "rdma" and row.modules else ""
+        cells.append((part_name(part), _now(row.there, part), f"{shown(fields)}{modules}"))
     lines += [f"  {line}" for line in table(cells)]
     lines += [f"  because: {reason}" for reason in row.planned.because]
     lines += [f"  needs:   stack_repositories.{name}.base (no location given)" for name in row.missing]

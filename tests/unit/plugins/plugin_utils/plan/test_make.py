@@ -127,6 +127,18 @@ def test_the_table_tells_what_is_there_what_will_be_and_why() -> None:
     assert "not looked at" in reported
 
 
+@pytest.mark.parametrize(
+    ("wish", "shown"),
+    [
+        ({"stack_rdma_flavour": "doca", "stack_rdma_version": "3.2.3"}, "doca 3.2.3 (kernel modules 25.10-3.1.8.0)"),
+        ({"stack_rdma_flavour": "inbox"}, "inbox"),
+    ],
+)
+def test_the_planned_rdma_stack_has_the_number_that_hosts_will_show(wish: dict[str, str], shown: str) -> None:
+    (line,) = [line for line in text(plan(host("a", wish=wish))).split("\n") if line.startswith("  RDMA stack")]
+    assert line.endswith(f"  {shown}")
+
+
 def test_a_repository_without_a_location_is_told() -> None:
     made = make([host("a")], MATRIX, None, relock=False, sites=Sites({}), now=NOW)
     assert made.rows[0].missing == ("doca", "cuda", "container_toolkit")
