@@ -48,7 +48,7 @@ def record(folder: Path) -> dict[str, Any]:
     """Write what the modules said of one node; return hostverify's answer, whole and as it is sent."""
     described = render.node(BOARD)
     tree = render.render(described)
-    collect.collect(tree, str(folder), "node7", "now", [PEER], {})
+    collect.collect(tree, str(folder), "node7", "now", {"nccl": {"peers": [PEER]}, "container": {}})
     bundle = Bundle(str(folder / "node7"))
     judged = _verify.verify(bundle, from_inventory(described.expect))
     known = {**contact.collect(bundle), "hostname": "@host@"}

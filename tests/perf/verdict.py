@@ -92,7 +92,7 @@ def main() -> int:
     """Print the table."""
     node = render.node(BOARD)
     with tempfile.TemporaryDirectory() as place:
-        collect.collect(render.render(node), place, "node7", "now", [PEER], {})
+        collect.collect(render.render(node), place, "node7", "now", {"nccl": {"peers": [PEER]}, "container": {}})
         expect = Path(place) / "expect.json"
         expect.write_text(json.dumps(node.expect))
         program = [sys.executable, str(PROGRAM)]

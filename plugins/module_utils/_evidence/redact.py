@@ -66,7 +66,7 @@ _KEYED = re.compile(r"[\w.\"'-]+[ \t]*:(?:\s|\Z)")
 MASK = "[masked]"
 
 _PEM = re.compile(r"(-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-{4,5})[^-]*(?:-(?!---)[^-]*)*")
-_ADDRESS = re.compile(r"(://|\biscsi:(?!//))([^\s\"'<>]+)")
+_ADDRESS = re.compile(r"(://|\biscsi:(?!//))([^\s\"'<>\0]+)")
 _USER = re.compile(r"[a-z]{1,16}:")
 _XML = re.compile(
     rf"(<[^<>]{{0,256}}?{_NAME}[^<>]{{0,256}}>|{_NAME}</\w{{1,32}}>\s{{0,64}}<\w{{1,32}}>)"
@@ -205,21 +205,30 @@ def _is_joined(text: str, head: re.Match[str], start: int, mask: str) -> bool:
     return _BEGIN.fullmatch(text, _line(text, start), start) is not None
 
 
-def _closing(text: str, at: int, quote: str, limit: int | None = None) -> tuple[int, int]:
-    """Where the quote that closes ``quote`` begins and ends; the end of the line without one."""
+def _closing(text: str, at: int, quote: str, limit: int | None = None, *, shell: bool = False) -> tuple[int, int]:
+    """Where the quote that closes ``quote`` begins and ends; the end of the line without one.
+
+    ``shell``: between single quotes a backslash is a character like others.
+    """
     escapes = len(quote) - 1
     limit = len(text) if limit is None else limit
     for edge in _EDGE.finditer(text, at, limit):
         if not edge[2]:
             return edge.start(), edge.start()
-        closes = len(edge[1]) <= escapes if escapes else len(edge[1]) % 2 == 0
+        closes = len(edge[1]) <= escapes if escapes else len(edge[1]) % 2 == 0 or (shell and quote == "'")
         if edge[2] == quote[-1] and closes:
             return (edge.start() if escapes else edge.start(2)), edge.end()
     return limit, limit
 
 
 def _word(text: str, begin: int) -> int:
-    """The end of a word as a shell reads it: pieces with quotes and without."""
+    """The end of a word: of two readings the later, where \\' may end a quote or not."""
+    end = _read(text, begin, shell=False)
+    return max(end, _read(text, begin, shell=True)) if "\\'" in text[begin:end] else end
+
+
+def _read(text: str, begin: int, *, shell: bool) -> int:
+    """The end of a word as a shell reads it, or others do: pieces with quotes and without."""
     scheme = _SCHEME.match(text, begin)
     at = scheme.end() if scheme else begin
     whole, plain = _OPEN.match(text, begin), None
@@ -228,7 +237,7 @@ def _word(text: str, begin: int) -> int:
         if quote:
             if plain and not whole and text[at + 1 : at + 2] in _AFTER:
                 break
-            at, plain = _closing(text, quote.end(), quote[0])[1], None
+            at, plain = _closing(text, quote.end(), quote[0], shell=shell)[1], None
             if whole and text[at : at + 1] in _AFTER:
                 break
             continue

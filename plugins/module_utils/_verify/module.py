@@ -66,7 +66,7 @@ def judge(
     if pause is not None and not 0.1 <= pause <= MOST_PAUSE_S:
         module.fail_json(msg=f"pause must be from 0.1 to {MOST_PAUSE_S:g} seconds, not {pause:g}")
     given = module.params["expect"] or {}
-    wanted = {key: entry for key, entry in given.items() if entry is not None}
+    wanted = {key: entry for key, entry in given.items() if entry is not None and (key, entry) != ("ignore", [])}
     try:
         source, name = source_of(
             module.params["bundle"],

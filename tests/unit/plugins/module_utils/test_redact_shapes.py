@@ -167,3 +167,13 @@ def test_a_long_hostile_line_comes_back(unit: str) -> None:
     # An expression that looks at a text again and again would not come back within the test run.
     text = unit * (MEGABYTES // len(unit))
     assert len(masked(text)) <= 4 * len(text)
+
+
+def test_a_backslash_may_stand_before_the_quote_that_ends_a_word_of_a_shell() -> None:
+    shown = masked("password='Zq7\\'\"'\"'Zq7 Zq7'\"'\"'Zq7 Zq7Zq7'\nx")
+    assert "Zq7" not in shown
+    assert shown.endswith("\nx")
+
+
+def test_an_address_ends_before_a_zero_byte() -> None:
+    assert masked(masked("://password://<\0@")) == masked("://password://<\0@")

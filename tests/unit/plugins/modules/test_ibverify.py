@@ -50,6 +50,16 @@ def test_a_healthy_host_is_ready(run_module: RunModule, bundle: Path) -> None:
     assert result["changed"] is False
 
 
+@pytest.mark.parametrize("said", [None, {}])
+def test_a_bundle_carries_what_was_expected(run_module: RunModule, said: dict[str, Any] | None, tmp_path: Path) -> None:
+    expect = {"rate_gbps": 800, "nccl": {"peers": [PEER]}}
+    collect.collect(render.render(render.node(BOARD)), str(tmp_path), "node7", "now", expect)
+    result = run_module(ibverify.main, bundle=str(tmp_path / "node7"), expect=said)
+    assert result["verdict"] == "not_ready"
+    assert "800 Gb/s" in result["msg"]
+    assert run_module(ibverify.main, bundle=str(tmp_path / "node7"), expect=EXPECT)["verdict"] == "ready"
+
+
 def test_a_slow_port_fails_the_module_with_the_whole_story(run_module: RunModule, bundle: Path) -> None:
     bend(bundle, "ibstat", "Rate: 200", "Rate: 100")
     result = run_module(ibverify.main, bundle=str(bundle), expect=EXPECT)
