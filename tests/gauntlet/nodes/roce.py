@@ -29,12 +29,15 @@ def add(tree: Tree, node: Node) -> None:
     ``more``: `roce_trust`, `roce_pfc` and `roce_ecn` of every rail (a word, priorities, on or off), and
     `roce_unset` for rails that nobody set up since the reboot. `roce_before` and `roce_rise` by HCA (or
     `all`): counters at the first look, and by how much they have risen at the second:
-    {mlx5_3: {packet_seq_err: 800, ethtool: {rx_prio3_discards: 90}}}.
+    {mlx5_3: {packet_seq_err: 800, ethtool: {rx_prio3_discards: 90}}}. `roce_vlan` by HCA (or `all`): the MTU of
+    a VLAN that has the rail's address.
     """
     for index, hca in enumerate(one for one in node.hcas if one.layer == "Ethernet"):
         rail = hca.role == "rail"
         _interface(tree, hca, ecn=node.more.get("roce_ecn", True))
-        _gids(tree, hca, index)
+        vlan = node.more.get("roce_vlan", {})
+        mtu = vlan.get(hca.name, vlan.get("all", "")) if rail else ""
+        _gids(tree, hca, index, _vlan(tree, hca, mtu) if mtu else "")
         trust, lossless = _priorities(node) if rail else ("pcp", ())
         tree.command(f"mlnx_qos@{hca.netdev}", _qos(trust, lossless))
         _counters(tree, node, hca)
@@ -87,18 +90,31 @@ def _interface(tree: Tree, hca: Hca, *, ecn: bool) -> None:
             tree.file(f"{base}/ecn/{side}/enable/{priority}", "1" if ecn else "0")
 
 
-def _gids(tree: Tree, hca: Hca, index: int) -> None:
-    """Link-local and IPv4, each for RoCE v1 and v2, as mlx5 fills its table; then empty ones."""
+def _vlan(tree: Tree, hca: Hca, mtu: int) -> str:
+    """An interface for tagged packets above the rail's own; its name."""
+    name = f"{hca.netdev}.100"
+    tree.symlink(f"/sys/class/net/{name}", f"../../devices/virtual/net/{name}")
+    shown = {"operstate": "up", "carrier": "1", "mtu": str(mtu), "dev_port": "0"}
+    for file, text in {**shown, "carrier_changes": "2", "carrier_down_count": "1"}.items():
+        tree.file(f"/sys/devices/virtual/net/{name}/{file}", text)
+    return name
+
+
+def _gids(tree: Tree, hca: Hca, index: int, vlan: str) -> None:
+    """Link-local and IPv4, each for RoCE v1 and v2, as mlx5 fills its table; then empty ones.
+
+    With a VLAN that has the IPv4 address, the rail's own interface has a link-local one alone.
+    """
     port = f"{place(hca.path)}/infiniband/{hca.name}/ports/1"
     local = f"fe80:0000:0000:0000:0ac0:ebff:fe{index:02x}:0001"
     mapped = f"0000:0000:0000:0000:0000:ffff:0a{index:02x}:0105"
-    used = (local, local, mapped, mapped) if hca.state == "Active" else ()
+    used = (local, local, *((local, local) if vlan else ()), mapped, mapped) if hca.state == "Active" else ()
     for at in range(64):
         there = at < len(used)
         tree.file(f"{port}/gids/{at}", used[at] if there else ":".join(["0000"] * 8))
         if there:
             tree.file(f"{port}/gid_attrs/types/{at}", "RoCE v2" if at % 2 else "IB/RoCE v1")
-            tree.file(f"{port}/gid_attrs/ndevs/{at}", hca.netdev)
+            tree.file(f"{port}/gid_attrs/ndevs/{at}", vlan if vlan and at > 1 else hca.netdev)
 
 
 def _priorities(node: Node) -> tuple[str, Sequence[int]]:

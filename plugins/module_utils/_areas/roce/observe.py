@@ -16,6 +16,7 @@ from ..._ground.reading import Reading
 from ..._ground.text import ParseError, to_int
 from ..._parse import dcb, gid, mlnx_qos
 from ..._parse.ibstat import Ca, Port
+from ..._rails import nccl_number
 from ..._rails.roce_ports import UNSET, Counted, GidEntry, Qos, RoceFacts, RocePort
 from ..ib import observe_roce, sysfs
 from ..machine import network
@@ -27,12 +28,10 @@ _NET = "/sys/class/net"
 _SWITCHES = tuple(f"{side}/{priority}" for side in ("roce_np", "roce_rp") for priority in range(8))
 IB = "/sys/class/infiniband"
 CM = "/sys/kernel/config/rdma_cm"
-NCCL_CONF = "/etc/nccl.conf"
 # Tables have 256 entries and more, filled from the start: so many empty ones in a row, after an
 # address that other hosts can be reached with, are the end of what is in use.
 _EMPTY_ROW = 32
 _TCLASS = re.compile(r"Global tclass=([0-9]{1,3})")
-_NCCL_TC = re.compile(r"^[ \t]*NCCL_IB_TC[ \t]*=[ \t]*([0-9a-fA-FxX-]{1,10})", re.MULTILINE)
 _INTERFACE = re.compile(r"[^/\s]{1,40}")
 
 
@@ -148,14 +147,15 @@ def _gids(evidence: Evidence, base: str) -> tuple[Reading[tuple[GidEntry, ...]],
 
 
 def _netdev(evidence: Evidence, base: str, num: int, gids: Reading[tuple[GidEntry, ...]]) -> Reading[str]:
-    """The interface that the port's addresses are on: a bond's, where there is one.
+    """The interface that the port's addresses are on: a bond's or a VLAN's, where there is one.
 
     Soft RoCE says itself which one it sits on.
     """
     parent = ask.text(evidence, f"{base}/parent").value or ""
     if _INTERFACE.fullmatch(parent):
         return Reading(parent)
-    for entry in gids.value or ():
+    # A VLAN's address is what jobs use; the interface below it may have a link-local one alone.
+    for entry in sorted(gids.value or (), key=lambda entry: not entry.usable):
         if _INTERFACE.fullmatch(entry.netdev):
             return Reading(entry.netdev)
     own = observe_roce.own_netdevs(evidence, base)
@@ -192,14 +192,7 @@ def _tclass(text: str) -> int:
 
 
 def _nccl_tc(evidence: Evidence) -> Reading[int]:
-    return ask.file(evidence, NCCL_CONF, _nccl_setting)
-
-
-def _nccl_setting(text: str) -> int:
-    found = _NCCL_TC.findall(text)
-    if not found:
-        return UNSET
-    return int(found[-1], 0)
+    return nccl_number.read(evidence, "NCCL_IB_TC", UNSET)
 
 
 def _observe(evidence: Evidence, uplink: Reading[str]) -> Qos:
