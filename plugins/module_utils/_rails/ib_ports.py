@@ -92,6 +92,7 @@ class Details:
 
     link: str = ""
     pkeys: Reading[tuple[int, ...]] = field(default_factory=Reading)
+    nccl_pkey: Reading[tuple[int, int]] = field(default_factory=Reading)
     mtu: Reading[Mtu] = field(default_factory=Reading)
     counters: Reading[dict[str, int]] = field(default_factory=Reading)
     later: Reading[Later] = field(default_factory=Reading)

@@ -27,20 +27,32 @@ def judge_links(facts: IbFacts, ports: list[Pair], expect: Expectations) -> Iter
     yield from fold((_mtu(facts, name, expect) for name in names), "ports")
 
 
+# What to do where a port's full membership is not where NCCL looks.
+_INDEX = (
+    "have the subnet manager put that partition at index 0 (index0 in opensm's partitions.conf), or set NCCL_IB_PKEY "
+    "for every job (nccl_conf_variables); where jobs set it themselves, say ibready_expect.pkeys"
+)
+
+
 def _pkey(facts: IbFacts, name: str, expect: Expectations) -> Check:
     wanted = expect.get("pkeys")
 
     def judge(keys: tuple[int, ...]) -> Check:
-        return _member(name, keys) if wanted is None else _has(name, keys, wanted)
+        used = facts.detail(name).nccl_pkey.value
+        return _member(name, keys, used) if wanted is None else _has(name, keys, wanted)
 
     return look("ib.port.pkey", name, facts.detail(name).pkeys, judge)
 
 
-def _member(name: str, keys: tuple[int, ...]) -> Check:
-    """Without a word of the inventory: the port must be a full member of some partition."""
+def _member(name: str, keys: tuple[int, ...], used: tuple[int, int] | None) -> Check:
+    """Without a word of the inventory: the port must be a full member of a partition, and NCCL must use that."""
     expected = "full member of a partition"
     if any(key & _FULL for key in keys):
-        return passed("ib.port.pkey", name, _hex(keys), expected, CAPABILITY)
+        if used is None or used[1] & _FULL:
+            return passed("ib.port.pkey", name, _hex(keys), expected, CAPABILITY)
+        held = f"0x{used[1]:04x}, a limited membership" if used[1] else "none"
+        cause = f"NCCL and perftest go by index {used[0]} of the table, and there is {held}"
+        return failed("ib.port.pkey", name, _hex(keys), expected, CAPABILITY, cause=cause, remedy=_INDEX)
     cause = "the port is in no partition: the subnet manager gave it no P_Key"
     if keys:
         cause = (

@@ -71,6 +71,10 @@ def judge_port(ca: Ca, port: Port, facts: IbFacts, expect: Expectations) -> Iter
     yield judge_guid("ib.port.guid", name, port.port_guid, facts)
 
 
+# The cable carries a signal: nothing is gained by moving it.
+_ASK_SM = "see that a subnet manager runs on this fabric (`sminfo` from an Active port, opensm's log), and let it sweep"
+
+
 def why_not_active(port: Port) -> str:
     """The likeliest cause of a port's state, "" where nothing is known beyond the catalog."""
     if port.state == "Initializing":
@@ -91,7 +95,8 @@ def _state(name: str, port: Port, facts: IbFacts) -> Check:
         return unknown("ib.port.state", name, silent(facts, "state"))
     if port.state == "Active":
         return passed("ib.port.state", name, "Active", "Active", CAPABILITY)
-    return failed("ib.port.state", name, port.state, "Active", CAPABILITY, cause=why_not_active(port))
+    remedy = _ASK_SM if port.state in ("Initializing", "Armed") else ""
+    return failed("ib.port.state", name, port.state, "Active", CAPABILITY, cause=why_not_active(port), remedy=remedy)
 
 
 def _rate(name: str, port: Port, facts: IbFacts, expect: Expectations) -> Check:

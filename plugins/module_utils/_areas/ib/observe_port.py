@@ -10,6 +10,7 @@ from ..._ground.text import to_int
 from ..._parse import mlxlink
 from ..._parse.ibstat import Ca, Port
 from ..._parse.mlxlink import Mlxlink
+from ..._rails import nccl_number
 from ..._rails.hcas import hca_by_type
 from ..._rails.ib_ports import Details, Device, Mtu, is_infiniband, port_name
 from . import sysfs
@@ -36,9 +37,11 @@ def details(
     if port.state != "Active":
         return Details(link=link)
     wired = not (device.kind or device.virtual or device.manages_switches or simulated)
+    table = _pkeys(evidence, ca, port) if is_infiniband(port) else Reading()
     return Details(
         link=link,
-        pkeys=_pkeys(evidence, ca, port) if is_infiniband(port) else Reading(),
+        pkeys=table.map(lambda keys: tuple(key for key in keys.values() if key)),
+        nccl_pkey=_of_nccl(evidence, table) if is_infiniband(port) else Reading(),
         mtu=_mtu(told, ca, port) if is_infiniband(port) else Reading(),
         counters=counted.first if counted else Reading(),
         later=counted.later if counted else Reading(),
@@ -46,20 +49,27 @@ def details(
     )
 
 
-def _pkeys(evidence: Evidence, ca: Ca, port: Port) -> Reading[tuple[int, ...]]:
-    """The partition keys in use, in the table's order."""
+def _of_nccl(evidence: Evidence, table: Reading[dict[int, int]]) -> Reading[tuple[int, int]]:
+    """The index that NCCL goes by (0 unless NCCL_IB_PKEY is set), and the key there; 0 for none."""
+    index = nccl_number.read(evidence, "NCCL_IB_PKEY", 0)
+    if index.value is None or table.value is None:
+        return Reading(None, index.why or table.why)
+    return Reading((index.value, table.value.get(index.value, 0)))
+
+
+def _pkeys(evidence: Evidence, ca: Ca, port: Port) -> Reading[dict[int, int]]:
+    """The partition keys by their index; an entry of nobody's is 0."""
     base = f"/sys/class/infiniband/{ca.name}/ports/{port.num}/pkeys"
     listed = sysfs.names(evidence, base)
     if listed.value is None:
         return Reading(None, listed.why)
-    found = []
+    found: dict[int, int] = {}
     for index in sorted(int(entry) for entry in listed.value if _is_index(entry))[:_MOST_PKEYS]:
         key = ask.file(evidence, f"{base}/{index}", to_int)
         if key.value is None:
             return Reading(None, key.why)
-        if key.value & 0x7FFF:  # an entry of nobody's is zero
-            found.append(key.value)
-    return Reading(tuple(found))
+        found[index] = key.value if key.value & 0x7FFF else 0
+    return Reading(found)
 
 
 def _is_index(text: str) -> bool:
