@@ -2,8 +2,10 @@
 """Messages of the kernel's log that tell of a fault of the kernel, the machine or its disks. Data only.
 
 Source of every entry: the message formats of Linux (kernel/watchdog.c, kernel/rcu/tree_stall.h,
-kernel/hung_task.c, mm/oom_kill.c, block/blk-core.c, drivers/pci/pcie/aer.c and dpc.c, drivers/nvme,
-drivers/edac, fs/ext4, fs/xfs, fs/btrfs) and of NVIDIA's drivers. Confidence: confirmed where ``seen``
+kernel/hung_task.c, kernel/workqueue.c, mm/oom_kill.c, mm/memory-failure.c, mm/page_alloc.c, block/blk-core.c,
+drivers/pci/pcie/aer.c and dpc.c, drivers/pci/hotplug, drivers/nvme, drivers/edac, drivers/md, drivers/iommu,
+net/core/neighbour.c, net/netfilter, fs/ext4, fs/xfs, fs/btrfs, fs/nfs, fs/file_table.c, arch/arm64/kernel) and of
+NVIDIA's drivers. Confidence: confirmed where ``seen``
 says so, else medium (read in the source, no log at hand).
 """
 
@@ -23,6 +25,8 @@ _HUNG = "a CPU hung in the kernel"
 _IOMMU = "the IOMMU refused a device's access to memory"
 _FILE_SYSTEM = "a disk failed, or its file system is damaged: nothing can be written there any more"
 _NVME = "an NVMe disk stopped answering, and the kernel gave it up"
+_MEMORY = "a memory module has errors that cannot be corrected"
+_NO_DISK = "(?!fd|sr|loop|nbd|zram)"
 
 # A FAILURE leaves the host without something until it is booted again; a WARNING is an early sign.
 KERNEL = (
@@ -30,7 +34,24 @@ KERNEL = (
     Known(FAILURE, r"BUG: kernel NULL pointer dereference", _CRASHED),
     Known(FAILURE, r"kernel BUG at \S{1,80}", _CRASHED),
     Known(FAILURE, r"\bOops: [0-9a-f]{1,16}", _CRASHED),
-    Known(FAILURE, r"general protection fault[\w ,:]{0,60}\[#\d{1,4}\]", _CRASHED),
+    Known(FAILURE, r"general protection fault[^\[\n]{0,100}: [0-9a-f]{4} \[#\d{1,4}\]", _CRASHED),
+    Known(FAILURE, r"\binvalid opcode: [0-9a-f]{4} \[#\d{1,4}\]", _CRASHED),
+    Known(FAILURE, r"\bInternal error: [^\[\n:]{3,60}: [0-9a-f]{1,16} \[#\d{1,4}\]", _CRASHED),
+    Known(FAILURE, r"BUG: Bad page (?:state|map)", "memory that the kernel keeps was damaged"),
+    Known(
+        FAILURE,
+        r"\b(?:uvm encountered global fatal error|nvGpuOpsReportFatalError)\b",
+        "the NVIDIA driver's memory manager (UVM) stopped: no new CUDA program works until the host is booted again",
+    ),
+    Known(FAILURE, r"\bSError Interrupt on CPU\d{1,6}", "a processor or a device reported an error that stopped it"),
+    Known(FAILURE, r"NMI: PCI system error \(SERR\)", _BROKEN),
+    Known(FAILURE, r"\bMemory failure: 0x[0-9a-f]{1,16}: Sending SIGBUS to (\S{1,40})", _MEMORY, r"SIGBUS to \1"),
+    Known(
+        FAILURE,
+        r"\bMemory failure: 0x[0-9a-f]{1,16}: recovery action for [\w -]{1,60}: (?:Failed|Ignored)",
+        _MEMORY,
+        "memory failure, not recovered",
+    ),
     Known(FAILURE, r"BUG: soft lockup", _HUNG),
     Known(FAILURE, r"\bself-detected stall", _HUNG),
     Known(FAILURE, r"\bdetected stalls on CPUs/tasks", _HUNG),
@@ -57,12 +78,12 @@ KERNEL = (
     Known(
         FAILURE,
         r"EDAC \w{1,20}: \d{1,9} UE\b(?: [\w ]{1,40} on [\w#. -]{1,40})?",
-        "a memory module has errors that cannot be corrected",
+        _MEMORY,
     ),
     Known(
         FAILURE,
         r"\b(Uncorrected hardware memory error in (?:user|kernel)[\w -]{0,20})",
-        "a memory module has errors that cannot be corrected",
+        _MEMORY,
         r"\1",
     ),
     Known(
@@ -105,7 +126,48 @@ KERNEL = (
         _IOMMU,
         r"DMAR fault, \1 by \2",
     ),
-    Known(WARNING, r"AMD-Vi: Event logged \[IO_PAGE_FAULT", _IOMMU, "AMD-Vi IO_PAGE_FAULT"),
+    Known(WARNING, r"AMD-Vi: Event logged \[([A-Z_]{3,40})", _IOMMU, r"AMD-Vi \1"),
+    Known(WARNING, r"\barm-smmu-v3 (\S{1,40}): event (0x[0-9a-f]{2}) received", _IOMMU, r"event \2 at \1"),
+    Known(WARNING, r"AMD-Vi: (Completion-Wait loop timed out)", "the IOMMU does not answer", r"\1"),
+    Known(WARNING, r"BUG: workqueue lockup", _HUNG),
+    Known(WARNING, r"\b(rcu_\w{1,20} kthread starved) for", _HUNG, r"\1"),
+    Known(WARNING, r"BUG: scheduling while atomic", "a driver has a fault that may hang the kernel"),
+    Known(
+        WARNING,
+        r"\bMemory failure: 0x[0-9a-f]{1,16}: recovery action for [\w -]{1,60}: (?:Recovered|Delayed)",
+        "a page of memory failed, and was taken out of use",
+        "memory failure, recovered",
+    ),
+    Known(
+        WARNING,
+        r"\[Hardware Error\]: (Deferred error)\b",
+        "memory holds data that cannot be corrected, and nobody has read it yet",
+        r"\1",
+    ),
+    Known(
+        WARNING,
+        r"\bmd/raid[\w-]{0,4}:(md\w{1,10}): Disk failure on (\S{1,40}?),",
+        "a RAID lost a disk: its next failure loses what is on it",
+        r"\1 lost \2",
+    ),
+    Known(
+        WARNING,
+        r"\b(XFS \([^()]{1,40}\): Metadata (?:corruption|CRC error)) detected",
+        "a file system is damaged",
+        r"\1",
+    ),
+    Known(
+        WARNING,
+        r"\bpciehp: Slot\(([\w-]{1,20})\): (?:Link Down|Card not present)",
+        "a PCI Express device was taken out, or lost its link",
+        r"slot \1",
+    ),
+    Known(
+        WARNING,
+        r"\b([\w-]{1,40}): version magic '",
+        "a kernel module was built for another kernel, and was not loaded",
+        r"\1: version magic",
+    ),
     Known(
         WARNING,
         r"NVRM: (?:GPU \S{1,20}:? )?(RmInitAdapter failed)",
@@ -126,12 +188,33 @@ KERNEL = (
         r"out of memory, \1 killed",
         seen=True,
     ),
-    Known(PASSING, r"\bI/O error, dev (?!fd|sr|loop)\w{1,20}", "a disk does not read or write"),
-    Known(PASSING, r"\bBuffer I/O error on dev (?!fd|sr|loop)[\w-]{1,20}", "a disk does not read or write"),
+    Known(PASSING, rf"\bI/O error, dev {_NO_DISK}\w{{1,20}}", "a disk does not read or write"),
+    Known(PASSING, rf"\bBuffer I/O error on dev {_NO_DISK}[\w-]{{1,20}}", "a disk does not read or write"),
     Known(
         PASSING,
-        r"\bnvme (nvme\d{1,3}): (?:controller is down; will reset|I/O (?:tag )?\d{1,6} .{0,20}QID \d{1,5} timeout)",
+        r"\bnvme (nvme\d{1,3}): (?:controller is down; will reset|I/O (?:tag )?\d{1,6} .{0,60}QID \d{1,5} timeout"
+        r"|Device not ready; aborting)",
         "an NVMe disk stopped answering, and was reset",
         r"\1 timed out",
+    ),
+    Known(
+        PASSING,
+        r"\bneighbor table overflow",
+        "more neighbours than their table holds (net.ipv4.neigh.default.gc_thresh3): connections fail",
+    ),
+    Known(
+        PASSING,
+        r"\bnf_conntrack: (?:nf_conntrack: )?table full, dropping packet",
+        "more connections than the firewall keeps (nf_conntrack_max): packets are dropped",
+    ),
+    Known(
+        PASSING,
+        r"\bcgroup: fork rejected by pids controller in (\S{1,120})",
+        "a service or a user has as many tasks as it may: processes of jobs do not start",
+        r"fork rejected in \1",
+    ),
+    Known(PASSING, r"\bnfs: server (\S{1,80}) not responding", "a file server stopped answering", r"nfs: \1"),
+    Known(
+        PASSING, r"\bVFS: file-max limit \d{1,20} reached", "as many files are open as the kernel allows (fs.file-max)"
     ),
 )

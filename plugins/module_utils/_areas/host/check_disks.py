@@ -113,7 +113,10 @@ def _space(found: DiskFacts, machine: Machine) -> list[Check]:
             continue
         if system.available < SPACE_SHARE * system.size:
             observed = f"{_size(system.available)} of {_size(system.size)} left"
-            bad.append(failed(_SPACE, system.point, observed, expected, CAPABILITY))
+            shared = system.point == _SHM
+            cause = "shared memory that jobs left, or still use" if shared else ""
+            remedy = "`ls -l /dev/shm`; remove what no process has open (`lsof +D /dev/shm`)" if shared else ""
+            bad.append(failed(_SPACE, system.point, observed, expected, CAPABILITY, cause=cause, remedy=remedy))
         elif system.inodes and system.inodes_free < SPACE_SHARE * system.inodes:
             observed = f"{system.inodes_free} of {system.inodes} inodes left"
             cause = "very many small files"
