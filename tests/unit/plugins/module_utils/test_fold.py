@@ -196,3 +196,45 @@ def matching(sign: str) -> list[str]:
     found = [check for check in CATALOG if fnmatchcase(check, glob(sign))]
     assert found, f"no check is like {sign}"
     return found
+
+
+def of_each(observed: str, cause: str, check: str = "roce.qos.trust") -> list[Check]:
+    """The same of three rails, each called as it is."""
+    return [
+        failed(check, f"mlx5_{n}/1", observed.format(n=n), "dscp", "capability", cause=cause.format(n=n))
+        for n in range(3)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("observed", "cause"),
+    [
+        ("rail{n} 1500, RDMA MTU 1024", "rail{n} was left at its default"),
+        ("enp{n}6s0np0 is down", ""),
+        ("0000:{n}b:00.0 has 512", "0000:{n}a:01.0 above it gives 4{n}"),
+        ("none at fe80::a2b8:c2ff:fe0{n}:1", "GPU {n} is beside it"),
+        ("192.168.{n}.1", "seen {n} times"),
+        ("mlx5_{n}/1 and ib{n}", "bond{n}.100"),
+    ],
+)
+def test_names_of_their_own_do_not_part_what_is_the_same(observed: str, cause: str) -> None:
+    (line,) = folded(of_each(observed, cause))
+    assert line.subject == "mlx5_0/1, mlx5_1/1, mlx5_2/1"
+
+
+@pytest.mark.parametrize("observed", ["x{n}", "{n}0 Gb/s", "Gen{n}", "{n}00 W", "1{n}00, RDMA MTU 1024"])
+def test_what_is_measured_parts_them(observed: str) -> None:
+    assert len(folded(of_each(observed, ""))) == 3
+
+
+def test_which_leaf_a_cable_leads_to_is_the_finding_itself() -> None:
+    assert len(folded(of_each("on leaf{n}", "", "fabric.rail.leaf"))) == 3
+
+
+def test_what_several_things_wait_for_stands_behind_it() -> None:
+    first = failed("nvlink.fabric.state", "GPU 0", "In Progress", "Completed", "capability")
+    blind = unknown("nvlink.fabric.health", "host", "GPU 0: mend nvlink.fabric.state first (and 3 more like it)")
+    also = unknown("pci.gpu.bar_size", "host", "0000:13:00.0: mend nvlink.fabric.state first (and 7 more like it)")
+    (line,) = folded([first, blind, also])
+    assert line.check is first
+    assert line.behind == [blind, also]
