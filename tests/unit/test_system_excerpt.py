@@ -21,3 +21,13 @@ def test_the_task_that_failed_is_kept_of_a_long_output() -> None:
 
 def test_a_short_text_stays_as_it_is() -> None:
     assert excerpt("a\nb") == "a\nb"
+
+
+def test_the_check_that_failed_is_kept_of_many_that_are_told_as_json() -> None:
+    def check(name: str, result: str) -> list[str]:
+        return ["E  {", f'E  "cause": "{name} hangs",', f'E  "id": "{name}",', f'E  "result": "{result}",', "E  },"]
+
+    well = [line for number in range(300) for line in check(f"c{number}", "pass")]
+    told = excerpt("\n".join([*well[:600], *check("ib.tool.ibstat", "unknown"), *well[600:]]))
+    assert "ib.tool.ibstat hangs" in told
+    assert len(told.splitlines()) < 120

@@ -64,6 +64,8 @@ def facts(**bent: Any) -> StackFacts:
         ofed=Reading(OfedInfo("OFED-internal", "25.10-1.2.8.0")),
         packages=packages(VENDOR),
         database="dpkg",
+        held=Reading(None, "none", True),
+        repositories=Reading(None, "none", True),
         devices=Reading(("mlx5_0",)),
         fabric=Reading(True),
         mlx5=Reading("25.10-1.2.8"),
