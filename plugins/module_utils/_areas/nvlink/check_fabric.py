@@ -195,14 +195,16 @@ def _divided(scope: Scope, cliques: dict[tuple[str, str], list[str]]) -> Check:
 def _not_registered(scope: Scope, subject: str, gpu: Gpu) -> Check:
     shown = gpu.fabric or {}
     state, status = shown.get("state", ""), shown.get("status", "")
+    remedy = ""
     if state.lower() == data.COMPLETED:
         cause = f"the fabric refused this GPU: {status}"
     elif scope.in_rack(scope.model(Header(None, gpu.name or None))):
         cause = "the rack's fabric manager (on the switch trays) has not let this GPU in"
+        remedy = "look at the fabric manager and NMX-C of the switch trays; this host runs none"
     else:
         cause = "the GPU waits for a fabric manager: none runs, or the two do not match"
     observed = f"{state}, status {status}" if status else state
-    return failed(STATE, subject, observed, "Completed, Success", CAPABILITY, cause=cause)
+    return failed(STATE, subject, observed, "Completed, Success", CAPABILITY, cause=cause, remedy=remedy)
 
 
 def _unhealthy(health: dict[str, str]) -> str:

@@ -148,8 +148,11 @@ def _near(
         if enough:
             tally.left_out(function.address, _ENOUGH)
         elif -1 in gpu_nodes or scope.machine.virtual.value is None:
-            why = CANNOT_TELL_VM if scope.machine.virtual.value is None else _NO_NODE
-            tally.unsure(scope.name(function.address), why)
+            if scope.machine.virtual.value is None:
+                tally.unsure(scope.name(function.address), CANNOT_TELL_VM)
+            else:
+                blind = next(gpu for gpu in scope.gpus if gpu.numa_node == -1)
+                tally.unsure(scope.name(function.address), f"of the GPU {blind.address} {_NO_NODE}")
         else:
             tally.bad(_lonely(function, gpu_nodes, scope))
 

@@ -34,7 +34,10 @@ def _judged(nodes: tuple[BeegfsNode, ...]) -> Check:
     fast = [node for node in nodes if any(some.kind == _RDMA for some in node.connections)]
     if slow:
         reported = few([_shown(entry) for entry in slow], _SHOWN, "; ")
-        return failed(_ID, _SUBJECT, reported, expected, CAPABILITY)
+        # A module without RDMA has no RDMA connection to anybody.
+        mixed = "RDMA works with others: the way to this server, or the server's own RDMA, is at fault" if fast else ""
+        ask = "ping the server's RDMA address from here, and look at its beegfs-storage.log" if fast else ""
+        return failed(_ID, _SUBJECT, reported, expected, CAPABILITY, cause=mixed, remedy=ask)
     if not fast:
         # It connects when it is used, and closes what is idle.
         why = "no server has a connection now: read a file, and look again"
