@@ -29,6 +29,7 @@ ROWS = {
     "host.access.reachable": "unproved",
     "host.converge.complete": "promised",
     "host.kernel.iommu": "slows",
+    "host.kernel.arguments": "costs",
     "host.cpu.governor": "costs",
     "host.memory.numa_balancing": "costs",
     "host.memory.zone_reclaim": "costs",

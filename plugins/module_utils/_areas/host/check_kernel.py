@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from ..._data.boot_arguments import HELD_BACK
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check, failed, passed, skipped, unknown
 from ..._ground.look import look
@@ -27,6 +28,7 @@ def judge(facts: HostFacts, machine: Machine) -> list[Check]:
     bare = real.then(check_scope.bare_metal(machine))
     return [
         *bare.then(check_scope.with_gpu(machine)).judge("host.kernel.iommu", lambda: [_iommu(kernel, machine)]),
+        *real.then(check_scope.outside_container(machine)).judge("host.kernel.arguments", lambda: [_arguments(kernel)]),
         *bare.judge("host.cpu.governor", lambda: [_governor(kernel.governors)]),
         _zero("host.memory.numa_balancing", kernel.numa_balancing),
         _zero("host.memory.zone_reclaim", kernel.zone_reclaim),
@@ -74,6 +76,21 @@ def _iommu(kernel: KernelFacts, machine: Machine) -> Check:
     if kernel.cmdline.value is None:
         return unknown(check, HOST, f"{kernel.cmdline.why}; {why}")
     return unknown(check, HOST, f"the command line does not say; {why}")
+
+
+def _arguments(kernel: KernelFacts) -> Check:
+    """What somebody tried at a boot, and left there."""
+    check, expected = "host.kernel.arguments", "nothing that holds back what the machine has"
+
+    def judge(cmdline: str) -> Check:
+        found = [(word, without) for word in cmdline.split() for like, without in HELD_BACK if like.fullmatch(word)]
+        if not found:
+            return passed(check, HOST, "none", expected, CAPABILITY)
+        cause = f"the kernel goes without {', '.join(dict.fromkeys(without for _word, without in found))}"
+        shown = few([word for word, _without in found], _SHOWN)
+        return failed(check, HOST, shown, expected, CAPABILITY, cause=cause)
+
+    return look(check, HOST, kernel.cmdline, judge)
 
 
 def _said(cmdline: str, arch: str) -> tuple[str, str]:

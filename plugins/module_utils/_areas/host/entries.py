@@ -31,6 +31,15 @@ ENTRIES = declare(
         ("/sys/kernel/iommu_groups|/proc/cmdline|dmesg",),
     ),
     warning(
+        "host.kernel.arguments",
+        "No argument of the kernel's command line holds back what the machine has",
+        "Fewer CPUs, less memory, no NUMA, no interrupts of their own for queues: what was tried at a boot costs "
+        "speed at every boot after it.",
+        ("the argument was left from a test",),
+        "take it out of the boot loader's configuration (`grep -r ARGUMENT /etc/default/grub*`), and reboot",
+        ("/proc/cmdline",),
+    ),
+    warning(
         "host.cpu.governor",
         "The CPUs run under the governor performance",
         "A CPU that first has to speed up adds to the latency of every collective.",
