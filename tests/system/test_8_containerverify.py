@@ -260,7 +260,7 @@ def test_each_planted_fault_is_named(engines: Box, faults: tuple[Fault, ...]) ->
 
 
 def test_a_bundle_holds_what_a_container_saw(engines: Box) -> None:
-    args = json.dumps({"dest": "/root/bundles", "container": {}})
+    args = json.dumps({"dest": "/root/bundles", "expect": {"container": {}}})
     reported = engines.adhoc("node1", "-b", "-m", "ibready.cluster.collect", "-a", args).stdout
     assert "CHANGED" in reported
     bundle = json.loads(reported.partition("=>")[2])["path"]
