@@ -17,7 +17,8 @@ BOARD = "hgx-h100-8"
 NOT_SHOWN = {
     *("host.boot.secure_boot", "host.cpu.governor", "host.kernel.iommu"),
     *("host.memory.available", "host.memory.pressure", "host.memory.uncorrected", "host.memory.corrected"),
-    *("host.memory.nodes", "host.cpu.load", "host.cpu.online", "host.cpu.throttled", "host.cpu.clock"),
+    *("host.kernel.arguments", "host.memory.nodes", "host.cpu.load", "host.cpu.online", "host.cpu.throttled"),
+    "host.cpu.clock",
     *("host.disk.space", "host.disk.nvme", "host.bmc.sensors", "host.bmc.log"),
     *("host.clock.synchronised", "host.rdma.devices"),
     *("ib.port.ber", "ib.port.mtu", "ib.port.optics", "ib.port.flapping", "ib.port.unsteady"),
