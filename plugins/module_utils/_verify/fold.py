@@ -21,11 +21,12 @@ from .._ground.text import few
 # What checks say of a finding that goes with another one.
 FIRST = re.compile(r"mend ([a-z0-9_.]+(?: or [a-z0-9_.]+)*) first")
 # The same where a check tells the first of several things.
-_FIRST_OF_MORE = re.compile(rf"[^:]{{1,60}}(?:[:.][^: ]{{1,20}})*: {FIRST.pattern} \(and \d+ more like it\)")
+_FIRST_OF_MORE = re.compile(rf": {FIRST.pattern} \(and \d+ more like it\)\Z")
 # What one thing of several is called: addresses of the PCI bus and of networks, GUIDs, HCAs, GPUs, interfaces.
 _NAMES = re.compile(
     r"\b[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}(?:\.[0-7])?\b|\b[0-9a-f]{1,4}(?:::?[0-9a-f]{1,4}){3,7}\b"
-    r"|\b\d{1,3}(?:\.\d{1,3}){3}\b|\b0x[0-9a-f]{16}\b|\bGPU \d{1,2}\b|\b[a-z]{2}[a-z_]*\d[a-z0-9_]*(?:[./]\d{1,4})?\b"
+    r"|(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d)|\b0x[0-9a-f]{16}\b|\bGPU \d{1,2}\b"
+    r"|\b[a-z]{2}[a-z_]*\d[a-z0-9_]*(?:[./]\d{1,4})?\b"
 )
 _COUNT = re.compile(r"\d+")
 # Areas whose checks are of one host's own things: what another switch or host is called is the finding itself.
@@ -160,7 +161,7 @@ class _Above:
     def _before(self, number: int) -> int | None:
         """What the check says is to be mended first, where that is wrong; of the same thing if it can be."""
         check = self._bad[number]
-        named = FIRST.fullmatch(check.remedy) or FIRST.fullmatch(check.cause) or _FIRST_OF_MORE.fullmatch(check.cause)
+        named = FIRST.fullmatch(check.remedy) or FIRST.fullmatch(check.cause) or _FIRST_OF_MORE.search(check.cause)
         ids = named.group(1).split(" or ") if named else ()
         firsts = [at for name in ids for at in self._by_id.get(name, ()) if at != number]
         return next((at for at in firsts if self._bad[at].subject == check.subject), firsts[0] if firsts else None)

@@ -238,3 +238,13 @@ def test_what_several_things_wait_for_stands_behind_it() -> None:
     (line,) = folded([first, blind, also])
     assert line.check is first
     assert line.behind == [blind, also]
+
+
+def test_versions_are_no_addresses() -> None:
+    assert len(folded(of_each("96.00.8{n}.00.01", "", "gpu.equals.firmware"))) == 3
+
+
+def test_a_hostile_cause_costs_no_time() -> None:
+    # Long before a reader gives up: a nested repetition would take years for this.
+    odd = unknown("ib.port.rate", "mlx5_0/1", "a" + ".:" * 20_000 + "mend")
+    assert folded([odd])[0].check is odd
