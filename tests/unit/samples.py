@@ -130,6 +130,7 @@ def details(**bent: Any) -> Details:
     healthy = Details(
         link="4X NDR",
         pkeys=Reading((0xFFFF,)),
+        nccl_pkey=Reading((0, 0xFFFF)),
         mtu=Reading(Mtu(4096, 4096)),
         counters=Reading({"symbol_error": 0, "link_downed": 1}),
         later=Reading(Later({"symbol_error": 0, "link_downed": 1}, 5.0)),

@@ -9,6 +9,7 @@ from typing import Iterator
 from ..._expect.expectations import CAPABILITY, Expectations, Expected
 from ..._ground.check import Check, failed, passed, skipped, unknown
 from ..._ground.look import look
+from ..._ground.reading import Reading
 from ..._ground.text import few
 from ..._rails.ib import Pair
 from ..._rails.ib_ports import IbFacts, Mtu, is_infiniband, port_name
@@ -18,6 +19,11 @@ _PKEY = re.compile(r"(?:0x)?([0-9a-fA-F]{1,4})")
 # The high bit of a P_Key: a full member. Two limited members cannot talk to each other.
 _FULL = 0x8000
 _SHOWN = 8
+# What to do where a port's full membership is not where NCCL looks.
+_INDEX = (
+    "have the subnet manager put that partition at index 0 (index0 in opensm's partitions.conf), or set NCCL_IB_PKEY "
+    "for every job (nccl_conf_variables); where jobs set it themselves, say ibready_expect.pkeys"
+)
 
 
 def judge_links(facts: IbFacts, ports: list[Pair], expect: Expectations) -> Iterator[Check]:
@@ -27,31 +33,26 @@ def judge_links(facts: IbFacts, ports: list[Pair], expect: Expectations) -> Iter
     yield from fold((_mtu(facts, name, expect) for name in names), "ports")
 
 
-# What to do where a port's full membership is not where NCCL looks.
-_INDEX = (
-    "have the subnet manager put that partition at index 0 (index0 in opensm's partitions.conf), or set NCCL_IB_PKEY "
-    "for every job (nccl_conf_variables); where jobs set it themselves, say ibready_expect.pkeys"
-)
-
-
 def _pkey(facts: IbFacts, name: str, expect: Expectations) -> Check:
     wanted = expect.get("pkeys")
 
     def judge(keys: tuple[int, ...]) -> Check:
-        used = facts.detail(name).nccl_pkey.value
-        return _member(name, keys, used) if wanted is None else _has(name, keys, wanted)
+        return _member(name, keys, facts.detail(name).nccl_pkey) if wanted is None else _has(name, keys, wanted)
 
     return look("ib.port.pkey", name, facts.detail(name).pkeys, judge)
 
 
-def _member(name: str, keys: tuple[int, ...], used: tuple[int, int] | None) -> Check:
+def _member(name: str, keys: tuple[int, ...], used: Reading[tuple[int, int]]) -> Check:
     """Without a word of the inventory: the port must be a full member of a partition, and NCCL must use that."""
     expected = "full member of a partition"
     if any(key & _FULL for key in keys):
-        if used is None or used[1] & _FULL:
+        if used.value is None:
+            return unknown("ib.port.pkey", name, used.why or "nobody looked which of them NCCL uses")
+        index, key = used.value
+        if key & _FULL:
             return passed("ib.port.pkey", name, _hex(keys), expected, CAPABILITY)
-        held = f"0x{used[1]:04x}, a limited membership" if used[1] else "none"
-        cause = f"NCCL and perftest go by index {used[0]} of the table, and there is {held}"
+        held = f"0x{key:04x}, a limited membership" if key else "none"
+        cause = f"NCCL and perftest go by index {index} of the table, and there is {held}"
         return failed("ib.port.pkey", name, _hex(keys), expected, CAPABILITY, cause=cause, remedy=_INDEX)
     cause = "the port is in no partition: the subnet manager gave it no P_Key"
     if keys:

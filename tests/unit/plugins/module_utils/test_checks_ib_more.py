@@ -62,6 +62,12 @@ def test_a_partition_table_that_cannot_be_read_is_unknown() -> None:
     assert ask("ib.port.pkey", pkeys=Reading())[0] == "unknown"
 
 
+def test_which_partition_nccl_uses_is_not_taken_for_granted() -> None:
+    assert ask("ib.port.pkey", nccl_pkey=DENIED)[0] == "unknown"
+    assert ask("ib.port.pkey", nccl_pkey=Reading((1, 0)))[0] == "fail"
+    assert ask("ib.port.pkey", nccl_pkey=Reading((1, 0x8012)), pkeys=Reading((0x7FFF, 0x8012)))[0] == "pass"
+
+
 @pytest.mark.parametrize(
     ("mtu", "wanted", "result", "word"),
     [
