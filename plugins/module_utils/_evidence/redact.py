@@ -9,7 +9,6 @@ expression here looks at a text more often than once: a hostile line has megabyt
 from __future__ import annotations
 
 import re
-from typing import Any, Mapping
 
 # What is in a name of a secret. Counts of tokens are none: tokens=4096.
 _LONG = (
@@ -102,15 +101,6 @@ def masked(text: str) -> str:
     for shape in _SHAPES:
         text = shape.sub(rf"\1{MASK}", text)
     return _masked(text, MASK)
-
-
-def masked_values(value: Any) -> Any:
-    """The same JSON with every text in it masked; keys stay."""
-    if isinstance(value, Mapping):
-        return {str(key): masked_values(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [masked_values(inner) for inner in value]
-    return masked(value) if isinstance(value, str) else value
 
 
 def masked_bytes(data: bytes) -> bytes:
