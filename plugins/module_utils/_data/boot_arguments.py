@@ -22,8 +22,8 @@ HELD_BACK = tuple(
         (r"pci=(?:\S{1,40},)?noaer(?:,\S{1,40})?", "reports of PCI Express errors"),
         (r"mce=off|nomce", "reports of memory and processor errors"),
         (
-            r"(?:modprobe\.blacklist|module_blacklist)=(?:\S{1,200},)?(?:mlx5_\w{2,10}|ib_\w{2,10}|rdma_\w{2,10}"
-            r"|nvidia(?:[-_]\w{2,10})?)(?:,\S{1,200})?",
+            r"(?:modprobe\.blacklist|module_blacklist)=(?:\S{1,200},)?"
+            r"(?:mlx5_(?:core|ib)|ib_(?:core|uverbs|umad)|rdma_u?cm|nvidia(?:[-_](?:uvm|peermem))?)(?:,\S{1,200})?",
             "a module of RDMA or of the NVIDIA driver",
         ),
     )

@@ -48,7 +48,7 @@ _INTERESTING = re.compile(
     r"|BUG|Oops|protection fault|stall|blocked for|Hardware Error|EDAC|\b(?:ib|rdma)_"
     r"|LOCKUP|Machine Check Exception|DMAR|AMD-Vi|read-?only|memory error|[Oo]ut of memory|AER|DPC:|PCIe Bus"
     r"|EXT[234]-fs error|[Ss]hut(?:ting)? ?down|nvme|error, dev|on dev "
-    r"|invalid opcode|Internal error|SError|SERR|arm-smmu|Memory failure|md/raid|kthread starved|Metadata c|Metadata C"
+    r"|invalid opcode|Internal error|SError|SERR|arm-smmu|Memory failure|md/raid|kthread starved|Metadata [cC]"
     r"|pciehp|version magic|table overflow|table full|fork rejected|not responding|file-max",
 )
 _OF_AN_HCA = re.compile(r"\bmlx[45]_|^infiniband |^(?:ib|rdma)_\w{1,20}: ")

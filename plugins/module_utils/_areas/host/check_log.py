@@ -85,15 +85,12 @@ def _messages(check: str, found: Sequence[Message], log: Dmesg, past: Sequence[M
     return checks
 
 
-_SYMBOL = "symbol"
-
-
 def _peermem(log: Dmesg) -> Check:
     check = "host.dmesg.peermem"
     if not log.peermem:
         return _silence(check, log)
     # The catalog's first cause is of one that worked.
-    cause = "it was built without the symbols of the RDMA stack" if _SYMBOL in log.peermem[-1] else ""
+    cause = "it was built without the symbols of the RDMA stack" if "symbol" in log.peermem[-1] else ""
     return failed(check, HOST, log.peermem[-1], _NONE, CAPABILITY, cause=cause)
 
 
