@@ -7,6 +7,7 @@ import re
 from typing import Iterator, Tuple
 
 from .._data import nccl_reading as reading, nccl_variables as kinds
+from .._parse import strtoll
 from . import registry, select, values
 from .conf import Line, as_bytes
 from .lint_form import QUOTES
@@ -125,7 +126,7 @@ def entry_of(text: str) -> str:
 def _effect(name: str, value: str, kind: str, version: Release | None) -> str:
     """What comes of it, as the end of a sentence."""
     if kind in _INTEGERS:
-        number = values.number(value).value
+        number = strtoll.number(value).value
         return f": NCCL reads {values.means(name, number)}" if number is not None else ""
     if kind in _LISTS:
         return ": no device is called so"

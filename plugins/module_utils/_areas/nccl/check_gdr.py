@@ -8,9 +8,10 @@ from ..._data.nccl_variables import TOPO_FILE
 from ..._expect.expectations import CAPABILITY, INVENTORY
 from ..._expect.nccl_policy import OFF
 from ..._ground.check import Check, failed, passed, skipped, unknown
-from ..._nccl import derive_rails, near, registry, values
+from ..._nccl import derive_rails, near, registry
 from ..._nccl.derive import C2C, LEVEL, TOPO
 from ..._nccl.release import Release, shown
+from ..._parse import strtoll
 from .facts import HostFacts
 
 _LEVEL = "nccl.gdr.level"
@@ -75,7 +76,7 @@ def _level(settings: dict[str, str], release: Release, superchip: bool | None) -
     """The farthest that NCCL goes, as one of its words."""
     given = settings.get(LEVEL)
     if given is not None:
-        number = values.number(given).value if given.lstrip("+-").isdigit() else None
+        number = strtoll.number(given).value if given.lstrip("+-").isdigit() else None
         if number is not None and number >= 0:
             return nccl_values.OLD_LEVELS[min(number, len(nccl_values.OLD_LEVELS) - 1)]
         if given in nccl_values.LEVELS and release >= nccl_values.LEVEL_WORDS:

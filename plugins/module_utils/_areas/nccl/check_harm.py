@@ -13,11 +13,12 @@ from ..._expect.expectations import CAPABILITY
 from ..._expect.nccl_policy import NcclPolicy
 from ..._ground.check import FAIL, Check, failed, passed, unknown
 from ..._ground.reading import Reading
-from ..._nccl import derive_rails, values
+from ..._nccl import derive_rails
 from ..._nccl.derive_roce import INDEX
 from ..._nccl.fleet import node_gids
 from ..._nccl.host import NcclHost
 from ..._nccl.problem import short
+from ..._parse import strtoll
 from ..._parse.nccl_copies import Setting as Set
 from .facts import HostFacts
 
@@ -73,7 +74,7 @@ def of_settings(settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy)
 def _is(harm: Harm, value: str) -> bool:
     if harm.when == nccl_harm.WORD:
         return value.lower() in harm.words
-    return _WHEN[harm.when](values.number(value).value)
+    return _WHEN[harm.when](strtoll.number(value).value)
 
 
 _WHEN: dict[str, Callable[[int | None], bool]] = {
@@ -124,7 +125,7 @@ def _index(value: str, host: NcclHost, policy: NcclPolicy) -> Iterator[Check]:
     if mine is None:
         return
     observed = f"{INDEX}={short(value)}"
-    number = values.number(value).value
+    number = strtoll.number(value).value
     right = any(number in index for index in mine.indexes.values())
     if mine.unknown:
         yield unknown(_HARM, INDEX, mine.unknown, observed=observed)

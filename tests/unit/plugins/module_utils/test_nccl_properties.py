@@ -34,7 +34,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl.host import 
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.manage import Wanted, manage
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import NEWEST
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import strtoll
+from ansible_collections.ibready.cluster.plugins.module_utils._rails import nccl_number
 from tests.gauntlet.render import boards, node, render
+from tests.gauntlet.tree import Tree
 from tests.unit.nccl_strategies import DERIVED, fleets, hosts, policies
 
 pytestmark = pytest.mark.thorough
@@ -146,3 +149,16 @@ def test_what_is_written_is_what_is_judged_right(host: NcclHost, policy: NcclPol
     # The next converge finds nothing to do.
     again = manage(text, Wanted(found.settings), release)
     assert (again.text, again.lost) == (text, False)
+
+
+@given(
+    st.lists(
+        st.sampled_from(["NCCL_IB_TC", "=", " ", "\n", "\r\n", "#", "0x6a", "010", "7", "-", "\0", "x"]), max_size=14
+    )
+)
+def test_a_number_of_the_file_is_read_as_the_whole_file_is(parts: list[str]) -> None:
+    text = "".join(parts)
+    tree = Tree(files={"/etc/nccl.conf": text.encode()})
+    said = conf.settings(text, NEWEST).get("NCCL_IB_TC")
+    wanted = -5 if said is None else strtoll.number(said).value
+    assert nccl_number.read(tree, "NCCL_IB_TC", -5).value == wanted

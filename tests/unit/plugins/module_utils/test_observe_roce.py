@@ -210,9 +210,15 @@ def test_the_drivers_traffic_class(text: str, value: int | None) -> None:
     ("text", "value"),
     [
         ("NCCL_IB_TC=106\n", 106),
-        ("# NCCL_IB_TC=1\nNCCL_DEBUG=INFO\n NCCL_IB_TC = 0x6a\n", 106),
+        ("# NCCL_IB_TC=1\nNCCL_DEBUG=INFO\nNCCL_IB_TC= 0x6a\n", 106),
+        # A blank before the = is part of the name, and the first line counts.
+        (" NCCL_IB_TC=106\n", UNSET),
+        ("NCCL_IB_TC =106\n", UNSET),
+        ("NCCL_IB_TC=106\nNCCL_IB_TC=0\n", 106),
+        ("NCCL_IB_TC=0152\r\n", 106),
         ("NCCL_DEBUG=INFO\n", UNSET),
-        ("NCCL_IB_TC=-\n", None),
+        ("NCCL_IB_TC=-\n", 0),
+        (f"NCCL_IB_TC={'9' * 40}\n", None),
     ],
 )
 def test_what_nccl_is_told(text: str, value: int | None) -> None:
