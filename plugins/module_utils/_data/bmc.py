@@ -24,6 +24,8 @@ FAULTS = (
     r"[Tt]hrottled",
     r"Transition to (?:Critical|Non-recoverable)",
     r"Bus Fatal Error",
+    # The states of a battery, which has no others but being there.
+    r"(?:^|, )(?:Low|Failed)(?=,|$)",
 )
 # Events alone.
 EVENTS = (

@@ -18,8 +18,9 @@ POWER, COOLING = (10, 19, 21), (29, 30)
 
 @dataclass(frozen=True)
 class Sensor:
-    """``number``: as events name it. ``status``: ok, ns (no reading), nc, cr or nr (beyond a
-    threshold: not critical, critical, not recoverable). ``reading``: a value, or states."""
+    """``number``: as events name it. ``status``: ok, ns (no reading), or beyond a threshold: lnc, unc
+    (not critical, below the lower or above the upper), lcr, ucr (critical), lnr, unr (not recoverable);
+    source: ipmitool's lib/ipmi_sdr.c. ``reading``: a value, or states."""
 
     name: str
     number: int

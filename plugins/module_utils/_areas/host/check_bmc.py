@@ -23,9 +23,17 @@ from .facts_machine import BmcFacts
 _SENSORS, _LOG = "host.bmc.sensors", "host.bmc.log"
 _FAULT = re.compile("|".join(FAULTS))
 _EVENT = re.compile("|".join((*FAULTS, *EVENTS)))
-_BEYOND = ("cr", "nr")
+# Of a threshold by its side (lower, upper) as `sdr elist` says it, and without as `sdr list` does.
+_BEYOND = ("lcr", "ucr", "lnr", "unr", "cr", "nr")
+_NEAR = ("lnc", "unc", "nc")
 _NO_READING = "ns"
+_STATUSES = ("ok", _NO_READING, *_BEYOND, *_NEAR)
+# A clock that says less was never set.
+_FIRST_DAY = "2010"
 _SHOWN = 4
+_SET_CLOCK = (
+    "see `ipmitool sel elist`; set its clock (`ipmitool sel time set now`), and clear the log when it is dealt with"
+)
 _WELL = "no fault"
 _POWER = "a power supply has failed or has no input: the others carry the load, and one more is too many"
 _FAN = "a fan has failed: the others run faster, and what it cooled gets hotter"
@@ -50,6 +58,8 @@ def _sensors(found: BmcFacts) -> list[Check]:
         read = sum(sensor.status != _NO_READING for sensor in found.sensors.value)
         looked.append(f"{read} sensors")
         untold += [] if read else ["none of the BMC's sensors has a reading"]
+        strange = [sensor for sensor in found.sensors.value if sensor.status not in _STATUSES]
+        untold += [f"{sensor.name} has the status {sensor.status!r}, which nobody knows" for sensor in strange[:1]]
         bad.update((check.subject, check) for check in _of_sensors(found.sensors.value))
     parts = [part for reading in found.parts for part in reading.value or ()]
     if parts:
@@ -61,7 +71,7 @@ def _sensors(found: BmcFacts) -> list[Check]:
         return [*bad.values(), unknown(_SENSORS, "bmc", untold[0] or "nobody looked")]
     if not looked:
         return [skipped(_SENSORS, HOST, found.sensors.why)]
-    near = [f"{sensor.name} {sensor.reading}" for sensor in found.sensors.value or () if sensor.status == "nc"]
+    near = [f"{sensor.name} {sensor.reading}" for sensor in found.sensors.value or () if sensor.status in _NEAR]
     shown = f"; beyond a first threshold: {few(near, _SHOWN)}" if near else ""
     return list(bad.values()) or [passed(_SENSORS, HOST, f"{', '.join(looked)}{shown}", _WELL, CAPABILITY)]
 
@@ -114,6 +124,10 @@ def _log(found: BmcFacts) -> Check:
     if open_now:
         observed = few([_said(event) for event in reversed(open_now)], _SHOWN, "; ")
         return failed(_LOG, HOST, observed, f"no fault in {RECENT_DAYS} days", CAPABILITY)
+    undated = [event for event in faults if event.day < _FIRST_DAY and not _is_over(event, over)]
+    if undated:
+        why = f"the BMC's clock was not set when it wrote {_said(undated[-1])}: nobody can tell how old that is"
+        return unknown(_LOG, "bmc", why, remedy=_SET_CLOCK)
     history = f"; history: {few([_said(event) for event in reversed(faults)], 2, '; ')}" if faults else ""
     observed = f"{len(found.log.value)} events{history}"
     return passed(_LOG, HOST, observed, f"no fault in {RECENT_DAYS} days", CAPABILITY)

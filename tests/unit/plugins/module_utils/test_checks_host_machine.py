@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
-from tests.gauntlet import render
+from tests.gauntlet import fault, render
 from tests.gauntlet.node import Node
 from tests.gauntlet.tree import Tree
 
@@ -99,6 +99,41 @@ def test_a_bmc_of_which_nothing_was_read_passes_nothing() -> None:
     del tree.commands["ipmi_sdr"]
     (check,) = judged(node, tree, "host.bmc.sensors")
     assert (check.result, check.cause) == ("unknown", "Redfish tells the health of no part")
+
+
+@pytest.mark.parametrize(
+    ("status", "reading", "expected"),
+    [
+        *((status, "0 RPM", "fail") for status in ("lcr", "ucr", "lnr", "unr", "cr", "nr")),
+        *((status, "3100 RPM", "pass") for status in ("ok", "lnc", "unc", "nc", "ns")),
+        ("zz", "3100 RPM", "unknown"),
+        ("ok", "Low", "fail"),
+        ("ok", "Presence Detected, Failed", "fail"),
+        ("ok", "Lower Non-critical going low", "pass"),
+    ],
+)
+def test_a_sensor_s_status_is_what_ipmitool_says_by_itself_and_extended(
+    status: str, reading: str, expected: str
+) -> None:
+    node, tree = healthy()
+    rows = tree.commands["ipmi_sdr"].stdout
+    tree.command("ipmi_sdr", f"{rows}Own              | 99h | {status:3} | 29.9 | {reading}\n")
+    assert result(node, tree, "host.bmc.sensors") == expected
+
+
+@pytest.mark.parametrize("day", [" Pre-Init  |0000000012|", "01/01/1970 | 00:02:10 |"])
+def test_an_event_of_a_clock_that_was_not_set_may_be_of_today(day: str) -> None:
+    node, tree = healthy()
+    rows = tree.commands["ipmi_sel"].stdout
+    tree.command("ipmi_sel", f"{rows} 99 | {day} Processor #0x12 | IERR | Asserted\n")
+    assert result(node, tree, "host.bmc.log") == "unknown"
+
+
+def test_modules_of_a_kubernetes_node_may_be_its_operators() -> None:
+    node, tree = fault.broken(next(one for one in fault.load() if one.check == "host.boot.modules"))
+    assert result(node, tree, "host.boot.modules") == "fail"
+    tree.file("/var/lib/kubelet/pods/7c1a/etc-hosts", "127.0.0.1 localhost")
+    assert result(node, tree, "host.boot.modules") == "skip"
 
 
 def test_a_bmc_that_hangs_is_unknown_and_not_asked_twice() -> None:
