@@ -5,8 +5,7 @@ Source of every entry: the message formats of Linux (kernel/watchdog.c, kernel/r
 kernel/hung_task.c, kernel/workqueue.c, mm/oom_kill.c, mm/memory-failure.c, mm/page_alloc.c, block/blk-core.c,
 drivers/pci/pcie/aer.c and dpc.c, drivers/pci/hotplug, drivers/nvme, drivers/edac, drivers/md, drivers/iommu,
 net/core/neighbour.c, net/netfilter, fs/ext4, fs/xfs, fs/btrfs, fs/nfs, fs/file_table.c, arch/arm64/kernel) and of
-NVIDIA's drivers. Confidence: confirmed where ``seen``
-says so, else medium (read in the source, no log at hand).
+NVIDIA's drivers. Confidence: confirmed where ``seen`` says so, else medium (read in the source, no log at hand).
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ KERNEL = (
     ),
     Known(FAILURE, r"\bSError Interrupt on CPU\d{1,6}", "a processor or a device reported an error that stopped it"),
     Known(FAILURE, r"NMI: PCI system error \(SERR\)", _BROKEN),
-    Known(FAILURE, r"\bMemory failure: 0x[0-9a-f]{1,16}: Sending SIGBUS to (\S{1,40})", _MEMORY, r"SIGBUS to \1"),
+    Known(FAILURE, r"\bMemory failure: 0x[0-9a-f]{1,16}: Sending SIGBUS to ([^\s:]{1,40})", _MEMORY, r"SIGBUS to \1"),
     Known(
         FAILURE,
         r"\bMemory failure: 0x[0-9a-f]{1,16}: recovery action for [\w -]{1,60}: (?:Failed|Ignored)",
@@ -158,7 +157,7 @@ KERNEL = (
     ),
     Known(
         WARNING,
-        r"\bpciehp: Slot\(([\w-]{1,20})\): (?:Link Down|Card not present)",
+        r"\bpciehp: Slot\(([\w-]{1,20})\): (?:Link Down(?!/Up ignored)|Card not present)",
         "a PCI Express device was taken out, or lost its link",
         r"slot \1",
     ),
@@ -218,3 +217,11 @@ KERNEL = (
         PASSING, r"\bVFS: file-max limit \d{1,20} reached", "as many files are open as the kernel allows (fs.file-max)"
     ),
 )
+# What says that it is over, and the label of what that was.
+OVER = (
+    (r"\bnfs: server (\S{1,80}) OK\b", r"nfs: \1"),
+    (r"\bpciehp: Slot\(([\w-]{1,20})\): (?:Link Up|Card present)", r"slot \1"),
+)
+# Records that follow are of the boot before, whose end they tell; source: drivers/acpi/apei/bert.c.
+BEFORE_BOOT = "BERT: Error records from previous boot"
+RECORD = "[Hardware Error]"

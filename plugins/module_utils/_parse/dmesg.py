@@ -49,7 +49,7 @@ _INTERESTING = re.compile(
     r"|LOCKUP|Machine Check Exception|DMAR|AMD-Vi|read-?only|memory error|[Oo]ut of memory|AER|DPC:|PCIe Bus"
     r"|EXT[234]-fs error|[Ss]hut(?:ting)? ?down|nvme|error, dev|on dev "
     r"|invalid opcode|Internal error|SError|SERR|arm-smmu|Memory failure|md/raid|kthread starved|Metadata [cC]"
-    r"|pciehp|version magic|table overflow|table full|fork rejected|not responding|file-max",
+    r"|pciehp|version magic|table overflow|table full|fork rejected|nfs: server|file-max",
 )
 _OF_AN_HCA = re.compile(r"\bmlx[45]_|^infiniband |^(?:ib|rdma)_\w{1,20}: ")
 _DEVICE = re.compile(r"\b([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\b|^infiniband (\w{1,40}):")
@@ -74,6 +74,7 @@ _LINK = "PCIe Bus Error"
 _FIRST_WORDS = ("Linux version ", "Booting Linux on ")
 
 _HCA = [(known, re.compile(known.pattern)) for known in kernel_log.HCA]
+_OVER = [(re.compile(pattern), label) for pattern, label in kernel_faults.OVER]
 _KERNEL = [(known, re.compile(known.pattern)) for known in kernel_faults.KERNEL]
 _STEPS = [(re.compile(step), re.compile(whole)) for step, whole in kernel_log.STEPS]
 _ALIVE = [re.compile(pattern) for pattern in kernel_log.HCA_ALIVE]
@@ -145,9 +146,11 @@ def parse(text: str) -> Dmesg:
     """Read a kernel log; raise ParseError on a text that is none."""
     found = records(text)
     log = _Log()
+    before_boot = False
     for record in found:
+        before_boot = kernel_faults.BEFORE_BOOT in record.text or (before_boot and kernel_faults.RECORD in record.text)
         if _INTERESTING.search(record.text):
-            log.take(record)
+            log.take(record, before_boot=before_boot)
     return replace(log.result(), beginning_lost=_beginning_lost(found), cut=not is_whole(text))
 
 
@@ -268,8 +271,8 @@ class _Log:
         self._gpu = ""  # named, and the rest of the sentence may follow on lines of its own
         self._gpu_lines = 0
 
-    def take(self, record: Record) -> None:
-        """Look at one message."""
+    def take(self, record: Record, *, before_boot: bool = False) -> None:
+        """Look at one message; ``before_boot``: it tells of the boot before."""
         text = record.text
         if "NVRM" in text or "nvswitch" in text:
             self._nvidia(text)
@@ -279,7 +282,7 @@ class _Log:
                 self._peermem[text] = None
         elif of_an_hca:
             self._of_an_hca(text)
-        self._of_the_kernel(record, of_an_hca)
+        self._of_the_kernel(record, of_an_hca, before_boot)
         refused = _REFUSED.search(text)
         if refused is not None:
             self._refused[text] = None
@@ -304,7 +307,11 @@ class _Log:
             iommu=self._iommu,
         )
 
-    def _of_the_kernel(self, record: Record, of_an_hca: bool) -> None:
+    def _of_the_kernel(self, record: Record, of_an_hca: bool, before_boot: bool) -> None:
+        for over, label in _OVER:
+            ended = over.search(record.text)
+            if ended is not None:
+                self._kernel.pop(ended.expand(label), None)
         for known, pattern in _KERNEL:
             match = pattern.search(record.text)
             if match is None:
@@ -312,7 +319,10 @@ class _Log:
             # What an HCA's link did is told of the HCA.
             if not (of_an_hca and _LINK in record.text):
                 label = match.expand(known.label) if known.label else match.group(0)
-                self._kernel[label] = Message(known.kind, "", label, known.means, seconds=record.seconds)
+                kind, means = known.kind, known.means
+                if before_boot and kind == kernel_log.FAILURE:
+                    kind, means = kernel_log.WARNING, f"in the boot before this, {means}"
+                self._kernel[label] = Message(kind, "", label, means, seconds=record.seconds)
             return
 
     def _of_an_hca(self, text: str) -> None:

@@ -69,6 +69,7 @@ HARMLESS = [
     "md/raid1:md0: active with 2 out of 2 mirrors",
     "pcieport 0000:15:01.0: pciehp: Slot #65 AttnBtn- PwrCtrl- MRL- AttnInd- PwrInd- HotPlug+",
     "XFS (md0): Ending clean mount",
+    "pcieport 0000:15:01.0: pciehp: Slot(4): Link Down/Up ignored (recovered by DPC)",
     "AMD-Vi: Interrupt remapping enabled",
     "arm-smmu-v3 arm-smmu-v3.9.auto: ias 48-bit, oas 48-bit (features 0x0021fff)",
     "nf_conntrack: default automatic helper assignment has been turned off",
@@ -86,3 +87,30 @@ def test_each_line_counts_as_what_it_is(kind: str, line: str) -> None:
 @pytest.mark.parametrize("line", HARMLESS)
 def test_a_harmless_line_counts_for_nothing(line: str) -> None:
     assert dmesg.parse(f"[863000.123456] {line}\n").kernel == ()
+
+
+def kernel(*lines: str) -> list[tuple[str, str]]:
+    log = "".join(f"[{number}.000000] {line}\n" for number, line in enumerate(lines, 100))
+    return [(found.kind, found.text) for found in dmesg.parse(log).kernel]
+
+
+def test_what_is_over_is_taken_back() -> None:
+    lost, back = "nfs: server fs1 not responding, still trying", "nfs: server fs1 OK"
+    assert kernel(lost, back) == []
+    assert kernel(back, lost) == [(PASSING, "nfs: fs1")]
+    assert kernel(lost, "nfs: server fs2 OK") == [(PASSING, "nfs: fs1")]
+    down, up = "pcieport 0000:15:01.0: pciehp: Slot(2): Link Down", "pcieport 0000:15:01.0: pciehp: Slot(2): Link Up"
+    assert kernel(down, up) == []
+    assert kernel(down, up.replace("(2)", "(3)")) == [(WARNING, "slot 2")]
+
+
+def test_records_of_the_boot_before_are_told_as_such() -> None:
+    head, record = "BERT: Error records from previous boot:", "[Hardware Error]: event severity: fatal"
+    assert [kind for kind, _text in kernel(head, record)] == [WARNING]
+    assert [kind for kind, _text in kernel(head, record, "systemd[1]: Started x.", record)] == [FAILURE]
+    assert [kind for kind, _text in kernel(record)] == [FAILURE]
+
+
+def test_one_page_under_many_processes_is_one_message() -> None:
+    line = "Memory failure: 0x3a7b2c4: Sending SIGBUS to python3:{} due to hardware memory corruption"
+    assert kernel(line.format(1234), line.format(1235)) == [(FAILURE, "SIGBUS to python3")]
