@@ -15,6 +15,8 @@ JOBS = (
     *("slurmd", "containerd", "docker", "crio", "kubelet", "k3s", "k3s-agent", "rke2-agent"),
     *("rke2-server", "pbs"),
 )
+# Every kubelet has it, kubeadm's, k3s' and RKE2's; its configuration lies elsewhere with each.
+KUBELET = "/var/lib/kubelet/pods"
 # kubelet starts nothing itself where one of these does it for it.
 RUNTIMES = ("containerd.service", "crio.service", "docker.service")
 TIME = (

@@ -28,7 +28,7 @@ class Tray:
 
     @property
     def domain(self) -> str:
-        """ "" where the GPUs do not tell of just one."""
+        """Empty where the GPUs do not tell of just one."""
         return self.domains[0] if len(self.domains) == 1 else ""
 
 

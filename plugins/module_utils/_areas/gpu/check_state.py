@@ -152,7 +152,7 @@ def _heat(seen: Scope, gpu: Gpu, text: str) -> Check | None:
             return _hot(gpu, f"{text}, {margin} C from its limit", f"more than {least} C from it", "GPU")
     else:
         most = _first(gpu.temp_most, gpu.temp_slowdown)
-        if most is None and shown_by_equals(seen, gpu, attrgetter("temp_margin")):
+        if most is None and margin is None and shown_by_equals(seen, gpu, attrgetter("temp_margin")):
             raise Unsure("nvidia-smi does not show how far it is from its limit, which it shows of equal GPUs")
         if most is None:
             raise LeftOut("nvidia-smi shows no limit of its temperature")

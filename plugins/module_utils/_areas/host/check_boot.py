@@ -85,8 +85,14 @@ def _modules(boot: BootFacts) -> list[Check]:
     for name in loaded:
         if name in named or any(user in named or user not in boot_sources.BY_NAME for user in users[name]):
             continue
+        if boot.kubelet.value is not False:
+            # Operators' containers load modules, at each boot.
+            why = f"{name} may be loaded by a container of this Kubernetes node"
+            told = skipped(_MODULES, name, why) if boot.kubelet.value else unknown(_MODULES, name, boot.kubelet.why)
+            checks.append(told)
+            continue
         cause = (
-            "no file of modules-load.d, /etc/rdma/modules or openib.conf names it: it was loaded by hand, for"
+            "no file of modules-load.d, /etc/rdma/modules or openib.conf names it, so it was mostly loaded by hand, for"
             f" {boot_sources.BY_NAME[name]}"
         )
         remedy = f"add the line `{name}` to /etc/modules-load.d/{name}.conf"

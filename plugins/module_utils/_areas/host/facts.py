@@ -139,7 +139,8 @@ class BootFacts:
     ``sysctls``: in the order in which systemd reads them; the last of a key counts. ``running``: of
     the keys that are judged whoever made them. ``modules``: by name, a file that has it loaded.
     ``users``: by loaded module, those that need it. ``live``: what /sys/module says was loaded, of
-    those that no device brings along. ``services``: units that a node needs again.
+    those that no device brings along. ``services``: units that a node needs again. ``kubelet``:
+    whether the host is a Kubernetes node.
     """
 
     sysctls: Reading[tuple[SysctlLine, ...]] = field(default_factory=Reading)
@@ -148,6 +149,7 @@ class BootFacts:
     users: Reading[dict[str, tuple[str, ...]]] = field(default_factory=Reading)
     live: dict[str, bool] = field(default_factory=dict)
     services: Reading[tuple[Unit, ...]] = field(default_factory=Reading)
+    kubelet: Reading[bool] = field(default_factory=Reading)
 
 
 @dataclass(frozen=True)

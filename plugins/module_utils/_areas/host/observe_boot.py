@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Iterator
 
-from ..._data import boot_sources
+from ..._data import boot_sources, host_units
 from ..._evidence import ask
 from ..._evidence.sources import Evidence
 from ..._ground.reading import Reading
@@ -29,6 +29,7 @@ def observe(evidence: Evidence) -> BootFacts:
         # Only what was loaded has it, and nothing that is built in.
         live={name: ask.text(evidence, f"/sys/module/{name}/initstate").known for name in boot_sources.BY_NAME},
         services=units(evidence, boot_sources.UNITS),
+        kubelet=ask.there(evidence, host_units.KUBELET),
     )
 
 

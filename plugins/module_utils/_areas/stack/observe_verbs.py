@@ -7,10 +7,10 @@ import posixpath
 import re
 from typing import Iterable
 
-from ..._data import rdma_packages
+from ..._data import host_units, rdma_packages
 from ..._data.container import PROVIDERS
 from ..._evidence import ask
-from ..._evidence.sources import Evidence, Missing, Unavailable
+from ..._evidence.sources import Evidence, Unavailable
 from ..._ground.reading import Reading
 from ..._parse import ibv_devinfo, ldconfig
 from .facts import Verbs
@@ -18,8 +18,6 @@ from .facts import Verbs
 DEVICES = "/sys/class/infiniband"
 UVERBS = "/sys/class/infiniband_verbs"
 VERBS, RDMACM = "libibverbs.so.1", "librdmacm.so.1"
-# Every kubelet has it, kubeadm's, k3s' and RKE2's; its configuration lies elsewhere with each.
-KUBELET = "/var/lib/kubelet/pods"
 # Where providers are named; the second is that of a libibverbs built by hand. Source: rdma-core,
 # libibverbs/dynamic_driver.c (IBV_CONFIG_DIR).
 LISTS = ("/etc/libibverbs.d", "/usr/local/etc/libibverbs.d")
@@ -37,7 +35,7 @@ def libraries(evidence: Evidence, name: str) -> Reading[tuple[str, ...]]:
         path = f"{folder}/{name}"
         if ask.link(evidence, folder).known:
             continue  # another name for a folder that is looked into anyway
-        there = _is_there(evidence, path)
+        there = ask.there(evidence, path)
         if there.value is None:
             return Reading(None, there.why)
         if there.value:
@@ -58,19 +56,9 @@ def observe(evidence: Evidence, devices: Iterable[str], verbs: Reading[tuple[str
         named=named,
         providers=providers,
         drivers=_drivers(evidence, devices),
-        kubelet=_is_there(evidence, KUBELET),
+        kubelet=ask.there(evidence, host_units.KUBELET),
         refused=_refused(evidence),
     )
-
-
-def _is_there(evidence: Evidence, path: str) -> Reading[bool]:
-    try:
-        evidence.mode(path)  # cheaper than to list thousands of libraries
-    except Missing:
-        return Reading(False)
-    except Unavailable as exc:
-        return Reading(None, str(exc))
-    return Reading(True)
 
 
 def _cached(evidence: Evidence, name: str) -> Reading[tuple[str, ...]]:
@@ -80,7 +68,7 @@ def _cached(evidence: Evidence, name: str) -> Reading[tuple[str, ...]]:
         return Reading(()) if listed.missing else Reading(None, listed.why)
     found = []
     for path in dict.fromkeys(entry.path for entry in listed.value if entry.name == name):
-        there = _is_there(evidence, path)
+        there = ask.there(evidence, path)
         if there.value is None:
             return Reading(None, there.why)
         if there.value:
@@ -138,7 +126,7 @@ def _elsewhere(evidence: Evidence, folders: list[str], known: tuple[str, ...]) -
     listed = ask.optional(evidence, "ldconfig", ldconfig.parse)
     for entry in listed.value or ():
         match = _PLUGIN.fullmatch(entry.name)
-        if match and _is_there(evidence, entry.path).value:
+        if match and ask.there(evidence, entry.path).value:
             found.add(match.group(1))
     return Reading(tuple(sorted(found)))
 
