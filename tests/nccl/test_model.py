@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl import conf, select, values
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl import conf, select
 from sandbox.vendor.nccl.wheel import number
 from tests.nccl import rows_conf, rows_hca, rows_ifname
 from tests.nccl.rows import MEASURED
@@ -86,5 +86,5 @@ def test_the_model_selects_interfaces_like_the_library(row: rows_ifname.Ifname, 
 @named(rows_hca.NUMBERS)
 def test_the_model_reads_numbers_like_the_library(row: rows_hca.Hca) -> None:
     # Without a text and out of range, the default holds, which is 0.
-    off = bool(values.number(row.value or "").value)
+    off = bool(strtoll.number(row.value or "").value)
     assert off == (row.takes.at(number(MEASURED[-1])) == ())

@@ -17,7 +17,12 @@ _APPEND = re.compile(r"add the line `([^`]+)` to (/[^\s,;]+)")
 _DELETE = re.compile(r"take `([^`]+)` out of (/[^\s,;]+)")
 # Checks whose remedy is a change of files that they read themselves.
 _BY_FILES = ("host.limit.memlock_login", "host.boot.sysctl", "host.boot.modules")
-FAULTS = [one for one in fault.load() if one.check in _BY_FILES]
+# The remedy of these is a role.
+_BY_HAND = {
+    "sshd goes without PAM, whatever pam_limits says",
+    "sshd does not ask pam_limits, and has systemd's small limit",
+}
+FAULTS = [one for one in fault.load() if one.check in _BY_FILES and one.name not in _BY_HAND]
 
 
 def _plain(line: str) -> str:
@@ -56,15 +61,9 @@ def test_a_remedy_that_is_carried_out_mends(one: Fault) -> None:
     described, tree = fault.broken(one)
     found = [check for check in run.judge(described, tree) if check.id == one.check and check.result == FAIL]
     assert found
-    if not [check for check in found if carry_out(check.remedy, tree)]:
-        pytest.skip("its remedy changes no file")
+    assert [check for check in found if carry_out(check.remedy, tree)], [check.remedy for check in found]
     after = [check for check in run.judge(described, tree) if check.id == one.check]
     assert {check.result for check in after} == {PASS}, [_words(check) for check in after]
-
-
-def test_enough_remedies_are_carried_out() -> None:
-    """Without any the test above could not fail."""
-    assert len(FAULTS) >= 3
 
 
 def _words(check: Check) -> str:
