@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import conf, select
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import strtoll
 from sandbox.vendor.nccl.wheel import number
 from tests.nccl import rows_conf, rows_hca, rows_ifname
 from tests.nccl.rows import MEASURED

@@ -8,6 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import values
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import Release, release
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.strtoll import number
 
 few = settings(max_examples=300, deadline=None, database=None)
 
@@ -42,13 +43,13 @@ NUMBERS = st.one_of(
 @few
 @given(text=NUMBERS)
 def test_a_number_is_read_as_the_c_library_reads_it(text: str) -> None:
-    read = strtoll.number(text)
+    read = number(text)
     assert (read.value, read.rest) == strtoll(text)
 
 
 @pytest.mark.parametrize("text", ["9" * 5000, "0x" + "f" * 5000, "0" * 5000 + "7"])
 def test_a_very_long_number_costs_nothing(text: str) -> None:
-    assert strtoll.number(text).value in (None, 7)
+    assert number(text).value in (None, 7)
 
 
 @pytest.mark.parametrize(
