@@ -1,30 +1,35 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Arguments of the kernel's command line that hold back what the machine has. Data only.
 
-Source: the kernel's Documentation/admin-guide/kernel-parameters.txt; confirmed.
+Source: the kernel's Documentation/admin-guide/kernel-parameters.txt, dracut.cmdline(7); confirmed. The least numbers
+are inferred: no host with eight GPUs has less, and more than that is a limit that nobody meets.
 """
 
 from __future__ import annotations
 
-import re
-
-# An argument as a whole, and what goes without it. Later words win, but each of these was somebody's test.
-HELD_BACK = tuple(
-    (re.compile(pattern), without)
-    for pattern, without in (
-        (r"(?:nr_cpus|maxcpus|possible_cpus)=\d+", "CPUs"),
-        (r"nosmp", "CPUs"),
-        (r"mem=\d+[KMGTkmgt]?", "memory"),
-        (r"numa=off", "which memory is near to which CPU, GPU and HCA"),
-        (r"acpi=off|noacpi", "what the firmware tells of the machine"),
-        (r"noapic|nolapic", "interrupts of each CPU"),
-        (r"pci=(?:\S{1,40},)?nomsi(?:,\S{1,40})?", "interrupts of its own for each queue of an HCA"),
-        (r"pci=(?:\S{1,40},)?noaer(?:,\S{1,40})?", "reports of PCI Express errors"),
-        (r"mce=off|nomce", "reports of memory and processor errors"),
-        (
-            r"(?:modprobe\.blacklist|module_blacklist)=(?:\S{1,200},)?"
-            r"(?:mlx5_(?:core|ib)|ib_(?:core|uverbs|umad)|rdma_u?cm|nvidia(?:[-_](?:uvm|peermem))?)(?:,\S{1,200})?",
-            "a module of RDMA or of the NVIDIA driver",
-        ),
-    )
+# A whole argument, and what the kernel does without. Of several with one name the last counts.
+WORDS = {
+    "nosmp": "CPUs",
+    "numa=off": "NUMA nodes",
+    "acpi=off": "the firmware's tables",
+    "noacpi": "the firmware's tables",
+    "noapic": "interrupts for each CPU",
+    "nolapic": "interrupts for each CPU",
+    "nox2apic": "interrupts for CPUs above 255",
+    "mce=off": "reports of memory and processor errors",
+    "nomce": "reports of memory and processor errors",
+}
+# The same of a number below this.
+FEWER = {
+    "nr_cpus": (64, "CPUs"),
+    "maxcpus": (64, "CPUs"),
+    "possible_cpus": (64, "CPUs"),
+    "mem": (256 * 2**30, "memory"),
+}
+# Of lists, each of which counts: what one of its words takes away.
+PCI = {"nomsi": "interrupts for each queue of an HCA", "noaer": "reports of PCI Express errors"}
+KEPT_OUT = ("modprobe.blacklist", "module_blacklist", "rd.driver.blacklist")
+NEEDED = (
+    *("mlx5_core", "mlx5_ib", "ib_core", "ib_uverbs", "ib_umad", "rdma_cm", "rdma_ucm"),
+    *("nvidia", "nvidia_uvm", "nvidia_peermem"),
 )

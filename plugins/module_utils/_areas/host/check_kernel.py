@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from ..._data.boot_arguments import HELD_BACK
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check, failed, passed, skipped, unknown
 from ..._ground.look import look
 from ..._ground.reading import Reading
 from ..._ground.text import few
 from ..machine.facts import Machine
-from . import check_scope
+from . import boot_words, check_scope
 from .check_modules import DRIVER_OF_GPUS, Presence
 from .check_scope import HOST
 from .facts import HostFacts, KernelFacts
@@ -83,10 +82,10 @@ def _arguments(kernel: KernelFacts) -> Check:
     check, expected = "host.kernel.arguments", "nothing that holds back what the machine has"
 
     def judge(cmdline: str) -> Check:
-        found = [(word, without) for word in cmdline.split() for like, without in HELD_BACK if like.fullmatch(word)]
+        found = list(boot_words.held_back(cmdline))
         if not found:
             return passed(check, HOST, "none", expected, CAPABILITY)
-        cause = f"the kernel goes without {', '.join(dict.fromkeys(without for _word, without in found))}"
+        cause = f"the kernel goes without {few(list(dict.fromkeys(without for _word, without in found)), _SHOWN)}"
         shown = few([word for word, _without in found], _SHOWN)
         return failed(check, HOST, shown, expected, CAPABILITY, cause=cause)
 
