@@ -17,9 +17,10 @@ from ..._rails.ib_ports import IbFacts, is_infiniband, port_name
 from .check_port import equal, judge_guid, silent, why_slow
 
 _NO_RAIL = "no rail of this host"
-# 28.47.1026 is of the train xx.47.
-_FIRMWARE = re.compile(r"(\d+)\.(\d+)\.")
-_TRAIN = re.compile(r"xx\.(\d+)")
+# 28.47.1026 is of the train xx.47, of a ConnectX-7. ConnectX-4 and -5 have ended at trains of their own.
+_FIRMWARE = re.compile(r"(\d{1,3})\.(\d{1,3})\.")
+_TRAIN = re.compile(r"xx\.(\d{1,3})")
+_OLDEST_THAT_FOLLOWS = 20
 
 
 def judge_hcas(facts: IbFacts, ports: Sorted, expect: Expectations) -> list[Check]:
@@ -69,7 +70,8 @@ def _firmware(ca: Ca, facts: IbFacts, ports: Sorted, expect: Expectations) -> Ch
     wanted = expect.get("firmware")
     if wanted is None:
         why = "no firmware version is expected; fleet.hca.firmware compares the hosts"
-        return skipped("ib.hca.firmware", ca.name, f"{_behind(ca.fw, expect)}{why}")
+        behind = _behind(ca.fw, expect) if ca.name in ports.hcas else ""
+        return skipped("ib.hca.firmware", ca.name, f"{behind}{why}")
     if ca.name not in ports.hcas:
         return skipped("ib.hca.firmware", ca.name, _NO_RAIL)
     if not ca.fw:
@@ -82,7 +84,7 @@ def _behind(firmware: str, expect: Expectations) -> str:
     lock = expect.get("lock")
     train = _TRAIN.fullmatch(str(lock.value.get("firmware", ""))) if lock else None
     mine = _FIRMWARE.match(firmware)
-    if train is None or mine is None or int(mine[2]) >= int(train[1]):
+    if train is None or mine is None or int(mine[1]) < _OLDEST_THAT_FOLLOWS or int(mine[2]) >= int(train[1]):
         return ""
     return f"{firmware} is older than {mine[1]}.{train[1]}, which the planned RDMA stack brings; "
 
