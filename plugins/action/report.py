@@ -117,7 +117,8 @@ class ActionModule(SiteAction):
         texts = {
             name: rendered.surely(entry, cleaned, warn)
             for name, (_, entry) in rendered.FORMATS.items()
-            if name in args["formats"]
+            # Of two files of metrics a collector refuses both; the cluster's stays.
+            if name in args["formats"] and (is_whole or name != rendered.METRICS)
         }
         try:
             files.write_whole(path, text)

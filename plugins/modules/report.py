@@ -13,8 +13,8 @@ description:
     to those of M(ibready.cluster.ibverify).
   - Shows a table and writes the run object, C(ibready-report.json), and what O(formats) renders
     from it, each file replaced as a whole. C(docs/run.md) tells what a run object holds.
-  - With C(--limit) the files are called C(ibready-report-limited), and those of the whole cluster
-    and its history stay as they were.
+  - With C(--limit) the files are called C(ibready-report-limited), without metrics, and those of
+    the whole cluster and its history stay as they were.
   - Fails by O(fail_on), unless O(report_only=true), and always when there is no host at all.
 options:
   hosts:
@@ -80,7 +80,7 @@ junit: {type: str, returned: when O(formats) has V(junit), description: Where th
 prometheus:
   description: Where the metrics for node_exporter's textfile collector were written.
   type: str
-  returned: when O(formats) has V(prometheus)
+  returned: when O(formats) has V(prometheus), and C(--limit) leaves no host out
 markdown: {type: str, returned: when O(formats) has V(markdown), description: Where the Markdown summary was written.}
 """
 # The action plugin of the same name does the work: there is nothing to do on a node.

@@ -17,6 +17,8 @@ NAME = "ibready-report"
 LIMITED = "ibready-report-limited"
 JSON = ".json"
 
+METRICS = "prometheus"
+
 T = TypeVar("T")
 _NO_FACTS: Mapping[str, Any] = {"node": {}, "ib": None}
 Render = Callable[[Mapping[str, Any]], str]
@@ -24,7 +26,7 @@ Render = Callable[[Mapping[str, Any]], str]
 FORMATS: Mapping[str, tuple[str, Render]] = {
     "html": (".html", page.render),
     "junit": (".xml", render_junit.render),
-    "prometheus": (".prom", render_prometheus.render),
+    METRICS: (".prom", render_prometheus.render),
     "markdown": (".md", render_markdown.render),
 }
 
