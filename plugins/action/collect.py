@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible.errors import AnsibleActionFail
+
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.verify_action import VerifyAction
 
 
@@ -13,4 +15,10 @@ class ActionModule(VerifyAction):
 
     def arguments(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         """The module's arguments; it judges nothing, so that waivers and the like are none of it."""
-        return {**args, "expect": self.expected(args.get("expect"), variables)}
+        expect = self.expected(args.get("expect"), variables)
+        try:
+            expect = self.with_lock(expect, variables)
+        except AnsibleActionFail as exc:
+            # Evidence is wanted most where something is broken.
+            self._display.warning(f"{exc} The bundle carries nothing of the lock.")
+        return {**args, "expect": expect}

@@ -16,12 +16,14 @@ from ansible.errors import AnsibleActionFail
 
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import waivers
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import (
+    BUNDLE,
     INVENTORY,
     ExpectationError,
     Expectations,
     from_inventory,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import few
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.version import VERSION
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import (
@@ -45,6 +47,10 @@ NO_LOG = (
     "next: run it with NCCL_DEBUG=INFO (docs/nccl-logs.md) and add -e diagnose_log=FILE"
 )
 _SHOWN = 4
+_BY_BUNDLE = (
+    "{} are in no inventory, and are judged by what their bundles say was expected of them, which root of each "
+    "host wrote; next: give the inventory that they stand in (-i), or diagnose_expect"
+)
 _STRANGERS = (
     "{} are in no inventory, so that only their hardware tells what to expect of them; next: give "
     "the inventory that they stand in (-i), or diagnose_expect"
@@ -99,9 +105,11 @@ class ActionModule(SiteAction):
         where = _where(variables, inventory)
         reported = rendered.surely(lambda run: diagnosis.diagnose(run, job, where), report, self._display.warning)
         notes = [] if args["log"] else [NO_LOG]
-        strangers = [host.name for host in hosts if host.name not in inventory and not _is_told(host)]
-        if args["bundles"] and strangers:
-            notes.append(_STRANGERS.format(", ".join(strangers[:_SHOWN])))
+        strangers = [host for host in hosts if args["bundles"] and host.name not in inventory]
+        by_bundle = [host.name for host in strangers if _has(host, BUNDLE)]
+        untold = [host.name for host in strangers if not _has(host, BUNDLE) and not _has(host, INVENTORY)]
+        notes += [_BY_BUNDLE.format(few(by_bundle, _SHOWN))] if by_bundle else []
+        notes += [_STRANGERS.format(few(untold, _SHOWN))] if untold else []
         self._display.display("\n" + render.render(reported, max(args["most"], 1), notes) + "\n")
         written = {
             "schema": diagnosis.SCHEMA,
@@ -168,9 +176,9 @@ def _site(
     )
 
 
-def _is_told(host: _hosts.Host) -> bool:
-    """Whether somebody said what to expect of it, here or where its bundle was made."""
-    return bool(host.expect.ignore) or any(each.source == INVENTORY for each in host.expect.values.values())
+def _has(host: _hosts.Host, source: str) -> bool:
+    """Whether this is who says something of what to expect of the host."""
+    return any(each.source == source for each in host.expect.values.values())
 
 
 def _where(variables: Mapping[str, Any], inventory: Sequence[str]) -> Where:

@@ -181,10 +181,11 @@ def _verify(given: argparse.Namespace, parser: _Parser) -> int:
             parser.error(f"there is no area {area!r}; known are {', '.join(engine.AREAS)}")
     try:
         source, host = source_of(given.bundle, engine.QUESTIONS)
-        wanted = _read_json(given.expect, carried(source), parser)
+        wanted = _read_json(given.expect, {}, parser)
         # Containers are started where somebody asks for it, and this is asking.
         asks: dict[str, Any] = {"container": {}} if given.only is not None and "container" in areas else {}
-        expect = expectations.from_inventory({**asks, **wanted} if isinstance(wanted, dict) else wanted)
+        said = expectations.from_inventory({**asks, **wanted} if isinstance(wanted, dict) else wanted)
+        expect = expectations.with_bundle(said, carried(source))
         waivers = _waivers.parse(_read_json(given.waivers, [], parser), CATALOG)
     except (expectations.ExpectationError, _waivers.WaiverError, Unavailable) as exc:
         parser.error(str(exc))

@@ -8,7 +8,9 @@ expression here looks at a text more often than once: a hostile line has megabyt
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any, Mapping
 
 # What is in a name of a secret. Counts of tokens are none: tokens=4096.
 _LONG = (
@@ -101,6 +103,20 @@ def masked(text: str) -> str:
     for shape in _SHAPES:
         text = shape.sub(rf"\1{MASK}", text)
     return _masked(text, MASK)
+
+
+def masked_values(value: Any, key: str) -> Any:
+    """The same JSON with what is secret in it masked, by itself or for the name above it."""
+    if isinstance(value, Mapping):
+        return {str(name): masked_values(inner, str(name)) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [masked_values(inner, key) for inner in value]
+    if value is None or isinstance(value, bool):
+        return value
+    try:
+        return json.loads(masked(json.dumps({key: value})))[key]
+    except (ValueError, KeyError, TypeError):
+        return MASK  # no JSON any more: something in it was masked
 
 
 def masked_bytes(data: bytes) -> bytes:

@@ -23,6 +23,8 @@ from .profiles import PROFILES, board_by_name
 # Who expects: the operator, or what the parts themselves promise. A profile is "profile NAME".
 INVENTORY = "inventory"
 CAPABILITY = "capability"
+# The operator's word at the time, as the bundle of a host carries it: root of that host wrote it.
+BUNDLE = "bundle"
 
 # What `ibready_expect` may hold, as an argument spec; the module ibverify documents the keys.
 SPEC: dict[str, dict[str, Any]] = {
@@ -69,6 +71,11 @@ class Expected:
     value: Any
     source: str
 
+    @property
+    def is_said(self) -> bool:
+        """Whether the operator says so, here or where the bundle was made; nothing promises more."""
+        return self.source in (INVENTORY, BUNDLE)
+
 
 @dataclass(frozen=True)
 class Expectations:
@@ -97,7 +104,7 @@ class Expectations:
         return not set(self.ignore).isdisjoint(names)
 
 
-def from_inventory(raw: Mapping[str, Any] | None) -> Expectations:
+def from_inventory(raw: Mapping[str, Any] | None, source: str = INVENTORY) -> Expectations:
     """Check and take over what the operator wrote; raises ExpectationError."""
     values: dict[str, Expected] = {}
     ignore: list[str] = []
@@ -112,7 +119,7 @@ def from_inventory(raw: Mapping[str, Any] | None) -> Expectations:
             converted = _convert(key, value)
             if key == "soft_roce" and not converted:
                 continue  # no soft RoCE is expected, as if nobody had said so
-            values[key] = Expected(_READ.get(key, _as_it_is)(converted), INVENTORY)
+            values[key] = Expected(_READ.get(key, _as_it_is)(converted), source)
     profile = values.get("profile")
     if profile is not None and board_by_name(profile.value) is None:
         import difflib
@@ -120,6 +127,12 @@ def from_inventory(raw: Mapping[str, Any] | None) -> Expectations:
         near = ", ".join(difflib.get_close_matches(profile.value, PROFILES)) or "docs/profiles.md"
         raise ExpectationError(f"expect.profile names no known hardware profile: {profile.value!r}; see {near}")
     return Expectations(values, ignore)
+
+
+def with_bundle(own: Expectations, raw: Mapping[str, Any]) -> Expectations:
+    """Add what a bundle carries, for whatever nobody says here; raises ExpectationError."""
+    theirs = from_inventory(raw, BUNDLE)
+    return Expectations({**theirs.values, **own.values}, own.ignore or theirs.ignore)
 
 
 def with_profile(own: Expectations, board: Board | None, network: str = "") -> Expectations:
@@ -172,6 +185,12 @@ def _soft_roce(raw: Mapping[str, Any]) -> dict[str, str]:
     return dict(raw)
 
 
+def _lock(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    if not isinstance(raw.get("stack") or {}, Mapping):
+        raise ExpectationError(f"expect.lock.stack must be a dictionary, not {type(raw['stack']).__name__}")
+    return raw
+
+
 def _as_it_is(value: Any) -> Any:
     return value
 
@@ -180,6 +199,7 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "nccl": _wish,
     "container": _containers,
     "soft_roce": _soft_roce,
+    "lock": _lock,
 }
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Tuple
 
-from .._expect.expectations import INVENTORY, Expectations, Expected
+from .._expect.expectations import Expectations, Expected
 from .._ground.link import INFINIBAND, gbps
 from .._parse.ibstat import Ca, Port
 from .hcas import hca_by_type, most_gbps
@@ -53,7 +53,7 @@ class Sorted:
 def wanted_hcas(expect: Expectations) -> tuple[Expected, bool] | None:
     """How many HCAs are expected, and whether exactly so many; the inventory's word goes first."""
     exact, floor = expect.get("hcas"), expect.get("hcas_min")
-    if exact is not None and (exact.source == INVENTORY or floor is None):
+    if exact is not None and (exact.is_said or floor is None):
         return exact, True
     return (floor, False) if floor is not None else None
 
@@ -61,7 +61,7 @@ def wanted_hcas(expect: Expectations) -> tuple[Expected, bool] | None:
 def wanted_rate(expect: Expectations) -> tuple[Expected, bool] | None:
     """The rate expected of a rail, and whether it must be exactly that."""
     exact, floor = expect.get("rate_gbps"), expect.get("rate_min_gbps")
-    if exact is not None and (exact.source == INVENTORY or floor is None):
+    if exact is not None and (exact.is_said or floor is None):
         return exact, True
     return (floor, False) if floor is not None else None
 

@@ -7,7 +7,7 @@ from collections import Counter
 
 from .._data import rdma_drivers
 from .._data.hcas import RAIL_GBPS
-from .._expect.expectations import INVENTORY, Expectations, Expected
+from .._expect.expectations import Expectations, Expected
 from .hcas import most_gbps
 from .ib import wanted_hcas, wanted_rate
 from .roce_ports import RocePort
@@ -35,7 +35,7 @@ def split(ports: tuple[RocePort, ...], expect: Expectations) -> tuple[list[RoceP
     if rate is not None:
         rails, left = _fast_enough(rails, float(rate[0].value))
         others += left
-    if expect.presumes_roce or (wanted is not None and wanted[0].source != INVENTORY):
+    if expect.presumes_roce or (wanted is not None and not wanted[0].is_said):
         rails, left = _on_place(rails, count)
         others += left
     if expect.presumes_roce and not count:

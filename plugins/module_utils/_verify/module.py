@@ -14,7 +14,7 @@ from .._data.ib_counters import MOST_PAUSE_S
 from .._evidence.given import Given
 from .._evidence.sources import Unavailable
 from .._expect import waivers as _waivers
-from .._expect.expectations import SPEC, ExpectationError, from_inventory
+from .._expect.expectations import SPEC, ExpectationError, from_inventory, with_bundle
 from .._ground import check as _model
 from .._ground.catalog import CATALOG
 from . import brief, fold
@@ -66,7 +66,11 @@ def judge(
     if pause is not None and not 0.1 <= pause <= MOST_PAUSE_S:
         module.fail_json(msg=f"pause must be from 0.1 to {MOST_PAUSE_S:g} seconds, not {pause:g}")
     given = module.params["expect"] or {}
-    wanted = {key: entry for key, entry in given.items() if entry is not None and (key, entry) != ("ignore", [])}
+    wanted = {key: entry for key, entry in given.items() if entry is not None}
+    wanted = {**(asks or {}), **wanted}
+    if module.check_mode and "container" in wanted:
+        # An image that is fetched stays on the host.
+        wanted["container"] = {**wanted["container"], "pull": False}
     try:
         source, name = source_of(
             module.params["bundle"],
@@ -74,11 +78,7 @@ def judge(
             pause,
             module.params["host"],
         )
-        wanted = {**(asks or {}), **(wanted or carried(source))}
-        if module.check_mode and isinstance(wanted.get("container"), dict):
-            # An image that is fetched stays on the host.
-            wanted["container"] = {**wanted["container"], "pull": False}
-        expect = from_inventory(wanted)
+        expect = with_bundle(from_inventory(wanted), carried(source))
         waivers = _waivers.parse(module.params["waivers"] or [])
         given = {evidence: module.params.get(option) for option, evidence in _FILES.items()}
         files = {evidence: path for evidence, path in given.items() if path}

@@ -25,7 +25,7 @@ def verdict_object(host: str, checks: Sequence[Check], facts: dict[str, Any]) ->
 
 
 def carried(source: Evidence) -> Mapping[str, Any]:
-    """What was expected of a bundle's host when it was made, as `ibready_expect`; {} of a live host."""
+    """What a bundle says was expected of its host, as `ibready_expect`; {} of a live host."""
     return source.manifest.expect if isinstance(source, Bundle) else {}
 
 

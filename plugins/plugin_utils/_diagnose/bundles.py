@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from ...module_utils._evidence import manifest
 from ...module_utils._evidence.sources import Bundle
-from ...module_utils._expect.expectations import Expectations, from_inventory
+from ...module_utils._expect.expectations import Expectations, with_bundle
 from ...module_utils._expect.waivers import Waiver
 from ...module_utils._verify import verify as _verify
 from ...module_utils._verify.verdict import verdict_object
@@ -73,7 +73,7 @@ def find(folder: Path) -> list[Found]:
 def judge(found: Sequence[Found], site: Site) -> list[_hosts.Host]:
     """Every bundle as a host of the fleet, by the name of its path and by no other.
 
-    ``site`` tells what is expected of a host by that name; where that is nothing, its bundle does.
+    ``site`` tells what is expected of a host by that name, and its bundle what the site leaves open.
     Of a bundle that cannot be read, or that says that it is of another host, nothing is known: it
     costs its own host and no other.
     """
@@ -92,9 +92,7 @@ def _judge(found: Found, site: Site) -> _hosts.Host:
             if reported.host != found.name:
                 why = f"its bundle says that it is of {reported.host!a}"
                 return _hosts.Host(found.name, absent=why, remedy=_RENAME)
-            if not expect.values and not expect.ignore:
-                # The site says nothing of it here, and did where the bundle was made.
-                expect = from_inventory(reported.expect)
+            expect = with_bundle(expect, reported.expect)
             judged = _verify.verify(bundle, expect)
             return _hosts.recorded(
                 found.name,

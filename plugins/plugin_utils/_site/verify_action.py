@@ -52,21 +52,24 @@ class VerifyAction(EngineAction):
         self._refuse(args["waivers"], variables)
         if args.get("pause") is None and variables.get(PAUSE) is not None:
             args["pause"] = self._templar.template(variables[PAUSE])
-        args["expect"] = self.expected(args.get("expect"), variables, bundle=bool(args.get("bundle")))
+        bundle = bool(args.get("bundle"))
+        args["expect"] = self.expected(args.get("expect"), variables, bundle=bundle)
+        if not bundle:
+            args["expect"] = self.with_lock(args["expect"], variables)
         if args.get("host") is None:
             # A bundle tells whose it is.
             args["host"] = None if args.get("bundle") else variables.get("inventory_hostname")
         return args
 
     def expected(self, given: Any, variables: dict[str, Any], *, bundle: bool = False) -> dict[str, Any]:
-        """What was given, or the inventory says, with what roles, NCCL's policy and the lock add.
+        """What was given, or the inventory says, with what roles and NCCL's policy add.
 
-        The host of a ``bundle`` may be any: it is not this one's peer, and no lock here is its own.
+        The host of a ``bundle`` may be any: it is nobody's peer here.
         """
         if given is None:
             given = self.variable("ibready_expect", dict, "dictionary", variables)
         found = self.with_roles(given, variables)
-        return found if bundle else self._with_lock(self.with_nccl(found, variables), variables)
+        return found if bundle else self.with_nccl(found, variables)
 
     def _refuse(self, given: Any, variables: dict[str, Any]) -> None:
         """A waiver of no check: only here are all of them known, a module brings those of its own areas."""
@@ -93,7 +96,7 @@ class VerifyAction(EngineAction):
         said = {"policy": given, "peers": peers}
         return {**expect, "nccl": said} if given or peers else expect
 
-    def _with_lock(self, expect: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
+    def with_lock(self, expect: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         """What the lock beside the inventory says of this host, where the site says nothing."""
         if "lock" in expect or "stack" in expect:
             return expect

@@ -9,7 +9,7 @@ from typing import Iterator
 from ..._data import drivers
 from ..._data.gpus import Gpu as Model
 from ..._expect import profiles
-from ..._expect.expectations import CAPABILITY, INVENTORY, Expectations, Expected
+from ..._expect.expectations import CAPABILITY, Expectations, Expected
 from ..._ground.check import Check, failed, outcome, passed, skipped, unknown
 from ..._ground.tally import Tally
 from ..._ground.text import few
@@ -81,7 +81,7 @@ def _handed_over(machine: Machine, expect: Expectations) -> str:
 
 
 def _compare(seen: Scope, found: int, wanted: Expected, bus: int | None) -> Check:
-    more_is_fine = wanted.source != INVENTORY
+    more_is_fine = not wanted.is_said
     if found == wanted.value or (found > wanted.value and more_is_fine):
         return passed(_COUNT, "host", found, wanted.value, wanted.source)
     if found > wanted.value:
@@ -155,7 +155,7 @@ def _uniform(seen: Scope) -> Check:
     if odd:
         observed, expected, cause = odd
         return failed(_UNIFORM, "host", observed, expected, CAPABILITY, cause=cause)
-    if wanted is not None and wanted.source == INVENTORY:
+    if wanted is not None and wanted.is_said:
         return skipped(_UNIFORM, "host", "the inventory names the model; see gpu.device.model")
     names = Counter(gpu.name for gpu in seen.gpus if gpu.name)
     if not names:

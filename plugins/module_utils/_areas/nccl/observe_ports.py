@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..._data import rdma_drivers
-from ..._expect.expectations import INVENTORY, Expectations
+from ..._expect.expectations import Expectations
 from ..._ground.link import ETHERNET, INFINIBAND
 from ..._ground.reading import Reading
 from ..._nccl import near
@@ -92,7 +92,7 @@ def _apart(fabric: IbFacts, ethernet: RoceFacts, expect: Expectations) -> dict[s
     for entry in reported.apart:
         found[entry.name] = Apart(entry.why, MEDIUM if entry.spare else CONFIRMED)
     chosen = expect.get("link_layer")
-    sure = SAID if chosen is not None and chosen.source == INVENTORY else MEDIUM
+    sure = SAID if chosen is not None and chosen.is_said else MEDIUM
     for ca, port in reported.others:
         why = f"{layer(port) or 'no known'} link layer: the rails are {reported.layer}"
         found[port_name(ca, port)] = Apart(why, sure)

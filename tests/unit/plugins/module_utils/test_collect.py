@@ -10,6 +10,7 @@ import tarfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -90,6 +91,32 @@ def test_the_manifest_tells_whose_it_is_and_what_is_absent(tmp_path: Path) -> No
     assert (raw["host"], raw["collected_at"], raw["ibready"]) == ("node7", NOW, "0.1.0")
     assert bundle.manifest.says_absent("/etc/ibready-sandbox.json")
     assert "nvsmi_q" in bundle.manifest.unavailable
+
+
+@pytest.mark.parametrize(
+    "expect",
+    [
+        {"container": {"options": ["-e", "WANDB=hunter2"]}},
+        {"container": {"options": ["--env=A_TOKEN='x\\"]}},
+        {"lock": {"note": "password=hunter2 x"}},
+        {"lock": {"password": "hunter2"}},
+        {"lock": {"token": ["hunter2"]}},
+        {"lock": {"note": '"password":"hunter2'}},
+        {"lock": {"note": "-----BEGIN PRIVATE KEY-----\nhunter2"}},
+    ],
+)
+def test_what_is_expected_is_carried_without_secrets(expect: dict[str, Any], tmp_path: Path) -> None:
+    wanted = {"rate_gbps": 400, "mig": False, "pkeys": ["0x8012"], **expect}
+    collect.collect(render.render(render.node("ib-login")), str(tmp_path), "node7", NOW, wanted)
+    text = (tmp_path / "node7/manifest.json").read_text()
+    assert "hunter2" not in text
+    told = Bundle(tmp_path / "node7").manifest.expect
+    assert {key: told[key] for key in ("rate_gbps", "mig", "pkeys")} == {
+        "rate_gbps": 400,
+        "mig": False,
+        "pkeys": ["0x8012"],
+    }
+    assert "container" not in told
 
 
 def test_secrets_stay_at_home(tmp_path: Path) -> None:

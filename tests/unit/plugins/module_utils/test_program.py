@@ -64,12 +64,19 @@ def test_a_bundle_is_judged_by_what_was_expected_of_its_host(run: Run, rate: int
     carried = run("verify", "--bundle", str(tmp_path / "node7"), "--json")
     (tmp_path / "expect.json").write_text(json.dumps(expect))
     said = run("verify", "--bundle", str(tmp_path / "node7"), "--json", "--expect", str(tmp_path / "expect.json"))
-    assert carried == said
+    # The same but for who says so: root of that host wrote the bundle.
+    told = [
+        [(one["id"], one["subject"], one["result"]) for one in json.loads(out)["checks"]]
+        for _, out, _ in (carried, said)
+    ]
+    assert told[0] == told[1]
+    assert {"bundle", "capability"} <= {one["expected_from"] for one in json.loads(carried[1])["checks"]}
     assert carried[0] == (0 if rate == 200 else 2)
 
 
 @pytest.mark.parametrize(
-    "expect", [{"hcas": [1]}, {"container": 3}, {"nccl": {"peers": 4}}, {"never": 1}, {"stack": "x"}]
+    "expect",
+    [{"hcas": [1]}, {"container": 3}, {"nccl": {"peers": 4}}, {"never": 1}, {"stack": "x"}, {"lock": {"stack": 5}}],
 )
 def test_what_a_stranger_s_bundle_says_is_expected_is_refused_where_it_is_nothing(
     run: Run, expect: dict[str, Any], tmp_path: Path
