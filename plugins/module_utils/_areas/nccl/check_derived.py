@@ -12,6 +12,7 @@ from ..._expect.nccl import Desired
 from ..._expect.nccl_policy import HCA, SOCKET
 from ..._ground.check import Check, failed, passed, skipped, unknown
 from ..._ground.reading import Reading
+from ..._ground.text import few
 from ..._nccl.derive import DISABLE, derive
 from ..._nccl.derive_roce import INDEX
 from ..._nccl.derived import Derived, Setting, Untold
@@ -23,6 +24,7 @@ from ..._nccl.select import Interface, Port, hca_ports, interfaces, parse
 
 DERIVED = "nccl.conf.derived"
 NOT_SET = "not set"
+_SHOWN = 4
 _ALONE = "nobody named another node's address, so there is no way to any"
 _SAYS_SO = ("nccl_", "ibready_expect.")
 
@@ -57,7 +59,7 @@ def _setting(setting: Setting, value: str | None, host: NcclHost) -> Check:
     if value == setting.value or _SAME.get(setting.name, _differs)(value, setting.value, host):
         return passed(DERIVED, setting.name, observed, setting.value, source)
     strange = absent(setting.name, value, host)
-    names = f"this host has no {', '.join(short(name) for name in strange[:4])}; " if strange else ""
+    names = f"this host has no {few([short(name) for name in strange], _SHOWN)}; " if strange else ""
     return failed(DERIVED, setting.name, observed, setting.value, source, cause=f"{names}{setting.reason}")
 
 
@@ -70,7 +72,7 @@ def absent(name: str, value: str | None, host: NcclHost) -> tuple[str, ...]:
         return ()
     chosen = parse(value, host.release or NEWEST, len(value))
     alone = ((entry.name, replace(chosen, exclude=False, entries=(entry,))) for entry in chosen.entries)
-    return tuple(entry for entry, taking in alone if not any(taking.takes(device) for device in there))
+    return tuple(dict.fromkeys(name for name, taking in alone if not any(taking.takes(device) for device in there)))
 
 
 def _same_ports(value: str | None, wanted: str, host: NcclHost) -> bool:

@@ -152,7 +152,7 @@ def _near(
                 tally.unsure(scope.name(function.address), CANNOT_TELL_VM)
             else:
                 blind = next(gpu for gpu in scope.gpus if gpu.numa_node == -1)
-                tally.unsure(scope.name(function.address), f"of the GPU {blind.address} {_NO_NODE}")
+                tally.unsure(scope.name(function.address), f"GPU {blind.address}: {_NO_NODE}")
         else:
             tally.bad(_lonely(function, gpu_nodes, scope))
 

@@ -8,12 +8,13 @@ from typing import Iterator
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check, outcome, skipped, unknown
 from ..._ground.look import look
+from ..._ground.text import few
 from .facts import Held, StackFacts
 
 _ID = "stack.packages.held"
 _REPOSITORIES = "stack.packages.repositories"
 _EXPECTED = "held, as site.yml left them"
-_WHOLE = "as site.yml wrote it"
+_WHOLE = "one address, and the key that must sign"
 _SHOWN = 4
 
 
@@ -33,6 +34,5 @@ def judge(facts: StackFacts) -> Iterator[Check]:
 def _judge(held: Held) -> Check:
     if not held.loose:
         return outcome(True, _ID, "host", f"{held.count} packages", _EXPECTED, CAPABILITY)
-    more = f" and {len(held.loose) - _SHOWN} more" if len(held.loose) > _SHOWN else ""
-    observed = f"{len(held.loose)} of {held.count} are not: {', '.join(held.loose[:_SHOWN])}{more}"
+    observed = f"{len(held.loose)} of {held.count} are not: {few(held.loose, _SHOWN)}"
     return outcome(False, _ID, "host", observed, _EXPECTED, CAPABILITY)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 
 from ..._evidence import ask
@@ -17,6 +18,10 @@ from .facts import Held
 
 # Role stack_packages notes there what it brought and holds, a file for each part of the plan.
 LEDGERS = "/var/lib/ibready/packages"
+_SWITCH = "/etc/dnf/plugins/versionlock.conf"
+_OFF = ("0", "no", "false", "off")
+# NAME-EPOCH:VERSION-RELEASE.ARCH: what stands behind the name. A name alone has no such end.
+_VERSION = re.compile(r"-(?:(?:\d{1,9}|[?*]):)?\d[^-]*-[^-]*$|-(?:\d{1,9}|[?*]):[^-]*(?:-[^-]*)?$")
 
 
 def observe(evidence: Evidence, installed: Reading[tuple[Package, ...]], database: str) -> Reading[Held]:
@@ -55,12 +60,14 @@ def _holds(text: str) -> list[str]:
 
 
 def _locks(evidence: Evidence) -> Reading[list[str]]:
-    """What each line of dnf's list may be for: NAME, or NAME-EPOCH:VERSION-RELEASE.ARCH, with stars."""
-    text = ask.text(evidence, VERSIONLOCK)
-    if text.missing:
+    """What each line of dnf's list is for; nothing where the plugin that reads it is switched off."""
+    text, switch = ask.text(evidence, VERSIONLOCK), ask.text(evidence, _SWITCH)
+    if switch.value is None and not switch.missing:
+        return Reading(None, switch.why)
+    if text.missing or apt_conf.options(switch.value or "").get("enabled", "1").lower() in _OFF:
         return Reading([])
-    return text.map(lambda found: [each for line in locked(found) for each in (line, line.rsplit("-", 2)[0])])
+    return text.map(lambda found: [_VERSION.sub("", line) for line in locked(found)])
 
 
 def _is_in(name: str, patterns: list[str]) -> bool:
-    return name in patterns or any("*" in pattern and fnmatchcase(name, pattern) for pattern in patterns)
+    return any(fnmatchcase(name, pattern) for pattern in patterns)

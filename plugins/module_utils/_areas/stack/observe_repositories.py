@@ -59,7 +59,7 @@ def _apt(text: str) -> str:
     lines = list(_said(text))
     match = _DEB.fullmatch(lines[0]) if len(lines) == 1 else None
     if match is None:
-        raise ValueError(f"it has not the one line that apt reads, but {len(lines)} others" if lines else "it is empty")
+        raise ValueError("it is not one line with an address and a key" if lines else "it is empty")
     return match[1]
 
 
@@ -67,8 +67,15 @@ def _dnf(text: str) -> str:
     lines = list(_said(text))
     pairs = dict(line.split("=", 1) for line in lines[1:] if "=" in line)
     key = pairs.get("gpgkey", "")
-    if not lines or not lines[0].startswith(f"[{_OURS}") or not _URL.fullmatch(pairs.get("baseurl", "")):
-        raise ValueError("it has not the one section with an address that dnf reads" if lines else "it is empty")
+    sections = [line for line in lines if line.startswith("[")]
+    if not lines:
+        raise ValueError("it is empty")
+    if lines[:1] != sections or not lines[0].startswith(f"[{_OURS}") or not _URL.fullmatch(pairs.get("baseurl", "")):
+        raise ValueError("it is not one section with an address")
+    if pairs.get("enabled", "1") != "1":
+        raise ValueError("it is switched off")
     if not key.startswith(_KEY) or "1" not in (pairs.get("gpgcheck"), pairs.get("repo_gpgcheck")):
         raise ValueError("it does not demand a signature any more")
+    if key == _KEY:
+        raise ValueError("it names no key")
     return key[len(_KEY) :]

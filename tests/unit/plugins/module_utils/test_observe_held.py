@@ -31,7 +31,11 @@ def tree(*holds: str) -> Tree:
         ("nvidia-a-0:1-1.*\n", ("nvidia-b",)),
         ("nvidia-*\n", ()),
         ("# nvidia-*\n!nvidia-b-0:1-1.*\nnvidia-b\n", ("nvidia-a",)),
+        ("nvidia-a-0:1-1.el9.x86_64\nnvidia-b-?:1-1*\n", ()),
+        ("nvidia-[ab]\n", ()),
+        ("nvidia-?-*:*\n", ()),
         # Another package whose name begins so is another package.
+        ("nvidia-a-libs\nnvidia-b-devel-0:1-1.*\n", ("nvidia-a", "nvidia-b")),
         ("nvidia-a-more-0:1-1.*\nnvidia-b-0:1-1.*\n", ("nvidia-a",)),
     ],
 )
@@ -40,6 +44,14 @@ def test_dnf_s_locks(locks: str | None, loose: tuple[str, ...]) -> None:
     if locks is not None:
         seen.file("/etc/dnf/plugins/versionlock.list", locks)
     assert observe_held.observe(seen, INSTALLED, "rpm") == Reading(Held(2, loose))
+
+
+@pytest.mark.parametrize(("said", "loose"), [("[main]\nenabled = 0\n", ("nvidia-a",)), ("[main]\nenabled=1\n", ())])
+def test_a_list_that_no_plugin_reads_holds_nothing(said: str, loose: tuple[str, ...]) -> None:
+    seen = tree("nvidia-a")
+    seen.file("/etc/dnf/plugins/versionlock.list", "nvidia-a\n")
+    seen.file("/etc/dnf/plugins/versionlock.conf", said)
+    assert observe_held.observe(seen, INSTALLED, "rpm") == Reading(Held(1, loose))
 
 
 def test_dpkg_s_holds() -> None:
