@@ -100,6 +100,11 @@ left:
   type: dict
   returned: success
   sample: {"pfc of rxe0/1": "soft RoCE has no flow control"}
+later:
+  description: Whether the host has none of the ports yet, so that check mode cannot tell what would be set.
+  type: bool
+  returned: success
+  sample: false
 ports: {type: dict, returned: success, description: What each port had before anything was set.}
 files: {type: list, elements: str, returned: success, description: The files that were written or removed.}
 msg: {type: str, returned: success, description: "What was done, in a sentence."}
@@ -153,7 +158,7 @@ def _plan(module: AnsibleModule, asked: desired.Desired, ports: list[RocePort]) 
         if not module.check_mode or ports:
             raise
         # What adds the devices was not done either.
-        return desired.Plan(left={"everything": f"{exc}. In check mode this can be told later"})
+        return desired.Plan(left={"everything": f"{exc}. In check mode this can be told later"}, later=True)
     plan = desired.plan(chosen, asked, _tool())
     if plan.refused and not module.params["where_possible"]:
         reported = "; ".join(f"{what}: {why}" for what, why in plan.refused.items())
@@ -190,6 +195,7 @@ def _keep(module: AnsibleModule) -> dict[str, Any]:
         "set": [asdict(setting) for setting in done] + [_shown(change) for change in changes],
         "restored": [asdict(setting) for setting in to_do.back],
         "left": {**plan.left, **left},
+        "later": plan.later,
         "ports": {port.name: desired.shown(port) for port in ports},
         "files": sorted(to_do.files),
         "msg": _sentence(plan, done, changes),

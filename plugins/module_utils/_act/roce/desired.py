@@ -41,12 +41,13 @@ class Desired:
 @dataclass
 class Plan:
     """What the ports are to have. ``mtus``: by interface. ``left``: what is not set, with the
-    reason; ``refused``: the part of it that the site has to know of."""
+    reason; ``refused``: the part of it that the site has to know of. ``later``: there is no port yet."""
 
     wanted: list[Wanted] = field(default_factory=list)
     mtus: dict[str, int] = field(default_factory=dict)
     left: dict[str, str] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
+    later: bool = False
 
 
 def read(given: Mapping[str, Any]) -> Desired:
