@@ -10,6 +10,7 @@ version_added: 0.2.0
 description:
   - Asks systemd for all units at once, and acts on those that are not as asked, in their order.
   - A unit that is running is left alone; nothing is restarted.
+  - A masked unit that should start is a failure, in check mode too; nothing unmasks it.
 options:
   names:
     description: The units, with or without C(.service).
@@ -99,17 +100,21 @@ def main() -> None:
             module.fail_json(
                 msg=f"systemd knows no {', '.join(absent)}. Next: see whether the packages with them are installed"
             )
-        acts = [act for name, state in told.items() if state.there for act in state.acts(name, **_asked(given))]
+        acts = _acts(told, given["enabled"], given["running"])
         for act in acts if not module.check_mode else ():
             _run(act.split(" "))
+    except _units.Masked as exc:
+        module.fail_json(msg=str(exc))
     except Unavailable as exc:
         module.fail_json(msg=f"units {', '.join(given['names'])}: {exc}. Next: see `systemctl status`")
     wanted = "".join(f"{act}\n" for act in acts)
     module.exit_json(changed=bool(acts), acts=acts, absent=absent, diff=[diff("units", "", wanted)] if acts else [])
 
 
-def _asked(given: dict[str, bool | None]) -> dict[str, bool | None]:
-    return {"enabled": given["enabled"], "running": given["running"]}
+def _acts(told: dict[str, _units.State], enabled: bool | None, running: bool | None) -> list[str]:
+    """In the units' order, systemd reading its files once."""
+    found = [act for name, state in told.items() if state.there for act in state.acts(name, enabled, running)]
+    return list(dict.fromkeys(found))
 
 
 if __name__ == "__main__":

@@ -10,24 +10,39 @@ from .command import Unavailable
 
 _FIELDS = ("Id", "LoadState", "ActiveState", "UnitFileState", "NeedDaemonReload")
 _RUNS = ("active", "activating", "reloading", "refreshing")
-# As `systemctl is-enabled` counts them; a unit that nothing can enable lacks nothing.
-_ENABLED = ("enabled", "enabled-runtime", "alias", "static", "generated", "indirect")
+# As `systemctl is-enabled` counts them, for each boot; a unit that nothing can enable lacks nothing.
+_ENABLED = ("enabled", "alias", "static", "generated", "indirect")
+# What `systemctl disable` takes away; of the latter with --runtime.
+_DISABLES = ("enabled", "alias", "linked")
+_DISABLES_RUNTIME = ("enabled-runtime", "linked-runtime")
+
+
+class Masked(Exception):
+    """A unit that somebody forbade to start; the message names it and what to do."""
 
 
 @dataclass(frozen=True)
 class State:
-    """One unit: whether there is one, runs, is started at boot; and whether its file is newer than what systemd has."""
+    """One unit: whether there is one, is masked, runs; how it is started at boot (UnitFileState);
+    and whether its file is newer than what systemd has."""
 
     there: bool
+    masked: bool
     running: bool
-    enabled: bool
+    file: str
     stale: bool
 
     def acts(self, name: str, enabled: bool | None, running: bool | None) -> list[str]:
-        """The words of systemctl that bring it to what is asked; None leaves it as it is."""
+        """The words of systemctl that bring it to what is asked; None leaves it as it is. Raises Masked."""
+        if self.masked and (enabled or (running and not self.running)):
+            raise Masked(
+                f"{name} is masked, so nothing starts it. Next: `systemctl unmask {name}`, unless somebody means it"
+            )
         found = ["daemon-reload"] if self.stale else []
-        if enabled is not None and enabled is not self.enabled:
-            found.append(f"{'enable' if enabled else 'disable'} {name}")
+        if enabled and self.file not in _ENABLED:
+            found.append(f"enable {name}")
+        if enabled is False and self.file in (*_DISABLES, *_DISABLES_RUNTIME):
+            found.append(f"disable {'--runtime ' if self.file in _DISABLES_RUNTIME else ''}{name}")
         if running is not None and running is not self.running:
             found.append(f"{'start' if running else 'stop'} {name}")
         return found
@@ -56,8 +71,9 @@ def _state(block: dict[str, str]) -> State:
     if lacking:
         raise Unavailable("systemctl show", f"says no {lacking[0]}")
     return State(
-        there=block["LoadState"] not in ("not-found", "masked"),
+        there=block["LoadState"] != "not-found",
+        masked=block["LoadState"] == "masked",
         running=block["ActiveState"] in _RUNS,
-        enabled=block["UnitFileState"] in _ENABLED,
+        file=block["UnitFileState"],
         stale=block["NeedDaemonReload"] == "yes",
     )

@@ -93,3 +93,37 @@ def test_an_answer_that_is_cut_is_no_answer(systemd: Systemd, run_module: Run) -
 def test_static_units_lack_nothing(systemd: Systemd, run_module: Run) -> None:
     systemd.has("a.service", "active", "static")
     assert run_module(units.main, names=["a"], enabled=True, running=True)["changed"] is False
+
+
+def test_a_boot_counts_and_what_nothing_disables_lacks_nothing(systemd: Systemd, run_module: Run) -> None:
+    for file, on, off in (
+        ("enabled", [], ["disable a.service"]),
+        ("enabled-runtime", ["enable a.service"], ["disable --runtime a.service"]),
+        ("disabled", ["enable a.service"], []),
+        ("linked", ["enable a.service"], ["disable a.service"]),
+        ("alias", [], ["disable a.service"]),
+        ("static", [], []),
+        ("generated", [], []),
+        ("indirect", [], []),
+    ):
+        systemd.has("a.service", "active", file)
+        assert run_module(units.main, check=True, names=["a"], enabled=True)["acts"] == on, file
+        assert run_module(units.main, check=True, names=["a"], enabled=False)["acts"] == off, file
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_a_masked_unit_is_there_and_is_not_started(systemd: Systemd, run_module: Run, check: bool) -> None:
+    systemd.has("a.service", "active", "masked", load="masked")
+    assert run_module(units.main, check=check, names=["a"], running=True)["changed"] is False
+    assert run_module(units.main, check=check, names=["a"], enabled=False)["acts"] == []
+    assert run_module(units.main, check=check, names=["a"], enabled=False, running=False)["acts"] == ["stop a.service"]
+    refused = run_module(units.main, check=check, names=["a"], enabled=True, if_there=True)
+    assert refused["failed"]
+    assert "a.service is masked" in refused["msg"]
+
+
+def test_systemd_reads_its_files_once(systemd: Systemd, run_module: Run) -> None:
+    for name in ("a", "b"):
+        systemd.has(f"{name}.service", "active", "disabled", stale="yes")
+    done = run_module(units.main, names=["a", "b"], enabled=True)
+    assert done["acts"] == ["daemon-reload", "enable a.service", "enable b.service"]
