@@ -27,12 +27,12 @@ options:
     elements: dict
     default: []
     suboptions:
-      path: {type: path, required: true, description: Where it lies.}
+      path: {type: path, required: true, description: Where it lies. Of a link that leads to such a file the link goes.}
       ours: {type: str, required: true, description: A text that only a file of ours holds.}
   lines:
     description:
       - Lines of files that somebody else keeps. The last that begins so is made this line, or it is
-        added at the end. A file that is not there is left out.
+        added at the end. A file that is not there is left out; a link stays, and what it leads to is written.
     type: list
     elements: dict
     default: []
@@ -124,7 +124,7 @@ class Keeper:
         self._module = module
         self.changed: list[str] = []
         self.diff: list[dict[str, str]] = []
-        self.removed: dict[str, str] = {}
+        self.removed: dict[str, tuple[str, str]] = {}
 
     def write(self, path: str, content: str, mode: str) -> None:
         """Bring one file to its content, owner and mode; raises OSError."""
@@ -142,22 +142,27 @@ class Keeper:
 
     def remove(self, path: str, ours: str) -> None:
         """Take away a file that holds this text; raises OSError."""
-        before = _text(path)
+        link = os.readlink(path) if os.path.islink(path) else ""
+        before = _text(os.path.realpath(path))
         if before is None or ours not in before:
             return
         if not self._module.check_mode:
             whole.remove(path)
-        self.removed[path] = before
+        self.removed[path] = (link, before)
         self.changed.append(path)
         self.diff.append(diff(path, before, ""))
 
     def put_back(self) -> None:
         """Give back what was taken away: images still have it, and the next run has to see that."""
-        for path, before in self.removed.items():
-            self._replace(path, before)
+        for path, (link, before) in self.removed.items():
+            if link:
+                os.symlink(link, path)
+            else:
+                self._replace(path, before)
 
     def line(self, path: str, begins: str, line: str) -> None:
         """Have one line in a file that is there; raises OSError."""
+        path = os.path.realpath(path)
         before = _text(path)
         if before is None:
             return

@@ -266,3 +266,40 @@ def test_an_image_has_no_copy_of_a_file_that_was_taken_away(tmp_path: Path, keep
     done = keep(**asked, images=[{"path": str(image), "command": ["touch", str(image)]}])
     assert (done["images"], path.exists()) == ([str(image)], False)
     assert keep(**asked, images=full)["changed"] is False
+
+
+def test_a_link_leads_to_the_file_whose_line_counts(tmp_path: Path, keep: Run) -> None:
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.write_text("a=1\n")
+    real.chmod(0o644)
+    link.symlink_to(real)
+    words = {"lines": [{"path": str(link), "begins": "a=", "line": "a=2"}]}
+
+    assert (keep(check=True, **words)["changed"], real.read_text()) == (True, "a=1\n")
+    assert (keep(**words)["changed"], link.is_symlink(), real.read_text()) == (True, True, "a=2\n")
+    assert keep(**words)["changed"] is False
+
+
+def test_a_link_to_a_file_of_ours_goes_and_the_file_stays(tmp_path: Path, keep: Run) -> None:
+    real, link, loose = tmp_path / "real", tmp_path / "link", tmp_path / "loose"
+    real.write_text("ours\n")
+    link.symlink_to(real)
+    loose.symlink_to(tmp_path / "gone")
+    words = {"absent": [{"path": str(path), "ours": "ours"} for path in (link, loose)]}
+
+    assert (keep(check=True, **words)["changed"], link.is_symlink()) == (True, True)
+    assert (keep(**words)["files"], link.is_symlink(), real.exists()) == ([str(link)], False, True)
+    assert (keep(**words)["changed"], loose.is_symlink()) == (False, True)
+
+
+def test_a_link_is_back_where_the_image_was_not_made(tmp_path: Path, keep: Run) -> None:
+    real, link, image = tmp_path / "real", tmp_path / "link", tmp_path / "image"
+    real.write_text("ours\n")
+    image.write_text("")
+    link.symlink_to("real")
+
+    failed = keep(
+        absent=[{"path": str(link), "ours": "ours"}], images=[{"path": str(image), "command": ["/bin/false"]}]
+    )
+
+    assert (failed["failed"], os.readlink(link)) == (True, "real")
