@@ -64,8 +64,8 @@ def _answer(kind: str, want: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _same(wanted: Any, found: Any) -> bool:
-    """Of a mapping only what is named counts, of a list not the order."""
-    if isinstance(wanted, Mapping) and isinstance(found, Mapping):
+    """Of a mapping only what is named counts, unless it names nothing; of a list not the order."""
+    if wanted and isinstance(wanted, Mapping) and isinstance(found, Mapping):
         return all(_same(value, found.get(name)) for name, value in wanted.items())
     if isinstance(wanted, list) and isinstance(found, list):
         # Names and lines, whose order is the program's own.

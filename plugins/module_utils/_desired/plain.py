@@ -50,8 +50,8 @@ def copy(args: Mapping[str, Any]) -> dict[str, Any]:
 
 def file(args: Mapping[str, Any]) -> dict[str, Any]:
     """A folder, a link, or nothing in that place."""
-    _only(args, "path", "state", "src", "owner", "group", "mode", "force")
     path, state = str(args["path"]), args.get("state")
+    _only(args, "path", "state", *(("src", "force") if state == "link" else ("owner", "group", "mode")))
     try:
         now = os.lstat(path)
     except FileNotFoundError:
@@ -94,7 +94,10 @@ def systemd_service(args: Mapping[str, Any]) -> dict[str, Any]:
     told = units.told([name], lambda words: str(_run(["systemctl", *words])["stdout"]))[name]
     if not told.there:
         raise Unknown(f"there is no unit {name}")
-    acts = told.acts(name, args.get("enabled"), states[args.get("state")])
+    try:
+        acts = told.acts(name, args.get("enabled"), states[args.get("state")])
+    except units.Masked as exc:
+        raise Unknown(str(exc)) from exc
     return {"changed": bool(acts), "diff": [diff("units", "", "".join(f"{act}\n" for act in acts))]}
 
 

@@ -31,10 +31,10 @@ _BRIEF = {f"{_OURS}stack_packages": {"simulate": False}}
 _SILENT = {f"{_CORE}debug", f"{_CORE}setup"}
 _STATES = {f"{_CORE}{name}" for name in ("copy", "file", "systemd_service", "stat", "command")}
 _COMPARED = {f"{_OURS}{name}" for name in MODULES}
-_KEYWORDS = {
+# What of a task is read, beside its action: anything else makes the role look for itself.
+_READ = {
     *("name", "when", "register", "vars", "tags", "loop", "loop_control", "notify", "changed_when"),
-    *("failed_when", "check_mode", "become", "run_once", "delegate_to", "block", "rescue", "always"),
-    *("throttle", "environment", "ignore_errors", "ignore_unreachable", "no_log", "diff"),
+    *("check_mode", "become", "run_once", "delegate_to", "block", "rescue", "always"),
 }
 
 
@@ -109,19 +109,23 @@ class _Walk:
                 self._unsure(str(task.get("name")), exc)
 
     def _task(self, task: Mapping[str, Any], scope: ChainMap[str, Any]) -> None:
-        action = next((key for key in task if key not in _KEYWORDS), "")
+        action = next((key for key in task if "." in key), "")
         if action in _SILENT:
             return
         known = self._composer.answer(action) if action else None
         if known is not None and task.get("register"):
             self._register(task, known)
             return
-        if "loop" in task:
-            self._loop(task, action, scope)
-        elif not self._composer.holds(task.get("when", True), scope):
+        if "loop" not in task and not self._composer.holds(task.get("when", True), scope):
             self._register(task, {"changed": False, "skipped": True})
+            return
+        foreign = _foreign(task, action)
+        if foreign:
+            self._look(task, foreign)
+        elif "loop" in task:
+            self._loop(task, action, scope)
         elif "block" in task:
-            self.tasks(task["block"], scope)
+            self.tasks([*task["block"], *task.get("always", [])], scope)
         else:
             self._one(task, action, scope)
 
@@ -166,9 +170,6 @@ class _Walk:
         return {**{key: value for key, value in args.items() if key != "src"}, "content": text}
 
     def _item(self, task: Mapping[str, Any], action: str, args: Any, scope: ChainMap[str, Any]) -> None:
-        if task.get("run_once") or task.get("delegate_to"):
-            self._look(task, "it is for several hosts together")
-            return
         only_looks = task.get("changed_when") is False or task.get("check_mode") in (True, False)
         if action == f"{_CORE}command" and not only_looks and "creates" not in args:
             self._look(task, "a command is run")
@@ -192,3 +193,22 @@ class _Walk:
     def _unsure(self, name: str, exc: Exception) -> None:
         said = str(getattr(exc, "message", "") or exc).split("\n")[0]
         self.wanted.always.append(f"{name}: {said or type(exc).__name__}")
+
+
+def _foreign(task: Mapping[str, Any], action: str) -> str:
+    """Why a task cannot be followed, by its keywords; empty where it can."""
+    read = {*_READ, action}
+    # A look that fails answers otherwise than at rest.
+    if task.get("changed_when") is False:
+        read.add("failed_when")
+    foreign = sorted(set(task) - read) or ([action] if action and "block" in task else [])
+    apply = task[action].get("apply", {}) if isinstance(task.get(action), Mapping) else {}
+    if action.endswith("_tasks") and isinstance(apply, Mapping):
+        foreign += sorted(set(apply) - {"tags"})
+    if foreign:
+        return f"its {foreign[0]} is not followed"
+    # What is demanded of all hosts is demanded of each.
+    once = task.get("run_once") and action != f"{_CORE}assert"
+    if once or task.get("delegate_to") or task.get("become") is False:
+        return "it is for several hosts together"
+    return ""

@@ -76,6 +76,8 @@ def test_a_program_s_answer_is_held_against_what_the_role_says(tmp_path: Path) -
     [
         (f"{CORE}copy", {"dest": "/x", "content": "a", "validate": "visudo"}),
         (f"{CORE}file", {"path": "/etc", "state": "directory", "recurse": True}),
+        (f"{CORE}file", {"path": "/x", "src": "/y", "state": "link", "mode": "0600"}),
+        (f"{CORE}file", {"path": "/x", "src": "/y", "state": "absent"}),
         (f"{CORE}systemd_service", {"name": "x", "state": "restarted"}),
         (f"{CORE}lineinfile", {"path": "/x"}),
         ("ibready.cluster.hostverify", {}),
@@ -87,6 +89,24 @@ def test_a_program_s_answer_is_held_against_what_the_role_says(tmp_path: Path) -
 )
 def test_what_is_not_read_is_unknown_and_never_the_same(kind: str, want: dict[str, Any]) -> None:
     assert state(kind, **want) == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "same"),
+    [
+        ({}, {}, True),
+        ({}, {"left": "pfc"}, False),
+        ({}, None, False),
+        ({"a": 1}, {"a": 1, "b": 2}, True),
+        ({"a": {}}, {"a": {"b": 2}}, False),
+        ([2, 1], [1, 2], True),
+        ([], [1], False),
+        ("", "problem", False),
+    ],
+)
+def test_an_answer_is_as_at_rest(wanted: Any, found: Any, same: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(plain.KINDS, f"{CORE}stat", lambda _args: {"changed": False, "said": found})
+    assert (state(f"{CORE}stat", {"said": wanted}) == "same") is same
 
 
 def test_whatever_a_module_raises_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:

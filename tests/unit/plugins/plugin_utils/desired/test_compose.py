@@ -132,6 +132,14 @@ def test_the_site_s_own_values_are_in_the_document() -> None:
     assert document([wanted])["digest"] != document([composed("host_tuning")])["digest"]
 
 
+@pytest.mark.parametrize(
+    ("role", "rest"),
+    [("roce", {"later": False}), ("nvidia_driver", {"acts": [], "absent": []})],
+)
+def test_what_is_not_there_yet_is_not_as_wanted(role: str, rest: dict[str, Any]) -> None:
+    assert rest in [item.rest for item in composed(role).items]
+
+
 def test_a_wrong_value_makes_the_role_run_which_refuses_it() -> None:
     assert composed("host_tuning", host_tuning_memlock="much").always == [
         "See that the limits are possible: it would be refused"
@@ -203,6 +211,46 @@ def test_what_cannot_be_followed_makes_the_role_run(role: Any, task: str) -> Non
 
     assert wanted.always or wanted.items == []
     assert wanted.always, task
+
+
+COPY = "ansible.builtin.copy: {dest: /x, content: a}"
+
+
+@pytest.mark.parametrize(
+    "keyword",
+    [
+        "with_items: [a]",
+        "until: wish",
+        "become_user: other",
+        "environment: {PATH: /x}",
+        "no_log: true",
+        "failed_when: true",
+        "ignore_errors: true",
+        "run_once: true",
+        "delegate_to: other",
+        "become: false",
+        "module_defaults: {}",
+        "ansible.builtin.file: {path: /x, state: absent}",
+    ],
+)
+@pytest.mark.parametrize("place", ["task", "block"])
+def test_a_keyword_that_is_not_followed_makes_the_role_run(role: Any, keyword: str, place: str) -> None:
+    task = f"{COPY}\n" if place == "task" else f"block:\n    - name: In it\n      {COPY}\n"
+    assert role(f"- name: It\n  {task}", wish=True).always == []
+    assert role(f"- name: It\n  {task}  {keyword}\n", wish=True).always
+
+
+def test_what_an_include_lends_its_tasks_makes_the_role_run(role: Any, tmp_path: Path) -> None:
+    (tmp_path / "thing/tasks").mkdir(parents=True)
+    (tmp_path / "thing/tasks/more.yml").write_text(f"- name: More\n  {COPY}\n")
+    lent = "- name: It\n  ansible.builtin.include_tasks:\n    file: more.yml\n    apply: {%s}\n"
+    assert role(lent % "tags: [a]").always == []
+    assert role(lent % "become_user: other").always
+
+
+def test_what_a_block_always_does_is_wanted(role: Any) -> None:
+    wanted = role(f"- name: It\n  block:\n    - name: A\n      {COPY}\n  always:\n    - name: B\n      {COPY}\n")
+    assert [item.task for item in wanted.items] == ["A", "B"]
 
 
 def test_blocks_loops_conditions_and_included_files(role: Any, tmp_path: Path) -> None:
@@ -285,5 +333,6 @@ def test_without_a_whole_list_nothing_is_written_or_started(monkeypatch: pytest.
 def test_no_other_host_hears_of_imex() -> None:
     plan = {**PLAN, "stack": {key: value for key, value in PLAN["stack"].items() if key != "imex"}}
     written, absent, units = imex(ibready_plan=plan)
-    assert {NODES, CHANNEL}.isdisjoint([*written, *absent])
-    assert "nvidia-imex" not in units
+    assert {NODES, CHANNEL}.isdisjoint(written)
+    # A host that was moved out of its rack loses what it had of it.
+    assert (absent, "nvidia-imex" in units) == ([CHANNEL], False)

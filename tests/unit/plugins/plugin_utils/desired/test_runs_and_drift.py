@@ -77,3 +77,20 @@ def test_a_host_that_was_not_compared_is_never_without_drift() -> None:
     assert uncompared["n3"] == "n3 was not compared: no engine"
     assert uncompared["n4"] == "n4 was not compared: no route"
     assert set(uncompared) == {"n2", "n3", "n4", "n5"}
+
+
+def test_a_host_that_nobody_compared_says_what_stopped_it() -> None:
+    told = {
+        "n1": {"ibready_desired": {"compared": True, "differs": []}},
+        "n2": {"ibready_desired": {"msg": "Plan the stack: no such kernel"}},
+        "n3": {"ibready_node": {"msg": "no route to host"}},
+        "n4": {},
+    }
+    assert drift.gathered(told, told) == (
+        {"n1": []},
+        {
+            "n2": "n2 was not compared: Plan the stack: no such kernel",
+            "n3": "n3 was not compared: no route to host",
+            "n4": "n4 was not compared: nobody asked it",
+        },
+    )
