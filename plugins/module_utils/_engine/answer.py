@@ -40,11 +40,12 @@ class Asked:
             self._log(str(said.get("module_name")), str(said.get("syslog_facility", "")))
 
     def _log(self, name: str, facility: str) -> None:
-        """As every module does: who looks into a host's log finds who was there."""
+        """As every module does: who looks into a host's log finds who was there. Values stay out of it."""
         import syslog
 
         syslog.openlog(f"ansible-{name}", 0, getattr(syslog, facility, syslog.LOG_USER))
-        syslog.syslog(syslog.LOG_INFO, f"Invoked with {' '.join(f'{key}={self.params[key]}' for key in self.params)}")
+        given = " ".join(key for key, value in self.params.items() if value is not None)
+        syslog.syslog(syslog.LOG_INFO, f"Invoked with {given or 'no options'}")
 
     def warn(self, warning: str) -> None:
         """Tell the operator, once."""
