@@ -9,6 +9,9 @@ import os
 
 from . import bootstrap
 
+# What somebody begins to write; what stays was cut off.
+_BEGUN = ".part"
+
 
 def keep(place: str, digest: str, archive: bytes, codes: dict[str, bytes]) -> None:
     """Write both whole or not at all, and take away what is kept of other engines.
@@ -21,7 +24,7 @@ def keep(place: str, digest: str, archive: bytes, codes: dict[str, bytes]) -> No
         inside = _entered(place)
         try:
             for name in os.listdir(inside):
-                if not name.startswith(digest):
+                if not name.startswith(digest) or name.endswith(_BEGUN):
                     with contextlib.suppress(OSError):
                         os.unlink(name, dir_fd=inside)
             # The code first: an engine that is there is expected to start fast.
@@ -49,7 +52,7 @@ def _entered(place: str) -> int:
 
 
 def _write(inside: int, name: str, data: bytes) -> None:
-    begun = f"{name}.{os.getpid()}.part"
+    begun = f"{name}.{os.getpid()}{_BEGUN}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         with open(os.open(begun, flags, 0o600, dir_fd=inside), "wb") as stream:

@@ -222,3 +222,13 @@ def test_a_python_that_has_no_code_yet_compiles_its_own(visited: Node) -> None:
     """Beside that of the others: here of one that strips assertions."""
     assert "node" in visited.visit(python=[sys.executable, "-O"])
     assert len(list(visited.place.iterdir())) == 3
+
+
+def test_what_was_cut_off_while_it_was_written_goes(visited: Node) -> None:
+    begun = visited.place / f"{visited.engine.name}.1.part"
+    begun.write_bytes(b"half")
+    visited.engine.unlink()
+
+    assert "node" in visited.bring()
+
+    assert (begun.exists(), visited.engine.read_bytes()) == (False, archive())
