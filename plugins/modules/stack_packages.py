@@ -64,6 +64,11 @@ options:
     description: Whether packages of another stack may be removed; C(ibready_replace_stack_ok).
     type: bool
     default: false
+  hold_kernel:
+    description:
+      - Whether the packages of the kernel are held, too, while a part that is held has modules for
+        it, so that no unattended upgrade leaves the modules behind. Left out, they stay as they are.
+    type: bool
   forbid:
     description:
       - Packages (globs) that a transaction must not bring, as those that write firmware; it is
@@ -211,6 +216,7 @@ def main() -> None:
             "parts": {"type": "dict", "default": {}},
             "absent": {"type": "list", "elements": "str", "default": []},
             "replace_ok": {"type": "bool", "default": False},
+            "hold_kernel": {"type": "bool"},
             "forbid": {"type": "list", "elements": "str", "default": []},
             "simulate": {"type": "bool", "default": True},
             "lock_timeout": {"type": "int", "default": 120},
@@ -230,6 +236,7 @@ def main() -> None:
             parts=read.parts(given["parts"]),
             absent=tuple(read.label(name, "absent part") for name in given["absent"]),
             replace_ok=given["replace_ok"],
+            hold_kernel=given["hold_kernel"],
             forbid=tuple(given["forbid"]),
             lock_timeout=given["lock_timeout"],
             min_free_mb=given["min_free_mb"],

@@ -11,7 +11,7 @@ from typing import Sequence
 
 from ..._ground import whole
 from ..._ground.command import Output
-from . import apt_text, failures, files
+from . import apt_text, failures, files, kernels
 from .files import File
 from .model import Change, Installed, PackageError, Part, Repository, between
 from .run import Runner
@@ -155,6 +155,7 @@ class AptHost:
 
     cache = "/var/cache/apt/archives"
     holds_in = ""
+    kernels = kernels.DEB
     site = False
 
     def __init__(self, run: Runner, root: str = "/", more: Sequence[str] = ()) -> None:

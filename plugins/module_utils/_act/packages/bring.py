@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from . import choose, dkms, failures, files, keyring, refuse
+from . import choose, dkms, failures, files, kernels, keyring, refuse
 from .dkms import Builder
 from .files import File
 from .manager import Manager
@@ -301,32 +301,41 @@ class Bringer:
     # Holds
 
     def _hold(self) -> None:
-        """Hold what is installed of each part, and release what no part has any more."""
+        """Hold what is installed of each part, and release what no part has any more; likewise the kernel."""
         now = self._manager.held()
         for part in self._survey.parts:
+            owned = {name for name in self._survey.packages if part.hold and part.owns(name)}
             book = self._survey.book(part)
-            others = {
-                name for other, ledger in self._survey.ledgers.items() if other != part.name for name in ledger.holds
-            }
-            wanted = {name for name in self._survey.packages if part.hold and part.owns(name)} - others
-            add = sorted(wanted - now)
-            drop = sorted((set(book.holds) - wanted) & now)
-            # An operator's own hold stays the operator's.
-            mine = (wanted & set(book.holds)) | set(add)
-            self.outcome.held += add
-            self.outcome.released += drop
-            if self._check:
-                continue
             kept = {name for name in book.packages if name in self._survey.packages}
-            if part in self._survey.gone:
-                self._manager.hold([part], add, drop)
-                self._survey.forget(part)
-                continue
-            asked = tuple(sorted(package.name for package in part.packages))
-            self._survey.write(part, kept | mine, mine | set(book.holds), asked)
+            self._keep(part, owned - self._held_by_others(part), now, kept)
+        if self._order.hold_kernel is not None:
+            self._keep(Part(kernels.LEDGER, ()), self._survey.kernel(), now, None)
+
+    def _held_by_others(self, part: Part) -> set[str]:
+        return {name for other, book in self._survey.ledgers.items() if other != part.name for name in book.holds}
+
+    def _keep(self, part: Part, wanted: set[str], now: set[str], brought: set[str] | None) -> None:
+        """Hold these packages and no others of the part; ``brought``: None where it owns none of them."""
+        book = self._survey.book(part)
+        add = sorted(wanted - now)
+        drop = sorted((set(book.holds) - wanted) & now)
+        # An operator's own hold stays the operator's.
+        mine = (wanted & set(book.holds)) | set(add)
+        self.outcome.held += add
+        self.outcome.released += drop
+        if self._check:
+            return
+        if part in self._survey.gone or (brought is None and not mine):
             if add or drop:
                 self._manager.hold([part], add, drop)
-            self._survey.write(part, kept | mine, mine, asked)
+            self._survey.forget(part)
+            return
+        packages = set() if brought is None else brought | mine
+        asked = tuple(sorted(package.name for package in part.packages))
+        self._survey.write(part, packages, mine | set(book.holds), asked)
+        if add or drop:
+            self._manager.hold([part], add, drop)
+        self._survey.write(part, packages, mine, asked)
 
 
 def _after(before: dict[str, Installed], found: Transaction) -> dict[str, Installed]:

@@ -13,7 +13,7 @@ from functools import cmp_to_key
 from typing import Sequence
 
 from ..._ground.command import Output
-from . import dnf_text, failures, files
+from . import dnf_text, failures, files, kernels
 from .files import File
 from .model import Change, Installed, PackageError, Part, Repository, between
 from .openpgp import armored
@@ -100,6 +100,7 @@ class DnfHost:
 
     cache = "/var/tmp"
     holds_in = dnf_text.LOCKS
+    kernels = kernels.RPM
     site = False
 
     def __init__(self, run: Runner, root: str = "/", more: Sequence[str] = ()) -> None:

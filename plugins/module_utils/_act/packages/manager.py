@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Iterable, Protocol, Sequence
 
 from .files import File
@@ -17,6 +18,8 @@ class Manager(Protocol):
     cache: str
     # The file that holds are kept in, where they are a file's.
     holds_in: str
+    # The names of packages that bring the kernel.
+    kernels: re.Pattern[str]
     # Whether the repositories are those of the site rather than of the plan.
     site: bool
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Sequence
 
 from ..._parse.dkms_status import DkmsModule
-from . import choose, dkms, files, keyring, ledger, openpgp
+from . import choose, dkms, files, kernels, keyring, ledger, openpgp
 from .files import File
 from .manager import Manager
 from .model import Installed, Part, Repository
@@ -16,12 +16,14 @@ from .model import Installed, Part, Repository
 
 @dataclass(frozen=True)
 class Order:
-    """What is asked. ``absent``: names of parts that are to go, with all that they brought."""
+    """What is asked. ``absent``: names of parts that are to go, with all that they brought.
+    ``hold_kernel``: whether the kernel stays while a part has modules for it; None leaves it as it is."""
 
     repositories: tuple[Repository, ...]
     parts: tuple[Part, ...]
     absent: tuple[str, ...] = ()
     replace_ok: bool = False
+    hold_kernel: bool | None = None
     forbid: tuple[str, ...] = ()
     lock_timeout: float = 120
     min_free_mb: int = 300
@@ -36,7 +38,7 @@ class Survey:
         self.order = order
         self.gone = tuple(Part(name, ()) for name in order.absent)
         self.parts = (*order.parts, *self.gone)
-        names = {*ledger.names(manager.root), *(part.name for part in self.parts)}
+        names = {*ledger.names(manager.root), *(part.name for part in self.parts), kernels.LEDGER}
         self.ledgers = {name: ledger.load(manager.root, name) for name in names}
         self.packages: dict[str, Installed] = {}
 
@@ -103,6 +105,17 @@ class Survey:
         listed = [path for name in owned for path in self.manager.owned(name)]
         modules = dkms.sources(self.manager.root, listed)
         return dkms.unbuilt(self.manager.root, modules, self.order.kernel)
+
+    def kernel(self) -> set[str]:
+        """The packages of the kernel that are to be held: none without modules of a part that is held."""
+        if not self.order.hold_kernel:
+            return set()
+        gone = {part.name for part in self.gone}
+        ours = {name for other, book in self.ledgers.items() if other not in gone for name in book.holds}
+        ours |= {name for part in self.order.parts if part.hold for name in self.packages if part.owns(name)}
+        if not any(kernels.has_modules(name) for name in ours & set(self.packages)):
+            return set()
+        return {name for name in self.packages if self.manager.kernels.fullmatch(name)}
 
     def write(self, part: Part, packages: set[str], holds: set[str], wanted: tuple[str, ...]) -> None:
         """Write the part's ledger where it changed."""

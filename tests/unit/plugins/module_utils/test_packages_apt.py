@@ -475,6 +475,54 @@ def test_headers_come_with_the_packages(world: AptWorld, repository: DebReposito
     assert headers.name not in outcome.held
 
 
+IMAGE, GENERIC, LIBC = f"linux-image-{KERNEL}", "linux-image-generic", "linux-libc-dev"
+
+
+@pytest.fixture
+def running(world: AptWorld, repository: DebRepository) -> dict[str, Any]:
+    """A host with a kernel of the distribution's; the repository of its driver."""
+    made = built(world.root, OLD)
+    build = f"mkdir -p {made.parent} && touch {made}"
+    packages = [Deb(name, "6.8.0.31") for name in (IMAGE, GENERIC, LIBC)]
+    repository.publish([dkms_deb(OLD, build), Deb(f"linux-headers-{KERNEL}", "6.8.0-31.31"), *packages])
+    theirs = {"packages": [IMAGE, GENERIC, LIBC], "hold": False}
+    bring(world, [repository.entry()], {"theirs": theirs}, hold_kernel=True)
+    return repository.entry()
+
+
+def test_the_kernel_stays_while_modules_are_built_for_it(world: AptWorld, running: dict[str, Any]) -> None:
+    assert not world.file("/var/lib/ibready/packages/kernel.json").exists()
+    driver = {"nvidia_driver": DRIVER}
+    would = bring(world, [running], driver, hold_kernel=True, check=True)
+    assert GENERIC in would.held
+
+    assert bring(world, [running], driver, hold_kernel=True).held == ["nvidia-dkms-580-open", GENERIC]
+
+    assert not bring(world, [running], driver, hold_kernel=True).changed
+    # Who does not say leaves it, and with the last modules it is free: never removed.
+    assert not bring(world, [running], driver).changed
+    gone = bring(world, [running], {}, absent=("nvidia_driver",), hold_kernel=True)
+    assert gone.released == [GENERIC]
+    assert "nvidia-dkms-580-open" not in world.packages()
+    assert {IMAGE, GENERIC, LIBC} <= set(world.packages())
+    assert not world.file("/var/lib/ibready/packages/kernel.json").exists()
+
+
+def test_a_site_that_moves_its_kernel_by_itself(world: AptWorld, running: dict[str, Any]) -> None:
+    driver = {"nvidia_driver": DRIVER}
+    assert GENERIC not in bring(world, [running], driver, hold_kernel=False).held
+    assert bring(world, [running], driver, hold_kernel=True).held == [GENERIC]
+    assert bring(world, [running], driver, hold_kernel=False).released == [GENERIC]
+    assert not bring(world, [running], driver, hold_kernel=False).changed
+
+
+def test_an_operator_s_hold_of_the_kernel_stays(world: AptWorld, running: dict[str, Any]) -> None:
+    driver = {"nvidia_driver": DRIVER}
+    world.manager().hold([], [GENERIC], [])
+    assert GENERIC not in bring(world, [running], driver, hold_kernel=True).held
+    assert bring(world, [running], driver, hold_kernel=False).released == []
+
+
 def test_a_failed_build_fails_although_apt_ended_well(world: AptWorld, repository: DebRepository, kernel: Path) -> None:
     log = world.root / f"var/lib/dkms/nvidia/{OLD}/build/make.log"
     script = f"mkdir -p {log.parent} && echo 'nv.c:1: error: no such field' > {log}"
