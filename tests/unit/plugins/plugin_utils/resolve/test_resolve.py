@@ -146,6 +146,23 @@ def test_a_driver_that_somebody_else_brings_is_left_alone() -> None:
     assert set(answer(platform("b200"), driver="none").stack) == {"rdma"}
 
 
+def test_a_wish_of_which_nothing_comes_is_told() -> None:
+    def minded(host: Platform, **wishes: str) -> list[str]:
+        return [line for line in answer(host, **wishes).because if "nothing comes of" in line]
+
+    wishes = {"nccl": "2.27", "driver_modules": "open", "dcgm": "newest", "imex": "none"}
+    assert minded(platform(), driver="none", **wishes) == [
+        f"mind nothing comes of stack_{name} {wishes[name]}: the wish is no driver"
+        for name in ("driver_modules", "nccl", "dcgm")
+    ]
+    assert minded(platform("cpu", hcas=[]), rdma_flavour="none", rdma_version="3.1") == [
+        "mind nothing comes of stack_rdma_version 3.1: the wish is no rdma"
+    ]
+    # A node without GPUs, in a cluster of others, and a toolkit that needs no driver.
+    assert minded(platform("cpu"), **wishes) == []
+    assert minded(platform(), driver="none", container_toolkit="newest") == []
+
+
 def test_what_nobody_tested_is_no_better_than_what_was_tested_elsewhere() -> None:
     # A kernel that no release was tested with must not lead to the release that says least.
     found = answer(platform(kernel="7.9.1-mine"), driver="none", container_toolkit="none")
