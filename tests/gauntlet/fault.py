@@ -145,6 +145,11 @@ def _change_command(tree: Tree, change: dict[str, Any]) -> None:
         if old not in stdout:
             raise KeyError(f"{name} does not print {old!r}")
         stdout = stdout.replace(old, new, change.get("times", -1))
+    if "cut" in change:
+        # From the first text up to the second.
+        first, second = change["cut"]
+        begin = stdout.index(first)
+        stdout = stdout[:begin] + stdout[stdout.index(second, begin) :]
     if "append" in change:
         stdout += change["append"]
     if "keep" in change:

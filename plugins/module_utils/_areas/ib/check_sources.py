@@ -16,6 +16,7 @@ from .check_port import set_key
 _NOT_THERE = ("No such file or directory", "No such device", "can't be found")
 _NO_HARDWARE = "no HCA is on the PCI bus, and nobody says whether one should be"
 _SHOWN = 6
+_VERBS = "ibv_devinfo"
 _SILENT = "ibstat fails without a word, or its library (libibumad) is of another RDMA stack than the kernel's modules"
 
 
@@ -152,7 +153,15 @@ def judge_agreement(facts: IbFacts, ports: Sorted) -> Check:
     wrong += [f"ibstat lists {len(facts.cas)} devices, {line}" for line in facts.absent if not facts.simulated]
     if wrong:
         more = f"; and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
-        return failed("ib.sources.agree", "host", "; ".join(wrong[:_SHOWN]) + more, "the same", CAPABILITY)
+        observed, refused = "; ".join(wrong[:_SHOWN]) + more, _not_by_verbs(facts, ports)
+        cause = remedy = ""
+        if refused:
+            cause = f"libibverbs does not take {', '.join(refused[:_SHOWN])}, so that NCCL does without"
+            remedy = (
+                f"`ls -l /dev/infiniband`, `ibv_devinfo -d {refused[0]}`; have its device file there and open to "
+                "jobs, and libibverbs and its providers of one RDMA stack"
+            )
+        return failed("ib.sources.agree", "host", observed, "the same", CAPABILITY, cause=cause, remedy=remedy)
     cut = "" if facts.error_lines else _why_cut(facts)
     if cut:
         return unknown("ib.sources.agree", "host", f"ibstat: {cut}")
@@ -162,6 +171,13 @@ def judge_agreement(facts: IbFacts, ports: Sorted) -> Check:
     reported = [ca.name for ca in facts.cas] + [port_name(*port) for port in _ports(facts.cas)]
     sources = ", ".join(["ibstat", "sysfs", *facts.told])
     return passed("ib.sources.agree", "host", f"{len(reported)} devices and ports in {sources}", "the same", CAPABILITY)
+
+
+def _not_by_verbs(facts: IbFacts, ports: Sorted) -> list[str]:
+    """The devices of rails that ibv_devinfo does not list, where it lists others."""
+    listed = {ca.name for ca in facts.told.get(_VERBS, ())}
+    rails = dict.fromkeys(ca.name for ca, _port in ports.rails)
+    return [name for name in rails if listed and name not in listed]
 
 
 def _ports(cas: tuple[Ca, ...]) -> list[tuple[Ca, Port]]:
