@@ -213,6 +213,7 @@ def _services(tree: Tree, node: Node) -> None:
     tree.file("/etc/security/limits.conf", "#* soft memlock 64\n")
     subjects = (host_units.SSH, host_units.RDMA, host_units.JOBS, host_units.TIME)
     active["nvidia-persistenced"] = "active" if node.cards else ""
+    active[boot_sources.IMEX] = more.get("imex", {}).get("state", "active") if node.imex else ""
     active.update({name: state for name, state in more.get("units", {}).items() if name == "nvidia-persistenced"})
     for names in (*subjects, host_units.UPDATES, boot_sources.UNITS):
         _units(tree, names, active, more)

@@ -22,7 +22,7 @@ from tests.gauntlet.tree import Tree
 
 _VERSION = "2.27.7+cuda12.9"
 _COMM = "comm 0x55d0a2c0"
-_ADDRESS, PEER = "192.0.2.10", "192.0.2.11"
+ADDRESS, PEER = "192.0.2.10", "192.0.2.11"
 _RELEASES = {"13.0": "2.28.7", "12.2": "2.19.3"}
 
 
@@ -72,7 +72,7 @@ def _proof(node: Node, settings: dict[str, str]) -> Proof:
         meaning="success",
         values={},
         taken={name: value.encode() for name, value in settings.items()},
-        listener=Listener(_ADDRESS, 41234),
+        listener=Listener(ADDRESS, 41234),
         interface="eth0",
         network="IB",
         log=(),
@@ -91,11 +91,11 @@ def _network(tree: Tree) -> None:
         }
         for name, flags, mtu, kind, address, length, scope in (
             ("lo", ["LOOPBACK"], 65536, "loopback", "127.0.0.1", 8, "host"),
-            ("eth0", ["BROADCAST", "MULTICAST"], 1500, "ether", _ADDRESS, 24, "global"),
+            ("eth0", ["BROADCAST", "MULTICAST"], 1500, "ether", ADDRESS, 24, "global"),
         )
     ]
     tree.command("ip_addr", json.dumps(interfaces))
-    route = {"dst": PEER, "dev": "eth0", "prefsrc": _ADDRESS, "flags": []}
+    route = {"dst": PEER, "dev": "eth0", "prefsrc": ADDRESS, "flags": []}
     tree.command(f"ip_route@{PEER}", json.dumps([route]))
 
 

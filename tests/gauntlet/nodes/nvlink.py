@@ -20,6 +20,7 @@ from typing import Any
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import entry_name
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output
 from tests.gauntlet.node import Card, Node
+from tests.gauntlet.nodes.nccl import ADDRESS
 from tests.gauntlet.tree import Tree
 
 _MIG = "Nvlink queries are not supported for Devices in MIG mode"
@@ -233,7 +234,7 @@ def _imex(tree: Tree, node: Node) -> None:
         f"Id={unit}\nLoadState=loaded\nActiveState={state}\nSubState={'running' if state == 'active' else 'dead'}\n"
     )
     tree.command(entry_name("systemctl_show", "-p", "Id,LoadState,ActiveState,SubState", unit), reported)
-    nodes = bent.get("nodes", [f"10.0.0.{number}" for number in range(1, 19)])
+    nodes = bent.get("nodes", [ADDRESS, *(f"10.0.0.{number}" for number in range(2, 19))])
     tree.file("/etc/nvidia-imex/nodes_config.cfg", "\n".join(nodes))
     tree.folder("/dev/nvidia-caps-imex-channels")
     for name in bent.get("channels", ["channel0"]):

@@ -46,7 +46,7 @@ def judge(facts: HostFacts, machine: Machine, expect: Expectations) -> list[Chec
         *check_updates.judge(facts, machine),
         *check_name.judge(facts, machine),
         *check_bmc.judge(facts, machine),
-        *check_boot.judge(facts, machine),
+        *check_boot.judge(facts, machine, expect),
     ]
 
 

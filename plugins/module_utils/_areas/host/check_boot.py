@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ..._data import boot_sources
-from ..._expect.expectations import CAPABILITY
+from ..._expect.expectations import CAPABILITY, Expectations
 from ..._ground.check import Check, failed, passed, skipped, unknown
 from ..._ground.reading import Reading
 from ..machine.facts import Machine
@@ -21,7 +21,7 @@ _LAST = "/etc/sysctl.d/zz-site.conf"
 _NOT_AT_BOOT = ("disabled", "masked", "masked-runtime", "enabled-runtime")
 
 
-def judge(facts: HostFacts, machine: Machine) -> list[Check]:
+def judge(facts: HostFacts, machine: Machine, expect: Expectations) -> list[Check]:
     """The host.boot.* checks of settings, modules and services."""
     boot = facts.boot
     outside = check_scope.outside_container(machine)
@@ -29,7 +29,7 @@ def judge(facts: HostFacts, machine: Machine) -> list[Check]:
     return [
         *outside.judge(_SYSCTL, lambda: _sysctl(boot)),
         *whole.then(check_scope.with_gpu_or_hca(machine)).judge(_MODULES, lambda: _modules(boot)),
-        *whole.judge(_SERVICES, lambda: _services(boot)),
+        *whole.judge(_SERVICES, lambda: _services(boot, expect)),
     ]
 
 
@@ -102,10 +102,13 @@ def _modules(boot: BootFacts) -> list[Check]:
     return checks or [passed(_MODULES, HOST, ", ".join(loaded) or "none of them is loaded", _KEPT, CAPABILITY)]
 
 
-def _services(boot: BootFacts) -> list[Check]:
+def _services(boot: BootFacts, expect: Expectations) -> list[Check]:
     if boot.services.value is None:
         return [unknown(_SERVICES, HOST, boot.services.why or "nobody looked")]
-    running = [unit for unit in boot.services.value if unit.active == "active"]
+    who = expect.get("imex")
+    # A scheduler starts it with each job, and not at boot.
+    by_job = (f"{boot_sources.IMEX}.service",) if who is not None and who.value == "job" else ()
+    running = [unit for unit in boot.services.value if unit.active == "active" and unit.name not in by_job]
     checks = [_not_started(unit) for unit in running if unit.enabled in _NOT_AT_BOOT]
     untold = [unit.name for unit in running if not unit.enabled]
     if untold and not checks:

@@ -264,7 +264,7 @@ ENTRIES = declare(
         "host.boot.services",
         "The next boot starts the services that run now",
         "A service that somebody started by hand, or that is masked, is gone after a reboot: no RDMA "
-        "stack, or GPUs that take seconds to answer.",
+        "stack, GPUs that take seconds to answer, no memory shared within a rack.",
         ("it was started and never enabled",),
         "`systemctl enable UNIT`",
         ("systemctl_show",),

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Iterator
 
 from ..._expect.expectations import Expectations
@@ -78,7 +78,23 @@ def _nodes(scope: Scope, nodes: tuple[str, ...]) -> Check:
             scope.source,
             cause=f"{scope.facts.imex.file} holds no address that another host could reach",
         )
-    return passed(NODES, "host", f"{len(nodes)} node{'' if len(nodes) == 1 else 's'}", "at least 1", scope.source)
+    seen, own = f"{len(nodes)} node{'' if len(nodes) == 1 else 's'}", scope.facts.imex.own
+    known = [_address(node) for node in nodes]
+    if None not in known:
+        if own.value is None:
+            return unknown(NODES, "host", f"nobody can tell which is this host: {own.why or 'nobody looked'}")
+        if not {_address(address) for address in own.value} & set(known):
+            cause = f"{scope.facts.imex.file} names other hosts only, so that IMEX does not know which it is"
+            return failed(NODES, "host", f"{seen}, not this host", "this host among them", scope.source, cause=cause)
+    return passed(NODES, "host", seen, "this host among them", scope.source)
+
+
+def _address(text: str) -> IPv4Address | IPv6Address | None:
+    """None of a name, which may be this host's."""
+    try:
+        return ip_address(text)
+    except ValueError:
+        return None
 
 
 def _is_another(node: str) -> bool:

@@ -134,10 +134,10 @@ ENTRIES = declare(
         "nvlink.imex.nodes",
         "IMEX knows the rack's hosts",
         "nodes_config.cfg lists the address of every host that shares memory, this one too.",
-        ("the file was never written",),
+        ("the file was never written", "it is another rack's, or from before this host was added"),
         "set nvidia_driver_imex_domain and run site.yml, or write the same file on every host of the "
         "domain; then restart nvidia-imex",
-        ("/etc/nvidia-imex/nodes_config.cfg",),
+        ("/etc/nvidia-imex/nodes_config.cfg", "ip_addr"),
     ),
     error(
         "nvlink.imex.channels",

@@ -34,12 +34,13 @@ class SwitchPort:
 @dataclass(frozen=True)
 class Imex:
     """The memory export service of a rack. ``service``: systemd's properties of the unit. ``file``:
-    the one that it has its nodes from."""
+    the one that it has its nodes from. ``own``: the host's addresses."""
 
     service: Reading[dict[str, str]] = field(default_factory=Reading)
     nodes: Reading[tuple[str, ...]] = field(default_factory=Reading)
     channels: Reading[tuple[str, ...]] = field(default_factory=Reading)
     file: str = data.IMEX_NODES
+    own: Reading[tuple[str, ...]] = field(default_factory=Reading)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from ..._parse import (
     dmesg,
     fabricmanager_log,
     fabricmanager_status,
+    ip_addr,
     nvlink_caps,
     nvlink_errors,
     nvlink_status,
@@ -232,7 +233,14 @@ def _imex(evidence: Evidence) -> Imex:
         service=show.map(lambda told: told.all),
         nodes=_ask.file(evidence, file, _nodes),
         channels=_ask.names(evidence, data.IMEX_CHANNELS).map(tuple),
+        own=_ask.command(evidence, "ip_addr", ip_addr.parse).map(_addresses),
     )
+
+
+def _addresses(interfaces: tuple[ip_addr.Interface, ...]) -> tuple[str, ...]:
+    """Those by which other hosts may know this one."""
+    outward = (interface for interface in interfaces if interface.kind != ip_addr.LOOPBACK)
+    return tuple(address.local for interface in outward for address in interface.addresses)
 
 
 def _nodes(text: str) -> tuple[str, ...]:

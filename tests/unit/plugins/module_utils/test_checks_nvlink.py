@@ -33,6 +33,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._verify import ver
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 from tests.gauntlet import render
 from tests.gauntlet.node import Node
+from tests.gauntlet.nodes.nccl import ADDRESS
 from tests.gauntlet.tree import Tree
 
 IDS = [one for one in CATALOG if one.startswith("nvlink.")]
@@ -648,12 +649,15 @@ def test_processes_that_are_not_shown_are_unknown() -> None:
         (["::1", "localhost", "0.0.0.0"], FAIL),
         (["nodes = none"], FAIL),
         (["10.0.0.300"], FAIL),
-        (["127.0.0.1", "10.0.0.1"], PASS),
-        (["fd00::7"], PASS),
+        (["10.0.0.1", "10.0.0.2"], FAIL),
+        (["127.0.0.1", "10.0.0.1"], FAIL),
+        (["fd00::7"], FAIL),
+        (["10.0.0.1", ADDRESS], PASS),
         (["node-7.rack"], PASS),
+        (["node-7.rack", "10.0.0.1"], PASS),
     ],
 )
-def test_the_nodes_of_imex_are_other_hosts(nodes: list[str], result: str) -> None:
+def test_the_nodes_of_imex_are_this_host_and_others(nodes: list[str], result: str) -> None:
     checks = judge(node("gb200-nvl72-node", more={"imex": {"nodes": nodes}}))
     assert one(checks, "nvlink.imex.nodes").result == result
 
@@ -687,6 +691,7 @@ def test_the_nodes_of_imex_are_other_hosts(nodes: list[str], result: str) -> Non
             "denied",
             id="file denied",
         ),
+        pytest.param(broken("ip_addr"), "nvlink.imex.nodes", UNKNOWN, "which is this host", id="addresses"),
         pytest.param(
             gone("/dev/nvidia-caps-imex-channels"),
             "nvlink.imex.channels",
