@@ -35,8 +35,10 @@ CORRECTED_A_DAY = 10
 # A file system without so many bytes left (or, if it is small, this share) takes no more files.
 FULL_BYTES = 64 * 1024 * 1024
 FULL_SHARE = 0.02
-# It should have this share of bytes and of inodes left. source: what ext4 keeps for root (mke2fs -m).
+# It should have this share of bytes and of inodes left, or so many bytes: a disk of 100 TB with 4 TB
+# left is not full. source: what ext4 keeps for root (mke2fs -m); a few images of containers (inferred).
 SPACE_SHARE = 0.05
+SPACE_BYTES = 50 * 1024 * 1024 * 1024
 # NCCL and data loaders share memory through /dev/shm; by default it has half of RAM. source: NCCL's
 # user guide, troubleshooting (shared memory); the least is inferred.
 SHM_BYTES = 1024 * 1024 * 1024
@@ -48,6 +50,10 @@ WRITTEN = (
 )
 # Kinds of file system on disks of the host's own.
 ON_DISK = ("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "zfs", "bcachefs")
+# What the kernel says of an NVMe controller, but for "dead". source: drivers/nvme/host, the attribute
+# state; confidence: confirmed.
+NVME_STATES = ("new", "live", "resetting", "connecting", "deleting", "deleting (no IO)")
+
 # What ibready and others write settings to, and programs read them from.
 SETTINGS = (
     *("/etc/security", "/etc/security/limits.d", "/etc/modprobe.d", "/etc/modules-load.d"),

@@ -6,7 +6,17 @@ from __future__ import annotations
 import posixpath
 from typing import Iterator, Sequence
 
-from ..._data.host_resources import FULL_BYTES, FULL_SHARE, ON_DISK, SETTINGS, SHM_BYTES, SPACE_SHARE, WRITTEN
+from ..._data.host_resources import (
+    FULL_BYTES,
+    FULL_SHARE,
+    NVME_STATES,
+    ON_DISK,
+    SETTINGS,
+    SHM_BYTES,
+    SPACE_BYTES,
+    SPACE_SHARE,
+    WRITTEN,
+)
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check, failed, passed, unknown
 from ..._ground.look import look
@@ -106,12 +116,12 @@ def _space(found: DiskFacts, machine: Machine) -> list[Check]:
     if found.left.value is None:
         return [unknown(_SPACE, HOST, found.left.why or "nobody looked")]
     read_only = {mount.point for mount in found.mounts.value or () if mount.read_only}
-    expected = f"{SPACE_SHARE:.0%} of bytes and of inodes left"
+    expected = f"{SPACE_SHARE:.0%} of bytes, or {SPACE_BYTES // _KIB // _GIB} GiB, and {SPACE_SHARE:.0%} of inodes left"
     bad: list[Check] = []
     for system in found.left.value:
         if not system.size or system.point in read_only or any(_full(system)):
             continue
-        if system.available < SPACE_SHARE * system.size:
+        if system.available < min(SPACE_BYTES / _KIB, SPACE_SHARE * system.size):
             observed = f"{_size(system.available)} of {_size(system.size)} left"
             shared = system.point == _SHM
             cause = "shared memory that jobs left, or still use" if shared else ""
@@ -133,9 +143,12 @@ def _space(found: DiskFacts, machine: Machine) -> list[Check]:
 
 def _nvme(found: DiskFacts) -> Check:
     def judge(states: dict[str, str]) -> Check:
+        foreign = [f"{name} {state}" for name, state in states.items() if state not in (*NVME_STATES, "dead")]
         dead = [name for name, state in states.items() if state == "dead"]
         if dead:
             return failed(_NVME, dead[0], f"{', '.join(dead)} dead", "live", CAPABILITY)
+        if foreign:
+            return unknown(_NVME, HOST, f"nobody knows what {', '.join(foreign)} means")
         shown = ", ".join(f"{name} {state}" for name, state in states.items() if state != "live")
         return passed(_NVME, HOST, shown or f"{len(states)} live", "live", CAPABILITY)
 

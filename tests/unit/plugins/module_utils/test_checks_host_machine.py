@@ -158,3 +158,31 @@ def test_a_killed_process_is_history_after_a_day(uptime: str, expected: str) -> 
     tree.file("/proc/uptime", f"{uptime} 1.00")
     (check,) = judged(node, tree, "host.dmesg.kernel_warnings")
     assert (check.result, "python3 killed" in check.observed) == (expected, True)
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [("live", "pass"), ("deleting (no IO)", "pass"), ("dead", "fail"), ("degraded", "unknown"), ("", "unknown")],
+)
+def test_a_disk_is_judged_by_the_kernel_s_own_words(state: str, expected: str) -> None:
+    node, tree = healthy("dgx-h100-8")
+    tree.file("/sys/class/nvme/nvme2/state", state)
+    assert result(node, tree, "host.disk.nvme") == expected
+
+
+@pytest.mark.parametrize(
+    ("size", "left", "expected"),
+    [
+        (100 * 1024, 4 * 1024, "pass"),
+        (1000, 51, "pass"),
+        (1000, 49, "fail"),
+        (100, 5.1, "pass"),
+        (100, 4.9, "fail"),
+    ],
+)
+def test_a_disk_has_a_share_or_room_for_images_left(size: float, left: float, expected: str) -> None:
+    node, tree = healthy()
+    kib = [int(each * 1024**2) for each in (size, left)]
+    row = f"xfs {kib[0]} {kib[1]} 200000000 190000000 /data\n"
+    tree.command("df", tree.commands["df"].stdout.replace("tmpfs", f"{row}tmpfs", 1))
+    assert result(node, tree, "host.disk.space") == expected
