@@ -36,6 +36,18 @@ ROWS = (
         blind=("pci.*",),
         same=True,
     ),
+    # Those of memory, as the driver tells them.
+    Hides(
+        (r"gpu.xid.fatal~Xid (48|64|95|140)\b",),
+        fails=("gpu.xid.early", "gpu.ecc.volatile", "gpu.rows.pending", "gpu.pages.pending"),
+        same=True,
+    ),
+    Hides(("gpu.xid.fatal",), fails=("gpu.device.reset",), same=True),
+    Hides(
+        ("gpu.ecc.volatile",),
+        fails=("gpu.xid.early", "gpu.rows.pending", "gpu.pages.pending", "gpu.device.reset"),
+        same=True,
+    ),
     Hides(
         ("gpu.driver.versions", "gpu.driver.modules", "gpu.driver.answers"),
         fails=("gpu.device.count", "pci.gpu.driver"),

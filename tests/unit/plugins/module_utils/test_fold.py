@@ -21,6 +21,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog im
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.fold import Line, folded, told
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.table import rows
 from tests.gauntlet import fault, render, run
+from tests.gauntlet.node import Node
 from tests.gauntlet.tree import Tree
 
 SMI = [name for name, command in COMMANDS.items() if command.argv[0] == "nvidia-smi"]
@@ -104,6 +105,36 @@ def test_a_gpu_that_is_lost_everywhere_is_one_line() -> None:
     assert (line.check.id, line.subject) == ("pci.device.answers", "0000:43:00.0")
     assert "gpu.device.lost, gpu.xid.fatal, and 16 checks" in line.hidden
     assert len(line.behind) > 15
+
+
+def test_a_memory_error_of_a_gpu_is_one_line() -> None:
+    described, tree = odd_gpu(
+        *("Xid (PCI:0000:13:00): 48, pid=7, An uncorrectable double bit error (DBE) has been detected",),
+        *("Xid (PCI:0000:13:00): 63, pid=7, Row Remapper: New row (0x1) marked for remapping",),
+        *("Xid (PCI:0000:13:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)",),
+    )
+    (line,) = folded(trouble(run.judge(described, tree)))
+    assert (line.check.id, line.subject) == ("gpu.xid.fatal", "0000:13:00.0")
+    assert {check.id for check in line.behind} == {
+        *("gpu.device.reset", "gpu.ecc.volatile", "gpu.rows.pending", "gpu.xid.early"),
+    }
+
+
+def test_another_error_s_xid_hides_no_memory_error() -> None:
+    described, tree = odd_gpu("Xid (PCI:0000:13:00): 149, NETIR_LINK_EVT  Fatal   XC0 i0 Link 07 (0x004505c6)")
+    lines = folded(trouble(run.judge(described, tree)))
+    assert [line.check.id for line in lines] == ["gpu.xid.fatal", "gpu.ecc.volatile"]
+
+
+def odd_gpu(*xids: str) -> tuple[Node, Tree]:
+    """A host whose first GPU met an error in its memory, and what the driver logged."""
+    described = render.node("hgx-h100-8")
+    sick = {"ecc_errors/volatile/dram_uncorrectable": "1", "remapped_row_pending": "Yes"}
+    described.more["smi"] = {0: {**sick, "gpu_recovery_action": "Reset"}}
+    tree = render.render(described)
+    lines = "".join(f"[8000.1] NVRM: {xid}\n" for xid in xids)
+    tree.command("dmesg", tree.commands["dmesg"].stdout + lines)
+    return described, tree
 
 
 def test_the_same_of_many_things_is_told_once_with_their_names() -> None:
