@@ -211,6 +211,7 @@ ROWS = {
     "gpu.rows.spare": "later",
     "gpu.pages.pending": "stops: the next error ends another job",
     "gpu.pages.retired": "wears",
+    "gpu.memory.held": "some_jobs: those that want most of the memory",
     "gpu.pcie.replays": "wears",
     "gpu.equals.setting": "slows",
     "gpu.equals.firmware": "unlike",

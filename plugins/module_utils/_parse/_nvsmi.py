@@ -72,6 +72,8 @@ class Gpu:
     reset_required: str = ""
     drain_recommended: str = ""
     memory_total_mib: int | None = None
+    memory_used: str = ""
+    programs: str = ""  # how many it lists
     bar1_total_mib: int | None = None
     pcie: Pcie = field(default_factory=Pcie)
     clocks_events: dict[str, str] | None = None

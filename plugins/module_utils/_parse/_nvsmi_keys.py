@@ -60,7 +60,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "pending": "remapped_pending",
     },
     "bank remap availability histogram": {"none": "banks_without_spare"},
-    "fb memory usage": {"total": "memory_total"},
+    "fb memory usage": {"total": "memory_total", "used": "memory_used"},
     "bar1 memory usage": {"total": "bar1_total"},
     "gpu power readings": {
         "current power limit": "power_limit",
@@ -112,6 +112,8 @@ AFTER_MIG = ("accounting mode", "driver model", "serial number", "gpu uuid", "mi
 # Sections of others than the GPU itself: of programs, and of the fabric, which has words of its own.
 NOT_OF_GPU = ("fabric", "health", "processes", "accounted_processes", "accounted processes", "mig_devices")
 LAST = "processes"  # what every driver shows last, or nearly so
+PROGRAM = "process id"  # below it, of each
+NO_PROGRAM = "none"
 AFTER_FABRIC = (LAST, "capabilities")
 # A line of these is no value that was wrapped.
 HEADERS = frozenset((*SECTIONS, *EVENTS, *ABSENT, *AFTER_MIG, *AFTER_FABRIC, "fabric", "health", "mig device"))

@@ -26,6 +26,7 @@ class _Block:
         self.fabric: dict[str, str] = {}
         self.health: dict[str, str] = {}
         self.sick: dict[str, str] = {}
+        self.programs = 0
         self.whole = False
 
     def put(self, line_no: int, line: str, name: str, value: str) -> None:
@@ -108,6 +109,7 @@ class _Reader:
             return
         self._may_end(small)
         block = self.blocks[-1]
+        self._count(block, small, value)
         if _nvsmi.no_answer(value) and self.section not in keys.NOT_OF_GPU:
             block.sick.setdefault(small, value)
         name = keys.SECTIONS.get(self.section, {}).get(small) or keys.KEYS.get(small)
@@ -127,6 +129,14 @@ class _Reader:
     def _may_end(self, name: str) -> None:
         if name == keys.LAST and self.blocks:
             self.blocks[-1].whole = True
+
+    def _count(self, block: _Block, key: str, value: str) -> None:
+        """``Processes : None``, or each program with its number."""
+        if key == keys.LAST:
+            block.texts["programs"] = "0" if value.lower() == keys.NO_PROGRAM else value
+        elif key == keys.PROGRAM and self.section == keys.LAST:
+            block.programs += 1
+            block.texts["programs"] = str(block.programs)
 
     def _put_fabric(self, block: _Block, indent: int, key: str, value: str) -> None:
         if key.lower() in keys.AFTER_FABRIC or indent < self.fabric_indent:

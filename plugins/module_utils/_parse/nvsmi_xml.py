@@ -39,6 +39,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "reset_required": ("gpu_reset_status/reset_required",),
     "drain_recommended": ("gpu_reset_status/drain_and_reset_recommended",),
     "memory_total": ("fb_memory_usage/total",),
+    "memory_used": ("fb_memory_usage/used",),
     "bar1_total": ("bar1_memory_usage/total",),
     "power_limit": ("gpu_power_readings/current_power_limit", "power_readings/power_limit"),
     "power_default": (
@@ -180,6 +181,9 @@ def _gpu(element: ElementTree.Element) -> Gpu:
             if found is not None:
                 texts[name] = _words(found)
                 break
+    programs = element.find("processes")
+    if programs is not None:
+        texts["programs"] = _words(programs) or str(len(programs.findall("process_info")))
     fabric = element.find("fabric")
     health = element.find("fabric/health")
     return _nvsmi.gpu(

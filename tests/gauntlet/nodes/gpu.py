@@ -179,7 +179,9 @@ def _render(node: Node, card: Card) -> str:
 \t\t\t<default_power_limit>700.00 W</default_power_limit>
 \t\t</gpu_power_readings>
 {_clocks()}
-{_fabric(node, card)}\t</gpu>
+{_fabric(node, card)}\t\t<processes>
+\t\t</processes>
+\t</gpu>
 """
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from operator import attrgetter
 from typing import Callable, Iterator
 
@@ -15,6 +16,7 @@ from .check_scope import (
     ALL_LOST,
     ON_OR_OFF,
     UNIT,
+    LeftOut,
     Scope,
     Unsure,
     each,
@@ -37,10 +39,11 @@ _ROWS_PENDING = "gpu.rows.pending"
 _SPARE = "gpu.rows.spare"
 _PAGES_PENDING = "gpu.pages.pending"
 _PAGES = "gpu.pages.retired"
+_HELD = "gpu.memory.held"
 
 
 def judge(seen: Scope) -> Iterator[Check]:
-    """gpu.ecc.*, gpu.rows.*, gpu.pages.*."""
+    """gpu.ecc.*, gpu.rows.*, gpu.pages.*, gpu.memory.*."""
     yield from _mode(seen)
     yield from each(seen, _PENDING, "ECC mode", lambda gpu: gpu.ecc, _pending, "as now")
     yield from _errors(seen)
@@ -49,6 +52,9 @@ def judge(seen: Scope) -> Iterator[Check]:
     yield from _no(seen, _UNREPAIRABLE, "unrepairable memory", "unrepairable")
     yield from _rows(seen)
     yield from _pages(seen)
+    yield from each(
+        seen, _HELD, "memory in use", lambda gpu: gpu.memory_used, partial(_held, seen), "none without a program"
+    )
 
 
 def _mode(seen: Scope) -> Iterator[Check]:
@@ -196,3 +202,24 @@ def _pages(seen: Scope) -> Iterator[Check]:
     cause = "{} memory pages were taken out of use: NVIDIA replaces such a GPU"
     judge = none_of(_PAGES, cause, most)
     yield from each(seen, _PAGES, "page retirement", total, judge, f"at most {most}")
+
+
+def _held(seen: Scope, gpu: Gpu, text: str) -> Check | None:
+    """Memory that is in use while nvidia-smi lists no program."""
+    used, total = number(text), gpu.memory_total_mib
+    if seen.machine.holds_part:
+        raise LeftOut(f"programs outside of this container are not seen ({seen.machine.holds_part})")
+    if gpu.virtualization.lower() == drivers.VGPU:
+        raise LeftOut("a virtual GPU does not tell of programs")
+    if gpu.addressing_mode in drivers.SHARED_WITH_KERNEL:
+        raise LeftOut("its memory is the kernel's, too, which keeps files in it")
+    if used is None or not total:
+        raise ValueError(text)
+    if used <= drivers.MEMORY_OWN * total:
+        return None
+    programs = number(gpu.programs)
+    if programs is None:
+        raise Unsure(f"{used} MiB are in use, and nvidia-smi tells of no programs ({gpu.programs or 'not shown'})")
+    if programs:
+        return None
+    return failed(_HELD, subject(gpu), f"{used} of {total} MiB, by no program", "free", CAPABILITY)

@@ -269,6 +269,18 @@ ENTRIES = declare(
         (_SMI,),
     ),
     warning(
+        "gpu.memory.held",
+        "No memory of a GPU is in use while no program runs on it",
+        "The next program has less memory than it counts on, and ends where it wants all. Where programs run, the "
+        "memory is theirs.",
+        (
+            "a program that was killed has not ended: it hangs in the driver",
+            "a debugger or a monitor keeps a context open",
+        ),
+        "`fuser -v /dev/nvidia*` names who has the device open; end it, or reset the GPU on a drained node",
+        (_SMI,),
+    ),
+    warning(
         "gpu.pcie.replays",
         "GPUs seldom have to send again on their PCIe link",
         "nvidia-smi counts replays since boot or reset. More than eight a minute, or many times what equal GPUs of "

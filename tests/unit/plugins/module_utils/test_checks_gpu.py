@@ -68,6 +68,9 @@ HEALTHY = Gpu(
     memory_temp="40 C",
     vbios="96.00.A5.00.01",
     pcie=Pcie(replays=3),
+    memory_total_mib=81559,
+    memory_used="1 MiB",
+    programs="0",
 )
 OTHER = replace(HEALTHY, bus_id="00000000:43:00.0", uuid="GPU-2")
 
@@ -237,6 +240,7 @@ def test_the_gpu_that_cannot_be_opened_is_named() -> None:
         ({"memory_temp": "95 C", "memory_temp_most": "95 C"}, "gpu.temperature.limit", "memory 95 C"),
         ({"banks_without_spare": "1 bank(s)"}, "gpu.rows.spare", "1 banks"),
         ({"retired_pending": "Yes"}, "gpu.pages.pending", "memory error"),
+        ({"memory_used": "70311 MiB"}, "gpu.memory.held", "hangs in the driver"),
         ({"retired_single": "40", "retired_double": "20"}, "gpu.pages.retired", "60 memory pages"),
     ],
 )
@@ -254,6 +258,9 @@ def test_each_fault_of_one_gpu_is_found_and_nothing_else(fields: dict[str, str],
         {"memory_temp": "94 C", "memory_temp_most": "95 C"},
         {"memory_temp": "N/A", "memory_temp_most": "95 C"},
         {"aggregate_dram": "2", "remapped_uncorrectable": "4"},
+        {"memory_used": "70311 MiB", "programs": "2"},
+        {"memory_used": "4077 MiB"},
+        {"memory_used": "4077 MiB", "programs": ""},
     ],
 )
 def test_what_is_warm_or_past_is_no_finding(fields: dict[str, str]) -> None:
@@ -334,6 +341,7 @@ def test_clocks_that_heat_or_power_hold_back_are_a_fault(event: str) -> None:
         ("ecc", ["gpu.ecc.mode", "gpu.ecc.pending"]),
         ("volatile_dram", ["gpu.ecc.volatile"]),
         ("retired_pending", ["gpu.pages.pending"]),
+        ("memory_used", ["gpu.memory.held"]),
     ],
 )
 def test_what_every_driver_shows_is_unknown_where_it_is_missing(field: str, ids: list[str]) -> None:
@@ -379,6 +387,25 @@ def test_a_value_that_nobody_knows_is_unknown(field: str) -> None:
         findings = bad(broken(**{field: text}))
         assert findings
         assert set(findings.values()) <= {"unknown"}, (text, findings)
+
+
+@pytest.mark.parametrize("fields", [{"addressing_mode": "ATS"}, {"virtualization": "VGPU"}])
+def test_memory_in_use_is_not_asked_of_gpus_that_share_it(fields: dict[str, str]) -> None:
+    only = replace(HEALTHY, memory_used="70311 MiB", **fields)
+    assert one_of("gpu.memory.held", facts(only), bus(A)).result == _model.SKIP
+
+
+@pytest.mark.parametrize("programs", ["", "N/A", "Insufficient Permissions"])
+def test_memory_in_use_is_nobodys_only_where_programs_are_told(programs: str) -> None:
+    found = broken(memory_used="70311 MiB", programs=programs)
+    assert bad(found) == {f"gpu.memory.held {A}": "unknown"}
+
+
+def test_a_container_does_not_see_whose_memory_it_is() -> None:
+    found = broken(memory_used="70311 MiB")
+    inside = replace(bus(A, B), container="docker")
+    assert "gpu.memory.held" not in {name.split()[0] for name in bad(found, inside)}
+    assert "programs outside" in one_of("gpu.memory.held", facts(replace(HEALTHY)), inside).cause
 
 
 def test_a_gpu_without_such_a_thing_skips_it() -> None:

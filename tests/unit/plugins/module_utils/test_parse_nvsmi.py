@@ -255,6 +255,55 @@ def test_every_layout_of_the_text_gives_the_same_gpu(text: str) -> None:
     assert gpu.whole
 
 
+PROGRAMS = """\
+    Processes
+        GPU instance ID                   : N/A
+        Compute instance ID               : N/A
+        Process ID                        : 2345
+            Type                          : C
+            Name                          : python3
+            Used GPU Memory               : 70300 MiB
+        GPU instance ID                   : N/A
+        Compute instance ID               : N/A
+        Process ID                        : 2346
+            Type                          : C
+"""
+INFO = "<process_info><pid>2345</pid><type>C</type></process_info>"
+
+
+@pytest.mark.parametrize(
+    ("last", "programs"),
+    [
+        ("    Processes                             : None\n", "0"),
+        ("    Processes                             : N/A\n", "N/A"),
+        (PROGRAMS, "2"),
+        ("", ""),
+    ],
+)
+def test_programs_are_counted_in_the_text(last: str, programs: str) -> None:
+    used = "        Total                             : 81559 MiB\n"
+    assert TEXT.count(used) == 1
+    text = TEXT.replace(used, f"{used}        Used                              : 70311 MiB\n")
+    (gpu,) = nvsmi_q.parse(text.replace("    Processes                             : None\n", last)).gpus
+    assert (gpu.memory_used, gpu.programs, gpu.whole) == ("70311 MiB", programs, bool(last))
+
+
+@pytest.mark.parametrize(
+    ("last", "programs"),
+    [
+        ("<processes>\n\t\t</processes>", "0"),
+        ("<processes>N/A</processes>", "N/A"),
+        (f"<processes>{INFO}{INFO}</processes>", "2"),
+        ("", ""),
+    ],
+)
+def test_programs_are_counted_in_the_xml(last: str, programs: str) -> None:
+    total = "<fb_memory_usage><total>81559 MiB</total>"
+    xml = XML.replace(total, f"{total}<used>70311 MiB</used>").replace("\t</gpu>", f"\t\t{last}\n\t</gpu>")
+    (gpu,) = nvsmi_xml.parse(xml).gpus
+    assert (gpu.memory_used, gpu.programs) == ("70311 MiB", programs)
+
+
 def test_both_forms_give_the_same_names_of_clocks_events() -> None:
     text, xml = nvsmi_q.parse(TEXT).gpus[0], nvsmi_xml.parse(XML).gpus[0]
     assert set(xml.clocks_events or {}) <= set(text.clocks_events or {})
