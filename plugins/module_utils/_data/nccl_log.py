@@ -13,6 +13,7 @@ from dataclasses import dataclass
 ERROR = "error"  # ends the job
 LOSS = "loss"  # NCCL goes on without a way that it might have had
 CONSEQUENCE = "consequence"  # follows a failure of another rank, or an earlier one
+UNREAD = "unread"  # a warning, or an end, that nothing here explains
 NOTE = "note"  # worth a look, or harmless
 
 SOURCE = "NCCL release tags"
@@ -27,8 +28,10 @@ RECALLED = "recalled"
 class Known:
     """A message. Several wordings, or severities, may share one ``id``.
 
-    ``id`` may hold ``{}``: what the pattern's group says takes its place, in lower case.
-    ``anywhere``: programs that report NCCL's last error print it without NCCL's prefix.
+    ``id`` may hold ``{}``: what the pattern's group says takes its place, in lower case. A group
+    that is called peer is the host or address of the other end. ``place``: how the source file of
+    the line begins that says so, "" for any. ``anywhere``: programs that report NCCL's last error
+    print it without NCCL's prefix.
     """
 
     id: str
@@ -41,6 +44,7 @@ class Known:
     source: str = SOURCE
     confidence: str = MEDIUM
     anywhere: bool = False
+    place: str = ""
 
 
 _INTERFACE = "correct NCCL_SOCKET_IFNAME for this host, or drop it; compare with `ip -br address`"
@@ -87,7 +91,8 @@ KNOWN: tuple[Known, ...] = (
         "connect_failed",
         ERROR,
         r"(?:socketStartConnect|socketPollConnect|Net : Connect|[Cc]onnect to) .{0,200}"
-        r"(?:refused|timed out|No route to host|exceeded (?:error )?retry count)",
+        r"(?:refused|timed out|No route to host|exceeded (?:error )?retry count"
+        r"|Software caused connection abort|Network is unreachable)",
         "all; reworded at 2.10, 2.16, 2.24 and 2.27",
         "a TCP connection to another rank did not come about",
         "a firewall, an interface of containers or a VPN was chosen, or the other rank is gone",
@@ -157,6 +162,80 @@ KNOWN: tuple[Known, ...] = (
         "a container without the driver, or a driver below what this CUDA needs",
         "install the driver, or the container toolkit; see docs/stack.md",
         BINARY,
+        CONFIRMED,
+        anywhere=True,
+    ),
+    Known(
+        "shm_failed",
+        ERROR,
+        r"Error while (?:creating|attaching to) shared memory segment|Call to (?:shm_open|posix_fallocate) failed"
+        r"|No space left on device",
+        "2.8 and later, in several wordings",
+        "two ranks of a host could not share memory",
+        "/dev/shm is full or small (a container has 64 MiB unless told otherwise), left over from a job, or not the "
+        "job's to write",
+        "`df -h /dev/shm` where the job runs; --shm-size or --ipc=host for a container; remove old nccl-* files",
+        FIELD,
+        CONFIRMED,
+    ),
+    Known(
+        "shm_failed",
+        ERROR,
+        r"Call to \w{1,30} failed",
+        "2.8 and later",
+        "two ranks of a host could not share memory",
+        "/dev/shm is full or small, or what the other rank made there is gone",
+        "`df -h /dev/shm` where the job runs; --shm-size or --ipc=host for a container; remove old nccl-* files",
+        FIELD,
+        CONFIRMED,
+        place="misc/shmutils",
+    ),
+    Known(
+        "duplicate_gpu",
+        ERROR,
+        r"Duplicate GPU detected",
+        "2.4 and later",
+        "two ranks use the same GPU",
+        "CUDA_VISIBLE_DEVICES or the local rank is the same for both, or two hosts have the same name",
+        "give each rank a GPU of its own (LOCAL_RANK), and each host a name of its own",
+        FIELD,
+        CONFIRMED,
+        anywhere=True,
+    ),
+    Known(
+        "net_not_found",
+        ERROR,
+        r"Could not find NET |Failed to initialize any NET plugin|No NET plugin could be loaded"
+        r"|network \S{1,60} not found",
+        "2.13 and later",
+        "the network that NCCL_NET names is not there",
+        "NCCL_NET names a plugin that was not loaded; from 2.27 on IB and Socket are the only words without one",
+        "correct or drop NCCL_NET; see whether the plugin lies in the job's LD_LIBRARY_PATH",
+        FIELD,
+        CONFIRMED,
+        anywhere=True,
+    ),
+    Known(
+        "nvls_cuda_failure",
+        ERROR,
+        r"Cuda failure",
+        "2.17 and later",
+        "NVLink SHARP could not be set up",
+        "the fabric manager was started again while jobs or GPUs knew the old one, or an NVSwitch is in a bad state",
+        "drain the host, restart the fabric manager and reset the GPUs; NCCL_NVLS_ENABLE=0 until then",
+        FIELD,
+        CONFIRMED,
+        place="transport/nvls",
+    ),
+    Known(
+        "cuda_failure",
+        ERROR,
+        r"Cuda failure (?:\d{1,5} )?'.{1,200}'",
+        "all",
+        "a call to CUDA failed",
+        "the program, a GPU that is not there or not well, or a driver that does not fit: the message says which",
+        "look the CUDA error up; the gpu checks of that host, and `dmesg | grep Xid`",
+        FIELD,
         CONFIRMED,
         anywhere=True,
     ),
@@ -264,10 +343,46 @@ KNOWN: tuple[Known, ...] = (
     Known(
         "remote_closed",
         CONSEQUENCE,
-        r"Connection closed by remote peer|Call to recv from .{1,100} failed",
+        r"Connection closed by remote peer(?: (?P<peer>[^\s<]{1,120}))?"
+        r"|Call to (?:recv from|send to) (?P<end>[^\s<]{1,120}).{0,20} failed",
         "2.16 and later",
         "another rank went away",
         "it failed first, or was ended",
+        "find the first rank that failed",
+        FIELD,
+        CONFIRMED,
+    ),
+    Known(
+        "watchdog_timeout",
+        CONSEQUENCE,
+        r"Watchdog caught collective operation timeout|[Ww]atchdog thread terminated|[Hh]eartbeat monitor timed out",
+        "PyTorch 1.11 and later",
+        "a collective did not end in time",
+        "a rank did not take part, failed or hangs, or data does not arrive",
+        "find the rank that is not in the collective: the first that failed, or the one whose log ends first",
+        FIELD,
+        CONFIRMED,
+        anywhere=True,
+    ),
+    Known(
+        "aborted",
+        CONSEQUENCE,
+        r"Abort COMPLETE",
+        "2.4 and later",
+        "the program gave a communicator up",
+        "it saw a failure or a timeout, here or on another rank",
+        "find the first rank that failed",
+        FIELD,
+        CONFIRMED,
+    ),
+    Known(
+        "proxy_failed",
+        NOTE,
+        r"Failed to execute operation \w{1,30} from rank|Proxy Call to rank \d{1,9} failed"
+        r"|Error encountered progressing operation=",
+        "2.14 and later",
+        "NCCL's own thread tells again that a connection failed",
+        "what stands before it, in this rank or another",
         "find the first rank that failed",
         FIELD,
         CONFIRMED,
@@ -293,6 +408,21 @@ KNOWN: tuple[Known, ...] = (
         "correct the value",
     ),
 )
+
+
+# How a call of NCCL ends, as `-> N` tells it; 0 and 7 (still at work) are none. source: nccl.h
+# (ncclResult_t); confidence: confirmed.
+RESULTS: dict[int, str] = {
+    1: "a call to CUDA failed",
+    2: "a system call or the network failed",
+    3: "NCCL failed within, or met something that it does not take",
+    4: "an argument was invalid",
+    5: "NCCL was used in a way that it does not take",
+    6: "another rank failed, or a connection to it",
+}
+REMOTE = 6
+UNREAD_CAUSE = "nobody here knows this message"
+UNREAD_REMEDY = "look the message up in NCCL's issues; the lines before it, of this rank, say what NCCL was about"
 
 
 @dataclass(frozen=True)

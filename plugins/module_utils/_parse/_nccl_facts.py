@@ -56,7 +56,7 @@ class Failure:
     @property
     def listed(self) -> bool:
         """Whether it is one of the log's errors, and not only a remark."""
-        return self.status is not None or self.kind in (data.ERROR, data.LOSS)
+        return self.status is not None or self.kind in (data.ERROR, data.LOSS, data.UNREAD)
 
 
 @dataclass(frozen=True)
@@ -133,10 +133,13 @@ class NcclLog:
 
     @property
     def first_cause(self) -> Failure | None:
-        """The first failure that did not merely follow another; where there is no such, any."""
-        ends = [failure for failure in self.failures if failure.kind == data.ERROR]
-        follow = [failure for failure in self.failures if failure.kind == data.CONSEQUENCE]
-        return next(iter(ends or follow), None)
+        """The first failure that did not merely follow another; where there is no such, any. Nothing
+        is known to follow from another while a warning stands that nobody could read."""
+        for kind in (data.ERROR, data.UNREAD, data.CONSEQUENCE):
+            for failure in self.failures:
+                if failure.kind == kind:
+                    return failure
+        return None
 
     @property
     def hosts(self) -> tuple[str, ...]:

@@ -23,6 +23,11 @@ _HCA = re.compile(r" hca (\S{1,64})$")
 _LOCAL_GID = re.compile(r"localGid ([0-9a-fA-F:.]{2,45})")
 _QP_GID = re.compile(r"local GID ([0-9a-fA-F:.]{2,45})")
 _QP = re.compile(r"Call to ibv_modify_qp failed with (?:error )?(.{1,200})")
+# `group.cc:75 -> 6 [Async thread]`: what a program is told; deeper calls may fail, and NCCL goes on.
+_RESULT = re.compile(r"(?:init|group|enqueue|collectives)\.(?:cc|cu):\d{1,6} -> (\d{1,3})\b")
+RESULT = "result_"
+_WARN = "WARN"
+_SHOWN = 200
 _PORT = re.compile(r"<\d{1,5}>$")
 
 
@@ -38,10 +43,28 @@ def failure(line: Line) -> Failure | None:
         return _modify_qp(line)
     for known, pattern in _KNOWN:
         found = pattern.search(text) if line.level or known.anywhere else None
-        if found is not None:
+        if found is not None and line.place.startswith(known.place):
             code = known.id.format(*(found.groups() or ("",))).lower()
-            return Failure(code, known.kind, known.means, known.cause, known.remedy, printable(text))
-    return None
+            peer = next((end for name, end in found.groupdict().items() if end), "")
+            return Failure(code, known.kind, known.means, known.cause, known.remedy, printable(text), peer=peer)
+    return _unread(line)
+
+
+def _unread(line: Line) -> Failure | None:
+    """A warning that no pattern fits, or the number with which a call ended."""
+    if line.cut:  # Nobody can tell what it would have said.
+        return None
+    if line.level == _WARN and line.text:
+        said = f"NCCL warns: {printable(line.text)[:_SHOWN]}"
+        return Failure("unread_warning", data.UNREAD, said, data.UNREAD_CAUSE, data.UNREAD_REMEDY, printable(line.text))
+    ended = _RESULT.match(line.text) if line.level else None
+    number = int(ended.group(1)) if ended is not None else 0
+    if number not in data.RESULTS:
+        return None
+    kind = data.CONSEQUENCE if number == data.REMOTE else data.UNREAD
+    means = data.RESULTS[number]
+    cause = "no line before it says why"
+    return Failure(f"{RESULT}{number}", kind, means, cause, data.UNREAD_REMEDY, printable(line.text))
 
 
 def link_told(line: Line) -> str:

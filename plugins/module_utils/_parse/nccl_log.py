@@ -10,13 +10,14 @@ from .._data import nccl_log as data
 from .._ground.text import clean_lines, is_whole, no_facts
 from ._nccl_events import BOOTSTRAP, LINK, ONE_RANK, SETTING, USED_HCA, Event, events
 from ._nccl_facts import NONE, SEVERAL, Evidence, Failure, NcclLog, Rank
-from ._nccl_failures import failure, link_told
+from ._nccl_failures import RESULT, failure, link_told
 from ._nccl_lines import Line, lines_of
 from ._nccl_seen import Seen, decide
 
 _TOOL = "nccl_log"
 _INTERFACE = "NCCL_SOCKET_IFNAME"
 _ENDING = {entry.id for entry in data.KNOWN if entry.kind == data.ERROR}
+_SAYS_WHY = (data.ERROR, data.CONSEQUENCE, data.UNREAD)
 NOTHING: dict[str, Any] = NcclLog(Evidence(), ()).to_dict()
 
 
@@ -68,7 +69,7 @@ def parse(text: str) -> NcclLog:
             failures[at] = replace(before, times=before.times + 1) if before else bad
     if not processes:
         raise no_facts(_TOOL, clean_lines(text), "not one line of NCCL (NCCL_DEBUG=INFO)")
-    reported = _explained(whole, _at_home(failures, processes))
+    reported = _ended(_explained(whole, _at_home(failures, processes)))
     processes = _joined(processes, {at.key for at, _code in reported})
     ranks = tuple(_ranks(processes, reported))
     named = tuple(replace(entry, rank=_whose(at, processes)) for (at, _code), entry in reported.items())
@@ -122,6 +123,17 @@ def _at_home(
         home = _At(same[0], at.device) if len(same) == 1 else at
         reported.setdefault((home, code), found)
     return reported
+
+
+def _ended(failures: dict[tuple[_At, str], Failure]) -> dict[tuple[_At, str], Failure]:
+    """Without the numbers with which calls ended, where a line says why."""
+    if not any(found.kind in _SAYS_WHY and not _is_result(found) for found in failures.values()):
+        return failures
+    return {key: found for key, found in failures.items() if not _is_result(found)}
+
+
+def _is_result(found: Failure) -> bool:
+    return found.code.startswith(RESULT)
 
 
 def _joined(processes: dict[_Key, _Process], failed: set[_Key]) -> dict[_Key, _Process]:

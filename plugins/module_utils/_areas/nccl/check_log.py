@@ -61,16 +61,21 @@ def _errors(log: NcclLog) -> Check:
         where = f" in {first.rank}" if first.rank else ""
         peer = f", with {first.peer}" if first.peer else ""
         hca = f", over {first.hca}" if first.hca else ""
+        evidence = {"line": masked(first.text)}
+        if first.kind == data.UNREAD and all(rank.said.complete for rank in log.ranks):
+            why = f"{masked(first.means)}{where}; {first.cause}"
+            check = unknown(_ERRORS, LOG, why, observed=f"{count(log)} came up", remedy=first.remedy)
+            return replace(check, evidence=evidence)
         check = failed(
             _ERRORS,
             LOG,
             f"{first.code}{where}{hca}{peer}",
             expected,
             CAPABILITY,
-            cause=f"{first.means}; {first.cause}",
-            remedy=first.remedy,
+            cause=f"{masked(first.means)}; {first.cause}",
+            remedy=first.remedy if not first.peer else f"{first.remedy}; {first.peer} is the other end",
         )
-        return replace(check, evidence={"line": masked(first.text)})
+        return replace(check, evidence=evidence)
     silent = [rank for rank in log.ranks if not rank.said.complete]
     if silent:
         return unknown(_ERRORS, LOG, f"no line says that a communicator came up ('Init COMPLETE') in {names(silent)}")

@@ -177,6 +177,27 @@ def test_a_rank_that_was_left_alone_is_no_good_job() -> None:
     assert (found.result, "another rank went away" in found.cause) == (FAIL, True)
 
 
+NEW = "node-a:800:820 [0] x.cc:1 NCCL WARN Something that nobody has seen until now, token=hunter2\n"
+
+
+def test_a_warning_that_nobody_can_read_is_no_good_job() -> None:
+    found = judge(GOOD + NEW)["errors"]
+    assert found.result == UNKNOWN
+    assert "nobody has seen until now" in found.cause
+    assert "node-a:800 GPU 0" in found.cause
+    assert "hunter2" not in f"{found}"
+    started = "\n".join(line for line in GOOD.splitlines() if "Init COMPLETE" not in line)
+    found = judge(f"{started}\n{NEW}")["errors"]
+    assert (found.result, "nobody has seen until now" in found.cause) == (FAIL, True)
+
+
+def test_the_other_end_is_named_that_went_away() -> None:
+    text = "misc/socket.cc:5 NCCL WARN socketProgress: Connection closed by remote peer node-b<4>"
+    found = judge(GOOD + f"node-a:800:820 [0] {text}\n")["errors"]
+    assert "with node-b" in found.observed
+    assert "node-b is the other end" in found.remedy
+
+
 def test_a_log_that_ends_within_a_line_passes_nothing() -> None:
     found = judge(GOOD + "node-a:800:820 [0] NCCL INFO comm 0x", expect=RAILS)
     assert set(results(found).values()) == {UNKNOWN}

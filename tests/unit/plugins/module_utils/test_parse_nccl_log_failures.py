@@ -101,3 +101,79 @@ def test_a_queue_pair_that_cannot_be_joined_tells_why(reason: str, code: str) ->
     assert found["errors"] == [code]
     retried = f"node-a:10:11 [0] NCCL INFO {text}, retrying 1/35 after 100 msec of sleep\n"
     assert facts(retried)["errors"] == []
+
+
+HEAD = "node-a:10:11 [0]"
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "kind"),
+    [
+        ("misc/shmutils.cc:88 NCCL WARN Call to open failed: No such file or directory", "shm_failed", "error"),
+        (
+            "shm.cc:9 NCCL WARN Error while creating shared memory segment /dev/shm/nccl-1 (size 5)",
+            "shm_failed",
+            "error",
+        ),
+        (
+            "misc/shmutils.cc:4 NCCL WARN Call to posix_fallocate failed : No space left on device",
+            "shm_failed",
+            "error",
+        ),
+        (
+            "init.cc:8 NCCL WARN Duplicate GPU detected : rank 1 and rank 0 both on CUDA device b7000",
+            "duplicate_gpu",
+            "error",
+        ),
+        ("transport/nvls.cc:244 NCCL WARN Cuda failure 1 'invalid argument'", "nvls_cuda_failure", "error"),
+        ("enqueue.cc:2 NCCL WARN Cuda failure 700 'an illegal memory access was encountered'", "cuda_failure", "error"),
+        ("net.cc:5 NCCL WARN Could not find NET with name InfiniBand", "net_not_found", "error"),
+        ("NCCL INFO comm 0x5 rank 0 nranks 8 cudaDev 0 busId 1b000 - Abort COMPLETE", "aborted", "consequence"),
+        ("NCCL INFO group.cc:75 -> 2 [Async thread]", "result_2", "unread"),
+        ("NCCL INFO init.cc:1402 -> 6", "result_6", "consequence"),
+        ("graph/xml.cc:1 NCCL WARN Something that nobody has seen until now", "unread_warning", "unread"),
+    ],
+)
+def test_nothing_that_ends_a_job_is_left_unread(said: str, code: str, kind: str) -> None:
+    found = facts(f"{HEAD} {said}\n")
+    assert (found["first_cause"]["code"], found["first_cause"]["kind"]) == (code, kind)
+    assert found["first_cause"]["rank"].startswith("node-a:10")
+    assert found["errors"] == ([] if kind == "consequence" else [code])
+
+
+@pytest.mark.parametrize("said", ["net.cc:55 -> 3", "misc/socket.cc:80 -> 6", "init.cc:9 -> 7", "group.cc:1 -> 0"])
+def test_a_call_within_may_fail_and_nccl_goes_on(said: str) -> None:
+    assert facts(f"{HEAD} NCCL INFO {said}\n")["failures"] == []
+
+
+def test_a_program_s_own_words_count_too() -> None:
+    watchdog = "[rank3]: Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7, OpType=ALLREDUCE)"
+    found = facts(f"{HEAD} NCCL INFO Using network IB\n{watchdog}\n")
+    assert found["first_cause"]["code"] == "watchdog_timeout"
+    last = "worker-1: Last error:\nworker-1: Cuda failure 'initialization error'\n"
+    assert facts(f"worker-1: {HEAD} NCCL INFO Using network IB\n{last}")["errors"] == ["cuda_failure"]
+
+
+CLOSED = f"{HEAD} misc/socket.cc:5 NCCL WARN socketProgress: Connection closed by remote peer node-b.cluster<4>\n"
+NEW = "node-c:7:7 [1] x.cc:1 NCCL WARN Something that nobody has seen until now\n"
+ENDED = "node-d:3:3 [2] NCCL INFO group.cc:75 -> 3 [Async thread]\n"
+
+
+def test_no_consequence_comes_first_while_a_warning_stands_unread() -> None:
+    assert facts(CLOSED)["first_cause"]["peer"] == "node-b.cluster"
+    for text in (CLOSED + NEW, NEW + CLOSED):
+        first = facts(text)["first_cause"]
+        assert (first["code"], first["rank"]) == ("unread_warning", "node-c:7")
+        assert "nobody has seen until now" in first["means"]
+    known = f"{HEAD} ib.cc:12 NCCL WARN NET/IB : Got completion with error 4, opcode 0, len 0, vendor err 81\n"
+    assert facts(NEW + CLOSED + known)["first_cause"]["code"] == "wc_status_4_vendor_81"
+
+
+def test_a_number_says_nothing_beside_a_line_that_tells_why() -> None:
+    assert facts(ENDED)["first_cause"]["code"] == "result_3"
+    assert facts(ENDED + CLOSED)["first_cause"]["code"] == "remote_closed"
+    assert facts(NEW + ENDED)["errors"] == ["unread_warning"]
+
+
+def test_a_warning_that_is_cut_is_not_read() -> None:
+    assert facts(CLOSED + NEW.rstrip("\n"))["first_cause"]["code"] == "remote_closed"
