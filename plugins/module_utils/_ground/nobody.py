@@ -5,7 +5,6 @@ programs of ours are run by their source.
 
 from __future__ import annotations
 
-import ctypes
 import os
 
 NOBODY = 65534
@@ -19,6 +18,9 @@ def become() -> None:
 
     A process of root becomes NOBODY's; any other keeps its user, and loses what else it had.
     """
+    # Needed by a job alone, and not to be found any more once the rights are gone.
+    import ctypes
+
     try:
         if os.geteuid() == 0:
             os.setgroups([])

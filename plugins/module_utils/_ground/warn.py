@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import platform
+import os
 
 from ansible.module_utils.basic import AnsibleModule
 
 
 def of_host(module: AnsibleModule, text: str) -> None:
     """Warn of something on this host."""
-    module.warn(f"{platform.node()}: {text}")
+    module.warn(f"{os.uname().nodename}: {text}")

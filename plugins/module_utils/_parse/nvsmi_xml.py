@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator
-from xml.etree import ElementTree
+from typing import TYPE_CHECKING, Any, Iterator
 
 from .._ground.text import ParseError, clean_lines
 from . import _nvsmi
 from ._nvsmi import Gpu, Nvsmi, Pcie, address
 from ._nvsmi_keys import ABSENT, NOT_OF_GPU
+
+if TYPE_CHECKING:
+    from xml.etree import ElementTree
 
 __all__ = ["NOTHING", "Gpu", "Nvsmi", "Pcie", "address", "facts", "parse"]
 
@@ -154,6 +156,9 @@ def _gpu_facts(gpu: Gpu) -> dict[str, Any]:
 
 
 def _root(xml: str, first_line: int, lines: list[str]) -> ElementTree.Element:
+    # Of use on a host with GPUs alone.
+    from xml.etree import ElementTree
+
     try:
         root = ElementTree.fromstring(xml.translate(_CONTROL))
     except ElementTree.ParseError as exc:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import platform
 from typing import Any, Mapping, Sequence
 
 from .._evidence.sources import Bundle, Evidence, Live, Questions, Unavailable
@@ -42,7 +41,7 @@ def source_of(
     the host that its directory is named after.
     """
     if not bundle:
-        return Live(pause=pause, questions=questions), platform.node()
+        return Live(pause=pause, questions=questions), os.uname().nodename
     recorded = Bundle(bundle)
     of, asked = recorded.manifest.host, host or os.path.basename(os.path.realpath(bundle))
     if of != asked:

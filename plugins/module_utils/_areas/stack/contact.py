@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import os
-import platform
 import re
+import sys
 from typing import Callable, TypeVar
 
 from ..._data import stack_components
@@ -65,11 +65,11 @@ def collect(evidence: Evidence) -> NodeReported:
     devices = attempt(lambda: _names(evidence, _INFINIBAND), no_names)
     parts = _parts(known)
     return {
-        "hostname": platform.node(),
-        "kernel": platform.release(),
-        "machine": platform.machine(),
+        "hostname": os.uname().nodename,
+        "kernel": os.uname().release,
+        "machine": os.uname().machine,
         "os": attempt(lambda: os_release(evidence.read("/etc/os-release")), no_os),
-        "python": platform.python_version(),
+        "python": sys.version.split()[0],
         "root": os.geteuid() == 0,
         "cpus": os.cpu_count(),
         "memory_mb": attempt(lambda: memory_mb(evidence.read("/proc/meminfo")), None),

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import uuid
 from typing import Iterator
 
 from ..._ground.command import Output, Unavailable
@@ -222,7 +221,7 @@ def _make(found: Engine) -> str:
     """Load the image of this host's own files under a name that no other run has."""
     with tempfile.TemporaryDirectory(prefix="ibready-") as folder:
         archive = os.path.join(folder, "image.tar")
-        tag = uuid.uuid4().hex[:8]
+        tag = os.urandom(4).hex()
         name = image.write(image.gather(), archive, tag, os.uname().machine)
         done = found.load(archive)
     if done.rc or not found.has(name):
@@ -235,7 +234,7 @@ def _both(found: Engine, wish: Desired, name: str) -> Iterator[str]:
     for who, user in (("root", 0), ("user", wish.user)):
         job = Job(
             image=name,
-            name=f"ibready-probe-{uuid.uuid4().hex[:12]}",
+            name=f"ibready-probe-{os.urandom(6).hex()}",
             user=user,
             network=wish.network,
             devices=devices.devices(wish),

@@ -13,7 +13,6 @@ import json
 import math
 import os
 import re
-import socket
 import struct
 import sys
 import tempfile
@@ -32,10 +31,12 @@ from . import _child as child_program
 _AT = 8
 _SCOPE_AT = 24
 _ORDER = sys.byteorder
+# Linux's numbers of AF_INET and AF_INET6.
+_IPV4, _IPV6 = 2, 10
 # Port and address; the size with all that is used.
 _SHAPES: dict[int, tuple[struct.Struct, int]] = {
-    socket.AF_INET: (struct.Struct(">2xH4s"), 8),
-    socket.AF_INET6: (struct.Struct(">2xH4x16s"), 28),
+    _IPV4: (struct.Struct(">2xH4s"), 8),
+    _IPV6: (struct.Struct(">2xH4x16s"), 28),
 }
 TIMEOUT = 20.0
 _WHAT = "libnccl"
