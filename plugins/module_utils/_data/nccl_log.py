@@ -333,8 +333,17 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "port_event",
+        ERROR,
+        r"NET/IB ?: .{0,80}event ?:? ?.{0,40}(?:port error|device fatal|PORT_ERR|DEVICE_FATAL)",
+        "2.10 and later",
+        "a port or an HCA failed while the job ran",
+        "a link went down: cable, transceiver, switch port; or the HCA stopped",
+        "the port's link-downs and error counters, the other end of its cable, `dmesg | grep mlx5`",
+    ),
+    Known(
+        "port_event",
         NOTE,
-        r"NET/IB ?: \S{1,60}:\d{1,3} (?:Got|async|GID table).{0,80}event",
+        r"NET/IB ?: (?:\S{1,60}:\d{1,3} )?(?:Got|async|GID table).{0,80}event",
         "all; reworded at 2.20, 2.23 and 2.28",
         "a port reported an event while the job ran",
         "a link went down or up, or the subnet manager changed",

@@ -126,7 +126,11 @@ def _tcp(log: NcclLog, ranks: list[Rank], machine: Machine, expect: Expectations
     if not rdma:
         return skipped(_NETWORK, LOG, f"no HCA on the PCI bus; {observed}")
     source = next((rail.source for rail in _rails(expect)), CAPABILITY)
-    return failed(_NETWORK, LOG, observed, _RDMA, source, cause=_why(log))
+    cause = _why(log)
+    if not cause and log.said.hcas:
+        usable = ", ".join(dict.fromkeys(hca.name for hca in log.said.hcas))
+        cause = f"NCCL lists {usable} as usable, and no line says why it took TCP: NCCL_NET, or a network plugin"
+    return failed(_NETWORK, LOG, observed, _RDMA, source, cause=cause)
 
 
 def _rails(expect: Expectations) -> list[Expected]:

@@ -177,6 +177,25 @@ def test_a_rank_that_was_left_alone_is_no_good_job() -> None:
     assert (found.result, "another rank went away" in found.cause) == (FAIL, True)
 
 
+def test_tcp_beside_hcas_that_are_listed_is_not_laid_to_missing_ones() -> None:
+    found = judge(
+        GOOD.replace("NET/IB", "NET/Socket")
+        .replace("NET/Socket :", "NET/IB :", 8)
+        .replace("Using network IB", "Using network Socket"),
+        expect=RAILS,
+    )["network"]
+    assert found.result == FAIL
+    assert "as usable, and no line says why it took TCP" in found.cause
+
+
+def test_a_release_that_lost_its_cuda_is_no_other_release() -> None:
+    line = next(line for line in GOOD.splitlines() if "NCCL version" in line)
+    release = line.split("NCCL version ")[1]
+    short = line.replace(release, release.partition("+")[0])
+    assert judge(f"{GOOD}{short}\n")["version"].result == PASS
+    assert judge(f"{GOOD}{line.replace(release, '2.9.9')}\n")["version"].result == FAIL
+
+
 NEW = "node-a:800:820 [0] x.cc:1 NCCL WARN Something that nobody has seen until now, token=hunter2\n"
 
 

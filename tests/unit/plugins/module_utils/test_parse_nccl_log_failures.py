@@ -129,6 +129,8 @@ HEAD = "node-a:10:11 [0]"
         ("enqueue.cc:2 NCCL WARN Cuda failure 700 'an illegal memory access was encountered'", "cuda_failure", "error"),
         ("net.cc:5 NCCL WARN Could not find NET with name InfiniBand", "net_not_found", "error"),
         ("NCCL INFO comm 0x5 rank 0 nranks 8 cudaDev 0 busId 1b000 - Abort COMPLETE", "aborted", "consequence"),
+        ("ib.cc:1 NCCL WARN NET/IB : Got async event : port error", "port_event", "error"),
+        ("ib.cc:1 NCCL WARN NET/IB : mlx5_3:1 Got async event : port error", "port_event", "error"),
         ("NCCL INFO group.cc:75 -> 2 [Async thread]", "result_2", "unread"),
         ("NCCL INFO init.cc:1402 -> 6", "result_6", "consequence"),
         ("graph/xml.cc:1 NCCL WARN Something that nobody has seen until now", "unread_warning", "unread"),
