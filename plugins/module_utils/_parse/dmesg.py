@@ -57,6 +57,10 @@ _FIRMWARE = re.compile(r"firmware version: (\d{1,4}\.\d{1,4}\.\d{1,6})")
 _BUS = r"\((?:PCI: ?)?([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2})(?:\.\d)?[^()]{0,40}\)"
 _XID = re.compile(r"NVRM: Xid " + _BUS + r": (\d{1,5})\b,? ?(.*)")
 _SXID = re.compile(r"(nvidia-nvswitch\d{1,3}):? SXid " + _BUS + r": (\d{1,6})\b,? ?(.*)")
+# Who passes a log on may have masked the address.
+_MASKED_XID = re.compile(r"NVRM: Xid \((?:PCI: ?)?([^()]{1,40})\): (\d{1,5})\b,? ?(.*)")
+_MASKED_SXID = re.compile(r"(nvidia-nvswitch\w{1,3}):? SXid \((?:PCI: ?)?([^()]{1,40})\): (\d{1,6})\b,? ?(.*)")
+_FATAL = "fatal"
 # The driver says the same of a GPU that was gone before it came up, without an Xid.
 _GPU = re.compile(r"NVRM: The NVIDIA GPU ([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2})\.\d")
 _FALLEN = "fallen off the bus"
@@ -346,14 +350,17 @@ class _Log:
                 return
 
     def _nvidia(self, text: str) -> None:
-        xid = _XID.search(text)
-        sxid = _SXID.search(text)
+        xid = _XID.search(text) or _MASKED_XID.search(text)
+        sxid = _SXID.search(text) or _MASKED_SXID.search(text)
         if xid is not None:
             self._xid(xid.group(1), int(xid.group(2)), xid.group(3))
         elif sxid is not None:
             bus_id, number = sxid.group(2).lower(), int(sxid.group(3))
             found = SXid(sxid.group(1), bus_id, number, sxid.group(4))
-            self._sxids.setdefault((found.switch + bus_id, number), found)
+            before = self._sxids.setdefault((found.switch + bus_id, number), found)
+            # What was slight at first counts by the worst that came.
+            if found.text.lower().startswith(_FATAL) and not before.text.lower().startswith(_FATAL):
+                self._sxids[(found.switch + bus_id, number)] = found
         gpu = _GPU.search(text)
         if gpu is not None:
             self._gpu, self._gpu_lines = gpu.group(1), _GPU_LINES

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Iterator
 
 from ..._data import xids as data
@@ -17,6 +18,8 @@ _FATAL = "gpu.xid.fatal"
 _EARLY = "gpu.xid.early"
 _IDS = {data.FATAL: _FATAL, data.EARLY: _EARLY}
 _UNLISTED = Meaning(data.EARLY, "an Xid that is not in the table", data.WATCH)
+# Xid 45 names the error for which a program was cleared away.
+_PREVIOUS = re.compile(r"(?:caused by|due to) previous Xid (\d{1,5})")
 _TEXT_SHOWN = 160
 _LOST = "; the log no longer reaches back to the boot"
 
@@ -51,6 +54,9 @@ def where(xid: Xid) -> str:
 
 def meaning(xid: Xid) -> Meaning:
     """What this Xid means, by its number or, for some, by its own words."""
+    before = _PREVIOUS.search(xid.text)
+    if before is not None and int(before.group(1)) != xid.xid:
+        return meaning(Xid(xid.bus_id, int(before.group(1)), ""))
     known = data.XIDS.get(xid.xid, _UNLISTED)
     if known.kind != data.BY_TEXT:
         return known

@@ -235,6 +235,8 @@ def test_a_device_that_came_back_has_recovered(lines: list[str], recovered: bool
             "NVRM: Xid (PCI:0000:04:00): 13, pid='<unknown>', name=<unknown>, Graphics",
             Xid("0000:04:00", 13, "pid='<unknown>', name=<unknown>, Graphics"),
         ),
+        ("NVRM: Xid (PCI:0000:xx:00): 79, GPU has fallen", Xid("0000:xx:00", 79, "GPU has fallen")),
+        ("NVRM: Xid (PCI:<redacted>): 48, pid=1, DBE", Xid("<redacted>", 48, "pid=1, DBE")),
     ],
 )
 def test_every_spelling_of_an_xid_is_read(line: str, xid: Xid) -> None:
@@ -249,6 +251,16 @@ def test_a_gpu_that_was_gone_before_it_came_up_counts_as_xid_79() -> None:
         "[ 1843.439662] NVRM: The NVIDIA probe routine failed for 1 device(s).\n"
     )
     assert dmesg.parse(text).xids == (Xid("0000:b3:00", 79, "GPU has fallen off the bus."),)
+
+
+def test_an_sxid_counts_by_the_worst_that_came() -> None:
+    text = (
+        "nvidia-nvswitch3: SXid (PCI:****:**:**.*): 12028, Non-fatal, Link 32 egress error\n"
+        "nvidia-nvswitch3: SXid (PCI:****:**:**.*): 12028, Fatal, Link 32 egress error\n"
+        "nvidia-nvswitch3: SXid (PCI:****:**:**.*): 12028, Non-fatal, Link 33 egress error\n"
+    )
+    (found,) = dmesg.parse(text).sxids
+    assert (found.sxid, found.text) == (12028, "Fatal, Link 32 egress error")
 
 
 def test_sxids_of_nvswitches_are_read_once_each() -> None:
