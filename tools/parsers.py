@@ -13,7 +13,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse import name
 _SAMPLES = Path(__file__).resolve().parents[1] / "tests/unit/parse_samples"
 _HEAD = """\
 Sources: `plugins/module_utils/_parse/`, with the texts of `tests/unit/parse_samples/` as examples.
-`ibready parse NAME [FILE]` prints these facts as JSON ([bundles.md](bundles.md)). `[]` is every
+`ibready parse NAME [FILE]` prints these facts as JSON ([bundles.md](bundles.md)), and `ibready parse
+FILE` tells whose text it is. What pdsh, clush, mpirun, srun, kubectl, docker, syslog, Ray, mail and
+Markdown put before every line is taken off first; of several hosts each has facts of its own, below
+`hosts`. `[]` is every
 entry of a list, `.*` every key of an object whose keys come from the text. A field that its
 example does not have is in the parser's own file.
 """

@@ -159,7 +159,7 @@ def _parser() -> _Parser:
     reported.set_defaults(run=_explain)
 
     parse = commands.add_parser("parse", help="what the parser makes of one output, as JSON")
-    parse.add_argument("name", metavar="NAME", help="the evidence name, like ibstat")
+    parse.add_argument("name", metavar="NAME", help="the evidence name, like ibstat; or a file, whose tool is guessed")
     parse.add_argument("file", metavar="FILE", nargs="?", help="default: standard input")
     parse.set_defaults(run=_parse)
     _add_agent(commands)
@@ -258,16 +258,29 @@ def _explain(given: argparse.Namespace, parser: _Parser) -> int:
 
 
 def _parse(given: argparse.Namespace, parser: _Parser) -> int:
-    from .._parse import names
+    from .._parse import names, prefix
 
-    if given.name not in names.NAMES:
-        parser.error(f"there is no parser {given.name!r}; known are {', '.join(names.NAMES)}")
-    facts, error = names.facts(given.name, _text(given.file, parser))
-    print(json.dumps(facts, indent=1))
-    if error is not None:
-        print(f"ibready: {error}", file=sys.stderr)
-        return UNKNOWN_STATUS
-    return 0
+    name, file = given.name, given.file
+    if name not in names.NAMES:
+        if file is not None or not (name == "-" or os.path.exists(name)):
+            parser.error(f"there is no parser {name!r}, and no such file; parsers are {', '.join(names.NAMES)}")
+        file = name
+    text = _text(file, parser)
+    if file is not given.file:
+        guessed = names.guess(text)
+        if not guessed:
+            print(f"ibready: {file} is no text of {', '.join(names.NAMES)}", file=sys.stderr)
+            return UNKNOWN_STATUS
+        name = guessed[0]
+        print(f"ibready: read as {name}; `ibready parse NAME {file}` reads it as another tool's", file=sys.stderr)
+    parts = prefix.parts(name, text)
+    found = {part.who: names.facts(name, part.text) for part in parts}
+    facts = {who: facts for who, (facts, _error) in found.items()}
+    print(json.dumps({"hosts": facts} if len(parts) > 1 else facts[parts[0].who], indent=1))
+    errors = [f"{who}: {error}" if who else str(error) for who, (_facts, error) in found.items() if error is not None]
+    for line in errors:
+        print(f"ibready: {line}", file=sys.stderr)
+    return UNKNOWN_STATUS if errors else 0
 
 
 def _text(path: str | None, parser: _Parser) -> str:

@@ -13,6 +13,9 @@ import importlib
 from typing import Any
 
 from .._ground.text import ParseError
+from . import prefix
+
+_WHOLE, _EXCERPT = "nvsmi_q", "nvsmi_q_fabric"
 
 NAMES = (
     "container_probe",
@@ -65,3 +68,31 @@ def facts(name: str, text: str) -> tuple[dict[str, Any], ParseError | None]:
         if exc.error_lines:
             nothing["error_lines"] = list(exc.error_lines)
         return nothing, exc
+
+
+def guess(text: str) -> tuple[str, ...]:
+    """The tools whose text this may be, the one first of whose facts the most are in it.
+
+    A message that there is no device is the same from many.
+    """
+    found = []
+    for place, name in enumerate(NAMES):
+        for part in prefix.parts(name, text)[:1]:
+            told, error = facts(name, part.text)
+            if error is None and _count(told):
+                found.append((-_count(told), place, name))
+    names = [name for _count_, _place, name in sorted(found)]
+    if _WHOLE in names and _EXCERPT in names:
+        # The whole output shows what the excerpt does, and its parser tells it more briefly.
+        names.remove(_WHOLE)
+        names.insert(names.index(_EXCERPT), _WHOLE)
+    return tuple(names)
+
+
+def _count(told: Any) -> int:
+    """How many values are told."""
+    if isinstance(told, dict):
+        return sum(_count(value) for value in told.values())
+    if isinstance(told, (list, tuple)):
+        return sum(map(_count, told))
+    return 0 if told in (None, "", False) else 1

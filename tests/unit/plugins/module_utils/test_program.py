@@ -194,6 +194,29 @@ def test_parse_prints_the_facts(run: Run, tmp_path: Path, monkeypatch: pytest.Mo
     assert run("parse", "ibstat")[:2] == (0, out)
 
 
+TWO = "".join(f"node{n}: CA 'mlx5_{n}'\nnode{n}: \tCA type: MT4129\nnode{n}: \tNumber of ports: 0\n" for n in (1, 2))
+
+
+def test_parse_tells_hosts_apart(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "two").write_text(TWO)
+    status, out, _err = run("parse", "ibstat", str(tmp_path / "two"))
+    assert status == 0
+    hosts = json.loads(out)["hosts"]
+    assert {host: [ca["name"] for ca in told["cas"]] for host, told in hosts.items()} == {
+        "node1": ["mlx5_1"],
+        "node2": ["mlx5_2"],
+    }
+
+
+def test_parse_tells_whose_text_a_file_is(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "some").write_text(TWO)
+    status, out, err = run("parse", str(tmp_path / "some"))
+    assert (status, sorted(json.loads(out)["hosts"])) == (0, ["node1", "node2"])
+    assert "read as ibstat" in err
+    (tmp_path / "prose").write_text("Dear colleague,\nthe cluster is slow.\nRegards\n")
+    assert run("parse", str(tmp_path / "prose"))[0] == 3
+
+
 def test_parse_of_nothing_gives_3_and_the_reason(run: Run, tmp_path: Path) -> None:
     (tmp_path / "empty").write_text("")
     status, out, err = run("parse", "ibstat", str(tmp_path / "empty"))
