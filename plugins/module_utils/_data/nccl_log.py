@@ -280,9 +280,10 @@ KNOWN: tuple[Known, ...] = (
         "the state of fabric manager or NVSwitches",
         "restart the fabric manager; NCCL_NVLS_ENABLE=0 until then",
     ),
+    # It ends the job: NVIDIA/nccl issue 1925.
     Known(
         "mnnvl_failed",
-        LOSS,
+        ERROR,
         r"MNNVL \(cliqueSize \d{1,5}\) is available but not (?:supported|working)",
         "2.25 and later",
         "NVLink between hosts is there and does not work",

@@ -157,6 +157,7 @@ def _why(log: NcclLog) -> str:
     return "; ".join(reported)
 
 
+_OMNI_PATH = "hfi1_"
 _AGAINST = ("no_ib_device", "no_libibverbs", "ib_disabled", "ifname_not_found")
 
 
@@ -171,6 +172,9 @@ def _gdr(log: NcclLog) -> Check:
     if without:
         able = any(entry.said.gdr_able is False for entry in without)
         cause = "NCCL saw neither peer memory nor DMA-BUF at the HCAs" if able else ""
+        used = {hca.name for hca in log.said.hcas or ()}
+        if used and all(name.startswith(_OMNI_PATH) for name in used):
+            cause = "the HCAs are Omni-Path's (hfi1), whose verbs have no GPUDirect RDMA"
         return failed(_GDR, LOG, f"not in use: {names(without)}", expected, CAPABILITY, cause=cause)
     # A rank that came up and speaks with its own host's alone has no such channel.
     undecided = [rank for rank in log.ranks if rank.said.gdr is None and not (rank.said.complete and rank.said.intra)]

@@ -292,3 +292,9 @@ def test_some_lines_of_a_good_job_never_fail_and_pass_only_what_they_show(lines:
         if found[name].result == PASS:
             assert not cut
             assert any(one in text for one in needs)
+
+
+def test_omni_path_s_missing_gpudirect_is_not_laid_to_distance() -> None:
+    text = GOOD.replace("mlx5_", "hfi1_").replace("/GDRDMA", "")
+    found = judge(text)["gdr"]
+    assert (found.result, "Omni-Path" in found.cause) == (FAIL, True)
