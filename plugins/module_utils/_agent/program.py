@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import datetime
 import json
 import os
@@ -162,6 +163,11 @@ def _parser() -> _Parser:
     parse.add_argument("name", metavar="NAME", help="the evidence name, like ibstat; or a file, whose tool is guessed")
     parse.add_argument("file", metavar="FILE", nargs="?", help="default: standard input")
     parse.set_defaults(run=_parse)
+    why = commands.add_parser("why", help="what pasted outputs say, what is wrong by them, what to ask next")
+    why.add_argument("files", metavar="FILE", nargs="*", help="logs and outputs, of any hosts; default: standard input")
+    why.add_argument("--expect", metavar="FILE", help="JSON: what ibready_expect holds")
+    why.add_argument("--json", action="store_true", help="print what is wrong as JSON")
+    why.set_defaults(run=_why)
     _add_agent(commands)
     return parser
 
@@ -281,6 +287,46 @@ def _parse(given: argparse.Namespace, parser: _Parser) -> int:
     for line in errors:
         print(f"ibready: {line}", file=sys.stderr)
     return UNKNOWN_STATUS if errors else 0
+
+
+def _why(given: argparse.Namespace, parser: _Parser) -> int:
+    from .._expect.expectations import ExpectationError, from_inventory
+    from .._verify import fold, why
+
+    heard = why.Heard()
+    for path in given.files or ["-"]:
+        heard.take(path, _text(path, parser))
+    try:
+        hosts = why.judged(heard, from_inventory(_read_json(given.expect, {}, parser)))
+    except ExpectationError as exc:
+        parser.error(str(exc))
+    if given.json:
+        shown = [
+            {
+                "host": host.name,
+                "read": list(host.read),
+                "wrong": [dataclasses.asdict(line.check) for line in host.bad],
+                "open": [dataclasses.asdict(check) for check in host.open],
+                "passed": host.passed,
+                "ask": list(host.ask),
+            }
+            for host in hosts
+        ]
+        print(json.dumps({"hosts": shown, "unread": heard.unread}, indent=1))
+    else:
+        for host in hosts:
+            print(f"{host.name or 'the host'}: read {', '.join(host.read)}")
+            for line in host.bad:
+                print(f"  {line.check.result.upper():7} {fold.told(line)}")
+            for check in host.open:
+                print(f"  {check.result.upper():7} {_model.sentence(check)}")
+            what = "else is" if host.bad else "is"
+            print(f"  nothing {what} wrong in it, as far as {host.passed} checks could look")
+            if host.ask:
+                print(f"  ask next: {'; '.join(f'`{command}`' for command in host.ask)}")
+    for unread in heard.unread:
+        print(f"ibready: {unread}", file=sys.stderr)
+    return STATUS[why.verdict(hosts)]
 
 
 def _text(path: str | None, parser: _Parser) -> str:

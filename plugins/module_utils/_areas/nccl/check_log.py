@@ -172,8 +172,8 @@ def _gdr(log: NcclLog) -> Check:
     if without:
         able = any(entry.said.gdr_able is False for entry in without)
         cause = "NCCL saw neither peer memory nor DMA-BUF at the HCAs" if able else ""
-        used = {hca.name for hca in log.said.hcas or ()}
-        if used and all(name.startswith(_OMNI_PATH) for name in used):
+        listed = {hca.name for hca in log.said.hcas or ()}
+        if listed and all(name.startswith(_OMNI_PATH) for name in listed):
             cause = "the HCAs are Omni-Path's (hfi1), whose verbs have no GPUDirect RDMA"
         return failed(_GDR, LOG, f"not in use: {names(without)}", expected, CAPABILITY, cause=cause)
     # A rank that came up and speaks with its own host's alone has no such channel.

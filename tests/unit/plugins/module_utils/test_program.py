@@ -197,6 +197,25 @@ def test_parse_prints_the_facts(run: Run, tmp_path: Path, monkeypatch: pytest.Mo
 TWO = "".join(f"node{n}: CA 'mlx5_{n}'\nnode{n}: \tCA type: MT4129\nnode{n}: \tNumber of ports: 0\n" for n in (1, 2))
 
 
+BAD = "node-a:10:11 [0] init.cc:8 NCCL WARN Duplicate GPU detected : rank 1 and rank 0 both on CUDA device b7000\n"
+
+
+def test_why_says_what_is_wrong_and_what_to_ask(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "log").write_text(BAD)
+    (tmp_path / "prose").write_text("Dear colleague,\nthe cluster is slow.\n")
+    status, out, err = run("why", str(tmp_path / "log"), str(tmp_path / "prose"))
+    assert status == 2
+    assert out.startswith("the host: read nccl_log\n  FAIL    nccl.log.errors nccl_log: duplicate_gpu")
+    assert "no tool is known that prints 'Dear colleague,'" in err
+    status, out, _err = run("why", "--json", str(tmp_path / "log"))
+    (host,) = json.loads(out)["hosts"]
+    assert (status, host["read"], host["wrong"][0]["id"]) == (2, ["nccl_log"], "nccl.log.errors")
+    assert run("why", str(tmp_path / "prose"))[0] == 3
+    (tmp_path / "good").write_text(IBSTAT)
+    status, out, _err = run("why", str(tmp_path / "good"))
+    assert (status, "nothing is wrong in it" in out, "ask next: `" in out) == (0, True, True)
+
+
 def test_parse_tells_hosts_apart(run: Run, tmp_path: Path) -> None:
     (tmp_path / "two").write_text(TWO)
     status, out, _err = run("parse", "ibstat", str(tmp_path / "two"))

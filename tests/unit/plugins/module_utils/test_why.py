@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`ibready why`: what pasted texts say, what is wrong by them, and what to ask next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import NOT_READY, READY, UNKNOWN
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import names
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import why
+from tests.gauntlet import fault, render
+from tests.gauntlet.tree import Tree
+
+BOARD = render.node("hgx-h100-8")
+TREE = render.render(BOARD)
+IBSTAT, DMESG = TREE.commands["ibstat"].stdout, TREE.commands["dmesg"].stdout
+DOWN = IBSTAT.replace("State: Active", "State: Down", 1).replace("Physical state: LinkUp", "Physical state: Polling", 1)
+
+
+def asked(*texts: str, expect: dict[str, Any] | None = None) -> list[why.Host]:
+    heard = why.Heard()
+    for number, text in enumerate(texts):
+        heard.take(f"file{number}", text)
+    assert heard.unread == []
+    return why.judged(heard, from_inventory(expect or {}))
+
+
+def wrong(host: why.Host) -> list[str]:
+    return [line.check.id for line in host.bad]
+
+
+def test_a_healthy_text_has_nothing_wrong() -> None:
+    (host,) = asked(IBSTAT)
+    assert (host.read, wrong(host), host.passed > 20) == (("ibstat",), [], True)
+    assert "ibv_devinfo" in host.ask or "perfquery" in host.ask
+    assert why.verdict([host]) == READY
+
+
+def test_what_is_wrong_comes_first_and_one_cause_is_one_line() -> None:
+    (host,) = asked(DOWN, DMESG)
+    assert host.read == ("ibstat", "dmesg")
+    assert wrong(host) == ["ib.port.idle"]
+    (host,) = asked(DOWN, DMESG, expect={"hcas": 8, "link_layer": "InfiniBand"})
+    assert wrong(host)[0] == "ib.port.state"
+    assert "ib.port.physical_state" not in wrong(host)
+    assert why.verdict([host]) == NOT_READY
+
+
+def test_hosts_are_told_apart() -> None:
+    text = "".join(f"node1: {line}\n" for line in IBSTAT.splitlines())
+    text += "".join(f"node2: {line}\n" for line in DOWN.splitlines())
+    assert [(host.name, bool(host.bad)) for host in asked(text)] == [("node2", True), ("node1", False)]
+
+
+def test_a_terminal_s_prompts_part_what_was_typed() -> None:
+    text = f"root@node7:~# ibstat\n{DOWN}root@node7:~# dmesg\n{DMESG}[root@node8 ~]# ibstat\n{IBSTAT}"
+    first, second = asked(text)
+    assert (first.name, first.read, second.name, second.read) == ("node7", ("ibstat", "dmesg"), "node8", ("ibstat",))
+
+
+def test_the_same_tool_twice_is_another_host_or_time() -> None:
+    assert [host.name for host in asked(DOWN, IBSTAT)] == ["", "host (file1)"]
+
+
+def test_what_no_tool_prints_is_told() -> None:
+    heard = why.Heard()
+    heard.take("mail", "Dear all,\nthe cluster is slow.\n")
+    assert heard.unread == ["mail: no tool is known that prints 'Dear all,'"]
+    assert why.verdict(why.judged(heard, from_inventory({}))) == UNKNOWN
+
+
+def test_what_a_text_does_not_tell_is_told_where_nothing_is_wrong() -> None:
+    (host,) = asked("node-a:10:11 [0] NCCL INFO Using network IB\n")
+    assert "nccl.log.errors" in [check.id for check in host.open]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("board", render.boards())
+def test_a_healthy_host_s_texts_raise_no_alarm_one_by_one_or_together(board: str) -> None:
+    commands = render.render(render.node(board)).commands
+    texts = {name: commands[name].stdout for name in names.NAMES if name in commands and commands[name].stdout}
+    for name, text in texts.items():
+        for host in asked(text):
+            assert wrong(host) == [], name
+    heard = why.Heard()
+    heard.texts["node"] = texts
+    (host,) = why.judged(heard, from_inventory({}))
+    assert wrong(host) == []
+
+
+def read(tree: Tree) -> dict[str, str]:
+    """What somebody would paste who was asked for all that is read."""
+    return {
+        name: tree.commands[name].stdout for name in names.NAMES if name in tree.commands and name != "container_probe"
+    }
+
+
+@pytest.mark.thorough
+def test_faults_that_texts_show_are_found_in_them_alone() -> None:
+    missed, told = [], 0
+    for one in fault.load():
+        texts = read(fault.broken(one)[1])
+        if texts == read(render.render(render.node(one.board))):
+            continue
+        told += 1
+        heard = why.Heard()
+        heard.texts["node"] = texts
+        (host,) = why.judged(heard, from_inventory({}))
+        if not host.bad:
+            missed.append(one.name)
+    assert told > 100
+    assert len(missed) < 0.3 * told, missed
