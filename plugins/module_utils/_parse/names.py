@@ -17,6 +17,7 @@ from .._ground.text import ParseError
 from . import prefix
 
 _MANY = 5
+_ENOUGH = 256 * 1024
 _WHOLE, _EXCERPT = "nvsmi_q", "nvsmi_q_fabric"
 
 NAMES = (
@@ -75,8 +76,13 @@ def facts(name: str, text: str) -> tuple[dict[str, Any], ParseError | None]:
 def guess(text: str) -> tuple[str, ...]:
     """The tools whose text this may be, the one first of whose facts the most are in it.
 
-    A message that there is no device is the same from many.
+    A message that there is no device is the same from many. Of a long text the beginning is read,
+    and all of it where that says nothing.
     """
+    if len(text) > _ENOUGH:
+        begun = guess(text[: text.rfind("\n", 0, _ENOUGH) + 1])
+        if begun:
+            return begun
     found = []
     for place, name in enumerate(NAMES):
         for part in prefix.parts(name, text)[:1]:

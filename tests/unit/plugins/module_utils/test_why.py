@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import NOT_READY, READY, UNKNOWN
@@ -113,3 +114,21 @@ def test_faults_that_texts_show_are_found_in_them_alone() -> None:
             missed.append(one.name)
     assert told > 100
     assert len(missed) < 0.3 * told, missed
+
+
+@pytest.mark.thorough
+@settings(max_examples=150, deadline=None, database=None)
+@given(
+    st.lists(st.sampled_from([*IBSTAT.splitlines()[:12], *DMESG.splitlines()[:6], "", "```", "> ", "---", "\0", "{"])),
+    st.text(max_size=200),
+)
+def test_no_text_breaks_it(lines: list[str], more: str) -> None:
+    heard = why.Heard()
+    heard.take("a", "\n".join(lines) + more)
+    for host in why.judged(heard, from_inventory({})):
+        assert host.read
+
+
+def test_of_a_long_log_the_beginning_tells_whose_it_is() -> None:
+    line = "node-a:10:11 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [receive] via NET/IB/0/GDRDMA\n"
+    assert names.guess(line * 40_000) == ("nccl_log",)
