@@ -47,5 +47,6 @@ BY_NAME = {
 }
 # Services that a training node needs after a boot as well. The fabric manager has a check of its
 # own; what starts jobs is often enabled nowhere, as a cluster manager starts it.
+UNITS = ("openibd", "nvidia-persistenced")
+# The same of a rack's host.
 IMEX = "nvidia-imex"
-UNITS = ("openibd", "nvidia-persistenced", IMEX)

@@ -39,6 +39,8 @@ PENDING = "pending"
 RETIRED_PAGES_MOST = 60
 # Equal GPUs differ by less in their memory (firmware keeps a little for itself); inferred.
 MEMORY_ALIKE = 0.99
+# What holds the clocks of a GPU back on which nothing runs.
+IDLE, ACTIVE = "gpu_idle", "Active"
 # What the driver itself keeps of a GPU's memory at most, where no program runs; inferred from drivers
 # of 470 to 610, which show 0 to 2 %.
 MEMORY_OWN = 0.05

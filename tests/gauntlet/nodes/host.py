@@ -215,7 +215,8 @@ def _services(tree: Tree, node: Node) -> None:
     active["nvidia-persistenced"] = "active" if node.cards else ""
     active[boot_sources.IMEX] = more.get("imex", {}).get("state", "active") if node.imex else ""
     active.update({name: state for name, state in more.get("units", {}).items() if name == "nvidia-persistenced"})
-    for names in (*subjects, host_units.UPDATES, boot_sources.UNITS):
+    rack = [(boot_sources.IMEX,)] if node.imex else []
+    for names in (*subjects, host_units.UPDATES, boot_sources.UNITS, *rack):
         _units(tree, names, active, more)
     if active.get("slurmd") == "active":
         tree.file(f"/proc/{_SLURMD}/limits", _limits(more.get("slurmd_memlock", "unlimited")))

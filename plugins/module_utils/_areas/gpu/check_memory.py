@@ -205,7 +205,7 @@ def _pages(seen: Scope) -> Iterator[Check]:
 
 
 def _held(seen: Scope, gpu: Gpu, text: str) -> Check | None:
-    """Memory that is in use while nvidia-smi lists no program."""
+    """Memory that is in use on an idle GPU for which nvidia-smi lists no program."""
     used, total = number(text), gpu.memory_total_mib
     if seen.machine.holds_part:
         raise LeftOut(f"programs outside of this container are not seen ({seen.machine.holds_part})")
@@ -216,6 +216,9 @@ def _held(seen: Scope, gpu: Gpu, text: str) -> Check | None:
     if used is None or not total:
         raise ValueError(text)
     if used <= drivers.MEMORY_OWN * total:
+        return None
+    # What runs may be of a user whose programs are not shown.
+    if (gpu.clocks_events or {}).get(drivers.IDLE) != drivers.ACTIVE:
         return None
     programs = number(gpu.programs)
     if programs is None:

@@ -61,7 +61,7 @@ def observe(evidence: Evidence, machine: Machine) -> HostFacts:
         disks=observe_disks.observe(evidence),
         bmc=observe_bmc.observe(evidence),
         name=observe_name.observe(evidence),
-        boot=observe_boot.observe(evidence),
+        boot=observe_boot.observe(evidence, machine),
     )
 
 

@@ -11,6 +11,7 @@ from ..._evidence import ask
 from ..._evidence.sources import Evidence
 from ..._ground.reading import Reading
 from ..._parse import lsmod
+from ..machine.facts import Machine
 from .facts import BootFacts, SysctlLine
 from .observe_services import units
 
@@ -19,8 +20,12 @@ _SWITCH = re.compile(r"^[ \t]*([A-Z0-9_]{1,40})_LOAD=[\"']?(?:yes|YES|y|Y|1)\b",
 _MASKED = "/dev/null"
 
 
-def observe(evidence: Evidence) -> BootFacts:
+def observe(evidence: Evidence, machine: Machine) -> BootFacts:
     """Files in the order in which systemd reads them; a service that runs and its state."""
+    services = units(evidence, boot_sources.UNITS)
+    if services.value is not None and machine.board is not None and machine.board.imex:
+        known = services.value
+        services = units(evidence, (boot_sources.IMEX,)).map(lambda more: (*known, *more))
     return BootFacts(
         sysctls=_sysctls(evidence),
         running={key: _running(evidence, key) for key in boot_sources.SYSCTLS},
@@ -28,7 +33,7 @@ def observe(evidence: Evidence) -> BootFacts:
         users=ask.command(evidence, "lsmod", _users),
         # Only what was loaded has it, and nothing that is built in.
         live={name: ask.text(evidence, f"/sys/module/{name}/initstate").known for name in boot_sources.BY_NAME},
-        services=units(evidence, boot_sources.UNITS),
+        services=services,
         kubelet=ask.there(evidence, host_units.KUBELET),
     )
 

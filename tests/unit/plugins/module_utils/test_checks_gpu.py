@@ -39,7 +39,8 @@ HEALTHY = Gpu(
             *("hw_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown"),
             "sw_thermal_slowdown",
         )
-    },
+    }
+    | {"gpu_idle": "Active"},
     power_limit="700.00 W",
     power_default="700.00 W",
     ecc="Enabled",
@@ -259,6 +260,7 @@ def test_each_fault_of_one_gpu_is_found_and_nothing_else(fields: dict[str, str],
         {"memory_temp": "N/A", "memory_temp_most": "95 C"},
         {"aggregate_dram": "2", "remapped_uncorrectable": "4"},
         {"memory_used": "70311 MiB", "programs": "2"},
+        {"memory_used": "70311 MiB", "clocks_events": {**(HEALTHY.clocks_events or {}), "gpu_idle": "Not Active"}},
         {"memory_used": "4077 MiB"},
         {"memory_used": "4077 MiB", "programs": ""},
     ],
