@@ -17,7 +17,7 @@ from .._ground.text import ParseError
 from . import prefix
 
 _MANY = 5
-_ENOUGH = 256 * 1024
+_ENOUGH = 1024 * 1024
 _WHOLE, _EXCERPT = "nvsmi_q", "nvsmi_q_fabric"
 
 NAMES = (
@@ -42,6 +42,7 @@ NAMES = (
     "nvsmi_error",
     "nvsmi_q",
     "nvsmi_q_fabric",
+    "nvsmi_table",
     "nvsmi_xml",
     "ofed_info",
     "perfquery",
@@ -93,7 +94,7 @@ def guess(text: str) -> tuple[str, ...]:
         # Only a complaint, which many tools make alike: whoever is named made it.
         found = [(count - 1000 * bool(re.search(rf"\b{name}\b", text)), place, name) for count, place, name in found]
     names = [name for _count_, _place, name in sorted(found)]
-    if _WHOLE in names and _EXCERPT in names:
+    if _WHOLE in names and _EXCERPT in names and any(gpu.get("name") for gpu in facts(_WHOLE, text)[0]["gpus"]):
         # The whole output shows what the excerpt does, and its parser tells it more briefly.
         names.remove(_WHOLE)
         names.insert(names.index(_EXCERPT), _WHOLE)

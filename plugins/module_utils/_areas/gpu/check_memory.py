@@ -120,7 +120,9 @@ def _errors(seen: Scope) -> Iterator[Check]:
                 if shown_by_equals(seen, gpu, attrgetter(f"volatile_{name.lower()}")):
                     raise Unsure(f"N/A for volatile {name} errors, which equal GPUs show")
             return None
-        reported = ", ".join(f"{count} in {name}" for name, count in bad.items())
+        # Where one number is all that is told, it is of both.
+        one = "SRAM" not in counts
+        reported = ", ".join(f"{count} in {'memory' if one else name}" for name, count in bad.items())
         cause = f"uncorrectable memory errors since the driver was loaded: {reported}"
         return failed(_VOLATILE, subject(gpu), reported, "0", CAPABILITY, cause=cause)
 

@@ -13,7 +13,7 @@ from ..._evidence.sources import Evidence, Unavailable
 from ..._ground.command import Output
 from ..._ground.reading import Reading
 from ..._ground.text import ParseError, last_word, to_uptime
-from ..._parse import dmesg, nvsmi_error, nvsmi_q, nvsmi_q_fabric, nvsmi_xml, systemctl_show
+from ..._parse import dmesg, nvsmi_error, nvsmi_q, nvsmi_q_fabric, nvsmi_table, nvsmi_xml, systemctl_show
 from ..._parse._nvsmi import Nvsmi
 from ..._parse.dmesg import Dmesg, Xid
 from ..._parse.nvsmi_error import NvsmiError
@@ -27,6 +27,7 @@ _SOURCES: tuple[tuple[str, Callable[[str], Nvsmi]], ...] = (
     ("nvsmi_xml", nvsmi_xml.parse),
     ("nvsmi_q", nvsmi_q.parse),
     ("nvsmi_q_fabric", nvsmi_q_fabric.parse),
+    ("nvsmi_table", nvsmi_table.parse),
 )
 _ERROR = "nvsmi_error"
 # A driver that does not answer one question will not answer the next: do not wait for it again.

@@ -221,7 +221,7 @@ def test_the_gpu_that_cannot_be_opened_is_named() -> None:
         ({"ecc_pending": "Disabled"}, "gpu.ecc.pending", "without a reset"),
         ({"volatile_sram": "1"}, "gpu.ecc.volatile", "1 in SRAM"),
         ({"volatile_dram": "7"}, "gpu.ecc.volatile", "7 in DRAM"),
-        ({"volatile_sram": "N/A", "volatile_dram": "7"}, "gpu.ecc.volatile", "7 in DRAM"),
+        ({"volatile_sram": "N/A", "volatile_dram": "7"}, "gpu.ecc.volatile", "7 in memory"),
         ({"sram_threshold": "Yes"}, "gpu.ecc.threshold", "SRAM"),
         ({"channel_repair": "Yes"}, "gpu.ecc.repair", "waits for a reset"),
         ({"tpc_repair": "Yes"}, "gpu.ecc.repair", "waits for a reset"),

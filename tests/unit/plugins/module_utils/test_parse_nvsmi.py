@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
@@ -8,10 +10,12 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
     nvsmi_error,
     nvsmi_q,
     nvsmi_q_fabric,
+    nvsmi_table,
     nvsmi_xml,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._nvsmi import Pcie, address
 
+SAMPLES = Path(__file__).parents[2] / "parse_samples"
 GPU = """\
 \t<gpu id="00000000:1B:00.0">
 \t\t<product_name>NVIDIA H100 80GB HBM3</product_name>
@@ -396,3 +400,35 @@ def test_another_text_is_no_error(text: str) -> None:
 )
 def test_bus_ids_are_written_as_the_kernel_does(bus_id: str, kernel: str) -> None:
     assert address(bus_id) == kernel
+
+
+OLD = """\
+| NVIDIA-SMI 418.87.01    Driver Version: 418.87.01    CUDA Version: 10.1     |
+|   0  Tesla V100-SXM2...  On   | 00000000:1A:00.0 Off |                    0 |
+| N/A   36C    P0    43W / 300W |      0MiB / 16130MiB |      0%      Default |
++-------------------------------+----------------------+----------------------+
+|   1  ERR!                On   | 00000000:1B:00.0 Off |                 ERR! |
+|ERR!  ERR! ERR!    ERR! / ERR! |    GPU is lost       |    ERR!         ERR! |
++-------------------------------+----------------------+----------------------+
+| Processes:                                                       GPU Memory |
+|  No running processes found                                                 |
+"""
+
+
+def test_the_plain_table_gives_gpus_of_old_drivers_and_new_ones() -> None:
+    first, lost = nvsmi_table.parse(OLD).gpus
+    assert (first.address, first.persistence, first.temp) == ("0000:1a:00.0", "Enabled", "36 C")
+    assert (first.memory_used, first.memory_total_mib, first.programs, first.mig) == ("0 MiB", 16130, "0", "")
+    assert (first.volatile_dram, lost.trouble) == ("0", "GPU is lost")
+    new = nvsmi_table.parse((SAMPLES / "nvsmi_table.txt").read_text())
+    assert (new.driver, new.cuda, [gpu.programs for gpu in new.gpus]) == ("570.124.06", "12.8", ["0", "1"])
+    assert [(gpu.volatile_dram, gpu.compute_mode) for gpu in new.gpus] == [("0", "Default"), ("2", "Exclusive_Process")]
+
+
+def test_a_table_that_ends_early_tells_of_no_programs() -> None:
+    text = OLD.partition("| Processes")[0]
+    assert [gpu.programs for gpu in nvsmi_table.parse(text).gpus] == ["", ""]
+    with pytest.raises(ParseError, match="neither the head"):
+        nvsmi_table.parse("Dear all\n")
+    with pytest.raises(ParseError, match="second table"):
+        nvsmi_table.parse(OLD + OLD)

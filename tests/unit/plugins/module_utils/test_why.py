@@ -14,6 +14,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse import name
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import why
 from tests.gauntlet import fault, render
 from tests.gauntlet.tree import Tree
+from tests.unit.parsers import SAMPLES
 
 BOARD = render.node("hgx-h100-8")
 TREE = render.render(BOARD)
@@ -64,6 +65,13 @@ def test_a_terminal_s_prompts_part_what_was_typed() -> None:
 
 def test_the_same_tool_twice_is_another_host_or_time() -> None:
     assert [host.name for host in asked(DOWN, IBSTAT)] == ["", "host (file1)"]
+
+
+def test_the_plain_table_of_nvidia_smi_is_enough() -> None:
+    table = (SAMPLES / "nvsmi_table.txt").read_text()
+    (host,) = asked(table)
+    assert host.read == ("nvsmi_table",)
+    assert wrong(host) == ["gpu.ecc.volatile"]
 
 
 def test_what_no_tool_prints_is_told() -> None:
