@@ -25,6 +25,7 @@ NAMES = (
     "dmesg",
     "fabricmanager_log",
     "fabricmanager_status",
+    "ibdev2netdev",
     "ibhosts",
     "iblinkinfo",
     "ibnetdiscover",
@@ -48,6 +49,7 @@ NAMES = (
     "perfquery",
     "rdma_link",
     "saquery_sm",
+    "show_gids",
     "sminfo",
     "topo",
 )
