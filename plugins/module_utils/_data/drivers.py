@@ -42,8 +42,9 @@ MEMORY_ALIKE = 0.99
 # What holds the clocks of a GPU back on which nothing runs.
 IDLE, ACTIVE = "gpu_idle", "Active"
 # What the driver itself keeps of a GPU's memory at most, where no program runs; inferred from drivers
-# of 470 to 610, which show 0 to 2 %.
+# of 470 to 610, which show 0 to 2 %; and a desktop on a small card.
 MEMORY_OWN = 0.05
+MEMORY_OWN_MIB = 4096
 # Where the memory of a GPU is a NUMA node of the host (Grace): nvidia-smi's "Addressing Mode";
 # NVIDIA's Grace Hopper tuning guide, confirmed.
 SHARED_WITH_KERNEL = ("ATS", "NUMA")

@@ -217,7 +217,7 @@ def _held(seen: Scope, gpu: Gpu, text: str) -> Check | None:
         raise LeftOut("its memory is the kernel's, too, which keeps files in it")
     if used is None or not total:
         raise ValueError(text)
-    if used <= drivers.MEMORY_OWN * total:
+    if used <= max(drivers.MEMORY_OWN_MIB, drivers.MEMORY_OWN * total):
         return None
     # What runs may be of a user whose programs are not shown.
     if (gpu.clocks_events or {}).get(drivers.IDLE) != drivers.ACTIVE:

@@ -144,6 +144,7 @@ ELSEWHERE = {
     "module_utils/_ask/nccl/_child.py:main": "what its parent writes",
     "module_utils/_between/tcp/_listen_child.py:main": "what its parent writes",
     "module_utils/_engine/bootstrap.py:main": "an archive of our sources whose sum was looked at",
+    "module_utils/_evidence/redact.py:masked_values": "what was made JSON of here, in the same line",
     "module_utils/_engine/serve.py:texts": "an archive of our sources whose sum was looked at",
     "module_utils/_engine/serve.py:serve": "what the controller asks",
     "module_utils/_agent/judge.py:_made": "what its own child wrote a moment ago",
