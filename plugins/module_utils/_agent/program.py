@@ -320,13 +320,16 @@ def _why(given: argparse.Namespace, parser: _Parser) -> int:
                 print(f"  {line.check.result.upper():7} {fold.told(line)}")
             for check in host.open:
                 print(f"  {check.result.upper():7} {_model.sentence(check)}")
-            what = "else is" if host.bad else "is"
-            print(f"  nothing {what} wrong in it, as far as {host.passed} checks could look")
+            if host.passed:
+                what = "else is" if host.bad else "is"
+                print(f"  nothing {what} wrong in it, as far as {host.passed} checks could look")
+            elif not host.bad:
+                print("  it says too little for any check")
             if host.ask:
                 print(f"  ask next: {'; '.join(f'`{command}`' for command in host.ask)}")
     for unread in heard.unread:
         print(f"ibready: {unread}", file=sys.stderr)
-    return STATUS[why.verdict(hosts)]
+    return STATUS[why.verdict(hosts, heard)]
 
 
 def _text(path: str | None, parser: _Parser) -> str:

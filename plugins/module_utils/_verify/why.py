@@ -25,6 +25,10 @@ from .verify import AREAS, verify
 
 # `root@node1:~# ibstat`, `[root@node1 ~]$ ibstat`, `$ ibstat`.
 _PROMPT = re.compile(r"(?:\[?\w[\w.-]{0,60}@(?P<host>\w[\w.-]{0,120})[^#$\n]{0,80}?\]?)?[#$] ?(?P<words>\S.{0,400})")
+_TYPED = {
+    *(command.argv[0] for command in COMMANDS.values()),
+    *("sudo", "ssh", "cat", "grep", "nvidia-smi", "dmesg", "journalctl", "mpirun", "srun", "kubectl", "pdsh", "clush"),
+}
 # Containers are started, and not pasted.
 _AREAS = tuple(area for area in AREAS if area != "container")
 _NEXT, _OPEN = 3, 4
@@ -84,12 +88,13 @@ def judged(heard: Heard, expect: Expectations) -> list[Host]:
     return sorted(hosts, key=lambda host: not host.bad)
 
 
-def verdict(hosts: Sequence[Host]) -> str:
-    """By what is wrong alone: texts never show that a host is whole."""
+def verdict(hosts: Sequence[Host], heard: Heard) -> str:
+    """By what is wrong; unknown where a text was not read, or says too little for any check."""
     failures = [check for host in hosts for check in host.checks if check.result == model.FAIL]
-    if not hosts:
-        return model.UNKNOWN
-    return model.verdict(failures) if failures else model.READY
+    if failures:
+        return model.verdict(failures)
+    looked = hosts and all(host.passed and not host.open for host in hosts)
+    return model.READY if looked and not heard.unread else model.UNKNOWN
 
 
 def _host(name: str, texts: dict[str, str], expect: Expectations) -> Host:
@@ -110,12 +115,8 @@ def _open(checks: Iterable[Check], texts: dict[str, str]) -> Iterable[Check]:
     for check in checks:
         needed = CATALOG[check.id].looks_at
         given = needed and all(any(one in texts for one in item.split("|")) for item in needed)
-        if given and check.result == model.UNKNOWN and not {NOT_GIVEN, _NOBODY} & _words(check.cause):
+        if given and check.result == model.UNKNOWN and not any(words in check.cause for words in (NOT_GIVEN, _NOBODY)):
             yield check
-
-
-def _words(cause: str) -> set[str]:
-    return {words for words in (NOT_GIVEN, _NOBODY) if words in cause}
 
 
 def _ask(checks: Sequence[Check], texts: dict[str, str]) -> tuple[str, ...]:
@@ -124,7 +125,7 @@ def _ask(checks: Sequence[Check], texts: dict[str, str]) -> tuple[str, ...]:
     areas = wrong or {_area(check) for check in checks if check.result == model.PASS}
     found: Counter[str] = Counter()
     for check in checks:
-        if check.result != model.UNKNOWN or _area(check) not in areas:
+        if check.result != model.UNKNOWN or (areas and _area(check) not in areas):
             continue
         for item in CATALOG[check.id].looks_at:
             sources = item.split("|")
@@ -149,9 +150,3 @@ def _pieces(text: str) -> list[tuple[str, str]]:
         else:
             found[-1][1].append(line)
     return [(host, "".join(mine)) for host, mine in found]
-
-
-_TYPED = {
-    *(command.argv[0] for command in COMMANDS.values()),
-    *("sudo", "ssh", "cat", "grep", "nvidia-smi", "dmesg", "journalctl", "mpirun", "srun", "kubectl", "pdsh", "clush"),
-}

@@ -38,7 +38,7 @@ def test_a_healthy_text_has_nothing_wrong() -> None:
     (host,) = asked(IBSTAT)
     assert (host.read, wrong(host), host.passed > 20) == (("ibstat",), [], True)
     assert "ibv_devinfo" in host.ask or "perfquery" in host.ask
-    assert why.verdict([host]) == READY
+    assert why.verdict([host], why.Heard()) == READY
 
 
 def test_what_is_wrong_comes_first_and_one_cause_is_one_line() -> None:
@@ -48,7 +48,7 @@ def test_what_is_wrong_comes_first_and_one_cause_is_one_line() -> None:
     (host,) = asked(DOWN, DMESG, expect={"hcas": 8, "link_layer": "InfiniBand"})
     assert wrong(host)[0] == "ib.port.state"
     assert "ib.port.physical_state" not in wrong(host)
-    assert why.verdict([host]) == NOT_READY
+    assert why.verdict([host], why.Heard()) == NOT_READY
 
 
 def test_hosts_are_told_apart() -> None:
@@ -78,7 +78,17 @@ def test_what_no_tool_prints_is_told() -> None:
     heard = why.Heard()
     heard.take("mail", "Dear all,\nthe cluster is slow.\n")
     assert heard.unread == ["mail: no tool is known that prints 'Dear all,'"]
-    assert why.verdict(why.judged(heard, from_inventory({}))) == UNKNOWN
+    assert why.verdict(why.judged(heard, from_inventory({})), heard) == UNKNOWN
+    # One that was read beside it does not speak for it.
+    heard.take("ibstat", IBSTAT)
+    assert why.verdict(why.judged(heard, from_inventory({})), heard) == UNKNOWN
+
+
+def test_a_text_that_no_check_goes_by_is_not_well() -> None:
+    (host,) = asked("mlx5_0 port 1 ==> ib0 (Up)\n")
+    assert (host.read, host.passed, wrong(host)) == (("ibdev2netdev",), 0, [])
+    assert host.ask
+    assert why.verdict([host], why.Heard()) == UNKNOWN
 
 
 def test_what_a_text_does_not_tell_is_told_where_nothing_is_wrong() -> None:
