@@ -13,6 +13,7 @@ from dataclasses import dataclass
 ERROR = "error"  # ends the job
 LOSS = "loss"  # NCCL goes on without a way that it might have had
 CONSEQUENCE = "consequence"  # follows a failure of another rank, or an earlier one
+AGAIN = "again"  # tells once more that something failed, and not what
 UNREAD = "unread"  # a warning, or an end, that nothing here explains
 NOTE = "note"  # worth a look, or harmless
 
@@ -387,7 +388,7 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "proxy_failed",
-        NOTE,
+        AGAIN,
         r"Failed to execute operation \w{1,30} from rank|Proxy Call to rank \d{1,9} failed"
         r"|Error encountered progressing operation=",
         "2.14 and later",

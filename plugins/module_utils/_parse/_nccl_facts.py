@@ -135,7 +135,7 @@ class NcclLog:
     def first_cause(self) -> Failure | None:
         """The first failure that did not merely follow another; where there is no such, any. Nothing
         is known to follow from another while a warning stands that nobody could read."""
-        for kind in (data.ERROR, data.UNREAD, data.CONSEQUENCE):
+        for kind in (data.ERROR, data.UNREAD, data.CONSEQUENCE, data.AGAIN):
             for failure in self.failures:
                 if failure.kind == kind:
                     return failure

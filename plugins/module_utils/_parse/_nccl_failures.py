@@ -26,7 +26,7 @@ _QP = re.compile(r"Call to ibv_modify_qp failed with (?:error )?(.{1,200})")
 # `group.cc:75 -> 6 [Async thread]`: what a program is told; deeper calls may fail, and NCCL goes on.
 _RESULT = re.compile(r"(?:init|group|enqueue|collectives)\.(?:cc|cu):\d{1,6} -> (\d{1,3})\b")
 RESULT = "result_"
-_WARN = "WARN"
+_LOUD = ("WARN", "ERROR", "FATAL", "ABORT")
 _SHOWN = 200
 _PORT = re.compile(r"<\d{1,5}>$")
 
@@ -54,7 +54,7 @@ def _unread(line: Line) -> Failure | None:
     """A warning that no pattern fits, or the number with which a call ended."""
     if line.cut:  # Nobody can tell what it would have said.
         return None
-    if line.level == _WARN and line.text:
+    if line.level in _LOUD and line.text:
         said = f"NCCL warns: {printable(line.text)[:_SHOWN]}"
         return Failure("unread_warning", data.UNREAD, said, data.UNREAD_CAUSE, data.UNREAD_REMEDY, printable(line.text))
     ended = _RESULT.match(line.text) if line.level else None

@@ -131,6 +131,12 @@ HEAD = "node-a:10:11 [0]"
         ("NCCL INFO comm 0x5 rank 0 nranks 8 cudaDev 0 busId 1b000 - Abort COMPLETE", "aborted", "consequence"),
         ("ib.cc:1 NCCL WARN NET/IB : Got async event : port error", "port_event", "error"),
         ("ib.cc:1 NCCL WARN NET/IB : mlx5_3:1 Got async event : port error", "port_event", "error"),
+        (
+            "proxy.cc:9 NCCL WARN [Proxy Service 1] Failed to execute operation Connect from rank 1",
+            "proxy_failed",
+            "again",
+        ),
+        ("NCCL ERROR a plugin's own word", "unread_warning", "unread"),
         ("NCCL INFO group.cc:75 -> 2 [Async thread]", "result_2", "unread"),
         ("NCCL INFO init.cc:1402 -> 6", "result_6", "consequence"),
         ("graph/xml.cc:1 NCCL WARN Something that nobody has seen until now", "unread_warning", "unread"),
@@ -140,7 +146,7 @@ def test_nothing_that_ends_a_job_is_left_unread(said: str, code: str, kind: str)
     found = facts(f"{HEAD} {said}\n")
     assert (found["first_cause"]["code"], found["first_cause"]["kind"]) == (code, kind)
     assert found["first_cause"]["rank"].startswith("node-a:10")
-    assert found["errors"] == ([] if kind == "consequence" else [code])
+    assert found["errors"] == ([] if kind in ("consequence", "again") else [code])
 
 
 @pytest.mark.parametrize("said", ["net.cc:55 -> 3", "misc/socket.cc:80 -> 6", "init.cc:9 -> 7", "group.cc:1 -> 0"])
