@@ -80,12 +80,13 @@ def _nodes(scope: Scope, nodes: tuple[str, ...]) -> Check:
         )
     seen, own = f"{len(nodes)} node{'' if len(nodes) == 1 else 's'}", scope.facts.imex.own
     known = [_address(node) for node in nodes]
-    if None not in known:
-        if own.value is None:
-            return unknown(NODES, "host", f"nobody can tell which is this host: {own.why or 'nobody looked'}")
-        if not {_address(address) for address in own.value} & set(known):
-            cause = f"{scope.facts.imex.file} names other hosts only, so that IMEX does not know which it is"
-            return failed(NODES, "host", f"{seen}, not this host", "this host among them", scope.source, cause=cause)
+    if None in known:
+        return passed(NODES, "host", f"{seen}, some by name", "at least 1", scope.source)
+    if own.value is None:
+        return unknown(NODES, "host", f"nobody can tell which is this host: {own.why or 'nobody looked'}")
+    if not {_address(address) for address in own.value} & set(known):
+        cause = f"{scope.facts.imex.file} names other hosts only, so that IMEX does not know which it is"
+        return failed(NODES, "host", f"{seen}, not this host", "this host among them", scope.source, cause=cause)
     return passed(NODES, "host", seen, "this host among them", scope.source)
 
 
