@@ -219,12 +219,14 @@ def _held(seen: Scope, gpu: Gpu, text: str) -> Check | None:
         raise ValueError(text)
     if used <= max(drivers.MEMORY_OWN_MIB, drivers.MEMORY_OWN * total):
         return None
-    # What runs may be of a user whose programs are not shown.
-    if (gpu.clocks_events or {}).get(drivers.IDLE) != drivers.ACTIVE:
-        return None
-    programs = number(gpu.programs)
-    if programs is None:
-        raise Unsure(f"{used} MiB are in use, and nvidia-smi tells of no programs ({gpu.programs or 'not shown'})")
+    programs, events = number(gpu.programs), gpu.clocks_events
     if programs:
         return None
+    if events is None:
+        raise Unsure(f"{used} MiB are in use, and nvidia-smi does not tell whether the GPU is idle")
+    # What runs may be of a user whose programs are not shown.
+    if events.get(drivers.IDLE) != drivers.ACTIVE:
+        return None
+    if programs is None:
+        raise Unsure(f"{used} MiB are in use, and nvidia-smi tells of no programs ({gpu.programs or 'not shown'})")
     return failed(_HELD, subject(gpu), f"{used} of {total} MiB, by no program", "free", CAPABILITY)

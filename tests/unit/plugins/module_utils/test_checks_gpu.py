@@ -403,6 +403,12 @@ def test_memory_in_use_is_nobodys_only_where_programs_are_told(programs: str) ->
     assert bad(found) == {f"gpu.memory.held {A}": "unknown"}
 
 
+def test_memory_in_use_is_not_passed_where_nobody_tells_whether_the_gpu_is_idle() -> None:
+    used = replace(HEALTHY, memory_used="70311 MiB", clocks_events=None)
+    assert one_of("gpu.memory.held", facts(used), bus(A)).result == _model.UNKNOWN
+    assert one_of("gpu.memory.held", facts(replace(used, programs="1")), bus(A)).result == _model.PASS
+
+
 def test_a_container_does_not_see_whose_memory_it_is() -> None:
     found = broken(memory_used="70311 MiB")
     inside = replace(bus(A, B), container="docker")
