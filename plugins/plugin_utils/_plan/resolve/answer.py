@@ -25,10 +25,14 @@ ALLOWED = "allowed"
 _NOT_BY_ITSELF = ("DRIVER_EOL", "RDMA_EOL", "RDMA_PRERELEASE", "RDMA_PATCH")
 _NO_PACKAGES = ("RDMA_SYSTEM", "DRIVER_SYSTEM")
 _VERSIONS = ("driver", "cuda", "nccl", "container_toolkit", "dcgm", "gdrcopy")
-# Wishes that are no part of their own, and the part that they speak of.
-_BELONGS = {"rdma_version": "rdma", "driver_modules": "driver"}
 # Parts that a site asks for by itself: a stack that was shipped with them may be had without.
 _ASKED_FOR = ("dcgm", "gdrcopy")
+# Wishes that come to nothing without another.
+_COMES_WITH = {
+    "rdma_version": "rdma_flavour",
+    **dict.fromkeys(("driver_modules", "fabric_manager", "nscq", "imex", "nvlsm", "cuda", "nccl"), "driver"),
+    **dict.fromkeys((*_ASKED_FOR, "peer_memory"), "driver"),
+}
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ def _find(rules: Rules, policy: Policy, wish: Policy) -> Answer:
     because = [known_by or "breaks no confirmed rule of the matrix"]
     because += _reasons(chosen)
     because += [f"mind {warning}" for warning in warnings]
-    because += _dropped(chosen, wish, rules.host)
+    because += _dropped(wish, rules.host)
     return Answer(KNOWN if known_by else ALLOWED, _as_stack(chosen), because, warnings)
 
 
@@ -104,16 +108,12 @@ def _reasons(chosen: dict[str, Candidate]) -> Iterator[str]:
             yield f"{entry}: {words}"
 
 
-def _dropped(chosen: dict[str, Candidate], wish: Policy, host: Platform) -> Iterator[str]:
+def _dropped(wish: Policy, host: Platform) -> Iterator[str]:
     """Wishes of which nothing comes, because what they belong to is not wished for."""
     for name, value in wish.pins():
-        owner = _BELONGS.get(name, "driver")
-        part = chosen.get(_BELONGS.get(name, name))
-        if value == NONE or part is None or not part.absent or not chosen[owner].absent:
-            continue
-        wished = getattr(wish, "rdma_flavour" if owner == "rdma" else owner)
-        if wished == NONE and (owner == "rdma" or host.gpus):
-            yield f"mind nothing comes of {PREFIX}{name} {value}: the wish is no {owner}"
+        owner = _COMES_WITH.get(name)
+        if owner and value != NONE and getattr(wish, owner) == NONE and (owner != "driver" or host.gpus):
+            yield f"mind {PREFIX}{name} {value} comes to nothing, because {PREFIX}{owner} is {NONE}"
 
 
 def _as_stack(chosen: dict[str, Candidate]) -> dict[str, Any]:

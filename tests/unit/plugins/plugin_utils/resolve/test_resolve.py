@@ -148,15 +148,15 @@ def test_a_driver_that_somebody_else_brings_is_left_alone() -> None:
 
 def test_a_wish_of_which_nothing_comes_is_told() -> None:
     def minded(host: Platform, **wishes: str) -> list[str]:
-        return [line for line in answer(host, **wishes).because if "nothing comes of" in line]
+        return [line for line in answer(host, **wishes).because if "comes to nothing" in line]
 
     wishes = {"nccl": "2.27", "driver_modules": "open", "dcgm": "newest", "imex": "none"}
     assert minded(platform(), driver="none", **wishes) == [
-        f"mind nothing comes of stack_{name} {wishes[name]}: the wish is no driver"
+        f"mind stack_{name} {wishes[name]} comes to nothing, because stack_driver is none"
         for name in ("driver_modules", "nccl", "dcgm")
     ]
     assert minded(platform("cpu", hcas=[]), rdma_flavour="none", rdma_version="3.1") == [
-        "mind nothing comes of stack_rdma_version 3.1: the wish is no rdma"
+        "mind stack_rdma_version 3.1 comes to nothing, because stack_rdma_flavour is none"
     ]
     # A node without GPUs, in a cluster of others, and a toolkit that needs no driver.
     assert minded(platform("cpu"), **wishes) == []
