@@ -86,16 +86,15 @@ def guess(text: str) -> tuple[str, ...]:
         begun = guess(text[: text.rfind("\n", 0, _ENOUGH) + 1])
         if begun:
             return begun
-    found = []
-    for place, name in enumerate(NAMES):
-        for part in prefix.parts(name, text)[:1]:
-            told, error = facts(name, part.text)
-            if error is None and _count(told):
-                found.append((-_count(told), place, name))
-    if len(found) > _MANY:
+    counts: dict[str, int] = {}
+    for name in NAMES:
+        told, error = facts(name, prefix.parts(name, text)[0].text)
+        if error is None and _count(told):
+            counts[name] = _count(told)
+    names = sorted(counts, key=lambda name: -counts[name])
+    if len(names) > _MANY:
         # Only a complaint, which many tools make alike: whoever is named made it.
-        found = [(count - 1000 * bool(re.search(rf"\b{name}\b", text)), place, name) for count, place, name in found]
-    names = [name for _count_, _place, name in sorted(found)]
+        names.sort(key=lambda name: re.search(rf"\b{name}\b", text) is None)
     if _WHOLE in names and _EXCERPT in names and any(gpu.get("name") for gpu in facts(_WHOLE, text)[0]["gpus"]):
         # The whole output shows what the excerpt does, and its parser tells it more briefly.
         names.remove(_WHOLE)
