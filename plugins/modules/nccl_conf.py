@@ -169,6 +169,7 @@ from ..module_utils._data.nccl_reading import SYSTEM_FILE
 from ..module_utils._ground import paths, state, warn
 from ..module_utils._ground.command import Missing, Unavailable
 from ..module_utils._ground.keyvalue import ConfError
+from ..module_utils._ground.text import sendable
 from ..module_utils._nccl import lint
 from ..module_utils._nccl.conf import as_bytes, as_text, parse
 from ..module_utils._nccl.derived import Setting
@@ -314,7 +315,7 @@ def main() -> None:
     except ValueError as exc:
         # Of a setting, the file's marks or the version.
         module.fail_json(msg=f"{path}: {exc}")
-    module.exit_json(**result)
+    module.exit_json(**sendable(result))
 
 
 if __name__ == "__main__":

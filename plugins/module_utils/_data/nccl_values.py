@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What NCCL takes as the value of a variable, where that is not any text. Data only.
 
-Sources: NCCL's source by release tag, its user guide of 2.30.7 for ranges; the reading of numbers
-was tried with the shipped libraries. Confirmed, unless it says otherwise.
+Numbers and words are in nccl_spans.py and nccl_words.py. Sources: NCCL's source by release tag; the
+reading of numbers was tried with the shipped libraries. Confirmed, unless it says otherwise.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 # Levels, nearest first, as the guide names them.
 LEVELS = ("LOC", "PIX", "PXB", "PHB", "SYS")
@@ -24,42 +22,6 @@ LEVEL_WORDS = (2, 6)
 # A flag that is no longer read as an integer; any other text is its default.
 TRUE = ("1", "T", "TRUE")
 FALSE = ("0", "F", "FALSE")
-
-
-@dataclass(frozen=True)
-class Words:
-    """The words that one variable takes.
-
-    ``otherwise``: what NCCL makes of any other. ``any_case``: capitals do not matter.
-    """
-
-    words: tuple[str, ...]
-    otherwise: str
-    any_case: bool = False
-
-
-WORDS = {
-    "NCCL_DEBUG": Words(("VERSION", "WARN", "INFO", "ABORT", "TRACE", "ATTN"), "NCCL logs nothing", True),
-    "NCCL_IB_ADDR_FAMILY": Words(("AF_INET", "AF_INET6"), "NCCL goes on with AF_INET"),
-    "NCCL_LAUNCH_MODE": Words(("PARALLEL", "GROUP"), "NCCL goes on with PARALLEL", True),
-    "NCCL_NET_MERGE_LEVEL": Words(("LOC", "PORT", "PIX", "PXB", "PHB", "SYS"), "what NCCL makes of it is not known"),
-    "NCCL_SOCKET_FAMILY": Words(("AF_INET", "AF_INET6"), "NCCL ignores it"),
-}
-# The first library that takes the word, where not all do.
-WORD_SINCE = {("NCCL_DEBUG", "ATTN"): (2, 32, 3)}
-
-# Numbers that make sense, from the guide; least and greatest.
-RANGES = {
-    "NCCL_CROSS_NIC": (0, 2),
-    "NCCL_CUMEM_ENABLE": (-2, 1),
-    "NCCL_IB_PCI_RELAXED_ORDERING": (0, 2),
-    "NCCL_IB_RETRY_CNT": (0, 7),
-    "NCCL_IB_TIMEOUT": (0, 31),
-    "NCCL_MNNVL_ENABLE": (0, 2),
-    "NCCL_NVLS_ENABLE": (0, 2),
-    # Read with strtol; anything but 1 leaves P2P on.
-    "NCCL_P2P_DISABLE": (0, 1),
-}
 
 # What a number comes to, for those that are got by mistake: a text without a number is 0.
 MEANS = {

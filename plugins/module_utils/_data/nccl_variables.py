@@ -16,7 +16,7 @@ INT = "integer"  # strtoll, base 0: what follows the number is ignored, no numbe
 FLAG = "flag"  # an integer that means yes or no
 STRING = "string"
 PATH = "path"
-WORD = "word"  # one of a few: nccl_values.WORDS
+WORD = "word"  # one of a few: nccl_words.WORDS
 LEVEL = "level"  # how far away: nccl_values.LEVELS
 LIST = "list"  # words between commas
 HCAS = "HCA list"  # the selection syntax
@@ -53,21 +53,21 @@ GUIDE = (
     Variable("NCCL_ALLOC_P2P_NET_LL_BUFFERS", INT, "0", "2.16.5"),
     Variable("NCCL_BUFFSIZE", INT, "4194304; 2.6.4: -2", "2.3.5"),
     Variable("NCCL_CGA_CLUSTER_SIZE", INT, "0; 2.16.2: -2; 2.17.1: INT_MIN", "2.15.1"),
-    Variable("NCCL_CHECK_MODE", STRING, "", "2.29.7"),
+    Variable("NCCL_CHECK_MODE", WORD, "", "2.29.7"),
     Variable("NCCL_CHECK_POINTERS", INT, "0", "2.3.5"),
     Variable("NCCL_COLLNET_ENABLE", INT, "0; 2.27.3: INT_MIN", "2.6.4"),
     Variable("NCCL_COLLNET_NODE_THRESHOLD", INT, "2", "2.9.9"),
     Variable("NCCL_COMM_BLOCKING", INT, "0; 2.17.1: INT_MIN", "2.14.3"),
     Variable("NCCL_CONF_FILE", PATH, "", "2.23.4"),
     Variable("NCCL_CROSS_NIC", INT, "2", "2.5.6"),
-    Variable("NCCL_CTA_POLICY", STRING, "INT_MIN", "2.27.3"),
+    Variable("NCCL_CTA_POLICY", WORD, "INT_MIN", "2.27.3"),
     Variable("NCCL_CUMEM_ENABLE", INT, "0; 2.19.1: -2", "2.18.1"),
     Variable("NCCL_CUMEM_HOST_ENABLE", INT, "0; 2.24.3: -1", "2.23.4"),
     Variable("NCCL_DEBUG", WORD, "none", "2.3.5"),
     Variable("NCCL_DEBUG_FILE", PATH, "", "2.3.5"),
     Variable("NCCL_DEBUG_SUBSYS", LIST, "INIT,BOOTSTRAP,ENV", "2.3.5"),
     Variable("NCCL_DEBUG_TIMESTAMP_FORMAT", STRING, "[%F %T] ", "2.26.2"),
-    Variable("NCCL_DEBUG_TIMESTAMP_LEVELS", STRING, "WARN", "2.26.2"),
+    Variable("NCCL_DEBUG_TIMESTAMP_LEVELS", LIST, "WARN", "2.26.2"),
     Variable("NCCL_DMABUF_ENABLE", FLAG, "1", "2.13.4"),
     Variable("NCCL_ENV_PLUGIN", STRING, "", "2.28.7"),
     Variable("NCCL_GRAPH_MIXING_SUPPORT", INT, "1; 2.29.2: INT_MIN", "2.13.4"),
@@ -118,7 +118,7 @@ GUIDE = (
     Variable("NCCL_NET_GDR_C2C", INT, "0; 2.27.3: 1", "2.26.2"),
     Variable("NCCL_NET_GDR_LEVEL", LEVEL, "PHB; 2.6.4: PXB; 2.27.3: PXB or P2C", "2.4.2"),
     Variable("NCCL_NET_GDR_READ", INT, "-2", "2.3.5"),
-    Variable("NCCL_NET_MERGE_POLICY", STRING, "", "2.30.7"),
+    Variable("NCCL_NET_MERGE_POLICY", WORD, "", "2.30.7"),
     Variable("NCCL_NET_PLUGIN", STRING, "", "2.11.4"),
     Variable("NCCL_NET_SHARED_BUFFERS", INT, "-2", "2.8.3"),
     Variable("NCCL_NET_SHARED_COMMS", INT, "1", "2.12.7"),

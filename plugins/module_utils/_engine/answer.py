@@ -13,6 +13,7 @@ import sys
 from types import ModuleType
 from typing import Any, Mapping, NoReturn
 
+from .._ground.text import sendable
 from . import late
 from .arguments import Refused, Spec, take
 
@@ -78,7 +79,7 @@ def _plain(value: Any) -> Any:
 
 def say(result: Mapping[str, Any]) -> None:
     """Print an answer as Ansible reads it."""
-    sys.stdout.write(f"\n{json.dumps(result, default=_plain)}\n")
+    sys.stdout.write(f"\n{json.dumps(sendable(result), default=_plain)}\n")
 
 
 def _lend() -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from typing import Sequence
+from typing import Any, Mapping, Sequence
 
 _LINE_SHOWN = 120
 
@@ -46,6 +46,27 @@ def _escaped(text: str) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
+def sendable(value: Any) -> Any:
+    """What JSON is made of, with every byte that is no UTF-8 (surrogateescape) shown as ``\\xff``.
+
+    A JSON text may hold such bytes, and Ansible refuses the whole answer for one of them.
+    """
+    if isinstance(value, str):
+        return value if value.isascii() else _told(value)
+    if isinstance(value, Mapping):
+        return {sendable(key): sendable(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [sendable(item) for item in value]
+    return value
+
+
+def _told(text: str) -> str:
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def clean_lines(text: str) -> list[str]:
     """Split `text` into lines; line N of the result is line N of what a terminal would show.
 
@@ -77,6 +98,11 @@ def no_facts(
 def is_whole(text: str) -> bool:
     """Tell whether the last line has its line end; what a command prints without one was cut."""
     return clean_lines(text[-200:] + ".")[-1:] == ["."]
+
+
+def ends_early(text: str) -> bool:
+    """Tell whether the text ends within a line, so that its last word or number may go on."""
+    return bool(clean_lines(text.replace("\r", "\n").rpartition("\n")[2]))
 
 
 def is_warning(line: str) -> bool:

@@ -20,8 +20,7 @@ LEVEL, C2C = "NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_C2C"
 _LOC = "LOC"
 # From this release on a loaded module is taken for a working one.
 _TRUSTS_MODULE = next(sight.first for sight in SIGHTS if sight.sign == gpudirect.MODULE)
-DISABLE, TOPO = "NCCL_IB_DISABLE", "NCCL_TOPO_FILE"
-_NO_RDMA = "no RDMA device, and no HCA on the PCI bus"
+TOPO = "NCCL_TOPO_FILE"
 # Not read by NCCL while the first is set.
 _IN_VAIN = {derive_roce.INDEX: derive_roce.FAMILY}
 
@@ -54,8 +53,8 @@ def derive(host: NcclHost, policy: NcclPolicy, fleet: FleetView | None) -> Deriv
 
 def _lines(host: NcclHost, rails: Rails, policy: NcclPolicy, fleet: FleetView | None) -> Iterator[Setting | Untold]:
     nccl = host.release
-    if host.ports.value == ():
-        yield setting(DISABLE, 1, _NO_RDMA)
+    if host.ports.value == () or _by_itself(host, rails, policy):
+        pass  # NCCL finds none, or the right ones, without a word.
     elif rails.ports:
         yield derive_rails.line(rails, nccl)
         if rails.missing:
@@ -76,6 +75,12 @@ def _lines(host: NcclHost, rails: Rails, policy: NcclPolicy, fleet: FleetView | 
         if isinstance(entry, Untold) or not registry.is_default(entry.name, entry.value, nccl):
             yield entry
     yield from _gdr_lines(host, rails, policy)
+
+
+def _by_itself(host: NcclHost, rails: Rails, policy: NcclPolicy) -> bool:
+    """Whether the host has one HCA, all of whose ports are rails: there is nothing to choose."""
+    one = len({port.device for port in host.ports.value or ()}) == 1
+    return one and len(rails.ports) == len(host.ports.value or ()) and not policy.rails
 
 
 def _remarks(host: NcclHost, rails: Rails, policy: NcclPolicy) -> Iterator[str]:
@@ -114,7 +119,8 @@ def _gdr_remarks(host: NcclHost, rails: Rails, policy: NcclPolicy) -> Iterator[s
     if all(port.near and not port.by_switch for port in rails.ports):
         yield (
             "no rail shares a PCIe switch with a GPU, and NCCL uses GPUDirect no farther than that;"
-            " nccl_gdr_level: PHB or SYS changes it, for better or worse"
+            " nccl_gdr_level: PHB or SYS changes it, for better or worse, and in a virtual machine"
+            " nccl_topo_file with the provider's topology"
         )
 
 

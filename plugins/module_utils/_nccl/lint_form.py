@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Iterator, Sequence
 
 from .._data import nccl_reading as reading
@@ -11,9 +12,11 @@ from .problem import ERROR, WARNING, Problem, short
 from .release import Release, shown
 
 QUOTES = "\"'"
-_BLANKS = " \t\r\v\f"
+# What C takes for a blank, without the newline.
+BLANKS = " \t\r\v\f"
 _COMMANDS = frozenset(("export", "setenv", "set", "declare", "env", "-x"))
 _MARK = "\ufeff"
+_UNSEEN = ("Cf", "Zl", "Zp", "Zs")
 # After one of these the line sets something else than was meant, or nothing.
 _SPOILT = frozenset(
     (
@@ -31,9 +34,19 @@ _SPOILT = frozenset(
 )
 
 
+def strange(text: str) -> str:
+    """The first character that looks like a blank, or like nothing, and is none to C; "" for none."""
+    return next((char for char in text if ord(char) > 127 and unicodedata.category(char) in _UNSEEN), "")
+
+
+def plain(text: str) -> str:
+    """The text as it was probably meant: without such characters, and without blanks around it."""
+    return "".join(char for char in text if not strange(char)).strip(BLANKS)
+
+
 def is_setting(line: Line, found: Sequence[Problem]) -> bool:
     """Whether the line sets the variable that it names; ``found``: its `problems`."""
-    comment = line.raw.lstrip(_BLANKS).startswith("#")
+    comment = line.raw.lstrip(BLANKS).startswith("#")
     return line.name is not None and not comment and not any(problem.kind in _SPOILT for problem in found)
 
 
@@ -41,7 +54,7 @@ def problems(line: Line, version: Release | None) -> Iterator[Problem]:
     """The first thing wrong with the form of the line, if there is any."""
     raw = line.raw
     marked = raw.startswith(_MARK) and line.number == 1
-    plain = raw.strip(_BLANKS)
+    bare = raw.strip(BLANKS)
     name = _meant(raw)
     if line.undefined:
         makes, step = f"{line.why}: the job may crash", f"stay below {reading.SAFE_LINE} bytes"
@@ -52,27 +65,27 @@ def problems(line: Line, version: Release | None) -> Iterator[Problem]:
         yield Problem(line.number, name, "it has a zero byte", makes, step, ERROR, "zero-byte")
     elif marked:
         yield _byte_order_mark(line)
-    elif plain.startswith("#"):
+    elif bare.startswith("#"):
         yield from _comment(line, version)
-    elif plain and "=" not in raw:
+    elif bare and "=" not in raw:
         makes, step = "NCCL ignores the line", "write NAME=value, or a # in front of it"
-        yield Problem(line.number, "", f"{short(plain)!r} has no =", makes, step, ERROR, "no-equals")
-    elif plain and raw.startswith("="):
+        yield Problem(line.number, "", f"{short(bare)!r} has no =", makes, step, ERROR, "no-equals")
+    elif bare and raw.startswith("="):
         makes, step = "NCCL ignores the line", "write NAME=value"
         yield Problem(line.number, "", "no name before the =", makes, step, ERROR, "no-name")
-    elif plain:
+    elif bare:
         yield from _name(line)
 
 
 def _meant(raw: str) -> str:
     """The name that was probably meant."""
-    words = raw.partition("=")[0].strip(_BLANKS + _MARK).split()
+    words = raw.partition("=")[0].strip(BLANKS + _MARK).split()
     return words[-1].strip(QUOTES) if words else ""
 
 
 def _written(raw: str) -> str:
     """The line as it was probably meant."""
-    value = raw.partition("=")[2].strip(_BLANKS)
+    value = plain(raw.partition("=")[2])
     if len(value) > 1 and value[0] in QUOTES and value[0] == value[-1]:
         value = value[1:-1]
     return f"write {short(_meant(raw))}={short(value)}"
@@ -80,7 +93,7 @@ def _written(raw: str) -> str:
 
 def _byte_order_mark(line: Line) -> Problem:
     rest = line.raw[len(_MARK) :]
-    harmless = not rest.strip(_BLANKS) or ("=" not in rest and rest.startswith("#"))
+    harmless = not rest.strip(BLANKS) or ("=" not in rest and rest.startswith("#"))
     makes = "NCCL ignores the line" if harmless else "the mark is part of the name: nothing is set"
     found = "the file starts with a byte order mark"
     step = "write the file again without the mark"

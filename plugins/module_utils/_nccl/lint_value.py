@@ -10,15 +10,20 @@ from .._data import nccl_reading as reading, nccl_variables as kinds
 from .._parse import strtoll
 from . import registry, select, values
 from .conf import Line, as_bytes
-from .lint_form import QUOTES
+from .lint_form import BLANKS, QUOTES, plain, strange
+from .made import HARMFUL
 from .problem import ERROR, WARNING, Problem, short
 from .release import NEWEST, Release, shown
 
 # The kind of doubt about an entry that longer names begin with, too.
 BEGINNING = "beginning"
 _SIGNS = "^="
+# What people write between names, and NCCL takes for a part of them.
+_OTHER_COMMAS = re.compile(r"[;|&+/]")
 # mlx5_1 is the beginning of mlx5_10, and eth1 of eth10; what ends with a 0 seldom is.
 _NUMBERED = re.compile(r".*[^0-9]([1-9][0-9]*)")
+# The beginning of all names of a driver: the number is the driver's, not a device's.
+_DRIVER = re.compile(r"mlx[45]")
 # What a list that leaves out should leave out too, and what a device of that sort is called.
 _NEVER_MEANT = {"docker": "docker0", "lo": "lo", "virbr": "virbr0", "veth": "veth0"}
 
@@ -38,6 +43,7 @@ _STEPS = {
     "network": "write it as 10.0.0.0/8",
     "out-of-range": "write a smaller number",
     "unusual-value": "look it up in NCCL's guide",
+    HARMFUL: "take the line out, or put it into nccl_conf_variables if it was measured to be right",
     "word": "write one of these words",
     "word-for-flag": "write 1 or 0",
     "word-for-integer": "write a number",
@@ -83,8 +89,8 @@ def _form(line: Line, name: str, value: str, kind: str, version: Release | None)
         severity = WARNING if harmless else ERROR
         return Problem(line.number, name, found, makes, f"write {name}={short(right)}", severity, kind)
 
-    bare = value.strip()
-    plain = bare.strip(QUOTES)
+    bare = value.strip(BLANKS)
+    unquoted = bare.strip(QUOTES)
     number = kind in _INTEGERS
     if not value:
         makes = "it is set and empty, which hides it in later files"
@@ -93,7 +99,12 @@ def _form(line: Line, name: str, value: str, kind: str, version: Release | None)
         yield Problem(line.number, name, "no value", makes, "take the line out", WARNING, "empty-value")
     if bare and (bare[0] in QUOTES or bare[-1] in QUOTES):
         makes = f"quotes are part of the value{_effect(name, value, kind, version)}"
-        yield problem("quotes around the value", makes, plain, "quotes")
+        yield problem("quotes around the value", makes, unquoted, "quotes")
+    unseen = strange(value)
+    if unseen:
+        makes = f"to C it is a letter, and part of the value{_effect(name, value, kind, version)}"
+        found = f"a character that looks like a blank or like nothing (U+{ord(unseen):04X})"
+        yield problem(found, makes, plain(value), "unseen-character")
     comment = _TRAILING_COMMENT.search(value)
     if comment:
         head = value[: comment.start()]
@@ -102,10 +113,10 @@ def _form(line: Line, name: str, value: str, kind: str, version: Release | None)
         if right:
             makes = "NCCL ignores what follows a number"
         yield problem("a comment behind the value", makes, head, "trailing-comment", right)
-    if value[:1].isspace():
+    if value[:1] and value[0] in BLANKS:
         makes = "NCCL skips it before a number" if number else "it is part of the value"
         yield problem("a blank behind the =", makes, bare, "blank-around-equals", number)
-    if value[-1:].isspace() and not _blank_by_default(name):
+    if value[-1:] and value[-1] in BLANKS and not _blank_by_default(name):
         makes = "NCCL ignores it behind a number" if number else "it is part of the value"
         yield problem("a blank at the end", makes, bare, "trailing-blank", number)
     if value.endswith("\\"):
@@ -164,7 +175,8 @@ def _shape(name: str, value: str, release: Release, hcas: bool) -> Iterator[_See
     bare = [word.strip().lstrip(_SIGNS) for word in re.split(r"[,\s]+", ",".join(parts))]
     names = ",".join(entry for entry in bare if entry)
     right = f"write {name}={signs}{names}"
-    strange = next((part for part in parts if part.strip()[:1] in ("^", "=")), "")
+    signed = next((part for part in parts if part.strip()[:1] in ("^", "=")), "")
+    other = next((part for part in parts if _OTHER_COMMAS.search(part)), "")
     blank = next((part for part in parts if any(char.isspace() for char in part)), "")
     nothing = "no device is called so" if hcas else "no interface is called so"
     if len(value) < reading.SHORTEST_INTERFACES and not hcas:
@@ -173,9 +185,14 @@ def _shape(name: str, value: str, release: Release, hcas: bool) -> Iterator[_See
     elif signs == "=" and parts[0].startswith("^"):
         makes = f"the ^ is part of the name {short(parts[0])!r}, and {nothing}"
         yield "a ^ behind the =", makes, f"write {name}=^={names}", ERROR, "sign-order"
-    elif strange:
+    elif signed:
         makes = f"a sign holds for the whole list and is read at its start alone: {nothing} as"
-        yield f"a {strange.strip()[0]} inside the list", f"{makes} {short(strange)!r}", right, ERROR, "repeated-sign"
+        yield f"a {signed.strip()[0]} inside the list", f"{makes} {short(signed)!r}", right, ERROR, "repeated-sign"
+    elif other:
+        mark = _OTHER_COMMAS.search(other)
+        found = f"a {mark[0] if mark else ''} between names"
+        makes = f"only a comma parts them: {nothing} as {short(other)!r}"
+        yield found, makes, f"write {name}={signs}{_OTHER_COMMAS.sub(',', names)}", ERROR, "separator"
     elif blank:
         makes = f"the blank is part of the name {short(blank)!r}, and {nothing}"
         yield "a blank in the list", makes, right, ERROR, "blank-in-list"
@@ -227,7 +244,7 @@ def _meaning(name: str, value: str, release: Release, hcas: bool) -> Iterator[_S
         return
     for entry in chosen.entries:
         numbered = _NUMBERED.fullmatch(entry.name)
-        if numbered:
+        if numbered and not _DRIVER.fullmatch(entry.name):
             left = "left out" if chosen.exclude else "taken"
             makes = f"every name that begins so is {left}, as {short(entry.name)}0 would be"
             signs = "^=" if chosen.exclude else "="

@@ -5,35 +5,22 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
 from typing import Callable
 
-from .._data import nccl_values as data, nccl_variables as kinds
+from .._data import nccl_spans as spans, nccl_values as data, nccl_variables as kinds, nccl_words as words
 from .._parse.strtoll import number
-from . import registry
+from . import registry, value_lists
+from .made import HARMFUL, Made
 from .release import Release, shown
 
 _BLANKS = " \t\n\v\f\r"
 _YES = frozenset(("true", "yes", "on", "enable", "enabled"))
 _NO = frozenset(("false", "no", "off", "disable", "disabled", "none"))
+# What NCCL_NET is set to by mistake: a device or an interface.
+_DEVICE = re.compile(r"(?:mlx[45]|ib|eth|en[ospx]|bond|roce|hfi)[\w,:-]{0,60}")
+_DEVICES = re.compile(r"ALL|MAX:[1-9][0-9]{0,3}")
+_POSITIVE = re.compile(r"(?=.*[1-9])[0-9]{1,9}(?:\.[0-9]{0,9})?")
 _ADDRESS = re.compile(r"(?:[^\s:\[\]]+|\[[0-9A-Fa-f:.]+(?:%[^\s\]]+)?\]):[0-9]{1,5}")
-
-
-@dataclass(frozen=True)
-class Made:
-    """What becomes of a value.
-
-    ``effective``: the value that holds, None where that is not known. ``differs``: what NCCL makes
-    of the text, "" where that is what the text seems to mean; ``kind`` then is one word for it,
-    ``meant`` what to write instead ("" for: it depends), and ``harmless`` says that no more than a
-    doubt is left.
-    """
-
-    effective: str | None
-    differs: str = ""
-    kind: str = ""
-    meant: str = ""
-    harmless: bool = False
 
 
 def means(name: str, value: int) -> str:
@@ -44,13 +31,12 @@ def means(name: str, value: int) -> str:
 
 def made(name: str, value: str, release: Release | None) -> Made:
     """What this release makes of the value of this variable, or the newest where none is given."""
-    kind = registry.kind_at(name, release)
-    read = _READERS.get(kind)
+    read = _BY_NAME.get(name) or (_words if name in words.WORDS else _READERS.get(registry.kind_at(name, release)))
     return Made(value) if read is None else read(name, value, release)
 
 
 def _default(name: str, release: Release | None) -> str:
-    return registry.default_at(name, release) or "nothing"
+    return (registry.default_at(name, release) if name in kinds.VARIABLES else "") or "nothing"
 
 
 def _integer(name: str, value: str, release: Release | None) -> Made:
@@ -71,9 +57,20 @@ def _integer(name: str, value: str, release: Release | None) -> Made:
     if read.octal:
         said = f"a 0 in front makes it octal: {reported}"
         return Made(effective, said, "octal", value.strip(_BLANKS).replace("0", "", 1))
-    least, greatest = data.RANGES.get(name, (read.value, read.value))
-    if not least <= read.value <= greatest:
-        return Made(effective, f"the guide knows {least} to {greatest}", "unusual-value", harmless=True)
+    return _sized(name, read.value, registry.default_at(name, release))
+
+
+def _sized(name: str, value: int, default: str) -> Made:
+    """A number by itself: whether the variable takes it, and whether jobs suffer by it."""
+    span, effective = spans.SPANS.get(name), str(value)
+    if effective == default:
+        return Made(effective)
+    if span is not None and not span.holds(value):
+        beyond = f": {span.beyond}" if span.beyond else ""
+        return Made(effective, f"the guide knows {span}{beyond}", "unusual-value", harmless=not span.stops)
+    for unwise in spans.UNWISE:
+        if unwise.name == name and unwise.least <= value <= unwise.most:
+            return Made(effective, unwise.means, HARMFUL, harmless=True)
     return Made(effective)
 
 
@@ -88,12 +85,12 @@ def _wordy(name: str, value: str, effective: str, told: str) -> Made:
 
 
 def _typed(name: str, value: str, release: Release | None) -> Made:
-    for words, effective in ((data.TRUE, "true"), (data.FALSE, "false")):
-        if value.upper() in words:
+    for known, effective in ((data.TRUE, "true"), (data.FALSE, "false")):
+        if value.upper() in known:
             return Made(effective)
     held = _default(name, release)
-    known = ", ".join((*data.TRUE, *data.FALSE))
-    said = f"it is none of {known}: the default holds, {held}"
+    every = ", ".join((*data.TRUE, *data.FALSE))
+    said = f"it is none of {every}: the default holds, {held}"
     return Made(held, said if value else "", "word-for-flag" if value else "")
 
 
@@ -120,25 +117,40 @@ def _level(name: str, value: str, release: Release | None) -> Made:
     return Made(held, said, "level", upper if upper in known else "")
 
 
-def _word(name: str, value: str, release: Release | None) -> Made:
-    known = data.WORDS[name]
-    word = value.upper() if known.any_case else value
-    since = data.WORD_SINCE.get((name, word))
-    if word in known.words and (since is None or release is None or release >= since):
-        return Made(word)
+def _words(name: str, value: str, release: Release | None) -> Made:
+    known = words.WORDS[name]
     if not value:
         return Made(_default(name, release))
-    upper = value.strip(_BLANKS).upper()
+    if not known.between:
+        return _word(name, value, known, release)
+    blank = _list(name, value, release)
+    if blank.differs:
+        return blank
+    listed = value[1:] if known.out and value.startswith("^") else value
+    each = [_word(name, word, known, release) for word in listed.split(known.between)]
+    wrong = next((word for word in each if word.differs), None)
+    return Made(value) if wrong is None else Made(None, wrong.differs, wrong.kind, "", wrong.harmless)
+
+
+def _word(name: str, word: str, known: words.Words, release: Release | None) -> Made:
+    """One word of the value."""
+    said = word.upper() if known.any_case else word
+    since = words.WORD_SINCE.get((name, said))
+    if said in known.words and (since is None or release is None or release >= since):
+        harm = words.UNWISE.get((name, said), "")
+        return Made(said, harm, HARMFUL if harm else "", harmless=bool(harm))
+    upper = word.strip(_BLANKS).upper()
     if since is not None:
-        said = f"it is known from {shown(since)} on: {known.otherwise}"
+        makes = f"it is known from {shown(since)} on: {known.otherwise}"
     else:
-        said = f"it is none of {', '.join(known.words)}: {known.otherwise}"
+        makes = f"{word!r} is none of {', '.join(known.words)}: {known.otherwise}"
     settled = "not known" not in known.otherwise
     held = _default(name, release) if settled else None
-    return Made(held, said, "word", upper if upper in known.words and since is None else "")
+    meant = upper if upper in known.words and since is None else ""
+    return Made(held, makes, "word", meant, harmless=not known.stops)
 
 
-def _list(name: str, value: str, release: Release | None) -> Made:
+def _list(_name: str, value: str, _release: Release | None) -> Made:
     if re.search(r",\s|\s,", value):
         said = "blanks stay part of the words, which NCCL then does not know"
         return Made(None, said, "blank-in-list", re.sub(r"\s*,\s*", ",", value))
@@ -166,12 +178,44 @@ def _network(name: str, value: str, release: Release | None) -> Made:
     return Made(value)
 
 
+def _network_name(name: str, value: str, release: Release | None) -> Made:
+    lower = value.lower()
+    own = {word.lower(): word for word in words.NETWORKS}
+    if not value or lower in own:
+        return Made(own.get(lower, _default(name, release)))
+    if any(lower.startswith(word.lower()) for word in words.PLUGIN_NETWORKS):
+        return Made(value)
+    meant = words.NETWORKS_MEANT.get(lower, "")
+    if meant or _DEVICE.fullmatch(lower):
+        return Made(None, words.NO_NETWORK, "word", meant)
+    return Made(None, words.BY_PLUGIN, "word", harmless=True)
+
+
+def _policy(name: str, value: str, release: Release | None) -> Made:
+    if not value or _DEVICES.fullmatch(value):
+        return Made(value or None)
+    return Made(None, "it is neither MAX:N nor ALL: NCCL goes on as without it", "word")
+
+
+def _factor(name: str, value: str, release: Release | None) -> Made:
+    if not value or _POSITIVE.fullmatch(value):
+        return Made(value or _default(name, release))
+    return Made("1", "it is no number above 0: NCCL reads 1", "word")
+
+
+_BY_NAME: dict[str, Callable[[str, str, Release | None], Made]] = {
+    "NCCL_ALGO": value_lists.algorithms,
+    "NCCL_NET": _network_name,
+    "NCCL_NETDEVS_POLICY": _policy,
+    "NCCL_PROTO": value_lists.protocols,
+    "NCCL_RAS_ADDR": _address,
+    "NCCL_RAS_TIMEOUT_FACTOR": _factor,
+}
 _READERS: dict[str, Callable[[str, str, Release | None], Made]] = {
     kinds.INT: _integer,
     kinds.FLAG: _integer,
     registry.TYPED: _typed,
     kinds.LEVEL: _level,
-    kinds.WORD: _word,
     kinds.LIST: _list,
     kinds.PATH: _path,
     kinds.ADDRESS: _address,

@@ -17,6 +17,7 @@ from .._expect import waivers as _waivers
 from .._expect.expectations import SPEC, ExpectationError, from_inventory, with_bundle
 from .._ground import check as _model
 from .._ground.catalog import CATALOG
+from .._ground.text import sendable
 from . import brief, fold
 from .look import Judged, look
 from .verdict import carried, source_of, verdict_object
@@ -94,7 +95,7 @@ def judge(
     judged = look(source, expect, [area for area in areas if area.name in chosen])
     reported = _only(judged.checks, module.params.get("only"))
     checks = _waivers.apply(reported, waivers, host, datetime.date.today())
-    result = verdict_object(host, checks, judged.facts)
+    result = sendable(verdict_object(host, checks, judged.facts))
     if not module.params["bundle"]:
         result["clock"] = {"began": began, "ended": time.time()}
     if module.params["answer"] == brief.FINDINGS:

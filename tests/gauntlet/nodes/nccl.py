@@ -53,7 +53,7 @@ def add(tree: Tree, node: Node) -> None:
 
 def _rails(node: Node) -> dict[str, str]:
     if not node.rails:
-        return {"NCCL_IB_DISABLE": "1"} if not node.hcas else {}
+        return {}
     return {"NCCL_IB_HCA": f"={','.join(one.name for one in node.rails)}"}
 
 

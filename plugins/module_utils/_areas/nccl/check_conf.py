@@ -7,14 +7,17 @@ from dataclasses import replace
 from typing import Iterator
 
 from ..._ask.nccl.proof import Proof
+from ..._data import nccl_left
 from ..._data.nccl_reading import SYSTEM_FILE
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check, failed, passed, skipped, unknown
-from ..._nccl import lint, lint_value, registry
+from ..._nccl import lint, lint_value, registry, values
 from ..._nccl.conf import ENVIRONMENT, as_text, effective
+from ..._nccl.derive import derive
+from ..._nccl.made import HARMFUL
 from ..._nccl.problem import ERROR, WARNING, Problem, short
 from ..._nccl.release import NEWEST, Release, release, shown
-from . import check_harm
+from . import check_harm, named_files
 from .check_derived import absent
 from .check_library import NO_LIBRARY
 from .facts import HostFacts
@@ -27,12 +30,16 @@ _MEANT = "a line that NCCL reads as it is meant"
 # A file with more is no nccl.conf, and one look at it tells that.
 _MOST = 20
 _FOR_ALL = 0o004
-_OTHERS = (registry.ELSEWHERE, registry.FOREIGN, registry.UNKNOWN)
+_OTHERS = (registry.ELSEWHERE, registry.FOREIGN, registry.UNKNOWN, HARMFUL)
 
 
 def judge(here: HostFacts) -> Iterator[Check]:
     """nccl.conf.lines, .doubts and .taken."""
     text = here.conf.value
+    proof = here.asked.proof.value
+    if text is None and "directory" in here.conf.why and proof is not None and not proof.taken:
+        yield from _unread(here)
+        return
     if text is None:
         answer = skipped if here.conf.missing else unknown
         why = "there is no such file" if here.conf.missing else here.conf.why or "nobody looked"
@@ -41,15 +48,26 @@ def judge(here: HostFacts) -> Iterator[Check]:
         return
     known = here.asked.library.value.names if here.asked.library.value else None
     found = lint.problems(text, here.release, known)
+    found += named_files.problems(_says(text, here.release or NEWEST), here.named)
     yield from _told(_LINES, [problem for problem in found if problem.severity == ERROR], text)
     doubts = [problem for problem in found if problem.severity == WARNING and not _asked_for(here, problem)]
     doubts = [*_of_here(here, text, doubts), *_by_copies(here, text, found), *_detours(here, text)]
+    doubts += _left(here, text, {problem.name for problem in found})
     yield from _told(_DOUBTS, doubts, text)
     yield from _taken(here, text)
 
 
+def _unread(here: HostFacts) -> Iterator[Check]:
+    """A folder in place of the file: NCCL takes nothing and says nothing."""
+    why = here.conf.why
+    for entry in (_LINES, _DOUBTS):
+        yield skipped(entry, SYSTEM_FILE, why)
+    observed = "NCCL took nothing of it"
+    yield failed(_TAKEN, SYSTEM_FILE, observed, "every setting of the file", CAPABILITY, cause=why)
+
+
 def _asked_for(here: HostFacts, problem: Problem) -> bool:
-    """Whether the inventory itself names a variable that somebody else than NCCL reads."""
+    """Whether the inventory itself names a variable that somebody else than NCCL reads, or a number that few want."""
     return problem.kind in _OTHERS and problem.name in here.wish.policy.variables
 
 
@@ -72,6 +90,20 @@ def _detours(here: HostFacts, text: str) -> Iterator[Problem]:
         line, value = says[detour.name]
         step = "take the line out, or put it into nccl_conf_variables if it is needed"
         yield Problem(line, detour.name, f"{detour.name}={short(value)}", detour.means, step, WARNING, "detour")
+
+
+def _left(here: HostFacts, text: str, judged: set[str]) -> Iterator[Problem]:
+    """What NVIDIA lists under debugging, and nobody asks for: neither the inventory nor this host."""
+    policy, says = here.wish.policy, _says(text, here.release or NEWEST)
+    needed = {setting.name for setting in derive(here.host, policy, None).settings}
+    for left in nccl_left.LEFT:
+        if left.name not in says or left.name in {*judged, *policy.variables, *needed}:
+            continue
+        line, value = says[left.name]
+        made = values.made(left.name, value, here.release).effective
+        if value and not left.stays(value if made is None else made):
+            step = "take the line out, or put it into nccl_conf_variables if it is needed"
+            yield Problem(line, left.name, f"{left.name}={short(value)}", left.means, step, WARNING, "debugging")
 
 
 def _told(check_id: str, problems: list[Problem], text: str) -> Iterator[Check]:

@@ -90,10 +90,8 @@ def _conf(here: HostFacts) -> Check:
 def _environment(here: HostFacts) -> Check:
     files, units = here.copies.settings, here.copies.units
     expected = "no NCCL variable in the environment of every job"
-    for reading in (files, units):
-        if reading.value is None and not reading.missing:
-            return unknown(_ENVIRONMENT, SYSTEM_FILE, reading.why or "nobody searched")
-    found = (*(files.value or ()), *(units.value or ()))
+    own = {conf.path for conf in here.copies.confs.value or ()}
+    found = [entry for entry in (*(files.value or ()), *(units.value or ())) if entry.place not in own]
     reported = [
         f"{setting.name}={short(setting.value)} in {short(setting.place)}{f':{setting.line}' if setting.line else ''}"
         for setting in found
@@ -101,6 +99,9 @@ def _environment(here: HostFacts) -> Check:
     ]
     if reported:
         return failed(_ENVIRONMENT, SYSTEM_FILE, few(reported, _MOST), expected, CAPABILITY)
+    for reading in (files, units):
+        if reading.value is None and not reading.missing:
+            return unknown(_ENVIRONMENT, SYSTEM_FILE, reading.why or "nobody searched")
     return _unless_unseen(here, _ENVIRONMENT, SYSTEM_FILE, "none", expected)
 
 

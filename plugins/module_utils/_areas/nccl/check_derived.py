@@ -13,7 +13,7 @@ from ..._expect.nccl_policy import HCA, SOCKET
 from ..._ground.check import Check, failed, passed, skipped, unknown
 from ..._ground.reading import Reading
 from ..._ground.text import few
-from ..._nccl.derive import DISABLE, derive
+from ..._nccl.derive import derive
 from ..._nccl.derive_roce import INDEX
 from ..._nccl.derived import Derived, Setting, Untold
 from ..._nccl.fleet import FleetView
@@ -21,6 +21,7 @@ from ..._nccl.host import NcclHost
 from ..._nccl.problem import short
 from ..._nccl.release import NEWEST
 from ..._nccl.select import Interface, Port, hca_ports, interfaces, parse
+from . import harm_lists
 
 DERIVED = "nccl.conf.derived"
 NOT_SET = "not set"
@@ -43,8 +44,9 @@ def judge(host: NcclHost, wish: Desired, settings: Reading[dict[str, str]], flee
 
 
 def _each(wanted: Derived, wish: Desired, settings: Mapping[str, str], host: NcclHost) -> Iterator[Check]:
+    harms = {harm.name: f"{harm.cause}; " for harm in harm_lists.harmed(settings, host, wish.policy)}
     for setting in wanted.settings:
-        yield _setting(setting, settings.get(setting.name), host)
+        yield _setting(setting, settings.get(setting.name), host, harms.get(setting.name, ""))
     for lacking in wanted.untold:
         yield _untold(lacking, host, settings)
     for name in wish.policy.forbid:
@@ -52,7 +54,8 @@ def _each(wanted: Derived, wish: Desired, settings: Mapping[str, str], host: Ncc
             yield failed(DERIVED, name, f"{name}={short(settings[name])}", NOT_SET, INVENTORY, cause="nccl_conf_forbid")
 
 
-def _setting(setting: Setting, value: str | None, host: NcclHost) -> Check:
+def _setting(setting: Setting, value: str | None, host: NcclHost, harm: str) -> Check:
+    """``harm``: what the value that is there takes away from jobs."""
     said = setting.reason.startswith(_SAYS_SO) or "(nccl_rails)" in setting.reason
     source = INVENTORY if said else CAPABILITY
     observed = NOT_SET if value is None else short(value)
@@ -60,7 +63,7 @@ def _setting(setting: Setting, value: str | None, host: NcclHost) -> Check:
         return passed(DERIVED, setting.name, observed, setting.value, source)
     strange = absent(setting.name, value, host)
     names = f"this host has no {few([short(name) for name in strange], _SHOWN)}; " if strange else ""
-    return failed(DERIVED, setting.name, observed, setting.value, source, cause=f"{names}{setting.reason}")
+    return failed(DERIVED, setting.name, observed, setting.value, source, cause=f"{names}{harm}{setting.reason}")
 
 
 def absent(name: str, value: str | None, host: NcclHost) -> tuple[str, ...]:
@@ -95,11 +98,6 @@ def _same_interface(value: str | None, wanted: str, host: NcclHost) -> bool:
     return bool(right) and (taken == right or (value is None and taken[:1] == right[:1]))
 
 
-def _off_already(value: str | None, _wanted: str, _host: NcclHost) -> bool:
-    """Without a device NCCL finds none."""
-    return value is None
-
-
 def _differs(_value: str | None, _wanted: str, _host: NcclHost) -> bool:
     return False
 
@@ -108,7 +106,6 @@ def _differs(_value: str | None, _wanted: str, _host: NcclHost) -> bool:
 _SAME: dict[str, Callable[[str | None, str, NcclHost], bool]] = {
     HCA: _same_ports,
     SOCKET: _same_interface,
-    DISABLE: _off_already,
 }
 
 

@@ -14,12 +14,14 @@ from ..._expect.nccl_policy import NcclPolicy
 from ..._ground.check import FAIL, Check, failed, passed, unknown
 from ..._ground.reading import Reading
 from ..._nccl import derive_rails
+from ..._nccl.derive import derive
 from ..._nccl.derive_roce import INDEX
 from ..._nccl.fleet import node_gids
 from ..._nccl.host import NcclHost
 from ..._nccl.problem import short
 from ..._parse import strtoll
 from ..._parse.nccl_copies import Setting as Set
+from . import harm_lists
 from .facts import HostFacts
 
 _HARM = "nccl.conf.harm"
@@ -33,7 +35,7 @@ def judge(here: HostFacts) -> Iterator[Check]:
     if settings is None:
         yield unknown(_HARM, SYSTEM_FILE, here.settings.why or "nobody looked at the settings")
         return
-    found = [*of_settings(settings, here.host, here.wish.policy), *_for_all(here)]
+    found = [*of_settings(settings, here.host, here.wish.policy), *_for_all(here), *_of_lists(here, settings)]
     yield from found
     unread = [place.why for place in _places(here) if place.value is None and not place.missing]
     if unread:
@@ -51,10 +53,24 @@ def _for_all(here: HostFacts) -> Iterator[Check]:
     """What files and units set for every job: it goes before nccl.conf."""
     places = _places(here)
     for place in (*(places[0].value or ()), *(places[1].value or ())):
-        for check in of_settings({place.name: place.value}, here.host, NcclPolicy()):
+        mine = {place.name: place.value}
+        lists = (_failed(*harm[:3]) for harm in harm_lists.harmed(mine, here.host, here.wish.policy))
+        for check in (*of_settings(mine, here.host, NcclPolicy()), *lists):
             where = f"{short(place.place)}{f':{place.line}' if place.line else ''}"
             remedy = f"take it out of {where}; new logins and restarted services do without"
             yield replace(check, subject=where, observed=f"{check.observed}, in {where}", remedy=remedy)
+
+
+def _of_lists(here: HostFacts, settings: Mapping[str, str]) -> Iterator[Check]:
+    """The lists in nccl.conf that nccl.conf.derived does not judge, the inventory's own word among them: an HCA
+    that is not there is none for anybody."""
+    policy = here.wish.policy
+    told = {setting.name for setting in derive(here.host, policy, None).settings} - set(policy.variables)
+    for harm in harm_lists.harmed(settings, here.host, policy):
+        if harm.name in policy.variables or not (harm.part or harm.name in told):
+            check = _failed(*harm[:3])
+            # Who leaves a rail out by name may mean it.
+            yield replace(check, severity="warning") if harm.part else check
 
 
 def harmful(settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy) -> list[str]:

@@ -15,6 +15,7 @@ from ..._nccl.host import NcclHost
 from ..._nccl.release import NEWEST, Release
 from ..._parse._nccl_facts import NcclLog, summary
 from ..._parse.nccl_copies import Copy
+from .named_files import Named
 
 NOT_GIVEN = "nobody gave a log of NCCL"
 Settings = Dict[str, str]
@@ -43,7 +44,7 @@ class HostFacts:
     the text of /etc/nccl.conf, missing where there is no file; ``mode``: its permissions.
     ``topology``: whether there is a file from which NCCL takes the host's topology. ``asked``: the
     library's own word. ``package``: the version that the package manager knows. ``copies``: what
-    else leads jobs to another library or other settings."""
+    else leads jobs to another library or other settings. ``named``: the files that settings name."""
 
     host: NcclHost = field(default_factory=NcclHost)
     wish: Desired = field(default_factory=Desired)
@@ -53,6 +54,7 @@ class HostFacts:
     asked: Query = field(default_factory=Query)
     package: Reading[str] = field(default_factory=Reading)
     copies: Copies = field(default_factory=Copies)
+    named: Named = field(default_factory=Named)
 
     @property
     def release(self) -> Release | None:

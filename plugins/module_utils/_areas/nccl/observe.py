@@ -18,6 +18,7 @@ from ..._parse import nccl_log
 from ..._parse._nccl_facts import NcclLog
 from ..machine.facts import Machine
 from ..stack import observe as stack
+from . import named_files
 from .facts import HostFacts, NcclFacts, not_given
 from .observe_host import look_at, package
 
@@ -42,7 +43,7 @@ def _here(evidence: Evidence, machine: Machine, expect: Expectations) -> HostFac
     proof = answer.proof.value
     version = answer.library.value.version if answer.library.value else ""
     version = proof.version if proof is not None else version
-    return HostFacts(
+    here = HostFacts(
         host=look_at(evidence, machine, expect, desired.peers, version),
         wish=desired,
         conf=_conf(evidence),
@@ -52,6 +53,7 @@ def _here(evidence: Evidence, machine: Machine, expect: Expectations) -> HostFac
         package=package(stack.observe(evidence, machine)),
         copies=copies.observe(evidence),
     )
+    return replace(here, named=named_files.look(evidence, here.settings.value or {}))
 
 
 def _conf(evidence: Evidence) -> Reading[str]:

@@ -63,6 +63,7 @@ _UNITS = (
     ),
     *("/etc/systemd/system.conf", "/etc/systemd/system.conf.d/*.conf"),
 )
+_LONGEST = 1000
 _LINKER = ("/etc/ld.so.conf", "/etc/ld.so.conf.d/*.conf")
 _NAME = re.compile(rf"NCCL_[A-Z0-9_]{{1,100}}|{_LIBRARY_PATH}")
 # Anywhere in a line of shell NAME=VALUE, of csh NAME VALUE, of pam_env NAME DEFAULT=VALUE.
@@ -278,3 +279,7 @@ def _conf_file(host: Host, path: str, who: str) -> None:
         host.unseen(path, exc)
         return
     host.say("conf", path, who)
+    for number, line in enumerate(host.text(path).splitlines(), 1):
+        name, equals, value = line.partition("=")
+        if equals and _NAME.fullmatch(name):
+            host.say("set", name, value[:_LONGEST], path, str(number))

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data import (
+    nccl_left as left_set,
     nccl_names as names,
+    nccl_spans as spans,
     nccl_values as values,
     nccl_variables as data,
+    nccl_words as words,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import registry
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import release
@@ -41,9 +44,11 @@ def test_every_variable_is_there_once_and_in_order() -> None:
 def test_what_is_said_of_values_is_said_of_variables_of_that_sort() -> None:
     integers = (data.INT, data.FLAG)
     of_kind = {name: one.kind for name, one in data.VARIABLES.items()}
-    assert all(of_kind[name] == data.WORD for name in values.WORDS)
-    assert set(values.WORDS) == {name for name, kind in of_kind.items() if kind == data.WORD}
-    assert all(of_kind[name] in integers for name in values.RANGES)
+    assert {of_kind[name] for name in words.WORDS if name in of_kind} == {data.WORD, data.LIST}
+    assert set(words.WORDS) >= {name for name, kind in of_kind.items() if kind in (data.WORD, data.LIST)}
+    assert all(of_kind[name] in integers for name in spans.SPANS)
+    assert all(of_kind[unwise.name] in integers and unwise.name in spans.SPANS for unwise in spans.UNWISE)
+    assert {left.name for left in left_set.LEFT} <= of_kind.keys()
     assert all(of_kind[name] in integers for name, _ in values.MEANS)
     assert all(of_kind[name] == data.LEVEL for name in values.WITH_NVLINK)
 

@@ -137,7 +137,7 @@ def test_before_2_6_a_level_is_a_number() -> None:
         ("NCCL_IB_ADDR_FAMILY", "af_inet6", "AF_INET", False),
         ("NCCL_DEBUG", "info", "INFO", True),
         ("NCCL_DEBUG", "INFO,ENV", "none", False),
-        ("NCCL_LAUNCH_MODE", "GROUP", "GROUP", True),
+        ("NCCL_LAUNCH_MODE", "PARALLEL", "PARALLEL", True),
         ("NCCL_NET_MERGE_LEVEL", "NONE", None, False),
         ("NCCL_COMM_ID", "10.0.0.1:50000", "10.0.0.1:50000", True),
         ("NCCL_COMM_ID", "[fe80::1%eth0]:50000", "[fe80::1%eth0]:50000", True),

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What values do to jobs: numbers and words by release, files and plugins, what is left from debugging, lists."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_harm, nccl_left, nccl_spans, nccl_words
+from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_variables import VARIABLES
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, PASS, UNKNOWN, Check
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import sendable
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl import values
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.made import HARMFUL, Made
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import release
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.verdict import verdict_object
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.verify import verify
+from tests.gauntlet import render
+from tests.unit.corpus import CORPUS
+from tests.unit.plugins.module_utils.test_checks_nccl import judge, node, one
+
+FACTS = CORPUS.parent / "facts" / "nccl_env.json"
+# Judged by what the host has: nccl.gdr.level.
+BY_THE_HOST = {"NCCL_NET_GDR_LEVEL"}
+
+
+def made(name: str, value: str, version: str | None = None) -> Made:
+    return values.made(name, value, release(version) if version else None)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "version", "harmless", "says"),
+    [
+        ("NCCL_IB_QPS_PER_CONNECTION", "0", None, False, "no queue pair to send on"),
+        ("NCCL_IB_QPS_PER_CONNECTION", "129", None, False, "no room for so many"),
+        ("NCCL_IB_QPS_PER_CONNECTION", "64", None, True, "HCA's cache"),
+        ("NCCL_IB_TIMEOUT", "1", None, True, "error 12"),
+        ("NCCL_IB_TIMEOUT", "32", None, False, "no timeout at all"),
+        ("NCCL_MAX_NCHANNELS", "1", None, True, "so few channels"),
+        ("NCCL_MAX_CTAS", "0", None, True, "the guide knows 1 to 64"),
+        ("NCCL_NTHREADS", "100", None, True, "the guide knows 64, 128, 256, 512"),
+        ("NCCL_BUFFSIZE", "4", None, False, "fail or hang"),
+        ("NCCL_BUFFSIZE", "65536", None, True, "a part of the bandwidth"),
+        ("NCCL_IB_GID_INDEX", "-3", None, False, "no HCA has such an entry"),
+        ("NCCL_IB_ROCE_VERSION_NUM", "3", None, False, "no GID has this version"),
+        ("NCCL_PXN_DISABLE", "7", None, True, "the guide knows 0 to 1"),
+        ("NCCL_ALGO", "Tre", "2.24.3", False, "every job ends"),
+        ("NCCL_ALGO", "Tre", "2.22.3", False, "passes over the word"),
+        ("NCCL_ALGO", "Tre", None, False, "from 2.24 on every job ends"),
+        ("NCCL_ALGO", "PAT", "2.22.3", False, "none of RING, TREE"),
+        ("NCCL_ALGO", "ring;allreduce:tree", "2.22.3", False, "passes over"),
+        ("NCCL_ALGO", "allredce:tree", "2.27.3", False, "none of ALLGATHER"),
+        ("NCCL_ALGO", "Tree", "2.27.3", True, "nothing falls back to ring"),
+        ("NCCL_PROTO", "LL64", "2.24.3", False, "every job ends"),
+        ("NCCL_PROTO", "LL128", "2.24.3", True, "damages data"),
+        ("NCCL_NET", "InfiniBand", "2.27.3", False, "every job ends"),
+        ("NCCL_NET", "mlx5_0", None, False, "every job ends"),
+        ("NCCL_NET", "somebody's", None, True, "without a plugin"),
+        ("NCCL_DEBUG_SUBSYS", "INIT,NETT", None, True, "'NETT' is none of"),
+        ("NCCL_DEBUG", "TRACE", None, True, "written into the log"),
+        ("NCCL_CHECK_MODE", "debug_local", None, True, "costs latency"),
+        ("NCCL_NETDEVS_POLICY", "MAX:0", None, False, "neither MAX:N nor ALL"),
+        ("NCCL_RAS_ADDR", "localhost", None, False, "no HOST:PORT"),
+        ("NCCL_RAS_TIMEOUT_FACTOR", "0", None, False, "no number above 0"),
+    ],
+)
+def test_what_stops_or_cripples_is_told(name: str, value: str, version: str | None, harmless: bool, says: str) -> None:
+    found = made(name, value, version)
+    assert says in found.differs
+    assert (found.harmless, bool(found.kind)) == (harmless, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("NCCL_ALGO", "^Tree"),
+        ("NCCL_ALGO", "ring,collnetdirect;allreduce:tree,collnetdirect;broadcast:ring"),
+        ("NCCL_ALGO", "allreduce:^tree"),
+        ("NCCL_ALGO", "Ring,Tree"),
+        ("NCCL_PROTO", "^LL128"),
+        ("NCCL_PROTO", "simple"),
+        ("NCCL_NET", "ib"),
+        ("NCCL_NET", "Socket"),
+        ("NCCL_NET", "AWS Libfabric"),
+        ("NCCL_NET", "IBext_v8"),
+        ("NCCL_DEBUG_SUBSYS", "INIT,NET,GRAPH"),
+        ("NCCL_DEBUG_SUBSYS", "^COLL"),
+        ("NCCL_CTA_POLICY", "EFFICIENCY|ZERO"),
+        ("NCCL_NETDEVS_POLICY", "MAX:2"),
+        ("NCCL_RAS_TIMEOUT_FACTOR", "1.5"),
+        ("NCCL_IB_TIMEOUT", "22"),
+        ("NCCL_IB_QPS_PER_CONNECTION", "4"),
+        ("NCCL_NTHREADS", "512"),
+        ("NCCL_CUMEM_ENABLE", "-2"),
+    ],
+)
+def test_what_is_right_by_the_guide_is_let_be(name: str, value: str) -> None:
+    assert not made(name, value).differs
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "meant"), [("NCCL_ALGO", "Tre,Ring", "Tree,Ring"), ("NCCL_NET", "tcp", "Socket")]
+)
+def test_what_was_probably_meant_is_advised(name: str, value: str, meant: str) -> None:
+    assert made(name, value).meant == meant
+
+
+def test_every_variable_of_the_guide_s_debugging_list_is_judged_by_its_effect() -> None:
+    if not FACTS.exists():
+        pytest.skip(f"no facts at {FACTS} (set IBREADY_CORPUS)")
+    known = json.loads(FACTS.read_text())["variables"]
+    listed = {entry["name"] for entry in known if entry["doc_category"] == "Debugging"}
+    gone = {name for name in listed if VARIABLES[name].last}
+    judged = {left.name for left in nccl_left.LEFT} | {harm.name for harm in (*nccl_harm.HARMS, *nccl_harm.DETOURS)}
+    judged |= {unwise.name for unwise in nccl_spans.UNWISE} | {name for name, _word in nccl_words.UNWISE}
+    assert len(listed) > 60
+    assert listed - gone - judged - BY_THE_HOST == set()
+
+
+def problem(lines: dict[str, str], check_id: str = "nccl.conf.doubts", **nccl: Any) -> list[Check]:
+    return [check for check in judge(node(nccl_conf=lines), **nccl) if check.id == check_id and check.result == FAIL]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("NCCL_PXN_DISABLE", "1"), ("NCCL_ALGO", "Ring"), ("NCCL_NVLS_ENABLE", "0")]
+)
+def test_what_is_left_from_debugging_is_a_doubt_until_the_site_asks_for_it(name: str, value: str) -> None:
+    (found,) = problem({name: value})
+    assert (found.severity, name in found.observed) == ("warning", True)
+    assert problem({name: value}, policy={"nccl_conf_variables": {name: value}}) == []
+
+
+@pytest.mark.parametrize(("name", "value"), [("NCCL_IB_QPS_PER_CONNECTION", "4"), ("NCCL_PXN_DISABLE", "0")])
+def test_what_sites_choose_may_stay(name: str, value: str) -> None:
+    assert problem({name: value}) == []
+
+
+def test_a_number_that_few_want_is_the_site_s_word_where_it_asks_for_it() -> None:
+    lines = {"NCCL_IB_TIMEOUT": "28"}
+    assert "half an hour" in problem(lines)[0].cause
+    assert problem(lines, policy={"nccl_conf_variables": lines}) == []
+
+
+def test_files_and_plugins_that_are_not_there() -> None:
+    assert "there is no /opt/topo.xml" in problem({"NCCL_TOPO_FILE": "/opt/topo.xml"})[0].observed
+    (ends,) = problem({"NCCL_GRAPH_FILE": "/opt/graph.xml"}, "nccl.conf.lines")
+    assert "every job ends" in ends.cause
+    made = node(nccl_conf={"NCCL_TOPO_FILE": "/opt/topo.xml", "NCCL_NET_PLUGIN": "foo", "NCCL_NET": "IBext"})
+    tree = render.render(made)
+    tree.file("/opt/topo.xml", "<system/>")
+    cache = "{} libs found in cache `/etc/ld.so.cache'\n\tlibc.so.6 (libc6,x86-64) => /lib/libc.so.6\n"
+    tree.command("ldconfig", cache.format(1))
+    told = [check.observed for check in judge(made, tree) if check.id == "nccl.conf.doubts"]
+    assert told == [
+        "NCCL_NET_PLUGIN: no library 'foo' is there",
+        "NCCL_NET: the network 'IBext', and no libnccl-net.so",
+    ]
+    plugin = "\tlibnccl-net-foo.so (libc6,x86-64) => /usr/lib/libnccl-net-foo.so\n"
+    tree.command("ldconfig", cache.format(2) + plugin)
+    assert [check for check in judge(made, tree) if check.id == "nccl.conf.doubts" and check.result == FAIL] == []
+
+
+def test_a_log_that_all_processes_write_to() -> None:
+    (found,) = problem({"NCCL_DEBUG_FILE": "/var/log/nccl.log"})
+    assert "%h.%p" in found.remedy
+    assert problem({"NCCL_DEBUG_FILE": "/var/log/nccl.%h.%p"}) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "severity", "cause"),
+    [
+        ("=mlx4_0", "error", "over TCP"),
+        ("=mlx5_0", "warning", "not the rails"),
+        ("^mlx5", "error", "over TCP"),
+    ],
+)
+def test_an_hca_list_is_held_against_the_ports_whoever_set_it(value: str, severity: str, cause: str) -> None:
+    lines = {"NCCL_IB_HCA": value}
+    (found,) = problem(lines, "nccl.conf.harm", policy={"nccl_conf_variables": lines})
+    assert (found.severity, cause in found.cause) == (severity, True)
+
+
+@pytest.mark.parametrize(("value", "cause"), [("=lo", "no other host"), ("=eth77", "every job ends")])
+def test_an_interface_list_that_leaves_nothing_to_meet_on(value: str, cause: str) -> None:
+    lines = {"NCCL_SOCKET_IFNAME": value}
+    (found,) = problem(lines, "nccl.conf.harm", policy={"nccl_conf_variables": lines})
+    assert cause in found.cause
+
+
+def test_what_files_set_is_told_where_systemd_cannot_be_asked() -> None:
+    made = node()
+    tree = render.render(made)
+    tree.command("nccl_copies", "set\tNCCL_IB_HCA\t=mlx4_0\t/etc/environment\t4\nend\t1\n")
+    for name in [name for name in tree.commands if name.startswith("systemctl_show")]:
+        tree.broken[name] = "no systemd here"
+    checks = judge(made, tree)
+    environment = one(checks, "nccl.copies.environment")
+    assert (environment.result, "NCCL_IB_HCA==mlx4_0" in environment.observed) == (FAIL, True)
+    harm = [check for check in checks if check.id == "nccl.conf.harm" and check.result == FAIL]
+    assert [check.subject for check in harm] == ["/etc/environment:4"]
+
+
+def test_a_user_s_own_file_is_judged_and_is_nobody_else_s_environment() -> None:
+    made = node()
+    tree = render.render(made)
+    own = "conf\t/root/.nccl.conf\troot\nset\tNCCL_SOCKET_IFNAME\t=lo\t/root/.nccl.conf\t1\nend\t2\n"
+    tree.command("nccl_copies", own)
+    checks = judge(made, tree)
+    assert one(checks, "nccl.copies.environment").result == PASS
+    assert one(checks, "nccl.conf.harm").subject == "/root/.nccl.conf:1"
+
+
+def test_a_folder_in_place_of_the_file() -> None:
+    made = node()
+    tree = render.render(made)
+    answer = json.loads(tree.run("nccl_proof").stdout)
+    answer["proof"]["value"]["taken"] = {}
+    tree.command("nccl_proof", json.dumps(answer) + "\n")
+    real = tree.read_bytes
+
+    def read_bytes(path: str) -> bytes:
+        if path == "/etc/nccl.conf":
+            raise Unavailable(path, "is a directory")
+        return real(path)
+
+    tree.read_bytes = read_bytes  # type: ignore[method-assign]
+    taken = one(judge(made, tree), "nccl.conf.taken")
+    assert (taken.result, "is a directory" in taken.cause) == (FAIL, True)
+    assert UNKNOWN not in {check.result for check in judge(made, tree) if check.id.startswith("nccl.conf.l")}
+
+
+def test_every_byte_survives_the_way_to_the_controller() -> None:
+    text = b"a\xff\xc3\xa4".decode("utf-8", "surrogateescape")
+    told = sendable({text: [text, ("\ud800",), 1, None]})
+    assert told == {"a\\xff\u00e4": ["a\\xff\u00e4", ["\\ud800"], 1, None]}
+
+
+def test_a_byte_that_is_no_utf_8_in_nccl_conf_costs_nobody_the_verdict() -> None:
+    made = node()
+    tree = render.render(made)
+    tree.file("/etc/nccl.conf", b"NCCL_NET_PLUGIN=caf\xe9\n")
+    answer = json.loads(tree.run("nccl_proof").stdout)
+    answer["proof"]["value"]["taken"] = {"NCCL_NET_PLUGIN": "caf\udce9"}
+    tree.command("nccl_proof", json.dumps(answer) + "\n")
+    seen = verify(tree, from_inventory(made.expect), ["nccl"])
+    told = sendable(verdict_object("node1", seen.checks, seen.facts))
+    assert json.dumps(told, ensure_ascii=False).encode()
+    assert any(check.id == "nccl.conf.taken" and check.result == PASS for check in seen.checks)
+
+
+def test_harmful_is_a_kind_of_its_own() -> None:
+    assert made("NCCL_IB_TIMEOUT", "1").kind == HARMFUL
