@@ -7,11 +7,13 @@ DKMS 3 writes ``NAME/VERSION, KERNEL, ARCH: STATE (REMARK)``, DKMS 2 ``NAME, VER
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from .._ground.text import ParseError, clean_lines
 
 _TOOL = "dkms_status"
+NOTHING: dict[str, Any] = {"modules": []}
 _WORD = r"[A-Za-z0-9_.+~:@-]{1,120}"
 _LINE = re.compile(
     rf"({_WORD})(?:/|, )({_WORD})(?:, ({_WORD}), ([A-Za-z0-9_-]{{1,32}}))?: "
@@ -68,3 +70,8 @@ def parse(text: str) -> tuple[Entry, ...]:
         words = remark.strip().strip("()").replace(") (", "; ")
         found.append(Entry(name, version, kernel or "", arch or "", state, of or "", words))
     return tuple(found)
+
+
+def facts(parsed: tuple[Entry, ...]) -> dict[str, Any]:
+    """The same as a JSON-ready dictionary, in the field names of docs/parsers.md."""
+    return {"modules": [asdict(entry) for entry in parsed]}

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from .._ground.text import ParseError, flat_lines, no_facts
 
 _TOOL = "mlnx_qos"
+NOTHING: dict[str, Any] = {"trust": None, "pfc": None, "dscp": {}}
 _TRUST = re.compile(r"(?:Priority )?trust state: ?([a-z]{1,10})", re.IGNORECASE)
 _MAPPING = re.compile(r"prio: ?([0-7]) dscp: ?([0-9, ]{1,400})")
 _FLAGS = ("0", "1")
@@ -59,10 +61,21 @@ def _enabled(line_no: int, line: str) -> tuple[int, ...]:
 
 
 def _take_mapping(line_no: int, line: str, priority: dict[int, int]) -> None:
-    match = _MAPPING.match(line)
+    match = _MAPPING.fullmatch(line)
+    if match is None and line.startswith("prio:"):
+        raise ParseError(_TOOL, line_no, line, "not 'prio:N dscp:N,N'")
     if match is None:
         return
     for word in match.group(2).replace(",", " ").split():
         if len(word) > 2 or int(word) > 63:
             raise ParseError(_TOOL, line_no, line, f"{word} is no DSCP")
         priority[int(word)] = int(match.group(1))
+
+
+def facts(parsed: Qos) -> dict[str, Any]:
+    """The same as a JSON-ready dictionary, in the field names of docs/parsers.md."""
+    return {
+        "trust": parsed.trust or None,
+        "pfc": None if parsed.pfc is None else list(parsed.pfc),
+        "dscp": {str(dscp): priority for dscp, priority in parsed.priority},
+    }

@@ -6,11 +6,27 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from .._ground.text import ParseError, clean_lines
 
 _TOOL = "mlxlink"
+NOTHING: dict[str, Any] = {
+    "state": None,
+    "physical_state": None,
+    "speed": None,
+    "width": None,
+    "recommendation": None,
+    "symbol_ber": None,
+    "effective_ber": None,
+    "raw_ber": None,
+    "link_down": None,
+    "minutes": None,
+    "module": [],
+    "faults": [],
+    "cable": None,
+}
 
 # 15E-255 is what the firmware shows where it has counted no error.
 _BER = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,6})?(?:[eE]-?[0-9]{1,3})?")
@@ -26,6 +42,12 @@ _MODULE = {
     "Rx Power Current [dBm]": "Rx power",
     "Tx Power Current [dBm]": "Tx power",
 }
+# What no other tool writes so: ibstat has no blank before the colon, nvidia-smi has not these names.
+_OWN = re.compile(
+    r"(?:Physical state|Auto Negotiation|Loopback Mode|Recommendation|Status Opcode|Temperature \[C\]|Cable Type|"
+    r"Cable Technology|Time Since Last Clear \[Min\]|(?:Raw|Effective) Physical BER|Symbol BER|Link Down Counter)"
+    r"\s{1,80}:.*"
+)
 _FAULTS = (
     "Tx Fault [per lane]",
     "Tx LOS [per lane]",
@@ -74,8 +96,10 @@ def parse(text: str) -> Mlxlink:
     """Read the output; raise ParseError where it tells nothing of a link."""
     if not text.strip():
         raise ParseError(_TOOL, 0, "", "empty output")
-    found = _json(text) if text.lstrip().startswith("{") else _lines(text)
-    if not any(key in found for key in ("State", "Physical state", "Raw Physical BER")):
+    is_json = text.lstrip().startswith("{")
+    found = _json(text) if is_json else _lines(text)
+    is_own = is_json or any(_OWN.fullmatch(line.strip()) for line in clean_lines(text))
+    if not is_own or not any(key in found for key in ("State", "Physical state", "Raw Physical BER")):
         lines = clean_lines(text)
         line_no, line = next(((n, line) for n, line in enumerate(lines, 1) if line.strip()), (0, ""))
         errors = tuple(line.strip() for line in lines if line.strip().startswith("-E-"))
@@ -170,3 +194,10 @@ def _is_set(value: str) -> bool:
     """Whether a flag, or that of one lane, is up; a word that nobody knows says nothing."""
     words = [word.strip().lower() for word in value.split(",")]
     return any(word in _UP or bool(_float(word)) for word in words)
+
+
+def facts(parsed: Mlxlink) -> dict[str, Any]:
+    """The same as a JSON-ready dictionary, in the field names of docs/parsers.md."""
+    found = {name: None if value == "" else value for name, value in asdict(parsed).items()}
+    module = [{**asdict(entry), "values": list(entry.values)} for entry in parsed.module]
+    return {**found, "module": module, "faults": list(parsed.faults)}

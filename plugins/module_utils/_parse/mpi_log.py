@@ -8,11 +8,20 @@ UCX_LOG_LEVEL=info. Other lines are the job's own.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from .._ground.text import ParseError, clean_lines
 
 _TOOL = "mpi_log"
+NOTHING: dict[str, Any] = {
+    "layers": [],
+    "between": [],
+    "ranks": [],
+    "variables": [],
+    "ucx": [],
+    "unanswered": [],
+}
 _WHO = r"\[([A-Za-z0-9_.-]{1,255}):[0-9]{1,10}(?: ?:[a-z0-9]{1,8})?\]"
 _LAYER = re.compile(rf"{_WHO} select: component ([a-z0-9_]{{1,32}}) selected")
 _MTL = re.compile(rf"{_WHO} mca:base:select:\( ?mtl\) Selected component \[([a-z0-9_]{{1,32}})\]")
@@ -144,3 +153,22 @@ def _transports(line: str) -> list[Transport]:
         return []
     nearby = LOCAL | _COPIES
     return [Transport(name, device, ucx[1], "ucx") for name, device in pairs if name not in nearby]
+
+
+def facts(parsed: MpiLog) -> dict[str, Any]:
+    """The same as a JSON-ready dictionary, in the field names of docs/parsers.md."""
+    return {
+        "layers": [{"host": host, "layer": layer} for host, layer in parsed.layers],
+        "between": [asdict(transport) for transport in parsed.between],
+        "ranks": [asdict(rank) for rank in parsed.ranks],
+        "variables": [{"host": host, "name": name, "value": value} for host, name, value in parsed.variables],
+        "ucx": [{"host": host, "component": became} for host, became in parsed.ucx],
+        "unanswered": list(parsed.unanswered),
+    }
+
+
+def wrong(parsed: MpiLog) -> tuple[str, ...]:
+    """Sums that are wrong, and hosts to which nobody answers."""
+    sums = [f"rank {rank.rank} on {rank.host} got a wrong sum: {rank.said}" for rank in parsed.ranks if not rank.right]
+    silent = [f"{host}: its datagrams to another host were never acknowledged" for host in parsed.unanswered]
+    return (*sums, *silent)

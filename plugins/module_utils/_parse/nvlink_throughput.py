@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from .._ground.text import ParseError, flat_lines
 
 _TOOL = "nvlink_throughput"
+NOTHING: dict[str, Any] = {"gpus": []}
 _GPU = re.compile(r"GPU ([0-9]{1,4}): ")
 _LINK = re.compile(r"Link ([0-9]{1,3}): Data (Tx|Rx): ([0-9]{1,20}) ([KMGT]iB)")
 # Said of a GPU, or of one link, that has no such counter.
@@ -49,3 +51,17 @@ def parse(text: str) -> tuple[Carried, ...]:
     if gpu is None:
         raise ParseError(_TOOL, 0, "", "no GPU")
     return tuple(found.values())
+
+
+def facts(parsed: tuple[Carried, ...]) -> dict[str, Any]:
+    """The same as a JSON-ready dictionary, in the field names of docs/parsers.md."""
+    gpus: dict[int, dict[int, dict[str, int]]] = {}
+    for entry in parsed:
+        links = gpus.setdefault(entry.gpu, {})
+        links.setdefault(entry.link, {})[f"{entry.direction}_bytes"] = entry.bytes
+    return {
+        "gpus": [
+            {"index": gpu, "links": [{"id": link, **counters} for link, counters in links.items()]}
+            for gpu, links in gpus.items()
+        ]
+    }

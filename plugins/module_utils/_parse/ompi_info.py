@@ -4,11 +4,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from .._ground.text import ParseError, clean_lines
 
 _TOOL = "ompi_info"
+NOTHING: dict[str, Any] = {
+    "components": [],
+    "release": None,
+    "pml": None,
+    "source": None,
+    "tls": None,
+    "devices": None,
+    "takes_ucx": None,
+}
 _RELEASE = re.compile(r'mca:pml:([A-Za-z0-9_]{1,40}):version:"component:([0-9][0-9A-Za-z.-]{0,30})"')
 _VALUE = re.compile(r"mca:pml:base:param:pml:(value|source):(.*)")
 _OF_UCX = "mca:pml:ucx:param:"
@@ -68,3 +78,8 @@ def parse(text: str) -> OmpiInfo:
         ucx.get("tls", ""),
         ucx.get("devices", ""),
     )
+
+
+def facts(parsed: OmpiInfo) -> dict[str, Any]:
+    """The same as a JSON-ready dictionary, in the field names of docs/parsers.md."""
+    return {**asdict(parsed), "components": list(parsed.components), "takes_ucx": parsed.takes_ucx}

@@ -8,13 +8,16 @@ The text is the same in all releases from 3 to 25 but for its head; what --out_j
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from .._ground.text import ParseError, flat_lines
 
 _TOOL = "perftest"
+NOTHING: dict[str, Any] = {"about": {}, "bandwidth": [], "latency": [], "peer_bandwidth": [], "peer_latency": []}
 # The reason where the line is the program's own last word.
 NO_TABLE = "no table of results"
+_WAITS = "* Waiting for client"
 _NUMBER = r"[0-9]{1,18}(?:\.[0-9]{1,9})?"
 _ROW = re.compile(rf"[0-9]{{1,12}}(?: +{_NUMBER}){{3,12}}")
 _COLUMN = re.compile(r"(?:99(?:\.9)?% |BW |tps )?\S+")
@@ -48,34 +51,60 @@ class Latency:
 
 @dataclass(frozen=True)
 class Perftest:
-    """``about``: of the head, by its words (Device, Link type, Mtu). One of the lists is empty."""
+    """``about``: of the head, by its words (Device, Link type, Mtu). Bandwidth or latency is empty.
+
+    ``peer_...``: what the other end printed in the same text, where that is something else.
+    """
 
     about: tuple[tuple[str, str], ...]
     bandwidth: tuple[Bandwidth, ...] = ()
     latency: tuple[Latency, ...] = ()
+    peer_bandwidth: tuple[Bandwidth, ...] = ()
+    peer_latency: tuple[Latency, ...] = ()
 
 
 def parse(text: str) -> Perftest:
     """The client's results; ParseError for a text without a table, naming the last complaint."""
     lines = flat_lines(text)
     head = [number for number, line in enumerate(lines) if line.startswith("#bytes ")]
-    if len(head) != 1:
+    # A server says that it waits, so that two tables are of the two ends of one run.
+    both = len(head) == 2 and any(line.startswith(_WAITS) for line in lines) and lines[head[0]] == lines[head[1]]
+    if len(head) != 1 and not both:
         raise _without_table(lines, len(head))
     names = [match.group(0) for match in _COLUMN.finditer(lines[head[0]])]
-    rows: list[tuple[int, str]] = []
-    for number, line in enumerate(lines[head[0] + 1 :], head[0] + 1):
-        if line.startswith("---"):
-            break
-        # "Conflicting CPU frequency values detected" comes in between.
-        if _ROW.fullmatch(line):
-            rows.append((number, line))
-    if not rows:
+    tables = _tables(lines, head[0] + 1, 2 if both else 1)
+    if not tables:
         raise ParseError(_TOOL, head[0] + 1, lines[head[0]], "no result below this line")
     about = tuple(dict(_FIELD.findall(" ".join(lines[: head[0]]))).items())
-    table = [_values(names, number, line) for number, line in rows]
+    read = [[_values(names, number, line) for number, line in rows] for rows in tables]
+    # The end whose table is shorter printed only a part, or its lines were lost.
+    read.sort(key=len, reverse=True)
+    mine, other = read[0], [row for rows in read[1:] for row in rows if row not in read[0]]
     if any(name.startswith("BW average") for name in names):
-        return Perftest(about, bandwidth=tuple(_bandwidth(entry) for entry in table))
-    return Perftest(about, latency=tuple(_latency(head[0], lines[head[0]], entry) for entry in table))
+        return Perftest(
+            about,
+            bandwidth=tuple(_bandwidth(entry) for entry in mine),
+            peer_bandwidth=tuple(_bandwidth(entry) for entry in other),
+        )
+    return Perftest(
+        about,
+        latency=tuple(_latency(head[0], lines[head[0]], entry) for entry in mine),
+        peer_latency=tuple(_latency(head[0], lines[head[0]], entry) for entry in other),
+    )
+
+
+def _tables(lines: list[str], begin: int, most: int) -> list[list[tuple[int, str]]]:
+    """The rows of each table from a line on, with the numbers of their lines; a rule ends one."""
+    tables: list[list[tuple[int, str]]] = [[]]
+    for number, line in enumerate(lines[begin:], begin):
+        if line.startswith("---"):
+            if most == 1:
+                break
+            tables.append([])
+        # "Conflicting CPU frequency values detected" comes in between.
+        elif _ROW.fullmatch(line):
+            tables[-1].append((number, line))
+    return [rows for rows in tables if rows][:most]
 
 
 def _values(names: list[str], number: int, line: str) -> dict[str, float]:
@@ -122,3 +151,14 @@ def _without_table(lines: list[str], tables: int) -> ParseError:
         return ParseError(_TOOL, 0, "", f"empty output: {NO_TABLE}")
     number, line = wrong[0] if wrong else said[-1]
     return ParseError(_TOOL, number, line, NO_TABLE, tuple(entry[1] for entry in wrong))
+
+
+def facts(parsed: Perftest) -> dict[str, Any]:
+    """The same as a JSON-ready dictionary, in the field names of docs/parsers.md."""
+    return {
+        "about": dict(parsed.about),
+        "bandwidth": [asdict(row) for row in parsed.bandwidth],
+        "latency": [asdict(row) for row in parsed.latency],
+        "peer_bandwidth": [asdict(row) for row in parsed.peer_bandwidth],
+        "peer_latency": [asdict(row) for row in parsed.peer_latency],
+    }

@@ -5,10 +5,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from .._ground.text import ParseError, clean_lines
 
 _TOOL = "ibv_rc_pingpong"
+NOTHING: dict[str, Any] = {
+    "bytes": None,
+    "iterations": None,
+    "seconds": None,
+    "usec": None,
+    "local_gid": None,
+    "remote_gid": None,
+    "bad_pages": [],
+}
 _NUMBER = r"[0-9]{1,15}(?:\.[0-9]{1,6})?"
 _BYTES = re.compile(rf"([0-9]{{1,18}}) bytes in ({_NUMBER}) seconds = (?:{_NUMBER}|inf) Mbit/sec")
 _ITERATIONS = re.compile(rf"([0-9]{{1,10}}) iters in ({_NUMBER}) seconds = ({_NUMBER}|-nan|inf) usec/iter")
@@ -70,3 +80,23 @@ def parse(text: str) -> Pingpong:
 def _usec(found: re.Match[str]) -> float:
     """Microseconds of one exchange; 0.0 where it was too short for the program's clock."""
     return 0.0 if found[3] in ("-nan", "inf") else float(found[3])
+
+
+def facts(parsed: Pingpong) -> dict[str, Any]:
+    """The same as a JSON-ready dictionary, in the field names of docs/parsers.md."""
+    local, remote = parsed.gids
+    return {
+        "bytes": parsed.moved,
+        "iterations": parsed.iterations,
+        "seconds": parsed.seconds,
+        "usec": parsed.usec,
+        "local_gid": local or None,
+        "remote_gid": remote or None,
+        "bad_pages": list(parsed.bad_pages),
+    }
+
+
+def wrong(parsed: Pingpong) -> tuple[str, ...]:
+    """Data that came as something else than it was sent."""
+    count = len(parsed.bad_pages)
+    return (f"the buffer holds other data than what was sent (pages: {count})",) if count else ()

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from .._ground.text import ParseError, clean_lines
 
 _TOOL = "rping"
+NOTHING: dict[str, Any] = {"pings": 0, "server": None, "damaged": False, "said": []}
 # What follows is the pattern of letters that it sends.
 _PING = re.compile(r"(server )?ping data: rdma-ping-([0-9]{1,9}): (.*)")
 # Told at the end of every run that went well, too.
@@ -57,3 +59,18 @@ def parse(text: str) -> Rping:
         why = said[-1] if said else "no ping came back, and it said nothing"
         raise ParseError(_TOOL, 0, "", why, tuple(said))
     return Rping(pings, server, damaged, tuple(said))
+
+
+def facts(parsed: Rping) -> dict[str, Any]:
+    """The same as a JSON-ready dictionary, in the field names of docs/parsers.md."""
+    return {
+        "pings": parsed.pings,
+        "server": parsed.server,
+        "damaged": parsed.damaged,
+        "said": list(parsed.said),
+    }
+
+
+def wrong(parsed: Rping) -> tuple[str, ...]:
+    """Data that came back as something else than it was sent."""
+    return (f"rping got other data back than it had sent, after {parsed.pings} pings",) if parsed.damaged else ()

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from .._ground.text import ParseError, clean_lines
 
 _TOOL = "ucx_info"
+NOTHING: dict[str, Any] = {"version": None, "transports": []}
 # 1.11 and later; before it `# UCT version=1.10.1 revision 6a5856e`.
 _VERSION = re.compile(r"#\s{1,99}(?:Library\s{1,99}version:\s{1,99}|UCT\s{1,99}version=)([0-9][0-9A-Za-z.+-]{0,30}).*")
 _TRANSPORT = re.compile(r"#\s{1,99}Transport:\s{1,99}(\S{1,40})")
@@ -62,3 +64,11 @@ def parse(text: str) -> UcxInfo:
     if whole < len(transports):
         raise ParseError(_TOOL, 0, "", f"{transports[whole].name} is cut off: the text is not whole")
     return UcxInfo(version, tuple(transports))
+
+
+def facts(parsed: UcxInfo) -> dict[str, Any]:
+    """The same as a JSON-ready dictionary, in the field names of docs/parsers.md."""
+    return {
+        "version": parsed.version or None,
+        "transports": [asdict(transport) for transport in parsed.transports],
+    }

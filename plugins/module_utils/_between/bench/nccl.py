@@ -57,6 +57,8 @@ def told(text: str) -> dict[str, Any]:
     except ParseError as exc:
         said = exc.line if exc.error_lines else str(exc)
         return {"untested": f"{NCCL_PROGRAM}: {said}"}
+    if parsed.average is None:
+        return {"untested": f"{NCCL_PROGRAM}: it has no '# Avg bus bandwidth': cut short"}
     return {
         "untested": "",
         "busbw": parsed.peak,

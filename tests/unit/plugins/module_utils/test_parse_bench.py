@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._between.bench import nccl
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import mpi_bench, nccl_tests, perftest
 from tests.unit.parsers import SAMPLES
@@ -207,7 +208,6 @@ def test_values_out_of_bounds_are_wrong_whatever_the_column_says() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (NCCL[: NCCL.index("# Out of")], "cut short"),
         (NCCL[: NCCL.index("#       size")], "no table"),
         ("", "no table"),
         (
@@ -217,11 +217,18 @@ def test_values_out_of_bounds_are_wrong_whatever_the_column_says() -> None:
         (NCCL.replace("177.25      0", "garbage   0"), "not 'time algbw"),
         (NCCL.replace("time", "timf"), "no column is named time"),
     ],
-    ids=["cut", "no table", "nothing", "failed", "garbled", "another column"],
+    ids=["no table", "nothing", "failed", "garbled", "another column"],
 )
 def test_a_run_that_failed_has_no_numbers(text: str, said: str) -> None:
     with pytest.raises(ParseError, match=said):
         nccl_tests.parse(text)
+
+
+def test_rows_without_their_end_are_facts_and_no_measurement() -> None:
+    text = NCCL[: NCCL.index("# Out of")]
+    found = nccl_tests.parse(text)
+    assert (found.average, found.peak, nccl_tests.facts(found)["cut"]) == (None, 177.82, True)
+    assert "cut short" in nccl.told(text)["untested"]
 
 
 def test_our_all_reduce_is_counted_as_nccl_tests_does() -> None:
