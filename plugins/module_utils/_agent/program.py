@@ -27,6 +27,8 @@ _NOT_DONE = 1
 # For one command that only metrics need: the verdict is there already and has to be told.
 _METRIC_S = 10.0
 STATUS = {_model.READY: 0, _model.DEGRADED: 1, _model.NOT_READY: 2, _model.UNKNOWN_VERDICT: 3}
+# Of what tools say themselves; more than that fills the screen.
+_MOST_TOLD = 6
 UNKNOWN_STATUS = STATUS[_model.UNKNOWN_VERDICT]
 USAGE_STATUS = 64
 
@@ -267,9 +269,9 @@ def _parse(given: argparse.Namespace, parser: _Parser) -> int:
     from .._parse import names, prefix
 
     name, file = given.name, given.file
-    if name not in names.NAMES:
+    if name not in names.EVERY:
         if file is not None or not (name == "-" or os.path.exists(name)):
-            parser.error(f"there is no parser {name!r}, and no such file; parsers are {', '.join(names.NAMES)}")
+            parser.error(f"there is no parser {name!r}, and no such file; parsers are {', '.join(names.EVERY)}")
         file = name
     text = _text(file, parser)
     if file is not given.file:
@@ -309,6 +311,9 @@ def _why(given: argparse.Namespace, parser: _Parser) -> int:
                 "open": [dataclasses.asdict(check) for check in host.open],
                 "passed": host.passed,
                 "ask": list(host.ask),
+                "told": list(host.told),
+                "says": list(host.says),
+                "partly": list(host.partly),
             }
             for host in hosts
         ]
@@ -316,15 +321,23 @@ def _why(given: argparse.Namespace, parser: _Parser) -> int:
     else:
         for host in hosts:
             print(f"{host.name or 'the host'}: read {', '.join(host.read)}")
+            for says in host.says:
+                print(f"  {says}")
             for line in host.bad:
                 print(f"  {line.check.result.upper():7} {fold.told(line)}")
+            for told in host.told[:_MOST_TOLD]:
+                print(f"  {_model.FAIL.upper():7} {told}")
+            if len(host.told) > _MOST_TOLD:
+                print(f"  {_model.FAIL.upper():7} and {len(host.told) - _MOST_TOLD} more of them: --json has all")
             for check in host.open:
                 print(f"  {check.result.upper():7} {_model.sentence(check)}")
             if host.passed:
-                what = "else is" if host.bad else "is"
+                what = "else is" if host.bad or host.told else "is"
                 print(f"  nothing {what} wrong in it, as far as {host.passed} checks could look")
-            elif not host.bad:
+            elif not (host.bad or host.told or host.says):
                 print("  it says too little for any check")
+            if host.partly:
+                print(f"  read in part: {'; '.join(host.partly)}")
             if host.ask:
                 print(f"  ask next: {'; '.join(f'`{command}`' for command in host.ask)}")
     for unread in heard.unread:

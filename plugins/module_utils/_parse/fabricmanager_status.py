@@ -27,6 +27,11 @@ _NOT_FOUND = re.compile(r"\bnvidia-fabricmanager\S{0,10} could not be found|Load
 _NO_SYSTEMD = ("System has not been booted with systemd", "Failed to connect to bus")
 _STARTED = re.compile(r"\bsystemd\[[0-9]{1,10}\]: Started .{0,60}fabric ?manager", re.IGNORECASE)
 _STOPPED = re.compile(r"\bsystemd\[[0-9]{1,10}\]: Stopp(?:ing|ed) .{0,60}fabric ?manager", re.IGNORECASE)
+# What systemctl says itself, where it started the service and waited.
+_JOB = re.compile(
+    r"(?:Job for|A dependency job for|Assertion failed on job for) nvidia-fabricmanager\S{0,10}"
+    r"(?: failed| timed out| canceled|\.)"
+)
 _FAILED = ("Failed with result", "status=1/FAILURE", "Failed to start", "Start request repeated")
 
 
@@ -103,7 +108,11 @@ class _Reader:
             self.started = True
             self.failed = self.nothing_to_do = False
             self.mismatch = None
-        elif any(words in line for words in _FAILED) or (self.started and _STOPPED.search(line) is not None):
+        elif (
+            _JOB.match(line)
+            or any(words in line for words in _FAILED)
+            or (self.started and _STOPPED.search(line) is not None)
+        ):
             self.started, self.failed = False, True
         daemon = _DAEMON.search(line)
         if daemon is not None and _UNHAPPY.search(daemon.group(1)) is not None:

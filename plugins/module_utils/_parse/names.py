@@ -9,8 +9,10 @@ error tells something all the same, ``nothing(error)``.
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import re
+from types import ModuleType
 from typing import Any
 
 from .._ground.text import ParseError
@@ -19,50 +21,103 @@ from . import prefix
 _MANY = 5
 _ENOUGH = 1024 * 1024
 _WHOLE, _EXCERPT = "nvsmi_q", "nvsmi_q_fabric"
+# What tells of the reading, and not of the host; complaints are worded alike by many tools.
+_NO_FACTS = frozenset(("cut", "error", "error_lines", "unread"))
+# The kernel and fabric-wide tools print bare sentences, which anybody may.
+_LOOSE = frozenset(("dmesg", "ibhosts", "iblinkinfo", "ibnetdiscover", "ibqueryerrors"))
+# Words that only infiniband-diags begin a complaint with.
+_COMPLAINT = re.compile(r"^(?:ibpanic|ibwarn|iberror|src/\w+\.c):", re.MULTILINE)
 
 NAMES = (
     "container_probe",
+    "dcgmi",
+    "dkms_status",
     "dmesg",
     "fabricmanager_log",
     "fabricmanager_status",
+    "fi_info",
     "ibdev2netdev",
+    "ibdiagnet",
+    "ibdiagnet_db",
     "ibhosts",
     "iblinkinfo",
     "ibnetdiscover",
     "ibping",
+    "ibportstate",
     "ibqueryerrors",
     "ibstat",
     "ibstatus",
     "ibv_devinfo",
+    "imex_status",
     "lsmod",
+    "lspci",
+    "mlnx_qos",
+    "mlxlink",
+    "mpi_log",
     "mst_status",
     "nccl_log",
+    "nccl_tests",
     "nvlink_caps",
     "nvlink_errors",
+    "nvlink_info",
     "nvlink_status",
+    "nvlink_throughput",
     "nvsmi_error",
     "nvsmi_q",
     "nvsmi_q_fabric",
     "nvsmi_table",
     "nvsmi_xml",
     "ofed_info",
+    "ompi_info",
+    "opensm_log",
     "perfquery",
+    "perftest",
+    "rc_pingpong",
     "rdma_link",
+    "rping",
     "saquery_sm",
     "show_gids",
     "sminfo",
+    "smpquery",
     "topo",
+    "ucx_info",
 )
+
+# Parsers that give what they read without facts of their own; their texts are short or of any program's form, so that
+# none is guessed to be theirs.
+PLAIN = (
+    "beegfs_net",
+    "df",
+    "dpkg_status",
+    "ethtool_stats",
+    "getent_ahosts",
+    "ip_addr",
+    "ip_link",
+    "ip_route",
+    "ipmi_sdr",
+    "ipmi_sel",
+    "ldconfig",
+    "meminfo",
+    "mounts",
+    "proc_limits",
+    "redfish",
+    "rpm_qa",
+    "scontrol_node",
+    "systemctl_show",
+)
+EVERY = tuple(sorted((*NAMES, *PLAIN)))
 
 
 def facts(name: str, text: str) -> tuple[dict[str, Any], ParseError | None]:
     """What the parser of this name makes of a text, and its error where it gave no facts.
 
-    Raises KeyError for a name that is not in NAMES.
+    Raises KeyError for a name that is not in EVERY.
     """
-    if name not in NAMES:
+    if name not in EVERY:
         raise KeyError(name)
     module = importlib.import_module(f"{__package__}.{name}")
+    if name in PLAIN:
+        return _plain(module, text)
     try:
         found: dict[str, Any] = module.facts(module.parse(text))
         return found, None
@@ -76,36 +131,75 @@ def facts(name: str, text: str) -> tuple[dict[str, Any], ParseError | None]:
         return nothing, exc
 
 
+def _plain(module: ModuleType, text: str) -> tuple[dict[str, Any], ParseError | None]:
+    """What was read as it is; of several things below ``read``."""
+    try:
+        read = module.parse(text)
+    except ParseError as exc:
+        return {}, exc
+    told = _as_json(read)
+    return (told, None) if isinstance(told, dict) else ({"read": [_as_json(entry) for entry in told]}, None)
+
+
+def _as_json(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    return value
+
+
+def wrong(name: str, text: str) -> tuple[str, ...]:
+    """What the tool itself calls wrong in this text, or what is so beyond doubt; () of a text that it did not print.
+
+    For parsers of texts that no check goes by.
+    """
+    module = importlib.import_module(f"{__package__}.{name}")
+    if not hasattr(module, "wrong"):
+        return ()
+    try:
+        found: tuple[str, ...] = module.wrong(module.parse(text))
+    except ParseError:
+        return ()
+    return found
+
+
 def guess(text: str) -> tuple[str, ...]:
     """The tools whose text this may be, the one first of whose facts the most are in it.
 
     A message that there is no device is the same from many. Of a long text the beginning is read,
     and all of it where that says nothing.
     """
+    if not text.strip():
+        return ()
     if len(text) > _ENOUGH:
         begun = guess(text[: text.rfind("\n", 0, _ENOUGH) + 1])
         if begun:
             return begun
     counts: dict[str, int] = {}
+    complaints: list[str] = []
     for name in NAMES:
         told, error = facts(name, prefix.parts(name, text)[0].text)
-        if error is None and _count(told):
+        if error is None:
             counts[name] = _count(told)
-    names = sorted(counts, key=lambda name: -counts[name])
-    if len(names) > _MANY:
+            complaints += [name] if told and not counts[name] else []
+    names = [name for name in sorted(counts, key=lambda name: -counts[name]) if counts[name]]
+    if not names and complaints:
         # Only a complaint, which many tools make alike: whoever is named made it.
-        names.sort(key=lambda name: re.search(rf"\b{name}\b", text) is None)
-    if _WHOLE in names and _EXCERPT in names and any(gpu.get("name") for gpu in facts(_WHOLE, text)[0]["gpus"]):
+        named = [name for name in complaints if re.search(rf"\b{name}\b", text)]
+        known = complaints if _COMPLAINT.search(text) else [name for name in complaints if name not in _LOOSE]
+        names = named or known
+    if _WHOLE in names and _EXCERPT in names:
         # The whole output shows what the excerpt does, and its parser tells it more briefly.
-        names.remove(_WHOLE)
-        names.insert(names.index(_EXCERPT), _WHOLE)
+        whole = any(gpu.get("name") for gpu in facts(_WHOLE, text)[0]["gpus"])
+        first, second = (_WHOLE, _EXCERPT) if whole else (_EXCERPT, _WHOLE)
+        names.remove(first)
+        names.insert(names.index(second), first)
     return tuple(names)
 
 
 def _count(told: Any) -> int:
     """How many values are told."""
     if isinstance(told, dict):
-        return sum(_count(value) for value in told.values())
+        return sum(_count(value) for key, value in told.items() if key not in _NO_FACTS)
     if isinstance(told, (list, tuple)):
         return sum(map(_count, told))
     return 0 if told in (None, "", False) else 1

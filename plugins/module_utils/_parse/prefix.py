@@ -16,6 +16,8 @@ _STEPS = 6
 _FENCE = re.compile(r" {0,3}(?:```|~~~)[\w+-]{0,20}")
 # Markdown writes `mlx5\_0`, so that no line is set in italics.
 _ESCAPED = re.compile(r"\\([_*<>\[\]#`~])")
+# Where somebody left lines out.
+_ELIDED = ("...", "\u2026", "[...]", "(...)", "[\u2026]")
 _RULE = re.compile(r"-{4,}")
 _NODES = re.compile(r"[A-Za-z0-9][\w.,\[\]-]{0,253}(?: \(\d{1,6}\))?")
 # What tools themselves begin lines with: devices and interfaces, not hosts.
@@ -53,7 +55,7 @@ def _is_host(name: str) -> bool:
 
 _MAIL = re.compile(r"() {0,3}>(?: |$)")
 _TIME = re.compile(r"()\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)(?: |$)")
-_MPIRUN = re.compile(r"\[(\d{1,6},\d{1,6})\]<[a-z]{1,10}>:? ?")
+_MPIRUN = re.compile(r" {0,8}\[(\d{1,6},\d{1,6})\]<[a-z]{1,10}>:? ?")
 _KUBECTL = re.compile(r"\[(pod/[\w./-]{1,253})\](?: |$)")
 _RAY = re.compile(r"\((?:[\w.]{1,60} )?(?:pid=\d{1,9}, )?(?:ip|pid)=([\w.:]{1,45})\)(?: |$)")
 _COMPOSE = re.compile(r"([\w.-]{1,253}?) {0,60}\|(?: |$)")
@@ -64,16 +66,18 @@ _SRUN = re.compile(r" {0,6}(\d{1,6}):(?: |$)")
 _PDSH_OF_KERNEL = re.compile(r"([A-Za-z0-9][\w.-]{0,253}): (?=\[ {0,6}[\dA-Z])")
 _SRUN_OF_KERNEL = re.compile(r" {0,6}(\d{1,6}): (?=\[ {0,6}[\dA-Z])")
 
+_NAMED = (_Kind(_PDSH, least=3, is_who=_is_host, recurs=True), _Kind(_SRUN, least=3, recurs=True))
 _TAGGED = (_Kind(_MAIL), _Kind(_MPIRUN), _Kind(_KUBECTL), _Kind(_RAY), _Kind(_COMPOSE, least=2, recurs=True))
 _KINDS = (
     *_TAGGED,
     _Kind(_TIME),
     _Kind(_SYSLOG),
-    _Kind(_PDSH, least=3, is_who=_is_host, recurs=True),
-    _Kind(_SRUN, least=3, recurs=True),
+    *_NAMED,
 )
 _OF = {
     "dmesg": (*_TAGGED, _Kind(_PDSH_OF_KERNEL, least=2, is_who=_is_host), _Kind(_SRUN_OF_KERNEL, least=2)),
+    # Its parser reads the heads of syslog, which have its times.
+    "opensm_log": (*_TAGGED, *_NAMED),
     # Its parser knows who said a line, and reads all of a job together.
     "nccl_log": (_Kind(_MAIL),),
 }
@@ -102,7 +106,7 @@ def parts(name: str, text: str) -> tuple[Part, ...]:
     last = next((who for who, line in whose if line), "")
     for who, line in whose:
         # An empty line without a name belongs to who spoke before.
-        last = who if who or line else last
+        last = who if who or (line and line.strip() not in _ELIDED) else last
         said.setdefault(last, []).append(line)
     texts = [(who, "\n".join(mine) + "\n") for who, mine in said.items()]
     return tuple(Part(who, mine if ended or who != last else mine[:-1]) for who, mine in texts)
@@ -121,7 +125,7 @@ def _fits(kind: _Kind, whose: list[tuple[str, str]]) -> bool:
     """Whether every line that is not empty has it."""
     names: dict[str, int] = {}
     for _who, line in whose:
-        if not line.strip():
+        if not line.strip() or line.strip() in _ELIDED:
             continue
         found = kind.head.match(line)
         if found is None or (kind.is_who is not None and not kind.is_who(found.group(1))):

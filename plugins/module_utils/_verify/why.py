@@ -21,6 +21,7 @@ from .._ground.text import printable
 from .._parse import names, prefix
 from .catalog import CATALOG
 from .fold import Line, folded
+from .said import said
 from .verify import AREAS, verify
 
 # `root@node1:~# ibstat`, `[root@node1 ~]$ ibstat`, `$ ibstat`.
@@ -39,7 +40,8 @@ _NOBODY = "nobody expects"
 class Host:
     """``name``: "" where no line tells it. ``read``: tools whose texts were read. ``bad``: what is
     wrong, a line a cause. ``open``: what the texts themselves do not tell, where nothing is wrong.
-    ``ask``: commands whose output would tell most."""
+    ``ask``: commands whose output would tell most. ``told``: what tools themselves call wrong, of
+    texts that no check goes by; ``says``: what such a text says. ``partly``: what was read in part."""
 
     name: str
     read: tuple[str, ...]
@@ -47,6 +49,9 @@ class Host:
     bad: tuple[Line, ...] = ()
     open: tuple[Check, ...] = ()
     ask: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+    says: tuple[str, ...] = ()
+    partly: tuple[str, ...] = ()
 
     @property
     def passed(self) -> int:
@@ -85,7 +90,7 @@ class Heard:
 def judged(heard: Heard, expect: Expectations) -> list[Host]:
     """Every host, those of which something is wrong first."""
     hosts = [_host(name, texts, expect) for name, texts in heard.texts.items()]
-    return sorted(hosts, key=lambda host: not host.bad)
+    return sorted(hosts, key=lambda host: not (host.bad or host.told))
 
 
 def verdict(hosts: Sequence[Host], heard: Heard) -> str:
@@ -93,13 +98,16 @@ def verdict(hosts: Sequence[Host], heard: Heard) -> str:
     failures = [check for host in hosts for check in host.checks if check.result == model.FAIL]
     if failures:
         return model.verdict(failures)
-    looked = hosts and all(host.passed and not host.open for host in hosts)
+    if any(host.told for host in hosts):
+        return model.NOT_READY
+    looked = hosts and all(host.passed and not host.open and not host.partly for host in hosts)
     return model.READY if looked and not heard.unread else model.UNKNOWN
 
 
 def _host(name: str, texts: dict[str, str], expect: Expectations) -> Host:
     checks = tuple(verify(Pasted(texts), expect, _AREAS).checks)
     bad = folded(model.trouble([check for check in checks if check.result == model.FAIL]))
+    told = tuple(f"{tool}: {printable(wrong)}" for tool, text in texts.items() for wrong in names.wrong(tool, text))
     return Host(
         name,
         tuple(texts),
@@ -107,7 +115,29 @@ def _host(name: str, texts: dict[str, str], expect: Expectations) -> Host:
         tuple(bad),
         () if bad else tuple(_open(checks, texts))[:_OPEN],
         _ask(checks, texts),
+        told,
+        tuple(_says(texts)),
+        tuple(part for tool, text in texts.items() for part in _partly(tool, text)),
     )
+
+
+def _says(texts: dict[str, str]) -> Iterable[str]:
+    for tool, text in texts.items():
+        facts, error = names.facts(tool, text)
+        line = "" if error else said(tool, facts)
+        if line:
+            yield f"{tool}: {line}"
+
+
+def _partly(tool: str, text: str) -> Iterable[str]:
+    """Whether the text is cut, or has lines that nobody knows."""
+    told, _error = names.facts(tool, text)
+    unread = told.get("unread") or 0
+    count = unread if isinstance(unread, int) else len(unread)
+    if count:
+        yield f"{count} line{'s' if count > 1 else ''} of {tool} {'are' if count > 1 else 'is'} unread"
+    if told.get("cut"):
+        yield f"the text of {tool} is cut"
 
 
 def _open(checks: Iterable[Check], texts: dict[str, str]) -> Iterable[Check]:

@@ -150,3 +150,40 @@ def test_no_text_breaks_it(lines: list[str], more: str) -> None:
 def test_of_a_long_log_the_beginning_tells_whose_it_is() -> None:
     line = "node-a:10:11 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [receive] via NET/IB/0/GDRDMA\n"
     assert names.guess(line * 40_000) == ("nccl_log",)
+
+
+@pytest.mark.parametrize("name", names.NAMES)
+def test_no_text_leaves_its_reader_without_a_word(name: str) -> None:
+    heard = why.Heard()
+    heard.take("sample", (SAMPLES / f"{name}.txt").read_text())
+    for host in why.judged(heard, from_inventory({})):
+        assert host.read
+        assert host.says or host.told or host.bad or host.open or host.passed or host.ask, name
+
+
+@pytest.mark.parametrize(
+    ("name", "says", "told"),
+    [
+        ("dcgmi", "Fail: 2", "GPU Memory fails on GPU0"),
+        ("ibdiagnet", "15 nodes", "is duplicated at"),
+        ("ibportstate", "4X at 2.5 Gb/s a lane", ""),
+        ("imex_status", "2 of 3 nodes READY", "the IMEX domain is DEGRADED"),
+        ("lspci", "1 HCA", "PCIe link of x1"),
+        ("opensm_log", "SUBNET UP 2 times", "a GUID is there more than once"),
+        ("nccl_tests", "149.668 GB/s busbw on average", ""),
+    ],
+)
+def test_what_tools_call_wrong_counts_where_no_check_goes_by_them(name: str, says: str, told: str) -> None:
+    heard = why.Heard()
+    heard.take("sample", (SAMPLES / f"{name}.txt").read_text())
+    (host,) = why.judged(heard, from_inventory({}))
+    assert says in host.says[0]
+    assert told in " ".join(host.told)
+    assert why.verdict([host], heard) == (NOT_READY if told else UNKNOWN)
+
+
+def test_a_text_that_was_read_in_part_is_not_taken_for_looked_at() -> None:
+    text = (SAMPLES / "ibdev2netdev.txt").read_text()
+    (host,) = asked(f"# of all nodes\n{text}")
+    assert host.partly == ("1 line of ibdev2netdev is unread",)
+    assert why.verdict([host], why.Heard()) == UNKNOWN

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a text says, in one line: of tools whose facts no check of a host goes by. Facts of the parsers in, no I/O."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Callable, Iterable, Mapping
+
+from .._ground.text import few, printable
+
+Facts = Mapping[str, Any]
+_SHOWN = 4
+
+
+def said(tool: str, facts: Facts) -> str:
+    """The line; "" of a tool whose texts checks go by."""
+    return printable(_LINES[tool](facts)) if tool in _LINES else ""
+
+
+def _listed(entries: Iterable[str]) -> str:
+    return few(list(entries), _SHOWN)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _dcgmi(facts: Facts) -> str:
+    results = Counter(result["result"] for test in facts["tests"] for result in test["results"])
+    parts = [f"{result}: {number}" for result, number in results.most_common()]
+    health = [f"health {facts['health']}"] if facts["health"] else []
+    return "; ".join(filter(None, [", ".join(parts), *health]))
+
+
+def _fi_info(facts: Facts) -> str:
+    return (
+        f"libfabric's providers: {_listed(facts['providers'])}" if facts["providers"] else "libfabric finds no provider"
+    )
+
+
+def _ibdev2netdev(facts: Facts) -> str:
+    ports = facts["ports"]
+    up = sum(port["up"] for port in ports)
+    named = (f"{port['device']} is {port['netdev']}, {'up' if port['up'] else 'down'}" for port in ports)
+    return f"{up} of {_count(len(ports), 'interface')} up: {_listed(named)}"
+
+
+def _ibdiagnet(facts: Facts) -> str:
+    return f"{facts['nodes']} nodes, {facts['switches']} switches, {_count(len(facts['stages']), 'stage')} of checks"
+
+
+def _ibportstate(facts: Facts) -> str:
+    return "; ".join(_smp(port["which"], port) for port in facts["ports"])
+
+
+def _smp(name: str, port: Facts) -> str:
+    width, speed = port.get("width") or {}, port.get("speed_gbps") or {}
+    rate = (
+        f", {width['active']} at {speed['active']:g} Gb/s a lane" if width.get("active") and speed.get("active") else ""
+    )
+    return f"{name} {port.get('port') or ''} {port.get('state') or 'of no known state'}{rate}".replace("  ", " ")
+
+
+def _imex(facts: Facts) -> str:
+    ready = sum(node["state"] == "READY" for node in facts["nodes"])
+    domain = f"the domain is {facts['domain']}, " if facts["domain"] else ""
+    return f"{domain}{ready} of {_count(len(facts['nodes']), 'node')} READY" if facts["nodes"] else domain.rstrip(", ")
+
+
+def _lspci(facts: Facts) -> str:
+    kinds = Counter(device["kind"] for device in facts["devices"] if device["kind"])
+    parts = ", ".join(_count(number, kind) for kind, number in kinds.most_common())
+    return f"{_count(len(facts['devices']), 'device')}{f', among them {parts}' if parts else ''}"
+
+
+def _mlxlink(facts: Facts) -> str:
+    advice = f"; mlxlink's own advice: {facts['recommendation']}" if facts.get("recommendation") else ""
+    return f"{facts['state'] or 'no state'}, {facts['physical_state']}, {facts['speed']} {facts['width']}{advice}"
+
+
+def _nccl_tests(facts: Facts) -> str:
+    mean = "" if facts["average"] is None else f"{facts['average']:g} GB/s busbw on average, "
+    hosts = len({rank["host"] for rank in facts["ranks"]})
+    where = f" by {_count(len(facts['ranks']), 'rank')} on {_count(hosts, 'host')}" if hosts else ""
+    return f"{mean}{facts['peak']:g} GB/s at most, {_count(len(facts['rows']), 'size')}{where}"
+
+
+def _opensm(facts: Facts) -> str:
+    up = (facts["subnet_up"] or {}).get("count", 0)
+    if not facts["records"]:
+        return f"{facts['program'] or 'OpenSM'} {facts['version']}, and no record of its log"
+    state = facts["state"] or "in no known state"
+    return f"{facts['records']} records, the subnet manager is {state}, SUBNET UP {up} times"
+
+
+def _perftest(facts: Facts) -> str:
+    rates = [row["gbps"] for row in facts["bandwidth"]]
+    if rates:
+        return f"{max(rates):g} Gb/s at most, {_count(len(rates), 'size')}"
+    return f"latencies of {_count(len(facts['latency']), 'size')}"
+
+
+def _pingpong(facts: Facts) -> str:
+    return f"{facts['iterations']} round trips, {facts['usec']:g} us each"
+
+
+def _show_gids(facts: Facts) -> str:
+    routable = [
+        f"{gid['device']}/{gid['port']} index {gid['index']}" for gid in facts["gids"] if gid["version"] == "v2"
+    ]
+    return f"{_count(len(facts['gids']), 'GID')}, of RoCE v2: {_listed(routable) or 'none'}"
+
+
+def _smpquery(facts: Facts) -> str:
+    return "; ".join(_smp(block["kind"], block) for block in facts["blocks"] if block.get("state"))
+
+
+_LINES: dict[str, Callable[[Facts], str]] = {
+    "dcgmi": _dcgmi,
+    "fi_info": _fi_info,
+    "ibdev2netdev": _ibdev2netdev,
+    "ibdiagnet": _ibdiagnet,
+    "ibportstate": _ibportstate,
+    "imex_status": _imex,
+    "lspci": _lspci,
+    "mlxlink": _mlxlink,
+    "nccl_tests": _nccl_tests,
+    "opensm_log": _opensm,
+    "perftest": _perftest,
+    "rc_pingpong": _pingpong,
+    "show_gids": _show_gids,
+    "smpquery": _smpquery,
+}
