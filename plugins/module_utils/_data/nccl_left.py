@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What follows where a variable of NVIDIA's debugging list stays set. Data only.
 
-"They are fine to use for experiments, or to debug a problem, but should generally not be set for
-production" (NCCL's user guide of 2.30.7, whose section Debugging lists them all). Sources: that
-section and NCCL's source at the release tags: confirmed; what a site may leave: medium. Those that
-do harm by what the host has are in nccl_harm.py, numbers and words that are wrong or unwise by
-themselves in nccl_spans.py and nccl_words.py.
+They are for experiments and for the search for a fault. Sources: the section Debugging of NCCL's
+user guide of 2.30.7, which lists them all, and NCCL's source at the release tags: confirmed; what a
+site may leave: medium. Those that do harm by what the host has are in nccl_harm.py, numbers and
+words that are wrong or unwise by themselves in nccl_spans.py and nccl_words.py.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Union
 
 
 @dataclass(frozen=True)
@@ -22,8 +20,8 @@ class Left:
 
     name: str
     means: str
-    calm: tuple[Union[int, str], ...] = ()
-    off: tuple[Union[int, str], ...] = ()
+    calm: tuple[int | str, ...] = ()
+    off: tuple[int | str, ...] = ()
 
     def stays(self, value: str) -> bool:
         """Whether nothing is to be told of this value, as NCCL reads it."""

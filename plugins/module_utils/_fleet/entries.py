@@ -116,7 +116,8 @@ ENTRIES = declare(
         "names the host's own devices, interfaces and files. Ranks with other settings choose "
         "other algorithms, and hang or fall back together.",
         ("nccl.conf was edited by hand on this host, or not written by the last converge",),
-        "let ibready write it (site.yml), or compare /etc/nccl.conf with an equal host's",
+        "compare /etc/nccl.conf with an equal host's: take the line out, or name it in nccl_conf_variables of all "
+        "hosts; converge.yml --tags nccl_conf keeps such lines, and with nccl_conf_exclusive=true takes them out",
     ),
     error(
         "fleet.gpu.model",

@@ -20,6 +20,8 @@ FOLDER = Path(__file__).resolve().parents[3] / "causes"
 TABLE = "table.yml"
 _REBOOT = "ibready_reboot_ok=true"
 _REBOOTS = "the host reboots: drain it first"
+# The role reboot_gate has no tags of its own, so that a run with some neither drains nor reboots.
+_TAGGED = "with tags nothing drains and reboots the host"
 
 _Keys = Mapping[str, type]
 _EXPLAINS: _Keys = dict.fromkeys(("same", "rail", "here", "far", "whole"), list)
@@ -122,6 +124,8 @@ def _fix(raw: dict[str, Any], where: str) -> Fix:
         tags = ",".join(_texts(given["site"], f"{where}.site"))
         variables = [*_texts(given.get("variables", []), f"{where}.variables")]
         if given.get("reboot"):
+            if tags:
+                raise CausesError(f"{FOLDER}/{where}: site has to be [] with reboot: {_TAGGED}")
             variables.append(_REBOOT)
             note = f"{_REBOOTS}; {note}" if note else _REBOOTS
         options = [word for variable in variables for word in ("-e", variable)]

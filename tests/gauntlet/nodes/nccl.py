@@ -41,6 +41,8 @@ def add(tree: Tree, node: Node) -> None:
     text = "".join(f"{name}={value}\n" for name, value in lines.items() if value is not None)
     text += node.more.get("nccl_lines", "")
     tree.file("/etc/nccl.conf", text.encode(), node.more.get("nccl_mode"))
+    for path in node.more.get("nccl_files", ()):
+        tree.file(path, "<system/>")
     library = _library(node)
     taken = conf.settings(text, release(library.version))
     tree.command("nccl_proof", to_text(Query(Reading(library), Reading(_proof(node, taken)))))

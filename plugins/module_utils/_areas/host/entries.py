@@ -92,7 +92,7 @@ ENTRIES = declare(
         "The kernel has the RDMA modules and the HCA's driver",
         "Without them no program sees an RDMA device.",
         ("no RDMA stack is installed, or its modules were not built for this kernel",),
-        "`modprobe mlx5_ib ib_uverbs` and read dmesg; run role ibready.cluster.rdma",
+        "`modprobe -a mlx5_ib ib_uverbs` and read dmesg; run role ibready.cluster.rdma",
         ("/sys/module|lsmod",),
     ),
     warning(
@@ -100,7 +100,7 @@ ENTRIES = declare(
         "The kernel has ib_umad and rdma_cm",
         "Diagnostics and the subnet manager need the first, connections by address the second.",
         ("they are not among the modules that are loaded at boot",),
-        "`modprobe ib_umad rdma_ucm`; name them in /etc/rdma/modules or /etc/modules-load.d",
+        "`modprobe -a ib_umad rdma_ucm`; name them in /etc/rdma/modules or /etc/modules-load.d",
         ("/sys/module|lsmod",),
     ),
     warning(

@@ -14,6 +14,8 @@ from ..._nccl.release import NEWEST
 from ..._nccl.select import Interface, Port, hca_ports, interfaces
 from ..._parse.ip_addr import LOOPBACK
 
+# Where NCCL may use nothing else, it does not go on without.
+_NET, _IB = "NCCL_NET", "ib"
 _SHOWN = 4
 
 
@@ -28,12 +30,12 @@ class Harmed(NamedTuple):
 
 def harmed(settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy) -> list[Harmed]:
     """What the lists of these settings take away from jobs on this host."""
-    found = [_hcas(settings[HCA], host, policy)] if settings.get(HCA) else []
+    found = [_hcas(settings[HCA], settings, host, policy)] if settings.get(HCA) else []
     found += [_interfaces(settings[SOCKET], settings, host)] if settings.get(SOCKET) else []
     return [harm for harm in found if harm is not None]
 
 
-def _hcas(value: str, host: NcclHost, policy: NcclPolicy) -> Harmed | None:
+def _hcas(value: str, settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy) -> Harmed | None:
     rails = [port for port in derive_rails.rails(host, policy).ports if port.active]
     active = [Port(port.device, port.num) for port in host.ports.value or () if port.active]
     if not rails:
@@ -41,7 +43,9 @@ def _hcas(value: str, host: NcclHost, policy: NcclPolicy) -> Harmed | None:
     observed = f"{HCA}={short(value)}"
     taken = hca_ports(value, active, host.release or NEWEST)
     if not taken:
-        return Harmed(HCA, observed, "NCCL takes no HCA of this host: all traffic goes over TCP")
+        alone = settings.get(_NET, "").lower() == _IB
+        follows = "every job ends when it starts" if alone else "all traffic goes over TCP"
+        return Harmed(HCA, observed, f"NCCL takes no HCA of this host: {follows}")
     lost = [port.name for port in rails if Port(port.device, port.num) not in taken]
     if not lost:
         return None

@@ -66,11 +66,11 @@ def _file(line: int, name: str, value: str, named: Named) -> Iterator[Problem]:
             stops = "ends" in data.READ.get(name, "")
             makes = data.READ.get(name) or data.WRITTEN[name]
             yield Problem(line, name, found, makes, _TAKE_OUT, ERROR if stops else WARNING, "no-file")
-    if name == "NCCL_DEBUG_FILE" and not value.startswith("/dev/"):
-        if not any(mark in value for mark in data.OF_ONE_PROCESS):
-            makes = "all processes write over each other's log"
-            step = f"write {name}={short(value)}.%h.%p"
-            yield Problem(line, name, "one file for all processes", makes, step, WARNING, "one-file")
+    alone = value.startswith("/dev/") or any(mark in value for mark in data.OF_ONE_PROCESS)
+    if name == "NCCL_DEBUG_FILE" and not alone:
+        makes = "all processes write over each other's log"
+        step = f"write {name}={short(value)}.%h.%p"
+        yield Problem(line, name, "one file for all processes", makes, step, WARNING, "one-file")
 
 
 def _plugin(line: int, name: str, word: str, named: Named) -> Iterator[Problem]:

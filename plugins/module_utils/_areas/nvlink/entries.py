@@ -37,7 +37,7 @@ ENTRIES = declare(
         "The ports that lead to the NVLink switches are Active",
         "HCA functions with SW_MNG in their product data are the way of nvlsm to the switches.",
         ("nvlsm does not run, or the function has no RDMA driver",),
-        "`modprobe mlx5_ib ib_umad`, `systemctl restart nvidia-fabricmanager`, look at `ibstat`",
+        "`modprobe -a mlx5_ib ib_umad`, `systemctl restart nvidia-fabricmanager`, look at `ibstat`",
         ("/sys/bus/pci/devices/*/infiniband/*/ports/*/state", "/sys/bus/pci/devices/*/vpd"),
     ),
     warning(

@@ -184,6 +184,12 @@ def test_an_hca_list_is_held_against_the_ports_whoever_set_it(value: str, severi
     assert (found.severity, cause in found.cause) == (severity, True)
 
 
+def test_without_an_hca_jobs_end_where_nccl_may_use_nothing_else() -> None:
+    lines = {"NCCL_IB_HCA": "=mlx4_0", "NCCL_NET": "IB"}
+    (found,) = problem(lines, "nccl.conf.harm", policy={"nccl_conf_variables": lines})
+    assert "every job ends" in found.cause
+
+
 @pytest.mark.parametrize(("value", "cause"), [("=lo", "no other host"), ("=eth77", "every job ends")])
 def test_an_interface_list_that_leaves_nothing_to_meet_on(value: str, cause: str) -> None:
     lines = {"NCCL_SOCKET_IFNAME": value}

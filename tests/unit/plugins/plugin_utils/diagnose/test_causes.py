@@ -52,6 +52,12 @@ WRONG = {
         "fleet: true\n    signs: [gpu.device.reset]",
         "gpu.reset.fix: {address} is one host's",
     ),
+    "tags that leave out the reboot": (
+        "rail.yml",
+        "      site: [rdma_ports]\n",
+        "      site: [rdma_ports]\n      reboot: true\n",
+        "link_layer.fix: site has to be [] with reboot: with tags nothing drains and reboots the host",
+    ),
     "no otherwise": ("gpu.yml", "      otherwise: nvidia-smi -q -d PERFORMANCE\n", "", "fix: otherwise is missing"),
     "a cause that is none": ("other.yml", "  other:", "  first: 1\n  other:", "first: must be a dictionary, not 1"),
     "a file left out": ("table.yml", " gpu, ", " ", "order has to name each of these files once: bench, bus"),
@@ -81,12 +87,17 @@ def fix(name: str) -> Fix:
 
 
 def test_each_kind_of_fix_is_a_command() -> None:
-    assert fix("rail.link_layer") == Fix(
+    assert fix("nvlink.imex") == Fix(
         play=(
-            *("site.yml", "--tags", "rdma_ports", "-e", "rdma_port_type=infiniband"),
-            *("-e", "ibready_firmware_ok=true", "-e", "ibready_reboot_ok=true"),
+            *("site.yml", "--tags"),
+            "nvidia_driver_packages,nvidia_driver_imex,nvidia_driver_modules,nvidia_driver_services",
+            *("-e", "ibready_fabric_restart_ok=true"),
         ),
-        note="the host reboots: drain it first; ethernet instead of infiniband for a RoCE fabric",
+        note="drain the rack first: IMEX restarts where its hosts changed; nvidia_driver_imex_domain names the rack",
+    )
+    assert fix("stack.mixed") == Fix(
+        play=("site.yml", "-e", "ibready_replace_stack_ok=true", "-e", "ibready_reboot_ok=true"),
+        note="the host reboots: drain it first",
     )
     assert fix("host.converge") == Fix(play=("site.yml",))
     assert fix("nccl.rdma_off").play == ("playbooks/converge.yml", "--tags", "nccl_conf")

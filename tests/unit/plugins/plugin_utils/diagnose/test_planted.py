@@ -252,7 +252,7 @@ def test_missing_modules_explain_all_that_is_missing_for_want_of_them() -> None:
         [*one.node, {"more": {"missing": ["mlx5_ib"], "unbound": ["mlx5_0", "mlx5_1"]}}],
         board=one.board,
     )
-    assert ids(found) == ["rdma.modules"]
+    assert ids(found) == ["rdma.driver_module"]
     assert found.causes[0].effect == "tcp"
 
 
