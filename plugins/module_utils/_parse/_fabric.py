@@ -12,8 +12,7 @@ from .._ground.text import ParseError, is_warning, no_facts, printable
 NAME = '"(.{0,200})"'
 # The same in a line that was put together of two: a quote may belong to the second.
 PLAIN = '"([^"]*)"'
-# So many lines that were understood for each that was not; with fewer the text is another tool's, or damaged.
-_UNDERSTOOD = 10
+_UNREAD = " cannot be read: "
 # Beside ibpanic and iberror, these tools print bare sentences; libibnetdisc puts its place first.
 _ERROR = re.compile(r"ibpanic:|\S*:? ?iberror:|Failed to |discover failed|\S{1,80}\.c:[0-9]{1,6}; |Query SA failed")
 
@@ -29,10 +28,24 @@ class Strange:
         self._errors.append(error)
 
     def told(self, understood: int) -> tuple[str, ...]:
-        """The lines, for people; raises the first error where they are too many for so many good ones."""
-        if self._errors and understood < _UNDERSTOOD * len(self._errors):
+        """The lines, for people; raises the first error where they are more than the good ones: another tool's text."""
+        if understood < len(self._errors):
             raise self._errors[0]
-        return tuple(f"line {error.line_no} cannot be read: {printable(error.line)}" for error in self._errors)
+        return self._named()
+
+    def kept(self, anything: bool) -> tuple[str, ...]:
+        """The lines, for people, of a text of which ``anything`` else was understood; else raises the first error."""
+        if self._errors and not anything:
+            raise self._errors[0]
+        return self._named()
+
+    def _named(self) -> tuple[str, ...]:
+        return tuple(f"line {error.line_no}{_UNREAD}{printable(error.line)}" for error in self._errors)
+
+
+def unread(errors: tuple[str, ...]) -> str:
+    """The first line that could not be read, as `Strange` names it; "" where each could."""
+    return next((line for line in errors if line.startswith("line ") and _UNREAD in line), "")
 
 
 def tool_errors(lines: list[str], *, warnings: bool) -> tuple[str, ...]:

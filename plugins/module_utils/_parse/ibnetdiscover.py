@@ -171,7 +171,8 @@ class _Reader:
         if self.node is None and self.leave_ports:
             return
         if self.node is None:
-            raise ParseError(_TOOL, line_no, line, "belongs to no node: its line is missing")
+            self.leave_ports = True
+            raise _Shape(_TOOL, line_no, line, "belongs to no node: its line is missing")
         port, own, kind, peer, peer_port, _guid_of_port, lid, name, peer_lid, width, speed = match.groups()
         link = Link(
             int(port),

@@ -17,9 +17,11 @@ NOTHING: dict[str, Any] = {
     "bad_nodes": None,
     "ports_checked": None,
     "ports_with_errors": None,
+    "unread": 0,
 }
 # The line of all ports of a switch together.
 ALL = "ALL"
+_HEADERS = ("Errors for ", "Data Counters for ")
 _HEADER = re.compile(r'(?:Errors|Data Counters) for (?:(0x[0-9a-fA-F]{1,16}) )?"(.*)"')
 _PORT = re.compile(r"GUID (0x[0-9a-fA-F]{1,16}) port ([0-9]{1,3}|ALL):")
 # The second number is the first for people: 19.353K, 1.25MB.
@@ -28,7 +30,15 @@ _NODES = re.compile(r"([0-9]{1,10}) nodes checked, ([0-9]{1,10}) bad nodes found
 _PORTS = re.compile(r"([0-9]{1,10}) ports checked, ([0-9]{1,10}) ports have errors beyond")
 _FAILURES = re.compile(r"([0-9]{1,10}) PMA query failures")
 _MORE_LINES = 6
-_OTHER_LINES = ("GUID ", "Errors for ", "Data Counters for ", "##", "Link info:")
+_OTHER_LINES = ("GUID ", *_HEADERS, "##", "Link info:")
+# What is left of a line that lost its beginning.
+_REST = re.compile(
+    r"\bGUID 0x|\brrors for |\bounters for |== ?[0-9]{1,20}(?: \([^()]{1,40}\))? ?\]|\bport [0-9]{1,3}: ?\["
+)
+# The ports of one adapter have GUIDs in a row.
+_IN_A_ROW = 8
+# A GUID that a person copied without its end has so many characters, and still names its switch.
+_ENOUGH = 14
 
 
 @dataclass(frozen=True)
@@ -43,10 +53,18 @@ class Port:
     counters: dict[str, int] = field(default_factory=dict)
     wide: tuple[str, ...] = ()
 
+    @property
+    def place(self) -> int:
+        """Where it stands among the ports of its node."""
+        return -1 if self.port == ALL else int(self.port)
+
 
 @dataclass(frozen=True)
 class Node:
-    """One node with such ports; ``guid`` only where the header shows it (switches)."""
+    """One node with such ports; ``guid`` only where the header shows it (switches).
+
+    Without a name its header is missing or cannot be read.
+    """
 
     guid: str
     name: str
@@ -55,7 +73,11 @@ class Node:
 
 @dataclass(frozen=True)
 class Ibqueryerrors:
-    """The report. The counts are None where its summary is missing: the text may be cut."""
+    """The report. The counts are None where its summary is missing: the text may be cut.
+
+    ``cut``: which part is missing, "" where none is. ``unread``: how many lines cannot be read, or not all of
+    their counters; ``error_lines`` names them.
+    """
 
     nodes: tuple[Node, ...]
     nodes_checked: int | None = None
@@ -64,38 +86,29 @@ class Ibqueryerrors:
     ports_with_errors: int | None = None
     query_failures: int = 0
     error_lines: tuple[str, ...] = ()
+    cut: str = ""
+    unread: int = 0
+
+    @property
+    def partial(self) -> str:
+        """Why these are not all counters, "" where they are."""
+        return self.cut or (f"{self.unread} of its lines cannot be read" if self.unread else "")
 
 
 def parse(text: str) -> Ibqueryerrors:
     """Read the output of ``ibqueryerrors``; raise ParseError where it gives no fact, no error."""
     lines = flat_lines(text)
-    blocks: list[tuple[str, str, list[Port]]] = []
-    strange = Strange()
-    for line_no, line in enumerate(lines, 1):
-        if line.startswith(("Errors for ", "Data Counters for ")):
-            try:
-                blocks.append((*_header(line_no, line), []))
-            except ParseError as exc:
-                # Each port's line has the GUID, so that a node without its name is a node.
-                strange.leave(exc)
-                blocks.append(("", "", []))
-        elif line.startswith("GUID "):
-            try:
-                port = _port(line_no, lines)
-            except ParseError as exc:
-                strange.leave(exc)
-                continue
-            if not blocks:
-                raise ParseError(_TOOL, line_no, line, "belongs to no node: its line is missing")
-            if port not in blocks[-1][2][-1:]:
-                blocks[-1][2].append(port)
+    reader = _Reader(lines)
     summary = _summary(lines)
-    left = strange.told(sum(1 + len(ports) for _guid, _name, ports in blocks))
-    if not blocks and summary is None:
+    reader.read()
+    ports = [port for block in reader.blocks for port in block.ports]
+    left = reader.strange.kept(bool(ports) or summary is not None)
+    if not reader.blocks and summary is None:
         return Ibqueryerrors((), error_lines=errors_only(_TOOL, lines, "no node and no summary"))
-    nodes = tuple(Node(guid, name, tuple(ports)) for guid, name, ports in blocks)
+    counts = summary or (None, None, None, None, 0)
     errors = (*left, *tool_errors(lines, warnings=False))
-    return Ibqueryerrors(nodes, *(summary or (None, None, None, None, 0)), errors)
+    cut = reader.cut or _missing(len(reader.blocks), counts[1], sum(port.port != ALL for port in ports), counts[3])
+    return Ibqueryerrors(tuple(block.node() for block in reader.blocks), *counts, errors, cut, len(left))
 
 
 def facts(parsed: Ibqueryerrors) -> dict[str, Any]:
@@ -113,45 +126,141 @@ def facts(parsed: Ibqueryerrors) -> dict[str, Any]:
         "ports_checked": parsed.ports_checked,
         "ports_with_errors": parsed.ports_with_errors,
         "error_lines": list(parsed.error_lines),
+        "cut": bool(parsed.cut),
+        "unread": parsed.unread,
     }
     if not parsed.nodes and parsed.nodes_checked is None:
         found["error"] = True
     return found
 
 
-def _header(line_no: int, line: str) -> tuple[str, str]:
-    match = _HEADER.fullmatch(line)
-    if match is None:
-        raise ParseError(_TOOL, line_no, line, "not 'Errors for 0xGUID \"NAME\"'")
-    return match.group(1) or "", match.group(2).strip()
+class _Block:
+    """A node, and the ports that stand below its header."""
+
+    def __init__(self, guid: str = "", name: str = "") -> None:
+        self.guid = guid
+        self.name = name
+        self.ports: list[Port] = []
+
+    def node(self) -> Node:
+        return Node(self.guid, self.name, tuple(self.ports))
+
+    def fits(self, port: Port) -> bool:
+        """Whether the port is this node's, and no header is missing before its line.
+
+        A node's ports come in their order, those of a switch all with the GUID of its header.
+        """
+        last = self.ports[-1] if self.ports else None
+        if last is not None and last != port and port.place <= last.place:
+            return False
+        if self.guid:
+            short, whole = sorted((port.guid, self.guid), key=len)
+            return port.guid == self.guid or (len(short) >= _ENOUGH and whole.startswith(short))
+        if self.name and port.port == ALL:  # which only switches have
+            return False
+        if last is None:
+            return True
+        return abs(int(port.guid, 16) - int(last.guid, 16)) <= _IN_A_ROW
 
 
-def _port(line_no: int, lines: list[str]) -> Port:
-    """A port's line, with the lines that it was wrapped into."""
-    line = lines[line_no - 1]
-    head = _PORT.match(line)
-    if head is None:
-        raise ParseError(_TOOL, line_no, line, "not 'GUID 0xGUID port N: [COUNTER == N]'")
-    rest = line[head.end() :]
-    for more in lines[line_no : line_no + _MORE_LINES]:
+class _Reader:
+    """Sorts ports below their nodes. ``cut``: which header is missing, "" for none."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = lines
+        self.blocks: list[_Block] = []
+        self.strange = Strange()
+        self.cut = ""
+
+    def read(self) -> None:
+        wrapped = 0
+        for line_no, line in enumerate(self.lines, 1):
+            if line.startswith(_HEADERS):
+                self._header(line_no, line)
+            elif line.startswith("GUID "):
+                wrapped = self._port(line_no, line)
+            elif line_no > wrapped and _is_rest(line):
+                self.strange.leave(ParseError(_TOOL, line_no, line, "its beginning is missing"))
+
+    def _header(self, line_no: int, line: str) -> None:
+        match = _HEADER.fullmatch(line)
+        if match is None:
+            # Each port's line has the GUID, so that a node without its name is a node.
+            self.strange.leave(ParseError(_TOOL, line_no, line, "not 'Errors for 0xGUID \"NAME\"'"))
+            self.blocks.append(_Block())
+        else:
+            self.blocks.append(_Block(match.group(1) or "", match.group(2).strip()))
+
+    def _port(self, line_no: int, line: str) -> int:
+        """Keep what can be read of a port's line; gives the number of the last line that it is wrapped into."""
+        head = _PORT.match(line)
+        if head is None:
+            self.strange.leave(ParseError(_TOOL, line_no, line, "not 'GUID 0xGUID port N: [COUNTER == N]'"))
+            return line_no
+        rest, last = _unwrapped(self.lines, line_no, line[head.end() :])
+        counters, wide, strange = _counters(rest)
+        port = Port(head.group(1), head.group(2), counters, wide)
+        if strange or not counters:
+            why = f"not '[COUNTER == N]' from {strange!r} on" if strange else "no counter behind the port"
+            self.strange.leave(ParseError(_TOOL, line_no, line, why))
+        if counters:
+            self._keep(line_no, port)
+        return last
+
+    def _keep(self, line_no: int, port: Port) -> None:
+        if not self.blocks or not self.blocks[-1].fits(port):
+            self.cut = self.cut or f"line {line_no} belongs to no node: its header is missing"
+            self.blocks.append(_Block())
+        if port not in self.blocks[-1].ports[-1:]:
+            self.blocks[-1].ports.append(port)
+
+
+def _is_rest(line: str) -> bool:
+    """Whether a line, which begins as none of the tool's does, was one that told of a node or a port."""
+    return not line.startswith(_OTHER_LINES) and not is_warning(line) and _REST.search(line) is not None
+
+
+def _unwrapped(lines: list[str], line_no: int, rest: str) -> tuple[str, int]:
+    """The counters of a port's line with those of the lines that it was wrapped into, and the last of these."""
+    last = line_no
+    for at, more in enumerate(lines[line_no : line_no + _MORE_LINES], line_no + 1):
         if more.startswith(_OTHER_LINES):
             break
         if more.startswith("[") or (more and not is_warning(more) and not rest.endswith("]")):
-            rest = f"{rest} {more}"
+            rest, last = f"{rest} {more}", at
+    return rest, last
+
+
+def _counters(rest: str) -> tuple[dict[str, int], tuple[str, ...], str]:
+    """Every counter that can be read, those of 64 bits, and where reading failed first ("": nowhere)."""
     counters: dict[str, int] = {}
-    wide = []
+    wide: list[str] = []
+    strange = ""
     place = 0
-    while place < len(rest):
+    while 0 <= place < len(rest):
         match = _COUNTER.match(rest, place)
         if match is None:
-            raise ParseError(_TOOL, line_no, line, f"not '[COUNTER == N]' from {rest[place : place + 40]!r} on")
-        counters[match.group(1)] = int(match.group(2))
+            strange = strange or rest[place : place + 40]
+            place = rest.find("[", place + len(" [" if rest.startswith(" [", place) else "["))
+            continue
+        name, value = match.group(1), int(match.group(2))
+        if counters.setdefault(name, value) != value:
+            strange = strange or rest[place : place + 40]
         if match.group(3):
-            wide.append(match.group(1))
+            wide.append(name)
         place = match.end()
-    if not counters:
-        raise ParseError(_TOOL, line_no, line, "no counter behind the port")
-    return Port(head.group(1), head.group(2), counters, tuple(wide))
+    return counters, tuple(wide), strange
+
+
+def _missing(nodes: int, bad_nodes: int | None, ports: int, bad_ports: int | None) -> str:
+    """Which part of the report is not there, by its own summary."""
+    if bad_ports is None:
+        return "no summary: the output may be cut"
+    if ports < bad_ports:
+        return f"it lists {ports} of {bad_ports} ports with errors: the output may be cut"
+    if nodes < (bad_nodes or 0):
+        return f"it lists {nodes} of {bad_nodes} nodes with errors: the output may be cut"
+    return ""
 
 
 def _summary(lines: list[str]) -> tuple[int | None, int | None, int | None, int | None, int] | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
-from .._ground.text import ParseError, complaints, flat_lines, no_facts, to_int, to_rate
+from .._ground.text import ParseError, complaints, ends_early, flat_lines, no_facts, to_int, to_rate
 from ._block import Block
 
 _TOOL = "ibstat"
@@ -37,6 +37,10 @@ _PORT_KEYS = {
     "Capability mask": "capability_mask",
     "Port GUID": "port_guid",
     "Link layer": "link_layer",
+}
+_NUMBERS: dict[str, Callable[[str], object]] = {
+    **{"n_ports": to_int, "lid": to_int, "lmc": to_int, "sm_lid": to_int},
+    "rate": to_rate,
 }
 # What the contract's dictionary holds; the rest is for the checks.
 _CA_SHOWN = ("type", "fw", "node_guid", "n_ports")
@@ -88,7 +92,8 @@ class Ibstat:
 
     ``kinds``: the word before each CA's name. ``shown``: the fields whose line was there, by the
     CA's name or, of a port, ``mlx5_0/1``; an empty line and a missing one are the same in ``cas``.
-    ``partial``: CAs and ports of which lines are missing that every version prints.
+    ``partial``: CAs and ports of which lines are missing that every version prints. ``unread``: how many
+    lines belong to a CA or port whose own line is missing, or have a number that is damaged.
     """
 
     cas: tuple[Ca, ...]
@@ -96,6 +101,7 @@ class Ibstat:
     kinds: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     shown: tuple[tuple[str, tuple[str, ...]], ...] = field(default=(), compare=False)
     partial: tuple[str, ...] = field(default=(), compare=False)
+    unread: int = 0
 
 
 class _CaBlock(Block):
@@ -113,6 +119,10 @@ class _Reader:
         self.cas: dict[str, _CaBlock] = {}
         self.ca: _CaBlock | None = None
         self.n_values = 0
+        self.last = 0  # the number of the line that the text ends within
+        self.strange: list[ParseError] = []
+        self.nameless = False
+        self.damaged: dict[str, None] = {}  # the CAs of whose numbers one is
 
     def take(self, line_no: int, line: str) -> None:
         header = _CA.fullmatch(line)
@@ -137,26 +147,52 @@ class _Reader:
 
     def _open_port(self, line_no: int, line: str, num: int) -> None:
         if self.ca is None:
-            raise ParseError(_TOOL, line_no, line, "a port before the first CA")
+            self._leave(line_no, line, "a port before the first CA")
+            return
         if num in self.ca.ports:
             again = self.ca.ports[num]
+            # The same line twice in a row is a copying slip.
             if again is not self.ca.port or again.values:
-                raise ParseError(_TOOL, line_no, line, "this port was already listed")
+                self.ca = None
+                self._leave(line_no, line, "this port was already listed: its CA's line is missing")
             return
         self.ca.port = self.ca.ports[num] = Block(_TOOL, str(num))
 
     def _put(self, line_no: int, line: str, key: str, value: str) -> None:
         if key in _CA_KEYS:
-            if self.ca is None or self.ca.port is not None:
-                raise ParseError(_TOOL, line_no, line, "belongs to no CA: its 'CA' line is missing")
-            self.ca.put(_CA_KEYS[key], line_no, line, value)
+            if self.ca is None or self.ca.port is not None or self._contradicts(self.ca, _CA_KEYS[key], value):
+                self.ca = None
+                self._leave(line_no, line, "belongs to no CA: its 'CA' line is missing")
+                return
+            self._keep(self.ca, _CA_KEYS[key], line_no, line, value)
         elif key in _PORT_KEYS:
-            if self.ca is None or self.ca.port is None:
-                raise ParseError(_TOOL, line_no, line, "belongs to no port: its 'Port' line is missing")
-            self.ca.port.put(_PORT_KEYS[key], line_no, line, value)
-        else:
+            port = self.ca.port if self.ca is not None else None
+            if port is None or self._contradicts(port, _PORT_KEYS[key], value):
+                # What comes next is no CA's line, and of no port that is known.
+                self.ca = None
+                self._leave(line_no, line, "belongs to no port: its 'Port' line is missing")
+                return
+            self._keep(port, _PORT_KEYS[key], line_no, line, value)
+
+    def _contradicts(self, block: Block, field: str, value: str) -> bool:
+        return field in block.values and block.values[field][1] != value
+
+    def _keep(self, block: Block, field: str, line_no: int, line: str, value: str) -> None:
+        try:
+            if value and field in _NUMBERS:
+                _NUMBERS[field](value)
+                if line_no == self.last:
+                    raise ValueError("the text ends within this number")
+        except ValueError as exc:
+            self.strange.append(ParseError(_TOOL, line_no, line, str(exc)))
+            self.damaged[self.ca.name if self.ca is not None else ""] = None
             return
+        block.put(field, line_no, line, value)
         self.n_values += 1
+
+    def _leave(self, line_no: int, line: str, reason: str) -> None:
+        self.nameless = True
+        self.strange.append(ParseError(_TOOL, line_no, line, reason))
 
 
 def parse(text: str) -> Ibstat:
@@ -166,8 +202,11 @@ def parse(text: str) -> Ibstat:
     """
     lines = flat_lines(text)
     reader = _Reader()
+    reader.last = len(lines) if ends_early(text) else 0
     for line_no, line in enumerate(lines, 1):
         reader.take(line_no, line)
+    if reader.strange and not reader.n_values:
+        raise reader.strange[0]
     if not reader.cas:
         errors = complaints(lines, warnings=True)
         if not errors:
@@ -179,7 +218,7 @@ def parse(text: str) -> Ibstat:
     cas = tuple(_ca(block) for block in reader.cas.values())
     kinds = tuple((name, block.kind) for name, block in reader.cas.items())
     shown = tuple((name, tuple(entry.values)) for block in reader.cas.values() for name, entry in _named(block))
-    return Ibstat(cas, complaints(lines, warnings=False), kinds, shown, _partial(reader))
+    return Ibstat(cas, complaints(lines, warnings=False), kinds, shown, _partial(reader), len(reader.strange))
 
 
 def _partial(reader: _Reader) -> tuple[str, ...]:
@@ -188,7 +227,10 @@ def _partial(reader: _Reader) -> tuple[str, ...]:
     layers = any("link_layer" in port.values for _name, port in ports)
     wanted = set(_PORT_KEYS.values()) - (set() if layers else {"link_layer"})
     bare = [block.name for block in reader.cas.values() if not block.ports]
-    return (*bare, *(name for name, port in ports if not wanted <= set(port.values)))
+    nameless = ["a device without its name"] if reader.nameless else []
+    short = [name for name, port in ports if not wanted <= set(port.values)]
+    known = {name.partition("/")[0] for name in (*bare, *short)}
+    return (*nameless, *bare, *short, *(name for name in reader.damaged if name not in known))
 
 
 def _named(block: _CaBlock) -> Iterator[tuple[str, Block]]:
@@ -209,7 +251,7 @@ def facts(parsed: Ibstat) -> dict[str, Any]:
             {"num": port.num, **_port_facts(port, shown.get(f"{ca.name}/{port.num}", ()))} for port in ca.ports
         ]
         cas.append(found)
-    result: dict[str, Any] = {"cas": cas, "n_cas": len(cas)}
+    result: dict[str, Any] = {"cas": cas, "n_cas": len(cas), "cut": bool(parsed.partial), "unread": parsed.unread}
     if parsed.error_lines:
         result["error_lines"] = list(parsed.error_lines)
         if not cas:

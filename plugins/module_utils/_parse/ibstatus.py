@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Callable
 
-from .._ground.text import ParseError, clean_lines, no_facts, to_int, to_rate
+from .._ground.text import ParseError, clean_lines, ends_early, no_facts, to_int, to_rate
 from ._block import Block
 
 _TOOL = "ibstatus"
@@ -24,9 +24,18 @@ _KEYS = {
     "rate": "rate",
     "link_layer": "link_layer",
 }
+_NUMBERS: dict[str, Callable[[str], object]] = {"lid": to_int, "sm_lid": to_int, "rate": to_rate}
 _FATAL = "Fatal error:"
 # tmux shows the place in its own scrollback over the end of a line.
 _TMUX = re.compile(r"\[[0-9]{1,7}/[0-9]{1,7}\]$")
+
+
+class _Nameless(ParseError):
+    """A line of a port that is not known."""
+
+
+class _Number(ParseError):
+    """A number that is none."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +56,12 @@ class Status:
 
 @dataclass(frozen=True)
 class Ibstatus:
-    """Every port listed, and what the tool said when it gave up."""
+    """Every port listed, and what the tool said when it gave up. ``unread``: how many lines belong to a port
+    whose own line is missing, or have a number that is damaged."""
 
     ports: tuple[Status, ...]
     error: str = ""
+    unread: int = 0
 
 
 def parse(text: str) -> Ibstatus:
@@ -59,20 +70,31 @@ def parse(text: str) -> Ibstatus:
     blocks: dict[tuple[str, int], Block] = {}
     current: Block | None = None
     error = ""
+    strange: list[ParseError] = []
+    last = len(lines) if ends_early(text) else 0
     for line_no, line in enumerate(lines, 1):
         words = " ".join(_TMUX.sub("", line).split())
         header = _HEADER.fullmatch(words)
-        if header is not None:
-            current = _open(blocks, current, line_no, line, header)
-        elif words.startswith(_FATAL):
-            error = error or line.strip()
-        else:
-            _put(current, line_no, line, words)
+        try:
+            if header is not None:
+                current = _open(blocks, current, line_no, line, header)
+            elif words.startswith(_FATAL):
+                error = error or line.strip()
+            else:
+                _put(current, line_no, line, words, last=line_no == last)
+        except _Nameless as exc:
+            # What comes next is of no port that is known.
+            current = None
+            strange.append(exc)
+        except _Number as exc:
+            strange.append(exc)
     if not any(block.values for block in blocks.values()):
         if error:
             return Ibstatus((), error)
+        if strange:
+            raise strange[0]
         raise no_facts(_TOOL, lines, "no port and no error message from here to the end")
-    return Ibstatus(tuple(_status(block, port) for (_name, port), block in blocks.items()), error)
+    return Ibstatus(tuple(_status(block, port) for (_name, port), block in blocks.items()), error, len(strange))
 
 
 def facts(parsed: Ibstatus) -> dict[str, Any]:
@@ -87,7 +109,7 @@ def facts(parsed: Ibstatus) -> dict[str, Any]:
         if port.rate is not None:
             found["rate_gbps"] = port.rate
         devices.append(found)
-    result: dict[str, Any] = {"devices": devices, "n_devices": len(devices)}
+    result: dict[str, Any] = {"devices": devices, "n_devices": len(devices), "unread": parsed.unread}
     if parsed.error:
         result.update(error=parsed.error, error_lines=[parsed.error])
         if not devices:
@@ -111,14 +133,23 @@ def _open(
     return known
 
 
-def _put(block: Block | None, line_no: int, line: str, words: str) -> None:
+def _put(block: Block | None, line_no: int, line: str, words: str, *, last: bool) -> None:
+    """``last``: the text ends within this line."""
     key, colon, value = words.partition(":")
     field = _KEYS.get(key.strip().lower())
+    value = value.strip()
     if not colon or field is None:
         return  # a pager's or terminal's own words
-    if block is None:
-        raise ParseError(_TOOL, line_no, line, "belongs to no port: its 'device' line is missing")
-    block.put(field, line_no, line, value.strip())
+    if block is None or block.values.get(field, (0, value))[1] != value:
+        raise _Nameless(_TOOL, line_no, line, "belongs to no port: its 'device' line is missing")
+    if value and field in _NUMBERS:
+        try:
+            _NUMBERS[field](value)
+        except ValueError as exc:
+            raise _Number(_TOOL, line_no, line, str(exc)) from exc
+        if last:
+            return
+    block.put(field, line_no, line, value)
 
 
 def _status(block: Block, port: int) -> Status:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from .._ground.text import ParseError, flat_lines, no_facts, to_int
+from .._ground.text import ParseError, ends_early, flat_lines, no_facts, to_int
 from ._block import Block
 
 _TOOL = "ibv_devinfo"
@@ -68,10 +68,15 @@ class Verbs:
 
 @dataclass(frozen=True)
 class IbvDevinfo:
-    """Every device that libibverbs knows, and what the tool said when it gave up."""
+    """Every device that libibverbs knows, and what the tool said when it gave up.
+
+    ``unread``: how many lines belong to a device or port whose own line is missing, or have a number that
+    is damaged.
+    """
 
     hcas: tuple[Verbs, ...]
     error_lines: tuple[str, ...] = ()
+    unread: int = 0
 
 
 class _Hca(Block):
@@ -80,31 +85,93 @@ class _Hca(Block):
         self.ports: dict[int, Block] = {}
 
 
-def parse(text: str) -> IbvDevinfo:
-    """Read the output; raise ParseError where it gives neither a device nor an error."""
-    lines = flat_lines(text)
-    hcas: dict[str, _Hca] = {}
-    hca: _Hca | None = None
-    port: Block | None = None
-    errors: list[str] = []
-    for line_no, line in enumerate(lines, 1):
+class _Reader:
+    """Sorts lines into devices and ports. A line whose device or port is not known is strange."""
+
+    def __init__(self) -> None:
+        self.hcas: dict[str, _Hca] = {}
+        self.hca: _Hca | None = None
+        self.port: Block | None = None
+        self.errors: list[str] = []
+        self.strange: list[ParseError] = []
+
+    def take(self, line_no: int, line: str, *, ends_early: bool) -> None:
         key, _colon, value = line.partition(":")
         number = _PORT_LINE.fullmatch(line)
         if key in _HEADER and value.strip():
-            hca, port = _open(hcas, value.strip(), line_no, line), None
+            self.hca, self.port = self._open(value.strip(), line_no, line), None
         elif number is not None:
-            if hca is None:
-                raise ParseError(_TOOL, line_no, line, "a port before the first device")
-            port = _port(hca, int(number.group(1)), line_no, line)
+            self._open_port(int(number.group(1)), line_no, line)
         elif line.startswith(_ERRORS):
-            errors.append(line)
+            self.errors.append(line)
         else:
-            _put(hca, port, line_no, line)
-    if not any(block.values or block.ports for block in hcas.values()):
-        if errors:
-            return IbvDevinfo((), tuple(errors))
+            self._put(line_no, line, ends_early=ends_early)
+
+    def _open(self, name: str, line_no: int, line: str) -> _Hca:
+        known = self.hcas.get(name)
+        if known is None:
+            known = self.hcas[name] = _Hca(name)
+        elif known.values or known.ports:
+            raise ParseError(_TOOL, line_no, line, "this device was already listed")
+        return known
+
+    def _open_port(self, num: int, line_no: int, line: str) -> None:
+        if self.hca is not None and self.hca.ports.get(num, self.port) is not self.port:
+            self.hca = None
+        if self.hca is None:
+            self._leave(line_no, line, "a port before its device")
+            return
+        known = self.hca.ports.get(num)
+        if known is not None and known.values:
+            self._leave(line_no, line, "this port was already listed")
+            return
+        self.port = self.hca.ports.setdefault(num, Block(_TOOL, str(num)))
+
+    def _put(self, line_no: int, line: str, *, ends_early: bool) -> None:
+        key, colon, value = line.partition(":")
+        value = value.strip()
+        if not colon or not value:
+            return
+        if key in _PORT_TEXT or key in _PORT_NUMBER:
+            block: Block | None = self.port
+        elif key in _HCA_TEXT or key in _HCA_NUMBER:
+            # -v lists the port's own node data nowhere: such a line after a port is another device's.
+            block = self.hca if self.port is None else None
+        else:
+            return
+        if block is None or block.values.get(key, (0, value))[1] != value:
+            self._leave(line_no, line, "belongs to nothing: a line before it is missing")
+            return
+        if key in _PORT_NUMBER or key in _HCA_NUMBER:
+            try:
+                to_int(value)
+            except ValueError as exc:
+                self.strange.append(ParseError(_TOOL, line_no, line, str(exc)))
+                return
+            if ends_early:
+                return
+        block.put(key, line_no, line, value)
+
+    def _leave(self, line_no: int, line: str, reason: str) -> None:
+        """What comes next is of no device that is known."""
+        self.hca = self.port = None
+        self.strange.append(ParseError(_TOOL, line_no, line, reason))
+
+
+def parse(text: str) -> IbvDevinfo:
+    """Read the output; raise ParseError where it gives neither a device nor an error."""
+    lines = flat_lines(text)
+    reader = _Reader()
+    last = len(lines) if ends_early(text) else 0
+    for line_no, line in enumerate(lines, 1):
+        reader.take(line_no, line, ends_early=line_no == last)
+    if not any(block.values or block.ports for block in reader.hcas.values()):
+        if reader.errors:
+            return IbvDevinfo((), tuple(reader.errors))
+        if reader.strange:
+            raise reader.strange[0]
         raise no_facts(_TOOL, lines, "no device and no error from here to the end")
-    return IbvDevinfo(tuple(_verbs(block) for block in hcas.values()), tuple(errors))
+    return IbvDevinfo(tuple(map(_verbs, reader.hcas.values())), tuple(reader.errors), len(reader.strange))
 
 
 def facts(parsed: IbvDevinfo) -> dict[str, Any]:
@@ -117,7 +184,7 @@ def facts(parsed: IbvDevinfo) -> dict[str, Any]:
         }
         found.update(_shown(hca.values, _HCA_SHOWN, _HCA_NUMBER))
         hcas.append(found)
-    result: dict[str, Any] = {"hcas": hcas, "n_hcas": len(hcas)}
+    result: dict[str, Any] = {"hcas": hcas, "n_hcas": len(hcas), "unread": parsed.unread}
     if parsed.error_lines:
         result.update(error_lines=list(parsed.error_lines), error=parsed.error_lines[-1])
         if not hcas:
@@ -127,46 +194,6 @@ def facts(parsed: IbvDevinfo) -> dict[str, Any]:
 
 def _shown(values: tuple[tuple[str, str], ...], keys: tuple[str, ...], numbers: tuple[str, ...]) -> dict[str, Any]:
     return {k: to_int(v) if k in numbers else v for k, v in values if k in keys}
-
-
-def _open(hcas: dict[str, _Hca], name: str, line_no: int, line: str) -> _Hca:
-    known = hcas.get(name)
-    if known is None:
-        known = hcas[name] = _Hca(name)
-    elif known.values or known.ports:
-        raise ParseError(_TOOL, line_no, line, "this device was already listed")
-    return known
-
-
-def _port(hca: _Hca, num: int, line_no: int, line: str) -> Block:
-    known = hca.ports.get(num)
-    if known is None:
-        known = hca.ports[num] = Block(_TOOL, str(num))
-    elif known.values:
-        raise ParseError(_TOOL, line_no, line, "this port was already listed")
-    return known
-
-
-def _put(hca: _Hca | None, port: Block | None, line_no: int, line: str) -> None:
-    key, colon, value = line.partition(":")
-    value = value.strip()
-    if not colon or not value:
-        return
-    if key in _PORT_TEXT or key in _PORT_NUMBER:
-        block: Block | None = port
-    elif key in _HCA_TEXT or key in _HCA_NUMBER:
-        # -v lists the port's own node data nowhere: such a line after a port is another device's.
-        block = hca if port is None else None
-    else:
-        return
-    if block is None:
-        raise ParseError(_TOOL, line_no, line, "belongs to nothing: a line before it is missing")
-    if key in _PORT_NUMBER or key in _HCA_NUMBER:
-        try:
-            to_int(value)
-        except ValueError as exc:
-            raise ParseError(_TOOL, line_no, line, str(exc)) from exc
-    block.put(key, line_no, line, value)
 
 
 def _verbs(hca: _Hca) -> Verbs:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from .._data.rdma_modules import RELEVANT
-from .._ground.text import ParseError, clean_lines
+from .._ground.text import ParseError, clean_lines, ends_early
 
 _TOOL = "lsmod"
 _HEADER = ["module", "size", "used", "by"]
@@ -20,7 +20,11 @@ _USERS = re.compile(r"[A-Za-z0-9_,\[\]-]{1,4000}")
 _CORE = "ib_core"
 # The fifth column of /proc/modules, which has no header.
 _PROC_STATE = "Live"
-NOTHING: dict[str, Any] = {"n_modules": 0, "rdma_relevant": {}}
+NOTHING: dict[str, Any] = {"n_modules": 0, "rdma_relevant": {}, "unread": 0}
+
+
+class _Strange(ParseError):
+    """A line of no module."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,12 @@ class Lsmod:
 
     modules: tuple[Module, ...]
     whole: bool = field(default=True, compare=False)
+    unread: int = 0
+
+    @property
+    def cut(self) -> str:
+        """Why a module that is not named may be loaded all the same, "" where each line was read."""
+        return f"the text is cut: {self.unread} of its lines are no module's" if self.unread else ""
 
     @property
     def names(self) -> frozenset[str]:
@@ -51,11 +61,14 @@ class Lsmod:
 
 
 def parse(text: str) -> Lsmod:
-    """Read the list; raise ParseError on a line that is no module."""
+    """Read the list; raise ParseError on a text with more other lines than modules."""
     modules: dict[str, Module] = {}
     last: Module | None = None
     headed = False
-    for line_no, line in enumerate(clean_lines(text), 1):
+    strange: list[ParseError] = []
+    lines = clean_lines(text)
+    final = len(lines) if ends_early(text) else 0
+    for line_no, line in enumerate(lines, 1):
         words = line.split()
         if not words:
             continue
@@ -66,15 +79,25 @@ def parse(text: str) -> Lsmod:
             last = Module(last.name, last.size, last.used, last.by + _users(words[0]))
             modules[last.name] = last
         else:
-            last = _module(line_no, line, words)
+            try:
+                last = _module(line_no, line, words)
+            except _Strange as exc:
+                last = None
+                strange.append(exc)
+                continue
+            if line_no == final:
+                strange.append(_Strange(_TOOL, line_no, line, "the text ends within this line"))
+                continue
             headed = headed or _PROC_STATE in words[4:5]
             known = modules.setdefault(last.name, last)
             if known != last:
                 raise ParseError(_TOOL, line_no, line, "contradicts an earlier line")
+    if strange and len(modules) < len(strange):
+        raise strange[0]
     if not modules and not headed:
         raise ParseError(_TOOL, 0, "", "empty output: not even the header")
-    found = Lsmod(tuple(modules.values()))
-    return found if headed or _CORE in found.names else replace(found, whole=False)
+    found = Lsmod(tuple(modules.values()), unread=len(strange))
+    return replace(found, whole=not strange and (headed or _CORE in found.names))
 
 
 def facts(parsed: Lsmod) -> dict[str, Any]:
@@ -84,7 +107,7 @@ def facts(parsed: Lsmod) -> dict[str, Any]:
     for name in RELEVANT:
         if name in found:
             relevant[name] = {k: v for k, v in asdict(found[name]).items() if k != "name"}
-    return {"n_modules": len(found), "rdma_relevant": relevant}
+    return {"n_modules": len(found), "rdma_relevant": relevant, "unread": parsed.unread}
 
 
 def _module(line_no: int, line: str, words: list[str]) -> Module:
@@ -97,7 +120,7 @@ def _module(line_no: int, line: str, words: list[str]) -> Module:
         or not _USED.fullmatch(words[2])
         or not all(_USERS.fullmatch(word) for word in words[3:4])
     ):
-        raise ParseError(_TOOL, line_no, line, "not 'MODULE SIZE USED [BY]'")
+        raise _Strange(_TOOL, line_no, line, "not 'MODULE SIZE USED [BY]'")
     by = _users(words[3]) if len(words) > 3 else ()
     return Module(words[0].replace("-", "_"), int(words[1]), int(words[2]), by)
 

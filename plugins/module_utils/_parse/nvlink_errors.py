@@ -7,7 +7,6 @@ import re
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from .._ground.text import ParseError
 from . import _nvlink
 from ._nvlink import Header
 
@@ -38,7 +37,7 @@ class Counter:
 class GpuErrors:
     """The counters of one GPU. ``messages``: why there are none. ``told``: links were spoken of.
 
-    ``summed_up``: somebody put links without errors on one line.
+    ``summed_up``: somebody put links without errors on one line. ``cut``: lines may be missing.
     """
 
     gpu: Header
@@ -46,6 +45,7 @@ class GpuErrors:
     messages: tuple[str, ...] = ()
     told: bool = False
     summed_up: bool = False
+    cut: bool = False
 
     @property
     def nonzero(self) -> tuple[Counter, ...]:
@@ -53,11 +53,12 @@ class GpuErrors:
 
 
 @dataclass(frozen=True)
-class NvlinkErrors:
-    """Every GPU that was listed, and the lines in which nvidia-smi gave up."""
+class NvlinkErrors(_nvlink.Listing):
+    """Every GPU that was listed, and the lines in which nvidia-smi gave up. ``headless``: counters of GPUs whose own
+    line is missing or cannot be read."""
 
-    gpus: tuple[GpuErrors, ...]
-    error_lines: tuple[str, ...] = ()
+    gpus: tuple[GpuErrors, ...] = ()
+    headless: tuple[GpuErrors, ...] = ()
 
 
 @dataclass
@@ -76,50 +77,58 @@ class _Reader(_nvlink.Reader[_Block]):
         link = _LINK.fullmatch(line)
         if link is not None:
             for reported in link.group(3).split(_BETWEEN):
-                self._counter(line_no, line, link, reported)
+                self._counter(link, reported)
         elif _RANGE.fullmatch(line) is not None:
             self.current().summed_up = True
         elif _nvlink.is_remark(line):
-            self.current().messages[line] = None
+            block = self.current()
+            if block.told:
+                block = self.next()
+            block.messages[line] = None
+        else:
+            self.unknown(line)
 
-    def _counter(self, line_no: int, line: str, link: re.Match[str], told: str) -> None:
+    def _counter(self, link: re.Match[str], told: str) -> None:
         name, colon, value = told.rpartition(":")
         name, value = name.strip(), value.strip()
-        if not colon or not name or not value:
-            return  # the line ends early
-        block = self.current()
-        if _COUNT.fullmatch(value) is None:
+        known = _COUNT.fullmatch(value) is not None
+        if not colon or not name or not value or self.in_doubt:
+            self.current().cut = True  # the line ends early
+            return
+        if not known:
             if _COUNTS_ERRORS.search(name) and not _NO_COUNT.fullmatch(value):
-                raise ParseError(_TOOL, line_no, line, "not a number")
+                self.current().cut = True  # a number that is damaged
             return
         key = (int(link.group(1)), int(link.group(2)) if link.group(2) else None, name)
-        if key in block.counters and (key != block.last or block.counters[key] != int(value)):
-            raise ParseError(_TOOL, line_no, line, "was already told: no GPU line?")
+        block = self.current()
+        again = key in block.counters and (key != block.last or block.counters[key] != int(value))
+        if block.messages or again:
+            block = self.next()
         block.counters[key] = int(value)
         block.last = key
 
 
 def parse(text: str) -> NvlinkErrors:
-    """Read the counters; raise ParseError where the text tells of no GPU."""
+    """Read the counters; raise ParseError where the text tells of none."""
     reader = _Reader(_TOOL, _Block)
-    errors = reader.read(text, "GPU and no counter")
-    return NvlinkErrors(
-        tuple(
-            GpuErrors(
-                block.gpu,
-                tuple(Counter(link, name, value, lane) for (link, lane, name), value in block.counters.items()),
-                tuple(block.messages),
-                block.told,
-                block.summed_up,
-            )
-            for block in reader.blocks.values()
-        ),
-        errors,
+    told = reader.read(text, "GPU and no counter")
+    gpus, headless = (tuple(map(_gpu, blocks)) for blocks in (reader.blocks.values(), reader.headless))
+    return NvlinkErrors(told.error_lines, told.cut, gpus, headless)
+
+
+def _gpu(block: _Block) -> GpuErrors:
+    return GpuErrors(
+        block.gpu,
+        tuple(Counter(link, name, value, lane) for (link, lane, name), value in block.counters.items()),
+        tuple(block.messages),
+        block.told,
+        block.summed_up,
+        block.cut,
     )
 
 
 def facts(parsed: NvlinkErrors) -> dict[str, Any]:
-    """As docs/parsers.md has it."""
+    """As docs/parsers.md has it; GPUs whose own line is missing have no index."""
     found: dict[str, Any] = {
         "gpus": [
             {
@@ -128,8 +137,9 @@ def facts(parsed: NvlinkErrors) -> dict[str, Any]:
                 "n_counters": len(gpu.counters),
                 "n_links": len({counter.link for counter in gpu.counters}),
             }
-            for gpu in parsed.gpus
-        ]
+            for gpu in (*parsed.gpus, *parsed.headless)
+        ],
+        "cut": bool(parsed.cut),
     }
     if parsed.error_lines:
         found["error_lines"] = list(parsed.error_lines)

@@ -7,7 +7,6 @@ import re
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from .._ground.text import ParseError
 from . import _nvlink
 from ._nvlink import Header
 
@@ -51,77 +50,93 @@ class GpuLinks:
 
 
 @dataclass(frozen=True)
-class NvlinkStatus:
-    """Every GPU that was listed, and the lines in which nvidia-smi gave up."""
+class NvlinkStatus(_nvlink.Listing):
+    """Every GPU that was listed, and the lines in which nvidia-smi gave up. ``headless``: links of GPUs whose own
+    line is missing or cannot be read."""
 
-    gpus: tuple[GpuLinks, ...]
-    error_lines: tuple[str, ...] = ()
+    gpus: tuple[GpuLinks, ...] = ()
+    headless: tuple[GpuLinks, ...] = ()
 
 
 @dataclass
 class _Block(_nvlink.Block):
     links: dict[int, Link] = field(default_factory=dict)
     last: Link | None = None
-    cut: bool = False
-    elided: bool = False
 
     @property
     def told(self) -> bool:
         return bool(self.links)
 
-    def put(self, line_no: int, line: str, link: Link) -> None:
+    def precedes(self, link: Link) -> bool:
+        """Whether this may be the next link of the GPU: they come by number, once or as a copying slip twice."""
         if self.messages:
-            raise ParseError(_TOOL, line_no, line, "a link of a GPU of which it tells none")
-        if link.id in self.links and link != self.last:
-            raise ParseError(_TOOL, line_no, line, "a second link of this number: no GPU line?")
+            return False
+        return self.last is None or link == self.last or link.id > self.last.id
+
+    def put(self, link: Link) -> None:
+        # nvidia-smi lists each of its links, those that are down as well.
+        self.cut = self.cut or link.id > len(self.links)
         self.links[link.id] = self.last = link
 
 
 class _Reader(_nvlink.Reader[_Block]):
+    other = False  # whether there are lines of nvidia-smi's other listings
+
+    def found(self) -> bool:
+        every = [*self.blocks.values(), *self.headless]
+        return any(block.told or block.messages for block in every) or (bool(every) and not self.other)
+
     def take(self, line_no: int, line: str) -> None:
         link = _LINK.fullmatch(line)
-        if link is not None:
-            self._link(line_no, line, int(link.group(1)), link.group(2))
+        if link is not None and ":" in link.group(2):
+            self.other = True
+            self.unknown(line)
+        elif link is not None:
+            self._link(int(link.group(1)), link.group(2))
         elif _nvlink.is_remark(line):
             block = self.current()
             if block.links:
-                raise ParseError(_TOOL, line_no, line, "tells no links of a GPU after some of them")
+                block = self.next()
             block.messages[line] = None
-        elif self.block is not None:
-            # An ellipsis, or a line that nobody knows: either may stand for links.
-            self.block.cut = True
-            self.block.elided = self.block.elided or _nvlink.is_elided(line)
+        else:
+            self.unknown(line)
 
-    def _link(self, line_no: int, line: str, number: int, value: str) -> None:
-        block = self.current()
+    def _link(self, number: int, value: str) -> None:
         rate = _RATE.fullmatch(value)
         if rate is not None:
-            gbps = float(f"{rate.group(1)}.{rate.group(2) or 0}")
-            block.put(line_no, line, Link(number, gbps))
-        elif not value or value[0].isdigit():
-            block.cut = True  # the line ends early
+            self._put(Link(number, float(f"{rate.group(1)}.{rate.group(2) or 0}")))
+        elif not value or value[0].isdigit() or (value[-1] != ">" and (value[0] == "<" or self.in_doubt)):
+            self.current().cut = True  # the line ends early
         else:
-            block.put(line_no, line, Link(number, None, value.strip("<>").strip().lower()))
+            self._put(Link(number, None, value.strip("<>").strip().lower()))
+
+    def _put(self, link: Link) -> None:
+        block = self.current()
+        if not block.precedes(link):
+            block = self.next()
+        block.put(link)
 
 
 def parse(text: str) -> NvlinkStatus:
-    """Read the listing; raise ParseError where it tells of no GPU."""
+    """Read the listing; raise ParseError where it tells of no link."""
     reader = _Reader(_TOOL, _Block)
-    errors = reader.read(text, "GPU and no link")
-    return NvlinkStatus(
+    told = reader.read(text, "GPU and no link")
+    gpus, headless = (
         tuple(
             GpuLinks(block.gpu, tuple(block.links.values()), tuple(block.messages), block.cut, block.elided)
-            for block in reader.blocks.values()
-        ),
-        errors,
+            for block in blocks
+        )
+        for blocks in (reader.blocks.values(), reader.headless)
     )
+    return NvlinkStatus(told.error_lines, told.cut, gpus, headless)
 
 
 def facts(parsed: NvlinkStatus) -> dict[str, Any]:
-    """As docs/parsers.md has it."""
+    """As docs/parsers.md has it; those whose own line is missing have no index, and do not count."""
     found: dict[str, Any] = {
-        "gpus": [_gpu(gpu) for gpu in parsed.gpus],
+        "gpus": [_gpu(gpu) for gpu in (*parsed.gpus, *parsed.headless)],
         "n_gpus": len(parsed.gpus),
+        "cut": bool(parsed.cut),
     }
     if parsed.error_lines:
         found["error_lines"] = list(parsed.error_lines)

@@ -21,18 +21,18 @@ class _Block:
 
     def __init__(self, bus_id: str = "") -> None:
         self.texts: dict[str, str] = {"bus_id": bus_id} if bus_id else {}
-        self.lines: dict[str, int] = {}
         self.events: dict[str, str] | None = None
         self.fabric: dict[str, str] = {}
         self.health: dict[str, str] = {}
         self.sick: dict[str, str] = {}
         self.programs = 0
         self.whole = False
+        self.doubtful: set[str] = set()  # told in two ways: the line of a section is missing
 
-    def put(self, line_no: int, line: str, name: str, value: str) -> None:
-        if self.texts.setdefault(name, value) != value:
-            raise ParseError(_TOOL, line_no, line, f"contradicts line {self.lines[name]}")
-        self.lines.setdefault(name, line_no)
+    def put(self, name: str, value: str) -> None:
+        if self.texts.setdefault(name, value) != value or name in self.doubtful:
+            self.doubtful.add(name)
+            del self.texts[name]
 
 
 class _Reader:
@@ -102,7 +102,7 @@ class _Reader:
         if small in keys.TOP:
             if self.blocks:
                 raise ParseError(_TOOL, line_no, line, "a second log begins here")
-            self.top.put(line_no, line, keys.TOP[small], value)
+            self.top.put(keys.TOP[small], value)
         if small in keys.AFTER_MIG:
             self.in_mig = False
         if not self.blocks or self.in_mig:
@@ -114,11 +114,10 @@ class _Reader:
             block.sick.setdefault(small, value)
         name = keys.SECTIONS.get(self.section, {}).get(small) or keys.KEYS.get(small)
         if name:
-            block.put(line_no, line, name, value)
+            block.put(name, value)
         elif small in keys.ABSENT:
             for entry in keys.ABSENT[small]:
                 block.texts.setdefault(entry, value)
-                block.lines.setdefault(entry, line_no)
         elif self.section in keys.EVENTS:
             block.events = {**(block.events or {}), _event(small): value}
         elif self.section == "fabric" or (self.section == "health" and block.fabric):
@@ -190,7 +189,7 @@ def _gpu(block: _Block) -> Gpu:
         _named(block.fabric),
         _named(block.health),
         {**block.fabric, **block.health} or None,
-        block.whole,
+        block.whole and not block.doubtful,
         block.sick,
     )
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Union
 
-from .._ground.text import ParseError, complaints, flat_lines, no_facts
+from .._ground.text import complaints, ends_early, flat_lines, no_facts
 
 _TOOL = "perfquery"
 NOTHING: dict[str, Any] = {"blocks": []}
@@ -92,19 +92,22 @@ def parse(text: str) -> Perfquery:
     """Read the output; raise ParseError where it gives neither a counter nor an error."""
     lines = flat_lines(text)
     blocks: list[_Open] = []
+    last = len(lines) if ends_early(text) else 0
     for line_no, line in enumerate(lines, 1):
         header = _header(line)
         if header is not None:
             blocks.append(header)
             continue
         counter = _counter(line)
-        if counter is None:
-            continue
+        if counter is None or line_no == last:
+            continue  # a number that the text ends within may go on
         if not blocks:
             blocks.append(_Open("Port", "", ""))
         name, value = counter
-        if blocks[-1].values.setdefault(name, value) != value:
-            raise ParseError(_TOOL, line_no, line, "contradicts an earlier line of this port")
+        if blocks[-1].values.get(name, value) != value:
+            # Another port's, whose own line is missing.
+            blocks.append(_Open(blocks[-1].kind, "", ""))
+        blocks[-1].values[name] = value
     found = tuple(
         Block(block.kind, block.target, block.port or _selected(block.values), tuple(block.values.items()))
         for block in blocks

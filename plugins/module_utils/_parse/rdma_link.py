@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from .._ground.text import ParseError, clean_lines, no_facts, to_int
+from .._ground.text import ParseError, clean_lines, ends_early, no_facts, to_int
 
 _TOOL = "rdma link"
 NOTHING: dict[str, Any] = {"links": [], "n_links": 0}
@@ -36,10 +36,12 @@ class Link:
 
 @dataclass(frozen=True)
 class RdmaLink:
-    """Every link, and what the tool said when it gave up."""
+    """Every link, and what the tool said when it gave up. ``unread``: how many lines, or numbers in them,
+    cannot be read."""
 
     links: tuple[Link, ...]
     error: str = ""
+    unread: int = 0
 
 
 class _Record:
@@ -49,6 +51,7 @@ class _Record:
         self.name = name
         self.port = port
         self.words: list[str] = []
+        self.unread = 0
 
 
 def parse(text: str) -> RdmaLink:
@@ -57,8 +60,13 @@ def parse(text: str) -> RdmaLink:
     records: dict[tuple[str, int], _Record] = {}
     current: _Record | None = None
     error = ""
+    unread = 0
+    early = ends_early(text)
     for line_no, line in enumerate(lines, 1):
         words = line.split()
+        if early and line_no == len(lines) and words[-1:] and words[-1].isdigit():
+            words.pop()  # the number may go on
+            unread += 1
         opened = _opened(line_no, line, words)
         if opened is not None:
             record, rest = opened
@@ -68,15 +76,19 @@ def parse(text: str) -> RdmaLink:
             current.words += rest
         elif line.startswith(_ERRORS):
             error = error or line.strip()
+        elif words[:1] == ["link"] or (current is not None and "state" in current.words and "state" in words):
+            current = None  # another link's, whose name is lost
+            unread += 1
         elif current is not None:
             current.words += words  # a long line that a terminal or a mail has wrapped
     links = tuple(_link(record) for record in records.values())
+    unread += sum(record.unread for record in records.values())
     if not any(link.state for link in links):
         if error:
             return RdmaLink((), error)
         reason = "no link with a state from here to the end"
         raise no_facts(_TOOL, lines, reason, "empty output: the kernel knows no RDMA link")
-    return RdmaLink(links, error)
+    return RdmaLink(links, error, unread)
 
 
 def facts(parsed: RdmaLink) -> dict[str, Any]:
@@ -87,7 +99,7 @@ def facts(parsed: RdmaLink) -> dict[str, Any]:
         found: dict[str, Any] = {"name": link.name, "port": link.port}
         found.update({key: value for key, value in shown.items() if value not in ("", None)})
         links.append(found)
-    result: dict[str, Any] = {"links": links, "n_links": len(links)}
+    result: dict[str, Any] = {"links": links, "n_links": len(links), "unread": parsed.unread}
     if parsed.error:
         result.update(error=parsed.error, error_lines=[parsed.error])
         if not links:
@@ -115,7 +127,6 @@ def _link(record: _Record) -> Link:
             value = next(words, "")
             try:
                 found.setdefault(key, to_int(value) if value else None)
-            except ValueError as exc:
-                why = f"{key}: {exc}"
-                raise ParseError(_TOOL, record.line_no, record.line, why) from exc
+            except ValueError:
+                record.unread += 1
     return Link(record.name, record.port, **found)

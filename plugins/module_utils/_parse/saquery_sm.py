@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .._ground.text import ParseError, flat_lines, to_int
-from ._fabric import errors_only, tool_errors
+from ._fabric import Strange, errors_only, tool_errors
 
 _TOOL = "saquery_sm"
 NOTHING: dict[str, Any] = {"managers": []}
@@ -47,8 +47,15 @@ def parse(text: str) -> SaquerySm:
     if not starts:
         return SaquerySm((), errors_only(_TOOL, lines, "no record"))
     ends = [*starts[1:], len(lines) + 1]
-    managers = tuple(_manager(lines, at, end) for at, end in zip(starts, ends))
-    return SaquerySm(managers, tool_errors(lines, warnings=False))
+    managers: list[Manager] = []
+    strange = Strange()
+    for start, end in zip(starts, ends):
+        try:
+            managers.append(_manager(lines, start, end))
+        except ParseError as exc:
+            strange.leave(exc)
+    left = strange.told(len(managers))
+    return SaquerySm(tuple(managers), (*left, *tool_errors(lines, warnings=False)))
 
 
 def _manager(lines: list[str], start: int, end: int) -> Manager:

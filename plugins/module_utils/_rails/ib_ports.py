@@ -110,7 +110,8 @@ class IbFacts:
     ``ibstat_unknown`` and ``sysfs_unknown`` say why a source could not be used (empty: it could).
     Without CAs, error lines and such a reason, ibstat ended with status 0 and printed nothing.
     ``told``: what other sources say, by source. ``absent``: sources that say there is no device.
-    ``garbled``: what is wrong with the words of those that said something else.
+    ``garbled``: what is wrong with the words of those that said something else. ``cut``: those of ``told``
+    of which lines cannot be read, so that a device they do not name may be there.
     ``bus``: addresses of what must be an HCA on the PCI bus. ``devices`` by name, ``details`` and
     ``history`` (of Active ports) by "device/port". ``uptime_s``: 0 where unknown.
     """
@@ -128,6 +129,7 @@ class IbFacts:
     told: dict[str, tuple[Ca, ...]] = field(default_factory=dict)
     absent: tuple[str, ...] = ()
     garbled: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
     bus: Reading[tuple[str, ...]] = field(default_factory=Reading)
     devices: dict[str, Device] = field(default_factory=dict)
     details: dict[str, Details] = field(default_factory=dict)

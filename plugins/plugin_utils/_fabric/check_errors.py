@@ -38,7 +38,9 @@ def judge(fabric: Fabric, seen: Seen, cut: str) -> list[Check]:
     ]
     if cleared and not partial:
         partial = f"counters of {fabric.end_name(cleared[0])} went down: somebody cleared them"
-    risen = list(_risen(fabric, before, after, max(seen.seconds, 0.001)))
+    # A first look of which a part is missing may have left out what it does not tell: that did not rise from 0.
+    comparable = _told_twice(before, after) if first.incomplete else after
+    risen = list(_risen(fabric, before, comparable, max(seen.seconds, 0.001)))
     shown = f"{total}, none rose in {seen.seconds:.1f} s"
     full = list(_full(fabric, after, later.facts))
     return [
@@ -56,6 +58,13 @@ def by_port(fabric: Fabric, report: Ibqueryerrors) -> dict[End, _Values]:
                 owner = fabric.ports.get(guid(port.guid), guid(port.guid))
                 found[End(owner, int(port.port))] = port.counters
     return found
+
+
+def _told_twice(before: dict[End, _Values], after: dict[End, _Values]) -> dict[End, _Values]:
+    return {
+        end: {name: value for name, value in values.items() if name in before.get(end, {})}
+        for end, values in after.items()
+    }
 
 
 def _risen(fabric: Fabric, before: dict[End, _Values], after: dict[End, _Values], seconds: float) -> Iterator[Check]:

@@ -127,8 +127,8 @@ def _counted(evidence: _Reported) -> Reading[Answer[ibqueryerrors.Ibqueryerrors]
     reported = reading.value
     if reported is None or reported.facts is None or reported.incomplete:
         return reading
-    if reported.facts.ports_checked is None:
-        return Reading(replace(reported, incomplete="no summary: the output may be cut"))
+    if reported.facts.partial:
+        return Reading(replace(reported, incomplete=reported.facts.partial))
     if not reported.facts.ports_checked:
         return Reading(replace(reported, incomplete="it asked no port for its counters"))
     if reported.facts.query_failures:

@@ -110,10 +110,8 @@ def _whole(facts: FabricFacts) -> FabricFacts:
     if links is not None and links.facts is not None and not links.incomplete:
         cut_links = replace(links, incomplete=_far_ends_lost(links.facts, discovery))
         facts = replace(facts, links=Reading(cut_links))
-    report = counters.facts if counters is not None and not counters.incomplete else None
-    if counters is not None and report is not None and report.ports_checked is None:
-        cut_off = replace(counters, incomplete="no summary: the output may be cut")
-        facts = replace(facts, counters=Reading(cut_off))
+    if counters is not None and counters.facts is not None and counters.facts.partial and not counters.incomplete:
+        facts = replace(facts, counters=Reading(replace(counters, incomplete=counters.facts.partial)))
     return facts
 
 

@@ -9,7 +9,7 @@ from ..._evidence.sources import Evidence, Output, Unavailable
 from ..._ground.reading import Reading
 from ..._ground.text import ParseError, flat_lines, is_whole
 from ..._parse import ibhosts, iblinkinfo, ibnetdiscover, ibping, ibqueryerrors, sminfo
-from ..._parse._fabric import tool_errors
+from ..._parse._fabric import tool_errors, unread
 from ..machine.facts import Machine
 from .facts import Answer, FabricFacts, not_asked
 
@@ -72,6 +72,8 @@ def answer(
 def _incomplete(name: str, output: Output, errors: tuple[str, ...]) -> str:
     if not is_whole(output.stdout):
         return f"{name}: its output ends within a line"
+    if unread(errors):
+        return f"{name}: the text is cut: {unread(errors)}"
     if name in _ANY or (output.rc in _FINE.get(name, (0,)) and not errors):
         return ""
     last = f": {errors[-1]}" if errors else ""

@@ -117,4 +117,7 @@ def _modules(evidence: Evidence) -> Reading[dict[str, str]]:
 
 def _users(text: str) -> dict[str, tuple[str, ...]]:
     """By loaded module, those that bring it along."""
-    return {module.name: module.by for module in lsmod.parse(text).modules}
+    parsed = lsmod.parse(text)
+    if parsed.unread:
+        raise ValueError(f"lsmod: {parsed.cut}")
+    return {module.name: module.by for module in parsed.modules}

@@ -52,6 +52,8 @@ def observe(evidence: Evidence) -> ModuleFacts:
 def _names(text: str) -> tuple[str, ...]:
     """What is loaded; ParseError where the list does not tell what is not."""
     parsed = lsmod.parse(text)
+    if parsed.unread:
+        raise ParseError("lsmod", 0, "", parsed.cut)
     if not parsed.whole:
         why = "neither a header nor ib_core: somebody picked lines, a missing module proves nothing"
         raise ParseError("lsmod", 0, "", why)

@@ -165,6 +165,8 @@ def judge_agreement(facts: IbFacts, ports: Sorted) -> Check:
     cut = "" if facts.error_lines else _why_cut(facts)
     if cut:
         return unknown("ib.sources.agree", "host", f"ibstat: {cut}")
+    if facts.cut:
+        return unknown("ib.sources.agree", "host", f"{facts.cut[0]}: the text is cut: lines of it cannot be read")
     silent = _kernel_silent(facts)
     if silent:
         return unknown("ib.sources.agree", "host", f"the kernel's files do not tell of {', '.join(silent[:_SHOWN])}")
@@ -225,11 +227,12 @@ def _differences(facts: IbFacts, ports: Sorted, source: str, cas: tuple[Ca, ...]
     theirs = {port_name(ca, port): port for ca in cas for port in ca.ports}
     # A rail that libibverbs does not list is out of NCCL's reach, whatever ibstat says.
     for ca, port in ports.rails:
-        if port_name(ca, port) not in theirs:
+        if port_name(ca, port) not in theirs and source not in facts.cut:
             yield f"{port_name(ca, port)}: ibstat lists it, {source} does not"
     for name, port in theirs.items():
         if name not in mine:
-            yield f"{name}: {source} lists it, ibstat does not"
+            if not facts.partial:
+                yield f"{name}: {source} lists it, ibstat does not"
             continue
         for what, ours, said in _compared(mine[name], port):
             if ours != said:

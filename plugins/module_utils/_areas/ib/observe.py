@@ -92,6 +92,7 @@ def observe(evidence: Evidence, machine: Machine) -> IbFacts:
         told=reported.cas,
         absent=absent,
         garbled=reported.garbled,
+        cut=reported.cut,
         bus=_bus(machine),
         devices=devices,
         details={

@@ -51,13 +51,15 @@ class Reported:
     """``cas`` by source, of the sources that told of a device.
 
     ``absent``: "source: its words" of those that say there is none; ``garbled``: why the words of
-    others say nothing. ``links``: width and speed by port, as ibstatus has them; ``netdevs``:
-    interfaces by port, as `rdma link` has them. ``verbs_rc``: the status that ibv_devinfo ended with.
+    others say nothing. ``cut``: sources of which lines cannot be read. ``links``: width and speed by
+    port, as ibstatus has them; ``netdevs``: interfaces by port, as `rdma link` has them. ``verbs_rc``: the
+    status that ibv_devinfo ended with.
     """
 
     cas: dict[str, tuple[Ca, ...]] = field(default_factory=dict)
     absent: tuple[str, ...] = ()
     garbled: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
     verbs: Reading[IbvDevinfo] = field(default_factory=Reading)
     verbs_rc: int = 0
     perfquery: tuple[Block, ...] = ()
@@ -97,6 +99,11 @@ def ask(evidence: Evidence) -> Reported:
             if source not in cas and any(word in line for word in _NO_DEVICE)
         ),
         garbled=tuple(entry.why for entry in (status, verbs, links) if entry.why and not entry.missing),
+        cut=tuple(
+            source
+            for source, reading in (("ibstatus", status), ("ibv_devinfo", verbs), ("rdma link", links))
+            if reading.value is not None and reading.value.unread
+        ),
         verbs=verbs,
         verbs_rc=verbs_rc,
         perfquery_unknown="" if counted.missing else counted.why,

@@ -50,10 +50,12 @@ def judge_counters(scope: Scope) -> Iterator[Check]:
         return
     tallies = (Tally(MANY, "GPUs"), Tally(ANY, "GPUs"))
     still: list[str] = []
-    for gpu in reported.value.gpus:
+    for gpu in (*reported.value.gpus, *reported.value.headless):
         still += _one(scope, tallies, gpu)
     on_bus = scope.missing_from
     for tally in tallies:
+        if reported.value.cut:
+            tally.unsure("host", reported.value.cut)
         if reported.value.error_lines:
             tally.unsure("host", f"nvidia-smi stopped with: {reported.value.error_lines[-1]}")
         if on_bus is not None and on_bus > len(reported.value.gpus):
@@ -101,7 +103,8 @@ def _one(scope: Scope, tallies: tuple[Tally, Tally], gpu: GpuErrors) -> list[str
 def _risen(scope: Scope, gpu: GpuErrors) -> list[Risen]:
     """The counters that are not zero at either look."""
     again = scope.facts.errors_later.value
-    later = next((entry for entry in again.errors.gpus if entry.gpu == gpu.gpu), None) if again else None
+    named = gpu.gpu.index is not None
+    later = next((entry for entry in again.errors.gpus if entry.gpu == gpu.gpu), None) if again and named else None
     if again is None or later is None:
         return [Risen(counter) for counter in gpu.nonzero]
     before = {(counter.link, counter.lane, counter.counter): counter.value for counter in gpu.counters}

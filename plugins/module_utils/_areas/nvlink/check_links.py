@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Iterator
 
 from ..._data import nvlink as data
@@ -52,6 +53,10 @@ def judge_links(scope: Scope) -> Iterator[Check]:
     judge = _Links(scope, reported.value.gpus)
     for at, gpu in enumerate(reported.value.gpus):
         judge.take(gpu, last=at == len(reported.value.gpus) - 1)
+    for gpu in reported.value.headless:
+        judge.take(replace(gpu, cut=True), last=True)
+    if reported.value.cut:
+        judge.all_unsure(reported.value.cut)
     if reported.value.error_lines:
         judge.all_unsure(f"nvidia-smi stopped with: {reported.value.error_lines[-1]}")
     on_bus = scope.missing_from
@@ -150,7 +155,7 @@ class _Links:
     def _some_up(self, gpu: GpuLinks, model: Gpu, last: bool) -> None:
         subject = gpu.gpu.label
         kind = self._scope.kind(model)
-        if not gpu.active:
+        if not gpu.active and (kind != SWITCHED or not gpu.down):
             self.all_unsure("the listing is cut before its links", subject)
             return
         tally = self._state if kind == SWITCHED else self._count
@@ -176,15 +181,11 @@ class _Links:
 
     def _whole(self, gpu: GpuLinks, last: bool) -> bool:
         """Whether the listing of this GPU was not cut: another GPU or nothing more follows it."""
-        numbers = [link.id for link in gpu.links]
-        if gpu.cut:
-            return False
-        gap = numbers != list(range(len(numbers)))
-        if gap or not last:
-            return True
+        if gpu.cut or not last:
+            return not gpu.cut
         # nvidia-smi lists links that are down, too: as many of one GPU as of another.
         most = max(len(entry.links) for entry in self._listed)
-        return len(numbers) == most and len(self._listed) == self._scope.missing_from
+        return len(gpu.links) == most and len(self._listed) == self._scope.missing_from
 
     def _rate(self, gpu: GpuLinks, model: Gpu) -> bool:
         """Whether a link was found that is slow."""

@@ -111,6 +111,8 @@ def judge_bridged(scope: Scope, topo: Topo) -> list[Check]:
                 CAPABILITY,
                 cause="the card at the other end of the bridge is not visible",
             )
+    if status.value.cut:
+        counted.unsure("host", status.value.cut)
     return [
         skipped(JOINED, "host", "cards are joined where NVLink bridges were fitted, in pairs"),
         *counted.checks("NVLink to another card", CAPABILITY, nothing=NO_BRIDGE),

@@ -7,7 +7,7 @@ from typing import Iterator
 
 from ..._data.gpus import Gpu
 from ..._expect.expectations import CAPABILITY
-from ..._ground.check import Check, failed, passed, skipped, unknown
+from ..._ground.check import PASS, Check, failed, passed, skipped, unknown
 from ..._parse.topo import SYS, Topo, index, nvlinks
 from .check_links import in_mig
 from .check_mesh import COUNT, JOINED, judge_bridged, judge_direct, short
@@ -29,13 +29,16 @@ def judge_pairs(scope: Scope) -> Iterator[Check]:
     if len(topo.gpus) < on_bus:
         yield from cannot_tell((JOINED, COUNT, NUMA), f"topo shows {len(topo.gpus)} of {on_bus} GPUs")
         return
+    if topo.cut and len(topo.gpus) < 2:
+        yield from cannot_tell((JOINED, COUNT, NUMA), topo.cut)
+        return
     if len(topo.gpus) < 2:
         for entry in (JOINED, COUNT):
             yield skipped(entry, "host", "one GPU has no other to be joined to")
         yield passed(NUMA, "host", "1 GPU", "not SYS alone", CAPABILITY)
         return
-    yield from _joined(scope, topo)
-    yield _numa(scope, topo)
+    for check in (*_joined(scope, topo), _numa(scope, topo)):
+        yield unknown(check.id, check.subject, topo.cut) if topo.cut and check.result == PASS else check
 
 
 def _joined(scope: Scope, topo: Topo) -> list[Check]:

@@ -26,7 +26,7 @@ def judge_caps(scope: Scope) -> Iterator[Check]:
             yield from cannot_tell((CHECK,), reported.why or "nobody looked")
         return
     tally = Tally(CHECK, "GPUs")
-    for gpu in reported.value.gpus:
+    for gpu in (*reported.value.gpus, *reported.value.headless):
         subject = gpu.gpu.label
         if in_mig(gpu.messages) and scope.mig(gpu.gpu.index):
             tally.left_out(subject, MIG)
@@ -39,6 +39,8 @@ def judge_caps(scope: Scope) -> Iterator[Check]:
             tally.unsure(subject, _said(gpu.messages))
         else:
             tally.left_out(subject, _said(gpu.messages))
+    if reported.value.cut:
+        tally.unsure("host", reported.value.cut)
     on_bus = scope.missing_from
     if on_bus is not None and on_bus > len(reported.value.gpus):
         tally.unsure("host", f"nvidia-smi lists {len(reported.value.gpus)} of {on_bus} GPUs")
@@ -56,7 +58,7 @@ def _none_switched(scope: Scope) -> bool:
 
 def _none_up(scope: Scope) -> bool:
     status = scope.facts.status.value
-    return status is not None and not any(gpu.active for gpu in status.gpus)
+    return status is not None and not status.cut and not any(gpu.active for gpu in status.gpus)
 
 
 def _said(messages: tuple[str, ...]) -> str:

@@ -70,14 +70,14 @@ def observe(evidence: Evidence, machine: Machine) -> NvlinkFacts:
     )
     if not may_have_nvlink(machine):
         return facts
-    errors = _ask.command(evidence, "nvlink_errors", _whole(nvlink_errors.parse))
+    errors = _ask.command(evidence, "nvlink_errors", nvlink_errors.parse)
     return replace(
         facts,
-        status=_ask.command(evidence, "nvlink_status", _whole(nvlink_status.parse)),
+        status=_ask.command(evidence, "nvlink_status", nvlink_status.parse),
         errors=errors,
         errors_later=_later(evidence, errors),
-        caps=_ask.command(evidence, "nvlink_caps", _whole(nvlink_caps.parse)),
-        topo=_ask.command(evidence, "topo", _whole(_matrix)),
+        caps=_ask.command(evidence, "nvlink_caps", nvlink_caps.parse),
+        topo=_ask.command(evidence, "topo", _matrix),
         package=_package(evidence),
     )
 
@@ -110,7 +110,7 @@ def _later(evidence: Evidence, errors: Reading[NvlinkErrors]) -> Reading[Later]:
         after, seconds = evidence.again(PAUSE_S)
     except Unavailable as exc:
         return Reading(None, f"no second look at the counters: {exc}")
-    return _ask.command(after, "nvlink_errors", _whole(nvlink_errors.parse)).map(lambda told: Later(told, seconds))
+    return _ask.command(after, "nvlink_errors", nvlink_errors.parse).map(lambda told: Later(told, seconds))
 
 
 def _matrix(text: str) -> Topo:

@@ -59,9 +59,10 @@ vendid=0x2c9
 Ca\t1 "H-0200000000010000"\t\t# "gpu-a1 mlx5_3"
 """
 SUMMARY = """
-## Summary: 6 nodes checked, 1 bad nodes found
-##          70 ports checked, 1 ports have errors beyond threshold
+## Summary: 6 nodes checked, {bad} bad nodes found
+##          70 ports checked, {bad} ports have errors beyond threshold
 """
+CLEAN = SUMMARY.format(bad=0)
 SM = "sminfo: sm lid 1 sm guid 0x10000d, activity count 242 priority 0 state 3 SMINFO_MASTER\n"
 PING = """
 --- node2.(none) (Lid 4) ibping statistics ---
@@ -71,7 +72,7 @@ rtt min/avg/max = 0.008/0.010/0.069 ms
 PARSERS: dict[str, tuple[str, Any]] = {
     "links": (LINKS, iblinkinfo.parse),
     "discovery": (FABRIC, ibnetdiscover.parse),
-    "counters": (SUMMARY, ibqueryerrors.parse),
+    "counters": (CLEAN, ibqueryerrors.parse),
     "hosts": ('Ca\t: 0x0200000000010000 ports 1 "gpu-a1 mlx5_3"\n', ibhosts.parse),
     "sm": (SM, sminfo.parse),
     "ping": (PING, ibping.parse),
@@ -226,7 +227,8 @@ def test_without_lids_no_link_is_taken_for_another() -> None:
 
 
 def counted(counters: str, node: str = '"gpu-a1 mlx5_3"', port: str = "1") -> str:
-    return f"Errors for {node}\n   GUID 0x1 port {port}: {counters}\n{SUMMARY}"
+    bad = SUMMARY.format(bad=int(port != "ALL"))
+    return f"Errors for {node}\n   GUID 0x1 port {port}: {counters}\n{bad}"
 
 
 @pytest.mark.parametrize("name", COUNTERS)
@@ -258,22 +260,25 @@ def test_a_wide_counter_of_that_value_still_counts() -> None:
 
 
 def test_a_switch_is_judged_by_its_ports_and_not_by_their_sum() -> None:
-    text = counted("[PortRcvErrors == 60]\n   GUID 0x1 port 4: [PortRcvErrors == 60]", port="ALL")
-    assert [one.subject for one in failures(facts(counters=text))] == ["gpu-a1 mlx5_3/4"]
+    text = counted("[PortRcvErrors == 60]\n   GUID 0x1 port 4: [PortRcvErrors == 60]", '0x1 "leaf-1"', "ALL")
+    assert [one.subject for one in failures(facts(counters=text))] == ["leaf-1/4"]
     lone = counted("[PortRcvErrors == 60]", '0x1 "leaf-1"', "ALL")
     assert [one.subject for one in failures(facts(counters=lone))] == ["leaf-1/ALL"]
 
 
 def test_two_nodes_of_one_name_are_both_told() -> None:
     text = counted("[PortRcvErrors == 60]\n") + counted("[PortRcvErrors == 70]")
-    assert len(failures(facts(counters=text.replace(SUMMARY, "", 1)))) == 2
+    assert len(failures(facts(counters=text.replace(SUMMARY.format(bad=1), "", 1)))) == 2
 
 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        pytest.param(counted("[PortRcvErrors == 1]").replace(SUMMARY, ""), "no summary", id="cut"),
-        pytest.param(SUMMARY + "##   3 PMA query failures\n", "3 questions", id="unanswered"),
+        pytest.param(counted("[PortRcvErrors == 1]").partition("\n\n")[0], "no summary", id="cut"),
+        pytest.param(SUMMARY.format(bad=2), "0 of 2 ports", id="its ports cut out"),
+        pytest.param(counted("[PortRcvErrors == 1]").partition("\n")[2], "belongs to no node", id="no head"),
+        pytest.param(counted("[PortRcvErrors == 1] [SymbolErr"), "1 of its lines", id="a counter cut"),
+        pytest.param(CLEAN + "##   3 PMA query failures\n", "3 questions", id="unanswered"),
     ],
 )
 def test_counters_that_nobody_saw_are_unknown(text: str, why: str) -> None:

@@ -122,3 +122,21 @@ def test_a_kernel_s_file_that_cannot_be_read_is_no_difference() -> None:
     assert found(facts(sysfs=(wrong,)))["ib.sources.agree host"][0] == "fail"
     more = hca("mlx5_0", port(), port(2))
     assert found(facts(sysfs=(more,)))["ib.sources.agree host"][0] == "fail"
+
+
+def test_a_rail_that_a_cut_text_does_not_name_may_be_there() -> None:
+    others = facts(hca("mlx5_0"), hca("mlx5_1"), told={"ibv_devinfo": (hca("mlx5_0"),)})
+    assert found(others)["ib.sources.agree host"][0] == "fail"
+    result, said = found(replace(others, cut=("ibv_devinfo",)))["ib.sources.agree host"]
+    assert (result, "ibv_devinfo: the text is cut" in said) == ("unknown", True)
+
+
+def test_what_a_cut_text_names_differs_all_the_same() -> None:
+    seen = facts(told={"ibv_devinfo": (hca("mlx5_0", port(state="Down")),)}, cut=("ibv_devinfo",))
+    assert found(seen)["ib.sources.agree host"][0] == "fail"
+
+
+def test_a_device_that_a_cut_ibstat_does_not_name_is_no_difference() -> None:
+    seen = facts(told={"ibv_devinfo": (hca("mlx5_0"), hca("mlx5_7"))}, partial=("a device without its name",))
+    assert found(seen)["ib.sources.agree host"][0] == "unknown"
+    assert found(replace(seen, partial=()))["ib.sources.agree host"][0] == "fail"

@@ -761,6 +761,60 @@ def test_an_output_that_is_empty_or_cut_is_no_skip(name: str, board: str, left: 
     assert any(check.result == UNKNOWN for check in cut)
 
 
+@pytest.mark.parametrize(
+    ("name", "ids"),
+    [
+        ("nvlink_status", ("nvlink.link.state", "nvlink.link.speed")),
+        ("nvlink_errors", ("nvlink.errors.many", "nvlink.errors.any")),
+        ("nvlink_caps", ("nvlink.link.p2p",)),
+    ],
+)
+def test_links_below_an_unknown_headline_pass_nothing(name: str, ids: tuple[str, ...]) -> None:
+    checks = judge(node("hgx-h100-8"), replaced(name, "GPU 3: NVIDIA", "Device 3 NVIDIA"))
+    for check_id in ids:
+        assert one(checks, check_id).result == UNKNOWN
+        assert "the line of a GPU is missing" in one(checks, check_id).cause
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "check"),
+    [
+        ("nvlink_status", "Link 5: 26.562 GB/s", "Link 5: <inactive>", "nvlink.link.state"),
+        ("nvlink_status", "Link 5: 26.562 GB/s", "Link 5: 9.1 GB/s", "nvlink.link.speed"),
+        ("nvlink_errors", "Link 5: CRC Errors: 0", "Link 5: CRC Errors: 65535", "nvlink.errors.many"),
+        ("nvlink_caps", "Link 5, P2P is supported: true", "Link 5, P2P is supported: false", "nvlink.link.p2p"),
+    ],
+)
+def test_links_below_an_unknown_headline_fail_all_the_same(name: str, old: str, new: str, check: str) -> None:
+    def bend(tree: Tree) -> None:
+        before, _line, mine = tree.commands[name].stdout.partition("GPU 3: NVIDIA")
+        tree.command(name, f"{before}Device 3 NVIDIA{mine.replace(old, new, 1)}")
+
+    checks = judge(node("hgx-h100-8"), bend, broken("again"))
+    assert f"{check} GPU" in found(checks, FAIL)
+    assert not [entry for entry in checks if entry.id == check and entry.result == PASS]
+
+
+def test_a_matrix_whose_first_line_is_lost_passes_nothing() -> None:
+    checks = judge(node("hgx-h100-8"), lambda tree: tree.command("topo", _rows(tree)))
+    for check_id in ("nvlink.pair.joined", "nvlink.pair.numa"):
+        assert (one(checks, check_id).result, "its first line" in one(checks, check_id).cause) == (UNKNOWN, True)
+
+
+def _rows(tree: Tree) -> str:
+    return tree.commands["topo"].stdout.partition("\n")[2]
+
+
+def test_relations_that_can_be_read_fail_all_the_same() -> None:
+    def bend(tree: Tree) -> None:
+        lines = tree.commands["topo"].stdout.replace("NV18", "NV6").splitlines(keepends=True)
+        tree.command("topo", "".join([*lines[:4], "GPU3\tNV6\n", *lines[5:]]))
+
+    checks = judge(node("hgx-h100-8"), bend)
+    assert [check for check in found(checks, FAIL) if check.startswith("nvlink.pair.joined")]
+    assert "nvlink.pair.numa host" in found(checks, UNKNOWN)
+
+
 # What error counters rose by
 
 

@@ -131,6 +131,15 @@ def test_facts_with_a_bad_end_are_incomplete(name: str, output: Output) -> None:
     assert "iblinkinfo ended with status" in answer.incomplete
 
 
+def test_what_can_be_read_of_a_text_is_kept_and_is_not_all() -> None:
+    text = LINKS + LINKS.splitlines()[1].replace(" 14[", " 15[").replace("==>", "") + "\n"
+    answer = observe(with_one("iblinkinfo", Output(0, text, ""))).links.value
+    assert answer is not None
+    assert answer.facts is not None
+    assert [port.port for port in answer.facts.ports] == [14]
+    assert answer.incomplete.startswith("iblinkinfo: the text is cut: line 3 cannot be read: ")
+
+
 def test_some_statuses_say_nothing() -> None:
     facts = observe(Bundle({"ibqueryerrors": Output(1, SUMMARY, ""), "ibping": Output(130, PING, "")}))
     assert facts.counters.value is not None

@@ -369,6 +369,10 @@ def test_picked_lines_of_the_list_of_modules_do_not_tell_what_is_missing() -> No
     listed = look(tree).modules.listed
     assert listed.value is None
     assert "somebody picked lines" in listed.why
+    tree.command("lsmod", "Module Size Used by\nmlx5_core 2170880 1 mlx5_ib\nmlx5_ib 98\n")
+    found = look(tree)
+    assert found.modules.listed.value is None
+    assert "the text is cut" in found.modules.listed.why
 
 
 class Refusing(Tree):

@@ -359,11 +359,6 @@ def test_what_ibstat_complains_of_is_kept(output: Output, devices: int, errors: 
         pytest.param(Output(0, "", "Segmentation fault"), "Segmentation fault", id="words on stderr only"),
         pytest.param(Output(127, "", "sh: ibstat: not found"), "127", id="a shell's words"),
         pytest.param(Output(0, "", IBSTAT), "to stderr only", id="devices on stderr only"),
-        pytest.param(
-            Output(0, IBSTAT.replace("Rate: 400", "Rate: fast"), ""),
-            "line 11",
-            id="a line that cannot be meant",
-        ),
     ],
 )
 def test_an_ibstat_that_cannot_be_used_is_unknown_and_nothing_is_taken_from_it(
@@ -374,6 +369,27 @@ def test_an_ibstat_that_cannot_be_used_is_unknown_and_nothing_is_taken_from_it(
     assert why in facts.ibstat_unknown
     assert (facts.cas, facts.sm) == ((), {})
     assert host.asked == ["ibstat", *OTHERS]
+
+
+def test_a_line_of_ibstat_that_cannot_be_meant_leaves_the_others() -> None:
+    text = IBSTAT.replace("Rate: 400", "Rate: fast", 1)
+    facts = observe(Host({"ibstat": Output(0, text, ""), "ibv_devinfo": Output(1, "", "")}, files=None), Machine())
+    assert (facts.ibstat_unknown, facts.partial) == ("", ("mlx5_0/1",))
+    assert facts.cas[0].ports[0].rate is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("ibv_devinfo", "hca_id:\tmlx5_0\n\ttransport:\tInfiniBand (0)\n\tvendor_part_id:\t41x\n"),
+        ("ibstatus", "state: 4: ACTIVE\nInfiniband device 'mlx5_0' port 1 status:\n\tstate: 4: ACTIVE\n"),
+    ],
+)
+def test_a_source_of_which_a_line_cannot_be_read_is_named(name: str, text: str) -> None:
+    other = {"ibv_devinfo": Output(1, "", ""), name: Output(0, text, "")}
+    facts = observe(Host({"ibstat": Output(0, IBSTAT, ""), **other}, files=None), Machine())
+    assert facts.cut == (name,)
+    assert name in facts.told
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_gpus_without_nvlink_are_not_asked_for_links() -> None:
 
 
 @pytest.mark.parametrize("source", ["nvlink_status", "nvlink_errors", "nvlink_caps", "topo", "fabricmanager_status"])
-@pytest.mark.parametrize("kind", ["absent", "failed", "cut", "timeout"])
+@pytest.mark.parametrize("kind", ["absent", "failed", "timeout"])
 def test_a_source_that_cannot_be_read_is_unknown_and_says_why(source: str, kind: str) -> None:
     tree, seen = host()
     name = {"fabricmanager_status": "manager"}.get(source, source.replace("nvlink_", ""))
@@ -78,16 +78,30 @@ def test_a_source_that_cannot_be_read_is_unknown_and_says_why(source: str, kind:
     elif kind == "failed":
         tree.command(source, "", 9, "Failed to initialize NVML: Unknown Error\n")
         why = "status 9"
-    elif kind == "cut":
-        text = tree.commands[source].stdout
-        tree.command(source, text[:-4])
-        why = "the output is cut"
     else:
         tree.broken[source] = "gave no complete answer within 90 s"
         why = "no complete answer"
     reading = getattr(look(tree, seen), name)
     assert reading.value is None
     assert why in reading.why
+
+
+@pytest.mark.parametrize("source", ["nvlink_status", "nvlink_errors", "nvlink_caps", "topo"])
+def test_what_can_be_read_of_a_text_that_ends_within_a_line_is_kept(source: str) -> None:
+    tree, seen = host()
+    tree.command(source, tree.commands[source].stdout[:-4])
+    told = getattr(look(tree, seen), source.replace("nvlink_", "")).value
+    assert len(told.gpus) == 8
+    assert "cut: " in told.cut
+    assert "ends within" in told.cut
+
+
+def test_a_status_that_ends_within_a_line_is_unknown() -> None:
+    tree, seen = host()
+    tree.command("fabricmanager_status", tree.commands["fabricmanager_status"].stdout[:-4])
+    manager = look(tree, seen).manager
+    assert manager.value is None
+    assert "the output is cut" in manager.why
 
 
 def test_the_fabric_is_read_from_the_text_where_there_is_no_xml() -> None:

@@ -44,7 +44,7 @@ def test_an_empty_name_is_a_name() -> None:
     [
         pytest.param("", "ibhosts: empty output", id="empty"),
         pytest.param("no such thing", "line 1 'no such thing': no 'Ca", id="foreign text"),
-        pytest.param(TWO[:-8], "line 2 .*: not 'Ca : 0xGUID", id="cut"),
+        pytest.param(TWO[:20], "line 1 .*: not 'Ca : 0xGUID", id="cut"),
         pytest.param(TWO + TWO.replace("a1", "a7"), "line 3 .*already listed otherwise", id="two fabrics"),
     ],
 )
@@ -65,3 +65,9 @@ def test_the_facts_count_and_name_the_hosts() -> None:
     assert facts["n"] == 2
     assert facts["hosts"][1] == {"guid": "0x0200000000020000", "ports": 2, "name": "gpu [b2] HCA-1"}
     assert "error" not in facts
+
+
+def test_a_line_that_is_cut_leaves_the_others() -> None:
+    found = ibhosts.parse(TWO[:-8])
+    assert found.hosts == HOSTS[:1]
+    assert found.error_lines[0].startswith("line 2 cannot be read: Ca : 0x")

@@ -109,10 +109,7 @@ def test_every_kind_of_link(link: str, width: str | None, speed: float | None, s
     [
         pytest.param("", "iblinkinfo: empty output", id="empty"),
         pytest.param("no such thing", "line 1 'no such thing': no port", id="foreign text"),
-        pytest.param(TEXT[: TEXT.rindex("==>")], "line 6 .*: cut before '==>'", id="cut before"),
-        pytest.param(TEXT[:-9], "line 6 .*: not 'LID PORT", id="cut behind the arrow"),
         pytest.param(TEXT.replace("Gbps Active", "Gbps"), "line 2 .*: not '.WIDTH SPEED", id="no state"),
-        pytest.param(LEAF.replace("70   12[", "70 x["), "line 2 .*: not 'LID PORT", id="port"),
         pytest.param(TEXT + LEAF.replace("14[", "12["), "already listed otherwise", id="two runs"),
     ],
 )
@@ -133,3 +130,18 @@ def test_the_facts_count_states_and_warnings() -> None:
     assert facts["state_counts"] == {"Active/LinkUp": 3, "Down/Polling": 1}
     assert facts["could_be_warnings"] == 1
     assert facts["ports"][0]["remote"] == FIRST.remote
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        pytest.param(TEXT[: TEXT.rindex("==>")], 6, id="cut before the arrow"),
+        pytest.param(TEXT[:-9], 6, id="cut behind the arrow"),
+        pytest.param(TEXT.replace("70   12[  ] ==", "70 x[  ] =="), 4, id="no port"),
+    ],
+)
+def test_a_line_that_cannot_be_read_leaves_the_others(text: str, line: int) -> None:
+    found, whole = iblinkinfo.parse(text), iblinkinfo.parse(TEXT)
+    assert len(found.ports) == len(whole.ports) - 1
+    assert set(found.ports) < set(whole.ports)
+    assert [said.partition(":")[0] for said in found.error_lines] == [f"line {line} cannot be read"]

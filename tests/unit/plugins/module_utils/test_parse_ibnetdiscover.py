@@ -115,13 +115,7 @@ def test_every_layout_gives_the_same_fabric(text: str) -> None:
     [
         pytest.param("", "ibnetdiscover: empty output", id="empty"),
         pytest.param("no such thing", "line 1 'no such thing': no node", id="foreign text"),
-        pytest.param(TOPOLOGY[:-6], r"line 19 .*: not '\[PORT\]", id="cut in a port"),
         pytest.param(HEAD + LEAF[:90], "line 10 .*: not 'TYPE N", id="cut in a node"),
-        pytest.param(
-            TOPOLOGY.replace('Ca\t1 "H-0200000000010000"', "#"),
-            "belongs to no node",
-            id="node's line is missing",
-        ),
         pytest.param(TOPOLOGY + HCA, "this node was already listed", id="two runs"),
         pytest.param(LEAF + LEAF[-76:].replace("71", "72"), "listed otherwise", id="a port twice"),
         pytest.param(PORTS + TOPOLOGY, "a topology line in a ports-list text", id="two formats"),
@@ -156,3 +150,17 @@ def test_a_fabric_of_a_thousand_adapters_is_read() -> None:
     text = "".join(blocks)
     assert len(text) > 200_000
     assert len(ibnetdiscover.parse(text).nodes) == 1000
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes"),
+    [
+        pytest.param(TOPOLOGY[:-6], [2, 0], id="cut in a port"),
+        pytest.param(TOPOLOGY.replace('Ca\t1 "H-0200000000010000"', "#"), [2], id="a node's line is missing"),
+    ],
+)
+def test_a_line_that_cannot_be_read_leaves_the_others(text: str, nodes: list[int]) -> None:
+    found = ibnetdiscover.parse(text)
+    assert [len(node.links) for node in found.nodes] == nodes
+    assert len(found.error_lines) == 1
+    assert "cannot be read: [" in found.error_lines[0]

@@ -79,16 +79,105 @@ def test_without_a_summary_the_counts_are_open() -> None:
     [
         pytest.param("", "ibqueryerrors: empty output", id="empty"),
         pytest.param("no such thing", "line 1 .*: no node and no summary", id="foreign text"),
-        pytest.param(HCA[:-20], "line 2 .*: not '.COUNTER == N.' from", id="cut in a counter"),
         pytest.param(HCA[: HCA.index(":")], "line 2 .*: not 'GUID", id="cut in a port"),
         pytest.param(HCA[: HCA.index("[")], "line 2 .*: no counter", id="cut before the counters"),
         pytest.param(HCA[:20], "line 1 .*: not 'Errors for", id="cut in a header"),
-        pytest.param(HCA.partition("\n")[2], "line 1 .*: belongs to no node", id="no header"),
     ],
 )
 def test_what_cannot_be_told_is_refused(text: str, message: str) -> None:
     with pytest.raises(ParseError, match=message):
         ibqueryerrors.parse(text)
+
+
+def counters(text: str) -> list[tuple[str, str, dict[str, int]]]:
+    return [(node.name, port.port, port.counters) for node in ibqueryerrors.parse(text).nodes for port in node.ports]
+
+
+WHOLE = counters(TEXT)
+
+
+@pytest.mark.parametrize(
+    ("text", "left", "cut", "unread"),
+    [
+        pytest.param(TEXT, WHOLE, "", 0, id="whole"),
+        pytest.param(
+            TEXT[: TEXT.index(" (19")],
+            [("gpu-a1 mlx5_3", "1", {"SymbolErrorCounter": 44})],
+            "no summary",
+            1,
+            id="cut in a counter",
+        ),
+        pytest.param(
+            TEXT.replace("Counter == 44]", "Coun"),
+            [("gpu-a1 mlx5_3", "1", {"PortXmitWait": 19353}), *WHOLE[1:]],
+            "",
+            1,
+            id="a counter cut out",
+        ),
+        pytest.param(TEXT.partition("\n")[2], [("", *WHOLE[0][1:]), *WHOLE[1:]], "belongs to no node", 0, id="no head"),
+        pytest.param(
+            TEXT.replace(LEAF.splitlines(keepends=True)[0], ""),
+            [WHOLE[0], *(("", *rest) for _name, *rest in WHOLE[1:])],
+            "line 3 belongs to no node",
+            0,
+            id="no head within",
+        ),
+        pytest.param(
+            TEXT.replace("".join(LEAF.splitlines(keepends=True)[:2]), ""),
+            [WHOLE[0], ("", *WHOLE[2][1:])],
+            "line 3 belongs to no node",
+            0,
+            id="nor the sum of its ports",
+        ),
+        pytest.param(
+            TEXT.replace("".join([*HCA.splitlines(keepends=True)[1:], *LEAF.splitlines(keepends=True)[:1]]), ""),
+            [("", *rest) for _name, *rest in WHOLE[1:]],
+            "line 2 belongs to no node",
+            0,
+            id="the end of a node and the next head",
+        ),
+        pytest.param(
+            TEXT.replace(HCA, "").replace("   GUID 0x200001 port 13", "UID 0x200001 port 13"),
+            WHOLE[1:2],
+            "0 of 2 ports",
+            1,
+            id="the beginning of a line",
+        ),
+        pytest.param(
+            TEXT.replace("GUID 0x200001 port 13", "GUID"), WHOLE[:2], "1 of 2 ports", 1, id="whose line is it"
+        ),
+        pytest.param(TEXT.replace(HCA, ""), WHOLE[1:], "1 of 2 ports", 0, id="a node cut out"),
+        pytest.param(TEXT.replace(SUMMARY, ""), WHOLE, "no summary", 0, id="no summary"),
+        pytest.param(
+            TEXT.replace('"MF0', "MF0"), [WHOLE[0], *(("", *rest) for _name, *rest in WHOLE[1:])], "", 1, id="a head"
+        ),
+    ],
+)
+def test_what_can_be_read_is_kept(text: str, left: list[object], cut: str, unread: int) -> None:
+    parsed = ibqueryerrors.parse(text)
+    assert counters(text) == left
+    assert (cut in parsed.cut, bool(cut), parsed.unread) == (True, bool(parsed.cut), unread)
+    assert bool(parsed.partial) == bool(cut or unread)
+    told = ibqueryerrors.facts(parsed)
+    assert (told["cut"], told["unread"], len(told["error_lines"])) == (bool(cut), unread, unread)
+
+
+def test_a_nameless_adapter_has_ports_with_guids_in_a_row() -> None:
+    text = HCA + "   GUID 0x200000000010002 port 2: [LinkDownedCounter == 3]\n"
+    assert [len(node.ports) for node in ibqueryerrors.parse(text).nodes] == [2]
+    other = HCA + "   GUID 0x200000000020002 port 2: [LinkDownedCounter == 3]\n"
+    assert [(node.name, len(node.ports)) for node in ibqueryerrors.parse(other).nodes] == [
+        ("gpu-a1 mlx5_3", 1),
+        ("", 1),
+    ]
+
+
+def test_a_guid_that_was_copied_short_names_the_same_switch() -> None:
+    text = LEAF.replace("0x200001", "0x80038000235b96d").replace(
+        "0x80038000235b96d port ALL", "0x80038000235b9 port ALL"
+    )
+    (node,) = ibqueryerrors.parse(text).nodes
+    assert [port.port for port in node.ports] == ["ALL", "13"]
 
 
 def test_a_tool_that_could_not_ask_says_why() -> None:

@@ -18,6 +18,7 @@ Infiniband device 'mlx5_{n}' port 1 status:
 
 """
 TWO = PORT.format(n=0) + PORT.format(n=1)
+OTHER = PORT.format(n=0) + PORT.format(n=1).replace(":142a", ":142b")
 
 
 def test_every_line_of_a_port_is_read() -> None:
@@ -60,16 +61,33 @@ def test_no_device_is_what_the_tool_said() -> None:
     [
         pytest.param("", "empty", id="nothing"),
         pytest.param("bash: ibstatus: command not found", "no port", id="another's words"),
-        pytest.param(TWO.replace("0x1a", "-1"), "not a number", id="a LID below zero"),
         pytest.param(PORT.format(n=0) * 2, "already listed", id="twice"),
-        pytest.param("state: 4: ACTIVE\n" + TWO, "belongs to no port", id="no header"),
-        pytest.param(
-            TWO.replace("\tsm lid:\t\t 0x1\n", "\tsm lid: 0x1\n\tsm lid: 0x2\n", 1),
-            "contradicts",
-            id="two values",
-        ),
+        pytest.param("state: 4: ACTIVE\n", "belongs to no port", id="no header"),
     ],
 )
 def test_what_gives_no_facts_says_why(text: str, reason: str) -> None:
     with pytest.raises(ParseError, match=reason):
         ibstatus.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "ports", "unread"),
+    [
+        pytest.param("state: 4: ACTIVE\n" + TWO, 2, 1, id="a line before the first port"),
+        pytest.param(
+            OTHER.replace("Infiniband device 'mlx5_0' port 1 status:\n", ""), 1, 7, id="the first header lost"
+        ),
+        pytest.param(OTHER.replace("Infiniband device 'mlx5_1' port 1 status:\n", ""), 1, 7, id="another header lost"),
+    ],
+)
+def test_a_line_whose_port_is_not_known_is_no_other_port_s(text: str, ports: int, unread: int) -> None:
+    found, whole = ibstatus.parse(text), (*ibstatus.parse(TWO).ports, *ibstatus.parse(OTHER).ports)
+    assert (len(found.ports), found.unread) == (ports, unread)
+    assert set(found.ports) <= set(whole)
+    assert ibstatus.facts(found)["unread"] == unread
+
+
+def test_a_number_that_is_damaged_is_none() -> None:
+    for text in (PORT.replace("0x1a", "-1"), PORT[: PORT.index("0x1a") + 3]):
+        (port,) = ibstatus.parse(text).ports
+        assert port.lid is None

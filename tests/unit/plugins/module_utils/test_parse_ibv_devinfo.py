@@ -58,15 +58,25 @@ def test_an_error_is_told_not_raised(line: str) -> None:
         pytest.param(" \n", "empty", id="nothing"),
         pytest.param("Segmentation fault", "no device", id="another's words"),
         pytest.param(IBV_DEVINFO * 2, "already listed", id="twice"),
-        pytest.param("port: 1\n" + IBV_DEVINFO, "before the first device", id="no header"),
-        pytest.param(
-            IBV_DEVINFO.replace("sm_lid:\t\t\t1", "sm_lid:\t\t\tone"),
-            "not a number",
-            id="no number",
-        ),
-        pytest.param(TWO.replace("hca_id:\tmlx5_1\n", ""), "belongs to nothing", id="a lost header"),
+        pytest.param("port: 1\n", "before its device", id="no header"),
     ],
 )
 def test_what_gives_no_facts_says_why(text: str, reason: str) -> None:
     with pytest.raises(ParseError, match=reason):
         ibv_devinfo.parse(text)
+
+
+def test_a_line_whose_device_is_not_known_is_no_other_device_s() -> None:
+    whole = ibv_devinfo.parse(TWO)
+    found = ibv_devinfo.parse(TWO.replace("hca_id:\tmlx5_1\n", ""))
+    assert found.hcas == whole.hcas[:1]
+    assert found.unread > 5
+    assert ibv_devinfo.parse("port: 1\n" + TWO).hcas == whole.hcas
+    assert (whole.unread, ibv_devinfo.facts(found)["unread"]) == (0, found.unread)
+
+
+def test_a_number_that_is_damaged_is_none() -> None:
+    (hca,) = ibv_devinfo.parse(IBV_DEVINFO.replace("sm_lid:\t\t\t1", "sm_lid:\t\t\tone")).hcas
+    assert hca.ports[0].number("sm_lid") is None
+    (hca,) = ibv_devinfo.parse(IBV_DEVINFO[: IBV_DEVINFO.index("sm_lid:\t\t\t1") + 10]).hcas
+    assert hca.ports[0].number("sm_lid") is None

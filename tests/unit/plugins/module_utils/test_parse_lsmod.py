@@ -59,7 +59,7 @@ def test_a_list_without_its_header_was_picked_from(text: str, whole: bool) -> No
 
 def test_a_header_alone_is_a_kernel_without_modules() -> None:
     parsed = lsmod.parse("Module                  Size  Used by\n")
-    assert lsmod.facts(parsed) == {"n_modules": 0, "rdma_relevant": {}}
+    assert lsmod.facts(parsed) == {"n_modules": 0, "rdma_relevant": {}, "unread": 0}
 
 
 def test_a_user_of_a_module_is_loaded_even_if_its_own_line_is_missing() -> None:
@@ -85,9 +85,8 @@ def test_only_what_matters_for_rdma_and_gpus_is_told_of() -> None:
         ("", "not even the header"),
         ("bash: lsmod: command not found", "lsmod complains"),
         ("libkmod: ERROR could not open /proc/modules", "lsmod complains"),
-        (LSMOD + "ib_umad   36", "line 5 'ib_umad   36': not 'MODULE SIZE USED"),
-        (LSMOD + "ib_umad   36864  x", "not 'MODULE SIZE USED"),
-        (LSMOD + "mlx5_ib 1 0", "contradicts an earlier line"),
+        ("ib_umad   36", "line 1 'ib_umad   36': not 'MODULE SIZE USED"),
+        (LSMOD + "mlx5_ib 1 0\n", "contradicts an earlier line"),
         ("Modul  Größe  Benutzt von", "not 'MODULE SIZE USED"),
         ("mlx5_ib " + "9" * 5000 + " 0", "not 'MODULE SIZE USED"),
     ],
@@ -95,3 +94,13 @@ def test_only_what_matters_for_rdma_and_gpus_is_told_of() -> None:
 def test_text_that_cannot_be_trusted_is_refused(text: str, message: str) -> None:
     with pytest.raises(ParseError, match=message.replace("[", r"\[")):
         lsmod.parse(text)
+
+
+@pytest.mark.parametrize(
+    "line", ["ib_umad   36\n", "ib_umad   36864  x\n", "ib_umad   36864  1", "Fehler in Zeile 7\n"]
+)
+def test_a_line_that_cannot_be_read_leaves_the_others(line: str) -> None:
+    parsed = lsmod.parse(LSMOD + line)
+    assert (parsed.modules, parsed.unread, parsed.whole) == (FACTS.modules, 1, False)
+    assert "1 of its lines" in parsed.cut
+    assert (FACTS.whole, FACTS.cut) == (True, "")

@@ -65,8 +65,10 @@ def test_links_are_up_or_down() -> None:
 def test_a_remark_in_place_of_links_is_kept(message: str) -> None:
     (gpu,) = nvlink_status.parse(f"{HEAD.format(3, 3)}{message}\n").gpus
     assert (gpu.gpu.index, gpu.links, gpu.messages) == (3, (), (message,))
-    (alone,) = nvlink_status.parse(message).gpus
-    assert (alone.gpu, alone.messages) == (Header(), (message,))
+    told = nvlink_status.parse(f"{message}\n")
+    (alone,) = told.headless
+    assert (told.gpus, alone.gpu, alone.messages) == ((), Header(), (message,))
+    assert nvlink_status.facts(told)["n_gpus"] == 0
 
 
 @pytest.mark.parametrize(
@@ -94,10 +96,7 @@ def test_a_listing_that_is_not_whole_says_so(more: str, elided: bool) -> None:
             "gave up",
             id="no driver",
         ),
-        pytest.param(STATUS.replace(HEAD.format(1, 1), ""), "second link", id="a GPU line lost"),
         pytest.param(STATUS * 2, "already listed", id="two hosts in one text"),
-        pytest.param(f"{STATUS}{MIG}", "after some of them", id="links and a remark"),
-        pytest.param(f"{HEAD.format(0, 0)}{MIG}\nLink 0: 25 GB/s", "tells none", id="and after it"),
     ],
 )
 def test_a_status_that_cannot_be_trusted_is_refused(text: str, message: str) -> None:
@@ -157,8 +156,6 @@ def test_rates_and_condensed_ranges_are_no_counters() -> None:
     [
         pytest.param("", "empty output", id="empty"),
         pytest.param("no counters here", "no GPU and no counter", id="foreign text"),
-        pytest.param(ERRORS.replace(": 7", ": many"), "not a number", id="no number"),
-        pytest.param(ERRORS + "\t Link 0: CRC Errors: 7\n", "no GPU line", id="told twice"),
         pytest.param(ERRORS * 2, "already listed", id="two hosts in one text"),
     ],
 )
@@ -170,15 +167,16 @@ def test_counters_that_cannot_be_trusted_are_refused(text: str, message: str) ->
 def test_capabilities_are_kept_by_name() -> None:
     (gpu,) = nvlink_caps.parse(CAPS).gpus
     assert gpu.links == {0: {"P2P": True, "P2P atomics": False}}
-    (headless,) = nvlink_caps.parse(CAPS.partition("\n")[2]).gpus
-    assert (headless.gpu, headless.links) == (Header(), gpu.links)
+    told = nvlink_caps.parse(CAPS.partition("\n")[2])
+    (headless,) = told.headless
+    assert (headless.gpu, headless.links, told.gpus) == (Header(), gpu.links, ())
+    assert "the line of its GPU" in told.cut
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         pytest.param(HEAD.format(0, 0), "no capability", id="a GPU and nothing more"),
-        pytest.param(CAPS + "\t Link 0, P2P is supported: false\n", "no GPU line", id="two answers"),
         pytest.param(CAPS * 2, "already listed", id="two hosts in one text"),
     ],
 )
@@ -190,3 +188,113 @@ def test_capabilities_that_cannot_be_trusted_are_refused(text: str, message: str
 def test_a_remark_stands_in_place_of_capabilities() -> None:
     (gpu,) = nvlink_caps.parse(f"{HEAD.format(0, 0)}{MIG}\n").gpus
     assert (gpu.links, gpu.messages) == ({}, (MIG,))
+
+
+# Texts that were damaged
+
+
+def listed(text: str) -> tuple[list[tuple[int | None, list[int], tuple[str, ...]]], str]:
+    told = nvlink_status.parse(text)
+    every = (*told.gpus, *told.headless)
+    return [(one.gpu.index, [link.id for link in one.links], one.messages) for one in every], told.cut
+
+
+@pytest.mark.parametrize(
+    ("text", "gpus", "cut"),
+    [
+        pytest.param(STATUS, [(0, [0, 1], ()), (1, [0, 1], ())], "", id="whole"),
+        pytest.param(
+            STATUS.replace(HEAD.format(1, 1), ""),
+            [(0, [0, 1], ()), (None, [0, 1], ())],
+            "the line of a GPU",
+            id="a GPU line lost",
+        ),
+        pytest.param(
+            STATUS.replace("GPU 1: NVIDIA", "Device 1 NVIDIA"),
+            [(0, [0, 1], ()), (None, [0, 1], ())],
+            "the line of a GPU",
+            id="an unknown headline",
+        ),
+        pytest.param(
+            HEAD.format(0, 0) + "Device 1:\n\t Link 0: 25 GB/s\n",
+            [(0, [], ()), (None, [0], ())],
+            "the line of a GPU",
+            id="an unknown headline, and no link before it",
+        ),
+        pytest.param(
+            STATUS.partition("\n")[2],
+            [(1, [0, 1], ()), (None, [0, 1], ())],
+            "the line of a GPU",
+            id="the first line lost",
+        ),
+        pytest.param(STATUS[: STATUS.index("GPU 1")].partition("\n")[2], [(None, [0, 1], ())], "its GPU", id="no GPU"),
+        pytest.param(
+            f"{STATUS}{MIG}\n", [(0, [0, 1], ()), (1, [0, 1], ()), (None, [], (MIG,))], "a GPU", id="links and a remark"
+        ),
+        pytest.param(
+            f"{HEAD.format(0, 0)}{MIG}\nLink 0: 25 GB/s\n",
+            [(0, [], (MIG,)), (None, [0], ())],
+            "the line of a GPU",
+            id="a remark and links",
+        ),
+        pytest.param(
+            STATUS.replace("\t Link 0: 25 GB/s\n", "", 1),
+            [(0, [1], ()), (1, [0, 1], ())],
+            "lines of GPU 0",
+            id="a link",
+        ),
+        pytest.param(STATUS[:-5], [(0, [0, 1], ()), (1, [0], ())], "within the line 'Link 1: <inact'", id="its end"),
+        pytest.param(STATUS[:-1], [(0, [0, 1], ()), (1, [0, 1], ())], "it ends within", id="the last line end"),
+        pytest.param(
+            STATUS[: STATUS.index("A100", 80) + 4], [(0, [0, 1], ()), (1, [], ())], "it ends within", id="within a name"
+        ),
+    ],
+)
+def test_links_are_given_to_no_gpu_but_their_own(text: str, gpus: list[object], cut: str) -> None:
+    assert (listed(text)[0], cut in listed(text)[1], bool(listed(text)[1])) == (gpus, True, bool(cut))
+    told = nvlink_status.facts(nvlink_status.parse(text))
+    assert (told["n_gpus"], told["cut"]) == (sum(one["index"] is not None for one in told["gpus"]), bool(cut))
+
+
+def test_a_name_that_the_text_ends_within_is_none() -> None:
+    last = nvlink_status.parse(STATUS[: STATUS.index("A100", 80) + 4]).gpus[-1]
+    assert last.gpu == Header(1)
+
+
+@pytest.mark.parametrize(
+    ("text", "counters", "headless", "cut"),
+    [
+        pytest.param(ERRORS, 3, [], "", id="whole"),
+        pytest.param(ERRORS.replace(": 7", ": many"), 2, [], "lines of GPU 0", id="no number"),
+        pytest.param(ERRORS.replace("CRC Errors: 7", "CRC"), 2, [], "lines of GPU 0", id="no value"),
+        pytest.param(ERRORS + "\t Link 0: CRC Errors: 7\n", 3, [1], "the line of a GPU", id="told twice"),
+        pytest.param(ERRORS + ERRORS.partition("\n")[2], 3, [3], "the line of a GPU", id="a GPU line lost"),
+        pytest.param(
+            ERRORS + "GPU #1\n" + ERRORS.partition("\n")[2], 3, [3], "the line of a GPU", id="unknown headline"
+        ),
+        pytest.param(ERRORS[:-4], 2, [], "it ends within", id="a number that the text ends within"),
+        pytest.param(f"{ERRORS}{MIG}\n", 3, [0], "the line of a GPU", id="a remark behind counters"),
+        pytest.param(ERRORS + "\t[...]\n", 3, [], "somebody shortened it", id="an ellipsis"),
+    ],
+)
+def test_counters_are_given_to_no_gpu_but_their_own(text: str, counters: int, headless: list[int], cut: str) -> None:
+    told = nvlink_errors.parse(text)
+    assert [len(one.counters) for one in told.gpus] == [counters]
+    assert [len(one.counters) for one in told.headless] == headless
+    assert (cut in told.cut, bool(told.cut)) == (True, bool(cut))
+    assert nvlink_errors.facts(told)["cut"] is bool(cut)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param("\t Link 0, P2P is supported: false\n", id="another answer"),
+        pytest.param(CAPS.partition("\n")[2], id="the same answers"),
+    ],
+)
+def test_capabilities_are_given_to_no_gpu_but_their_own(more: str) -> None:
+    told = nvlink_caps.parse(CAPS + more)
+    assert [one.links for one in told.gpus] == [{0: {"P2P": True, "P2P atomics": False}}]
+    assert [one.links[0]["P2P"] for one in told.headless] == ["false" not in more.partition("\n")[0]]
+    assert nvlink_caps.facts(told)["cut"] is True
+    assert nvlink_caps.parse(CAPS).cut == ""

@@ -326,12 +326,6 @@ def test_a_text_that_ends_early_is_not_whole() -> None:
         pytest.param("No devices were found\n", 1, "no line about", id="an error"),
         pytest.param(TEXT + TEXT, 70, "a second log", id="two logs"),
         pytest.param(TEXT + TEXT[TEXT.index("GPU 0000") :], 67, "already listed", id="a GPU twice"),
-        pytest.param(
-            TEXT.replace("    GPU UUID", "    GPU UUID : x\n    GPU UUID"),
-            26,
-            "contradicts line 25",
-            id="two values",
-        ),
     ],
 )
 def test_a_text_that_cannot_be_meant_names_its_line(text: str, line_no: int, why: str) -> None:
@@ -339,6 +333,12 @@ def test_a_text_that_cannot_be_meant_names_its_line(text: str, line_no: int, why
         nvsmi_q.parse(text)
     assert caught.value.line_no == line_no
     assert why in str(caught.value)
+
+
+def test_what_is_told_in_two_ways_is_not_told() -> None:
+    (gpu,) = nvsmi_q.parse(TEXT.replace("    GPU UUID", "    GPU UUID : x\n    GPU UUID : y\n    GPU UUID")).gpus
+    assert (gpu.uuid, gpu.whole) == ("", False)
+    assert gpu.bus_id == nvsmi_q.parse(TEXT).gpus[0].bus_id
 
 
 def test_an_excerpt_gives_one_gpu_for_each_fabric() -> None:

@@ -63,9 +63,21 @@ def test_an_error_is_told_not_raised() -> None:
     [
         pytest.param("", "did not answer", id="nothing"),
         pytest.param("hello", "no counter", id="another's words"),
-        pytest.param(PORT + "LinkDownedCounter:...............2\n", "contradicts", id="two values"),
     ],
 )
 def test_what_gives_no_facts_says_why(text: str, reason: str) -> None:
     with pytest.raises(ParseError, match=reason):
         perfquery.parse(text)
+
+
+def test_another_port_whose_own_line_is_lost_is_none_of_the_port_before() -> None:
+    other = PORT.partition("\n")[2].replace("PortSelect:......................1", "PortSelect:......................2")
+    first, second = perfquery.parse(PORT + other).blocks
+    assert first == perfquery.parse(PORT).blocks[0]
+    assert (second.target, second.port) == ("", "2")
+
+
+def test_a_number_that_the_text_ends_within_is_none() -> None:
+    text = PORT + "PortXmitWait:....................12"
+    assert perfquery.parse(text).blocks == perfquery.parse(PORT).blocks
+    assert dict(perfquery.parse(text + "\n").blocks[0].counters)["PortXmitWait"] == 12

@@ -53,9 +53,23 @@ def test_an_error_is_told_not_raised() -> None:
         pytest.param("hello", "no link", id="another's words"),
         pytest.param("link mlx5_0/1 netdev ib0", "no link with a state", id="no state"),
         pytest.param(IB + IB, "already listed", id="twice"),
-        pytest.param(IB.replace("lid 66", "lid x"), "not a number", id="no number"),
     ],
 )
 def test_what_gives_no_facts_says_why(text: str, reason: str) -> None:
     with pytest.raises(ParseError, match=reason):
         rdma_link.parse(text)
+
+
+def test_a_number_that_is_damaged_is_none() -> None:
+    whole, found = rdma_link.parse(IB), rdma_link.parse(IB.replace("lid 66", "lid x"))
+    assert (whole.links[0].lid, found.links[0].lid, found.links[0].sm_lid) == (66, None, 3)
+    assert (whole.unread, found.unread, rdma_link.facts(found)["unread"]) == (0, 1, 1)
+    cut = rdma_link.parse(f"{ETH}link mlx5_0/1 state ACTIVE lid 6")
+    assert (cut.links[1].lid, cut.unread) == (None, 1)
+
+
+def test_the_line_of_a_link_without_its_name_is_no_other_link_s() -> None:
+    other = IB.replace("/1 ", "/# ").replace("lid 66", "lid 67")
+    assert other != IB
+    found = rdma_link.parse(IB + other)
+    assert (found.links, found.unread) == (rdma_link.parse(IB).links, 1)

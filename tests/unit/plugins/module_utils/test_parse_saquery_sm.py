@@ -42,3 +42,9 @@ def test_the_tools_own_complaint_is_kept() -> None:
     assert found.managers == ()
     assert found.error_lines == ("Query SA failed: Connection timed out",)
     assert saquery_sm.facts(found)["error"] is True
+
+
+def test_a_record_that_is_cut_leaves_the_others() -> None:
+    found = saquery_sm.parse(MASTER + STANDBY.replace("Priority..............13", "Priority..............high"))
+    assert [one.state for one in found.managers] == [saquery_sm.MASTER]
+    assert "cannot be read" in found.error_lines[0]

@@ -99,3 +99,21 @@ def test_a_report_of_counters_that_asked_no_port_is_unknown() -> None:
         answers[name]["stdout"] = said.replace("99 ports", "0 ports").replace("9 nodes", "0 nodes")
     reported = found(judged(fabric, answers), "unknown")
     assert {"fabric.cable.errors", "fabric.counters.saturated"} <= set(reported)
+
+
+def test_a_counter_that_the_first_look_lost_did_not_rise_from_nothing() -> None:
+    fabric = tree()
+    end = next(iter(fabric.cables))
+    fabric.counters[end] = ({"SymbolErrorCounter": 900}, {"SymbolErrorCounter": 900})
+    answers = fabric.answers()
+    assert found(judged(fabric, answers)) == {}
+    text = answers["ibqueryerrors"]["stdout"]
+    assert "SymbolErrorCounter == 900" in text
+    answers["ibqueryerrors"]["stdout"] = text.replace("Counter == 900]", "Cou")
+    assert "fabric.cable.errors" not in found(judged(fabric, answers))
+    assert "fabric.cable.errors" in found(judged(fabric, answers), "unknown")
+    # What stands in both looks may have risen for all that.
+    fabric.counters[end] = ({"SymbolErrorCounter": 900}, {"SymbolErrorCounter": 9000})
+    answers = fabric.answers()
+    answers["ibqueryerrors"]["stdout"] = answers["ibqueryerrors"]["stdout"].replace("## Summary", "# Summary")
+    assert "fabric.cable.errors" in found(judged(fabric, answers))
