@@ -4,7 +4,8 @@
 Source of every entry: the message formats of Linux (kernel/watchdog.c, kernel/rcu/tree_stall.h,
 kernel/hung_task.c, kernel/workqueue.c, mm/oom_kill.c, mm/memory-failure.c, mm/page_alloc.c, block/blk-core.c,
 drivers/pci/pcie/aer.c and dpc.c, drivers/pci/hotplug, drivers/nvme, drivers/edac, drivers/md, drivers/iommu,
-net/core/neighbour.c, net/netfilter, fs/ext4, fs/xfs, fs/btrfs, fs/nfs, fs/file_table.c, arch/arm64/kernel) and of
+net/core/neighbour.c, net/netfilter, fs/ext4, fs/xfs, fs/btrfs, fs/nfs, fs/file_table.c, arch/arm64/kernel,
+arch/x86/mm/fault.c, arch/x86/kernel/traps.c) and of
 NVIDIA's drivers. Confidence: confirmed where ``seen`` says so, else medium (read in the source, no log at hand).
 """
 
@@ -172,6 +173,14 @@ KERNEL = (
         r"NVRM: (?:GPU \S{1,20}:? )?(RmInitAdapter failed)",
         "the NVIDIA driver could not start a GPU",
         r"\1",
+    ),
+    Known(
+        PASSING,
+        r"(?:^|\s)([^\s\[\]]{1,40})\[\d{1,10}\](?:: segfault at| general protection) .{1,160}? in "
+        r"(lib(?:nccl|cuda|mlx5|ibverbs)\b)",
+        "a program crashed within a library of NVIDIA's or of RDMA",
+        r"\1 crashed in \2",
+        seen=True,
     ),
     Known(
         PASSING,

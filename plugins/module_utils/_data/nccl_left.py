@@ -31,12 +31,17 @@ class Left:
 
 
 _CHOICE = "NCCL no longer chooses by itself: what is right for one size, release or host slows down others"
+_MORE = "more of the GPU's processors are taken from the computation than needed"
 _ALWAYS = "what was right for a small job or an older release is kept for all"
 
 LEFT = (
     Left("NCCL_ALGO", f"{_CHOICE}; newer algorithms are left out"),
     Left("NCCL_ALLOC_P2P_NET_LL_BUFFERS", "memory of the GPU grows with every peer of a job", (0,)),
-    Left("NCCL_BUFFSIZE", "every channel to every peer takes as much of the GPU's memory, whatever the release needs"),
+    Left(
+        "NCCL_BUFFSIZE",
+        "every channel to every peer takes as much of the GPU's memory, whatever the release needs",
+        tuple(2**power for power in range(22, 26)),
+    ),
     Left("NCCL_CGA_CLUSTER_SIZE", _CHOICE),
     Left("NCCL_COMM_BLOCKING", "what programs configure for their communicators is overridden", (1,)),
     Left("NCCL_CUMEM_ENABLE", "NVLink SHARP and NVLink between hosts need it: they are off", (1, -2)),
@@ -60,11 +65,11 @@ LEFT = (
     Left("NCCL_LAUNCH_RACE_FATAL", "threads that race hang instead of ending with an error", (1,)),
     Left("NCCL_LEGACY_CUDA_REGISTER", "registering such buffers can hang a job", (0,)),
     Left("NCCL_LOCAL_REGISTER", "buffers that programs register are copied all the same", (1,)),
-    Left("NCCL_MAX_CTAS", _CHOICE),
-    Left("NCCL_MAX_NCHANNELS", _CHOICE),
+    Left("NCCL_MAX_CTAS", _CHOICE, tuple(range(16, 65))),
+    Left("NCCL_MAX_NCHANNELS", _CHOICE, tuple(range(16, 65))),
     Left("NCCL_MEM_SYNC_DOMAIN", "NCCL's kernels and those of the computation wait for each other's memory", (1,)),
-    Left("NCCL_MIN_CTAS", "more of the GPU's processors are taken from the computation than needed"),
-    Left("NCCL_MIN_NCHANNELS", "more of the GPU's processors are taken from the computation than needed"),
+    Left("NCCL_MIN_CTAS", _MORE, tuple(range(1, 33))),
+    Left("NCCL_MIN_NCHANNELS", _MORE, tuple(range(1, 33))),
     Left("NCCL_MNNVL_CLIQUE_ID", "hosts with another number do not use NVLink between them"),
     Left("NCCL_MNNVL_UUID", "hosts of different NVLink domains take each other for neighbours"),
     Left("NCCL_NET_GDR_C2C", "what goes out by the processor's HCA is copied through its memory", (1,)),

@@ -2,52 +2,34 @@
 """Messages of NCCL's log that mean something to an operator, and its completion codes. Data only.
 
 Sources: NCCL's own release tags 2.3 to 2.30 (SOURCE), its binaries up to 2.32 run without GPUs
-(BINARY), and logs of public issue threads (FIELD). Confidence: confirmed where a log with the
-message was read, medium where only the release's source has it.
+(BINARY), the words in them (WORDS), and logs of public issue threads (FIELD). Confidence:
+confirmed where a log with the message was read, medium where only the release's source has it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-ERROR = "error"  # ends the job
-LOSS = "loss"  # NCCL goes on without a way that it might have had
-CONSEQUENCE = "consequence"  # follows a failure of another rank, or an earlier one
-AGAIN = "again"  # tells once more that something failed, and not what
-UNREAD = "unread"  # a warning, or an end, that nothing here explains
-NOTE = "note"  # worth a look, or harmless
+from .nccl_known import (
+    AGAIN as AGAIN,
+    BINARY,
+    CONFIRMED,
+    CONSEQUENCE as CONSEQUENCE,
+    ERROR as ERROR,
+    FIELD,
+    LOSS as LOSS,
+    NOTE as NOTE,
+    RECALLED,
+    UNREAD as UNREAD,
+    Known as Known,
+)
+from .nccl_log_host import CUDA, HOST
+from .nccl_log_job import JOB
 
-SOURCE = "NCCL release tags"
-BINARY = "NCCL binaries, run without GPUs"
-FIELD = "logs of public issue threads"
-CONFIRMED = "confirmed"
-MEDIUM = "medium"
-RECALLED = "recalled"
-
-
-@dataclass(frozen=True)
-class Known:
-    """A message. Several wordings, or severities, may share one ``id``.
-
-    ``id`` may hold ``{}``: what the pattern's group says takes its place, in lower case. A group
-    that is called peer is the host or address of the other end. ``place``: how the source file of
-    the line begins that says so, "" for any. ``anywhere``: programs that report NCCL's last error
-    print it without NCCL's prefix.
-    """
-
-    id: str
-    kind: str
-    pattern: str
-    versions: str
-    means: str
-    cause: str
-    remedy: str
-    source: str = SOURCE
-    confidence: str = MEDIUM
-    anywhere: bool = False
-    place: str = ""
-
-
+_UNREACHED = (
+    "refused|timed out|No route to host|exceeded (?:error )?retry count"
+    "|Software caused connection abort|Network is unreachable"
+)
 _INTERFACE = "correct NCCL_SOCKET_IFNAME for this host, or drop it; compare with `ip -br address`"
 
 # The first that matches a line counts.
@@ -56,13 +38,25 @@ KNOWN: tuple[Known, ...] = (
         "ifname_not_found",
         ERROR,
         r"Bootstrap ?: no socket interface found|NET/IB ?: No IP interface found"
-        r"|NET/Socket ?: no interface found",
+        r"|NET/Socket ?: (?:no interface|No usable listening interface) found",
         "all; from 2.28 an interface that is not running counts as none",
         "no network interface is left to meet the other ranks on",
         "NCCL_SOCKET_IFNAME names no interface of this host: wrong name, blanks or quotes in "
         "nccl.conf, or names that differ between hosts",
         _INTERFACE,
         BINARY,
+        CONFIRMED,
+        anywhere=True,
+    ),
+    Known(
+        "ifname_not_found",
+        ERROR,
+        r"Socket creation failed ?: Address family not supported",
+        "all",
+        "no network interface is left to meet the other ranks on",
+        "this host or container has no address of IPv4 or IPv6, beside the loopback's",
+        "`ip -br address` where the job runs; --network=host for a container",
+        FIELD,
         CONFIRMED,
         anywhere=True,
     ),
@@ -91,9 +85,9 @@ KNOWN: tuple[Known, ...] = (
     Known(
         "connect_failed",
         ERROR,
-        r"(?:socketStartConnect|socketPollConnect|Net : Connect|[Cc]onnect to) .{0,200}"
-        r"(?:refused|timed out|No route to host|exceeded (?:error )?retry count"
-        r"|Software caused connection abort|Network is unreachable)",
+        rf"[Cc]onnect to (?P<peer>[^\s<]{{1,120}}).{{0,160}}(?:{_UNREACHED})"
+        rf"|(?:socketStartConnect|socketPollConnect) .{{0,200}}(?:{_UNREACHED})"
+        r"|socket(?:Start|Poll)Connect: exceeded (?:retries|timeouts)",
         "all; reworded at 2.10, 2.16, 2.24 and 2.27",
         "a TCP connection to another rank did not come about",
         "a firewall, an interface of containers or a VPN was chosen, or the other rank is gone",
@@ -115,7 +109,7 @@ KNOWN: tuple[Known, ...] = (
     Known(
         "create_{}_failed",
         ERROR,
-        r"Call to ibv_create_(cq|qp) failed",
+        r"Call to ibv_(?:create|alloc)_(cq|qp|pd) failed",
         "all",
         "the HCA's driver refused a queue",
         "locked memory is limited in this service or container, or it may not lock any",
@@ -147,7 +141,7 @@ KNOWN: tuple[Known, ...] = (
     Known(
         "version_mismatch",
         ERROR,
-        r"Mismatched NCCL version detected",
+        r"Mismatched NCCL (?:git )?versions? detected",
         "2.23 and later",
         "the ranks load different NCCL releases",
         "LD_LIBRARY_PATH, or a wheel that brings its own beside the system's package",
@@ -157,7 +151,8 @@ KNOWN: tuple[Known, ...] = (
     Known(
         "cuda_driver_insufficient",
         ERROR,
-        r"CUDA driver version is insufficient for CUDA runtime version",
+        r"CUDA driver version is insufficient for CUDA runtime version|Failed to find CUDA library libcuda"
+        r"|Failed to load CUDA driver",
         "all",
         "the CUDA runtime found no driver, or one that is too old",
         "a container without the driver, or a driver below what this CUDA needs",
@@ -170,7 +165,20 @@ KNOWN: tuple[Known, ...] = (
         "shm_failed",
         ERROR,
         r"Error while (?:creating|attaching to) shared memory segment|Call to (?:shm_open|posix_fallocate) failed"
-        r"|No space left on device",
+        r"|failed to (?:create shared memory file|extend) /dev/shm/\S{1,80}|Could not map /dev/shm/\S{1,80} size",
+        "2.4 and later, in several wordings",
+        "two ranks of a host could not share memory",
+        "/dev/shm is full or small (a container has 64 MiB unless told otherwise), left over from a job, or not the "
+        "job's to write",
+        "`df -h /dev/shm` where the job runs; --shm-size or --ipc=host for a container; remove old nccl-* files",
+        FIELD,
+        CONFIRMED,
+        anywhere=True,
+    ),
+    Known(
+        "shm_failed",
+        ERROR,
+        r"No space left on device",
         "2.8 and later, in several wordings",
         "two ranks of a host could not share memory",
         "/dev/shm is full or small (a container has 64 MiB unless told otherwise), left over from a job, or not the "
@@ -206,7 +214,7 @@ KNOWN: tuple[Known, ...] = (
     Known(
         "net_not_found",
         ERROR,
-        r"Could not find NET |Failed to initialize any NET plugin|No NET plugin could be loaded"
+        r"Could not find NET with name|Failed to initialize any NET plugin|No NET plugin could be loaded"
         r"|network \S{1,60} not found",
         "2.13 and later",
         "the network that NCCL_NET names is not there",
@@ -228,10 +236,12 @@ KNOWN: tuple[Known, ...] = (
         CONFIRMED,
         place="transport/nvls",
     ),
+    *CUDA,
     Known(
         "cuda_failure",
         ERROR,
-        r"Cuda failure (?:\d{1,5} )?'.{1,200}'",
+        r"(?:(?:Cuda|HIP) failure:? (?:\d{1,5} )?|Test (?:CUDA|HIP) failure \S{1,100}:\d{1,7} )'.{1,200}'"
+        r"|terminated with exception: CUDA error: \w",
         "all",
         "a call to CUDA failed",
         "the program, a GPU that is not there or not well, or a driver that does not fit: the message says which",
@@ -274,12 +284,15 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "nvls_failed",
-        LOSS,
+        ERROR,
         r"Failed to bind NVLink SHARP",
         "2.27 and later",
         "a buffer for NVLink SHARP could not be bound",
-        "the state of fabric manager or NVSwitches",
-        "restart the fabric manager; NCCL_NVLS_ENABLE=0 until then",
+        "the fabric manager was started again while jobs or GPUs knew the old one, or an NVSwitch is in a bad state",
+        "drain the host, restart the fabric manager and reset the GPUs; NCCL_NVLS_ENABLE=0 until then",
+        FIELD,
+        CONFIRMED,
+        anywhere=True,
     ),
     # It ends the job: NVIDIA/nccl issue 1925.
     Known(
@@ -294,7 +307,8 @@ KNOWN: tuple[Known, ...] = (
     Known(
         "collnet_unavailable",
         LOSS,
-        r"Cannot initialize CollNet",
+        r"Cannot initialize CollNet|CollNet is not supported or fails to initialize"
+        r"|fails to share parent comms .{0,40}sharp resources",
         "2.6 and later",
         "SHARP in the switches was asked for and is not to be had",
         "the plugin or the aggregation manager is missing",
@@ -336,7 +350,8 @@ KNOWN: tuple[Known, ...] = (
     Known(
         "port_event",
         ERROR,
-        r"NET/IB ?: .{0,80}event ?:? ?.{0,40}(?:port error|device fatal|PORT_ERR|DEVICE_FATAL)",
+        r"NET/IB ?: .{0,80}event ?:? ?.{0,40}(?:port error|device fatal|PORT_ERR|DEVICE_FATAL)"
+        r"|NET/IB ?: \S{1,80} async fatal event: ",
         "2.10 and later",
         "a port or an HCA failed while the job ran",
         "a link went down: cable, transceiver, switch port; or the HCA stopped",
@@ -345,7 +360,7 @@ KNOWN: tuple[Known, ...] = (
     Known(
         "port_event",
         NOTE,
-        r"NET/IB ?: (?:\S{1,60}:\d{1,3} )?(?:Got|async|GID table).{0,80}event",
+        r"NET/IB ?: (?:\S{1,60}:\d{1,3} )?(?:Got|async(?! fatal event on [CQ])|GID table).{0,80}event",
         "all; reworded at 2.20, 2.23 and 2.28",
         "a port reported an event while the job ran",
         "a link went down or up, or the subnet manager changed",
@@ -355,7 +370,8 @@ KNOWN: tuple[Known, ...] = (
         "remote_closed",
         CONSEQUENCE,
         r"Connection closed by remote peer(?: (?P<peer>[^\s<]{1,120}))?"
-        r"|Call to (?:recv from|send to) (?P<end>[^\s<]{1,120}).{0,20} failed",
+        r"|Call to (?:recv from|send to) (?P<end>[^\s<]{1,120}).{0,20} failed"
+        r"|Call to (?:recv|send) failed ?: (?:Connection reset|Broken pipe|Connection timed out)",
         "2.16 and later",
         "another rank went away",
         "it failed first, or was ended",
@@ -366,11 +382,25 @@ KNOWN: tuple[Known, ...] = (
     Known(
         "watchdog_timeout",
         CONSEQUENCE,
-        r"Watchdog caught collective operation timeout|[Ww]atchdog thread terminated|[Hh]eartbeat monitor timed out",
+        r"Watchdog caught collective operation timeout|[Ww]atchdog thread terminated|[Hh]eartbeat monitor timed out"
+        r"|NCCL operations have failed or timed out|watchdog got stuck for|Timeout at NCCL work"
+        r"|dump signal due to a collective timeout from (?:this local rank|(?P<peer>rank \d{1,7}))",
         "PyTorch 1.11 and later",
         "a collective did not end in time",
         "a rank did not take part, failed or hangs, or data does not arrive",
         "find the rank that is not in the collective: the first that failed, or the one whose log ends first",
+        FIELD,
+        CONFIRMED,
+        anywhere=True,
+    ),
+    Known(
+        "aborted",
+        CONSEQUENCE,
+        r"NCCL communicator was aborted on (?P<peer>rank \d{1,7})",
+        "PyTorch 1.11 and later",
+        "the program gave a communicator up",
+        "it saw a failure or a timeout before, in that rank or another",
+        "find the first rank that failed",
         FIELD,
         CONFIRMED,
         anywhere=True,
@@ -390,7 +420,11 @@ KNOWN: tuple[Known, ...] = (
         "proxy_failed",
         AGAIN,
         r"Failed to execute operation \w{1,30} from rank|Proxy Call to rank \d{1,9} failed"
-        r"|Error encountered progressing operation=",
+        r"|Error encountered progressing operation=|communicator encountered a fatal error \(detected in"
+        r"|ncclProxyC\w{1,30} call to (?:top parent rank|tpRank) \d{1,9}.{0,60} failed"
+        r"|bootstrap\w{4,5}: an (?:earlier )?asynchronous|Socket recv failed while polling for opId"
+        r"|Could not receive type from localRank|\[Service thread\] Accept failed|failed in destroy/abort"
+        r"|sync (?:host|device)Stream error \d",
         "2.14 and later",
         "NCCL's own thread tells again that a connection failed",
         "what stands before it, in this rank or another",
@@ -410,14 +444,18 @@ KNOWN: tuple[Known, ...] = (
         CONFIRMED,
     ),
     Known(
-        "bad_setting",
+        "no_pci_path",
         NOTE,
-        r"Invalid value \S{1,200} for NCCL_\w{1,60}, using default",
-        "all",
-        "a number is out of range, and the default is used",
-        "a typing error",
-        "correct the value",
+        r"Could not find real path of \S{1,60} \(/sys/class/infiniband/",
+        "2.8 and later",
+        "an HCA has no place on the PCI bus",
+        "a software device (rxe, siw), or a virtual one",
+        "nothing; else exclude the device with NCCL_IB_HCA=^NAME",
+        FIELD,
+        CONFIRMED,
     ),
+    *JOB,
+    *HOST,
 )
 
 
@@ -432,8 +470,25 @@ RESULTS: dict[int, str] = {
     6: "another rank failed, or a connection to it",
 }
 REMOTE = 6
+# The same in the words that nccl-tests prints. source: ncclGetErrorString.
+RESULT_NAMES: dict[str, int] = {
+    "unhandled cuda error": 1,
+    "unhandled system error": 2,
+    "internal error": 3,
+    "invalid argument": 4,
+    "invalid usage": 5,
+    "remote process exited": 6,
+}
 UNREAD_CAUSE = "nobody here knows this message"
 UNREAD_REMEDY = "look the message up in NCCL's issues; the lines before it, of this rank, say what NCCL was about"
+
+
+# NVLink between hosts: `state`, and the two-bit parts of `healthMask` from the lowest (0 not supported, 1 true,
+# 2 false); above them four bits of the configuration, where 0 and 1 are well. source: nvml.h (NVML_GPU_FABRIC_*).
+FABRIC_STATES = ("not supported", "not started", "in progress", "completed")
+FABRIC_HEALTH = ("degraded_bandwidth", "route_recovery", "route_unhealthy", "access_timeout_recovery")
+FABRIC_BAD = 1
+FABRIC_CONFIGURATION = "incorrect_configuration"
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,18 @@ from __future__ import annotations
 import re
 from typing import Any, Iterator, NamedTuple
 
-from ._nccl_facts import IB, Hca, Interface
+from .._data import nccl_log as data
+from ._nccl_facts import IB, SOCKET, Fabric, Hca, Interface
 from ._nccl_lines import Line
 
 # Names of events. Those of ONE_RANK are about one GPU of a process, the others about all of it.
 VERSION, DRIVER, SETTING, BOOTSTRAP, OOB, SOCKETS = range(6)
 HCAS, HCA, NO_IB, GDR_HCA, PLUGIN, REFUSED, HINT, LINK, USED_HCA = range(6, 15)
 NETWORK, ASSIGNED, STARTED, CHANNEL, P2P, SHM, NVLS, RINGS = range(15, 23)
-RANK, NODES, BEGUN, COMPLETE = range(23, 27)
-ONE_RANK = frozenset((NETWORK, ASSIGNED, CHANNEL, P2P, SHM, NVLS, RINGS, RANK, NODES, BEGUN, COMPLETE))
+RANK, NODES, BEGUN, COMPLETE, PROVIDER, FABRIC, CLIQUE, ONE_GPU = range(23, 31)
+ONE_RANK = frozenset(
+    (NETWORK, ASSIGNED, CHANNEL, P2P, SHM, NVLS, RINGS, RANK, NODES, BEGUN, COMPLETE, FABRIC, CLIQUE, ONE_GPU)
+)
 
 
 class Event(NamedTuple):
@@ -33,7 +36,13 @@ class Channel(NamedTuple):
     gdr: bool
 
 
-_VERSION = re.compile(r"NCCL version (\d{1,3}\.\d{1,3}\.\d{1,3}\w{0,10})(\+cuda\d{1,3}\.\d{1,3})?(?![\w.])")
+# Processes may write theirs into the same line, without a blank between. AMD: `RCCL version : 2.22.3-HEAD:7d8d67c`.
+_VERSION = re.compile(
+    r"[NR]CCL version (?:: )?(\d{1,3}\.\d{1,3}\.\d{1,3}(?:(?!NCCL)\w){0,10})(\+(?:cuda|hip)\d{1,3}\.\d{1,3})?"
+    r"(?=NCCL version|[^\w.]|\.?$)"
+)
+# PyTorch tells it without CUDA: `NCCL error in: ..., NCCL version 2.18.3`.
+_TOLD_VERSION = re.compile(r"NCCL error in: .{1,400}, NCCL version (\d{1,3}\.\d{1,3}\.\d{1,3})\b")
 _DRIVER = re.compile(r"cudaDriverVersion (\d{4,6})\b")
 _SETTING = re.compile(r"(NCCL_[A-Z0-9_]{1,80}) set (?:by environment )?to(?: (.*))?")
 _WHOLE_NUMBER = re.compile(r"(-?\d{1,20})\.")
@@ -62,18 +71,33 @@ _REFUSED = re.compile(
     r"NCCL_IBEXT_DISABLE set by environment to [1-9]|(?:plugin/)?net\.cc:\d{1,5} -> 3"
     r"|Failed to initialize NET plugin IB\w"
 )
-_GDR_HCA = re.compile(r"NET/IB\w{0,20} ?: GPU Direct RDMA (?:\([^)]{0,40}\) )?([Ee]nabled|Disabled) for HCA \d{1,4} '")
+_GDR_HCA = re.compile(
+    r"NET/(IB\w{0,20}) ?: GPU Direct RDMA (?:\([^)]{0,40}\) )?([Ee]nabled|Disabled) for HCA \d{1,4} '"
+)
+_OFI = re.compile(
+    r"NET/OFI (?:Initializing|Using) (aws-ofi-[nr]ccl \S{1,40})|NET/OFI Selected [Pp]rovider is ([\w;-]{1,40})"
+)
+_LIBFABRIC = "Libfabric"
 _WAY = re.compile(r"\bvia (NET/|P2P/|SHM/|COLLNET/|direct shared memory)(.*)")
 _CHANNEL_ENDS = re.compile(r" : (\d{1,7})(?:\[\w{1,16}\])? -> (\d{1,7})(?:\[\w{1,16}\])?")
 _NET = re.compile(r"([^/]{1,60})/\d{1,5}(?:\(\d{1,7}\))?(/GDRDMA)?")
 _P2P = re.compile(r"[A-Za-z]{2,20}(?: pointer| device)?")
 _RINGS = re.compile(r"Connected all rings, use ring PXN \d GDR (\d)")
-_NVLS = re.compile(r"Connected NVLS tree|\b[1-9]\d{0,4} nvls channels")
+_NVLS = re.compile(r"Connected NVLS tree|\b[1-9]\d{0,4} nvls channels|^NVLS comm 0x[0-9a-f]{1,20} headRank")
+_ONE_GPU = re.compile(r"Connected all (?:rings|trees)|\d{1,5} coll channels, ")
+_FABRIC = re.compile(
+    r"MNNVL busId 0x[0-9a-f]{1,16} fabric UUID ([0-9a-f]{1,16}\.[0-9a-f]{1,16}) cliqueId (0x[0-9a-f]{1,8})"
+    r" state (\d{1,3}) healthMask 0x([0-9a-f]{1,8})"
+)
+_CLIQUE = re.compile(r"MNNVL [1-9]\d{0,3} cliqueId [0-9a-f]{1,8} cliqueSize (\d{1,6})\b")
 _COMM = re.compile(r"\bcomm ([0-9a-fx]{1,20}) rank (\d{1,7}) n[rR]anks (\d{1,7})\b")
 _NODES = re.compile(r" nNodes (\d{1,7})\b")
 # HPC-X's plugin has C files without directories, NCCL itself transport/ and misc/.
 _OF_THE_PLUGIN = re.compile(r"(?:ibvwrap|ib_plugin|p2p_plugin)\.c:\d{1,7}")
 _OF_NCCL = re.compile(r"(?:transport/net_ib(?:\.cc|/\w{1,40}\.cc)|misc/ibvwrap\.cc):\d{1,7}")
+# A call of a transport that ended with a number: `transport/net_socket.cc:336 -> 2`.
+_ENDED = re.compile(r"transport/net_(ib|socket)(?:\.cc|/\w{1,40}\.cc):\d{1,7} -> [1-9]")
+_TRANSPORTS = {"ib": IB, "socket": SOCKET}
 PLUGIN_IB = "IBext"
 
 
@@ -81,9 +105,8 @@ def events(line: Line) -> Iterator[Event]:
     """All that the line tells beyond known messages (_nccl_failures)."""
     text = line.text
     if not line.level:
-        found = _VERSION.match(text)
-        if found is not None and not line.cut:
-            yield Event(VERSION, found.group(1) + (found.group(2) or ""))
+        if not line.cut:
+            yield from _versions(text)
         return
     if _OF_THE_PLUGIN.fullmatch(line.place):
         yield Event(HINT, PLUGIN_IB)
@@ -92,6 +115,11 @@ def events(line: Line) -> Iterator[Event]:
     # The log ends within this line: what is missing could change any of the rest.
     if line.cut:
         return
+    if " version" in text and not text.startswith("NCCL_"):
+        yield from _versions(text)
+    ended = _ENDED.match(text)
+    if ended is not None:
+        yield Event(HINT, _TRANSPORTS[ended.group(1)])
     way = _WAY.search(text) if " via " in text else None
     if way is not None:
         yield from _channel(text, way)
@@ -135,7 +163,14 @@ def _net(text: str) -> Iterator[Event]:
         yield Event(HCA, Hca(entry.group(1), int(entry.group(2)), entry.group(3)))
     gdr = _GDR_HCA.match(text)
     if gdr is not None:
-        yield Event(GDR_HCA, gdr.group(1) != "Disabled")
+        yield Event(GDR_HCA, gdr.group(2) != "Disabled")
+        yield Event(HINT, gdr.group(1))
+    ofi = _OFI.match(text)
+    if ofi is not None and ofi.group(1):
+        yield Event(PLUGIN, ofi.group(1))
+    elif ofi is not None:
+        yield Event(PROVIDER, ofi.group(2))
+        yield Event(HINT, _LIBFABRIC)
     if _NO_IB.search(text):
         yield Event(NO_IB, True)
     yield from _plugin(text)
@@ -156,7 +191,7 @@ def _other(text: str) -> Iterator[Event]:
         value = setting.group(2) or ""
         number = _WHOLE_NUMBER.fullmatch(value)
         yield Event(SETTING, (setting.group(1), number.group(1) if number else value))
-    for name, pattern in ((VERSION, _VERSION), (DRIVER, _DRIVER), (BOOTSTRAP, _BOOTSTRAP)):
+    for name, pattern in ((DRIVER, _DRIVER), (BOOTSTRAP, _BOOTSTRAP)):
         found = pattern.match(text)
         if found is not None:
             yield from _start(name, found)
@@ -177,20 +212,51 @@ def _other(text: str) -> Iterator[Event]:
         yield Event(REFUSED, True)
     if _NVLS.search(text):
         yield Event(NVLS, True)
+    if _ONE_GPU.match(text):
+        yield Event(ONE_GPU, True)
+    yield from _fabric(text)
     yield from _communicator(text)
     yield from _plugin(text)
 
 
 def _start(name: int, found: re.Match[str]) -> Iterator[Event]:
-    if name == VERSION:
-        yield Event(VERSION, found.group(1) + (found.group(2) or ""))
-    elif name == DRIVER:
+    if name == DRIVER:
         level = int(found.group(1))
         yield Event(DRIVER, f"{level // 1000}.{level % 1000 // 10}")
     else:
         interface = _INTERFACE.match(found.group(1))
         if interface is not None:
             yield Event(BOOTSTRAP, Interface(*interface.groups()))
+
+
+def _versions(text: str) -> Iterator[Event]:
+    """Of NCCL or RCCL; several where processes wrote into the same line."""
+    if _VERSION.match(text):
+        for found in _VERSION.finditer(text):
+            yield Event(VERSION, found.group(1) + (found.group(2) or ""))
+        return
+    told = _TOLD_VERSION.search(text)
+    if told is not None:
+        yield Event(VERSION, told.group(1))
+
+
+def _fabric(text: str) -> Iterator[Event]:
+    """NVLink between hosts: what the driver says of a GPU, and the hosts that NCCL takes together."""
+    found = _FABRIC.match(text)
+    if found is not None:
+        state = int(found.group(3))
+        known = data.FABRIC_STATES[state] if state < len(data.FABRIC_STATES) else str(state)
+        yield Event(FABRIC, Fabric(found.group(1), found.group(2), known, _unhealthy(int(found.group(4), 16))))
+    clique = _CLIQUE.match(text)
+    if clique is not None:
+        yield Event(CLIQUE, int(clique.group(1)))
+
+
+def _unhealthy(mask: int) -> tuple[str, ...]:
+    bad = [name for at, name in enumerate(data.FABRIC_HEALTH) if mask >> 2 * at & 3 == data.FABRIC_BAD]
+    if mask >> 8 & 0xF > 1:
+        bad.append(data.FABRIC_CONFIGURATION)
+    return tuple(bad)
 
 
 def _communicator(text: str) -> Iterator[Event]:

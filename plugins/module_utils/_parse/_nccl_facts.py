@@ -33,6 +33,19 @@ class Interface:
 
 
 @dataclass(frozen=True)
+class Fabric:
+    """NVLink between hosts, as the driver tells it of a GPU.
+
+    ``state``: completed where it works; ``unhealthy``: parts of the health mask that say so.
+    """
+
+    uuid: str
+    clique: str
+    state: str
+    unhealthy: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Failure:
     """A known message, told once per rank, in the order of the log.
 
@@ -73,6 +86,8 @@ class Evidence:
     the channels does. ``gdr_able``: whether NCCL thinks that an HCA could. ``with_gdr``,
     ``without_gdr``: channels between hosts, counted.
     ``intra``: ways between GPUs of a host: P2P, SHM, NVLS. ``net_peers``: ranks reached by network.
+    ``provider``: libfabric's, where that is in use: efa, cxi, tcp. ``fabric``: NVLink between hosts, and
+    ``clique``: how many ranks it joins.
     ``rank`` and ``nranks`` in the largest communicator. ``complete``: each one that began is up.
     """
 
@@ -98,6 +113,9 @@ class Evidence:
     nranks: int | None = None
     nodes: int | None = None
     complete: bool = False
+    provider: str | None = None
+    fabric: Fabric | None = None
+    clique: int | None = None
 
 
 @dataclass(frozen=True)
@@ -201,4 +219,7 @@ def summary(said: Evidence) -> dict[str, Any]:
         "net_peers": list(said.net_peers),
         "settings": dict(said.settings),
         "complete": said.complete,
+        "provider": said.provider,
+        "mnnvl": {**asdict(said.fabric), "unhealthy": list(said.fabric.unhealthy)} if said.fabric else None,
+        "mnnvl_ranks": said.clique,
     }

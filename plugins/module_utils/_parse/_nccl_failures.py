@@ -12,6 +12,10 @@ from ._nccl_facts import ROCE, Failure
 from ._nccl_lines import Line
 
 _KNOWN = [(known, re.compile(known.pattern)) for known in data.KNOWN]
+_QUIET = [(known, pattern) for known, pattern in _KNOWN if not known.loud]
+_ANYWHERE = [(known, pattern) for known, pattern in _KNOWN if known.anywhere]
+# Most of a long log, and no failure.
+_ROUTINE = ("Channel ", "Ring ", "Tree", "Connected ", "Setting affinity ")
 # `error 12,` `status=12 ` or `status=IBV_WC_RETRY_EXC_ERR(12)`; NET/IB, NET/IB/GIN, NET/IBP.
 _COMPLETION = re.compile(
     r"Got completion (?:from peer (\S{1,120}) )?with (?:error |status=)(?:\w{1,60}\()?(\d{1,4})"
@@ -25,6 +29,7 @@ _QP_GID = re.compile(r"local GID ([0-9a-fA-F:.]{2,45})")
 _QP = re.compile(r"Call to ibv_modify_qp failed with (?:error )?(.{1,200})")
 # `group.cc:75 -> 6 [Async thread]`: what a program is told; deeper calls may fail, and NCCL goes on.
 _RESULT = re.compile(r"(?:init|group|enqueue|collectives)\.(?:cc|cu):\d{1,6} -> (\d{1,3})\b")
+_RESULT_NAME = re.compile(rf"Test NCCL failure \S{{1,100}}:\d{{1,7}} '({'|'.join(data.RESULT_NAMES)})")
 RESULT = "result_"
 _LOUD = ("WARN", "ERROR", "FATAL", "ABORT")
 _SHOWN = 200
@@ -41,13 +46,24 @@ def failure(line: Line) -> Failure | None:
         return _completion(line, completion)
     if "ibv_modify_qp failed" in text:
         return _modify_qp(line)
-    for known, pattern in _KNOWN:
-        found = pattern.search(text) if line.level or known.anywhere else None
+    for known, pattern in _candidates(line):
+        found = pattern.search(text)
         if found is not None and line.place.startswith(known.place):
             code = known.id.format(*(found.groups() or ("",))).lower()
-            peer = next((end for name, end in found.groupdict().items() if end), "")
-            return Failure(code, known.kind, known.means, known.cause, known.remedy, printable(text), peer=peer)
+            named = found.groupdict()
+            hca = named.pop("hca", None) or ""
+            peer = next((end for end in named.values() if end), "")
+            shown = printable(text)
+            return Failure(code, known.kind, known.means, known.cause, known.remedy, shown, peer=peer, hca=hca)
     return _unread(line)
+
+
+def _candidates(line: Line) -> list[tuple[data.Known, re.Pattern[str]]]:
+    if line.level in _LOUD:
+        return _KNOWN
+    if not line.level:
+        return _ANYWHERE
+    return [] if line.text.startswith(_ROUTINE) else _QUIET
 
 
 def _unread(line: Line) -> Failure | None:
@@ -57,14 +73,22 @@ def _unread(line: Line) -> Failure | None:
     if line.level in _LOUD and line.text:
         said = f"NCCL warns: {printable(line.text)[:_SHOWN]}"
         return Failure("unread_warning", data.UNREAD, said, data.UNREAD_CAUSE, data.UNREAD_REMEDY, printable(line.text))
-    ended = _RESULT.match(line.text) if line.level else None
-    number = int(ended.group(1)) if ended is not None else 0
+    number = _number(line)
     if number not in data.RESULTS:
         return None
     kind = data.CONSEQUENCE if number == data.REMOTE else data.UNREAD
     means = data.RESULTS[number]
     cause = "no line before it says why"
     return Failure(f"{RESULT}{number}", kind, means, cause, data.UNREAD_REMEDY, printable(line.text))
+
+
+def _number(line: Line) -> int:
+    """The result that NCCL, or nccl-tests, tells in this line; else 0."""
+    if line.level:
+        ended = _RESULT.match(line.text)
+        return int(ended.group(1)) if ended is not None else 0
+    named = _RESULT_NAME.search(line.text)
+    return data.RESULT_NAMES[named.group(1)] if named is not None else 0
 
 
 def link_told(line: Line) -> str:

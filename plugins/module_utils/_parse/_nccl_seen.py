@@ -12,8 +12,10 @@ from ._nccl_events import (
     BEGUN,
     BOOTSTRAP,
     CHANNEL,
+    CLIQUE,
     COMPLETE,
     DRIVER,
+    FABRIC,
     GDR_HCA,
     HCA,
     HCAS,
@@ -26,6 +28,7 @@ from ._nccl_events import (
     OOB,
     P2P,
     PLUGIN,
+    PROVIDER,
     RANK,
     REFUSED,
     RINGS,
@@ -38,7 +41,7 @@ from ._nccl_events import (
     Channel,
     Event,
 )
-from ._nccl_facts import IB, NONE, ROCE, SOCKET, Evidence, Hca, Interface
+from ._nccl_facts import IB, NONE, ROCE, SOCKET, Evidence, Fabric, Hca, Interface
 from .version_text import numbers
 
 # InfiniBand verbs, NCCL's own or those of a plugin: IB, IBext, IBext_v8.
@@ -100,9 +103,11 @@ def decide(seen: Seen, errors: frozenset[str] = frozenset()) -> Evidence:
     ways = [name for name, event in (("P2P", P2P), ("SHM", SHM), ("NVLS", NVLS)) if seen.all(event)]
     able, done = seen.all(GDR_HCA), set(seen.all(COMPLETE))
     interfaces: list[Interface] = seen.all(BOOTSTRAP) or seen.all(OOB)
+    versions = _versions(seen)
+    fabrics: list[Fabric] = seen.all(FABRIC)
     return Evidence(
-        version=seen.last(VERSION),
-        versions=tuple(seen.all(VERSION)),
+        version=versions[-1] if versions else None,
+        versions=tuple(versions),
         cuda_driver=seen.last(DRIVER),
         plugin=seen.last(PLUGIN),
         backend=backend,
@@ -123,7 +128,16 @@ def decide(seen: Seen, errors: frozenset[str] = frozenset()) -> Evidence:
         nodes=max(seen.all(NODES), default=None),
         gdr_able=True if True in able else False if able else None,
         complete=bool(done) and set(seen.all(BEGUN)) <= done,
+        provider=seen.last(PROVIDER),
+        fabric=next((entry for entry in fabrics if entry.unhealthy), seen.last(FABRIC)),
+        clique=max(seen.all(CLIQUE), default=None),
     )
+
+
+def _versions(seen: Seen) -> list[str]:
+    """Each once; a program that tells its NCCL's version leaves out the CUDA."""
+    found: list[str] = seen.all(VERSION)
+    return [entry for entry in found if not any(other.startswith(f"{entry}+") for other in found)]
 
 
 def _hcas(seen: Seen) -> tuple[Hca, ...] | None:

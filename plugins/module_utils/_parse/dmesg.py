@@ -49,7 +49,8 @@ _INTERESTING = re.compile(
     r"|LOCKUP|Machine Check Exception|DMAR|AMD-Vi|read-?only|memory error|[Oo]ut of memory|AER|DPC:|PCIe Bus"
     r"|EXT[234]-fs error|[Ss]hut(?:ting)? ?down|nvme|error, dev|on dev "
     r"|invalid opcode|Internal error|SError|SERR|arm-smmu|Memory failure|md/raid|kthread starved|Metadata [cC]"
-    r"|pciehp|version magic|table overflow|table full|fork rejected|nfs: server|file-max",
+    r"|pciehp|version magic|table overflow|table full|fork rejected|nfs: server|file-max"
+    r"|segfault at|general protection",
 )
 _OF_AN_HCA = re.compile(r"\bmlx[45]_|^infiniband |^(?:ib|rdma)_\w{1,20}: ")
 _DEVICE = re.compile(r"\b([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\b|^infiniband (\w{1,40}):")
@@ -322,7 +323,7 @@ class _Log:
                 continue
             # What an HCA's link did is told of the HCA.
             if not (of_an_hca and _LINK in record.text):
-                label = match.expand(known.label) if known.label else match.group(0)
+                label = (match.expand(known.label) if known.label else match.group(0)).strip()
                 kind, means = known.kind, known.means
                 if before_boot and kind == kernel_log.FAILURE:
                     kind, means = kernel_log.WARNING, f"in the boot before this, {means}"

@@ -18,6 +18,8 @@ _TOOL = "nccl_log"
 _INTERFACE = "NCCL_SOCKET_IFNAME"
 _ENDING = {entry.id for entry in data.KNOWN if entry.kind == data.ERROR}
 _SAYS_WHY = (data.ERROR, data.CONSEQUENCE, data.UNREAD)
+# Before a GPU is chosen, and where none is of interest, device 0 is current.
+_ANY_GPU = ("bootstrap", "misc/socket", "include/socket", "proxy")
 NOTHING: dict[str, Any] = NcclLog(Evidence(), ()).to_dict()
 
 
@@ -43,6 +45,11 @@ class _Process:
     common: Seen = field(default_factory=Seen)
     gpus: dict[int | None, Seen] = field(default_factory=dict)
     speaks: bool = False
+    failed: dict[int | None, Seen] = field(default_factory=dict)  # where no line is about a single GPU
+
+    @property
+    def devices(self) -> dict[int | None, Seen]:
+        return self.gpus or self.failed
 
 
 def parse(text: str) -> NcclLog:
@@ -64,6 +71,8 @@ def parse(text: str) -> NcclLog:
                 item = process.gpus.setdefault(line.device, Seen())
             item.take(event)
         if bad is not None:
+            if line.device is not None and _of_a_gpu(line, bad):
+                process.failed.setdefault(line.device, Seen())
             at = (_At(key, line.device), bad.code)
             before = failures.get(at)
             failures[at] = replace(before, times=before.times + 1) if before else bad
@@ -90,9 +99,13 @@ def _told(line: Line) -> tuple[list[Event], Failure | None]:
         link = link_told(line)
         if link:
             found.append(Event(LINK, link))
-        if bad.hca:
+        if bad.hca and bad.status is not None:
             found.append(Event(USED_HCA, bad.hca))
     return found, bad
+
+
+def _of_a_gpu(line: Line, bad: Failure) -> bool:
+    return not _is_result(bad) and (line.device != 0 or not line.place.startswith(_ANY_GPU))
 
 
 def _explained(whole: Seen, failures: dict[tuple[_At, str], Failure]) -> dict[tuple[_At, str], Failure]:
@@ -161,10 +174,10 @@ def _ranks(processes: dict[_Key, _Process], failures: dict[tuple[_At, str], Fail
     for (at, _code), failed in failures.items():
         bad.setdefault(at.key, []).append((at, failed))
     for key, process in processes.items():
-        for device in sorted(process.gpus, key=lambda gpu: -1 if gpu is None else gpu) or [None]:
+        for device in sorted(process.devices, key=lambda gpu: -1 if gpu is None else gpu) or [None]:
             seen = Seen()
             seen.add(process.common)
-            seen.add(process.gpus.get(device, Seen()))
+            seen.add(process.devices.get(device, Seen()))
             mine = [entry for at, entry in bad.get(key, ()) if _gpu_of(at, process) in (device, None)]
             codes = tuple(dict.fromkeys(entry.code for entry in mine if entry.listed))
             said = decide(seen, frozenset(entry.code for entry in mine))
@@ -173,9 +186,9 @@ def _ranks(processes: dict[_Key, _Process], failures: dict[tuple[_At, str], Fail
 
 def _gpu_of(at: _At, process: _Process) -> int | None:
     """The GPU that a failure belongs to; None where it concerns the process, or nobody can tell."""
-    if at.device in process.gpus:
+    if at.device in process.devices:
         return at.device
-    return next(iter(process.gpus)) if len(process.gpus) == 1 else None
+    return next(iter(process.devices)) if len(process.devices) == 1 else None
 
 
 def _whose(at: _At, processes: dict[_Key, _Process]) -> str:
@@ -187,7 +200,7 @@ def _whose(at: _At, processes: dict[_Key, _Process]) -> str:
 
 def _name(key: _Key, device: int | None) -> str:
     """``node-a:195 GPU 3``; what the launcher calls it where NCCL's own prefix is missing."""
-    process = f"{key.host}:{key.pid}" if key.host else key.tag.rstrip(": ")
+    process = f"{key.host}:{key.pid}" if key.pid is not None else key.host or key.tag.rstrip(": ")
     gpu = f"GPU {device}" if device is not None else ""
     return " ".join(part for part in (process, gpu) if part) or "the log"
 

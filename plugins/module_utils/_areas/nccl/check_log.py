@@ -89,6 +89,7 @@ def _network(log: NcclLog, machine: Machine, expect: Expectations) -> Check:
         return skipped(_NETWORK, LOG, _ONE_HOST)
     networks = by(log.ranks, lambda entry: entry.said.network)
     sockets = networks.pop(SOCKET, [])
+    sockets += [rank for rank in log.ranks if rank.said.provider in _TCP_PROVIDERS and not is_rdma(rank)]
     if sockets or log.said.network == SOCKET:
         return _tcp(log, sockets or list(log.ranks), machine, expect)
     undecided = networks.pop(None, [])
@@ -158,7 +159,17 @@ def _why(log: NcclLog) -> str:
 
 
 _OMNI_PATH = "hfi1_"
-_AGAINST = ("no_ib_device", "no_libibverbs", "ib_disabled", "ifname_not_found")
+_AGAINST = (
+    "no_ib_device",
+    "no_libibverbs",
+    "ib_disabled",
+    "ifname_not_found",
+    "ib_device_not_opened",
+    "ofi_no_provider",
+    "ofi_tcp",
+)
+# Libfabric's, of the backend that NCCL calls AWS Libfabric or Libfabric.
+_TCP_PROVIDERS = ("tcp", "sockets", "udp")
 
 
 def _gdr(log: NcclLog) -> Check:

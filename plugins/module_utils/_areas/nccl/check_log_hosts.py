@@ -15,6 +15,7 @@ LOG = "nccl_log"
 _HCAS = "nccl.log.hcas"
 _BOOTSTRAP = "nccl.log.bootstrap"
 _VERSION = "nccl.log.version"
+_NOT_OPENED = "ib_device_not_opened"
 # From here on NCCL compares the ranks' releases and fails where they differ.
 _COMPARES = (2, 23, 4)
 
@@ -23,6 +24,13 @@ def hcas(log: NcclLog, expect: Expectations) -> Check:
     """nccl.log.hcas: of every host in the log."""
     count_of = wanted_hcas(expect)
     if count_of is None:
+        shut = [entry for entry in log.failures if entry.code == _NOT_OPENED and not expect.ignores(entry.hca)]
+        if shut:
+            observed = "; ".join(f"{entry.rank or LOG}: {entry.hca} cannot be opened" for entry in shut)
+            first = shut[0]
+            return failed(
+                _HCAS, LOG, observed, "every HCA in sight", CAPABILITY, cause=first.cause, remedy=first.remedy
+            )
         return skipped(_HCAS, LOG, "nobody expects a number of HCAs (ibready_expect.hcas)")
     reported = {host: _names(ranks, expect) for host, ranks in by(log.ranks, _host).items()}
     seen = "; ".join(

@@ -294,6 +294,36 @@ def test_some_lines_of_a_good_job_never_fail_and_pass_only_what_they_show(lines:
             assert any(one in text for one in needs)
 
 
+def test_an_hca_that_nobody_may_open_is_a_rail_that_nobody_uses() -> None:
+    # NVIDIA/nccl issue 2428: the container may open one of two HCAs.
+    text = GOOD + "node-a:800:820 [0] net_ib.cc:1 NCCL WARN NET/IB : Unable to open device mlx5_9\n"
+    found = judge(text)["hcas"]
+    assert (found.result, "mlx5_9 cannot be opened" in found.observed) == (FAIL, True)
+    assert "/dev/infiniband" in found.remedy
+    assert judge(text)["errors"].result == PASS
+    assert judge(text, expect={"ignore": ["mlx5_9"]})["hcas"].result == SKIP
+    assert judge(text, expect=RAILS)["hcas"].result == PASS
+
+
+def test_gpudirect_that_every_hca_lacks_is_told_before_any_channel_is() -> None:
+    # NVIDIA/nccl issue 1939.
+    found = judge("INFO NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'\n")["gdr"]
+    assert (found.result, "neither peer memory nor DMA-BUF" in found.cause) == (FAIL, True)
+    assert judge("INFO NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'\n")["gdr"].result == UNKNOWN
+
+
+def test_libfabric_over_tcp_is_tcp() -> None:
+    plain = GOOD.replace("Using network IB", "Using network AWS Libfabric").replace("NET/IB", "NET/AWS Libfabric")
+    provider = "".join(
+        f"{line.split(' NCCL ')[0]} NCCL INFO NET/OFI Selected provider is tcp, fabric is 192.0.2.0/24 (found 1 nics)\n"
+        for line in plain.splitlines()
+        if "Using network" in line
+    )
+    found = judge(plain + provider, machine(HCA))["network"]
+    assert (found.result, "libfabric goes over TCP" in found.cause) == (FAIL, True)
+    assert judge(plain + provider.replace("is tcp", "is efa"), machine(HCA))["network"].result == UNKNOWN
+
+
 def test_omni_path_s_missing_gpudirect_is_not_laid_to_distance() -> None:
     text = GOOD.replace("mlx5_", "hfi1_").replace("/GDRDMA", "")
     found = judge(text)["gdr"]

@@ -47,6 +47,8 @@ LINES = {
         "nvidia: version magic '6.8.0-45-generic SMP mod_unload modversions ' should be '6.8.0-47-generic SMP'",
     ],
     PASSING: [
+        "python3[991]: segfault at 8 ip 00007f12ab00 sp 00007ffc1200 error 4 in libcuda.so.550.54.15[7f12+1a0000]",
+        "traps: python3[991] general protection fault ip:7f12ab00 sp:7ffc1200 error:0 in libmlx5.so.1.24.47.0[7f12+5]",
         "neighbour: arp_cache: neighbor table overflow!",
         "nf_conntrack: nf_conntrack: table full, dropping packet",
         "nf_conntrack: table full, dropping packet",
@@ -62,6 +64,7 @@ LINES = {
 }
 HARMLESS = [
     "traps: python3[991] general protection fault ip:7f0 sp:7ffd error:0 in libc.so.6[7f0+1]",
+    "python3[991]: segfault at 8 ip 00007f12ab00 sp 00007ffc1200 error 4 in libcudart.so.12[7f12+1a0000]",
     "traps: python3[991] trap invalid opcode ip:7f0 sp:7ffd error:0 in libfoo.so[7f0+1]",
     "blk_update_request: I/O error, dev nbd3, sector 0 op 0x0:(READ) flags 0x0",
     "Buffer I/O error on dev nbd3, logical block 0, async page read",

@@ -171,7 +171,7 @@ def test_no_consequence_comes_first_while_a_warning_stands_unread() -> None:
     assert facts(CLOSED)["first_cause"]["peer"] == "node-b.cluster"
     for text in (CLOSED + NEW, NEW + CLOSED):
         first = facts(text)["first_cause"]
-        assert (first["code"], first["rank"]) == ("unread_warning", "node-c:7")
+        assert (first["code"], first["rank"]) == ("unread_warning", "node-c:7 GPU 1")
         assert "nobody has seen until now" in first["means"]
     known = f"{HEAD} ib.cc:12 NCCL WARN NET/IB : Got completion with error 4, opcode 0, len 0, vendor err 81\n"
     assert facts(NEW + CLOSED + known)["first_cause"]["code"] == "wc_status_4_vendor_81"

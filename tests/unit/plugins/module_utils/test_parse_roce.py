@@ -56,6 +56,7 @@ def test_the_layout_does_not_matter(text: str) -> None:
         QOS.replace("enabled     0   0", "enabled     0"),
         QOS.replace("enabled     0   0", "enabled     0   2"),
         QOS.replace("dscp:07", "dscp:99"),
+        QOS.replace("dscp:31,30", "dscp:31,3#"),
     ],
 )
 def test_an_output_that_was_cut_or_bent_is_refused(text: str) -> None:

@@ -93,4 +93,4 @@ def test_the_ports_of_a_node_whose_line_is_strange_belong_to_no_other() -> None:
 
 def test_many_strange_lines_are_no_output_of_the_tool() -> None:
     with pytest.raises(ParseError, match="not "):
-        ibnetdiscover.parse(discovered("a", 12).replace('"S-', "S-", 8))
+        ibnetdiscover.parse(discovered("a", 12).replace('"S-', "S-"))
