@@ -93,7 +93,8 @@ class Ibstat:
     ``kinds``: the word before each CA's name. ``shown``: the fields whose line was there, by the
     CA's name or, of a port, ``mlx5_0/1``; an empty line and a missing one are the same in ``cas``.
     ``partial``: CAs and ports of which lines are missing that every version prints. ``unread``: how many
-    lines belong to a CA or port whose own line is missing, or have a number that is damaged.
+    lines belong to a CA or port whose own line is missing, or have a number that is damaged;
+    ``strange``: the first of them, and why.
     """
 
     cas: tuple[Ca, ...]
@@ -102,6 +103,7 @@ class Ibstat:
     shown: tuple[tuple[str, tuple[str, ...]], ...] = field(default=(), compare=False)
     partial: tuple[str, ...] = field(default=(), compare=False)
     unread: int = 0
+    strange: str = field(default="", compare=False)
 
 
 class _CaBlock(Block):
@@ -218,7 +220,8 @@ def parse(text: str) -> Ibstat:
     cas = tuple(_ca(block) for block in reader.cas.values())
     kinds = tuple((name, block.kind) for name, block in reader.cas.items())
     shown = tuple((name, tuple(entry.values)) for block in reader.cas.values() for name, entry in _named(block))
-    return Ibstat(cas, complaints(lines, warnings=False), kinds, shown, _partial(reader), len(reader.strange))
+    first = str(reader.strange[0]) if reader.strange else ""
+    return Ibstat(cas, complaints(lines, warnings=False), kinds, shown, _partial(reader), len(reader.strange), first)
 
 
 def _partial(reader: _Reader) -> tuple[str, ...]:

@@ -104,11 +104,12 @@ class IbFacts:
     """``cas`` as ``source`` tells them, ``sysfs`` as the kernel does, ``sm`` by "device/port".
 
     ``source`` is ibstat; where that cannot be used it is the next best that told of a device.
-    ``partial``: devices and ports that ibstat did not tell whole. ``filled``: devices of ``cas``
-    that ibstat stopped before or did not tell whole, and that ``sysfs`` told instead. ``silent``:
-    ibstat ended with status 0 and printed nothing, where ``sysfs`` lists ports.
-    ``ibstat_unknown`` and ``sysfs_unknown`` say why a source could not be used (empty: it could).
-    Without CAs, error lines and such a reason, ibstat ended with status 0 and printed nothing.
+    ``partial``: devices and ports that ibstat did not tell whole; ``strange``: the first line of it
+    that cannot be read. ``filled``: devices of ``cas`` that ibstat stopped before or did not tell
+    whole, and that ``sysfs`` told instead. ``silent``: ibstat ended with status 0 and printed nothing,
+    where ``sysfs`` lists ports. ``ibstat_unknown`` and ``sysfs_unknown`` say why a source could not be
+    used (empty: it could). Without CAs, error lines and such a reason, ibstat ended with status 0 and
+    printed nothing.
     ``told``: what other sources say, by source. ``absent``: sources that say there is no device.
     ``garbled``: what is wrong with the words of those that said something else. ``cut``: those of ``told``
     of which lines cannot be read, so that a device they do not name may be there.
@@ -124,6 +125,7 @@ class IbFacts:
     sm: dict[str, SmAnswer] = field(default_factory=dict)
     source: str = IBSTAT
     partial: tuple[str, ...] = ()
+    strange: str = ""
     filled: tuple[str, ...] = ()
     silent: bool = False
     told: dict[str, tuple[Ca, ...]] = field(default_factory=dict)

@@ -58,6 +58,8 @@ def judge_tool(facts: IbFacts, expect: Expectations) -> Iterator[Check]:
 
 def _why_cut(facts: IbFacts) -> str:
     """What shows that the output is not all that ibstat had to say, "" where nothing does."""
+    if facts.strange:
+        return facts.strange
     if facts.partial:
         shown = ", ".join(facts.partial[:_SHOWN])
         return f"lines of {shown} are missing: the output was cut"

@@ -34,14 +34,15 @@ _OLD_TYPE = re.compile(r"MT2[0-9]{4}\b")
 
 
 class _Ibstat(NamedTuple):
-    """Devices, complaints, why nothing can be told, the word before each device's name, and what
-    was not told whole."""
+    """Devices, complaints, why nothing can be told, the word before each device's name, what was not
+    told whole, and the first line that cannot be read."""
 
     cas: tuple[Ca, ...] = ()
     errors: tuple[str, ...] = ()
     unknown: str = ""
     kinds: tuple[tuple[str, str], ...] = ()
     partial: tuple[str, ...] = ()
+    strange: str = ""
 
     @property
     def gave_up(self) -> bool:
@@ -87,6 +88,7 @@ def observe(evidence: Evidence, machine: Machine) -> IbFacts:
         sm={port_name(ca, port): ask_sm(evidence, ca.name, port.num) for ca, port in live},
         source=source,
         partial=said.partial,
+        strange=said.strange,
         silent=silent,
         filled=filled,
         told=reported.cas,
@@ -149,7 +151,7 @@ def _ask_ibstat(evidence: Evidence) -> _Ibstat:
     errors = parsed.error_lines + (_complaints(output.stderr) if output.stdout.strip() else ())
     if output.rc != 0 and not errors:
         errors = (f"ibstat ended with status {output.rc}",)
-    return _Ibstat(_with_layers(parsed.cas), errors, "", parsed.kinds, parsed.partial)
+    return _Ibstat(_with_layers(parsed.cas), errors, "", parsed.kinds, parsed.partial, parsed.strange)
 
 
 def _with_layers(cas: tuple[Ca, ...]) -> tuple[Ca, ...]:
