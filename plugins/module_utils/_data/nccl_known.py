@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 ERROR = "error"  # ends the job
 LOSS = "loss"  # NCCL goes on without a way that it might have had
+REFUSED = "refused"  # NCCL goes on without what a setting asks for
 CONSEQUENCE = "consequence"  # follows a failure of another rank, or an earlier one
 AGAIN = "again"  # tells once more that something failed, and not what
 UNREAD = "unread"  # a warning, or an end, that nothing here explains
 NOTE = "note"  # worth a look, or harmless
+# What tells most of why a job failed comes first.
+KINDS = (ERROR, UNREAD, CONSEQUENCE, AGAIN, REFUSED, LOSS, NOTE)
 
 SOURCE = "NCCL release tags"
 BINARY = "NCCL binaries, run without GPUs"
@@ -29,7 +32,7 @@ class Known:
     that is called peer is the host or address of the other end, and hca a device. ``place``: how the source file of
     the line begins that says so, "" for any. ``loud``: a warning alone counts, for NCCL goes on
     where it says so at INFO, or never does. ``anywhere``: programs that report NCCL's last error
-    print it without NCCL's prefix.
+    print it without NCCL's prefix, within a line of theirs; nccl_sure has what is read so at its beginning.
     """
 
     id: str

@@ -17,14 +17,17 @@ from .nccl_known import (
     CONSEQUENCE as CONSEQUENCE,
     ERROR as ERROR,
     FIELD,
+    KINDS as KINDS,
     LOSS as LOSS,
     NOTE as NOTE,
     RECALLED,
+    REFUSED as REFUSED,
     UNREAD as UNREAD,
     Known as Known,
 )
 from .nccl_log_host import CUDA, HOST
-from .nccl_log_job import JOB
+from .nccl_log_job import JOB, TCP_PROVIDERS as TCP_PROVIDERS
+from .nccl_sure import SURE as SURE, SURE_FACTS as SURE_FACTS
 
 _UNREACHED = (
     "refused|timed out|No route to host|exceeded (?:error )?retry count"
@@ -87,8 +90,8 @@ KNOWN: tuple[Known, ...] = (
         ERROR,
         rf"[Cc]onnect to (?P<peer>[^\s<]{{1,120}}).{{0,160}}(?:{_UNREACHED})"
         rf"|(?:socketStartConnect|socketPollConnect) .{{0,200}}(?:{_UNREACHED})"
-        r"|socket(?:Start|Poll)Connect: exceeded (?:retries|timeouts)",
-        "all; reworded at 2.10, 2.16, 2.24 and 2.27",
+        r"|socket(?:Start|Poll)Connect: exceeded (?:retries|timeouts)|Call to connect failed ?: ",
+        "all; reworded at 2.4, 2.10, 2.16, 2.24 and 2.27",
         "a TCP connection to another rank did not come about",
         "a firewall, an interface of containers or a VPN was chosen, or the other rank is gone",
         "name the interface with NCCL_SOCKET_IFNAME; open the ports between the hosts",
@@ -230,8 +233,10 @@ KNOWN: tuple[Known, ...] = (
         r"Cuda failure",
         "2.17 and later",
         "NVLink SHARP could not be set up",
-        "the fabric manager was started again while jobs or GPUs knew the old one, or an NVSwitch is in a bad state",
-        "drain the host, restart the fabric manager and reset the GPUs; NCCL_NVLS_ENABLE=0 until then",
+        "the fabric manager was started again while jobs or GPUs knew the old one, an NVSwitch is in a bad state, or "
+        "NCCL is newer than the driver can serve",
+        "drain the host, restart the fabric manager and reset the GPUs; another release of NCCL, or a newer driver; "
+        "NCCL_NVLS_ENABLE=0 until then",
         FIELD,
         CONFIRMED,
         place="transport/nvls",
@@ -306,13 +311,37 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "collnet_unavailable",
-        LOSS,
-        r"Cannot initialize CollNet|CollNet is not supported or fails to initialize"
-        r"|fails to share parent comms .{0,40}sharp resources",
+        REFUSED,
+        r"SHARP coll init error|SHARP group create|sharp_coll_caps_query failed|SHARP regmr failed"
+        r"|SHARP: unsupported data type",
+        "2.6 and later, with NVIDIA's plugin for SHARP (HPC-X)",
+        "SHARP in the switches was asked for and could not be set up",
+        "no aggregation manager that this host reaches, a fabric without SHARP, or all of its trees are taken: the "
+        "text in the message is the SHARP library's",
+        "the aggregation manager (sharp_am) and its log; `sharp_hello` on that host; unset NCCL_COLLNET_ENABLE",
+        FIELD,
+        CONFIRMED,
+        loud=True,
+    ),
+    Known(
+        "collnet_unavailable",
+        REFUSED,
+        r"Cannot initialize CollNet|CollNet is not supported or fails to initialize",
         "2.6 and later",
         "SHARP in the switches was asked for and is not to be had",
         "the plugin or the aggregation manager is missing",
         "unset NCCL_COLLNET_ENABLE, or install the plugin",
+        FIELD,
+        CONFIRMED,
+    ),
+    Known(
+        "collnet_unavailable",
+        LOSS,
+        r"fails to share parent comms .{0,40}sharp resources",
+        "2.19 and later",
+        "SHARP in the switches is not to be had by a part of the job",
+        "all of its trees are taken, or the ranks of that part do not fit",
+        "nothing; the aggregation manager's log where SHARP was meant to be in use",
     ),
     Known(
         "no_ib_device",
@@ -350,17 +379,30 @@ KNOWN: tuple[Known, ...] = (
     Known(
         "port_event",
         ERROR,
-        r"NET/IB ?: .{0,80}event ?:? ?.{0,40}(?:port error|device fatal|PORT_ERR|DEVICE_FATAL)"
+        r"NET/IB ?: .{0,80}event ?:? ?.{0,40}(?:port error|device fatal|local catastrophic error|PORT_ERR|DEVICE_FATAL)"
         r"|NET/IB ?: \S{1,80} async fatal event: ",
-        "2.10 and later",
+        "2.4 and later, in libibverbs' words",
         "a port or an HCA failed while the job ran",
         "a link went down: cable, transceiver, switch port; or the HCA stopped",
         "the port's link-downs and error counters, the other end of its cable, `dmesg | grep mlx5`",
     ),
+    # Up to 2.22 all events are told in the same way, by libibverbs' words.
+    Known(
+        "queue_event",
+        ERROR,
+        r"NET/IB ?: (?:\S{1,60}:\d{1,3} )?Got async event ?: (?:CQ error|WQ fatal"
+        r"|(?:SRQ|local work queue) catastrophic error"
+        r"|(?:invalid request local|local access violation) work queue error)",
+        "2.4 to 2.22",
+        "the HCA gave a queue up",
+        "the other end wrote where it may not (its process ended, or gave GPU memory back), or the HCA failed",
+        "find the first rank that failed; else the HCA's counters and `dmesg | grep mlx5`",
+        "libibverbs' words (ibv_event_type_str)",
+    ),
     Known(
         "port_event",
         NOTE,
-        r"NET/IB ?: (?:\S{1,60}:\d{1,3} )?(?:Got|async(?! fatal event on [CQ])|GID table).{0,80}event",
+        r"NET/IB ?: (?:\S{1,60}:\d{1,3} )?(?:Got|async(?! fatal event on [CQS])|GID table).{0,80}event",
         "all; reworded at 2.20, 2.23 and 2.28",
         "a port reported an event while the job ran",
         "a link went down or up, or the subnet manager changed",

@@ -153,6 +153,18 @@ HOST: tuple[Known, ...] = (
         place="graph",
     ),
     Known(
+        "topology_incomplete",
+        ERROR,
+        r"Failed to find reverse path from remNode ",
+        "2.7 and later",
+        "NCCL found a link between GPUs, NVSwitches or HCAs that leads there and not back",
+        "this release of NCCL is older than the GPUs or NVSwitches, or the job sees a part of the GPUs only",
+        "a newer NCCL; all GPUs of the host for the job, or AMD's HIP_VISIBLE_DEVICES in place of ROCR_VISIBLE_DEVICES",
+        FIELD,
+        CONFIRMED,
+        loud=True,
+    ),
+    Known(
         "topology_too_large",
         ERROR,
         r"too many XML (?:nodes|subnodes|attributes)|XML parser is limited to",
@@ -223,12 +235,15 @@ HOST: tuple[Known, ...] = (
     Known(
         "p2p_disabled",
         ERROR,
-        r"failed to peer with device \d|cudaIpc(?:Get|Open)MemHandle failed",
-        "all",
+        r"failed to peer with device \d|(?:cuda|hip)Ipc(?:Get|Open)MemHandle failed"
+        r"|failed to (?:open|get) CUDA IPC handle",
+        "all; reworded at 2.8",
         "two GPUs of a host cannot reach each other's memory",
-        "more GPUs than the BAR space allows, PCIe access control (ACS), or containers that share no memory",
+        "containers that share no memory, processes that each see GPUs of their own only, PCIe access control (ACS), "
+        "more GPUs than the BAR space allows, or GPUs that cannot do it",
         "--ipc=host and the same GPUs for all containers of a host; ACS off; NCCL_P2P_DISABLE=1 shows if it is that",
-        WORDS,
+        FIELD,
+        CONFIRMED,
         loud=True,
     ),
     Known(

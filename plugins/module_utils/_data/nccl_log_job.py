@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
-from .nccl_known import CONFIRMED, ERROR, FIELD, LOSS, NOTE, WORDS, Known
+from .nccl_known import CONFIRMED, CONSEQUENCE, ERROR, FIELD, LOSS, NOTE, WORDS, Known
 
 _CALL = r"\b[A-Za-z]{3,30} : "
+
+# Libfabric's providers that go over TCP or UDP; a layer above may follow: `tcp;ofi_rxm`.
+TCP_PROVIDERS = ("tcp", "sockets", "udp")
 
 JOB: tuple[Known, ...] = (
     Known(
@@ -59,6 +62,20 @@ JOB: tuple[Known, ...] = (
         FIELD,
         CONFIRMED,
         loud=True,
+    ),
+    # PyTorch's ranks meet by Gloo beside NCCL: where it fails, a job has not come to NCCL.
+    Known(
+        "gloo_connect_failed",
+        ERROR,
+        r"Gloo connectFullMesh failed(?:.{0,300}remote=\[(?P<peer>[^\]\s]{1,60})\])?",
+        "PyTorch, and what is built on it",
+        "the ranks could not meet by Gloo, PyTorch's own way over TCP",
+        "Gloo took an address that other hosts do not reach: the host's name leads to the loopback (/etc/hosts), or to "
+        "another network; or a firewall, or a rank that is gone",
+        "GLOO_SOCKET_IFNAME with the interface that leads to the other hosts; `getent ahosts $(hostname)` on each",
+        FIELD,
+        CONFIRMED,
+        anywhere=True,
     ),
     Known(
         "plugin_skipped",
@@ -164,6 +181,21 @@ JOB: tuple[Known, ...] = (
         FIELD,
         CONFIRMED,
     ),
+    # The words of EFA's driver in libfabric for a queue of the other end that is gone.
+    Known(
+        "remote_closed",
+        CONSEQUENCE,
+        r"NET/OFI .{1,80}completed with error.{1,120}(?:Invalid receiver queue pair number|Receiver connection aborted"
+        r"|Flushed during queue pair destroy)(?:.{1,400}Peer host id: (?P<peer>[\w-]{1,60}))?",
+        "aws-ofi-nccl",
+        "another rank went away",
+        "it failed first, or was ended: killed for memory, or by the launcher",
+        "find the first rank that failed; `dmesg | grep -i 'out of memory'` and the events of its pod on that host",
+        FIELD,
+        CONFIRMED,
+        anywhere=True,
+        loud=True,
+    ),
     Known(
         "ofi_failed",
         ERROR,
@@ -213,9 +245,21 @@ JOB: tuple[Known, ...] = (
         loud=True,
     ),
     Known(
+        "verbs_call_failed",
+        CONSEQUENCE,
+        r"Call to ibv_(?:get|ack)_async_event failed",
+        "all",
+        "NCCL no longer hears of an HCA's events",
+        "the HCA failed before, or was taken away",
+        "the first failure before it; `dmesg | grep mlx5`",
+        FIELD,
+        CONFIRMED,
+        loud=True,
+    ),
+    Known(
         "queue_event",
         ERROR,
-        r"async fatal event on (?:CQ|QP) ",
+        r"async fatal event on (?:CQ|QP|SRQ)\b",
         "2.23 and later",
         "the HCA gave a queue up",
         "the other end wrote where it may not (its process ended, or gave GPU memory back), or the HCA failed",

@@ -266,7 +266,7 @@ ROWS = {
     "nccl.conf.doubts": "later",
     "nccl.conf.taken": "promised",
     "nccl.conf.derived": "falls_back",
-    "nccl.conf.harm": "falls_back",
+    "nccl.conf.harm": "falls_back: of a list that the inventory asks for, and of a user's own file, it is a warning",
     "nccl.bootstrap.address": "stops",
     "nccl.gdr.level": "falls_back",
     "nccl.copies.library": "some_jobs: a newer release may do as well; an older one than the installed is an error",

@@ -79,7 +79,7 @@ _OFI = re.compile(
 )
 _LIBFABRIC = "Libfabric"
 _WAY = re.compile(r"\bvia (NET/|P2P/|SHM/|COLLNET/|direct shared memory)(.*)")
-_CHANNEL_ENDS = re.compile(r" : (\d{1,7})(?:\[\w{1,16}\])? -> (\d{1,7})(?:\[\w{1,16}\])?")
+_CHANNEL_ENDS = re.compile(r"(?:^| : )(\d{1,7})(?:\[\w{1,16}\])? -> (\d{1,7})(?:\[\w{1,16}\])?")
 _NET = re.compile(r"([^/]{1,60})/\d{1,5}(?:\(\d{1,7}\))?(/GDRDMA)?")
 _P2P = re.compile(r"[A-Za-z]{2,20}(?: pointer| device)?")
 _RINGS = re.compile(r"Connected all rings, use ring PXN \d GDR (\d)")

@@ -15,6 +15,11 @@ NONE = "none"
 SEVERAL = "mixed"
 
 
+def over_tcp(provider: str | None) -> bool:
+    """Whether libfabric's provider goes over TCP; it may have a layer above, `tcp;ofi_rxm`."""
+    return provider is not None and provider.partition(";")[0] in data.TCP_PROVIDERS
+
+
 @dataclass(frozen=True)
 class Hca:
     """One RDMA port that NCCL may use; ``link``: IB or RoCE, "" where no line tells it."""
@@ -69,7 +74,7 @@ class Failure:
     @property
     def listed(self) -> bool:
         """Whether it is one of the log's errors, and not only a remark."""
-        return self.status is not None or self.kind in (data.ERROR, data.LOSS, data.UNREAD)
+        return self.status is not None or self.kind in (data.ERROR, data.LOSS, data.REFUSED, data.UNREAD)
 
 
 @dataclass(frozen=True)
@@ -153,7 +158,7 @@ class NcclLog:
     def first_cause(self) -> Failure | None:
         """The first failure that did not merely follow another; where there is no such, any. Nothing
         is known to follow from another while a warning stands that nobody could read."""
-        for kind in (data.ERROR, data.UNREAD, data.CONSEQUENCE, data.AGAIN):
+        for kind in (data.ERROR, data.UNREAD, data.CONSEQUENCE, data.AGAIN, data.REFUSED):
             for failure in self.failures:
                 if failure.kind == kind:
                     return failure

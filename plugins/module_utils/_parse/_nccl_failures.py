@@ -9,11 +9,13 @@ from .._data import nccl_log as data
 from .._ground.text import printable
 from . import gid
 from ._nccl_facts import ROCE, Failure
-from ._nccl_lines import Line
+from ._nccl_lines import BARE, Line
 
 _KNOWN = [(known, re.compile(known.pattern)) for known in data.KNOWN]
 _QUIET = [(known, pattern) for known, pattern in _KNOWN if not known.loud]
 _ANYWHERE = [(known, pattern) for known, pattern in _KNOWN if known.anywhere]
+# These words at a line's beginning are NCCL's wherever they stand.
+_SURE = re.compile("|".join(data.SURE))
 # Most of a long log, and no failure.
 _ROUTINE = ("Channel ", "Ring ", "Tree", "Connected ", "Setting affinity ")
 # `error 12,` `status=12 ` or `status=IBV_WC_RETRY_EXC_ERR(12)`; NET/IB, NET/IB/GIN, NET/IBP.
@@ -61,8 +63,10 @@ def failure(line: Line) -> Failure | None:
 def _candidates(line: Line) -> list[tuple[data.Known, re.Pattern[str]]]:
     if line.level in _LOUD:
         return _KNOWN
-    if not line.level:
-        return _ANYWHERE
+    if not line.level or line.level == BARE:
+        if _SURE.match(line.text):
+            return _KNOWN
+        return _QUIET if line.level else _ANYWHERE
     return [] if line.text.startswith(_ROUTINE) else _QUIET
 
 

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Iterator
 
+from .._data import nccl_log as data
 from .._ground.text import clean_lines, is_whole
 
 # NCCL cuts its own messages at 1024 characters; what is longer is another program's.
@@ -17,11 +18,9 @@ _LEVEL = re.compile(r"NCCL (INFO|WARN|ERROR|FATAL|ABORT|TRACE|CALL|DEBUG|VERSION
 _OLD_LEVEL = re.compile(r"(?<![\w./-])[\w./-]{1,100}\.(?:h|cc|cu):\d{1,7} (WARN|ABORT)(?: |$)")
 # Who posts a log may cut off what precedes its messages; these are nobody else's.
 _BARE_LEVEL = re.compile(r"(INFO|WARN) (?=NET/)")
-_STRONG = re.compile(
-    r"(?m)^[ \t]{0,40}(?:NET/IB : Using \[0\]\S{1,80}:\d{1,4}/"
-    r"|Channel \d{1,3}(?:/\d{1,3})? : \d{1,7}\[\w{1,16}\] -> \d{1,7}\["
-    r"|ncclCommInitRank\w{0,20} comm 0x[0-9a-f]{1,20} rank \d)"
-)
+_STRONG = re.compile(rf"(?m)^[ \t]{{0,40}}(?:{'|'.join(data.SURE_FACTS)})")
+# The level of such lines.
+BARE = "BARE"
 # A second one on a line is a message that another process wrote into it.
 _ORIGIN = re.compile(r"(?<![\w.-])[A-Za-z0-9][\w.-]{0,253}:\d{1,10}:\d{1,10} \[-?\d{1,12}\] ")
 # A word in angle brackets stands where somebody hid the host's name.
@@ -54,6 +53,9 @@ _LAST_ERROR = "Last error:"
 _ERROR_TOLD = re.compile(
     r"\bNCCL error in: |\bnccl(?:(?:UnhandledCuda|System|Internal|Remote)Error|Invalid(?:Argument|Usage)): "
 )
+_TOLD_AT_ONCE = re.compile(rf"\b{_LAST_ERROR} (\S.{{3,1000}})")
+# What a launcher puts before each line, and no pattern here knows: it stands before "Last error:", too.
+_MOST_BEFORE = 80
 _NO_ERROR = ("Exception raised from ", "Traceback ", "frame #", "terminate called", "[", "File ", "***")
 # One process writes to both.
 _STREAM = re.compile(r"<[a-z]{1,10}>")
@@ -86,7 +88,7 @@ def lines_of(text: str) -> Iterator[Line]:
     tags = _tags_of(lines)
     bare = _LEVEL.search(text) is None and _STRONG.search(text) is not None
     told = _ERROR_TOLD.search(text) is not None
-    asked: set[str] = set()  # tags whose next line is NCCL's last warning
+    asked: dict[str, str] = {}  # tags whose next line is NCCL's last warning, with what stands before it
     for number, flat in enumerate(lines, 1):
         if not flat:
             asked.clear()
@@ -95,14 +97,30 @@ def lines_of(text: str) -> Iterator[Line]:
         pieces = _pieces(flat)
         for at, piece in enumerate(pieces, 1):
             line = _line(piece, last and at == len(pieces), tags)
-            if not line.level and line.tag in asked and not line.text.startswith(_NO_ERROR):
-                line = replace(line, level="WARN")
-            elif not line.level and bare:
-                line = replace(line, level="INFO")
-            asked.discard(line.tag)
-            if told and line.text == _LAST_ERROR:
-                asked.add(line.tag)
+            before = asked.pop(line.tag, None)
+            if told and not line.level and line.text.endswith(_LAST_ERROR):
+                asked[line.tag] = _before(line.text)
+            if not line.level:
+                line = _unnamed(line, before, told, bare)
             yield line
+
+
+def _before(asking: str) -> str:
+    """What stands before `Last error:` in its line, where it may stand before the next one as well."""
+    before = asking[: -len(_LAST_ERROR)]
+    return before if len(before) <= _MOST_BEFORE and not _ERROR_TOLD.search(before) else ""
+
+
+def _unnamed(line: Line, before: str | None, told: bool, bare: bool) -> Line:
+    """A line without NCCL's word for how loud it is: NCCL's last warning, or a message without its prefix."""
+    at_once = _TOLD_AT_ONCE.search(line.text) if told else None
+    if at_once is not None:
+        return replace(line, level="WARN", text=at_once.group(1))
+    if before is not None and line.text.startswith(before):
+        text = line.text[len(before) :]
+        if not text.startswith(_NO_ERROR):
+            return replace(line, level="WARN", text=text)
+    return replace(line, level=BARE) if bare else line
 
 
 def _tags_of(lines: list[str]) -> frozenset[str]:
@@ -116,6 +134,8 @@ def _tags_of(lines: list[str]) -> frozenset[str]:
 
 
 def _pieces(line: str) -> list[str]:
+    if _LAST_ERROR in line and "\\n" in line:  # an exception as Python quotes it
+        return [piece.strip() for piece in line.split("\\n") if piece.strip()]
     if line.count("NCCL ") < 2:
         return [line]
     starts = [found.start() for found in _ORIGIN.finditer(line)][1:]

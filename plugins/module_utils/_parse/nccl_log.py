@@ -8,8 +8,8 @@ from typing import Any, Iterator, NamedTuple
 
 from .._data import nccl_log as data
 from .._ground.text import clean_lines, is_whole, no_facts
-from ._nccl_events import BOOTSTRAP, LINK, ONE_RANK, SETTING, USED_HCA, Event, events
-from ._nccl_facts import NONE, SEVERAL, Evidence, Failure, NcclLog, Rank
+from ._nccl_events import BOOTSTRAP, LINK, ONE_RANK, PROVIDER, SETTING, USED_HCA, Event, events
+from ._nccl_facts import NONE, SEVERAL, Evidence, Failure, NcclLog, Rank, over_tcp
 from ._nccl_failures import RESULT, failure, link_told
 from ._nccl_lines import Line, lines_of
 from ._nccl_seen import Seen, decide
@@ -17,7 +17,7 @@ from ._nccl_seen import Seen, decide
 _TOOL = "nccl_log"
 _INTERFACE = "NCCL_SOCKET_IFNAME"
 _ENDING = {entry.id for entry in data.KNOWN if entry.kind == data.ERROR}
-_SAYS_WHY = (data.ERROR, data.CONSEQUENCE, data.UNREAD)
+_SAYS_WHY = (data.ERROR, data.CONSEQUENCE, data.UNREAD, data.REFUSED)
 # Before a GPU is chosen, and where none is of interest, device 0 is current.
 _ANY_GPU = ("bootstrap", "misc/socket", "include/socket", "proxy")
 NOTHING: dict[str, Any] = NcclLog(Evidence(), ()).to_dict()
@@ -73,9 +73,7 @@ def parse(text: str) -> NcclLog:
         if bad is not None:
             if line.device is not None and _of_a_gpu(line, bad):
                 process.failed.setdefault(line.device, Seen())
-            at = (_At(key, line.device), bad.code)
-            before = failures.get(at)
-            failures[at] = replace(before, times=before.times + 1) if before else bad
+            _count(failures, (_At(key, line.device), bad.code), bad)
     if not processes:
         raise no_facts(_TOOL, clean_lines(text), "not one line of NCCL (NCCL_DEBUG=INFO)")
     reported = _ended(_explained(whole, _at_home(failures, processes)))
@@ -104,21 +102,38 @@ def _told(line: Line) -> tuple[list[Event], Failure | None]:
     return found, bad
 
 
+def _count(failures: dict[tuple[_At, str], Failure], at: tuple[_At, str], bad: Failure) -> None:
+    """Once a rank; a failure takes the place of a remark that has its code."""
+    before = failures.get(at)
+    if before is None or data.KINDS.index(bad.kind) < data.KINDS.index(before.kind):
+        failures.pop(at, None)
+        failures[at] = bad
+    else:
+        failures[at] = replace(before, times=before.times + bad.times)
+
+
 def _of_a_gpu(line: Line, bad: Failure) -> bool:
     return not _is_result(bad) and (line.device != 0 or not line.place.startswith(_ANY_GPU))
 
 
 def _explained(whole: Seen, failures: dict[tuple[_At, str], Failure]) -> dict[tuple[_At, str], Failure]:
-    """A rank that was sent an empty address, where an interface was named and none was found."""
-    named = _INTERFACE in dict(whole.all(SETTING))
-    if not named or whole.all(BOOTSTRAP):
-        return failures
-    known = next(entry for entry in data.KNOWN if entry.id == "ifname_not_found")
+    """What other lines tell the cause of.
+
+    A rank was sent an empty address, where an interface was named and none was found. Libfabric's plugin
+    failed, where it had found no device but TCP.
+    """
+    explained: dict[str, str] = {}
+    if _INTERFACE in dict(whole.all(SETTING)) and not whole.all(BOOTSTRAP):
+        explained["socket_family"] = "ifname_not_found"
+    providers = whole.all(PROVIDER)
+    if providers and all(over_tcp(name) for name in providers):
+        explained["ofi_failed"] = "ofi_tcp"
     reported: dict[tuple[_At, str], Failure] = {}
     for (at, code), found in failures.items():
-        if code == "socket_family":
+        if code in explained:
+            known = next(entry for entry in data.KNOWN if entry.id == explained[code])
             found = replace(found, code=known.id, means=known.means, cause=known.cause, remedy=known.remedy)
-        reported.setdefault((at, found.code), found)
+        _count(reported, (at, found.code), found)
     return reported
 
 

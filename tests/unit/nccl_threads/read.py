@@ -13,6 +13,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._verify import why
 
 HERE = Path(__file__).parent
 THREADS: list[dict[str, Any]] = yaml.safe_load((HERE / "threads.yml").read_text())
+FRESH: list[dict[str, Any]] = yaml.safe_load((HERE / "fresh.yml").read_text())
 CANNOT_TELL = "cannot_tell"
 
 

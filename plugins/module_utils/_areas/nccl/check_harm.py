@@ -26,6 +26,7 @@ from .facts import HostFacts
 
 _HARM = "nccl.conf.harm"
 _ENVIRONMENT = "environment"
+_ROOT = "root"
 _EXPECTED = "nothing that switches off what the host has"
 
 
@@ -50,15 +51,18 @@ def _places(here: HostFacts) -> tuple[Reading[tuple[Set, ...]], ...]:
 
 
 def _for_all(here: HostFacts) -> Iterator[Check]:
-    """What files and units set for every job: it goes before nccl.conf."""
+    """What files and units set for every job: it goes before nccl.conf. A user's own file is of that user's jobs."""
     places = _places(here)
+    others = {conf.path for conf in here.copies.confs.value or () if conf.who != _ROOT}
     for place in (*(places[0].value or ()), *(places[1].value or ())):
         mine = {place.name: place.value}
         lists = (_failed(*harm[:3]) for harm in harm_lists.harmed(mine, here.host, here.wish.policy))
         for check in (*of_settings(mine, here.host, NcclPolicy()), *lists):
             where = f"{short(place.place)}{f':{place.line}' if place.line else ''}"
             remedy = f"take it out of {where}; new logins and restarted services do without"
-            yield replace(check, subject=where, observed=f"{check.observed}, in {where}", remedy=remedy)
+            severity = "warning" if place.place in others else check.severity
+            observed = f"{check.observed}, in {where}"
+            yield replace(check, subject=where, observed=observed, remedy=remedy, severity=severity)
 
 
 def _of_lists(here: HostFacts, settings: Mapping[str, str]) -> Iterator[Check]:

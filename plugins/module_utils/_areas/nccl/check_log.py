@@ -12,7 +12,7 @@ from ..._expect.expectations import CAPABILITY, Expectations, Expected
 from ..._ground.check import PASS, Check, failed, passed, skipped, unknown
 from ..._ground.link import ETHERNET, INFINIBAND
 from ..._ground.reading import Reading
-from ..._parse._nccl_facts import IB, NONE, ROCE, SOCKET, NcclLog, Rank
+from ..._parse._nccl_facts import IB, NONE, ROCE, SOCKET, NcclLog, Rank, over_tcp
 from ..machine.facts import MELLANOX, Machine
 from . import check_log_hosts, entries_log as entries
 from .check_log_ranks import by, count, is_rdma, names, on_one_host
@@ -89,7 +89,7 @@ def _network(log: NcclLog, machine: Machine, expect: Expectations) -> Check:
         return skipped(_NETWORK, LOG, _ONE_HOST)
     networks = by(log.ranks, lambda entry: entry.said.network)
     sockets = networks.pop(SOCKET, [])
-    sockets += [rank for rank in log.ranks if rank.said.provider in _TCP_PROVIDERS and not is_rdma(rank)]
+    sockets += [rank for rank in log.ranks if over_tcp(rank.said.provider) and not is_rdma(rank)]
     if sockets or log.said.network == SOCKET:
         return _tcp(log, sockets or list(log.ranks), machine, expect)
     undecided = networks.pop(None, [])
@@ -140,12 +140,17 @@ def _rails(expect: Expectations) -> list[Expected]:
 
 
 def _has_rdma(log: NcclLog, machine: Machine, expect: Expectations) -> bool | None:
-    """None as well where only an Ethernet controller that may do RDMA is there."""
+    """None as well where only an Ethernet controller that may do RDMA is there.
+
+    Libfabric's plugin is there for the sake of such a device: over TCP it has lost one.
+    """
     if _rails(expect) or log.said.hcas:
         return True
     if any(hca.vendor == MELLANOX or hca.class_code[:4] == "0207" for hca in machine.hcas):
         return True
-    return False if machine.pci.known and not machine.hcas else None
+    if machine.pci.known and not machine.hcas:
+        return False
+    return True if any(over_tcp(rank.said.provider) for rank in log.ranks) else None
 
 
 def _why(log: NcclLog) -> str:
@@ -168,8 +173,6 @@ _AGAINST = (
     "ofi_no_provider",
     "ofi_tcp",
 )
-# Libfabric's, of the backend that NCCL calls AWS Libfabric or Libfabric.
-_TCP_PROVIDERS = ("tcp", "sockets", "udp")
 
 
 def _gdr(log: NcclLog) -> Check:

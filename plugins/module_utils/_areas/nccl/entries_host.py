@@ -64,8 +64,8 @@ ENTRIES = declare(
         "No setting switches off what the host has",
         "NCCL_IB_DISABLE=1, NCCL_NET=Socket and the like, and a GID index at which a rail has no "
         "address that RoCE v2 routes: in nccl.conf, and in what files and units put into the "
-        "environment of every job. What nccl_conf_variables asks for is the site's word and no "
-        "failure.",
+        "environment of every job, and in users' own files. What nccl_conf_variables asks for is the "
+        "site's word and no failure, but for lists of HCAs and interfaces that are not there.",
         ("left from a search for another fault",),
         _REPAIR,
         (_PROOF, "nccl_copies", "systemctl_show"),

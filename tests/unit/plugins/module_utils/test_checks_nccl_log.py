@@ -322,6 +322,18 @@ def test_libfabric_over_tcp_is_tcp() -> None:
     found = judge(plain + provider, machine(HCA))["network"]
     assert (found.result, "libfabric goes over TCP" in found.cause) == (FAIL, True)
     assert judge(plain + provider.replace("is tcp", "is efa"), machine(HCA))["network"].result == UNKNOWN
+    # The plugin alone tells that a device was meant to be there, but for a host that is known to have none.
+    for name in ("tcp", "tcp;ofi_rxm"):
+        over = plain + provider.replace("is tcp", f"is {name}")
+        assert judge(over)["network"].result == judge(over, machine(MANAGEMENT))["network"].result == FAIL
+        assert judge(over, machine())["network"].result == SKIP
+
+
+def test_what_somebody_asked_for_and_did_not_get_is_told() -> None:
+    text = GOOD + "node-a:10:11 [0] sharp_plugin.c:302 NCCL WARN SHARP group create: Streaming Tree lock failed (-18)\n"
+    found = judge(text)["errors"]
+    assert (found.result, found.observed.split()[0]) == (FAIL, "collnet_unavailable")
+    assert "aggregation manager" in found.cause
 
 
 def test_omni_path_s_missing_gpudirect_is_not_laid_to_distance() -> None:

@@ -217,7 +217,10 @@ def test_a_user_s_own_file_is_judged_and_is_nobody_else_s_environment() -> None:
     tree.command("nccl_copies", own)
     checks = judge(made, tree)
     assert one(checks, "nccl.copies.environment").result == PASS
-    assert one(checks, "nccl.conf.harm").subject == "/root/.nccl.conf:1"
+    harm = one(checks, "nccl.conf.harm")
+    assert (harm.subject, harm.severity) == ("/root/.nccl.conf:1", "error")
+    tree.command("nccl_copies", own.replace("/root", "/home/ada").replace("root", "ada"))
+    assert one(judge(made, tree), "nccl.conf.harm").severity == "warning"
 
 
 def test_a_folder_in_place_of_the_file() -> None:

@@ -23,8 +23,8 @@ def test_the_first_cause_is_the_thread_s_outcome() -> None:
     assert share >= WANTED, f"{share:.0%} of {len(THREADS)} right\n" + "\n".join(wrong)
 
 
-def test_there_are_forty_threads_each_once() -> None:
-    assert len(THREADS) >= 40
+def test_there_are_seventy_threads_each_once() -> None:
+    assert len(THREADS) >= 75
     for key in ("thread", "url", "text"):
         assert len({thread[key] for thread in THREADS}) == len(THREADS)
     assert {thread["text"] for thread in THREADS} == {path.name for path in HERE.glob("*.txt")}
