@@ -16,12 +16,15 @@ import os
 import platform
 import sys
 import time
-from typing import Any, Callable, NoReturn, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterator, NoReturn, Sequence
 
 from .._ground import check as _model, strict
 from .._ground.version import VERSION
 from .._verify.catalog import CATALOG
 from . import settings as agent
+
+if TYPE_CHECKING:
+    from .._verify.slow import Job
 
 _NOT_DONE = 1
 # For one command that only metrics need: the verdict is there already and has to be told.
@@ -297,11 +300,12 @@ def _why(given: argparse.Namespace, parser: _Parser) -> int:
 
     heard = why.Heard()
     for path in given.files or ["-"]:
-        heard.take(path, _text(path, parser))
+        heard.give(path, _bytes(path, parser))
     try:
         hosts = why.judged(heard, from_inventory(_read_json(given.expect, {}, parser)))
     except ExpectationError as exc:
         parser.error(str(exc))
+    job = why.job(heard)
     if given.json:
         shown = [
             {
@@ -317,9 +321,14 @@ def _why(given: argparse.Namespace, parser: _Parser) -> int:
             }
             for host in hosts
         ]
-        print(json.dumps({"hosts": shown, "unread": heard.unread}, indent=1))
+        of_job = {"job": dataclasses.asdict(job)} if job is not None else {}
+        print(json.dumps({"hosts": shown, **of_job, "unread": heard.unread}, indent=1))
     else:
+        for answer in _of_job(job) if job is not None else ():
+            print(answer)
         for host in hosts:
+            if job is not None and host.quiet:
+                continue
             print(f"{host.name or 'the host'}: read {', '.join(host.read)}")
             for says in host.says:
                 print(f"  {says}")
@@ -342,15 +351,30 @@ def _why(given: argparse.Namespace, parser: _Parser) -> int:
                 print(f"  ask next: {'; '.join(f'`{command}`' for command in host.ask)}")
     for unread in heard.unread:
         print(f"ibready: {unread}", file=sys.stderr)
-    return STATUS[why.verdict(hosts, heard)]
+    return STATUS[why.verdict(hosts, heard, job)]
+
+
+def _of_job(job: Job) -> Iterator[str]:
+    """The answer first; then the numbers, and what to do."""
+    yield f"the job: {job.head}"
+    for line in (*job.stuck, *job.because):
+        yield f"  {line}"
+    for change in job.changes:
+        yield f"  change: {change}"
+    if job.missing:
+        yield f"  to know more, switch on: {'; '.join(job.missing)}"
 
 
 def _text(path: str | None, parser: _Parser) -> str:
+    return _bytes(path, parser).decode("utf-8", errors="replace")
+
+
+def _bytes(path: str | None, parser: _Parser) -> bytes:
     try:
         if path is None or path == "-":
-            return sys.stdin.buffer.read().decode("utf-8", errors="replace")
+            return sys.stdin.buffer.read()
         with open(path, "rb") as stream:
-            return stream.read().decode("utf-8", errors="replace")
+            return stream.read()
     except OSError as exc:
         parser.error(f"{path}: {exc.strerror}")
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from .._ground.text import ParseError
 from . import prefix
+from ._times import Times
 
 _MANY = 5
 _ENOUGH = 1024 * 1024
@@ -31,11 +32,13 @@ _COMPLAINT = re.compile(r"^(?:ibpanic|ibwarn|iberror|src/\w+\.c):", re.MULTILINE
 NAMES = (
     "container_probe",
     "dcgmi",
+    "deepspeed_log",
     "dkms_status",
     "dmesg",
     "fabricmanager_log",
     "fabricmanager_status",
     "fi_info",
+    "flight_recorder",
     "ibdev2netdev",
     "ibdiagnet",
     "ibdiagnet_db",
@@ -49,19 +52,24 @@ NAMES = (
     "ibstatus",
     "ibv_devinfo",
     "imex_status",
+    "kineto",
     "lsmod",
     "lspci",
+    "megatron_log",
     "mlnx_qos",
     "mlxlink",
     "mpi_log",
     "mst_status",
+    "nccl_inspector",
     "nccl_log",
+    "nccl_ras",
     "nccl_tests",
     "nvlink_caps",
     "nvlink_errors",
     "nvlink_info",
     "nvlink_status",
     "nvlink_throughput",
+    "nvsmi_dmon",
     "nvsmi_error",
     "nvsmi_q",
     "nvsmi_q_fabric",
@@ -72,6 +80,7 @@ NAMES = (
     "opensm_log",
     "perfquery",
     "perftest",
+    "progress_bar",
     "rc_pingpong",
     "rdma_link",
     "rping",
@@ -79,6 +88,7 @@ NAMES = (
     "show_gids",
     "sminfo",
     "smpquery",
+    "step_csv",
     "topo",
     "ucx_info",
 )
@@ -159,6 +169,18 @@ def wrong(name: str, text: str) -> tuple[str, ...]:
         found: tuple[str, ...] = module.wrong(module.parse(text))
     except ParseError:
         return ()
+    return found
+
+
+def times(name: str, text: str) -> Times | None:
+    """The times of a job's steps in this text; None of a tool that tells none, and of a text that it did not print."""
+    module = importlib.import_module(f"{__package__}.{name}")
+    if not hasattr(module, "times"):
+        return None
+    try:
+        found: Times = module.times(module.parse(text))
+    except ParseError:
+        return None
     return found
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a text says, in one line: of tools whose facts no check of a host goes by. Facts of the parsers in, no I/O."""
+"""What a text says, in one line: of tools whose facts no check of a host goes by, or not always. Facts in, no I/O."""
 
 from __future__ import annotations
 
@@ -29,7 +29,13 @@ def _dcgmi(facts: Facts) -> str:
     results = Counter(result["result"] for test in facts["tests"] for result in test["results"])
     parts = [f"{result}: {number}" for result, number in results.most_common()]
     health = [f"health {facts['health']}"] if facts["health"] else []
-    return "; ".join(filter(None, [", ".join(parts), *health]))
+    links = (f"{of['entity']} has {of['up']} NVLinks up and {of['down']} down" for of in facts.get("nvlinks", ()))
+    return "; ".join(filter(None, [", ".join(parts), *health, _listed(links)]))
+
+
+def _fabric_manager(facts: Facts) -> str:
+    """Why it does not run: where it found no NVSwitch, no check has anything to look at."""
+    return f"the fabric manager does not run: {facts['reason']}" if facts.get("reason") else ""
 
 
 def _fi_info(facts: Facts) -> str:
@@ -73,6 +79,14 @@ def _lspci(facts: Facts) -> str:
     return f"{_count(len(facts['devices']), 'device')}{f', among them {parts}' if parts else ''}"
 
 
+def _mlnx_qos(facts: Facts) -> str:
+    pfc = facts["pfc"]
+    flow = (
+        "flow control is not shown" if pfc is None else f"flow control of priority {_listed(map(str, pfc)) or 'none'}"
+    )
+    return f"trust {facts['trust'] or 'is not shown'}, {flow}"
+
+
 def _mlxlink(facts: Facts) -> str:
     advice = f"; mlxlink's own advice: {facts['recommendation']}" if facts.get("recommendation") else ""
     return f"{facts['state'] or 'no state'}, {facts['physical_state']}, {facts['speed']} {facts['width']}{advice}"
@@ -104,6 +118,10 @@ def _pingpong(facts: Facts) -> str:
     return f"{facts['iterations']} round trips, {facts['usec']:g} us each"
 
 
+def _rping(facts: Facts) -> str:
+    return f"{_count(facts['pings'], 'ping')} {'came in' if facts['server'] else 'came back'}"
+
+
 def _show_gids(facts: Facts) -> str:
     routable = [
         f"{gid['device']}/{gid['port']} index {gid['index']}" for gid in facts["gids"] if gid["version"] == "v2"
@@ -117,17 +135,20 @@ def _smpquery(facts: Facts) -> str:
 
 _LINES: dict[str, Callable[[Facts], str]] = {
     "dcgmi": _dcgmi,
+    "fabricmanager_status": _fabric_manager,
     "fi_info": _fi_info,
     "ibdev2netdev": _ibdev2netdev,
     "ibdiagnet": _ibdiagnet,
     "ibportstate": _ibportstate,
     "imex_status": _imex,
     "lspci": _lspci,
+    "mlnx_qos": _mlnx_qos,
     "mlxlink": _mlxlink,
     "nccl_tests": _nccl_tests,
     "opensm_log": _opensm,
     "perftest": _perftest,
     "rc_pingpong": _pingpong,
+    "rping": _rping,
     "show_gids": _show_gids,
     "smpquery": _smpquery,
 }

@@ -17,22 +17,30 @@ from .._evidence.sources import COMMANDS
 from .._expect.expectations import Expectations
 from .._ground import check as model
 from .._ground.check import Check
-from .._ground.text import printable
-from .._parse import names, prefix
+from .._ground.text import ParseError, printable
+from .._parse import flight_recorder, names, prefix
+from .._parse._times import Times
+from .._slow import settings
+from . import slow
 from .catalog import CATALOG
 from .fold import Line, folded
 from .said import said
+from .slow import Job
+from .typed import is_frame, last_words, pieces
 from .verify import AREAS, verify
 
-# `root@node1:~# ibstat`, `[root@node1 ~]$ ibstat`, `$ ibstat`.
-_PROMPT = re.compile(r"(?:\[?\w[\w.-]{0,60}@(?P<host>\w[\w.-]{0,120})[^#$\n]{0,80}?\]?)?[#$] ?(?P<words>\S.{0,400})")
-_TYPED = {
-    *(command.argv[0] for command in COMMANDS.values()),
-    *("sudo", "ssh", "cat", "grep", "nvidia-smi", "dmesg", "journalctl", "mpirun", "srun", "kubectl", "pdsh", "clush"),
-}
 # Containers are started, and not pasted.
 _AREAS = tuple(area for area in AREAS if area != "container")
 _NEXT, _OPEN = 3, 4
+_LONGEST_SETTINGS = 20_000
+_RECORDER = "flight_recorder"
+# How a pickle of the protocols from 2 on begins.
+_PICKLE = b"\x80"
+_OF_JOBS = {
+    *("deepspeed_log", "flight_recorder", "kineto", "megatron_log", "nccl_inspector", "nccl_ras", "nccl_tests"),
+    *("nvsmi_dmon", "progress_bar", "step_csv"),
+}
+_OF_RANK = re.compile(r"(?:rank|trace|dump)\D{0,6}(\d{1,7})(?:\D|$)")
 _NOBODY = "nobody expects"
 
 
@@ -54,29 +62,68 @@ class Host:
     partly: tuple[str, ...] = ()
 
     @property
+    def quiet(self) -> bool:
+        """Whether it only has texts of a job, of which nothing is to tell but the job itself."""
+        return set(self.read) <= _OF_JOBS and not (self.bad or self.told or self.open or self.partly)
+
+    @property
     def passed(self) -> int:
         return sum(check.result == model.PASS for check in self.checks)
 
 
 @dataclass
 class Heard:
-    """``texts``: by host and tool. ``unread``: what is no text of a tool that is known."""
+    """``texts``: by host and tool. ``unread``: what is no text of a tool that is known. ``times``: by
+    file, of a job's steps; ``settings``: what the job was told. ``recorded``: files that are no text."""
 
     texts: dict[str, dict[str, str]] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
+    times: list[tuple[str, Times]] = field(default_factory=list)
+    recorded: list[str] = field(default_factory=list)
+    settings: settings.Settings = field(default_factory=settings.Settings)
+
+    def give(self, label: str, data: bytes) -> None:
+        """Read one file: a text, or what PyTorch's flight recorder pickled."""
+        if not data.startswith(_PICKLE):
+            self.take(label, data.decode("utf-8", "replace"))
+            return
+        try:
+            recorded = flight_recorder.parse_bytes(data)
+        except ParseError as exc:
+            self.unread.append(f"{label}: {exc}")
+            return
+        self.times.append((label, flight_recorder.times(recorded, _rank(label))))
+        self.recorded.append(label)
 
     def take(self, label: str, text: str) -> None:
         """Read one file's text."""
-        for host, piece in _pieces(text):
+        for typed in pieces(text):
+            host, piece = typed.host, typed.text
             if not piece.strip():
                 continue
-            guessed = names.guess(piece)
+            failed = last_words(piece)
+            if failed:
+                self.unread.append(f"{label}: {_why_unread(failed, piece)}")
+                continue
+            guessed = names.guess(piece) or _by_command(typed.tool, piece)
+            if not guessed and len(piece) < _LONGEST_SETTINGS and settings.settings(piece).framework:
+                self.settings = settings.merged(self.settings, settings.settings(piece))
+                self.recorded.append(label)
+                continue
             if not guessed:
-                first = next(line for line in piece.splitlines() if line.strip())
-                self.unread.append(f"{label}: no tool is known that prints {printable(first.strip())!r}")
+                self.unread.append(f"{label}: {_why_unread(typed.tool, piece)}")
                 continue
             for part in prefix.parts(guessed[0], piece):
                 self._put(part.who or host, label, guessed[0], part.text)
+                self._time(part.who or host, label, guessed[0], part.text)
+
+    def _time(self, host: str, label: str, tool: str, text: str) -> None:
+        if tool == _RECORDER:
+            self.times.append((label, flight_recorder.times(flight_recorder.parse(text), _rank(label), host)))
+            return
+        found = names.times(tool, text)
+        if found is not None:
+            self.times.append((label, slow.on(host, found)))
 
     def _put(self, host: str, label: str, tool: str, text: str) -> None:
         """A second text of the same tool is another host's, or of another time."""
@@ -87,21 +134,41 @@ class Heard:
         self.texts.setdefault(name, {})[tool] = text
 
 
+def job(heard: Heard) -> Job | None:
+    """What the job is bound by, or who waits for whom in it; None where no text tells a time."""
+    return slow.answer(heard.times, heard.settings)
+
+
+def _rank(label: str) -> str:
+    """The rank that a recorder's file is of: nccl_trace_rank_3."""
+    found = _OF_RANK.search(label)
+    return found.group(1) if found is not None else ""
+
+
 def judged(heard: Heard, expect: Expectations) -> list[Host]:
     """Every host, those of which something is wrong first."""
     hosts = [_host(name, texts, expect) for name, texts in heard.texts.items()]
     return sorted(hosts, key=lambda host: not (host.bad or host.told))
 
 
-def verdict(hosts: Sequence[Host], heard: Heard) -> str:
-    """By what is wrong; unknown where a text was not read, or says too little for any check."""
+def verdict(hosts: Sequence[Host], heard: Heard, of: Job | None = None) -> str:
+    """By what is wrong; unknown where a text was not read, or says too little for any check. ``of``: the job."""
     failures = [check for host in hosts for check in host.checks if check.result == model.FAIL]
     if failures:
         return model.verdict(failures)
-    if any(host.told for host in hosts):
+    if any(host.told for host in hosts) or (of is not None and of.stuck):
         return model.NOT_READY
-    looked = hosts and all(host.passed and not host.open and not host.partly for host in hosts)
+    if of is not None and of.late:
+        return model.DEGRADED
+    known = of is not None and of.known
+    looked = (hosts or known) and all(_looked(host, known) for host in hosts)
     return model.READY if looked and not heard.unread else model.UNKNOWN
+
+
+def _looked(host: Host, known: bool) -> bool:
+    """Whether all of its texts told something; those of a job do where it is known what the job is bound by."""
+    job = known and all(tool in _OF_JOBS for tool in host.read)
+    return (job or host.passed > 0) and not host.open and not host.partly
 
 
 def _host(name: str, texts: dict[str, str], expect: Expectations) -> Host:
@@ -124,7 +191,8 @@ def _host(name: str, texts: dict[str, str], expect: Expectations) -> Host:
 def _says(texts: dict[str, str]) -> Iterable[str]:
     for tool, text in texts.items():
         facts, error = names.facts(tool, text)
-        line = "" if error else said(tool, facts)
+        times = names.times(tool, text)
+        line = "" if error else said(tool, facts) or (slow.said(times) if times is not None else "")
         if line:
             yield f"{tool}: {line}"
 
@@ -169,14 +237,14 @@ def _area(check: Check) -> str:
     return check.id.partition(".")[0]
 
 
-def _pieces(text: str) -> list[tuple[str, str]]:
-    """The text by the commands that somebody typed in it, each with the host of its prompt."""
-    lines = text.splitlines(keepends=True)
-    found: list[tuple[str, list[str]]] = [("", [])]
-    for line in lines:
-        typed = _PROMPT.fullmatch(line.rstrip())
-        if typed is not None and typed.group("words").split()[0].rpartition("/")[2] in _TYPED:
-            found.append((typed.group("host") or "", []))
-        else:
-            found[-1][1].append(line)
-    return [(host, "".join(mine)) for host, mine in found]
+def _by_command(tool: str, text: str) -> tuple[str, ...]:
+    """The tool of the command that was typed, where it has printed this."""
+    read = tool in names.NAMES and names.facts(tool, prefix.parts(tool, text)[0].text)[1] is None
+    return (tool,) if read else ()
+
+
+def _why_unread(tool: str, text: str) -> str:
+    if tool in names.NAMES:
+        return str(names.facts(tool, prefix.parts(tool, text)[0].text)[1])
+    first = next(line for line in text.splitlines() if line.strip() and not is_frame(line))
+    return f"no tool is known that prints {printable(first.strip())!r}"

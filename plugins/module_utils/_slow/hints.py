@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stragglers by what is no step: calls of collectives, how busy GPUs are, which rank a log calls the slowest."""
+
+from __future__ import annotations
+
+from typing import Iterable, Mapping, Sequence
+
+from .._parse._times import COMPUTE, HOST, INPUT, Busy, Collective, Step
+from . import numbers
+from .stragglers import Guilty
+
+# A kernel of NCCL that waits keeps its GPU busy, so a GPU that stands still waits for its own host or its data.
+# The shared advice is "over 80 %"; below 70 and above 90 nobody argues.
+IDLE_GPU, BUSY_GPU = 70.0, 90.0
+_LOOKS = 3
+# The last to come to a collective waits for nobody: its calls are this much shorter, in so many of the calls.
+_SHORTER, _STEADY, _CALLS = 0.7, 0.8, 5
+# The same rank is called the slowest in so many of so many steps.
+_SAME, _STEPS = 0.8, 8
+
+
+def by_gpu(busy: Iterable[Busy]) -> dict[tuple[str, int], float]:
+    """The median percent of each GPU that was looked at often enough."""
+    looks: dict[tuple[str, int], list[float]] = {}
+    for look in busy:
+        if numbers.sane(look.percent) and look.percent <= 100:
+            looks.setdefault((look.host, look.gpu), []).append(look.percent)
+    return {gpu: numbers.median(percents) for gpu, percents in looks.items() if len(percents) >= _LOOKS}
+
+
+def idle_few(gpus: Mapping[tuple[str, int], float]) -> list[Guilty]:
+    """GPUs that stand still while all others are busy: the others spin in NCCL and wait for them."""
+    idle = [gpu for gpu, percent in gpus.items() if percent < IDLE_GPU]
+    busy = [gpu for gpu, percent in gpus.items() if percent >= BUSY_GPU]
+    if not idle or len(idle) + len(busy) < len(gpus) or 2 * len(idle) > len(gpus) or len(gpus) < 3:
+        return []
+    hosts = {host for host, _ in idle}
+    whole = [host for host in hosts if host and all(gpu in idle for gpu in gpus if gpu[0] == host)]
+    whole = [host for host in whole if sum(gpu[0] == host for gpu in gpus) > 1]
+    found = [Guilty(host=host, part=HOST) for host in sorted(whole)]
+    return found + [Guilty(host=host, gpu=gpu, part=HOST) for host, gpu in sorted(idle) if host not in whole]
+
+
+def last_comers(collectives: Sequence[Collective]) -> list[Guilty]:
+    """Of each communicator the rank whose calls are steadily the shortest; at least three ranks must tell."""
+    kinds: dict[tuple[str, str, int, int], list[Collective]] = {}
+    for each in collectives:
+        if each.rank and len(each.seconds) >= _CALLS and all(numbers.sane(value) for value in each.seconds):
+            kinds.setdefault((each.group, each.name, each.size, each.ranks), []).append(each)
+    looked: dict[str, int] = {}
+    last: dict[str, list[Collective]] = {}
+    for (communicator, *_), group in kinds.items():
+        if 3 <= len({each.rank for each in group}) == len(group):
+            looked[communicator] = looked.get(communicator, 0) + 1
+            if comer := _last(group):
+                last.setdefault(communicator, []).append(comer)
+    found = []
+    for communicator, comers in last.items():
+        ranks = [each.rank for each in comers]
+        best = max(comers, key=lambda each: ranks.count(each.rank))
+        if 2 * ranks.count(best.rank) > looked[communicator]:
+            found.append(Guilty(best.rank, best.host, (best.rank,)))
+    return found
+
+
+def _last(group: Sequence[Collective]) -> Collective | None:
+    count = min(len(each.seconds) for each in group)
+    found = None
+    for each in group:
+        others = [other for other in group if other is not each]
+        shorter = sum(
+            each.seconds[-count + call] <= _SHORTER * numbers.low([other.seconds[-count + call] for other in others])
+            for call in range(count)
+        )
+        if shorter >= _STEADY * count:
+            if found:
+                return None
+            found = each
+    return found
+
+
+def always_slowest(steps: Sequence[Step]) -> list[Guilty]:
+    """The rank that the log itself calls the slowest of a part nearly always. By how much, it does not say."""
+    for name in (COMPUTE, INPUT, HOST):
+        named = [f"{step.slowest[name]:g}" for step in steps if name in step.slowest]
+        if len(named) >= _STEPS:
+            best = max(sorted(set(named)), key=named.count)
+            if named.count(best) >= _SAME * len(named):
+                return [Guilty(best, "", (best,), name, often=named.count(best) / len(named))]
+    return []

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A job by the times that somebody pasted: what it is bound by, who waits for whom, what to change. No I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import Iterable
+
+from .._parse._times import Times
+from .._slow import advice, bound, compare, hung
+from .._slow.bound import CANNOT_TELL, POSSIBLE
+from .._slow.settings import Settings
+
+_CHANGES = 4
+
+
+@dataclass(frozen=True)
+class Job:
+    """``head``: the answer in a line. ``because``: the numbers behind it. ``changes``: what to change and
+    what it buys. ``stuck``: who waits for whom, where somebody does. ``missing``: what to switch on.
+    ``known``: whether the texts tell what it is bound by; ``late``: whether others wait for some ranks."""
+
+    head: str
+    because: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+    stuck: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    known: bool = False
+    late: bool = False
+
+
+def runs(given: Iterable[tuple[str, Times]]) -> list[tuple[str, Times]]:
+    """The runs that the files are of, each with its first file: the same step of the same rank twice is another run."""
+    found: list[tuple[str, list[Times], set[tuple[str, str, int]]]] = []
+    for label, times in given:
+        mine = {(step.rank, step.host, step.step) for step in times.steps}
+        for first, held, seen in found:
+            if not mine & seen or first == label:
+                held.append(times)
+                seen |= mine
+                break
+        else:
+            found.append((label, [times], mine))
+    return [(label, joined(held)) for label, held, _seen in found]
+
+
+def joined(every: Iterable[Times]) -> Times:
+    """Several texts' times as one job's."""
+    found = Times()
+    for times in every:
+        found = Times(
+            (*found.steps, *times.steps),
+            (*found.collectives, *times.collectives),
+            (*found.waiting, *times.waiting),
+            (*found.busy, *times.busy),
+            {**times.settings, **found.settings},
+        )
+    return found
+
+
+def on(host: str, times: Times) -> Times:
+    """The same, where no line says on which host."""
+    if not host:
+        return times
+    return replace(
+        times,
+        steps=tuple(replace(step, host=step.host or host) for step in times.steps),
+        collectives=tuple(replace(call, host=call.host or host) for call in times.collectives),
+        waiting=tuple(replace(each, host=each.host or host) for each in times.waiting),
+        busy=tuple(replace(each, host=each.host or host) for each in times.busy),
+    )
+
+
+def said(times: Times) -> str:
+    """What the times of a text are, in a line."""
+    if times.steps:
+        usual = median(step.seconds for step in times.steps)
+        ranks = len({step.rank for step in times.steps if step.rank})
+        of = f" of {ranks} ranks" if ranks > 1 else ""
+        return f"{len(times.steps)} steps{of}, {usual:.3g} s each"
+    if times.waiting:
+        return f"the last operation of {len({each.rank for each in times.waiting})} ranks"
+    if times.collectives:
+        return f"times of {len(times.collectives)} kinds of collective operations"
+    return f"how busy {len({(each.host, each.gpu) for each in times.busy})} GPUs were" if times.busy else ""
+
+
+def answer(given: Iterable[tuple[str, Times]], told: Settings | None = None) -> Job | None:
+    """Of the last run, held against the first where there are two; None where no text holds a time."""
+    found = runs(given)
+    if not found:
+        return None
+    last = job(found[-1][1], told)
+    if last is None or len(found) == 1:
+        return last
+    first, second = found[0], found[-1]
+    told_apart = compare.compared(first[1], second[1], names=(first[0], second[0]))
+    return replace(last, head=f"{second[0]}: {last.head}", because=(*told_apart.because, *last.because))
+
+
+def job(times: Times, told: Settings | None = None) -> Job | None:
+    """The answer; None where no text holds a time. ``told``: the framework's settings."""
+    if not (times.steps or times.collectives or times.waiting or times.busy):
+        return None
+    stuck = hung.hung(times) if times.waiting else None
+    # Whoever is waited for is known only where somebody waits.
+    waits = stuck.because if stuck is not None and stuck.groups else ()
+    found = bound.judged(times)
+    if found.kind == CANNOT_TELL and waits:
+        return Job("the job stands still", (), (), waits, stuck.missing if stuck else ())
+    changes = advice.advised(times, found, told)
+    return Job(
+        found.head,
+        (*found.because, *found.notes),
+        tuple(change.words() for change in changes[:_CHANGES]),
+        waits,
+        found.missing,
+        found.kind != CANNOT_TELL and found.sure != POSSIBLE,
+        bool(found.guilty),
+    )
