@@ -130,7 +130,7 @@ ROWS = (
             b"NCCL_IB_SL=16",
             b"NCCL_IB_TC=9999999999999999999999",
         ),
-        *(b"NCCL_IB_PKEY=-1", b"NCCL_P2P_NET_CHUNKSIZE=0", b"NCCL_IB_TC=one"),
+        *(b"NCCL_IB_PKEY=-1", b"NCCL_COMM_BLOCKING=0", b"NCCL_P2P_NET_CHUNKSIZE=0", b"NCCL_IB_TC=one"),
     ),
     *_all(LINES, b"NCCL_IB_ROCE_VERSION_NUM=0", since=(2, 21, 5)),
     *_all(LINES, b"NCCL_SOCKET_RETRY_CNT=0", since=(2, 24, 3)),
@@ -150,7 +150,7 @@ ROWS = (
             b"NCCL_NTHREADS=64",
             b"NCCL_BUFFSIZE=65536",
         ),
-        *(b"NCCL_IB_QPS_PER_CONNECTION=64", b"NCCL_CROSS_NIC=9", b"NCCL_CHECK_POINTERS=1", b"NCCL_COMM_BLOCKING=0"),
+        *(b"NCCL_IB_QPS_PER_CONNECTION=64", b"NCCL_CROSS_NIC=9", b"NCCL_CHECK_POINTERS=1"),
     ),
     *_all(
         HARM,

@@ -27,6 +27,7 @@ from .nccl_known import (
 )
 from .nccl_log_host import CUDA, HOST
 from .nccl_log_job import JOB, TCP_PROVIDERS as TCP_PROVIDERS
+from .nccl_log_words import FIRST, TOLD, WARNED as WARNED
 from .nccl_sure import SURE as SURE, SURE_FACTS as SURE_FACTS
 
 _UNREACHED = (
@@ -37,6 +38,8 @@ _INTERFACE = "correct NCCL_SOCKET_IFNAME for this host, or drop it; compare with
 
 # The first that matches a line counts.
 KNOWN: tuple[Known, ...] = (
+    *FIRST,
+    *TOLD,
     Known(
         "ifname_not_found",
         ERROR,
@@ -90,7 +93,7 @@ KNOWN: tuple[Known, ...] = (
         ERROR,
         rf"[Cc]onnect to (?P<peer>[^\s<]{{1,120}}).{{0,160}}(?:{_UNREACHED})"
         rf"|(?:socketStartConnect|socketPollConnect) .{{0,200}}(?:{_UNREACHED})"
-        r"|socket(?:Start|Poll)Connect: exceeded (?:retries|timeouts)|Call to connect failed ?: ",
+        r"|socket(?:Start|Poll)Connect: exceeded (?:retries|timeouts)|Call to connect (?:failed|timeout) ?: ",
         "all; reworded at 2.4, 2.10, 2.16, 2.24 and 2.27",
         "a TCP connection to another rank did not come about",
         "a firewall, an interface of containers or a VPN was chosen, or the other rank is gone",
@@ -498,6 +501,7 @@ KNOWN: tuple[Known, ...] = (
     ),
     *JOB,
     *HOST,
+    *WARNED,
 )
 
 
@@ -520,6 +524,15 @@ RESULT_NAMES: dict[str, int] = {
     "invalid argument": 4,
     "invalid usage": 5,
     "remote process exited": 6,
+}
+# And in the names of PyTorch's exceptions. source: torch/csrc/distributed/c10d/NCCLUtils.cpp.
+RESULT_ERRORS: dict[str, int] = {
+    "UnhandledCudaError": 1,
+    "SystemError": 2,
+    "InternalError": 3,
+    "InvalidArgument": 4,
+    "InvalidUsage": 5,
+    "RemoteError": 6,
 }
 UNREAD_CAUSE = "nobody here knows this message"
 UNREAD_REMEDY = "look the message up in NCCL's issues; the lines before it, of this rank, say what NCCL was about"

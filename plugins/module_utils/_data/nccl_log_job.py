@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .nccl_known import CONFIRMED, CONSEQUENCE, ERROR, FIELD, LOSS, NOTE, WORDS, Known
+from .nccl_known import CONFIRMED, CONSEQUENCE, ERROR, FIELD, LOSS, NOTE, REFUSED, WORDS, Known
 
 _CALL = r"\b[A-Za-z]{3,30} : "
 
@@ -160,8 +160,20 @@ JOB: tuple[Known, ...] = (
     ),
     Known(
         "ofi_no_provider",
+        REFUSED,
+        r"NET/OFI Could(?:n't| not) find any optimal provider",
+        "aws-ofi-nccl up to 1.6",
+        "libfabric found no device that the plugin may use",
+        "/dev/infiniband is missing in the container, the EFA driver or provider is missing, or FI_PROVIDER is wrong",
+        "`fi_info -p efa` (or cxi) where the job runs; give the container the devices",
+        FIELD,
+        CONFIRMED,
+    ),
+    Known(
+        "ofi_no_provider",
         LOSS,
         r"NET/OFI (?:No eligible providers were found|Unable to find a protocol that worked"
+        r"|Only EFA provider is supported"
         r"|aws-ofi-nccl initialization failed)",
         "aws-ofi-nccl",
         "libfabric found no device that the plugin may use",
@@ -212,7 +224,7 @@ JOB: tuple[Known, ...] = (
     Known(
         "ofi_failed",
         ERROR,
-        r"NET/OFI .{1,200}(?:[Ff]ailed|[Ee]rror)",
+        r"NET/OFI .{1,200}(?:[Ff]ailed|[Ee]rror|[Ii]nvalid |[Cc]ould not|[Cc]annot|[Uu]nsupported|[Uu]nable)",
         "aws-ofi-nccl",
         "the plugin of libfabric failed",
         "what it says; the plugin's release may not fit libfabric's",

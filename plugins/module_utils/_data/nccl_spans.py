@@ -2,7 +2,8 @@
 """The numbers that NCCL's variables take, what comes of others, and which cripple jobs. Data only.
 
 Sources: NCCL's user guide of 2.30.7 for the spans; its source at the release tags (net_ib, init,
-socket, graph/tuning) for what comes of other numbers: confirmed. Where a number begins to be unwise
+socket, graph/tuning) for what comes of other numbers, NCCL_COMM_BLOCKING=0 by a job
+of PyTorch 2.11 with NCCL 2.28.9: confirmed. Where a number begins to be unwise
 is the project's judgement, from the defaults of all releases: medium.
 """
 
@@ -39,7 +40,7 @@ class Span:
 
 _YES_OR_NO = Span(0, 1)
 _SWITCHES = (
-    *("NCCL_ALLOC_P2P_NET_LL_BUFFERS", "NCCL_CHECK_POINTERS", "NCCL_COLLNET_ENABLE", "NCCL_COMM_BLOCKING"),
+    *("NCCL_ALLOC_P2P_NET_LL_BUFFERS", "NCCL_CHECK_POINTERS", "NCCL_COLLNET_ENABLE"),
     *("NCCL_DMABUF_ENABLE", "NCCL_GRAPH_MIXING_SUPPORT", "NCCL_GRAPH_REGISTER", "NCCL_GRAPH_STREAM_ORDERING"),
     *("NCCL_IB_DISABLE", "NCCL_IB_ECE_ENABLE", "NCCL_IB_MERGE_NICS", "NCCL_IB_OOO_RQ", "NCCL_IB_RETURN_ASYNC_EVENTS"),
     *("NCCL_IB_SPLIT_DATA_ON_QPS", "NCCL_IGNORE_COLLNET_MISMATCH", "NCCL_IGNORE_CPU_AFFINITY"),
@@ -69,6 +70,7 @@ SPANS = {
     "NCCL_BUFFSIZE": Span(1024, None, _NO_BUFFER, True),
     "NCCL_CGA_CLUSTER_SIZE": Span(0, 8, "NCCL takes its own bound"),
     "NCCL_COLLNET_NODE_THRESHOLD": Span(0, None),
+    "NCCL_COMM_BLOCKING": Span(1, 1, "calls return before they are done: jobs of PyTorch end when they start", True),
     "NCCL_CROSS_NIC": Span(0, 2),
     "NCCL_CUMEM_ENABLE": Span(-2, 1),
     "NCCL_CUMEM_HOST_ENABLE": Span(-1, 1),
@@ -125,7 +127,6 @@ UNWISE = (
     Unwise("NCCL_BUFFSIZE", 1024, 2**20 - 1, _TINY),
     Unwise("NCCL_BUFFSIZE", 2**26, 2**63, "every channel to every peer takes so much of the GPU's memory"),
     Unwise("NCCL_CHECK_POINTERS", 1, 1, "every call is checked, which costs latency: it is for programs in the making"),
-    Unwise("NCCL_COMM_BLOCKING", 0, 0, "calls return before they are done, which most programs take for an error"),
     Unwise("NCCL_IB_AR_THRESHOLD", 2**22, 2**63, "nothing is sent so that adaptive routing can spread it"),
     Unwise(
         "NCCL_IB_QPS_PER_CONNECTION", 17, 128, "so many queue pairs do not fit into the HCA's cache: each is slower"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from .._data import nccl_log as data
 from .._ground.text import printable
@@ -14,6 +15,9 @@ from ._nccl_lines import BARE, Line
 _KNOWN = [(known, re.compile(known.pattern)) for known in data.KNOWN]
 _QUIET = [(known, pattern) for known, pattern in _KNOWN if not known.loud]
 _ANYWHERE = [(known, pattern) for known, pattern in _KNOWN if known.anywhere]
+# By class, and so for what NCCL itself gives as a warning.
+_BY_CLASS = frozenset(data.WARNED)
+_WITHOUT_PREFIX = [(known, pattern) for known, pattern in _KNOWN if known not in _BY_CLASS]
 # These words at a line's beginning are NCCL's wherever they stand.
 _SURE = re.compile("|".join(data.SURE))
 # Most of a long log, and no failure.
@@ -31,7 +35,12 @@ _QP_GID = re.compile(r"local GID ([0-9a-fA-F:.]{2,45})")
 _QP = re.compile(r"Call to ibv_modify_qp failed with (?:error )?(.{1,200})")
 # `group.cc:75 -> 6 [Async thread]`: what a program is told; deeper calls may fail, and NCCL goes on.
 _RESULT = re.compile(r"(?:init|group|enqueue|collectives)\.(?:cc|cu):\d{1,6} -> (\d{1,3})\b")
-_RESULT_NAME = re.compile(rf"Test NCCL failure \S{{1,100}}:\d{{1,7}} '({'|'.join(data.RESULT_NAMES)})")
+# nccl-tests, PyTorch (`NCCL error in: FILE, WORDS`), vLLM (`NCCL error: WORDS`), Horovod (`ncclX failed: WORDS`).
+_RESULT_NAME = re.compile(
+    r"(?:Test NCCL failure \S{1,100}:\d{1,7} '|NCCL [Ee]rror(?: in)?(?: \d)?: ?(?:\S{1,300}, )?|nccl\w{3,40} failed: )"
+    rf"({'|'.join(data.RESULT_NAMES)})"
+)
+_RESULT_ERROR = re.compile(rf"\bnccl({'|'.join(data.RESULT_ERRORS)}): [A-Z]")
 RESULT = "result_"
 _LOUD = ("WARN", "ERROR", "FATAL", "ABORT")
 _SHOWN = 200
@@ -48,24 +57,30 @@ def failure(line: Line) -> Failure | None:
         return _completion(line, completion)
     if "ibv_modify_qp failed" in text:
         return _modify_qp(line)
-    for known, pattern in _candidates(line):
+    return _known(text, line.level, line.place, line.cut) or _unread(line)
+
+
+# Ranks repeat what others said; a line is 4096 characters at most.
+@lru_cache(maxsize=1024)
+def _known(text: str, level: str, place: str, cut: bool) -> Failure | None:
+    for known, pattern in _candidates(Line(text, level, cut=cut)):
         found = pattern.search(text)
-        if found is not None and line.place.startswith(known.place):
+        if found is not None and place.startswith(known.place):
             code = known.id.format(*(found.groups() or ("",))).lower()
             named = found.groupdict()
             hca = named.pop("hca", None) or ""
             peer = next((end for end in named.values() if end), "")
             shown = printable(text)
             return Failure(code, known.kind, known.means, known.cause, known.remedy, shown, peer=peer, hca=hca)
-    return _unread(line)
+    return None
 
 
 def _candidates(line: Line) -> list[tuple[data.Known, re.Pattern[str]]]:
     if line.level in _LOUD:
-        return _KNOWN
+        return _WITHOUT_PREFIX if line.cut else _KNOWN
     if not line.level or line.level == BARE:
         if _SURE.match(line.text):
-            return _KNOWN
+            return [] if _RESULT_ERROR.match(line.text) else _WITHOUT_PREFIX
         return _QUIET if line.level else _ANYWHERE
     return [] if line.text.startswith(_ROUTINE) else _QUIET
 
@@ -91,8 +106,13 @@ def _number(line: Line) -> int:
     if line.level:
         ended = _RESULT.match(line.text)
         return int(ended.group(1)) if ended is not None else 0
+    if "NCCL" not in line.text and "nccl" not in line.text:
+        return 0
     named = _RESULT_NAME.search(line.text)
-    return data.RESULT_NAMES[named.group(1)] if named is not None else 0
+    if named is not None:
+        return data.RESULT_NAMES[named.group(1)]
+    error = _RESULT_ERROR.search(line.text)
+    return data.RESULT_ERRORS[error.group(1)] if error is not None else 0
 
 
 def link_told(line: Line) -> str:

@@ -17,7 +17,7 @@ _LEVEL = re.compile(r"NCCL (INFO|WARN|ERROR|FATAL|ABORT|TRACE|CALL|DEBUG|VERSION
 # Up to 2.3 the word NCCL was missing: `include/socket.h:344 WARN`. Of such logs the warnings alone are read.
 _OLD_LEVEL = re.compile(r"(?<![\w./-])[\w./-]{1,100}\.(?:h|cc|cu):\d{1,7} (WARN|ABORT)(?: |$)")
 # Who posts a log may cut off what precedes its messages; these are nobody else's.
-_BARE_LEVEL = re.compile(r"(INFO|WARN) (?=NET/)")
+_BARE_LEVEL = re.compile(r"(INFO|WARN)(?: |: Function: \w{1,60} Line: \d{1,6}: )(?=NET/)")
 _STRONG = re.compile(rf"(?m)^[ \t]{{0,40}}(?:{'|'.join(data.SURE_FACTS)})")
 # The level of such lines.
 BARE = "BARE"

@@ -61,6 +61,8 @@ def is_remark(line: str) -> bool:
 
     Headings and prompts that stand around a listing may name NVLink too.
     """
+    if "=" in line or line.startswith("["):
+        return False  # of a legend, of the kernel's log
     small = line.lower()
     return small.startswith("nvml") or any(word in small for word in _REMARKS)
 

@@ -282,3 +282,17 @@ def _trouble(texts: Mapping[str, str]) -> str:
             if bad in text:
                 return printed
     return ""
+
+
+def fabric_wrong(parsed: Nvsmi) -> tuple[str, ...]:
+    """What nvidia-smi says against the NVLink fabric, a sentence a GPU; () where no fabric is shown."""
+    found: list[str] = []
+    for number, gpu in enumerate(parsed.gpus):
+        fabric, health = gpu.fabric or {}, gpu.fabric_health or {}
+        state, status = fabric.get("state", ""), fabric.get("status", "")
+        summary = health.get("summary", "")
+        if state.lower() == "completed" and status.lower() not in ("", "n/a", "success"):
+            found.append(f"GPU {number}: its registration with the NVLink fabric failed: {status}")
+        elif summary.lower() == "unhealthy":
+            found.append(f"GPU {number}: the driver calls the NVLink fabric unhealthy")
+    return tuple(found)

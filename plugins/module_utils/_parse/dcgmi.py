@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parse what ``dcgmi diag -r`` and ``dcgmi health -c`` print, and ``dcgmi diag -j``."""
+"""Parse what ``dcgmi diag -r``, ``dcgmi health -c`` and ``dcgmi nvlink -s`` print, and ``dcgmi diag -j``."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from .._ground.text import ParseError, clean_lines, few, no_facts
 from ._dcgmi import FAIL, FAILURE, HEALTHY, WARN, Incident, Test, row
 from ._dcgmi_diag import Diag, of_json
 from ._dcgmi_health import REPORT, Health
+from ._dcgmi_nvlink import HEADING, Links, Reader
 
 _TOOL = "dcgmi"
 ERROR = "Error"
@@ -38,7 +39,8 @@ _ROOTS = ("DCGM Diagnostic", "DCGM GPU Diagnostic")
 
 @dataclass(frozen=True)
 class Dcgmi:
-    """``tests``: of a diag. ``health`` and ``incidents``: of a health check. ``failed``: why there is neither."""
+    """``tests``: of a diag. ``health`` and ``incidents``: of a health check. ``links``: of a listing of NVLinks.
+    ``failed``: why there is none of these."""
 
     version: str = ""
     driver: str = ""
@@ -48,6 +50,7 @@ class Dcgmi:
     failed: str = ""
     unread: int = 0
     cut: bool = False
+    links: tuple[Links, ...] = ()
 
 
 def parse(text: str) -> Dcgmi:
@@ -57,13 +60,15 @@ def parse(text: str) -> Dcgmi:
 
 def _table(text: str) -> Dcgmi:
     lines = clean_lines(text)
-    diag, health = Diag(), Health()
+    diag, health, nvlink = Diag(), Health(), Reader()
     failed, unread = "", 0
     is_health = False
     for line in lines:
         flat = " ".join(line.split())
         if flat.strip("| ") == REPORT:
             is_health = True
+            continue
+        if flat.strip("| ") == HEADING or nvlink.take(flat):
             continue
         told = row(line)
         if told is not None:
@@ -73,12 +78,13 @@ def _table(text: str) -> Dcgmi:
         elif flat and not _ASIDE.fullmatch(flat):
             unread += 1
     tests = diag.tests
-    if not tests and not health.overall and not failed:
+    links = tuple(nvlink.links)
+    if not tests and not health.overall and not failed and not links:
         raise no_facts(_TOOL, lines, "neither a diag's table nor a health report")
     # Every table ends with a rule.
     cut = not health.ended if is_health else bool(tests) and not diag.ended
     unread += diag.unread + health.unread
-    return Dcgmi(diag.version, diag.driver, tests, health.overall, health.incidents, failed, unread, cut)
+    return Dcgmi(diag.version, diag.driver, tests, health.overall, health.incidents, failed, unread, cut, links)
 
 
 def _json(text: str) -> Dcgmi:
@@ -114,6 +120,8 @@ def facts(parsed: Dcgmi) -> dict[str, Any]:
     }
     if parsed.cut:
         found["cut"] = True
+    if parsed.links:
+        found["nvlinks"] = [asdict(links) for links in parsed.links]
     return found
 
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._ground.text import clean_lines, no_facts
+from .._ground.text import ParseError, clean_lines, no_facts
 
 _TOOL = "fabricmanager_log"
 NOTHING: dict[str, Any] = {"lines": 0, "error_lines": 0, "sxid": [], "nvswitch_pci": []}
@@ -18,6 +18,8 @@ _ERRORS = ("ERROR", "CRITICAL", "FATAL")
 _SXID = re.compile(r"NVSwitch (fatal|non-fatal) error ([0-9]{1,6})\b", re.IGNORECASE)
 _PCI = re.compile(r"pci bus id ([0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])", re.IGNORECASE)
 _PORT = re.compile(r"\bport ([0-9]{1,4})\b")
+# The daemon of a rack's memory writes its log in the same form.
+_IMEX = re.compile(r"\bIMEX (?:Log initializing|version|library)", re.IGNORECASE)
 _START = re.compile(r"Fabric Manager version ([0-9]{1,5}(?:\.[0-9]{1,5}){1,3}) is running", re.IGNORECASE)
 
 
@@ -63,6 +65,9 @@ def parse(text: str) -> FmLog:
             errors = []
         if record.group(2) in _ERRORS:
             errors.append(_error(record.group(1), record.group(3)))
+    imex = next((at for at, line in enumerate(lines, 1) if _IMEX.search(line)), 0)
+    if imex and not version:
+        raise ParseError(_TOOL, imex, lines[imex - 1].strip(), "the log of nvidia-imex, and not of the fabric manager")
     if not records:
         raise no_facts(_TOOL, lines, "not one record of the fabric manager", "empty log")
     return FmLog(_count(text), records, version, tuple(errors), tuple(earlier))

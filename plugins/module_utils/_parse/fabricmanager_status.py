@@ -22,11 +22,13 @@ _PAGER = re.compile(r"lines [0-9]{1,6}-[0-9]{1,6}(?:/[0-9]{1,6})?(?: \(END\))?|\
 # Tree characters of the group's processes, in any locale; then the process id.
 _PROCESS = re.compile(r"[\u2500-\u257f|`-]{1,4} ?([0-9]{1,10}) (.{1,300})")
 _DAEMON = re.compile(r"\bnv-fabricmanager(?:\[[0-9]{1,10}\])?: (.{1,300})")
+# Where the heads of syslog were taken off, the line begins with systemd's word.
+_SYSTEMD = r"(?:\bsystemd\[[0-9]{1,10}\]: |^)"
 _UNHAPPY = re.compile(r"error|fail|abort|match|not |unable|invalid", re.IGNORECASE)
 _NOT_FOUND = re.compile(r"\bnvidia-fabricmanager\S{0,10} could not be found|Loaded: not-found")
 _NO_SYSTEMD = ("System has not been booted with systemd", "Failed to connect to bus")
-_STARTED = re.compile(r"\bsystemd\[[0-9]{1,10}\]: Started .{0,60}fabric ?manager", re.IGNORECASE)
-_STOPPED = re.compile(r"\bsystemd\[[0-9]{1,10}\]: Stopp(?:ing|ed) .{0,60}fabric ?manager", re.IGNORECASE)
+_STARTED = re.compile(_SYSTEMD + r"Started .{0,60}fabric ?manager", re.IGNORECASE)
+_STOPPED = re.compile(_SYSTEMD + r"Stopp(?:ing|ed) .{0,60}fabric ?manager", re.IGNORECASE)
 # What systemctl says itself, where it started the service and waited.
 _JOB = re.compile(
     r"(?:Job for|A dependency job for|Assertion failed on job for) nvidia-fabricmanager\S{0,10}"

@@ -31,7 +31,8 @@ _HEADER = ("hca_id", "ca_id")  # the first character of a copied text is easily 
 _PORT_LINE = re.compile(r"port: ?([0-9]{1,3})")
 # A path MTU is shown as "4096 (5)"; an unknown one as "invalid MTU (0)".
 _MTU = re.compile(r"([0-9]{3,5}) \([0-9]\)")
-_ERRORS = ("No IB devices found", "Failed to ", "IB device ")
+# Of perftest is "Failed to modify QP 306 to RTR".
+_ERRORS = ("No IB devices found", "Failed to get", "Failed to open", "Failed to query", "IB device ")
 
 
 @dataclass(frozen=True)

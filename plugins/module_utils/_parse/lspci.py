@@ -238,6 +238,8 @@ def _kind(device: Device) -> str:
             return SWITCH
     if name == "Infiniband controller" or code == "0207":
         return HCA
+    if name == "Fabric controller" and "Omni-Path" in device.name:
+        return HCA
     if name in ("Ethernet controller", "Network controller") or code[:2] == "02":
         known = device.vendor_id == _MELLANOX or device.name.startswith("Mellanox")
         return HCA if known or device.driver in _RDMA_DRIVERS else ""

@@ -21,11 +21,13 @@ _CLASS = re.compile(r"priority: ?([0-7])")
 @dataclass(frozen=True)
 class Qos:
     """``trust``: dscp, pcp or none, "" where it was not shown. ``pfc``: the priorities with flow
-    control, None where that was not shown. ``priority``: the priority of each DSCP, () without."""
+    control, None where that was not shown. ``priority``: the priority of each DSCP, () without.
+    ``cut``: the traffic classes, which stand behind all of these, are not all there."""
 
     trust: str
     pfc: tuple[int, ...] | None
     priority: tuple[tuple[int, int], ...]
+    cut: bool = False
 
 
 def parse(text: str) -> Qos:
@@ -47,10 +49,12 @@ def parse(text: str) -> Qos:
             _take_mapping(line_no, line, priority)
     if not trust and pfc is None:
         raise no_facts(_TOOL, lines, "no trust state and no 'enabled' from here to the end")
-    # It ends with the traffic classes, and every priority belongs to one.
-    if len(listed) < _PRIORITIES:
+    # It ends with the traffic classes, and every priority belongs to one. Before them stand first the trust, then
+    # flow control: of a text that has both nothing is lost but the classes.
+    cut = len(listed) < _PRIORITIES
+    if cut and (not trust or pfc is None):
         raise ParseError(_TOOL, len(lines), lines[-1], "the output ends here, cut off")
-    return Qos(trust, pfc, tuple(sorted(priority.items())))
+    return Qos(trust, pfc, tuple(sorted(priority.items())), cut)
 
 
 def _enabled(line_no: int, line: str) -> tuple[int, ...]:
@@ -74,8 +78,11 @@ def _take_mapping(line_no: int, line: str, priority: dict[int, int]) -> None:
 
 def facts(parsed: Qos) -> dict[str, Any]:
     """The same as a JSON-ready dictionary, in the field names of docs/parsers.md."""
-    return {
+    found: dict[str, Any] = {
         "trust": parsed.trust or None,
         "pfc": None if parsed.pfc is None else list(parsed.pfc),
         "dscp": {str(dscp): priority for dscp, priority in parsed.priority},
     }
+    if parsed.cut:
+        found["cut"] = True
+    return found

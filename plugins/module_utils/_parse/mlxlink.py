@@ -43,11 +43,15 @@ _MODULE = {
     "Tx Power Current [dBm]": "Tx power",
 }
 # What no other tool writes so: ibstat has no blank before the colon, nvidia-smi has not these names.
+# A line of the JSON form; a mask's values are in a list.
+_PAIR = re.compile(r'"([^"]{1,80})" ?: ?(?:"([^"]{0,400})"|([-+.\w]{1,40})),?')
 _OWN = re.compile(
     r"(?:Physical state|Auto Negotiation|Loopback Mode|Recommendation|Status Opcode|Temperature \[C\]|Cable Type|"
     r"Cable Technology|Time Since Last Clear \[Min\]|(?:Raw|Effective) Physical BER|Symbol BER|Link Down Counter)"
     r"\s{1,80}:.*"
 )
+# Where the JSON form begins; a command may stand before it.
+_JSON = re.compile(r"^\{\s{0,80}\"(?:result|status)\"|\A\s{0,80}\{", re.MULTILINE)
 _FAULTS = (
     "Tx Fault [per lane]",
     "Tx LOS [per lane]",
@@ -96,7 +100,9 @@ def parse(text: str) -> Mlxlink:
     """Read the output; raise ParseError where it tells nothing of a link."""
     if not text.strip():
         raise ParseError(_TOOL, 0, "", "empty output")
-    is_json = text.lstrip().startswith("{")
+    begin = _JSON.search(text)
+    is_json = begin is not None
+    text = text[begin.start() :] if begin is not None else text
     found = _json(text) if is_json else _lines(text)
     is_own = is_json or any(_OWN.fullmatch(line.strip()) for line in clean_lines(text))
     if not is_own or not any(key in found for key in ("State", "Physical state", "Raw Physical BER")):
@@ -137,7 +143,14 @@ def _json(text: str) -> dict[str, str]:
     try:
         read = json.loads(text)
     except (ValueError, RecursionError) as exc:
-        raise ParseError(_TOOL, 1, text.split("\n", 1)[0], "this JSON cannot be read") from exc
+        pairs = [match for match in map(_PAIR.fullmatch, map(str.strip, text.split("\n"))) if match is not None]
+        # Cut, or with other lines behind it: its lines tell the same.
+        if '"Operational Info"' not in text or not pairs:
+            raise ParseError(_TOOL, 1, text.split("\n", 1)[0], "this JSON cannot be read") from exc
+        lines: dict[str, str] = {}
+        for pair in pairs:
+            lines.setdefault(pair.group(1), pair.group(2) or pair.group(3) or "")
+        return lines
     result = read.get("result") if isinstance(read, dict) else None
     output = result.get("output") if isinstance(result, dict) else None
     found: dict[str, str] = {}

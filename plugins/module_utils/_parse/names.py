@@ -21,6 +21,8 @@ from ._times import Times
 
 _MANY = 5
 _ENOUGH = 1024 * 1024
+_LINES_LOOKED_AT = 100
+_KERNEL = re.compile(r"(?:<\d{1,3}>)?\[ {0,8}\d{1,9}\.\d{3,9}\] ")
 _WHOLE, _EXCERPT = "nvsmi_q", "nvsmi_q_fabric"
 # What tells of the reading, and not of the host; complaints are worded alike by many tools.
 _NO_FACTS = frozenset(("cut", "error", "error_lines", "unread"))
@@ -204,6 +206,8 @@ def guess(text: str) -> tuple[str, ...]:
             counts[name] = _count(told)
             complaints += [name] if told and not counts[name] else []
     names = [name for name in sorted(counts, key=lambda name: -counts[name]) if counts[name]]
+    if not names and _is_kernels(text):
+        return ("dmesg",)
     if not names and complaints:
         # Only a complaint, which many tools make alike: whoever is named made it.
         named = [name for name in complaints if re.search(rf"\b{name}\b", text)]
@@ -216,6 +220,12 @@ def guess(text: str) -> tuple[str, ...]:
         names.remove(first)
         names.insert(names.index(second), first)
     return tuple(names)
+
+
+def _is_kernels(text: str) -> bool:
+    """Whether it is the kernel's log, of which nothing is to tell."""
+    lines = [line for line in text.splitlines()[:_LINES_LOOKED_AT] if line.strip()]
+    return len(lines) > 1 and sum(_KERNEL.match(line) is not None for line in lines) > len(lines) // 2
 
 
 def _count(told: Any) -> int:

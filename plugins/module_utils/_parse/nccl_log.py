@@ -16,6 +16,7 @@ from ._nccl_seen import Seen, decide
 
 _TOOL = "nccl_log"
 _INTERFACE = "NCCL_SOCKET_IFNAME"
+_STRANGER = "allocator_stranger"
 _ENDING = {entry.id for entry in data.KNOWN if entry.kind == data.ERROR}
 _SAYS_WHY = (data.ERROR, data.CONSEQUENCE, data.UNREAD, data.REFUSED)
 # Before a GPU is chosen, and where none is of interest, device 0 is current.
@@ -120,9 +121,15 @@ def _explained(whole: Seen, failures: dict[tuple[_At, str], Failure]) -> dict[tu
     """What other lines tell the cause of.
 
     A rank was sent an empty address, where an interface was named and none was found. Libfabric's plugin
-    failed, where it had found no device but TCP.
+    failed, where it had found no device but TCP. Something that is no rank connected and went away again.
     """
     explained: dict[str, str] = {}
+    told = {code for _at, code in failures}
+    if _STRANGER in told:
+        explained["cuda_failure"] = _STRANGER
+        explained["remote_closed"] = _STRANGER
+    if "foreign_connection" in told:
+        explained["remote_closed"] = "foreign_connection"
     if _INTERFACE in dict(whole.all(SETTING)) and not whole.all(BOOTSTRAP):
         explained["socket_family"] = "ifname_not_found"
     providers = whole.all(PROVIDER)

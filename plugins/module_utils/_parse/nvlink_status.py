@@ -84,7 +84,7 @@ class _Reader(_nvlink.Reader[_Block]):
 
     def found(self) -> bool:
         every = [*self.blocks.values(), *self.headless]
-        return any(block.told or block.messages for block in every) or (bool(every) and not self.other)
+        return any(block.told or block.messages for block in every) or (bool(self.blocks) and not self.other)
 
     def take(self, line_no: int, line: str) -> None:
         link = _LINK.fullmatch(line)

@@ -7,7 +7,7 @@ from typing import Any
 
 from .._ground.text import ParseError
 from . import nvsmi_q
-from ._nvsmi import Nvsmi
+from ._nvsmi import Nvsmi, fabric_wrong
 
 _TOOL = "nvsmi_q_fabric"
 NOTHING = nvsmi_q.NOTHING
@@ -27,3 +27,8 @@ def parse(text: str) -> Nvsmi:
 def facts(parsed: Nvsmi) -> dict[str, Any]:
     """The same as a JSON-ready dictionary, in the field names of docs/parsers.md."""
     return nvsmi_q.facts(parsed)
+
+
+def wrong(parsed: Nvsmi) -> tuple[str, ...]:
+    """What the driver says against the fabric: the registration failed, or the fabric is not healthy."""
+    return fabric_wrong(parsed)

@@ -41,6 +41,8 @@ ERRORS = (
 )
 _PORT_KINDS = ("Port", "Port extended")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+# Without the head that names the port, only these tell that the numbers are perfquery's.
+_OWN = re.compile(r"(?:Port|Counter|Symbol|Link(?:Error|Down|Recover|Integrity)|Local|Exc|VL15|QP1|Xmi?t|Rcv)\w{0,60}")
 _NUMBER = re.compile(r"[0-9]{1,20}")
 _MASK = re.compile(r"0x[0-9a-fA-F]{1,16}")
 
@@ -81,7 +83,8 @@ class Perfquery:
 
 
 class _Open:
-    def __init__(self, kind: str, target: str, port: str) -> None:
+    def __init__(self, kind: str, target: str, port: str, *, headed: bool = True) -> None:
+        self.headed = headed
         self.kind = kind
         self.target = target
         self.port = port
@@ -102,16 +105,16 @@ def parse(text: str) -> Perfquery:
         if counter is None or line_no == last:
             continue  # a number that the text ends within may go on
         if not blocks:
-            blocks.append(_Open("Port", "", ""))
+            blocks.append(_Open("Port", "", "", headed=False))
         name, value = counter
         if blocks[-1].values.get(name, value) != value:
             # Another port's, whose own line is missing.
-            blocks.append(_Open(blocks[-1].kind, "", ""))
+            blocks.append(_Open(blocks[-1].kind, "", "", headed=False))
         blocks[-1].values[name] = value
     found = tuple(
         Block(block.kind, block.target, block.port or _selected(block.values), tuple(block.values.items()))
         for block in blocks
-        if block.values
+        if block.values and (block.headed or any(map(_OWN.fullmatch, block.values)))
     )
     errors = complaints(lines, warnings=not found)
     if not found and not errors:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Callable
 
 _STEPS = 6
-_FENCE = re.compile(r" {0,3}(?:```|~~~)[\w+-]{0,20}")
+_FENCE = re.compile(r" {0,3}(?:`{3,6}|~{3,6})[\w+-]{0,20}")
 # Markdown writes `mlx5\_0`, so that no line is set in italics.
 _ESCAPED = re.compile(r"\\([_*<>\[\]#`~])")
 # Where somebody left lines out.
@@ -26,6 +26,9 @@ _DEVICE = re.compile(
     r"|nvidia-nvswitch|cpu|node_guid|port)[\d_]*\d\w*|lo|docker0",
     re.IGNORECASE,
 )
+# C3's cexec says of whom the lines below are.
+_CEXEC = re.compile(r"-{9} ?([A-Za-z0-9][\w.-]{0,253}) ?-{9}")
+_CEXEC_CLUSTER = re.compile(r"\*{10,40} ?\w[\w.-]{0,60} ?\*{10,40}")
 _MAC_OR_GUID = re.compile(r"0x[0-9a-fA-F]+|[0-9a-fA-F]{4,}")
 
 
@@ -74,8 +77,15 @@ _KINDS = (
     _Kind(_SYSLOG),
     *_NAMED,
 )
+# An editor's or grep's numbers of lines; srun's are of ranks, and have a colon and a blank.
+_NUMBERED = re.compile(r"() {0,6}\d{1,7}(?: |:)?(?=\[ {0,6}\d{1,8}\.\d{6}\])")
 _OF = {
-    "dmesg": (*_TAGGED, _Kind(_PDSH_OF_KERNEL, least=2, is_who=_is_host), _Kind(_SRUN_OF_KERNEL, least=2)),
+    "dmesg": (
+        *_TAGGED,
+        _Kind(_NUMBERED, least=2),
+        _Kind(_PDSH_OF_KERNEL, least=2, is_who=_is_host),
+        _Kind(_SRUN_OF_KERNEL, least=2),
+    ),
     # Its parser reads the heads of syslog, which have its times.
     "opensm_log": (*_TAGGED, *_NAMED),
     # Its parser knows who said a line, and reads all of a job together.
@@ -151,6 +161,14 @@ def _blocks(lines: list[str]) -> list[tuple[str, list[str]]]:
         if len(head) == 3 and _RULE.fullmatch(head[0]) and _RULE.fullmatch(head[2]) and _NODES.fullmatch(head[1]):
             found.append((head[1], []))
             at += 3
+            continue
+        told = _CEXEC.fullmatch(lines[at].rstrip())
+        if told is not None:
+            found.append((told.group(1), []))
+            at += 1
+            continue
+        if not found and _CEXEC_CLUSTER.fullmatch(lines[at].rstrip()):
+            at += 1
             continue
         if not found:
             return []

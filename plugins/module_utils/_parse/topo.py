@@ -33,11 +33,15 @@ _RELATION = re.compile(r"[A-Z][A-Z0-9]{0,7}")
 _KNOWN = ("SYS", "NODE", "PHB", "PXB", "PIX", "SOC")
 # Processors and NUMA nodes, which stand behind the relations.
 _AFFINITY = re.compile(r"[0-9][0-9,-]{0,1000}|N/A")
+# What `topo -p2p` puts there: whether two GPUs reach each other, and not by which way.
+_REACH = frozenset(("OK", "CNS", "GNS", "TNS", "NS", "DR", "U"))
 _AFFINITIES = ("CPU Affinity", "NUMA Affinity", "GPU NUMA ID")
 _GLUED = re.compile(r"(?:GPU|NIC)[0-9]{1,4}")
 _NVLINKS = re.compile(r"NV([0-9]{1,3})")
 _NIC = re.compile(r"(NIC[0-9]{1,4}): (\S{1,64})")
 _NODE = re.compile(r"[0-9]{1,4}")
+# Of the matrix of peer access, whose words are no relations.
+_PEERS = ("CNS = ", "GNS = ", "TNS = ")
 _ESCAPE = re.compile(r"\x1b\[")
 
 
@@ -102,6 +106,9 @@ def index(gpu: str) -> int:
 def parse(text: str) -> Topo:
     """Read the matrix; raise ParseError where there is neither one nor a reason for it."""
     lines = flat_lines(text)
+    peers = next((number for number, line in enumerate(lines, 1) if line.startswith(_PEERS)), 0)
+    if peers:
+        raise ParseError(_TOOL, peers, lines[peers - 1], "the legend of `topo -p2p`, a matrix of peer access")
     reader = _Reader(len(lines) if ends_early(text) else 0)
     for line_no, line in enumerate(lines, 1):
         reader.take(line_no, line)
@@ -126,6 +133,9 @@ def parse(text: str) -> Topo:
             affinity[name] = row.affinity
         elif row.affinity:
             cut = cut or f"the matrix is cut: the affinities of {name} are not whole"
+    told = {cell for cells in matrix.values() for cell in cells} - {SELF}
+    if told and told <= _REACH:
+        raise ParseError(_TOOL, 0, "", "a matrix of who reaches whom (topo -p2p), and not of the ways (topo -m)")
     missing = [name for name in columns if name != LOST and name not in matrix]
     if missing and not cut:
         cut = f"the matrix is cut: the row of {missing[0]} is not in the bundle"

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_log as data
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import names, nccl_log
 from tests.unit.corpus import sidecars, text_of
@@ -227,7 +228,8 @@ def test_a_log_that_is_cut_anywhere_tells_nothing_that_the_whole_does_not(tool: 
             # The vendor's number is not told where the log ends within it.
             ("errors", one.partition("_vendor")[0])
             for one in whole["errors"]
-        }, text[:end][-80:]
+            # How a call ended counts until a line says why, which `Last error:` announces.
+        } | {("errors", f"result_{number}") for number in data.RESULTS}, text[:end][-80:]
 
 
 @pytest.mark.parametrize(("tool", "sidecar"), sidecars("nccl_log"))

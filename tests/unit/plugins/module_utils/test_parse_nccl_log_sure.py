@@ -39,7 +39,6 @@ def test_messages_that_are_nobody_elses_are_read_without_a_prefix(line: str, cod
     "line",
     [
         "accept: Too many open files",
-        "ncclSystemError: System call (e.g. socket, malloc) or external library call failed or device error.",
         "ncclGroupEnd() INTERNAL",
         "hipIpcGetMemHandle failed: invalid argument",
         "the plugin says: NET/OFI No eligible providers were found",
@@ -85,8 +84,8 @@ def test_a_last_error_is_found_behind_a_prefix_that_nobody_knows(head: str) -> N
     text = f"{head}{TOLD}\n{head}ncclInternalError: Internal check failed.\n{head}Last error:\n"
     found = facts(f"{text}{head}Something that nobody has seen until now\n")
     assert found["first_cause"]["text"] == "Something that nobody has seen until now"
-    assert facts(f"{text}another program's line\n")["failures"] == []
-    assert facts(f"{text}{head}Exception raised from check at NCCLUtils.hpp:7\n")["failures"] == []
+    assert facts(f"{text}another program's line\n")["errors"] == ["result_3"]
+    assert facts(f"{text}{head}Exception raised from check at NCCLUtils.hpp:7\n")["errors"] == ["result_3"]
 
 
 @pytest.mark.parametrize(

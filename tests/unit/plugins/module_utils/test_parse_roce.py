@@ -51,8 +51,8 @@ def test_the_layout_does_not_matter(text: str) -> None:
     [
         "",
         "Interface name is required\n",
-        QOS[: len(QOS) // 2],
-        QOS[:-20],
+        QOS[: QOS.index("PFC configuration")],
+        QOS[: QOS.index("enabled") + 20],
         QOS.replace("enabled     0   0", "enabled     0"),
         QOS.replace("enabled     0   0", "enabled     0   2"),
         QOS.replace("dscp:07", "dscp:99"),
@@ -62,6 +62,13 @@ def test_the_layout_does_not_matter(text: str) -> None:
 def test_an_output_that_was_cut_or_bent_is_refused(text: str) -> None:
     with pytest.raises(ParseError):
         mlnx_qos.parse(text)
+
+
+@pytest.mark.parametrize("end", [QOS.rindex("buffer"), len(QOS) - 20])
+def test_of_a_text_that_ends_among_the_classes_nothing_else_is_lost(end: int) -> None:
+    parsed, whole = mlnx_qos.parse(QOS[:end]), mlnx_qos.parse(QOS)
+    assert (parsed.trust, parsed.pfc, parsed.priority) == (whole.trust, whole.pfc, whole.priority)
+    assert (parsed.cut, whole.cut, mlnx_qos.facts(parsed)["cut"]) == (True, False, True)
 
 
 def test_dcb_tells_flow_control() -> None:

@@ -45,6 +45,10 @@ REFUSED = {
     "mlnx_qos": "has one port, of whose tables each is needed",
     "nccl_tests": "its columns are known by their heads",
     "perftest": "its columns are known by their heads",
+    "nvsmi_dmon": "its columns are known by their heads",
+    "step_csv": "its columns are known by their heads",
+    "flight_recorder": "one JSON object",
+    "kineto": "one JSON object",
 }
 # What could still tell more of a damaged text than it does: (parser, why).
 NOT_YET = {
@@ -67,6 +71,9 @@ NOT_COMPARED = {
     *(("nccl_log", "rank"), ("nccl_log", "nranks"), ("nccl_log", "nodes")),
     *(("nccl_tests", "peak"), ("nccl_tests", "average"), ("perftest", "peak")),
 }
+# Times of jobs: sums and means of the events and rows that are there, and fewer of them give others. An operation's
+# rows stand below its name: where that is lost, they fit the one before.
+OF_JOBS = ("deepspeed_log", "flight_recorder", "kineto", "nccl_inspector", "progress_bar")
 # These take a number that the text ends within as it stands: 15E-2 of 15E-255.
 CUT_NUMBERS = ("ibdiagnet", "mlxlink")
 # By what an entry of a list is known again. Where it has none of these, its numbers are not compared.
@@ -188,7 +195,7 @@ def test_what_is_left_of_a_text_is_told_rightly(name: str) -> None:
             # Whatever is no ParseError comes through, and fails the test.
             part, _refused = names.facts(name, left)
             for at, found in told(part).items():
-                if at in whole and not any((name, field) in NOT_COMPARED for field in at):
+                if name not in OF_JOBS and at in whole and not any((name, field) in NOT_COMPARED for field in at):
                     assert found <= whole[at], f"{label}, {damage}: {at}"
 
 
