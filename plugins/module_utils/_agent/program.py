@@ -19,12 +19,14 @@ import time
 from typing import TYPE_CHECKING, Any, Callable, Iterator, NoReturn, Sequence
 
 from .._ground import check as _model, strict
+from .._ground.text import escaped
 from .._ground.version import VERSION
 from .._verify.catalog import CATALOG
 from . import settings as agent
 
 if TYPE_CHECKING:
     from .._verify.slow import Job
+    from .._verify.why import Host
 
 _NOT_DONE = 1
 # For one command that only metrics need: the verdict is there already and has to be told.
@@ -32,6 +34,7 @@ _METRIC_S = 10.0
 STATUS = {_model.READY: 0, _model.DEGRADED: 1, _model.NOT_READY: 2, _model.UNKNOWN_VERDICT: 3}
 # Of what tools say themselves; more than that fills the screen.
 _MOST_TOLD = 6
+_MOST_BYTES = 512 * 2**20
 UNKNOWN_STATUS = STATUS[_model.UNKNOWN_VERDICT]
 USAGE_STATUS = 64
 
@@ -296,7 +299,7 @@ def _parse(given: argparse.Namespace, parser: _Parser) -> int:
 
 def _why(given: argparse.Namespace, parser: _Parser) -> int:
     from .._expect.expectations import ExpectationError, from_inventory
-    from .._verify import fold, why
+    from .._verify import why
 
     heard = why.Heard()
     for path in given.files or ["-"]:
@@ -324,34 +327,40 @@ def _why(given: argparse.Namespace, parser: _Parser) -> int:
         of_job = {"job": dataclasses.asdict(job)} if job is not None else {}
         print(json.dumps({"hosts": shown, **of_job, "unread": heard.unread}, indent=1))
     else:
-        for answer in _of_job(job) if job is not None else ():
-            print(answer)
-        for host in hosts:
-            if job is not None and host.quiet:
-                continue
-            print(f"{host.name or 'the host'}: read {', '.join(host.read)}")
-            for says in host.says:
-                print(f"  {says}")
-            for line in host.bad:
-                print(f"  {line.check.result.upper():7} {fold.told(line)}")
-            for told in host.told[:_MOST_TOLD]:
-                print(f"  {_model.FAIL.upper():7} {told}")
-            if len(host.told) > _MOST_TOLD:
-                print(f"  {_model.FAIL.upper():7} and {len(host.told) - _MOST_TOLD} more of them: --json has all")
-            for check in host.open:
-                print(f"  {check.result.upper():7} {_model.sentence(check)}")
-            if host.passed:
-                what = "else is" if host.bad or host.told else "is"
-                print(f"  nothing {what} wrong in it, as far as {host.passed} checks could look")
-            elif not (host.bad or host.told or host.says):
-                print("  it says too little for any check")
-            if host.partly:
-                print(f"  read in part: {'; '.join(host.partly)}")
-            if host.ask:
-                print(f"  ask next: {'; '.join(f'`{command}`' for command in host.ask)}")
+        told = [*(_of_job(job) if job is not None else ())]
+        told += [line for host in hosts if job is None or not host.quiet for line in _of_host(host)]
+        for line in told:
+            # Names and words of hosts and jobs are whoever's.
+            print(escaped(line))
     for unread in heard.unread:
-        print(f"ibready: {unread}", file=sys.stderr)
+        print(f"ibready: {escaped(unread)}", file=sys.stderr)
+    if not hosts and job is None and not heard.unread:
+        print(
+            "ibready: no text of a host and no time of a job: give the job's log beside its settings", file=sys.stderr
+        )
     return STATUS[why.verdict(hosts, heard, job)]
+
+
+def _of_host(host: Host) -> Iterator[str]:
+    """What its texts say, what is wrong, and what to ask next."""
+    from .._verify import fold
+
+    yield f"{host.name or 'the host'}: read {', '.join(host.read)}"
+    yield from (f"  {line}" for line in host.says)
+    yield from (f"  {line.check.result.upper():7} {fold.told(line)}" for line in host.bad)
+    yield from (f"  {_model.FAIL.upper():7} {line}" for line in host.told[:_MOST_TOLD])
+    if len(host.told) > _MOST_TOLD:
+        yield f"  {_model.FAIL.upper():7} and {len(host.told) - _MOST_TOLD} more of them: --json has all"
+    yield from (f"  {check.result.upper():7} {_model.sentence(check)}" for check in host.open)
+    if host.passed:
+        what = "else is" if host.bad or host.told else "is"
+        yield f"  nothing {what} wrong in it, as far as {host.passed} checks could look"
+    elif not (host.bad or host.told or host.says):
+        yield "  it says too little for any check"
+    if host.partly:
+        yield f"  read in part: {'; '.join(host.partly)}"
+    if host.ask:
+        yield f"  ask next: {'; '.join(f'`{command}`' for command in host.ask)}"
 
 
 def _of_job(job: Job) -> Iterator[str]:
@@ -372,11 +381,15 @@ def _text(path: str | None, parser: _Parser) -> str:
 def _bytes(path: str | None, parser: _Parser) -> bytes:
     try:
         if path is None or path == "-":
-            return sys.stdin.buffer.read()
-        with open(path, "rb") as stream:
-            return stream.read()
+            data = sys.stdin.buffer.read(_MOST_BYTES + 1)
+        else:
+            with open(path, "rb") as stream:
+                data = stream.read(_MOST_BYTES + 1)
     except OSError as exc:
         parser.error(f"{path}: {exc.strerror}")
+    if len(data) > _MOST_BYTES:
+        parser.error(f"{path or '-'}: more than {_MOST_BYTES >> 20} MiB; give the part that matters, as by grep NCCL")
+    return data
 
 
 def _read_json(path: str | None, otherwise: Any, parser: _Parser) -> Any:

@@ -30,7 +30,7 @@ class ParseError(ValueError):
         self.error_lines = error_lines
 
     def __str__(self) -> str:
-        reason = _escaped(self.reason)
+        reason = escaped(self.reason)
         if not self.line_no:
             return f"{self.tool}: {reason}"
         return f"{self.tool}: line {self.line_no} '{printable(self.line)}': {reason}"
@@ -39,10 +39,11 @@ class ParseError(ValueError):
 def printable(line: str) -> str:
     """Return `line` fit for a message: control characters escaped, cut at 120 characters."""
     shown = line if len(line) <= _LINE_SHOWN else line[: _LINE_SHOWN - 3] + "..."
-    return _escaped(shown)
+    return escaped(shown)
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """The whole text, with what a terminal would obey written out."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 

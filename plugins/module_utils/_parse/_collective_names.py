@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 
+from .._ground.text import printable
+
 # In this order: the first that is part of a name decides.
 _KINDS = (
     ("allreduce", "all_reduce"),
@@ -32,6 +34,6 @@ BYTES = {
 
 
 def plain(name: str) -> str:
-    """``all_reduce`` for AllReduce, nccl:all_reduce and allreduce alike; a name that says none of them as it is."""
+    """``all_reduce`` for AllReduce, nccl:all_reduce and allreduce alike; another name as it is, made printable."""
     letters = _LETTERS.sub("", name[:200].lower())
-    return next((kind for part, kind in _KINDS if part in letters), name)
+    return next((kind for part, kind in _KINDS if part in letters), printable(name))

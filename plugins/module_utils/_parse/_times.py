@@ -18,6 +18,17 @@ COMPUTE, COMMUNICATION, INPUT, OPTIMIZER, CHECKPOINT, HOST, IDLE = (
     "idle",
 )
 PARTS = (COMPUTE, COMMUNICATION, INPUT, OPTIMIZER, CHECKPOINT, HOST, IDLE)
+# What a timer of computation may hold besides, for Step.hides.
+LOADING, STAGES, TENSORS, EXPERTS, CONTEXT, GATHERING = (
+    "the loading of data",
+    "traffic between pipeline stages",
+    "traffic of tensor parallelism",
+    "traffic of experts",
+    "traffic of context parallelism",
+    "gathering of parameters (ZeRO stage 3)",
+)
+# The name in Times.settings by which a log shows that the job is a pipeline, where it tells of no number of stages.
+PIPELINE_SEEN = "pipeline_seen"
 
 
 @dataclass(frozen=True)
@@ -29,6 +40,8 @@ class Step:
     ``slowest``: by part the number of the rank that took longest, where the log tells every rank's time.
     ``least``: by part the seconds of the rank that took shortest, where the log tells the spread over ranks; ``parts``
     are then those of the rank that took longest.
+    ``hides``: what else the timer of COMPUTE may hold, which is an upper bound then. ``summed``: ``seconds`` is the sum
+    of the parts that are told, and what lies between them is in no log. ``stage``: of a pipeline, "" where not told.
     """
 
     step: int
@@ -38,6 +51,9 @@ class Step:
     parts: Mapping[str, float] = field(default_factory=dict)
     slowest: Mapping[str, float] = field(default_factory=dict)
     least: Mapping[str, float] = field(default_factory=dict)
+    hides: tuple[str, ...] = ()
+    summed: bool = False
+    stage: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,7 +79,7 @@ class Waiting:
     """A rank of a hung job: the last operation that it began, and whether it is still in it.
 
     ``sequence``: the number of the operation on its communicator. ``group``: which communicator.
-    ``missing``: ranks that others say have not come.
+    ``missing``: ranks that others say have not come. ``members``: all ranks of the group, where the text tells them.
     """
 
     rank: str
@@ -74,6 +90,7 @@ class Waiting:
     size: int = 0
     state: str = ""
     missing: tuple[str, ...] = ()
+    members: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,17 @@
 """Parse what DeepSpeed says of a training's times: its step lines, wall clocks, communication and profiler.
 
 ``wall_clock_breakdown`` gives a line of timers for each micro step, and at the end of a step one for all of it, which
-has the same names without ``_microstep``. Before release 0.14 the names were long: forward, backward.
+has the same names without ``_microstep``. Before release 0.14 the names were long: forward, backward. The clocks leave
+out what lies between them, such as the loader of data: a step is as long as the stamps of its lines say.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
-from typing import Any, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+from statistics import median
+from typing import Any, Mapping, Sequence
 
 from .._ground.text import ends_early, flat_lines, no_facts
 from . import _collective_names, _times
@@ -41,6 +44,12 @@ _PIPELINE = re.compile(
 _BATCH = re.compile(
     r"\b(train_batch_size|gradient_accumulation_steps|train_micro_batch_size_per_gpu) \.{2,60} (\d{1,9})$"
 )
+# Its stage of ZeRO, by the line of the optimizer and by the configuration in its two forms and as JSON.
+_STAGE = re.compile(
+    r"ZeRO stage ([0-3]) optimizer|\bzero_optimization_stage \.{2,60} ([0-3])$"
+    r'|\bzero_config \.{2,60} .{0,20}\bstage=([0-3])\b|"stage": ([0-3])\b'
+)
+_STAMP = re.compile(r"\[([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}),([0-9]{3})\] \[")
 _SIZE = rf"({_NUMBER}) ?(B|KB|MB|GB|TB)"
 _VERBOSE = re.compile(
     rf"comm op: ([a-z0-9_]{{2,60}})(?: \| \[Caller Func: [^|]{{1,200}}\])? \| time \(ms\): ({_NUMBER}) "
@@ -75,10 +84,12 @@ class Speed:
 
 @dataclass(frozen=True)
 class Timers:
-    """One line of clocks. ``after``: the step whose line was the last before it, None without one."""
+    """One line of clocks. ``after``: the step whose line was the last before it, None without one.
+    ``at``: when the line was written, in seconds since some day; None where it does not say."""
 
     ms: Mapping[str, float]
     after: int | None = None
+    at: float | None = None
 
 
 @dataclass(frozen=True)
@@ -168,11 +179,13 @@ class _Reader:
         elif clocks := _TIMERS.search(line):
             entries = {name: float(value) for name, value in _ENTRY.findall(clocks[2])}
             if any(name.partition(_MICRO)[0] in (*_FORWARD, *_BACKWARD, "step", _GATHER, *_PIPE) for name in entries):
-                self.timers.append(Timers(entries, self._step))
+                self.timers.append(Timers(entries, self._step, _stamp(line)))
         elif pipeline := _PIPELINE.search(line):
             self.pipeline.append((int(pipeline[1]), float(pipeline[2]), float(pipeline[3])))
         elif batch := _BATCH.search(line):
             self.settings.setdefault(batch[1], batch[2])
+        elif zero := _STAGE.search(line):
+            self.settings.setdefault("zero_stage", next(stage for stage in zero.groups() if stage))
         elif self._table:
             self._of_table(line)
         else:
@@ -202,6 +215,17 @@ class _Reader:
             if not self.profiles or latency[1] in self.profiles[-1][1]:
                 self.profiles.append((None, {}))
             self.profiles[-1][1][latency[1]] = float(latency[2]) * _SCALE[latency[3]]
+
+
+def _stamp(line: str) -> float | None:
+    told = _STAMP.search(line)
+    if told is None:
+        return None
+    try:
+        since = datetime.strptime(told[1], "%Y-%m-%d %H:%M:%S") - datetime(2000, 1, 1)
+    except ValueError:
+        return None
+    return (since + timedelta(milliseconds=int(told[2]))).total_seconds()
 
 
 def _size(number: str, unit: str) -> int:
@@ -243,7 +267,41 @@ def _by_clock(parsed: DeepspeedLog) -> list[Step]:
             lines.append((clocks, gathered))
             gathered = None
     numbers = _numbers([clocks.after for clocks, _gathered in lines])
-    return [_step(number, clocks.ms, gathered, suffix) for number, (clocks, gathered) in zip(numbers, lines)]
+    steps = [_step(number, clocks.ms, gathered, suffix) for number, (clocks, gathered) in zip(numbers, lines)]
+    lengths = _by_stamp([clocks.at for clocks, _gathered in lines], numbers)
+    if whole and not any(lengths):
+        lengths = _by_samples(parsed, numbers)
+    hides = _hides(parsed)
+    return [
+        replace(step, seconds=max(length, step.seconds) if length else step.seconds, summed=length is None, hides=hides)
+        for step, length in zip(steps, lengths)
+    ]
+
+
+def _by_stamp(stamps: Sequence[float | None], numbers: Sequence[int]) -> list[float | None]:
+    """Seconds from the line before to each line; of a line that has none before it, what is usual."""
+    own: list[float | None] = [None]
+    for at in range(1, len(stamps)):
+        begun, ended, count = stamps[at - 1], stamps[at], numbers[at] - numbers[at - 1]
+        told = begun is not None and ended is not None and ended > begun and count == 1
+        own.append(ended - begun if told and begun is not None and ended is not None else None)
+    known = [length for length in own if length is not None]
+    usual = median(known) if known else None
+    return [usual if length is None else length for length in own][: len(stamps)]
+
+
+def _by_samples(parsed: DeepspeedLog, numbers: Sequence[int]) -> list[float | None]:
+    """The same by samples a second, where the size of a batch is told."""
+    told = {step.step: step.seconds for step in _by_speed(parsed)}
+    usual = median(told.values()) if told else None
+    return [told.get(number, usual) for number in numbers]
+
+
+def _hides(parsed: DeepspeedLog) -> tuple[str, ...]:
+    """What else the clocks of the passes hold; of ZeRO 1 and 2 the optimizer gathers, on a line of its own."""
+    stage = (parsed.settings or {}).get("zero_stage")
+    early = any(_GATHER in clocks.ms for clocks in parsed.timers) if stage is None else stage != "3"
+    return (*(() if early else (_times.GATHERING,)), _times.TENSORS, _times.EXPERTS)
 
 
 def _numbers(told: list[int | None]) -> list[int]:
@@ -296,7 +354,8 @@ def _by_profile(parsed: DeepspeedLog) -> list[Step]:
             parts = {_times.COMPUTE: seconds.get("fwd", 0.0) + seconds.get("bwd", 0.0)}
             if "step" in seconds:
                 parts[_times.OPTIMIZER] = seconds["step"]
-            found.append(Step(profile.step or 0, seconds["iter"], parts=parts))
+            # Its iteration is the sum of the three.
+            found.append(Step(profile.step or 0, seconds["iter"], parts=parts, hides=_hides(parsed), summed=True))
     return found
 
 

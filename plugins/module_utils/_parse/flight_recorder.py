@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any, Iterable, Mapping
 
-from .._ground.text import ParseError, clean_lines
+from .._ground.text import ParseError, clean_lines, printable
 from . import _collective_names, _plain_pickle
 from ._times import Collective, Times, Waiting
 
@@ -22,7 +23,6 @@ COMPLETED, STARTED, SCHEDULED = "completed", "started", "scheduled"
 _STATES = (COMPLETED, STARTED, SCHEDULED)
 _MOST_ENTRIES = 1_000_000
 _MOST_DIMENSIONS = 64
-_LONGEST = 300
 _DIGITS = 20
 # Letters of the list of a group's ranks.
 _MOST_RANKS = 1_000_000
@@ -122,8 +122,9 @@ def _dump(told: Any) -> FlightRecorder:
     )
 
 
-def _text(value: Any, most: int = _LONGEST) -> str:
-    return value[:most] if isinstance(value, str) else ""
+def _text(value: Any) -> str:
+    """A name as it may be shown: a pickle holds any letters, those that steer a terminal too."""
+    return printable(value) if isinstance(value, str) else ""
 
 
 def _count(value: Any, unknown: int = 0) -> int:
@@ -197,7 +198,7 @@ def _groups(whole: Mapping[Any, Any], names: Mapping[str, str]) -> tuple[Group, 
             found[name] = Group(name, _text(config.get("desc")), _ranks(config.get("ranks")))
     for key, last in status.items() if isinstance(status, dict) else ():
         if isinstance(last, dict):
-            name = names.get(str(key), str(key)[:_LONGEST])
+            name = names.get(str(key), printable(str(key)))
             known = found.get(name, Group(name))
             numbers = (_count(last.get(f"last_{what}_collective"), -1) for what in ("enqueued", "started", "completed"))
             found[name] = Group(name, known.about, known.ranks, *numbers)
@@ -206,7 +207,8 @@ def _groups(whole: Mapping[Any, Any], names: Mapping[str, str]) -> tuple[Group, 
 
 def _ranks(value: Any) -> tuple[int, ...]:
     """``[0, 1, 2]``, as a text or as a list."""
-    words: Iterable[Any] = value if isinstance(value, (list, tuple)) else _NUMBERS.findall(_text(value, _MOST_RANKS))
+    text = value[:_MOST_RANKS] if isinstance(value, str) else ""
+    words: Iterable[Any] = value if isinstance(value, (list, tuple)) else _NUMBERS.findall(text)
     return tuple(number for number in (_count(word, -1) for word in words) if number >= 0)
 
 
@@ -236,16 +238,25 @@ def _waiting(parsed: FlightRecorder, rank: str, host: str) -> Iterable[Waiting]:
         if not entry.p2p:
             by_group.setdefault(entry.group, []).append(entry)
     completed = {group.name: group.completed for group in parsed.groups}
+    members = {group.name: _members(group.ranks) for group in parsed.groups}
+    if len(members) == len(by_group) == 1:  # the group that operations tell of, whatever they call it
+        members.update(dict.fromkeys(by_group, *members.values()))
     for group, mine in by_group.items():
         entry, state = _last(mine, completed.get(group, -1))
         kind = _collective_names.plain(entry.name)
-        yield Waiting(rank, host, group, entry.sequence, kind, entry.size, state)
+        yield Waiting(rank, host, group, entry.sequence, kind, entry.size, state, members=members.get(group, ()))
     for known in parsed.groups:
         if known.name not in by_group and known.enqueued > 0:
             at_rest = known.completed >= known.enqueued
             state = COMPLETED if at_rest else STARTED if known.started > known.completed else SCHEDULED
             sequence = known.completed if at_rest else known.completed + 1
-            yield Waiting(rank, host, known.name, sequence, state=state)
+            yield Waiting(rank, host, known.name, sequence, state=state, members=members[known.name])
+
+
+@lru_cache(maxsize=64)
+def _members(ranks: tuple[int, ...]) -> tuple[str, ...]:
+    """Held for all the dumps of a job: each of them tells of all ranks."""
+    return tuple(map(str, ranks))
 
 
 def _last(mine: list[Entry], completed: int) -> tuple[Entry, str]:

@@ -25,6 +25,17 @@ _KEYS = {
     "link_layer": "link_layer",
 }
 _NUMBERS: dict[str, Callable[[str], object]] = {"lid": to_int, "sm_lid": to_int, "rate": to_rate}
+# Lines that cannot go on, by their field: what a text ends with that only lost its last newline.
+_WHOLE = {
+    "gid": re.compile(r"[0-9a-f]{4}(?::[0-9a-f]{4}){7}"),
+    "state": re.compile(r"[0-9]: (?:NOP|DOWN|INIT|ARMED|ACTIVE|ACTIVE_DEFER)"),
+    "phys_state": re.compile(
+        r"[0-9]: (?:Sleep|Polling|Disabled|PortConfigurationTraining|LinkUp|LinkErrorRecovery|Phy ?Test)"
+    ),
+    "rate": re.compile(r".{1,30}\)"),
+    "link_layer": re.compile(r"InfiniBand|Ethernet|Unspecified|Unknown"),
+}
+_BEGINNING = "infiniband device"
 _FATAL = "Fatal error:"
 # tmux shows the place in its own scrollback over the end of a line.
 _TMUX = re.compile(r"\[[0-9]{1,7}/[0-9]{1,7}\]$")
@@ -35,7 +46,7 @@ class _Nameless(ParseError):
 
 
 class _Number(ParseError):
-    """A number that is none."""
+    """A number that is none, or a line that the text ends within."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +68,7 @@ class Status:
 @dataclass(frozen=True)
 class Ibstatus:
     """Every port listed, and what the tool said when it gave up. ``unread``: how many lines belong to a port
-    whose own line is missing, or have a number that is damaged."""
+    whose own line is missing, or have a number that is damaged, and the last line where the text ends within it."""
 
     ports: tuple[Status, ...]
     error: str = ""
@@ -76,12 +87,14 @@ def parse(text: str) -> Ibstatus:
         words = " ".join(_TMUX.sub("", line).split())
         header = _HEADER.fullmatch(words)
         try:
+            if line_no == last and _may_go_on(words):
+                raise _Number(_TOOL, line_no, line, "the text ends within this line")
             if header is not None:
                 current = _open(blocks, current, line_no, line, header)
             elif words.startswith(_FATAL):
                 error = error or line.strip()
             else:
-                _put(current, line_no, line, words, last=line_no == last)
+                _put(current, line_no, line, words)
         except _Nameless as exc:
             # What comes next is of no port that is known.
             current = None
@@ -110,6 +123,8 @@ def facts(parsed: Ibstatus) -> dict[str, Any]:
             found["rate_gbps"] = port.rate
         devices.append(found)
     result: dict[str, Any] = {"devices": devices, "n_devices": len(devices), "unread": parsed.unread}
+    if not parsed.error and not all(port.state for port in parsed.ports):
+        result["cut"] = True
     if parsed.error:
         result.update(error=parsed.error, error_lines=[parsed.error])
         if not devices:
@@ -133,8 +148,18 @@ def _open(
     return known
 
 
-def _put(block: Block | None, line_no: int, line: str, words: str, *, last: bool) -> None:
-    """``last``: the text ends within this line."""
+def _may_go_on(words: str) -> bool:
+    """Whether it is the beginning of a line that the tool prints, or may be."""
+    key, colon, value = words.partition(":")
+    key = key.strip().lower()
+    if colon and _KEYS.get(key) in _WHOLE:
+        return _WHOLE[_KEYS[key]].fullmatch(value.strip()) is None
+    if key in _KEYS or key.startswith(_BEGINNING):
+        return not words.endswith("status:")
+    return not colon and any(name.startswith(key) for name in (_BEGINNING, *_KEYS))
+
+
+def _put(block: Block | None, line_no: int, line: str, words: str) -> None:
     key, colon, value = words.partition(":")
     field = _KEYS.get(key.strip().lower())
     value = value.strip()
@@ -147,8 +172,6 @@ def _put(block: Block | None, line_no: int, line: str, words: str, *, last: bool
             _NUMBERS[field](value)
         except ValueError as exc:
             raise _Number(_TOOL, line_no, line, str(exc)) from exc
-        if last:
-            return
     block.put(field, line_no, line, value)
 
 

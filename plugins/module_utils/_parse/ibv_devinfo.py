@@ -31,6 +31,13 @@ _HEADER = ("hca_id", "ca_id")  # the first character of a copied text is easily 
 _PORT_LINE = re.compile(r"port: ?([0-9]{1,3})")
 # A path MTU is shown as "4096 (5)"; an unknown one as "invalid MTU (0)".
 _MTU = re.compile(r"([0-9]{3,5}) \([0-9]\)")
+# Lines that cannot go on, by their key: what a text ends with that only lost its last newline.
+_WHOLE = {
+    "state": re.compile(r"PORT_[A-Z_]{1,20} \([0-9]\)"),
+    "max_mtu": _MTU,
+    "active_mtu": _MTU,
+    "link_layer": re.compile(r"InfiniBand|IB|Ethernet|Unspecified|Unknown"),
+}
 # Of perftest is "Failed to modify QP 306 to RTR".
 _ERRORS = ("No IB devices found", "Failed to get", "Failed to open", "Failed to query", "IB device ")
 
@@ -72,7 +79,7 @@ class IbvDevinfo:
     """Every device that libibverbs knows, and what the tool said when it gave up.
 
     ``unread``: how many lines belong to a device or port whose own line is missing, or have a number that
-    is damaged.
+    is damaged, and the last line where the text ends within it.
     """
 
     hcas: tuple[Verbs, ...]
@@ -99,14 +106,16 @@ class _Reader:
     def take(self, line_no: int, line: str, *, ends_early: bool) -> None:
         key, _colon, value = line.partition(":")
         number = _PORT_LINE.fullmatch(line)
-        if key in _HEADER and value.strip():
+        if ends_early and _may_go_on(line):
+            self._leave(line_no, line, "the text ends within this line")
+        elif key in _HEADER and value.strip():
             self.hca, self.port = self._open(value.strip(), line_no, line), None
         elif number is not None:
             self._open_port(int(number.group(1)), line_no, line)
         elif line.startswith(_ERRORS):
             self.errors.append(line)
         else:
-            self._put(line_no, line, ends_early=ends_early)
+            self._put(line_no, line)
 
     def _open(self, name: str, line_no: int, line: str) -> _Hca:
         known = self.hcas.get(name)
@@ -128,7 +137,7 @@ class _Reader:
             return
         self.port = self.hca.ports.setdefault(num, Block(_TOOL, str(num)))
 
-    def _put(self, line_no: int, line: str, *, ends_early: bool) -> None:
+    def _put(self, line_no: int, line: str) -> None:
         key, colon, value = line.partition(":")
         value = value.strip()
         if not colon or not value:
@@ -148,8 +157,6 @@ class _Reader:
                 to_int(value)
             except ValueError as exc:
                 self.strange.append(ParseError(_TOOL, line_no, line, str(exc)))
-                return
-            if ends_early:
                 return
         block.put(key, line_no, line, value)
 
@@ -186,11 +193,27 @@ def facts(parsed: IbvDevinfo) -> dict[str, Any]:
         found.update(_shown(hca.values, _HCA_SHOWN, _HCA_NUMBER))
         hcas.append(found)
     result: dict[str, Any] = {"hcas": hcas, "n_hcas": len(hcas), "unread": parsed.unread}
+    if not parsed.error_lines and any(map(_is_cut, parsed.hcas)):
+        result["cut"] = True
     if parsed.error_lines:
         result.update(error_lines=list(parsed.error_lines), error=parsed.error_lines[-1])
         if not hcas:
             result["n"] = 0
     return result
+
+
+def _is_cut(hca: Verbs) -> bool:
+    """Whether a port or its state is missing, which the tool always prints."""
+    return not all(port.get("state") for port in hca.ports) or not (hca.ports or hca.get("phys_port_cnt") == "0")
+
+
+def _may_go_on(line: str) -> bool:
+    """Whether it is the beginning of a line that the tool prints, or may be."""
+    key, colon, value = line.partition(":")
+    if colon and key in _WHOLE:
+        return _WHOLE[key].fullmatch(value.strip()) is None
+    known = (*_HEADER, *_HCA_TEXT, *_HCA_NUMBER, "port", *_PORT_TEXT, *_PORT_NUMBER)
+    return key in known or (not colon and any(name.startswith(key) for name in known))
 
 
 def _shown(values: tuple[tuple[str, str], ...], keys: tuple[str, ...], numbers: tuple[str, ...]) -> dict[str, Any]:

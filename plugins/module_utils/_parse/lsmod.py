@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Mapping
 
 from .._data.rdma_modules import RELEVANT
 from .._ground.text import ParseError, clean_lines, ends_early
@@ -74,7 +74,7 @@ def parse(text: str) -> Lsmod:
             continue
         if [word.lower() for word in words[:4]] == _HEADER:
             headed = True
-        elif len(words) == 1 and last is not None and _USERS.fullmatch(words[0]):
+        elif len(words) == 1 and line_no != final and last is not None and _USERS.fullmatch(words[0]):
             # The users of a busy module, wrapped.
             last = Module(last.name, last.size, last.used, last.by + _users(words[0]))
             modules[last.name] = last
@@ -85,7 +85,7 @@ def parse(text: str) -> Lsmod:
                 last = None
                 strange.append(exc)
                 continue
-            if line_no == final:
+            if line_no == final and not _ends(last, words, modules):
                 strange.append(_Strange(_TOOL, line_no, line, "the text ends within this line"))
                 continue
             headed = headed or _PROC_STATE in words[4:5]
@@ -123,6 +123,13 @@ def _module(line_no: int, line: str, words: list[str]) -> Module:
         raise _Strange(_TOOL, line_no, line, "not 'MODULE SIZE USED [BY]'")
     by = _users(words[3]) if len(words) > 3 else ()
     return Module(words[0].replace("-", "_"), int(words[1]), int(words[2]), by)
+
+
+def _ends(module: Module, words: list[str], known: Mapping[str, Module]) -> bool:
+    """Whether a module's line may end here: each of its users is named, the last in full."""
+    if words[4:5] == [_PROC_STATE] or (module.used == 0 and len(words) == 3):
+        return True
+    return 0 < module.used == len(module.by) and module.by[-1] in known
 
 
 def _users(word: str) -> tuple[str, ...]:

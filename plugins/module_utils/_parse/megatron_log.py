@@ -49,6 +49,19 @@ _RANK = re.compile(rf"(?:^| )rank ?([0-9]{{1,9}}): ({_NUMBER})$")
 _OLD = re.compile(r"\btime \(ms\) \|(.{1,4000})")
 _OLD_ENTRY = re.compile(rf"{_NAME}: ({_NUMBER})")
 
+# What the job says of its parallelism: the line of sizes and the arguments, both before the first iteration.
+_SIZE = re.compile(
+    r"\b(world|data-parallel|context-parallel|tensor-model-parallel|pipeline-model-parallel)[ -]size: ?([0-9]{1,7})"
+)
+_ARGUMENT = re.compile(
+    r"(?:^|[\]: ])((?:world|(?:data|context|tensor_model|pipeline_model|expert_model)_parallel)_size)"
+    r" \.{2,60} ?([0-9]{1,7})$|\b(use_tp_pp_dp_mapping) \.{2,60} ?(True|False)$"
+)
+_PIPELINE, _TENSOR = "pipeline_model_parallel_size", "tensor_model_parallel_size"
+_CONTEXT, _EXPERT = "context_parallel_size", "expert_model_parallel_size"
+# Ranks are then not counted stage by stage.
+_MAPPING = "use_tp_pp_dp_mapping"
+
 _PHASE = "forward-backward"
 _HALVES = ("forward-compute", "backward-compute")
 _INPUT = ("batch-generator",)
@@ -101,10 +114,11 @@ class Iteration:
 
 @dataclass(frozen=True)
 class MegatronLog:
-    """``until``: how many iterations the job is to do, 0 where it has no end."""
+    """``until``: how many iterations the job is to do, 0 where it has no end. ``sizes``: of its parallelism."""
 
     iterations: tuple[Iteration, ...]
     until: int = 0
+    sizes: Mapping[str, str] = field(default_factory=dict)
 
 
 def parse(text: str) -> MegatronLog:
@@ -112,6 +126,7 @@ def parse(text: str) -> MegatronLog:
     lines = flat_lines(text)
     found: list[tuple[int, float, dict[str, float], _Timers]] = []
     until, reader = 0, _Timers()
+    sizes: dict[str, str] = {}
     end = len(lines) - 1 if ends_early(text) else len(lines)
     for line in lines[:end]:
         match = _ITERATION.search(line)
@@ -125,10 +140,19 @@ def parse(text: str) -> MegatronLog:
         else:
             # What comes before the first iteration is of the job's beginning.
             reader.read(line)
+            if not found:
+                sizes.update(_sizes(line))
     if not found:
         raise no_facts(_TOOL, lines, "no line of an iteration")
     done = [Iteration(number, elapsed, told, timers.done()) for number, elapsed, told, timers in found]
-    return MegatronLog(tuple(done), until)
+    return MegatronLog(tuple(done), until, sizes)
+
+
+def _sizes(line: str) -> dict[str, str]:
+    argument = _ARGUMENT.search(line)
+    if argument is not None:
+        return {argument[1] or argument[3]: argument[2] or argument[4]}
+    return {f"{size[1].replace('-', '_')}_size": size[2] for size in _SIZE.finditer(line)}
 
 
 def _fields(line: str) -> dict[str, float]:
@@ -229,9 +253,32 @@ def times(parsed: MegatronLog) -> Times:
             if any(part in each[rank] for rank in ranks)
         }
         seconds = one.elapsed / 1e3
-        steps.append(Step(one.number, seconds, parts=most, slowest=slowest, least=least))
-        steps += [Step(one.number, seconds, rank, parts=each[rank]) for rank in ranks]
+        hides = _hides({timer.name for timer in one.timers}, parsed.sizes) if _times.COMPUTE in most else ()
+        steps.append(Step(one.number, seconds, parts=most, slowest=slowest, least=least, hides=hides))
+        steps += [
+            Step(one.number, seconds, rank, parts=each[rank], hides=hides, stage=_stage(rank, parsed.sizes))
+            for rank in ranks
+        ]
     return Times(tuple(steps), settings=_settings(parsed))
+
+
+def _hides(names: set[str], sizes: Mapping[str, str]) -> tuple[str, ...]:
+    """What the timers of computation hold besides: the loader and the pipeline have timers of their own at level 2."""
+    found = [] if names.intersection(_INPUT) else [_times.LOADING]
+    alone = sizes.get("world_size") == "1"
+    if _PHASE in names and not names.issuperset(_HALVES) and not names.intersection(_P2P):
+        found += [] if alone or sizes.get(_PIPELINE) == "1" else [_times.STAGES]
+    for size, what in ((_TENSOR, _times.TENSORS), (_CONTEXT, _times.CONTEXT), (_EXPERT, _times.EXPERTS)):
+        found += [] if alone or sizes.get(size) == "1" else [what]
+    return tuple(found)
+
+
+def _stage(rank: str, sizes: Mapping[str, str]) -> str:
+    """Ranks are counted stage by stage, each of them of as many ranks."""
+    world, stages = int(sizes.get("world_size", "0")), int(sizes.get(_PIPELINE, "0"))
+    if stages < 2 or world % stages or int(rank) >= world or sizes.get(_MAPPING) == "True":
+        return ""
+    return str(int(rank) // (world // stages))
 
 
 def _of_rank(one: Iteration, rank: str) -> dict[str, float]:
@@ -270,4 +317,10 @@ def _parts(ms: Mapping[str, float]) -> dict[str, float]:
 def _settings(parsed: MegatronLog) -> dict[str, str]:
     last = parsed.iterations[-1].told
     known = {name: f"{last[name]:g}" for name in ("global_batch_size", "tflops") if name in last}
-    return {**known, **({"iterations": str(parsed.until)} if parsed.until else {})}
+    seen = any(timer.name in _P2P for one in parsed.iterations for timer in one.timers)
+    return {
+        **known,
+        **({"iterations": str(parsed.until)} if parsed.until else {}),
+        **parsed.sizes,
+        **({_times.PIPELINE_SEEN: "True"} if seen else {}),
+    }

@@ -20,7 +20,9 @@ from . import prefix
 from ._times import Times
 
 _MANY = 5
-_ENOUGH = 1024 * 1024
+# Of a long text so much is read at first; of one that is longer than the last nothing more.
+_SIZES = (64 * 1024, 1024 * 1024)
+_LONGEST = 16 * 1024 * 1024
 _LINES_LOOKED_AT = 100
 _KERNEL = re.compile(r"(?:<\d{1,3}>)?\[ {0,8}\d{1,9}\.\d{3,9}\] ")
 _WHOLE, _EXCERPT = "nvsmi_q", "nvsmi_q_fabric"
@@ -194,10 +196,12 @@ def guess(text: str) -> tuple[str, ...]:
     """
     if not text.strip():
         return ()
-    if len(text) > _ENOUGH:
-        begun = guess(text[: text.rfind("\n", 0, _ENOUGH) + 1])
+    for size in _SIZES:
+        begun = guess(text[: text.rfind("\n", 0, size) + 1]) if len(text) > size else ()
         if begun:
             return begun
+    if len(text) > _LONGEST:
+        return ()
     counts: dict[str, int] = {}
     complaints: list[str] = []
     for name in NAMES:
@@ -220,6 +224,11 @@ def guess(text: str) -> tuple[str, ...]:
         names.remove(first)
         names.insert(names.index(second), first)
     return tuple(names)
+
+
+def weight(name: str, text: str) -> int:
+    """How many facts of this tool the text holds."""
+    return _count(facts(name, text)[0])
 
 
 def _is_kernels(text: str) -> bool:

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import Any
 
-from .._ground.text import ParseError, flat_lines
+from .._ground.text import ParseError, clean_lines, ends_early, flat_lines
 from . import _nvsmi
 from ._nvsmi import Gpu, Nvsmi
 
@@ -29,13 +30,21 @@ _SECOND = re.compile(
 )
 _MIG = re.compile(r"\| ?\| ?\| ?(Disabled|Enabled\*?|N/A|ERR!) ?\|")
 _PROCESS = re.compile(r"\| ?(\d{1,3}) (?:(?:N/A|\d{1,3}) (?:N/A|\d{1,3}) )?(\d{1,10}) (?:C\+G|M\+C|C|G|M) .{1,200}\|")
+_ROWS = (_HEAD, _FIRST, _SECOND, _MIG, _PROCESS)
 _PROCESSES, _NONE = "Processes:", "No running processes found"
 _LOST = "GPU is lost"
 _SHOWN = {"On": "Enabled", "Off": "Disabled"}
 _UNITS = re.compile(r"(\d{1,9})(MiB|W|C|%)")
 
 
-def parse(text: str) -> Nvsmi:
+@dataclass(frozen=True)
+class Table(Nvsmi):
+    """``cut``: no GPU, the first line of a GPU alone, or a line that the text ends within."""
+
+    cut: bool = field(default=False, compare=False)
+
+
+def parse(text: str) -> Table:
     """Read a table; raise ParseError where no head or no row of a GPU is in it."""
     lines = flat_lines(text)
     driver = cuda = ""
@@ -59,8 +68,17 @@ def parse(text: str) -> Nvsmi:
             _of_rest(line, gpus[-1])
     if not gpus and not driver:
         raise _nvsmi.no_facts(_TOOL, lines, "neither the head of the table nor a GPU")
-    ended = programs is not None and bool(lines) and (programs != {} or any(_NONE in line for line in lines))
-    return Nvsmi(driver, cuda, None, tuple(_gpu(entry, programs if ended else None) for entry in gpus))
+    cut = not gpus or _FIRST.fullmatch(lines[-1]) is not None or (ends_early(text) and _is_part(text, lines[-1]))
+    ended = programs is not None and not cut and (programs != {} or any(_NONE in line for line in lines))
+    return Table(driver, cuda, None, tuple(_gpu(entry, programs if ended else None) for entry in gpus), cut=cut)
+
+
+def _is_part(text: str, last: str) -> bool:
+    """Whether the last line is a part of a line of the table, and no whole line."""
+    if not last.startswith(("|", "+")) or any(kind.fullmatch(last) for kind in _ROWS):
+        return False
+    rows = [line.strip() for line in clean_lines(text) if line.strip().startswith(("|", "+"))]
+    return len(rows[-1]) < max(map(len, rows))
 
 
 def _of_first(found: re.Match[str]) -> dict[str, str]:
@@ -100,7 +118,7 @@ def _gpu(texts: dict[str, str], programs: dict[int, int] | None) -> Gpu:
     return _nvsmi.gpu(texts, None, None, None, whole=False, sick=sick)
 
 
-def facts(parsed: Nvsmi) -> dict[str, Any]:
+def facts(parsed: Table) -> dict[str, Any]:
     """The same as a JSON-ready dictionary, in the field names of docs/parsers.md."""
     told = [gpu.programs for gpu in parsed.gpus]
     return {
@@ -123,4 +141,5 @@ def facts(parsed: Nvsmi) -> dict[str, Any]:
             for gpu in parsed.gpus
         ],
         "processes": sum(int(each) for each in told) if told and all(told) else None,
+        **({"cut": True} if parsed.cut else {}),
     }

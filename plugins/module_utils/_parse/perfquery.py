@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Union
 
 from .._ground.text import complaints, ends_early, flat_lines, no_facts
@@ -43,6 +43,8 @@ _PORT_KINDS = ("Port", "Port extended")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 # Without the head that names the port, only these tell that the numbers are perfquery's.
 _OWN = re.compile(r"(?:Port|Counter|Symbol|Link(?:Error|Down|Recover|Integrity)|Local|Exc|VL15|QP1|Xmi?t|Rcv)\w{0,60}")
+# What a block ends with. A release that counts errors in 64 bits as well has QP1Dropped behind it.
+_LAST = ("PortXmitWait", "XmtWait", "PortMulticastRcvPkts", "RcvMcastPkts", "QP1Dropped")
 _NUMBER = re.compile(r"[0-9]{1,20}")
 _MASK = re.compile(r"0x[0-9a-fA-F]{1,16}")
 
@@ -76,10 +78,11 @@ class Block:
 
 @dataclass(frozen=True)
 class Perfquery:
-    """Every block, and what the tool complained of."""
+    """Every block, and what the tool complained of. ``cut``: the text ends before its end."""
 
     blocks: tuple[Block, ...]
     error_lines: tuple[str, ...] = ()
+    cut: bool = field(default=False, compare=False)
 
 
 class _Open:
@@ -120,7 +123,8 @@ def parse(text: str) -> Perfquery:
     if not found and not errors:
         reason = "no counter and no error from here to the end"
         raise no_facts(_TOOL, lines, reason, "empty output: the port did not answer")
-    return Perfquery(found, errors)
+    cut = bool(last) and not _is_whole(lines[-1], blocks)
+    return Perfquery(found, errors, cut or (not errors and not _is_told(blocks)))
 
 
 def facts(parsed: Perfquery) -> dict[str, Any]:
@@ -133,6 +137,8 @@ def facts(parsed: Perfquery) -> dict[str, Any]:
     details = [block for block in parsed.blocks if not block.is_port]
     if details:
         result.update(kind=details[0].kind, **_shown(details[0]))
+    if parsed.cut:
+        result["cut"] = True
     if parsed.error_lines:
         result["error_lines"] = list(parsed.error_lines)
         if not parsed.blocks:
@@ -167,6 +173,23 @@ def _counter(line: str) -> tuple[str, Value] | None:
     if _NUMBER.fullmatch(value):
         return name, int(value)
     return (name, value) if _MASK.fullmatch(value) else None
+
+
+def _is_whole(line: str, blocks: list[_Open]) -> bool:
+    """Whether the last line of a text without its last newline cannot go on, or is the last of its block."""
+    if complaints([line], warnings=True):
+        return True
+    name, value = _counter(line) or ("", "")
+    if name == "QP1Dropped" and blocks and blocks[-1].kind == "Port":
+        return value == 0
+    return (value == 0 and not name.startswith("CounterSelect")) or (value != "" and name in _LAST)
+
+
+def _is_told(blocks: list[_Open]) -> bool:
+    """Whether the last block has counters, and every block of errors an error counter."""
+    told = [block for block in blocks if block.headed]
+    errors = all(any(name in ERRORS for name in block.values) for block in told if block.kind == "Port")
+    return not told or (bool(told[-1].values) and errors)
 
 
 def _selected(values: dict[str, Value]) -> str:

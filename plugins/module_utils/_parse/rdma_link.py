@@ -16,6 +16,13 @@ _INDEX = re.compile(r"[0-9]{1,6}/[0-9]{1,3}:")
 _PORT = re.compile(r"([^\s/]{1,128})/([0-9]{1,3}):?")
 _TEXT = ("subnet_prefix", "state", "physical_state", "netdev")
 _NUMBERS = ("lid", "sm_lid", "lmc")
+# What a link without an interface ends with.
+_PHYSICAL = frozenset(
+    (
+        *("NOP", "SLEEP", "POLLING", "DISABLED", "ACTIVE", "PORT_CONFIGURATION_TRAINING", "LINK_UP"),
+        *("LINK_ERROR_RECOVER", "PHY_TEST", "UNKNOWN"),
+    )
+)
 _ERRORS = ("Failed to ", "Error", "error:", "Object ", "Wrong ", "rdma:", "RTNETLINK ")
 
 
@@ -36,7 +43,7 @@ class Link:
 
 @dataclass(frozen=True)
 class RdmaLink:
-    """Every link, and what the tool said when it gave up. ``unread``: how many lines, or numbers in them,
+    """Every link, and what the tool said when it gave up. ``unread``: how many lines, or words in them,
     cannot be read."""
 
     links: tuple[Link, ...]
@@ -64,8 +71,9 @@ def parse(text: str) -> RdmaLink:
     early = ends_early(text)
     for line_no, line in enumerate(lines, 1):
         words = line.split()
-        if early and line_no == len(lines) and words[-1:] and words[-1].isdigit():
-            words.pop()  # the number may go on
+        part = early and line_no == len(lines) and not line.startswith(_ERRORS) and not _ends(words)
+        if part:
+            words = words[:-1] if words[-1].isdigit() else words  # the number may go on
             unread += 1
         opened = _opened(line_no, line, words)
         if opened is not None:
@@ -78,7 +86,7 @@ def parse(text: str) -> RdmaLink:
             error = error or line.strip()
         elif words[:1] == ["link"] or (current is not None and "state" in current.words and "state" in words):
             current = None  # another link's, whose name is lost
-            unread += 1
+            unread += not part
         elif current is not None:
             current.words += words  # a long line that a terminal or a mail has wrapped
     links = tuple(_link(record) for record in records.values())
@@ -100,11 +108,19 @@ def facts(parsed: RdmaLink) -> dict[str, Any]:
         found.update({key: value for key, value in shown.items() if value not in ("", None)})
         links.append(found)
     result: dict[str, Any] = {"links": links, "n_links": len(links), "unread": parsed.unread}
+    if not parsed.error and not all(link.state for link in parsed.links):
+        result["cut"] = True
     if parsed.error:
         result.update(error=parsed.error, error_lines=[parsed.error])
         if not links:
             result["n"] = 0
     return result
+
+
+def _ends(words: list[str]) -> bool:
+    """Whether a link's words may end here: a text without its last newline has them all."""
+    key, value = ["", "", *words][-2:]
+    return key == "netdev" or (key == "physical_state" and value in _PHYSICAL) or value.endswith(">")
 
 
 def _opened(line_no: int, line: str, words: list[str]) -> tuple[_Record, list[str]] | None:

@@ -2,7 +2,7 @@
 """Parse a table of steps with a head: ``rank,step,seconds``, in any order, parted by commas, tabs or semicolons.
 
 More columns may name the host and the parts of a step. A name may end with its unit: ``step_ms``, ``compute (us)``;
-a part without one has the unit of the step's time.
+a part without one has the unit of the step's time. A time that only grows is a clock; steps are its differences.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Mapping
 
 from .._ground.text import ParseError, clean_lines, ends_early, no_facts
-from . import _times
+from . import _step_table, _times
 from ._times import Step, Times
 
 _TOOL = "step_csv"
@@ -41,18 +41,19 @@ _INTEGER = re.compile(r"[0-9]{1,12}")
 _NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15})?(?:[eE][+-]?[0-9]{1,2})?")
 _NAME = re.compile(r"[\w.:-]{1,255}")
 _MOST_COLUMNS = 64
-_TIME_ROLE, _STEP_ROLE, _RANK_ROLE, _HOST_ROLE = "time", "step", "rank", "host"
+_TIME_ROLE, _STEP_ROLE, _RANK_ROLE, _HOST_ROLE, _EPOCH_ROLE = "time", "step", "rank", "host", "epoch"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One step of one rank. ``parts``: seconds by words of _times.PARTS."""
+    """One step of one rank. ``parts``: seconds by words of _times.PARTS. ``epoch``: -1 where not told."""
 
     step: int
     seconds: float
     rank: str = ""
     host: str = ""
     parts: Mapping[str, float] = field(default_factory=dict)
+    epoch: int = -1
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def _roles(number: int, head: str, mark: str) -> list[tuple[str, float]]:
     if len(names) > _MOST_COLUMNS:
         raise ParseError(_TOOL, number, head, "too many columns")
     found: list[tuple[str, float | None]] = [_role(name) for name in names]
-    roles = [role for role, _scale in found if role]
+    roles = [role for role, _scale in found if role not in ("", _EPOCH_ROLE)]
     if _STEP_ROLE not in roles or _TIME_ROLE not in roles:
         raise ParseError(_TOOL, number, head, "no head that names a step and its time")
     if len(set(roles)) != len(roles):
@@ -103,6 +104,8 @@ def _role(name: str) -> tuple[str, float | None]:
     stem = "_".join(words if scale is None else words[:-1])
     if scale is None and (stem in _STEP or stem in _RANK or stem in _HOST):
         return (_STEP_ROLE if stem in _STEP else _RANK_ROLE if stem in _RANK else _HOST_ROLE), None
+    if scale is None and stem == "epoch":
+        return _EPOCH_ROLE, None
     if words and (stem in _TIME or (scale is not None and stem in _STEP)):
         return _TIME_ROLE, scale
     if scale is not None and stem == "host":
@@ -114,12 +117,15 @@ def _row(roles: list[tuple[str, float]], words: list[str]) -> Row | None:
     if len(words) != len(roles):
         return None
     step = seconds = None
+    epoch = -1
     named = {_RANK_ROLE: "", _HOST_ROLE: ""}
     parts: dict[str, float] = {}
     for (role, scale), raw in zip(roles, words):
         word = raw.strip().strip('"')
         if role == _STEP_ROLE:
             step = int(word) if _INTEGER.fullmatch(word) else None
+        elif role == _EPOCH_ROLE:
+            epoch = int(word) if _INTEGER.fullmatch(word) else -1
         elif role in named:
             if word and not _NAME.fullmatch(word):
                 return None
@@ -136,7 +142,7 @@ def _row(roles: list[tuple[str, float]], words: list[str]) -> Row | None:
                 parts[role.partition(" ")[0]] = value
     if step is None or seconds is None:
         return None
-    return Row(step, seconds, named[_RANK_ROLE], named[_HOST_ROLE], parts)
+    return Row(step, seconds, named[_RANK_ROLE], named[_HOST_ROLE], parts, epoch)
 
 
 def facts(parsed: StepCsv) -> dict[str, Any]:
@@ -155,5 +161,9 @@ def facts(parsed: StepCsv) -> dict[str, Any]:
 
 
 def times(parsed: StepCsv) -> Times:
-    """Every row as a step."""
-    return Times(tuple(Step(row.step, row.seconds, row.rank, row.host, row.parts) for row in parsed.rows))
+    """Every row as a step, numbered on from epoch to epoch, of a clock what lies between two rows of a rank."""
+    rows = [(row.rank, row.epoch, row.step, row.seconds) for row in parsed.rows]
+    told = zip(parsed.rows, _step_table.numbered(rows))
+    return Times(
+        tuple(Step(step, took, row.rank, row.host, row.parts) for row, (step, took) in told if took is not None)
+    )

@@ -42,7 +42,7 @@ class Advice:
 
     def words(self) -> str:
         gain = "gain not known before it is measured" if self.gain is None else _gain(self.gain)
-        return f"{self.change}: {gain}. {self.because} {self.not_when}"
+        return " ".join(part for part in (f"{self.change}: {gain}.", self.because, self.not_when) if part)
 
 
 def _gain(gain: float) -> str:
@@ -341,12 +341,19 @@ def _uneven(bound: Bound) -> list[Advice]:
 def _computation(bound: Bound) -> list[Advice]:
     share = bound.shares.get(COMMUNICATION, 0.0)
     limit = f"Communication has {words.percent(share)} of a step: no change of the network buys more." if share else ""
+    not_when = "Changes of network, buckets or loaders do not help here."
+    if bound.hides or bound.summed:
+        # What else may be in that time, or beside it, is not told.
+        limit = ""
+        not_when = f"It does not help as far as that time is {' or '.join(bound.hides)}." if bound.hides else ""
+        if bound.summed:
+            not_when = f"{not_when} It does not help with what lies outside of the clocks.".strip()
     return [
         Advice(
             "computation",
             "Make computation itself faster with bf16 or fp8, fused attention, less recomputation, GPUs at full clocks",
             None,
-            limit or "Most of a step is computation.",
-            "Changes of network, buckets or loaders do not help here.",
+            limit or ("" if bound.hides or bound.summed else "Most of a step is computation."),
+            not_when,
         )
     ]

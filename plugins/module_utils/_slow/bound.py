@@ -13,16 +13,20 @@ from .._parse._times import (
     CHECKPOINT,
     COMMUNICATION,
     COMPUTE,
+    GATHERING,
     HOST as HOST_PART,
     IDLE,
     INPUT as INPUT_PART,
+    LOADING,
     OPTIMIZER,
+    PIPELINE_SEEN,
     Times,
 )
 from . import hints, logs, numbers, words
 from .series import Pauses, Series, series
 from .settings import of
 from .shares import Shares, shares
+from .stages import in_stages
 from .stragglers import EFFECT, Guilty, Stragglers, stragglers
 from .trend import trend
 
@@ -48,6 +52,8 @@ MOSTLY = 0.6
 _COSTS, _HALF, _MUCH = 0.03, 0.5, 0.15
 _PAUSED = 0.2
 _FEW_STEPS = 5
+# Gradients are summed up over so many steps at most. Checkpoints are further apart.
+_MOST_ACCUMULATED = 16
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,8 @@ class Bound:
     ``gain``: how much shorter a step would be without what it is bound by, a share.
     ``guilty``: stragglers, also where the job is bound by something else. ``because``: sentences with the
     numbers. ``notes``: what else was seen. ``missing``: what to switch on to know more.
-    ``steps``, ``ranks``: how many were looked at."""
+    ``steps``, ``ranks``: how many were looked at. ``hides``: what the time of computation may hold besides.
+    ``summed``: the length of a step is not told, and is taken as the sum of its parts."""
 
     kind: str = CANNOT_TELL
     sure: str = ""
@@ -71,6 +78,8 @@ class Bound:
     missing: tuple[str, ...] = ()
     steps: int = 0
     ranks: int = 0
+    hides: tuple[str, ...] = ()
+    summed: bool = False
 
     @property
     def head(self) -> str:
@@ -106,6 +115,8 @@ class _Seen:
     series: Series
     shares: Shares
     busy: Mapping[tuple[str, int], float]
+    hides: tuple[str, ...] = ()
+    summed: bool = False
 
     def share(self, *names: str) -> float:
         return sum(self.shares.parts.get(name, 0.0) for name in names)
@@ -130,14 +141,26 @@ class _Seen:
 def judged(times: Times) -> Bound:
     """The class of a job by its times, whatever they were read from."""
     steps = series(times.steps)
-    seen = _Seen(steps, shares(steps), hints.by_gpu(times.busy))
-    late = stragglers(steps)
+    rows = [step for row in steps.work for step in row.values()]
+    hides = tuple(dict.fromkeys(what for step in rows for what in step.hides))
+    summed = any(step.summed for step in rows)
+    seen = _Seen(steps, shares(steps), hints.by_gpu(times.busy), hides, summed)
+    stages = of(times.settings).pipeline or 1
+    piped = stages > 1 or PIPELINE_SEEN in times.settings
+    late = in_stages(steps) if piped else stragglers(steps)
+    by_stage = piped and not late.guilty
+    if by_stage:
+        late = stragglers(steps)
     pauses = _without(steps.pauses, late)
-    notes = [*_warm(steps), *_pause_notes(pauses), *trend(steps)]
+    notes = [*_warm(steps), *_pause_notes(pauses), *trend(steps), *hints.unused(times.busy)]
     found = _class(seen)
     largest = 0.0 if found.kind in (COMPUTATION, CANNOT_TELL) else found.gain
     guilty = late.guilty
-    if late.guilty and late.gain >= _COSTS and (late.gain >= _HALF * largest or late.gain >= _MUCH):
+    if by_stage and late.guilty:
+        guilty = ()
+        found, more = _of_stages(late, steps, found, largest, stages)
+        notes += more
+    elif late.guilty and late.gain >= _COSTS and (late.gain >= _HALF * largest or late.gain >= _MUCH):
         found = _straggler(seen, late)
     elif late.guilty:
         notes += [f"Beside that: {sentence}" for sentence in _late_words(late, steps)]
@@ -148,11 +171,10 @@ def judged(times: Times) -> Bound:
         elif late.uneven or (seen.shares.waiting >= BOUND and found.kind in (COMPUTATION, CANNOT_TELL)):
             found, more = _uneven(seen, late, found)
             notes += more
-    stages = of(times.settings).pipeline or 1
-    if found.kind == STRAGGLER and stages > 1:
+    if found.kind == STRAGGLER and by_stage:
         found = replace(found, sure=LIKELY if found.sure == SURE else found.sure)
-        notes.append(f"The job is a pipeline of {stages} stages: who is late may have a stage with more work.")
-    steady = pauses.every or pauses.part == CHECKPOINT
+        notes.append(_pipeline(stages))
+    steady = (pauses.every or pauses.part == CHECKPOINT) and not _accumulates(pauses)
     if steady and pauses.share >= _PAUSED and pauses.share > found.gain and found.kind != STRAGGLER:
         found = _paused(pauses)
         notes = [note for note in notes if note not in found.because]
@@ -173,6 +195,8 @@ def judged(times: Times) -> Bound:
         tuple(dict.fromkeys(found.missing)),
         len(steps.usual),
         len(steps.ranks),
+        hides,
+        summed,
     )
 
 
@@ -182,12 +206,30 @@ def _class(seen: _Seen) -> _Class:
         return _by_busy(seen)
     if not seen.shares.parts:
         return _by_totals(seen)
+    found = _bounded(seen, _by_shares(seen))
     if len(seen.series.usual) < _FEW_STEPS:
-        found = _by_shares(seen)
         count = words.many(len(seen.series.usual), "step")
         text = f"Only {count} of the job {'is' if count == '1 step' else 'are'} told, which may be warm-up."
         return replace(found, sure=POSSIBLE if found.sure else "", because=(*found.because, text))
-    return _by_shares(seen)
+    return found
+
+
+def _bounded(seen: _Seen, found: _Class) -> _Class:
+    """No surer than the times allow: of an upper bound, and of a step whose length no log tells."""
+    because, sure, missing = found.because, found.sure, found.missing
+    if found.kind == COMPUTATION and seen.hides:
+        sure = POSSIBLE if {LOADING, GATHERING}.intersection(seen.hides) else LIKELY if sure == SURE else sure
+        because = (*because, f"That is at most: its timer holds {_all_of(seen.hides)} as well, where there is any.")
+        missing = (*missing, logs.TRACE, *((logs.MEGATRON,) if LOADING in seen.hides else ()))
+    if found.kind != CANNOT_TELL and seen.summed:
+        sure = POSSIBLE
+        text = "How long a step takes is not told, so this is the sum of its clocks: what lies between them is missing."
+        because = (*because, text)
+    return replace(found, because=because, sure=sure, missing=missing)
+
+
+def _all_of(names: Sequence[str]) -> str:
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def _by_shares(seen: _Seen) -> _Class:
@@ -260,6 +302,11 @@ def _by_rest(seen: _Seen, levers: Mapping[str, float]) -> _Class:
         spins = "A GPU is busy while it waits in a kernel of NCCL, so the rest is communication, or waiting in it."
         return _Class(COMMUNICATION_BOUND, POSSIBLE, rest, (left, _busy(seen), spins), logs.RANKS)
     because = [left]
+    if seen.told(COMPUTE) and seen.told(OPTIMIZER) and network and not data and not host and rest >= BOUND:
+        because.append(
+            "It is outside of all clocks, of the passes, of communication and of the optimizer: the loader of data or "
+            "the host, or a pause between steps."
+        )
     if seen.percent is not None:
         because.append(_busy(seen))
     return _Class(CANNOT_TELL, because=tuple(because), missing=(*logs.PARTS, *(() if seen.busy else (logs.DMON,))))
@@ -317,6 +364,20 @@ def _straggler(seen: _Seen, late: Stragglers) -> _Class:
         because.append("No log tells whether the others wait for it: communication is not told.")
     because.append(f"Without it a step would be {words.percent(late.gain)} shorter.")
     return _Class(STRAGGLER, sure, late.gain, tuple(because), () if sure == SURE else logs.RANKS)
+
+
+def _pipeline(stages: int) -> str:
+    many = f" of {stages} stages" if stages > 1 else ""
+    return f"The job is a pipeline{many}: who is late may have a stage with more work."
+
+
+def _of_stages(late: Stragglers, steps: Series, found: _Class, largest: float, stages: int) -> tuple[_Class, list[str]]:
+    """Ranks that are late in a pipeline, and not held against ranks of their own stage."""
+    sentences = _late_words(late, steps)
+    if late.gain >= _COSTS and (late.gain >= _HALF * largest or late.gain >= _MUCH):
+        gain = f"With even stages a step would be at most {words.percent(late.gain)} shorter."
+        return _Class(UNEVEN, LIKELY, late.gain, (*sentences, gain)), [_pipeline(stages)]
+    return found, [*(f"Beside that: {sentence}" for sentence in sentences), _pipeline(stages)]
 
 
 def _late_words(late: Stragglers, found: Series) -> list[str]:
@@ -400,6 +461,11 @@ def _without(pauses: Pauses, late: Stragglers) -> Pauses:
     return Pauses() if sum(number in hits for number in pauses.steps) >= 0.6 * max(1, len(pauses.steps)) else pauses
 
 
+def _accumulates(pauses: Pauses) -> bool:
+    """Every few steps gradients are summed over the ranks and the optimizer runs: nothing of that could be saved."""
+    return 0 < pauses.every <= _MOST_ACCUMULATED and pauses.part in ("", COMMUNICATION, OPTIMIZER)
+
+
 def _pause_notes(pauses: Pauses) -> list[str]:
     if not pauses.steps:
         return []
@@ -408,6 +474,12 @@ def _pause_notes(pauses: Pauses) -> list[str]:
         CHECKPOINT: "a checkpoint is written",
         "": "a checkpoint, an evaluation, or a rank that halts: no log tells which",
     }.get(pauses.part, f"its {pauses.part} is longer")
+    if _accumulates(pauses):
+        what = (
+            f"its {pauses.part} is longer, as gradient accumulation makes it"
+            if pauses.part
+            else "most likely gradient accumulation, else a checkpoint or an evaluation: no log tells which"
+        )
     return [f"{when} {words.times(pauses.factor)} as long ({what}): {words.percent(pauses.share)} of all time."]
 
 

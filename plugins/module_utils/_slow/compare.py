@@ -64,7 +64,7 @@ def compared(
     scaling, efficiency = _efficiency(first, second, before, after, count) if count[0] != count[1] else ("", None)
     grown = _grown(a, b)
     found = Compared(before, after, *count, differs, scaling, efficiency, grown if differs else ())
-    return replace(found, because=tuple(_words(found, enough, names)))
+    return replace(found, because=tuple(_words(found, enough, names, a.told & b.told)))
 
 
 def _noise(found: Series) -> float:
@@ -102,7 +102,7 @@ def _grown(a: Series, b: Series) -> tuple[Grown, ...]:
     return tuple(sorted((each for each in found if each.share >= _WORTH), key=lambda each: -each.share))
 
 
-def _words(found: Compared, enough: bool, names: tuple[str, str]) -> list[str]:
+def _words(found: Compared, enough: bool, names: tuple[str, str], told: frozenset[str]) -> list[str]:
     shown = [f" ({words.many(n, 'rank')})" if n else "" for n in (found.ranks_before, found.ranks_after)]
     sentences = [
         f"A step takes {words.span(found.before)} in {names[0]}{shown[0]} "
@@ -130,5 +130,9 @@ def _words(found: Compared, enough: bool, names: tuple[str, str]) -> list[str]:
             f"{words.percent(each.share)} of the difference."
         )
     if found.differs and not found.grown:
-        sentences.append("No part is told in both, so what makes the difference is not known.")
+        sentences.append(
+            f"No told part ({words.listed(told)}) grew: the difference is in what no part tells."
+            if told
+            else "No part is told in both, so what makes the difference is not known."
+        )
     return sentences

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Iterable, Mapping, Sequence
 
+from .._ground.text import few
 from .._parse._times import COMPUTE, HOST, INPUT, Busy, Collective, Step
 from . import numbers
 from .stragglers import Guilty
@@ -13,6 +14,8 @@ from .stragglers import Guilty
 # The shared advice is "over 80 %"; below 70 and above 90 nobody argues.
 IDLE_GPU, BUSY_GPU = 70.0, 90.0
 _LOOKS = 3
+# In so many of the looks a GPU that no job uses has nothing to do.
+_NEVER, _NOTHING = 0.9, 1.0
 # The last to come to a collective waits for nobody: its calls are this much shorter, in so many of the calls.
 _SHORTER, _STEADY, _CALLS = 0.7, 0.8, 5
 # The same rank is called the slowest in so many of so many steps.
@@ -20,12 +23,33 @@ _SAME, _STEPS = 0.8, 8
 
 
 def by_gpu(busy: Iterable[Busy]) -> dict[tuple[str, int], float]:
-    """The median percent of each GPU that was looked at often enough."""
+    """The median percent of each GPU that was looked at often enough; GPUs that nobody uses are left out."""
+    looks = _looks(busy)
+    used = {gpu: percents for gpu, percents in looks.items() if not _rests(percents)}
+    return {gpu: numbers.median(percents) for gpu, percents in (used or looks).items()}
+
+
+def unused(busy: Iterable[Busy]) -> list[str]:
+    """A sentence on GPUs that do nothing while others work: the job need not wait for them."""
+    looks = _looks(busy)
+    idle = sorted(gpu for gpu, percents in looks.items() if _rests(percents))
+    if not idle or len(idle) == len(looks):
+        return []
+    names = few([Guilty(host=host, gpu=gpu).name for host, gpu in idle], 8)
+    what = "is not used by the job, or dead" if len(idle) == 1 else "are not used by the job, or dead"
+    return [f"{names}: 0 % busy, so {'it' if len(idle) == 1 else 'they'} {what}."]
+
+
+def _rests(percents: Sequence[float]) -> bool:
+    return sum(percent < _NOTHING for percent in percents) >= _NEVER * len(percents)
+
+
+def _looks(busy: Iterable[Busy]) -> dict[tuple[str, int], list[float]]:
     looks: dict[tuple[str, int], list[float]] = {}
     for look in busy:
         if numbers.sane(look.percent) and look.percent <= 100:
             looks.setdefault((look.host, look.gpu), []).append(look.percent)
-    return {gpu: numbers.median(percents) for gpu, percents in looks.items() if len(percents) >= _LOOKS}
+    return {gpu: percents for gpu, percents in looks.items() if len(percents) >= _LOOKS}
 
 
 def idle_few(gpus: Mapping[tuple[str, int], float]) -> list[Guilty]:

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Iterable, Mapping, Sequence
 
 from .._parse._times import Collective, Times, Waiting
 from . import logs, words
 
-MISSING, BEHIND, MISMATCH, NOT_BEGUN, TOGETHER, PARTLY, CYCLE, NOTHING = (
+MISSING, BEHIND, MISMATCH, NOT_BEGUN, TOGETHER, PARTLY, CYCLE, NAMELESS, NOTHING = (
     "missing",
     "behind",
     "mismatch",
@@ -17,6 +17,7 @@ MISSING, BEHIND, MISMATCH, NOT_BEGUN, TOGETHER, PARTLY, CYCLE, NOTHING = (
     "together",
     "partly",
     "cycle",
+    "nameless",
     "nothing",
 )
 # States of PyTorch's flight recorder: "scheduled" by the host, "started" on the GPU, "completed"; others' words beside.
@@ -83,7 +84,7 @@ def _everyone(by_group: Mapping[str, Sequence[Waiting]]) -> dict[str, frozenset[
     """Who should be in a group: who tells of it, and who is missed by those."""
     return {
         name: frozenset(each.rank for each in records if each.rank)
-        | {rank for each in records for rank in each.missing}
+        | {rank for each in records for rank in each.missing if rank}
         for name, records in by_group.items()
     }
 
@@ -105,7 +106,57 @@ def _latest(records: Iterable[Waiting]) -> dict[str, Waiting]:
 def _group(name: str, records: Sequence[Waiting], everyone: frozenset[str], where: Mapping[str, str]) -> Group:
     if any(each.state.lower() in (_BEHIND, _AHEAD, _SILENT) for each in records):
         return _by_ras(name, records, everyone, where)
-    latest = _latest(each for each in records if each.rank)
+    nameless = [each for each in records if not each.rank and not _done(each)]
+    found = _by_records(name, [each for each in records if each.rank], everyone, where)
+    more = []
+    if found.kind != NOTHING:
+        more = _doubts(records, everyone, found.kind != TOGETHER)
+    elif nameless:
+        text = f"A rank waits in {_operation(nameless[0].operation, nameless[0].size)}{_at(nameless[0].sequence)}."
+        found = Group(name, NAMELESS, nameless[0].sequence, nameless[0].operation, nameless[0].size, because=text)
+    if nameless:
+        whose = "text does not tell its rank" if len(nameless) == 1 else "texts do not tell their ranks"
+        more.append(f"{len(nameless)} {whose}: the number of a rank belongs into the name of its dump.")
+    return replace(found, because=" ".join((found.because, *more)))
+
+
+def _doubts(records: Sequence[Waiting], everyone: frozenset[str], absent: bool) -> list[str]:
+    """A rank of which two hosts tell, and ranks of the group of which nothing was given (``absent``: say so)."""
+    hosts: dict[str, set[str]] = {}
+    for each in records:
+        if each.rank and each.host:
+            hosts.setdefault(each.rank, set()).add(each.host)
+    twice = [rank for rank, names in sorted(hosts.items(), key=lambda item: words.order(item[0])) if len(names) > 1]
+    said = []
+    if twice:
+        names = words.listed(set().union(*(hosts[rank] for rank in twice)))
+        said.append(
+            f"{_capital(words.ranks(twice))} is told of by {names}: these are two jobs, or a text has another rank's "
+            "number, so what is said here may be wrong."
+        )
+    if absent and (quiet := _absent(records, everyone)):
+        told, all_of_them = len({each.rank for each in records if each.rank}), len(_members(records) | everyone)
+        said.append(_only(told, all_of_them, quiet))
+    return said
+
+
+def _members(records: Iterable[Waiting]) -> set[str]:
+    return {rank for members in {each.members for each in records} for rank in members if rank}
+
+
+def _absent(records: Iterable[Waiting], everyone: frozenset[str]) -> list[str]:
+    """Ranks of the group of which no text was given, and of which no other says that they did not come."""
+    return sorted(_members(records) - everyone, key=words.order)
+
+
+def _only(told: int, of: int, quiet: Sequence[str]) -> str:
+    tells = "tells" if told == 1 else "tell"
+    dumps = "dump" if len(quiet) == 1 else "dumps"
+    return f"Of {words.many(of, 'rank')} {told} {tells}: give the {dumps} of {words.ranks(quiet)} as well."
+
+
+def _by_records(name: str, records: Sequence[Waiting], everyone: frozenset[str], where: Mapping[str, str]) -> Group:
+    latest = _latest(records)
     waiting = {rank: each for rank, each in latest.items() if not _done(each)}
     if not waiting:
         return Group(name)
@@ -144,8 +195,15 @@ def _group(name: str, records: Sequence[Waiting], everyone: frozenset[str], wher
             f"{'waits' if len(here) == 1 else 'wait'} in it: everybody came, and something was not delivered there."
         )
         return _with(group, PARTLY, list(here), text)
+    if quiet := _absent(records, everyone):
+        wait = "waits" if len(here) == 1 else "wait"
+        text = (
+            f"{_capital(_ranks(here, where))} {wait} in {what}. {_only(len(latest), len(quiet) + len(everyone), quiet)}"
+        )
+        return _with(group, TOGETHER, [], text + " Who came last, or never, may be among them.")
+    wait = "waits" if len(here) == 1 else "wait"
     text = (
-        f"All {words.many(len(here), 'rank')} that tell of it wait in {what}, and none is behind: "
+        f"All {words.many(len(here), 'rank')} that tell of it {wait} in {what}, and none is behind: "
         "the network between them, or a peer that died without a word."
     )
     return _with(group, TOGETHER, [], text)
@@ -159,6 +217,8 @@ def _by_ras(name: str, records: Sequence[Waiting], everyone: frozenset[str], whe
     parts = []
     if silent:
         parts.append(f"Nothing came from {_ranks(silent, where)}.")
+    if unnamed := sum(not rank for each in records for rank in each.missing):
+        parts.append(f"Nothing came from {words.many(unnamed, 'rank')} that no text names.")
     for each, far in ((behind, "behind"), (ahead, "ahead of")):
         if each:
             ranks = [one.rank for one in each]
@@ -211,7 +271,7 @@ def _tell(ranks: Sequence[str]) -> str:
 def _missed(here: Iterable[Waiting], latest: Mapping[str, Waiting]) -> set[str]:
     """Who others say has not come, unless its own record says that it did."""
     came = {each.rank for each in here}
-    return {rank for each in here for rank in each.missing if rank not in came and rank in latest}
+    return {rank for each in here for rank in each.missing if rank and rank not in came and rank in latest}
 
 
 def _mismatch(here: Mapping[str, Waiting], operation: str, size: int) -> list[str]:

@@ -63,10 +63,12 @@ class Guilty:
 
     @property
     def name(self) -> str:
-        """ "rank 3 (node1)", "host node1", "GPU 3 (node1)"."""
-        if self.rank or not self.host:
-            return words.ranks([self.rank or "?"], [self.host])
-        return f"GPU {self.gpu} ({self.host})" if self.gpu >= 0 else f"host {self.host}"
+        """ "rank 3 (node1)", "host node1", "GPU 3 (node1)", "GPU 3"."""
+        if self.rank:
+            return words.ranks([self.rank], [self.host])
+        if self.gpu >= 0:
+            return f"GPU {self.gpu} ({self.host})" if self.host else f"GPU {self.gpu}"
+        return f"host {self.host}" if self.host else "a rank that no text names"
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,10 @@ def listed(names: Iterable[str]) -> str:
 
 
 def ranks(names: Sequence[str], hosts: Sequence[str] = ()) -> str:
-    """ "rank 3 (node1)", "ranks 3 and 4 (node1)"."""
+    """ "rank 3 (node1)", "ranks 3 and 4 (node1)"; a rank without a name is not listed."""
+    names = [name for name in names if name]
+    if not names:
+        return "a rank that no text names"
     told = sorted({host for host in hosts if host})
     where = f" ({listed(told)})" if told else ""
     return f"rank{'s' if len(set(names)) > 1 else ''} {listed(names)}{where}"

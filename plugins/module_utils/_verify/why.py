@@ -14,7 +14,7 @@ from typing import Iterable, Sequence
 
 from .._evidence.pasted import NOT_GIVEN, Pasted
 from .._evidence.sources import COMMANDS
-from .._expect.expectations import Expectations
+from .._expect.expectations import Expectations, from_inventory
 from .._ground import check as model
 from .._ground.check import Check
 from .._ground.text import ParseError, printable
@@ -32,6 +32,8 @@ from .verify import AREAS, verify
 # Containers are started, and not pasted.
 _AREAS = tuple(area for area in AREAS if area != "container")
 _NEXT, _OPEN = 3, 4
+# A parser that comes so far knows the text, and what it stumbles over; of a long one nobody asks all again.
+_FAR, _SHORT = 5, 5000
 _LONGEST_SETTINGS = 20_000
 _RECORDER = "flight_recorder"
 # How a pickle of the protocols from 2 on begins.
@@ -40,6 +42,15 @@ _OF_JOBS = {
     *("deepspeed_log", "flight_recorder", "kineto", "megatron_log", "nccl_inspector", "nccl_ras", "nccl_tests"),
     *("nvsmi_dmon", "progress_bar", "step_csv"),
 }
+# Tools whose lines stand among others', and the facts in which they tell what is wrong.
+_ALSO = {
+    "dmesg": ("failures", "xids", "sxids", "kernel"),
+    "nccl_log": ("errors",),
+    "nvsmi_error": ("unreachable",),
+}
+# The same text, by two parsers; and how many facts are no accident.
+_ONE_TEXT = ({"nvsmi_q", "nvsmi_q_fabric"},)
+_WEIGHT = 10
 _OF_RANK = re.compile(r"(?:rank|trace|dump)\D{0,6}(\d{1,7})(?:\D|$)")
 _NOBODY = "nobody expects"
 
@@ -97,6 +108,9 @@ class Heard:
 
     def take(self, label: str, text: str) -> None:
         """Read one file's text."""
+        if not text.strip():
+            self.unread.append(f"{label}: it is empty")
+            return
         for typed in pieces(text):
             host, piece = typed.host, typed.text
             if not piece.strip():
@@ -116,6 +130,15 @@ class Heard:
             for part in prefix.parts(guessed[0], piece):
                 self._put(part.who or host, label, guessed[0], part.text)
                 self._time(part.who or host, label, guessed[0], part.text)
+            for tool in guessed[1:]:
+                part = prefix.parts(tool, piece)[0]
+                if tool not in _ALSO and {tool, guessed[0]} not in _ONE_TEXT and _complains(tool, part.text):
+                    self._put(part.who or host, label, tool, part.text)
+            for tool in (tool for tool in _ALSO if tool != guessed[0]):
+                # What a job prints holds lines of NCCL's, and what people paste lines of the kernel's.
+                for part in prefix.parts(tool, piece):
+                    if _speaks(tool, part.text):
+                        self._put(part.who or host, label, tool, part.text)
 
     def _time(self, host: str, label: str, tool: str, text: str) -> None:
         if tool == _RECORDER:
@@ -132,6 +155,20 @@ class Heard:
             number += 1
             name = f"{host or 'host'} ({label})" if number == 2 else f"{host or 'host'} ({label}, {number})"
         self.texts.setdefault(name, {})[tool] = text
+
+
+def _complains(tool: str, text: str) -> bool:
+    """Whether a second tool's text stands in the first's, and tells what is wrong."""
+    if names.weight(tool, text) < _WEIGHT:
+        return False
+    checks = verify(Pasted({tool: text}), from_inventory({}), _AREAS).checks
+    return any(check.result == model.FAIL for check in checks) or bool(names.wrong(tool, text))
+
+
+def _speaks(tool: str, text: str) -> bool:
+    """Whether lines of this tool tell something wrong in the midst of another's text."""
+    told, error = names.facts(tool, text)
+    return error is None and any(told.get(name) for name in _ALSO[tool])
 
 
 def job(heard: Heard) -> Job | None:
@@ -246,5 +283,12 @@ def _by_command(tool: str, text: str) -> tuple[str, ...]:
 def _why_unread(tool: str, text: str) -> str:
     if tool in names.NAMES:
         return str(names.facts(tool, prefix.parts(tool, text)[0].text)[1])
+    lines = len(text.splitlines())
+    refused = [
+        (error.line_no, str(error)) for error in map(lambda name: names.facts(name, text)[1], names.NAMES) if error
+    ]
+    at, why = max(refused, default=(0, ""))
+    if lines < _SHORT and at > _FAR:
+        return why
     first = next(line for line in text.splitlines() if line.strip() and not is_frame(line))
     return f"no tool is known that prints {printable(first.strip())!r}"

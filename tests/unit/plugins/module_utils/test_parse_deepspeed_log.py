@@ -7,7 +7,7 @@ import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import deepspeed_log
-from ansible_collections.ibready.cluster.plugins.module_utils._parse._times import Times
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._times import GATHERING, Times
 from tests.unit.parsers import SAMPLES
 
 # deepspeedai/DeepSpeed#1436, of 2021.
@@ -122,6 +122,49 @@ def test_what_deepspeed_writes_today() -> None:
 
 def test_micro_steps_where_nothing_tells_the_whole() -> None:
     assert [step.seconds for step in times("\n".join(NEW.split("\n")[:4]) + "\n").steps] == [pytest.approx(0.17805)]
+
+
+def _clocks(stamp: str) -> str:
+    return (
+        f"{stamp}[INFO] [logging.py:96:log_dist] [Rank 0] time (ms) | fwd: 110.00 | bwd: 220.00 | bwd_inner: 215.00 | "
+        "bwd_allreduce: 4.00 | step: 30.00\n"
+    )
+
+
+def test_a_step_is_as_long_as_its_stamps_say() -> None:
+    stamps = [f"[2024-05-01 10:00:{second:02},500] " for second in (2, 4, 6, 9)]
+    steps = times("".join(map(_clocks, stamps))).steps
+    assert [step.seconds for step in steps] == [2.0, 2.0, 2.0, 3.0]
+    assert not any(step.summed for step in steps)
+    assert steps[0].parts["compute"] == pytest.approx(0.325)
+    unstamped = times(_clocks("") * 4).steps
+    assert [(step.seconds, step.summed) for step in unstamped] == [(pytest.approx(0.36), True)] * 4
+    assert times(_clocks("[2024-13-41 10:00:02,500] ") * 2).steps[1].summed
+
+
+def test_without_stamps_samples_a_second_tell_the_length() -> None:
+    speed = (
+        "epoch=0/micro_step=1/global_step=1, RunningAvgSamplesPerSec=16.0, CurrSamplesPerSec=16.0, MemAllocated=1GB\n"
+    )
+    told = times("  train_batch_size ............. 32\n" + (speed + _clocks("")) * 3).steps
+    assert [(step.seconds, step.summed) for step in told] == [(2.0, False)] * 3
+
+
+@pytest.mark.parametrize(
+    ("line", "stage"),
+    [
+        ("[INFO] Creating torch.bfloat16 ZeRO stage 3 optimizer\n", "3"),
+        ("  zero_optimization_stage ...... 2\n", "2"),
+        ("  zero_config .................. stage=1 contiguous_gradients=True\n", "1"),
+        ('    "zero_optimization": {"stage": 0}\n', "0"),
+    ],
+)
+def test_gathering_is_within_the_passes_of_zero_3_alone(line: str, stage: str) -> None:
+    told = times(line + _clocks(""))
+    assert told.settings["zero_stage"] == stage
+    assert (GATHERING in told.steps[0].hides) == (stage == "3")
+    assert GATHERING in times(_clocks("")).steps[0].hides
+    assert GATHERING not in times(NEW).steps[0].hides
 
 
 def test_steps_are_numbered_by_their_lines() -> None:

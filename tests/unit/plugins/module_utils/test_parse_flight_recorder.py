@@ -114,7 +114,7 @@ def test_the_example_of_the_tutorial(protocol: int) -> None:
         600000,
     )
     times = flight_recorder.times(told, "3", "n1")
-    assert times.waiting == (Waiting("3", "n1", "0", 1, "all_reduce", 48, "completed"),)
+    assert times.waiting == (Waiting("3", "n1", "0", 1, "all_reduce", 48, "completed", members=("0", "1")),)
 
 
 def test_where_a_rank_waits() -> None:
@@ -122,8 +122,8 @@ def test_where_a_rank_waits() -> None:
     assert (told.nccl, [group.enqueued for group in told.groups]) == ("2.26.2", [3, 1])
     times = flight_recorder.times(told, "0")
     assert times.waiting == (
-        Waiting("0", "", "0", 2, "all_reduce", 1048576, "started"),
-        Waiting("0", "", "1", 1, "all_gather", 2048, "completed"),
+        Waiting("0", "", "0", 2, "all_reduce", 1048576, "started", members=("0", "1", "2", "3")),
+        Waiting("0", "", "1", 1, "all_gather", 2048, "completed", members=("0", "1")),
     )
     assert times.collectives == (Collective("all_reduce", 48, (0.00425,), (), "0", "", 4, "0"),)
 
@@ -234,3 +234,14 @@ def test_every_cut_is_refused() -> None:
 def test_json_of_others(text: str) -> None:
     with pytest.raises(ParseError):
         flight_recorder.parse(text)
+
+
+def test_names_are_printable() -> None:
+    """A terminal obeys what a name holds."""
+    entry = {**TUTORIAL["entries"][0], "profiling_name": "odd\x1b[31m", "process_group": ("0\x1b[2J", "about\x07")}
+    config = {"0": {"name": "0\x1b[2J", "desc": "\x1b]0;x\x07", "ranks": "[0, 1]"}}
+    told = flight_recorder.parse_bytes(pickle.dumps({**TUTORIAL, "entries": [entry], "pg_config": config}, 2))
+    assert flight_recorder.times(told, "0").waiting[0].operation == r"odd\x1b[31m"
+    assert flight_recorder.times(told, "0").waiting[0].members == ("0", "1")
+    assert (told.entries[0].group, told.entries[0].about) == (r"0\x1b[2J", r"about\x07")
+    assert "\x1b" not in "".join(group.name + group.about for group in told.groups)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import megatron_log
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import _times, megatron_log
 from tests.unit.parsers import SAMPLES
 
 # The lines of NVIDIA/nccl#743, of 2022.
@@ -93,6 +93,45 @@ def test_every_form_of_the_sample() -> None:
     assert first.parts["compute"] == pytest.approx(4.89509 - 0.0405 - 0.70225)
     assert second.slowest == {"compute": 1.0, "communication": 0.0}
     assert [(step.rank, step.parts["communication"]) for step in ranks] == [("0", 0.81235), ("1", 0.70715)]
+
+
+_ONE = " iteration       {0}/     100 | elapsed time per iteration (ms): 1500.0 | global batch size:   128 |\n"
+
+
+def _ranks(count: int, *names: str) -> str:
+    lines = [f"  {name}:\n" + "".join(f"     rank {rank:2}: 100.00\n" for rank in range(count)) for name in names]
+    return "times across ranks (ms):\n" + "".join(lines)
+
+
+def test_what_the_timer_of_both_passes_hides() -> None:
+    text = _ONE.format(1) + "(min, max) time across ranks (ms):\n    forward-backward ....: (1352.00, 1353.00)\n"
+    hides = (_times.LOADING, _times.STAGES, _times.TENSORS, _times.CONTEXT, _times.EXPERTS)
+    assert megatron_log.times(megatron_log.parse(text)).steps[0].hides == hides
+    sizes = "using world size: 8, data-parallel size: 8, context-parallel size: 1, tensor-model-parallel size: 1, "
+    sizes += "pipeline-model-parallel size: 1\n  expert_model_parallel_size ...................... 1\n"
+    assert megatron_log.times(megatron_log.parse(sizes + text)).steps[0].hides == (_times.LOADING,)
+    level2 = _ONE.format(1) + _ranks(2, "forward-compute", "backward-compute", "batch-generator")
+    hides = (_times.TENSORS, _times.CONTEXT, _times.EXPERTS)
+    assert megatron_log.times(megatron_log.parse(level2)).steps[0].hides == hides
+
+
+def test_stages_of_a_pipeline() -> None:
+    text = _ONE.format(1) + _ranks(4, "forward-compute", "backward-compute", "forward-recv")
+    told = megatron_log.times(megatron_log.parse(text))
+    assert (told.settings[_times.PIPELINE_SEEN], [step.stage for step in told.steps]) == ("True", [""] * 5)
+    sizes = (
+        "  world_size ...................................... 4\n  pipeline_model_parallel_size .................... 2\n"
+    )
+    told = megatron_log.times(megatron_log.parse(sizes + text))
+    assert told.settings["pipeline_model_parallel_size"] == "2"
+    assert [step.stage for step in told.steps] == ["", "0", "0", "1", "1"]
+    mapped = "  use_tp_pp_dp_mapping ............................ True\n"
+    assert {step.stage for step in megatron_log.times(megatron_log.parse(mapped + sizes + text)).steps} == {""}
+    # Values of no use are no errors.
+    wrong = sizes.replace("4\n", "True\n")
+    assert {step.stage for step in megatron_log.times(megatron_log.parse(wrong + text)).steps} == {""}
+    zero = sizes.replace("4\n", "0\n")
+    assert {step.stage for step in megatron_log.times(megatron_log.parse(zero + text)).steps} == {""}
 
 
 def test_timers_of_the_beginning_and_of_saving() -> None:

@@ -53,3 +53,26 @@ def test_the_end_of_a_cut_table_is_left_out() -> None:
 def test_what_is_no_table_of_steps(text: str) -> None:
     with pytest.raises(ParseError):
         step_csv.parse(text)
+
+
+def test_a_clock_tells_steps_by_its_differences() -> None:
+    clock = "rank,step,elapsed\n" + "".join(f"{rank},{n},{1.25 * (n + 1)}\n" for n in range(30) for rank in (0, 1))
+    assert {(step.rank, step.seconds) for step in steps(clock)} == {("0", 1.25), ("1", 1.25)}
+    assert sorted({step.step for step in steps(clock)}) == list(range(1, 30))
+    # The first step compiles, and only every tenth is told.
+    late = "step,time\n" + "".join(f"{n},{60 + 2 * n}\n" for n in range(0, 400, 10))
+    assert {step.seconds for step in steps(late)} == {2.0}
+    assert {step.seconds for step in steps("step,seconds\n" + "".join(f"{n},0.5\n" for n in range(30)))} == {0.5}
+    slower = "step,seconds\n" + "".join(f"{n},{1 + 0.01 * n + 0.02 * (n % 2)}\n" for n in range(30))
+    assert steps(slower)[0].seconds == 1.0
+
+
+@pytest.mark.parametrize("head", ["epoch,batch,time", "loss,batch,time"])
+def test_steps_that_begin_again_are_numbered_on(head: str) -> None:
+    rows = "".join(f"{epoch},{n},{0.5 + n % 2}\n" for epoch in range(3) for n in range(10))
+    assert [step.step for step in steps(f"{head}\n{rows}")] == list(range(30))
+    whole = "".join(f"{n // 10},{n},0.5\n" for n in range(30))
+    assert [step.step for step in steps(f"{head}\n{whole}")] == list(range(30))
+    clock = "".join(f"{epoch},{n},{2.0 * (n + 1)}\n" for epoch in range(3) for n in range(10))
+    assert {step.seconds for step in steps(f"{head}\n{clock}")} == {2.0}
+    assert len(steps(f"{head}\n{clock}")) == 27

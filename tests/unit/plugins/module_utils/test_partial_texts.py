@@ -301,3 +301,47 @@ def test_a_text_of_which_a_part_is_unread_is_nobody_s_ready_host(name: str) -> N
 def test_what_can_be_read_may_fail_a_check(name: str, broken: str, check: str) -> None:
     assert is_partial(names.facts(name, broken)[0])
     assert check in [one.id for one in judged(name, broken) if one.result == FAIL]
+
+
+# What a text ends with, behind which the rest is lost.
+ENDS = [
+    pytest.param("nvsmi_table", "CUDA Version: 12.8     |\n", id="the head of a table alone"),
+    pytest.param("nvsmi_table", "|   0  NVIDIA H1", id="the row of the first GPU"),
+    pytest.param("nvsmi_table", "00000000:1B:00.0 Off |                    0 |\n", id="the first line of a GPU alone"),
+    pytest.param("nvsmi_table", "|   1  NVIDIA H100 80GB HBM3          Off |", id="the row of the second GPU"),
+    pytest.param("nvsmi_table", "|    1   N/A  N/A           812", id="the row of a process"),
+    pytest.param("ibv_devinfo", "\t\t\tstate:\t\t\tPO", id="a state"),
+    pytest.param("ibv_devinfo", "\tphys_port_cnt:\t\t\t1\n", id="before the port of a device"),
+    pytest.param("ibv_devinfo", "\t\tport:\t1\n", id="before the state of a port"),
+    pytest.param("ibstatus", "\tbase li", id="before a state"),
+    pytest.param("ibstatus", "\tsm lid:\t\t 0x9\n", id="before a state, at the end of a line"),
+    pytest.param("ibstatus", "\tstate:\t\t 4: ACTI", id="a state of ibstatus"),
+    pytest.param("perfquery", "PortRcvErrors:....", id="before a counter"),
+    pytest.param("perfquery", "PortXmitDiscards:................6", id="a counter"),
+    pytest.param("perfquery", "CounterSelect:...................0x0000\n", id="before every counter of errors"),
+    pytest.param("rdma_link", "link mlx5_7/1 state ACTIVE phys", id="a word of a link"),
+    pytest.param("rdma_link", "link mlx5_7/1 state", id="the name of a state"),
+    pytest.param("lsmod", "mlx5_core   ", id="the name of a module"),
+    pytest.param("lsmod", "ib_umad                40960  1", id="how often a module is used"),
+]
+CUT_IN_LINES = ("nvsmi_table", "ibv_devinfo", "ibstatus", "perfquery", "rdma_link", "lsmod")
+
+
+@pytest.mark.parametrize(("name", "end"), ENDS)
+def test_a_text_that_ends_within_a_record_was_read_in_part(name: str, end: str) -> None:
+    text = (SAMPLES / f"{name}.txt").read_text()
+    assert end in text
+    before, found, _rest = text.partition(end)
+    facts, error = names.facts(name, before + found)
+    assert error is None
+    assert is_partial(facts)
+
+
+@pytest.mark.parametrize("name", CUT_IN_LINES)
+def test_a_text_that_only_lost_its_last_newline_is_whole(name: str) -> None:
+    text = (SAMPLES / f"{name}.txt").read_text()
+    for whole in (text, text.rstrip("\n"), text.rstrip()):
+        facts, error = names.facts(name, whole)
+        assert error is None
+        assert not is_partial(facts)
+        assert "cut" not in facts

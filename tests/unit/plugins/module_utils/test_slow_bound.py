@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,14 +18,20 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._times impo
     COMPUTE,
     HOST,
     INPUT,
+    LOADING,
+    OPTIMIZER,
     PARTS,
+    PIPELINE_SEEN,
+    TENSORS,
     Busy,
     Collective,
     Step,
     Times,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._slow import bound, words
+from ansible_collections.ibready.cluster.plugins.module_utils._slow.advice import advised
 from ansible_collections.ibready.cluster.plugins.module_utils._slow.bound import Bound, judged, told
+from ansible_collections.ibready.cluster.plugins.module_utils._slow.compare import compared
 from ansible_collections.ibready.cluster.plugins.module_utils._slow.numbers import period
 from tests.unit import slow_jobs
 from tests.unit.slow_jobs import Job, Plan, steps
@@ -154,11 +161,51 @@ def test_many_that_differ_are_no_stragglers() -> None:
     assert "too many for a broken part" in found.because[1]
 
 
-def test_a_late_stage_of_a_pipeline_is_no_sure_straggler() -> None:
+def test_a_late_stage_of_a_pipeline_is_no_straggler() -> None:
     times = of(Plan(ranks=16, per_host=4, more={str(rank): 0.4 for rank in range(4, 8)}))
     found = judged(Times(times.steps, settings={"pipeline_model_parallel_size": "4"}))
-    assert (found.kind, found.sure) == (bound.STRAGGLER, bound.LIKELY)
+    assert (found.kind, found.sure, found.guilty) == (bound.UNEVEN, bound.LIKELY, ())
     assert "The job is a pipeline of 4 stages: who is late may have a stage with more work." in found.notes
+    seen = judged(Times(times.steps, settings={PIPELINE_SEEN: "True"}))
+    assert (seen.kind, seen.sure, seen.guilty) == (bound.UNEVEN, bound.LIKELY, ())
+
+
+def test_ranks_of_a_pipeline_are_held_against_their_own_stage() -> None:
+    def told_stages(plan: Plan) -> Times:
+        rows = tuple(replace(step, stage=str(int(step.rank) // 4)) for step in of(plan).steps)
+        return Times(rows, settings={"pipeline_model_parallel_size": "4"})
+
+    late = judged(told_stages(Plan(ranks=16, per_host=4, more={"6": 0.4})))
+    assert (late.kind, late.sure, named(late)) == (bound.STRAGGLER, bound.SURE, {"6"})
+    whole = judged(told_stages(Plan(ranks=16, per_host=4, more={str(rank): 0.4 for rank in range(12, 16)})))
+    assert (whole.kind, whole.guilty) == (bound.UNEVEN, ())
+
+
+@pytest.mark.parametrize(
+    ("hides", "sure"), [((), bound.SURE), ((TENSORS,), bound.LIKELY), ((LOADING, TENSORS), bound.POSSIBLE)]
+)
+def test_an_upper_bound_of_computation_is_never_sure(hides: tuple[str, ...], sure: str) -> None:
+    parts = {COMPUTE: 0.95, COMMUNICATION: 0.02}
+    times = Times(tuple(Step(n, 1.0, parts=parts, hides=hides) for n in range(20)))
+    found = judged(times)
+    assert (found.kind, found.sure) == (bound.COMPUTATION, sure)
+    assert all(any(what in sentence for sentence in found.because) for what in hides)
+    changes = [change.words() for change in advised(times, found)]
+    assert any("do not help here" in words_ for words_ in changes) == (not hides)
+
+
+def test_of_the_sum_of_clocks_nothing_is_more_than_possible() -> None:
+    times = Times(tuple(Step(n, 1.0, parts={COMPUTE: 0.98, COMMUNICATION: 0.02}, summed=True) for n in range(20)))
+    found = judged(times)
+    assert (found.kind, found.sure) == (bound.COMPUTATION, bound.POSSIBLE)
+    assert not any("do not help here" in change.words() for change in advised(times, found))
+
+
+def test_what_is_outside_of_all_clocks_is_the_loader_or_the_host() -> None:
+    parts = {COMPUTE: 0.16, COMMUNICATION: 0.01, OPTIMIZER: 0.02}
+    found = judged(Times(tuple(Step(n, 1.0, parts=parts) for n in range(20))))
+    assert (found.kind, found.sure) == (bound.CANNOT_TELL, "")
+    assert "the loader of data or the host" in found.because[1]
 
 
 def test_a_different_rank_each_time_is_no_straggler() -> None:
@@ -188,8 +235,22 @@ def test_pauses_can_be_what_holds_a_job_up() -> None:
     found = judged(of(Plan(steps=60, checkpoint=5, pause=4.0)))
     assert (found.kind, found.sure) == (bound.PAUSED, bound.LIKELY)
     assert found.gain == pytest.approx(0.8 / 1.8, abs=0.05)
-    untold = judged(only(of(Plan(steps=60, checkpoint=5, pause=4.0))))
+    untold = judged(only(of(Plan(steps=100, checkpoint=20, pause=16.0))))
     assert (untold.kind, untold.sure) == (bound.PAUSED, bound.POSSIBLE)
+
+
+def test_a_short_period_is_gradient_accumulation() -> None:
+    found = judged(only(of(Plan(steps=60, checkpoint=5, pause=4.0))))
+    assert (found.kind, found.gain) == (bound.CANNOT_TELL, 0.0)
+    assert any("(most likely gradient accumulation, else a checkpoint" in note for note in found.notes)
+
+
+def test_gpus_that_nobody_uses_are_no_stragglers() -> None:
+    busy = tuple(Busy("", gpu, 0.0 if gpu > 5 else 97.0) for gpu in range(8) for _ in range(4))
+    found = judged(Times(busy=busy))
+    assert (found.kind, found.guilty) == (bound.CANNOT_TELL, ())
+    assert "GPU 6, GPU 7: 0 % busy, so they are not used by the job, or dead." in found.notes
+    assert judged(Times(busy=(*busy, *[Busy("", 5, 20.0)] * 9))).guilty[0].name == "GPU 5"
 
 
 def test_communication_is_more_than_possible_only_where_two_ranks_tell() -> None:
@@ -382,3 +443,13 @@ def test_a_pause_of_a_checkpoint_of_one_rank_is_a_checkpoint() -> None:
     found = judged(Times(tuple(rows)))
     assert found.guilty == ()
     assert any("a checkpoint is written" in text for text in (*found.notes, *found.because))
+
+
+def test_two_runs_that_differ_in_what_no_part_tells() -> None:
+    def run(seconds: float) -> Times:
+        return Times(tuple(Step(n, seconds + 0.001 * (n % 3), "0", "", {COMPUTE: 0.5}) for n in range(30)))
+
+    assert compared(run(1.0), run(1.5)).because[-1] == (
+        "No told part (compute) grew: the difference is in what no part tells."
+    )
+    assert compared(only(run(1.0)), run(1.5)).because[-1].startswith("No part is told in both")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -182,3 +183,35 @@ def test_strange_records_are_judged_too(records: list[Waiting]) -> None:
 @pytest.mark.parametrize(("size", "text"), [(17, "17 bytes"), (3 << 19, "1.5 MiB"), (1 << 34, "16 GiB")])
 def test_sizes(size: int, text: str) -> None:
     assert text in of(*(waits(rank, 1, size=size) for rank in range(2))).because[0]
+
+
+def test_of_ranks_whose_dumps_are_not_given_nothing_is_said() -> None:
+    group = ("0", "1", "2", "3")
+    alone = of(waits(1, 5, members=group))
+    assert (alone.guilty, alone.groups[0].kind) == ((), module.TOGETHER)
+    assert "Of 4 ranks 1 tells: give the dumps of ranks 0, 2 and 3 as well." in alone.because[0]
+    assert "network" not in alone.because[0]
+    some = of(waits(0, 5, members=group), waits(1, 5, members=group), done(2, 4, members=group))
+    assert some.guilty == ("2",)
+    assert some.because[0].endswith("Of 4 ranks 3 tell: give the dump of rank 3 as well.")
+    assert "none is behind: the network" in of(*(waits(rank, 5, members=group) for rank in range(4))).because[0]
+
+
+def test_a_rank_that_two_hosts_tell_of() -> None:
+    found = of(waits(0, 5, host="a"), waits(1, 5, host="b"), done(1, 4, host="c"))
+    assert "Rank 1 is told of by b and c: these are two jobs" in found.because[0]
+
+
+def test_a_dump_without_its_rank() -> None:
+    found = of(Waiting("", "", "0", 5, "all_reduce", 0, "started"))
+    assert found.groups[0].kind == module.NAMELESS
+    assert "1 text does not tell its rank" in found.because[0]
+    assert (
+        "1 text does not tell its rank" in of(*(waits(r, 5) for r in (0, 1)), replace(waits(0, 5), rank="")).because[0]
+    )
+
+
+def test_ranks_without_names_are_counted() -> None:
+    found = of(Waiting("", group="cf26", state="missing", missing=("21", "")))
+    assert found.guilty == ("21",)
+    assert found.because[0] == "Nothing came from rank 21. Nothing came from 1 rank that no text names."

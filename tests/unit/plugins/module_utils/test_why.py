@@ -187,3 +187,49 @@ def test_a_text_that_was_read_in_part_is_not_taken_for_looked_at() -> None:
     (host,) = asked(f"# of all nodes\n{text}")
     assert host.partly == ("1 line of ibdev2netdev is unread",)
     assert why.verdict([host], why.Heard()) == UNKNOWN
+
+
+FATAL = {
+    "nccl_log": "node1:77:88 [0] NCCL WARN NET/IB: Got completion from peer 10.0.0.2<41001> with status=12 opcode=0 "
+    "len=0 vendor err 129 (Recv)\n",
+    "dmesg": "[ 1234.567890] NVRM: Xid (PCI:0000:1b:00): 79, pid=4141, name=python, GPU has fallen off the bus.\n",
+    "nvsmi_error": "Unable to determine the device handle for GPU0000:1B:00.0: GPU is lost.  Reboot the system to "
+    "recover this GPU\n",
+}
+
+
+@pytest.mark.parametrize("tool", FATAL)
+def test_a_line_of_another_tool_behind_a_healthy_text_is_not_lost(tool: str) -> None:
+    (host,) = asked(IBSTAT + FATAL[tool])
+    assert host.bad
+    assert why.verdict([host], why.Heard()) == NOT_READY
+
+
+def test_a_second_tool_s_failure_is_not_lost_in_a_healthy_text() -> None:
+    (host,) = asked(IBSTAT + (SAMPLES / "nvlink_errors.txt").read_text())
+    assert host.read == ("ibstat", "nvlink_errors")
+    assert host.bad
+
+
+def test_what_ended_a_job_is_told_beside_its_times() -> None:
+    steps = "".join(
+        f" iteration {step:8}/     100 | consumed samples: 16 | elapsed time per iteration (ms): 1000.0 | "
+        f"learning rate: 1.0E-04 | global batch size: 16 | lm loss: 1.0E+01 |\n"
+        for step in range(1, 40)
+    )
+    heard = why.Heard()
+    heard.give("job.log", (steps + FATAL["nccl_log"]).encode())
+    hosts = why.judged(heard, from_inventory({}))
+    assert any(host.bad for host in hosts)
+    assert why.verdict(hosts, heard, why.job(heard)) == NOT_READY
+
+
+def test_an_empty_file_is_told() -> None:
+    heard = why.Heard()
+    heard.give("job.log", b"\n \n")
+    assert heard.unread == ["job.log: it is empty"]
+
+
+def test_a_long_text_is_known_by_its_beginning() -> None:
+    assert names.guess(IBSTAT * 30 + "x" * 20_000_000) == ()
+    assert names.guess("a" * 20_000_000) == ()
