@@ -71,12 +71,22 @@ ROWS = (
             b"NCCL_IB_HCA=mlx5_0 mlx5_1",
         ),
     ),
-    *_all(DOUBTS, b"NCCL_IB_HCA=mlx5_1", b"NCCL_SOCKET_IFNAME=^lo", b"NCCL_IB_HCA="),
-    *_all(DERIVED, b"NCCL_IB_HCA=mlx5", b"NCCL_IB_HCA==mlx4_0", b"NCCL_IB_HCA==mlx5_0", b"NCCL_SOCKET_IFNAME==eth9"),
+    *_all(DOUBTS, b"NCCL_IB_HCA=", b"NCCL_IB_HCA=mlx5_99"),
+    # The simulated host has no mlx5_10, which mlx5_1 would take, and neither docker0 nor virbr0.
+    *_all("", b"NCCL_SOCKET_IFNAME=^lo"),
+    *_all(
+        DERIVED,
+        b"NCCL_IB_HCA=mlx5_1",
+        b"NCCL_IB_HCA=mlx5",
+        b"NCCL_IB_HCA==mlx4_0",
+        b"NCCL_IB_HCA==mlx5_0",
+        b"NCCL_SOCKET_IFNAME==eth9",
+    ),
     # Words.
     *_all(
         LINES,
-        *(b"NCCL_ALGO=Tre", b"NCCL_ALGO=Ring;Tree", b"NCCL_ALGO=Ring,Tree,Mesh", b"NCCL_ALGO=^", b"NCCL_PROTO=LL64"),
+        *(b"NCCL_ALGO=Tre", b"NCCL_ALGO=Ring;Tree", b"NCCL_ALGO=Ring,Tree,Mesh", b"NCCL_ALGO=,", b"NCCL_PROTO=LL64"),
+        b"NCCL_ALGO=;Ring",
         *(
             b"NCCL_PROTO=Simple LL",
             b"NCCL_PROTO=0",
@@ -110,8 +120,9 @@ ROWS = (
     ),
     *_all(LINES, b"NCCL_NETDEVS_POLICY=MAX", b"NCCL_NETDEVS_POLICY=max:2", since=(2, 28, 3)),
     *_all(DOUBTS, b"NCCL_NET=Mine", b"NCCL_DEBUG_SUBSYS=INIT,NETWORK", b"NCCL_DEBUG=TRACE", b"NCCL_PROTO=LL128"),
-    *_all(DOUBTS, b"NCCL_ALGO=Tree", b"NCCL_ALGO=NVLS", since=(2, 24)),
-    *_all("", b"NCCL_NET=ib", b"NCCL_DEBUG=warn", b"NCCL_DEBUG_SUBSYS=INIT,NET", b"NCCL_P2P_LEVEL=NVL"),
+    *_all(DOUBTS, b"NCCL_ALGO=Tree", b"NCCL_ALGO=NVLS", b"NCCL_ALGO=Ring;", since=(2, 24)),
+    *_all(DOUBTS, b"NCCL_ALGO=^", b"NCCL_ALGO=Ring,", b"NCCL_ALGO=Tree,,Ring", b"NCCL_PROTO=Simple,"),
+    *_all("", b"NCCL_NET=ib", b"NCCL_DEBUG=warn", b"NCCL_DEBUG_SUBSYS=INIT,NET,", b"NCCL_P2P_LEVEL=NVL"),
     # Numbers.
     *_all(
         LINES,

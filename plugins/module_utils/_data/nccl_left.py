@@ -44,7 +44,11 @@ LEFT = (
     ),
     Left("NCCL_CGA_CLUSTER_SIZE", _CHOICE),
     Left("NCCL_COMM_BLOCKING", "what programs configure for their communicators is overridden", (0, 1)),
-    Left("NCCL_CUMEM_ENABLE", "NVLink SHARP and NVLink between hosts need it: they are off", (1, -2)),
+    Left(
+        "NCCL_CUMEM_ENABLE",
+        "NVLink between hosts (MNNVL) and the registration of buffers need it: they are off",
+        (1, -2),
+    ),
     Left("NCCL_CUMEM_HOST_ENABLE", "buffers in shared memory: /dev/shm has to be large enough", (1, -1)),
     Left("NCCL_GRAPH_MIXING_SUPPORT", "programs that mix CUDA graphs with other calls hang or fail", (1,)),
     Left("NCCL_GRAPH_REGISTER", "what CUDA graphs send is copied once more", (1,)),

@@ -119,5 +119,26 @@ ELSEWHERE = {
     "NCCL_CFG_PATH": "frameworks of the Megatron family",  # recalled
 }
 
+
+@dataclass(frozen=True)
+class Plugin:
+    """Whose variables begin with one of ``begins``. ``library``: how the linker's name of it begins."""
+
+    begins: tuple[str, ...]
+    who: str
+    library: str
+
+
+# Whole families of such names. A beginning that is a whole name stands for that name. Seen in files of sites
+# and clouds that use the plugin, or in its source.
+PLUGINS = (
+    Plugin(("NCCL_FASTRAK_",), "Google's FasTrak plugin", "libnccl-net"),
+    Plugin(("NCCL_GPUDIRECTTCPX_",), "Google's GPUDirect-TCPX plugin", "libnccl-net"),
+    Plugin(("NCCL_SHIMNET_",), "Google's network plugin", "libnccl-net"),
+    Plugin(("NCCL_TUNER_CONFIG_PATH",), "Google's tuner plugin", "libnccl-tuner"),
+    Plugin(("NCCL_IBEXT_", "SHARP_COLL_"), "HPC-X's network plugin", "libnccl-net"),
+    Plugin(("OFI_NCCL_",), "the plugin for Libfabric", "libnccl-net"),
+)
+
 # In every library as the name of a part of the log, and no variable since 2.6.4. Confirmed.
 NOT_BY_THE_LIBRARY = frozenset(("NCCL_GRAPH",))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from typing import Iterator, Tuple
+from typing import Collection, Iterator, Tuple
 
 from .._data import nccl_reading as reading, nccl_variables as kinds
 from .._parse import strtoll
@@ -15,8 +15,9 @@ from .made import HARMFUL
 from .problem import ERROR, WARNING, Problem, short
 from .release import NEWEST, Release, shown
 
-# The kind of doubt about an entry that longer names begin with, too.
+# The kind of doubt about an entry that longer names begin with, too, and about a list that leaves out too little.
 BEGINNING = "beginning"
+EXCLUSION = "exclusion"
 _SIGNS = "^="
 # What people write between names, and NCCL takes for a part of them.
 _OTHER_COMMAS = re.compile(r"[;|&+/]")
@@ -26,6 +27,7 @@ _NUMBERED = re.compile(r".*[^0-9]([1-9][0-9]*)")
 _DRIVER = re.compile(r"mlx[45]")
 # What a list that leaves out should leave out too, and what a device of that sort is called.
 _NEVER_MEANT = {"docker": "docker0", "lo": "lo", "virbr": "virbr0", "veth": "veth0"}
+_NOT_HERE = "nothing on this host is called so or begins so"
 
 # What was seen, what NCCL makes of it, what to do, how bad, and its kind.
 _Seen = Tuple[str, str, str, str, str]
@@ -68,6 +70,15 @@ def problems(line: Line, version: Release | None) -> Iterator[Problem]:
         yield Problem(line.number, name, f"the value {short(value)!r}", made.differs, step, severity, made.kind)
     if kind in _LISTS:
         yield from _problems(line.number, name, value, version)
+
+
+def of_host(problem: Problem, value: str, version: Release | None, present: Collection[str]) -> Problem | None:
+    """A doubt that names raise, of a host that has just these; None where none of them raises it."""
+    hcas = registry.kind_at(problem.name, version) == kinds.HCAS
+    for found, makes, step, severity, kind in _meaning(problem.name, value, version or NEWEST, hcas, present):
+        if (found, kind) == (problem.found, problem.kind):
+            return Problem(problem.line, problem.name, found, makes, step, severity, kind)
+    return None
 
 
 def _carriage_return(line: Line, name: str, kind: str, version: Release | None) -> Iterator[Problem]:
@@ -234,36 +245,62 @@ def _fields(value: str, version: Release | None, hcas: bool) -> Iterator[_Seen]:
             yield found, makes, f"write {short(name)}:{fields[0]} there", WARNING, "rail-and-plane"
 
 
-def _meaning(name: str, value: str, release: Release, hcas: bool) -> Iterator[_Seen]:
-    """Lists that are well formed, and seldom meant."""
+def _meaning(
+    name: str, value: str, release: Release, hcas: bool, present: Collection[str] | None = None
+) -> Iterator[_Seen]:
+    """Lists that are well formed, and seldom meant. ``present``: what the host has, None where nobody knows."""
     _, parts = _parts(value)
     chosen = select.parse(value, release, len(parts))
     if chosen.exclude and not hcas:
-        yield from _left_out(name, chosen, release)
+        yield from _left_out(name, chosen, release, present)
     if chosen.exact:
         return
     for entry in chosen.entries:
         numbered = _NUMBERED.fullmatch(entry.name)
         if numbered and not _DRIVER.fullmatch(entry.name):
+            longer = f"{short(entry.name)}0 would be"
+            begun = [there for there in present or () if there.startswith(entry.name)]
+            if begun:
+                unsaid = [there for there in sorted(begun) if not _said(there, entry, chosen)]
+                if not unsaid:
+                    continue
+                longer = f"{short(unsaid[0])} is"
+            elif present is not None:
+                yield entry_of(entry.name), _NOT_HERE, "name what is there, or take the line out", WARNING, BEGINNING
+                continue
             left = "left out" if chosen.exclude else "taken"
-            makes = f"every name that begins so is {left}, as {short(entry.name)}0 would be"
+            makes = f"every name that begins so is {left}, as {longer}"
             signs = "^=" if chosen.exclude else "="
             step = f"write {name}={signs}{','.join(parts)}, if {short(entry.name)} alone is meant"
             yield entry_of(entry.name), makes, step, WARNING, BEGINNING
 
 
-def _left_out(name: str, chosen: select.Selection, release: Release) -> Iterator[_Seen]:
+def _said(there: str, entry: select.Entry, chosen: select.Selection) -> bool:
+    """Whether the list names by itself what this entry is the beginning of."""
+    return any(other.name == there and other.port in (select.ANY, entry.port) for other in chosen.entries)
+
+
+def _left_out(
+    name: str, chosen: select.Selection, release: Release, present: Collection[str] | None
+) -> Iterator[_Seen]:
     known: tuple[str, ...] = reading.LEFT_OUT
     if release >= reading.LEFT_OUT_LATER_SINCE:
         known = reading.LEFT_OUT_LATER
-    taken = [entry for entry in known if chosen.takes(_NEVER_MEANT[entry])]
+    taken = [entry for entry in known if any(chosen.takes(there) for there in _begun(entry, present))]
     if not taken:
         return
-    rest = [entry for entry, device in _NEVER_MEANT.items() if chosen.takes(device)]
+    rest = [entry for entry, device in _NEVER_MEANT.items() if entry in taken or chosen.takes(device)]
     step = f"write {name}=^{','.join([*(entry.name for entry in chosen.entries), *rest])}"
     makes = f"a list switches off NCCL's own one: {', '.join(taken)} may be taken"
     if "lo" in taken:
         makes += ", and lo comes first: other hosts cannot be reached"
     severity = ERROR if "lo" in taken else WARNING
     named = ", ".join(short(entry.name) for entry in chosen.entries)
-    yield f"only {named} left out", makes, step, severity, "exclusion"
+    yield f"only {named} left out", makes, step, severity, EXCLUSION
+
+
+def _begun(entry: str, present: Collection[str] | None) -> list[str]:
+    """What the host has of a sort that is never meant; without a host, what it may have."""
+    if present is None:
+        return [_NEVER_MEANT[entry]]
+    return [there for there in present if there == entry or (entry != "lo" and there.startswith(entry))]

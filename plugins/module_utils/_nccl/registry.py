@@ -101,6 +101,9 @@ def standing(name: str, at: Release | None, known: AbstractSet[str] | None, gues
     span = _span(name)
     if span is not None:
         return _in_time(name, span, at, known)
+    reader = plugin(name)
+    if reader is not None:
+        return Standing(ELSEWHERE, f"NCCL does not read it, {reader.who} may", "", False)
     near = nearest(name, known) if guess else ""
     if not name.startswith(_PREFIX):
         says = "NCCL sets it in the job's environment and does not read it"
@@ -110,6 +113,11 @@ def standing(name: str, at: Release | None, known: AbstractSet[str] | None, gues
         instead = f"write {near}, if that is meant" if near else ""
         return Standing(FOREIGN, says, instead, meant)
     return _unknown(name, near, at, known)
+
+
+def plugin(name: str) -> names.Plugin | None:
+    """The plugin whose variables are called so; None where none is known."""
+    return next((known for known in names.PLUGINS if name.startswith(known.begins)), None)
 
 
 def _alike(name: str, near: str, least: float) -> bool:

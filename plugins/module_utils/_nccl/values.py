@@ -127,7 +127,9 @@ def _words(name: str, value: str, release: Release | None) -> Made:
     if blank.differs:
         return blank
     listed = value[1:] if known.out and value.startswith("^") else value
-    each = [_word(name, word, known, release) for word in listed.split(known.between)]
+    # NCCL cuts at commas with strtok_r, which passes over what is empty; what it does at a | is not known.
+    named = [word for word in listed.split(known.between) if word or known.between != ","] or [""]
+    each = [_word(name, word, known, release) for word in named]
     wrong = next((word for word in each if word.differs), None)
     return Made(value) if wrong is None else Made(None, wrong.differs, wrong.kind, "", wrong.harmless)
 

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Iterator
+from typing import Collection, Iterator, Mapping
 
 from ..._ask.nccl.proof import Proof
-from ..._data import nccl_left
+from ..._data import nccl_files, nccl_left
 from ..._data.nccl_reading import SYSTEM_FILE
 from ..._expect.expectations import CAPABILITY
+from ..._expect.nccl_policy import HCA, SOCKET
 from ..._ground.check import Check, failed, passed, skipped, unknown
 from ..._nccl import lint, lint_value, registry, values
 from ..._nccl.conf import ENVIRONMENT, as_text, effective
@@ -18,7 +18,6 @@ from ..._nccl.made import HARMFUL
 from ..._nccl.problem import ERROR, WARNING, Problem, short
 from ..._nccl.release import NEWEST, Release, release, shown
 from . import check_harm, named_files
-from .check_derived import absent
 from .check_library import NO_LIBRARY
 from .facts import HostFacts
 
@@ -72,15 +71,40 @@ def _asked_for(here: HostFacts, problem: Problem) -> bool:
 
 
 def _of_here(here: HostFacts, text: str, doubts: list[Problem]) -> Iterator[Problem]:
-    """The same, but of a beginning by which nothing of this host is called: that is no doubt of spelling."""
+    """The same, without what this host gives no reason for: names that it does not have, a plugin that it has."""
     says = _says(text, here.release or NEWEST)
     for problem in doubts:
-        value = says.get(problem.name, (0, ""))[1]
-        strange = absent(problem.name, value, here.host) if problem.kind == lint_value.BEGINNING else ()
-        if any(problem.found == lint_value.entry_of(name) for name in strange):
-            makes = "nothing on this host is called so or begins so"
-            problem = replace(problem, nccl_makes=makes, next_step="name what is there, or take the line out")
-        yield problem
+        line, value = says.get(problem.name, (0, ""))
+        present = _present(here, problem.name)
+        mine: Problem | None = problem
+        if problem.kind in (lint_value.BEGINNING, lint_value.EXCLUSION) and present is not None:
+            if line == problem.line:
+                mine = lint_value.of_host(problem, value.rstrip("\r"), here.release, present)
+        elif problem.kind == registry.ELSEWHERE and _has_plugin(here, problem.name, says):
+            mine = None
+        if mine is not None:
+            yield mine
+
+
+def _present(here: HostFacts, name: str) -> Collection[str] | None:
+    """What a list of this variable may name; None where that is not known."""
+    if name == HCA:
+        return here.host.ports.map(lambda ports: {port.device for port in ports}).value
+    if name == SOCKET:
+        return here.host.interfaces.map(lambda found: {interface.name for interface in found}).value
+    return None
+
+
+def _has_plugin(here: HostFacts, name: str, says: Mapping[str, tuple[int, str]]) -> bool:
+    """Whether a plugin that may read the variable is seen: the linker knows it, or a line leads to it."""
+    reader = registry.plugin(name)
+    if reader is None:
+        return False
+    leads = [
+        says[setting][1] for setting, known in nccl_files.PLUGINS.items() if setting in says and reader.library in known
+    ]
+    led = any(word in here.named.there and here.named.there[word].value for value in leads for word in value.split(","))
+    return led or any(known.startswith(reader.library) for known in here.named.linked.value or ())
 
 
 def _detours(here: HostFacts, text: str) -> Iterator[Problem]:

@@ -82,10 +82,15 @@ def test_what_does_the_same_is_right(board: str, lines: dict[str, str | None]) -
 
 
 @pytest.mark.parametrize(
-    ("value", "advice"), [("mlx5_99", "name what is there"), ("mlx5_1", "write NCCL_IB_HCA==mlx5_1, if")]
+    ("board", "value", "advice"),
+    [
+        (HGX, "mlx5_99", "name what is there"),
+        # This board has mlx5_10, which HGX has not.
+        ("hgx-b300-8", "mlx5_1", "write NCCL_IB_HCA==mlx5_1, if"),
+    ],
 )
-def test_a_beginning_that_is_nobody_s_is_not_advised_to_be_exact(value: str, advice: str) -> None:
-    doubt = one(judge(node(nccl_conf={"NCCL_IB_HCA": value})), "nccl.conf.doubts")
+def test_a_beginning_that_is_nobody_s_is_not_advised_to_be_exact(board: str, value: str, advice: str) -> None:
+    doubt = one(judge(node(board, nccl_conf={"NCCL_IB_HCA": value})), "nccl.conf.doubts")
     assert doubt.result == "fail"
     assert doubt.remedy.startswith(advice)
 

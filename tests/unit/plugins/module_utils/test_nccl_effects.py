@@ -8,13 +8,19 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_harm, nccl_left, nccl_spans, nccl_words
+from ansible_collections.ibready.cluster.plugins.module_utils._data import (
+    nccl_harm,
+    nccl_left,
+    nccl_names,
+    nccl_spans,
+    nccl_words,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_variables import VARIABLES
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, PASS, UNKNOWN, Check
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Unavailable
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import sendable
-from ansible_collections.ibready.cluster.plugins.module_utils._nccl import values
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl import registry, values
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.made import HARMFUL, Made
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import release
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.verdict import verdict_object
@@ -54,6 +60,14 @@ def made(name: str, value: str, version: str | None = None) -> Made:
         ("NCCL_ALGO", "PAT", "2.22.3", False, "none of RING, TREE"),
         ("NCCL_ALGO", "ring;allreduce:tree", "2.22.3", False, "passes over"),
         ("NCCL_ALGO", "allredce:tree", "2.27.3", False, "none of ALLGATHER"),
+        ("NCCL_ALGO", ";Ring", "2.27.3", False, "'Ring' is none of ALLGATHER"),
+        ("NCCL_ALGO", "Ring;Tree", "2.27.3", False, "'Tree' is none of ALLGATHER"),
+        ("NCCL_ALGO", "Ring;", "2.22.3", False, "'Ring;' is none of"),
+        ("NCCL_ALGO", "allreduce:", "2.27.3", False, "'allreduce' is none of"),
+        ("NCCL_ALGO", ",", "2.27.3", False, "'' is none of"),
+        ("NCCL_ALGO", "Tree,", "2.27.3", True, "a collective that Tree cannot"),
+        ("NCCL_PROTO", "Simple,,LL128,", "2.27.3", True, "damages data"),
+        ("NCCL_DEBUG_SUBSYS", ",", None, True, "'' is none of"),
         ("NCCL_ALGO", "Tree", "2.27.3", True, "nothing falls back to ring"),
         ("NCCL_PROTO", "LL64", "2.24.3", False, "every job ends"),
         ("NCCL_PROTO", "LL128", "2.24.3", True, "damages data"),
@@ -82,7 +96,16 @@ def test_what_stops_or_cripples_is_told(name: str, value: str, version: str | No
         ("NCCL_ALGO", "allreduce:^tree"),
         ("NCCL_ALGO", "Ring,Tree"),
         ("NCCL_PROTO", "^LL128"),
+        ("NCCL_ALGO", "Ring,"),
+        ("NCCL_ALGO", "Tree,,Ring"),
+        ("NCCL_ALGO", "Ring;"),
+        ("NCCL_ALGO", "Ring;;allreduce:,tree,"),
+        ("NCCL_ALGO", ";allreduce:tree"),
+        ("NCCL_ALGO", "^"),
         ("NCCL_PROTO", "simple"),
+        ("NCCL_PROTO", "Simple,"),
+        ("NCCL_DEBUG_SUBSYS", "INIT,"),
+        ("NCCL_DEBUG_SUBSYS", "^,COLL,"),
         ("NCCL_NET", "ib"),
         ("NCCL_NET", "Socket"),
         ("NCCL_NET", "AWS Libfabric"),
@@ -143,6 +166,73 @@ def test_a_number_that_few_want_is_the_site_s_word_where_it_asks_for_it() -> Non
     lines = {"NCCL_IB_TIMEOUT": "28"}
     assert "half an hour" in problem(lines)[0].cause
     assert problem(lines, policy={"nccl_conf_variables": lines}) == []
+
+
+def test_memory_that_cannot_be_shared_is_not_told_to_turn_nvlink_sharp_off() -> None:
+    (found,) = problem({"NCCL_CUMEM_ENABLE": "0"})
+    assert "MNNVL" in found.cause
+    assert "SHARP" not in found.cause
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("NCCL_SOCKET_IFNAME", "^docker0,lo"),
+        ("NCCL_SOCKET_IFNAME", "^lo,docker"),
+        ("NCCL_SOCKET_IFNAME", "^lo,docker,veth"),
+        ("NCCL_IB_HCA", ",".join(f"mlx5_{number}:1" for number in range(8))),
+        ("NCCL_IB_HCA", "^mlx5_8,mlx5_9"),
+    ],
+)
+def test_what_this_host_cannot_have_is_no_doubt(name: str, value: str) -> None:
+    assert problem({name: value}) == []
+
+
+@pytest.mark.parametrize(
+    ("more", "value", "told"),
+    [
+        ("virbr0", "^lo,docker", "virbr may be taken"),
+        ("docker_gwbridge", "^lo,docker0", "docker may be taken"),
+        ("eth10", "eth1", "as eth10 is"),
+        ("eth1", "eth1,eth10", ""),
+    ],
+)
+def test_what_this_host_has_is_a_doubt(more: str, value: str, told: str) -> None:
+    made = node(nccl_conf={"NCCL_SOCKET_IFNAME": value})
+    tree = render.render(made)
+    interfaces = json.loads(tree.run("ip_addr").stdout)
+    added = [{**interfaces[1], "ifname": name} for name in dict.fromkeys((more, "eth10"))]
+    tree.command("ip_addr", json.dumps([*interfaces, *added]))
+    causes = [check.cause for check in judge(made, tree) if check.id == "nccl.conf.doubts" and check.result == FAIL]
+    assert [told in cause for cause in causes] == ([True] if told else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "library"),
+    [
+        ("NCCL_FASTRAK_NUM_FLOWS", "libnccl-net.so"),
+        ("NCCL_TUNER_CONFIG_PATH", "libnccl-tuner.so"),
+        ("OFI_NCCL_PROTOCOL", "libnccl-net-ofi.so"),
+    ],
+)
+def test_a_plugin_s_variable_is_told_where_the_plugin_is_not_seen(name: str, library: str) -> None:
+    lines = {name: "x", "NCCL_TUNER_PLUGIN": "none"}
+    (found,) = problem(lines)
+    assert ("may" in found.cause, "it is no variable of NCCL itself" in found.observed) == (True, True)
+    made = node(nccl_conf=lines)
+    tree = render.render(made)
+    tree.command(
+        "ldconfig", f"1 libs found in cache `/etc/ld.so.cache'\n\t{library} (libc6,x86-64) => /lib/{library}\n"
+    )
+    assert [check for check in judge(made, tree) if check.id == "nccl.conf.doubts" and check.result == FAIL] == []
+    led = node(nccl_conf={"NCCL_FASTRAK_NUM_FLOWS": "2", "NCCL_NET_PLUGIN": "/opt/net.so"})
+    tree = render.render(led)
+    tree.file("/opt/net.so", "")
+    assert [check for check in judge(led, tree) if check.id == "nccl.conf.doubts" and check.result == FAIL] == []
+
+
+def test_no_variable_of_nccl_is_taken_for_a_plugin_s() -> None:
+    assert [name for name in (*VARIABLES, *nccl_names.BINARY_ONLY) if registry.plugin(name)] == []
 
 
 def test_files_and_plugins_that_are_not_there() -> None:
