@@ -277,13 +277,16 @@ def _parse(given: argparse.Namespace, parser: _Parser) -> int:
     name, file = given.name, given.file
     if name not in names.EVERY:
         if file is not None or not (name == "-" or os.path.exists(name)):
-            parser.error(f"there is no parser {name!r}, and no such file; parsers are {', '.join(names.EVERY)}")
+            parser.error(f"there is no parser {name!r}, and no such file; docs/parsers.md lists the parsers")
         file = name
-    text = _text(file, parser)
+    data = _bytes(file, parser)
+    if data.startswith(b"\x80"):
+        return _parse_pickle(file or "-", data)
+    text = data.decode("utf-8", "replace")
     if file is not given.file:
         guessed = names.guess(text)
         if not guessed:
-            print(f"ibready: {file} is no text of {', '.join(names.NAMES)}", file=sys.stderr)
+            print(f"ibready: no tool is known whose text {file} is; docs/parsers.md lists them", file=sys.stderr)
             return UNKNOWN_STATUS
         name = guessed[0]
         print(f"ibready: read as {name}; `ibready parse NAME {file}` reads it as another tool's", file=sys.stderr)
@@ -295,6 +298,19 @@ def _parse(given: argparse.Namespace, parser: _Parser) -> int:
     for line in errors:
         print(f"ibready: {line}", file=sys.stderr)
     return UNKNOWN_STATUS if errors else 0
+
+
+def _parse_pickle(label: str, data: bytes) -> int:
+    """What PyTorch's flight recorder left; nothing in it is run."""
+    from .._ground.text import ParseError
+    from .._parse import flight_recorder
+
+    try:
+        print(json.dumps(flight_recorder.facts(flight_recorder.parse_bytes(data)), indent=1))
+    except ParseError as exc:
+        print(f"ibready: {label}: {exc}", file=sys.stderr)
+        return UNKNOWN_STATUS
+    return 0
 
 
 def _why(given: argparse.Namespace, parser: _Parser) -> int:
@@ -347,7 +363,10 @@ def _of_host(host: Host) -> Iterator[str]:
 
     yield f"{host.name or 'the host'}: read {', '.join(host.read)}"
     yield from (f"  {line}" for line in host.says)
-    yield from (f"  {line.check.result.upper():7} {fold.told(line)}" for line in host.bad)
+    for bad in host.bad:
+        yield f"  {bad.check.result.upper():7} {fold.told(bad)}"
+        if bad.check.evidence.get("line"):
+            yield f"          the line: {bad.check.evidence['line']}"
     yield from (f"  {_model.FAIL.upper():7} {line}" for line in host.told[:_MOST_TOLD])
     if len(host.told) > _MOST_TOLD:
         yield f"  {_model.FAIL.upper():7} and {len(host.told) - _MOST_TOLD} more of them: --json has all"

@@ -13,6 +13,7 @@ from .._slow.bound import CANNOT_TELL, POSSIBLE
 from .._slow.settings import Settings
 
 _CHANGES = 4
+_ALL_WAIT = "look for what is wrong between the hosts (playbooks/diagnose.yml), and at the kernel's log of each"
 
 
 @dataclass(frozen=True)
@@ -107,8 +108,11 @@ def job(times: Times, told: Settings | None = None) -> Job | None:
     # Whoever is waited for is known only where somebody waits.
     waits = stuck.because if stuck is not None and stuck.groups else ()
     found = bound.judged(times)
-    if found.kind == CANNOT_TELL and waits:
-        return Job("the job stands still", (), (), waits, stuck.missing if stuck else ())
+    if found.kind == CANNOT_TELL and waits and stuck is not None:
+        late = ", ".join(f"rank {rank}" for rank in stuck.guilty if rank)
+        head = f"the job stands still: it waits for {late}" if late else "the job stands still"
+        look = f"look at the log and the stack (py-spy dump) of {late}" if late else _ALL_WAIT
+        return Job(head, (), (look,), waits, stuck.missing if late else ())
     changes = advice.advised(times, found, told)
     return Job(
         found.head,

@@ -146,7 +146,9 @@ class Heard:
             return
         found = names.times(tool, text)
         if found is not None:
-            self.times.append((label, slow.on(host, found)))
+            # GPU 0 of two files is not the same: where nobody tells the host, the file stands for it.
+            of = host or (label if found.busy else "")
+            self.times.append((label, slow.on(of, found)))
 
     def _put(self, host: str, label: str, tool: str, text: str) -> None:
         """A second text of the same tool is another host's, or of another time."""
@@ -284,9 +286,9 @@ def _why_unread(tool: str, text: str) -> str:
     if tool in names.NAMES:
         return str(names.facts(tool, prefix.parts(tool, text)[0].text)[1])
     lines = len(text.splitlines())
-    refused = [
-        (error.line_no, str(error)) for error in map(lambda name: names.facts(name, text)[1], names.NAMES) if error
-    ]
+    errors = [names.facts(name, text)[1] for name in names.NAMES]
+    # Who found nothing of its own knows nothing of the text.
+    refused = [(error.line_no, str(error)) for error in errors if error and not error.reason.startswith("no ")]
     at, why = max(refused, default=(0, ""))
     if lines < _SHORT and at > _FAR:
         return why

@@ -94,8 +94,8 @@ def record(done: int) -> str:
 
 def test_a_hung_job_tells_who_waits_for_whom() -> None:
     heard, job = asked(record(7), record(5))
-    assert job.head == "the job stands still"
-    assert "1" in " ".join(job.stuck)
+    assert job.head == "the job stands still: it waits for rank 1"
+    assert "py-spy" in job.changes[0]
     assert verdict(heard, job) == NOT_READY
 
 
@@ -118,3 +118,15 @@ def test_two_runs_are_held_against_each_other() -> None:
     assert any("communication" in line for line in job.because[:3])
     _heard, job = asked(steps(late="1"))
     assert "trace_rank" not in job.head
+
+
+def test_two_files_of_dmon_are_two_hosts() -> None:
+    head = "# gpu     sm    mem    enc    dec    jpg    ofa\n# Idx      %      %      %      %      %      %\n"
+
+    def dmon(percent: int) -> str:
+        rows = "".join(f"{gpu:5} {percent:6} 0 0 0 0 0\n" for gpu in range(8))
+        return head + rows * 6
+
+    _heard, job = asked(dmon(20), dmon(98))
+    assert "59" not in " ".join((job.head, *job.because))
+    assert "trace_rank_0" in " ".join((job.head, *job.because))
