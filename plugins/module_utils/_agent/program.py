@@ -317,13 +317,14 @@ def _why(given: argparse.Namespace, parser: _Parser) -> int:
     from .._expect.expectations import ExpectationError, from_inventory
     from .._verify import why
 
+    try:
+        expect = from_inventory(_read_json(given.expect, {}, parser))
+    except ExpectationError as exc:
+        parser.error(str(exc))
     heard = why.Heard()
     for path in given.files or ["-"]:
         heard.give(path, _bytes(path, parser))
-    try:
-        hosts = why.judged(heard, from_inventory(_read_json(given.expect, {}, parser)))
-    except ExpectationError as exc:
-        parser.error(str(exc))
+    hosts = why.judged(heard, expect)
     job = why.job(heard)
     if given.json:
         shown = [

@@ -122,6 +122,17 @@ PLAIN = (
 EVERY = tuple(sorted((*NAMES, *PLAIN)))
 
 
+@dataclasses.dataclass(frozen=True)
+class Read:
+    """``facts``, ``error``: as facts() gives them. ``wrong``: what the tool itself calls wrong, or what is so beyond
+    doubt, of texts that no check goes by. ``times``: of a job's steps; None of a tool that tells none."""
+
+    facts: dict[str, Any]
+    error: ParseError | None
+    wrong: tuple[str, ...] = ()
+    times: Times | None = None
+
+
 def facts(name: str, text: str) -> tuple[dict[str, Any], ParseError | None]:
     """What the parser of this name makes of a text, and its error where it gave no facts.
 
@@ -136,13 +147,17 @@ def facts(name: str, text: str) -> tuple[dict[str, Any], ParseError | None]:
         found: dict[str, Any] = module.facts(module.parse(text))
         return found, None
     except ParseError as exc:
-        reported = module.nothing(exc) if hasattr(module, "nothing") else module.NOTHING
-        nothing: dict[str, Any] = dict(reported)
-        if not text.strip():
-            nothing["empty_output"] = True
-        if exc.error_lines:
-            nothing["error_lines"] = list(exc.error_lines)
-        return nothing, exc
+        return _nothing(module, text, exc), exc
+
+
+def _nothing(module: ModuleType, text: str, exc: ParseError) -> dict[str, Any]:
+    """What is told of a text that gave no facts."""
+    told: dict[str, Any] = dict(module.nothing(exc) if hasattr(module, "nothing") else module.NOTHING)
+    if not text.strip():
+        told["empty_output"] = True
+    if exc.error_lines:
+        told["error_lines"] = list(exc.error_lines)
+    return told
 
 
 def _plain(module: ModuleType, text: str) -> tuple[dict[str, Any], ParseError | None]:
@@ -161,31 +176,26 @@ def _as_json(value: Any) -> Any:
     return value
 
 
-def wrong(name: str, text: str) -> tuple[str, ...]:
-    """What the tool itself calls wrong in this text, or what is so beyond doubt; () of a text that it did not print.
-
-    For parsers of texts that no check goes by.
-    """
+def read(name: str, text: str) -> Read:
+    """All that the text says by the parser of this name, of NAMES. The text is parsed once."""
     module = importlib.import_module(f"{__package__}.{name}")
-    if not hasattr(module, "wrong"):
-        return ()
     try:
-        found: tuple[str, ...] = module.wrong(module.parse(text))
-    except ParseError:
-        return ()
-    return found
+        parsed = module.parse(text)
+        told: dict[str, Any] = module.facts(parsed)
+    except ParseError as exc:
+        return Read(_nothing(module, text, exc), exc)
+    return Read(
+        told,
+        None,
+        module.wrong(parsed) if hasattr(module, "wrong") else (),
+        module.times(parsed) if hasattr(module, "times") else None,
+    )
 
 
 def times(name: str, text: str) -> Times | None:
     """The times of a job's steps in this text; None of a tool that tells none, and of a text that it did not print."""
     module = importlib.import_module(f"{__package__}.{name}")
-    if not hasattr(module, "times"):
-        return None
-    try:
-        found: Times = module.times(module.parse(text))
-    except ParseError:
-        return None
-    return found
+    return read(name, text).times if hasattr(module, "times") else None
 
 
 def guess(text: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Iterable, Sequence
+from typing import Any, Iterable, Mapping, Sequence
 
 from .._evidence.pasted import NOT_GIVEN, Pasted
 from .._evidence.sources import COMMANDS
@@ -85,12 +85,11 @@ class Host:
 @dataclass
 class Heard:
     """``texts``: by host and tool. ``unread``: what is no text of a tool that is known. ``times``: by
-    file, of a job's steps; ``settings``: what the job was told. ``recorded``: files that are no text."""
+    file, of a job's steps; ``settings``: what the job was told."""
 
     texts: dict[str, dict[str, str]] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
     times: list[tuple[str, Times]] = field(default_factory=list)
-    recorded: list[str] = field(default_factory=list)
     settings: settings.Settings = field(default_factory=settings.Settings)
 
     def give(self, label: str, data: bytes) -> None:
@@ -104,7 +103,6 @@ class Heard:
             self.unread.append(f"{label}: {exc}")
             return
         self.times.append((label, flight_recorder.times(recorded, _rank(label))))
-        self.recorded.append(label)
 
     def take(self, label: str, text: str) -> None:
         """Read one file's text."""
@@ -122,7 +120,6 @@ class Heard:
             guessed = names.guess(piece) or _by_command(typed.tool, piece)
             if not guessed and len(piece) < _LONGEST_SETTINGS and settings.settings(piece).framework:
                 self.settings = settings.merged(self.settings, settings.settings(piece))
-                self.recorded.append(label)
                 continue
             if not guessed:
                 self.unread.append(f"{label}: {_why_unread(typed.tool, piece)}")
@@ -164,7 +161,7 @@ def _complains(tool: str, text: str) -> bool:
     if names.weight(tool, text) < _WEIGHT:
         return False
     checks = verify(Pasted({tool: text}), from_inventory({}), _AREAS).checks
-    return any(check.result == model.FAIL for check in checks) or bool(names.wrong(tool, text))
+    return any(check.result == model.FAIL for check in checks) or bool(names.read(tool, text).wrong)
 
 
 def _speaks(tool: str, text: str) -> bool:
@@ -213,7 +210,7 @@ def _looked(host: Host, known: bool) -> bool:
 def _host(name: str, texts: dict[str, str], expect: Expectations) -> Host:
     checks = tuple(verify(Pasted(texts), expect, _AREAS).checks)
     bad = folded(model.trouble([check for check in checks if check.result == model.FAIL]))
-    told = tuple(f"{tool}: {printable(wrong)}" for tool, text in texts.items() for wrong in names.wrong(tool, text))
+    read = {tool: names.read(tool, text) for tool, text in texts.items()}
     return Host(
         name,
         tuple(texts),
@@ -221,24 +218,20 @@ def _host(name: str, texts: dict[str, str], expect: Expectations) -> Host:
         tuple(bad),
         () if bad else tuple(_open(checks, texts))[:_OPEN],
         _ask(checks, texts),
-        told,
-        tuple(_says(texts)),
-        tuple(part for tool, text in texts.items() for part in _partly(tool, text)),
+        tuple(f"{tool}: {printable(wrong)}" for tool, of in read.items() for wrong in of.wrong),
+        tuple(line for tool, of in read.items() for line in _says(tool, of)),
+        tuple(part for tool, of in read.items() for part in _partly(tool, of.facts)),
     )
 
 
-def _says(texts: dict[str, str]) -> Iterable[str]:
-    for tool, text in texts.items():
-        facts, error = names.facts(tool, text)
-        times = names.times(tool, text)
-        line = "" if error else said(tool, facts) or (slow.said(times) if times is not None else "")
-        if line:
-            yield f"{tool}: {line}"
+def _says(tool: str, of: names.Read) -> Iterable[str]:
+    line = "" if of.error else said(tool, of.facts) or (slow.said(of.times) if of.times is not None else "")
+    if line:
+        yield f"{tool}: {line}"
 
 
-def _partly(tool: str, text: str) -> Iterable[str]:
+def _partly(tool: str, told: Mapping[str, Any]) -> Iterable[str]:
     """Whether the text is cut, or has lines that nobody knows."""
-    told, _error = names.facts(tool, text)
     unread = told.get("unread") or 0
     count = unread if isinstance(unread, int) else len(unread)
     if count:
