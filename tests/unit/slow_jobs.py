@@ -24,7 +24,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse._times impo
     Step,
     Times,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._slow import bound
+from ansible_collections.ibready.cluster.plugins.module_utils._slow import kinds
 
 OWN = (COMPUTE, INPUT, HOST, OPTIMIZER)
 # What the texts tell of it.
@@ -220,18 +220,18 @@ def _busy(plan: Plan, bottleneck: str, rng: random.Random) -> tuple[Busy, ...]:
 def _right(bottleneck: str, told: str) -> frozenset[str]:
     """What may be said; where too little is told, only that."""
     late = bottleneck in LATE
-    kind = bound.STRAGGLER if late else bottleneck
-    if told == NETWORK and not late and kind != bound.COMMUNICATION_BOUND:
-        return frozenset({bound.CANNOT_TELL})
-    if told == OWN_ONLY and kind == bound.COMMUNICATION_BOUND:
-        return frozenset({kind, bound.CANNOT_TELL})
+    kind = kinds.STRAGGLER if late else bottleneck
+    if told == NETWORK and not late and kind != kinds.COMMUNICATION_BOUND:
+        return frozenset({kinds.CANNOT_TELL})
+    if told == OWN_ONLY and kind == kinds.COMMUNICATION_BOUND:
+        return frozenset({kind, kinds.CANNOT_TELL})
     if told == TOTALS:
-        return frozenset({bound.CANNOT_TELL, bound.PAUSED} if bottleneck == "now and then" else {bound.CANNOT_TELL})
+        return frozenset({kinds.CANNOT_TELL, kinds.PAUSED} if bottleneck == "now and then" else {kinds.CANNOT_TELL})
     if told in (ONE_RANK, JOB) and late:
         # From one rank that waits, the wait looks like communication: possible, and no more than that.
-        return frozenset({bound.COMMUNICATION_BOUND, bound.COMPUTATION, bound.CANNOT_TELL, bound.PAUSED})
+        return frozenset({kinds.COMMUNICATION_BOUND, kinds.COMPUTATION, kinds.CANNOT_TELL, kinds.PAUSED})
     if told == NO_HOSTS and bottleneck == "whole host":
-        return frozenset({kind, bound.UNEVEN})  # up to half of the ranks, and nothing that they share
+        return frozenset({kind, kinds.UNEVEN})  # up to half of the ranks, and nothing that they share
     return frozenset({kind})
 
 
@@ -240,8 +240,8 @@ def synced(seed: int, bottleneck: str) -> tuple[Times, str]:
     spread unevenly, and data comes in bursts. With it the rank that is late, "" where none is."""
     rng = random.Random(seed)
     ranks, passes, group = rng.choice((8, 16, 32)), rng.choice((2, 4, 8)), rng.choice((1, 2, 4))
-    late, more = (rng.randrange(ranks), rng.uniform(0.2, 0.6)) if bottleneck == bound.STRAGGLER else (-1, 0.0)
-    transfer = 0.8 if bottleneck == bound.COMMUNICATION_BOUND else 0.06
+    late, more = (rng.randrange(ranks), rng.uniform(0.2, 0.6)) if bottleneck == kinds.STRAGGLER else (-1, 0.0)
+    transfer = 0.8 if bottleneck == kinds.COMMUNICATION_BOUND else 0.06
     found = []
     for number in range(rng.randint(20, 40)):
         clock = [0.0] * ranks
@@ -250,7 +250,7 @@ def synced(seed: int, bottleneck: str) -> tuple[Times, str]:
             burst = 0.15 if rng.random() < 0.05 else 0.005
             for rank in range(ranks):
                 work = rng.lognormvariate(0, 0.06) * (1 + more * (rank == late)) / passes
-                data = 0.6 * rng.lognormvariate(0, 0.3) if bottleneck == bound.INPUT else burst * rng.random()
+                data = 0.6 * rng.lognormvariate(0, 0.3) if bottleneck == kinds.INPUT else burst * rng.random()
                 parts[rank][COMPUTE] += work
                 parts[rank][INPUT] += data / passes
                 clock[rank] += work + data / passes

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from .._parse._times import COMMUNICATION, COMPUTE, HOST as HOST_PART, IDLE, INPUT as INPUT_PART, Times
 from . import words
-from .bound import CANNOT_TELL, COMMUNICATION_BOUND, COMPUTATION, HOST, INPUT, PAUSED, STRAGGLER, UNEVEN, Bound
+from .bound import Bound
+from .kinds import CANNOT_TELL, COMMUNICATION_BOUND, COMPUTATION, HOST, INPUT, PAUSED, STRAGGLER, UNEVEN
 from .series import series
 from .settings import DEEPSPEED, MEGATRON, Settings, merged, of
 

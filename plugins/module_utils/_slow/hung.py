@@ -8,6 +8,7 @@ from typing import Iterable, Mapping, Sequence
 
 from .._parse._times import Collective, Times, Waiting
 from . import logs, words
+from .words import capital
 
 MISSING, BEHIND, MISMATCH, NOT_BEGUN, TOGETHER, PARTLY, CYCLE, NAMELESS, NOTHING = (
     "missing",
@@ -131,7 +132,7 @@ def _doubts(records: Sequence[Waiting], everyone: frozenset[str], absent: bool) 
     if twice:
         names = words.listed(set().union(*(hosts[rank] for rank in twice)))
         said.append(
-            f"{_capital(words.ranks(twice))} is told of by {names}: these are two jobs, or a text has another rank's "
+            f"{capital(words.ranks(twice))} is told of by {names}: these are two jobs, or a text has another rank's "
             "number, so what is said here may be wrong."
         )
     if absent and (quiet := _absent(records, everyone)):
@@ -177,28 +178,28 @@ def _by_records(name: str, records: Sequence[Waiting], everyone: frozenset[str],
     if odd:
         theirs = _usual([(here[rank].operation, here[rank].size) for rank in odd])
         text = (
-            f"{_capital(_ranks(odd, where))} began {_operation(*theirs)} where {_ranks(group.waiting, where, odd)} "
+            f"{capital(_ranks(odd, where))} began {_operation(*theirs)} where {_ranks(group.waiting, where, odd)} "
             f"began {_operation(operation, size)}{_at(last)}: they do not fit, and none of them ends."
         )
         return _with(group, MISMATCH, odd, text)
     queued = [rank for rank, each in here.items() if each.state.lower() in _QUEUED]
     if queued and 2 * len(queued) <= len(here):
         text = (
-            f"{_capital(_ranks(queued, where))} asked for {what} but the GPU has not begun it: it is still in what "
+            f"{capital(_ranks(queued, where))} asked for {what} but the GPU has not begun it: it is still in what "
             f"came before. The other {words.many(len(here) - len(queued), 'rank')} wait in it."
         )
         return _with(group, NOT_BEGUN, queued, text)
     done = [rank for rank, each in latest.items() if _done(each) and each.sequence >= last >= 0]
     if done:
         text = (
-            f"{_capital(_ranks(done, where))} are done with {what}, {_ranks(here, where)} still "
+            f"{capital(_ranks(done, where))} are done with {what}, {_ranks(here, where)} still "
             f"{'waits' if len(here) == 1 else 'wait'} in it: everybody came, and something was not delivered there."
         )
         return _with(group, PARTLY, list(here), text)
     if quiet := _absent(records, everyone):
         wait = "waits" if len(here) == 1 else "wait"
         text = (
-            f"{_capital(_ranks(here, where))} {wait} in {what}. {_only(len(latest), len(quiet) + len(everyone), quiet)}"
+            f"{capital(_ranks(here, where))} {wait} in {what}. {_only(len(latest), len(quiet) + len(everyone), quiet)}"
         )
         return _with(group, TOGETHER, [], text + " Who came last, or never, may be among them.")
     wait = "waits" if len(here) == 1 else "wait"
@@ -225,7 +226,7 @@ def _by_ras(name: str, records: Sequence[Waiting], everyone: frozenset[str], whe
             last = min(one.sequence for one in each) if far == "behind" else max(one.sequence for one in each)
             began = f"{_operation(each[0].operation, 0)}{_at(last)}"
             verb = "is" if len(ranks) == 1 else "are"
-            parts.append(f"{_capital(_ranks(ranks, where))} {verb} {far} the other ranks: the last begun is {began}.")
+            parts.append(f"{capital(_ranks(ranks, where))} {verb} {far} the other ranks: the last begun is {began}.")
     if behind or ahead:
         parts.append("Ask again: only ranks that stay there hang.")
     first = next(iter(behind or ahead), None)
@@ -260,7 +261,7 @@ def _late(
         least = min(latest[rank].sequence for rank in behind)
         guilty = sorted({*silent, *(rank for rank in behind if latest[rank].sequence == least)}, key=words.order)
     wait = "waits" if len(group.waiting) == 1 else "wait"
-    text = f"{_capital(_ranks(group.waiting, where))} {wait} in {_what(group)}; " + "; ".join(parts) + "."
+    text = f"{capital(_ranks(group.waiting, where))} {wait} in {_what(group)}; " + "; ".join(parts) + "."
     return _with(group, BEHIND if behind else MISSING, guilty, text)
 
 
@@ -326,7 +327,7 @@ def _rooted(groups: Sequence[Group], where: Mapping[str, str]) -> Hung:
         return Hung(tuple(cycle), tuple(guilty), _where(guilty, where), tuple(because), (), where)
     others = [group for group in groups if group not in roots]
     because = [_told(group, len(groups) > 1) for group in roots]
-    because += [f"{chain[:1].upper() + chain[1:]}." for chain in dict.fromkeys(chains)]
+    because += [f"{capital(chain)}." for chain in dict.fromkeys(chains)]
     guilty = sorted({rank for group in roots for rank in group.guilty}, key=words.order)
     missing = logs.HANGS if any(group.kind == TOGETHER for group in roots) and len(where) < 2 else ()
     return Hung((*roots, *others), tuple(guilty), _where(guilty, where), tuple(because), missing, where)
@@ -344,7 +345,7 @@ def _by_calls(collectives: Sequence[Collective], where: Mapping[str, str]) -> Hu
         late = [rank for rank, count in own.items() if count < most]
         if late and 2 * len(late) <= len(own) and most > 1:
             text = (
-                f"{_capital(_ranks(late, where))} ended {min(own[rank] for rank in late)} calls of "
+                f"{capital(_ranks(late, where))} ended {min(own[rank] for rank in late)} calls of "
                 f"{_operation(name, size)}, the others {most}. A rank that lags may only have been asked earlier."
             )
             group = Group(communicator, BEHIND, most, name, size, _sorted(set(own) - set(late)), _sorted(late), text)
@@ -386,7 +387,7 @@ def _name(group: Group) -> str:
 
 
 def _told(group: Group, several: bool) -> str:
-    return f"{_capital(_name(group))}: {group.because}" if several and group.name else group.because
+    return f"{capital(_name(group))}: {group.because}" if several and group.name else group.because
 
 
 def _bytes(size: int) -> str:
@@ -394,7 +395,3 @@ def _bytes(size: int) -> str:
         if size >= length:
             return f"{size / length:.4g} {unit}"
     return f"{size} bytes"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

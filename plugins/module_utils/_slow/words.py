@@ -22,6 +22,11 @@ def span(seconds: float) -> str:
     return f"{1e6 * seconds:.0f} us"
 
 
+def capital(text: str) -> str:
+    """The beginning of a sentence."""
+    return text[:1].upper() + text[1:]
+
+
 def times(factor: float) -> str:
     """ "1.4 times" """
     return f"{factor:.1f} times"

@@ -9,7 +9,7 @@ from typing import Iterable
 
 from .._parse._times import Times
 from .._slow import advice, bound, compare, hung
-from .._slow.bound import CANNOT_TELL, POSSIBLE
+from .._slow.kinds import CANNOT_TELL, POSSIBLE
 from .._slow.settings import Settings
 
 _CHANGES = 4
