@@ -117,7 +117,7 @@ def main() -> int:
     record(args.keep, sizes)
     rows = []
     for hosts, rails in sizes:
-        argv = [sys.executable, __file__, "--one", str(place(args.keep, hosts, rails))]
+        argv = [sys.executable, "-m", "tests.perf.fabric", "--one", str(place(args.keep, hosts, rails))]
         rows.append(json.loads(subprocess.run(argv, check=True, stdout=subprocess.PIPE).stdout))
     print(table(rows))
     last = rows[-1]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Planted faults of fabrics of 128 to 16,384 ports: how many are found, in how many rounds, and what it costs.
 
-    python -m tests.perf.bisect --faults 10000
+    python -m tests.perf.bisection --faults 10000
 
 Most of the faults are of the smaller fabrics. Where the corpus lies beside the project, one fabric is real.
 """
