@@ -31,8 +31,6 @@ class Left:
 
 
 _CHOICE = "NCCL no longer chooses by itself: what is right for one size, release or host slows down others"
-_MORE = "more of the GPU's processors are taken from the computation than needed"
-_ALWAYS = "what was right for a small job or an older release is kept for all"
 
 LEFT = (
     Left("NCCL_ALGO", f"{_CHOICE}; newer algorithms are left out"),
@@ -43,7 +41,6 @@ LEFT = (
         tuple(2**power for power in range(22, 26)),
     ),
     Left("NCCL_CGA_CLUSTER_SIZE", _CHOICE),
-    Left("NCCL_COMM_BLOCKING", "what programs configure for their communicators is overridden", (0, 1)),
     Left(
         "NCCL_CUMEM_ENABLE",
         "NVLink between hosts (MNNVL) and the registration of buffers need it: they are off",
@@ -59,12 +56,8 @@ LEFT = (
     Left("NCCL_IB_MERGE_NICS", "the two ports of a HCA are used as two: one of them may stay idle", (1,)),
     Left("NCCL_IB_OOO_RQ", "an HCA or a switch that cannot do it ends jobs", (0,)),
     Left("NCCL_IB_PCI_RELAXED_ORDERING", "virtual machines lose a part of their bandwidth", off=(0,)),
-    Left("NCCL_IB_QPS_PER_CONNECTION", _ALWAYS, tuple(range(1, 17))),
-    Left("NCCL_IB_SPLIT_DATA_ON_QPS", "every message is cut into as many pieces as there are queue pairs", (0, 1)),
     Left("NCCL_IGNORE_COLLNET_MISMATCH", "a host without SHARP is passed over, and all go slower without a word", (0,)),
-    Left("NCCL_IGNORE_NET_MISMATCH", "it asks for less than NCCL does by itself", (0, 1)),
     Left("NCCL_IPC_USE_ABSTRACT_SOCKET", "sockets in /tmp take its place: containers have to share it", (1,)),
-    Left("NCCL_LAUNCH_MODE", "the kernels of a process's GPUs wait for each other", ("PARALLEL",)),
     Left("NCCL_LAUNCH_ORDER_IMPLICIT", "operations of several communicators wait for each other", (0,)),
     Left("NCCL_LAUNCH_RACE_FATAL", "threads that race hang instead of ending with an error", (1,)),
     Left("NCCL_LEGACY_CUDA_REGISTER", "registering such buffers can hang a job", (0,)),
@@ -72,13 +65,10 @@ LEFT = (
     Left("NCCL_MAX_CTAS", _CHOICE, tuple(range(16, 65))),
     Left("NCCL_MAX_NCHANNELS", _CHOICE, tuple(range(16, 65))),
     Left("NCCL_MEM_SYNC_DOMAIN", "NCCL's kernels and those of the computation wait for each other's memory", (1,)),
-    Left("NCCL_MIN_CTAS", _MORE, tuple(range(1, 33))),
-    Left("NCCL_MIN_NCHANNELS", _MORE, tuple(range(1, 33))),
     Left("NCCL_MNNVL_CLIQUE_ID", "hosts with another number do not use NVLink between them"),
     Left("NCCL_MNNVL_UUID", "hosts of different NVLink domains take each other for neighbours"),
     Left("NCCL_NET_GDR_C2C", "what goes out by the processor's HCA is copied through its memory", (1,)),
     Left("NCCL_NET_GDR_READ", "what is sent is copied through the host's memory", (1, -2)),
-    Left("NCCL_NET_MERGE_POLICY", "HCAs of one adapter may stay apart", ("ALL", "RAIL")),
     Left("NCCL_NET_SHARED_BUFFERS", "memory grows with every peer of a job", (1, -2)),
     Left("NCCL_NET_SHARED_COMMS", "every GPU opens connections of its own: memory grows with them", (1,)),
     Left("NCCL_NTHREADS", _CHOICE),

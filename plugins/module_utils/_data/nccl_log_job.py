@@ -10,6 +10,35 @@ _CALL = r"\b[A-Za-z]{3,30} : "
 # Libfabric's providers that go over TCP or UDP; a layer above may follow: `tcp;ofi_rxm`.
 TCP_PROVIDERS = ("tcp", "sockets", "udp")
 
+_OFI = (
+    "the plugin of libfabric failed",
+    "what it says; the plugin's release may not fit libfabric's",
+    "the message; releases of plugin, libfabric and EFA driver that belong together",
+)
+
+
+def _ofi(pattern: str, means: str, cause: str, remedy: str, anywhere: bool = False) -> Known:
+    """A failure of libfabric's plugin, in its own words."""
+    return Known(
+        "ofi_failed", ERROR, pattern, "aws-ofi-nccl", means, cause, remedy, FIELD, CONFIRMED, anywhere, loud=True
+    )
+
+
+def _no_provider(kind: str, pattern: str, versions: str) -> Known:
+    """Libfabric's plugin found nothing to go over."""
+    return Known(
+        "ofi_no_provider",
+        kind,
+        pattern,
+        versions,
+        "libfabric found no device that the plugin may use",
+        "/dev/infiniband is missing in the container, the EFA driver or provider is missing, or FI_PROVIDER is wrong",
+        "`fi_info -p efa` (or cxi) where the job runs; give the container the devices",
+        FIELD,
+        CONFIRMED,
+    )
+
+
 JOB: tuple[Known, ...] = (
     Known(
         "collective_mismatch",
@@ -158,29 +187,13 @@ JOB: tuple[Known, ...] = (
         CONFIRMED,
         loud=True,
     ),
-    Known(
-        "ofi_no_provider",
-        REFUSED,
-        r"NET/OFI Could(?:n't| not) find any optimal provider",
-        "aws-ofi-nccl up to 1.6",
-        "libfabric found no device that the plugin may use",
-        "/dev/infiniband is missing in the container, the EFA driver or provider is missing, or FI_PROVIDER is wrong",
-        "`fi_info -p efa` (or cxi) where the job runs; give the container the devices",
-        FIELD,
-        CONFIRMED,
-    ),
-    Known(
-        "ofi_no_provider",
+    _no_provider(REFUSED, r"NET/OFI Could(?:n't| not) find any optimal provider", "aws-ofi-nccl up to 1.6"),
+    _no_provider(
         LOSS,
         r"NET/OFI (?:No eligible providers were found|Unable to find a protocol that worked"
         r"|Only EFA provider is supported"
         r"|aws-ofi-nccl initialization failed)",
         "aws-ofi-nccl",
-        "libfabric found no device that the plugin may use",
-        "/dev/infiniband is missing in the container, the EFA driver or provider is missing, or FI_PROVIDER is wrong",
-        "`fi_info -p efa` (or cxi) where the job runs; give the container the devices",
-        FIELD,
-        CONFIRMED,
     ),
     Known(
         "ofi_tcp",
@@ -208,31 +221,16 @@ JOB: tuple[Known, ...] = (
         anywhere=True,
         loud=True,
     ),
-    Known(
-        "ofi_failed",
-        ERROR,
-        r"NET/OFI (?:Unable to|Couldn't|Request .{0,80}completed with error)",
-        "aws-ofi-nccl",
-        "the plugin of libfabric could not reach another rank, or use a device",
+    _ofi(
+        r"NET/OFI (?:Unable to insert remote address|Request .{0,80}completed with error|Couldn't connect"
+        r"|.{0,80}[Cc]onnect\w{0,4} .{0,80}(?:failed|refused|timed out))",
+        "the plugin of libfabric could not reach another rank",
         "EFA: the security group must name itself in both directions; a device that is missing on one host",
         "the security group's inbound and outbound rules; `fi_pingpong -p efa` between the hosts",
-        FIELD,
-        CONFIRMED,
         anywhere=True,
-        loud=True,
     ),
-    Known(
-        "ofi_failed",
-        ERROR,
-        r"NET/OFI .{1,200}(?:[Ff]ailed|[Ee]rror|[Ii]nvalid |[Cc]ould not|[Cc]annot|[Uu]nsupported|[Uu]nable)",
-        "aws-ofi-nccl",
-        "the plugin of libfabric failed",
-        "what it says; the plugin's release may not fit libfabric's",
-        "the message; releases of plugin, libfabric and EFA driver that belong together",
-        FIELD,
-        CONFIRMED,
-        loud=True,
-    ),
+    _ofi(r"NET/OFI (?:Unable to|Couldn't)", *_OFI, anywhere=True),
+    _ofi(r"NET/OFI .{1,200}(?:[Ff]ailed|[Ee]rror|[Ii]nvalid |[Cc]ould not|[Cc]annot|[Uu]nsupported|[Uu]nable)", *_OFI),
     Known(
         "ib_device_not_opened",
         LOSS,
@@ -351,5 +349,15 @@ JOB: tuple[Known, ...] = (
         "correct or drop the setting",
         WORDS,
         loud=True,
+    ),
+    Known(
+        "hint",
+        NOTE,
+        r"^HINT: ",
+        "2.32",
+        "NCCL tells what is mostly behind the failure before this line",
+        "the hint says it",
+        "do what the hint says",
+        WORDS,
     ),
 )

@@ -50,6 +50,41 @@ FIRST: tuple[Known, ...] = (
 )
 
 WARNED: tuple[Known, ...] = (
+    # What ends a job goes before the classes of what NCCL goes on without.
+    _warned(
+        "reg_mr_failed",
+        ERROR,
+        r"mlx5dv_reg_dmabuf_mr failed",
+        "memory could not be registered with the HCA",
+        "Bad address: GPU memory without peer memory or DMA-BUF; Cannot allocate: locked memory",
+        "load nvidia_peermem, or use the open kernel modules with DMA-BUF; memlock unlimited",
+    ),
+    _warned(
+        "plugin_refused",
+        ERROR,
+        r"ProxySetup: (?:net|collnet) plugin returned invalid|network plugin (?:has|returned) invalid",
+        "NCCL does not take what a network plugin says of its devices, and the job ends",
+        "it is of another release than NCCL, or it found no device that it can serve",
+        "a plugin's release that fits NCCL's; NCCL_NET_PLUGIN=none goes without it",
+    ),
+    _warned(
+        "setting_refused",
+        ERROR,
+        r"Could not force merge|Tried merging multiple devices together and failed|Invalid number of network devices"
+        r"|OOO RQ is force enabled|rma_socket requires|Tried to merge too many|Cannot use physical device"
+        r"|Cannot allocate any more virtual devices",
+        "NCCL was told to use devices, or a way, that this host does not have, and the job ends",
+        "NCCL_NET_FORCE_MERGE, NCCL_NETDEVS_POLICY, NCCL_IB_OOO_RQ or NCCL_RMA_PLUGIN of another kind of host",
+        "correct or drop the setting that the message is about",
+    ),
+    _warned(
+        "bad_call",
+        ERROR,
+        r"config->(?!.{0,200}falling back)|^ncclSetEncryption",
+        "the program gave NCCL a configuration that it does not take",
+        "a fault of the program, or of its framework's release",
+        "the message, and where the program makes that call; no setting of the host mends it",
+    ),
     _warned(
         "allocator_stranger",
         ERROR,
@@ -58,14 +93,6 @@ WARNED: tuple[Known, ...] = (
         "a scanner of ports, or another job: NCCL up to 2.16 does not tell strangers apart; an `out of memory` beside "
         "it is not true",
         "NCCL 2.17 or later; keep scanners off the job's network",
-    ),
-    _warned(
-        "hint",
-        NOTE,
-        r"^(?:AHINT|HINT): ",
-        "NCCL tells what is mostly behind the failure before this line",
-        "the hint says it",
-        "do what the hint says",
     ),
     _warned(
         "topology_file",
@@ -230,7 +257,7 @@ WARNED: tuple[Known, ...] = (
         "ib_device_failed",
         ERROR,
         r"NET/IB.{0,90}(?:permanently failed|[Rr]ecovery .{0,40}failed|error is fatal|Fatal error|functional device"
-        r"|replacement QP|timeout for device|marking device with fatal)",
+        r"|replacement QP|reconfigure failed|timeout for device|marking device with fatal)",
         "an HCA failed while the job ran, and NCCL could not bring its traffic back",
         "a link went down: cable, transceiver, switch port; or the HCA stopped",
         "the port's link-downs and error counters, the other end of its cable, `dmesg | grep mlx5`",
@@ -238,7 +265,8 @@ WARNED: tuple[Known, ...] = (
     _warned(
         "ib_device_recovers",
         NOTE,
-        r"NET/IB.{0,60}(?:not fatal|esilien|marked as failed|Retransmitting|failed (?:send )?request|stale CQE|flush)",
+        r"NET/IB(?!.{0,120}(?:\bNULL\b|[Ii]nvalid|non-existent|while expecting)).{0,60}(?:not fatal|esilien"
+        r"|marked as failed|Retransmitting|failed (?:send )?request|stale CQE|flush)",
         "an HCA failed while the job ran, and NCCL goes around it",
         "a link went down: cable, transceiver, switch port",
         "the port's link-downs and error counters",
@@ -247,7 +275,7 @@ WARNED: tuple[Known, ...] = (
         "verbs_call_failed",
         ERROR,
         r"Call to ibv_\w{3,40} (?:failed|not supported)|ibv_\w{3,40}\(?\)? (?:failed|returned)|NET/IB.{0,80}[Ff]ailed"
-        r"|mlx5dv_create_qp failed",
+        r"|mlx5dv_(?!(?:internal_)?get_data_direct)\w{3,60} failed|from ibv_ah",
         "a call to the verbs library failed",
         "the HCA or its driver, rights of the container, or memory that may not be locked",
         "the reason at the message's end; `ibv_devinfo` where the job runs; `dmesg | grep mlx5`",
@@ -255,7 +283,8 @@ WARNED: tuple[Known, ...] = (
     _warned(
         "no_direct_nic",
         NOTE,
-        r"mlx5dv_|NET/MLX5: |lib(?:mlx5|ibverbs) .{0,40}(?:missing|not)|data.direct",
+        r"mlx5dv_(?:internal_)?get_data_direct_sysfs_path|open (?:mlx5dv symbols|libmlx5)"
+        r"|lib(?:mlx5|ibverbs) .{0,40}(?:missing|not)|data.direct.{0,40}(?:Trying|cannot enable|missing|not supported)",
         "mlx5's direct verbs are missing or old: no direct NIC on ConnectX-8, else harmless",
         "rdma-core is older than that",
         "nothing, but for ConnectX-8 with direct NIC",
@@ -265,6 +294,7 @@ WARNED: tuple[Known, ...] = (
         ERROR,
         r"NET/IB.{0,60}(?:Invalid|Unknown|Unsupported|is not initialized|exceeds|could not find|Unable to retrieve)"
         r"|Could not (?:find pool of op|allocate proxy response)|Couldn't find opId|Mismatched response size"
+        r"|lib wrapper not initialized|does not cover requested range|invalid GDRCopy|NET/IB.{0,90}\bNULL\b"
         r"|wrong socket state|Proxy append|incomplete proxy op|Unknown (?:pattern|device code|kernel)|Unexpected \w"
         r"|Invalid (?:\w{2,10} ){1,3}(?:de)?register re(?:quest|sponse) size|(?:Invalid|Corrupted) proxy connection"
         r"|Invalid UDS proxy|Internal error|corrupted comm object|communicator mismatch|already connected"
@@ -278,7 +308,7 @@ WARNED: tuple[Known, ...] = (
     _warned(
         "p2p_disabled",
         LOSS,
-        r"P2P not supported between|peer query failed between|Legacy IPC|mapping peer|peer access",
+        r"P2P not supported between|peer query failed between|mapping peer|^(?!.{0,40}failure).{0,200}peer access",
         "two GPUs of a host cannot reach each other's memory",
         "the driver does not offer it: GeForce, virtual machines, containers, or PCIe access control (ACS)",
         "--ipc=host and the same GPUs for all containers of a host; ACS off",
@@ -364,6 +394,14 @@ WARNED: tuple[Known, ...] = (
     ),
     _warned(
         "gdrcopy_failed",
+        ERROR,
+        r"\bgdr_(?:pin_buffer|map|get_info|copy_\w{2,4}_mapping)\b.{0,120}failed",
+        "GPU memory could not be reached through GDRCopy, and the job ends",
+        "the module gdrdrv is of another release than its library, or the GPU's window of memory (BAR1) is used up",
+        "NCCL_GDRCOPY_ENABLE=0; gdrdrv and its library of the same release",
+    ),
+    _warned(
+        "gdrcopy_failed",
         NOTE,
         r"GDRCOPY|GDRCopy|gdrapi|\bgdr_\w{3,30}",
         "GDRCopy cannot be used, and NCCL goes on without",
@@ -377,6 +415,18 @@ WARNED: tuple[Known, ...] = (
         "memory cannot be registered through DMA-BUF",
         "the closed kernel modules of the GPU's driver, a kernel below 5.12, or an old rdma-core",
         "the open kernel modules; or load nvidia_peermem",
+    ),
+    _warned(
+        "gin_failed",
+        ERROR,
+        r"^(?!.{0,200}(?:[Ff]all ?back|Unable to use GIN|unavailable|isabled|symbols|not found|assuming|Trying))"
+        r"(?:RMA/Socket : |Cannot create DevComm|Elastic GIN|.{0,20}DevComm setup failed"
+        r"|.{0,200}\b(?:GIN|RMA|GDAKI|DOCA|UMEM|UAR|doca_|umem\b).{0,200}(?:[Ff]ail|[Ee]rror|NULL|[Ii]nvalid)"
+        r"|.{0,100}(?:[Ff]ail|[Ee]rror|[Ii]nvalid|[Cc]an.t ).{0,100}\b(?:GIN|RMA|GDAKI|DOCA|UMEM|UAR|umem\b|doca_)"
+        r"|Failed to (?:create|destroy) (?:CQ|QP|SRQ|\w{0,10}qp))",
+        "networking from within the GPU (GIN) failed while a program used it",
+        "an HCA, driver or plugin that cannot do it, GPUs that are too old, or ranks whose settings differ",
+        "NCCL_GIN_ENABLE=0 where the program can go without; else a newer driver of the HCA, one NCCL on all hosts",
     ),
     _warned(
         "gin_unavailable",
@@ -411,10 +461,10 @@ WARNED: tuple[Known, ...] = (
         "bad_setting",
         NOTE,
         r"(?:Config|Env var for) \w{3,30}=-?\d{1,12} is ignored|CTAPolicy|CTA polic|Max P2P Peers|is out of range"
-        r"|Ignoring (?:element|SHM)|Tried to merge|Unable to recognize NCCL_|config->|is not a valid value"
+        r"|Ignoring (?:element|SHM)|Unable to recognize NCCL_|is not a valid value"
         r"|NCCL cannot use (?:more than|a plane)|specified .{1,80}Couldn't parse|NCCL_[A-Z0-9_]{3,60}.{0,80}(?:unknown"
-        r"|invalid|Invalid|not supported|expected)|(?:^|: )Ip address|OOO RQ is|Cannot use physical device|Fusing NET"
-        r"|any more virtual devices|Invalid (?:\S{1,60} \d{1,9} \(m|number of network devices)",
+        r"|invalid|Invalid|not supported|expected)|(?:^|: )Ip address|OOO RQ is enabled|Invalid \S{1,60} \d{1,9} \(m"
+        r"|algSelection .{0,100}falling back",
         "NCCL does not take a setting as it was given",
         "a typing error, a number out of range, or a variable of another release",
         "correct or drop the setting",

@@ -112,7 +112,6 @@ BINARY_ONLY = {
 
 # Variables of others in NCCL's manner: a plugin or a framework reads them, NCCL does not.
 ELSEWHERE = {
-    "NCCL_IBEXT_DISABLE": "HPC-X's network plugin",  # confirmed
     "NCCL_PLUGIN_P2P": "HPC-X's network plugin",  # confirmed
     "NCCL_SHARP_DISABLE": "HPC-X's network plugin",  # recalled
     "NCCL_SHARP_GROUP_SIZE_THRESH": "HPC-X's network plugin",  # recalled

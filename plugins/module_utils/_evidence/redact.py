@@ -15,6 +15,8 @@ from typing import Any, Mapping
 # What is in a name of a secret. Counts of tokens are none: tokens=4096.
 _LONG = (
     r"passw(?:or)?d|pass[-_. ]?(?:phrase|code|key)|secret(?:[-_. ]key)?|credential|jwt"
+    # What NCCL's ranks know each other by.
+    r"|nccl_(?:psk|socket_magic)"
     r"|authorization|token(?!i[sz]|(?:s|[-_]?(?:count|limit))[\"']?[ \t]{0,64}[=:][ \t]{0,64}"
     r"[0-9]{1,9}(?![\w.-]))"
     r"|(?:api|ssh|priv(?:ate)?|access|auth|account|(?:pre)?shared|encryption|master|session|storage"
@@ -83,6 +85,8 @@ _SHAPES = (
         r"(?!0x0*\b|0\b)(?:0x[0-9a-f]|[0-9])\w*",
         re.IGNORECASE,
     ),
+    # A variable in a list of settings that were found: name, value, file, line.
+    re.compile(rf"((?:\A|\n)set\t[\w.-]{{0,80}}?{_NAME}\t)[^\t\n]+", re.IGNORECASE),
     re.compile(r"(\b(?:bearer|basic)[ \t]{1,8})[\w.~+/-]{16,}={0,2}", re.IGNORECASE),
     re.compile(rf"(\b(?:sshpass|ipmitool)\b[^\n]{{0,200}}?[ \t]-[pP][ \t]*){_WORD}"),
     re.compile(rf"(\bcurl\b[^\n]{{0,200}}?[ \t](?:-u|--user|--proxy-user)[ \t=]*){_WORD}"),

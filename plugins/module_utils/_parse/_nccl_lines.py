@@ -13,7 +13,7 @@ from .._ground.text import clean_lines, is_whole
 # NCCL cuts its own messages at 1024 characters; what is longer is another program's.
 _LONGEST = 4096
 
-_LEVEL = re.compile(r"NCCL (INFO|WARN|ERROR|FATAL|ABORT|TRACE|CALL|DEBUG|VERSION)(?: |$)")
+_LEVEL = re.compile(r"NCCL (INFO|WARN|ERROR|FATAL|ABORT|ATTN|DIAG|TRACE|CALL|DEBUG|VERSION)(?: |$)")
 # Up to 2.3 the word NCCL was missing: `include/socket.h:344 WARN`. Of such logs the warnings alone are read.
 _OLD_LEVEL = re.compile(r"(?<![\w./-])[\w./-]{1,100}\.(?:h|cc|cu):\d{1,7} (WARN|ABORT)(?: |$)")
 # Who posts a log may cut off what precedes its messages; these are nobody else's.

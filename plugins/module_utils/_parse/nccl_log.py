@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any, Iterator, NamedTuple
 
@@ -17,6 +18,8 @@ from ._nccl_seen import Seen, decide
 _TOOL = "nccl_log"
 _INTERFACE = "NCCL_SOCKET_IFNAME"
 _STRANGER = "allocator_stranger"
+_STRANGERS = (_STRANGER, "foreign_connection")
+_PEER = re.compile(r"(?:peer|from) ([0-9a-fA-F.:]{2,45})<\d")
 _ENDING = {entry.id for entry in data.KNOWN if entry.kind == data.ERROR}
 _SAYS_WHY = (data.ERROR, data.CONSEQUENCE, data.UNREAD, data.REFUSED)
 # Before a GPU is chosen, and where none is of interest, device 0 is current.
@@ -124,24 +127,31 @@ def _explained(whole: Seen, failures: dict[tuple[_At, str], Failure]) -> dict[tu
     failed, where it had found no device but TCP. Something that is no rank connected and went away again.
     """
     explained: dict[str, str] = {}
-    told = {code for _at, code in failures}
-    if _STRANGER in told:
-        explained["cuda_failure"] = _STRANGER
-        explained["remote_closed"] = _STRANGER
-    if "foreign_connection" in told:
-        explained["remote_closed"] = "foreign_connection"
     if _INTERFACE in dict(whole.all(SETTING)) and not whole.all(BOOTSTRAP):
         explained["socket_family"] = "ifname_not_found"
     providers = whole.all(PROVIDER)
     if providers and all(over_tcp(name) for name in providers):
         explained["ofi_failed"] = "ofi_tcp"
     reported: dict[tuple[_At, str], Failure] = {}
+    strangers = {at.key: code for at, code in failures if code in _STRANGERS}
+    own = {interface.address for interface in whole.all(BOOTSTRAP)}
     for (at, code), found in failures.items():
-        if code in explained:
-            known = next(entry for entry in data.KNOWN if entry.id == explained[code])
+        behind = explained.get(code)
+        if behind is None and at.key in strangers and _of_a_stranger(found, strangers[at.key], own):
+            behind = strangers[at.key]
+        if behind is not None:
+            known = next(entry for entry in data.KNOWN if entry.id == behind)
             found = replace(found, code=known.id, means=known.means, cause=known.cause, remedy=known.remedy)
         _count(reported, (at, found.code), found)
     return reported
+
+
+def _of_a_stranger(found: Failure, stranger: str, own: set[str]) -> bool:
+    """Whether what stands in the log of a process to which a stranger connected is that stranger's doing."""
+    if found.code == "remote_closed":
+        peer = _PEER.search(found.text)
+        return peer is None or peer.group(1) not in own
+    return stranger == _STRANGER and found.code == "cuda_failure" and "out of memory" in found.text
 
 
 def _at_home(

@@ -8,6 +8,7 @@ from typing import Collection, Iterator, Mapping
 from ..._ask.nccl.proof import Proof
 from ..._data import nccl_files, nccl_left
 from ..._data.nccl_reading import SYSTEM_FILE
+from ..._evidence.redact import masked
 from ..._expect.expectations import CAPABILITY
 from ..._expect.nccl_policy import HCA, SOCKET
 from ..._ground.check import Check, failed, passed, skipped, unknown
@@ -47,12 +48,13 @@ def judge(here: HostFacts) -> Iterator[Check]:
         return
     known = here.asked.library.value.names if here.asked.library.value else None
     found = lint.problems(text, here.release, known)
-    found += named_files.problems(_says(text, here.release or NEWEST), here.named)
-    yield from _told(_LINES, [problem for problem in found if problem.severity == ERROR], text)
+    says = _says(text, here.release or NEWEST)
+    found += named_files.problems(says, here.named)
+    yield from _told(_LINES, [problem for problem in found if problem.severity == ERROR], text, _unlooked(here, says))
     doubts = [problem for problem in found if problem.severity == WARNING and not _asked_for(here, problem)]
     doubts = [*_of_here(here, text, doubts), *_by_copies(here, text, found), *_detours(here, text)]
     doubts += _left(here, text, {problem.name for problem in found})
-    yield from _told(_DOUBTS, doubts, text)
+    yield from _told(_DOUBTS, doubts, text, _unlooked(here, says, WARNING))
     yield from _taken(here, text)
 
 
@@ -130,22 +132,28 @@ def _left(here: HostFacts, text: str, judged: set[str]) -> Iterator[Problem]:
             yield Problem(line, left.name, f"{left.name}={short(value)}", left.means, step, WARNING, "debugging")
 
 
-def _told(check_id: str, problems: list[Problem], text: str) -> Iterator[Check]:
+def _unlooked(here: HostFacts, says: Mapping[str, tuple[int, str]], severity: str = ERROR) -> list[tuple[int, str]]:
+    return list(named_files.unlooked(says, here.named, severity))
+
+
+def _told(check_id: str, problems: list[Problem], text: str, unlooked: list[tuple[int, str]]) -> Iterator[Check]:
     for problem in problems[:_MOST]:
         subject = f"{SYSTEM_FILE}:{problem.line}"
         name = f"{short(problem.name)}: " if problem.name else ""
         yield failed(
             check_id,
             subject,
-            f"{name}{problem.found}",
+            masked(f"{name}{problem.found}"),
             _MEANT,
             CAPABILITY,
-            cause=problem.nccl_makes,
-            remedy=problem.next_step,
+            cause=masked(problem.nccl_makes),
+            remedy=masked(problem.next_step),
         )
     if len(problems) > _MOST:
         yield failed(check_id, SYSTEM_FILE, f"{len(problems) - _MOST} more of its lines", _MEANT, CAPABILITY)
-    if not problems:
+    for line, why in unlooked[:_MOST]:
+        yield unknown(check_id, f"{SYSTEM_FILE}:{line}", masked(why))
+    if not problems and not unlooked:
         yield passed(check_id, SYSTEM_FILE, f"{len(text.splitlines())} lines", _MEANT, CAPABILITY)
 
 
@@ -213,11 +221,11 @@ def _mistaken(here: HostFacts, text: str, proof: Proof) -> Iterator[Check]:
     for name, (line, value) in _says(text, here.release or NEWEST).items():
         if taken.get(name) == value:
             continue
-        observed = f"NCCL took {short(name)}={short(taken[name])}" if name in taken else ""
+        observed = masked(f"NCCL took {short(name)}={short(taken[name])}") if name in taken else ""
         yield failed(
             _TAKEN,
             f"{SYSTEM_FILE}:{line}",
             observed or f"NCCL {proof.version} did not set {short(name)}",
-            f"{short(name)}={short(value)}",
+            masked(f"{short(name)}={short(value)}"),
             CAPABILITY,
         )

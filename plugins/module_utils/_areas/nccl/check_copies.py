@@ -8,6 +8,7 @@ from typing import Iterable, Iterator
 
 from ..._data.nccl_library import SONAME
 from ..._data.nccl_reading import SYSTEM_FILE
+from ..._evidence.redact import masked
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check, failed, passed, skipped, unknown
 from ..._ground.text import few
@@ -93,7 +94,8 @@ def _environment(here: HostFacts) -> Check:
     own = {conf.path for conf in here.copies.confs.value or ()}
     found = [entry for entry in (*(files.value or ()), *(units.value or ())) if entry.place not in own]
     reported = [
-        f"{setting.name}={short(setting.value)} in {short(setting.place)}{f':{setting.line}' if setting.line else ''}"
+        f"{masked(f'{setting.name}={short(setting.value)}')} in {short(setting.place)}"
+        f"{f':{setting.line}' if setting.line else ''}"
         for setting in found
         if setting.name.startswith(_NAMES)
     ]

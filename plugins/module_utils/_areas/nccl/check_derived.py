@@ -44,7 +44,8 @@ def judge(host: NcclHost, wish: Desired, settings: Reading[dict[str, str]], flee
 
 
 def _each(wanted: Derived, wish: Desired, settings: Mapping[str, str], host: NcclHost) -> Iterator[Check]:
-    harms = {harm.name: f"{harm.cause}; " for harm in harm_lists.harmed(settings, host, wish.policy)}
+    found = harm_lists.harmed(settings, host, wish.policy)
+    harms = {harm.name: f"{harm.cause}; " for harm in found if isinstance(harm, harm_lists.Harmed)}
     for setting in wanted.settings:
         yield _setting(setting, settings.get(setting.name), host, harms.get(setting.name, ""))
     for lacking in wanted.untold:

@@ -20,7 +20,7 @@ from ..._nccl.fleet import node_gids
 from ..._nccl.host import NcclHost
 from ..._nccl.problem import short
 from ..._parse import strtoll
-from ..._parse.nccl_copies import Setting as Set
+from ..._parse.nccl_copies import ConfFile, Setting as Set
 from . import harm_lists
 from .facts import HostFacts
 
@@ -53,10 +53,10 @@ def _places(here: HostFacts) -> tuple[Reading[tuple[Set, ...]], ...]:
 def _for_all(here: HostFacts) -> Iterator[Check]:
     """What files and units set for every job: it goes before nccl.conf. A user's own file is of that user's jobs."""
     places = _places(here)
-    others = {conf.path for conf in here.copies.confs.value or () if conf.who != _ROOT}
+    others = {conf.path for conf in here.copies.confs.value or () if _of_a_user(conf)}
     for place in (*(places[0].value or ()), *(places[1].value or ())):
         mine = {place.name: place.value}
-        lists = (_failed(*harm[:3]) for harm in harm_lists.harmed(mine, here.host, here.wish.policy))
+        lists = (_of_list(harm) for harm in harm_lists.harmed(mine, here.host, here.wish.policy))
         for check in (*of_settings(mine, here.host, NcclPolicy()), *lists):
             where = f"{short(place.place)}{f':{place.line}' if place.line else ''}"
             remedy = f"take it out of {where}; new logins and restarted services do without"
@@ -71,10 +71,22 @@ def _of_lists(here: HostFacts, settings: Mapping[str, str]) -> Iterator[Check]:
     policy = here.wish.policy
     told = {setting.name for setting in derive(here.host, policy, None).settings} - set(policy.variables)
     for harm in harm_lists.harmed(settings, here.host, policy):
-        if harm.name in policy.variables or not (harm.part or harm.name in told):
-            check = _failed(*harm[:3])
+        part = isinstance(harm, harm_lists.Harmed) and harm.part
+        if isinstance(harm, harm_lists.Unread) or harm.name in policy.variables or not (part or harm.name in told):
+            check = _of_list(harm)
             # Who leaves a rail out by name may mean it.
-            yield replace(check, severity="warning") if harm.part else check
+            yield replace(check, severity="warning") if part else check
+
+
+def _of_list(harm: harm_lists.Harmed | harm_lists.Unread) -> Check:
+    if isinstance(harm, harm_lists.Unread):
+        return unknown(_HARM, harm.name, harm.why, observed=harm.observed)
+    return _failed(harm.name, harm.observed, harm.cause)
+
+
+def _of_a_user(conf: ConfFile) -> bool:
+    """Whether only one user's jobs read the file; the file of NCCL_CONF_FILE has in ``who`` what names it."""
+    return conf.who != _ROOT and not conf.who.startswith("/")
 
 
 def harmful(settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any, Dict, TypedDict
 
 from ..._ask.nccl.copies import Copies
 from ..._ask.nccl.query import Query
+from ..._evidence.redact import masked_values
 from ..._expect.nccl import Desired
 from ..._ground.reading import Reading, as_json
 from ..._nccl.conf import as_text, settings
@@ -81,7 +82,7 @@ class HostFacts:
         return {
             "host": as_json(self.host),
             "wish": as_json(self.wish),
-            "settings": as_json(self.settings),
+            "settings": masked_values(as_json(self.settings), "settings"),
             "library": reported or {"unknown": library.why},
             "proof": {
                 "result": proof.value.meaning,
@@ -118,9 +119,10 @@ def _told(log: Reading[NcclLog]) -> dict[str, Any]:
     if log.value is None:
         return {"unknown": log.why}
     first = log.value.first_cause
-    return {
+    reported = {
         **summary(log.value.said),
         "errors": list(log.value.errors),
         "first_cause": asdict(first) if first else None,
         "ranks": len(log.value.ranks),
     }
+    return {name: masked_values(value, name) for name, value in reported.items()}

@@ -28,19 +28,32 @@ class Harmed(NamedTuple):
     part: bool = False
 
 
-def harmed(settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy) -> list[Harmed]:
-    """What the lists of these settings take away from jobs on this host."""
+class Unread(NamedTuple):
+    """A list that nobody could hold against the host, and why."""
+
+    name: str
+    observed: str
+    why: str
+
+
+def harmed(settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy) -> list[Harmed | Unread]:
+    """What the lists of these settings take away from jobs on this host, or why nobody can tell."""
     found = [_hcas(settings[HCA], settings, host, policy)] if settings.get(HCA) else []
     found += [_interfaces(settings[SOCKET], settings, host)] if settings.get(SOCKET) else []
     return [harm for harm in found if harm is not None]
 
 
-def _hcas(value: str, settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy) -> Harmed | None:
-    rails = [port for port in derive_rails.rails(host, policy).ports if port.active]
+def _hcas(value: str, settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy) -> Harmed | Unread | None:
+    observed = f"{HCA}={short(value)}"
+    known = derive_rails.rails(host, policy)
+    if host.ports.value is None and not host.ports.missing:
+        return Unread(HCA, observed, host.ports.why or "nobody looked at the ports")
+    if known.why:
+        return Unread(HCA, observed, known.why)
+    rails = [port for port in known.ports if port.active]
     active = [Port(port.device, port.num) for port in host.ports.value or () if port.active]
     if not rails:
         return None
-    observed = f"{HCA}={short(value)}"
     taken = hca_ports(value, active, host.release or NEWEST)
     if not taken:
         alone = settings.get(_NET, "").lower() == _IB
@@ -54,17 +67,17 @@ def _hcas(value: str, settings: Mapping[str, str], host: NcclHost, policy: NcclP
     return Harmed(HCA, observed, f"NCCL takes {every}{names}", part=len(lost) < len(rails))
 
 
-def _interfaces(value: str, settings: Mapping[str, str], host: NcclHost) -> Harmed | None:
+def _interfaces(value: str, settings: Mapping[str, str], host: NcclHost) -> Harmed | Unread | None:
     """A list that leaves jobs nothing to meet on, or the loopback interface alone."""
+    observed = f"{SOCKET}={short(value)}"
     if host.interfaces.value is None:
-        return None
+        return Unread(SOCKET, observed, host.interfaces.why or "nobody looked at the interfaces")
     present = [
         Interface(interface.name, address.local, interface.running)
         for interface in host.interfaces.value
         for address in interface.addresses
     ]
     taken = interfaces(value, present, host.release or NEWEST, settings.get("NCCL_SOCKET_FAMILY"))
-    observed = f"{SOCKET}={short(value)}"
     if not taken:
         return Harmed(SOCKET, observed, "no interface of this host is called so: every job ends when it starts")
     kinds = {interface.name: interface.kind for interface in host.interfaces.value}

@@ -37,12 +37,42 @@ def look(evidence: Evidence, settings: Mapping[str, str]) -> Named:
     return Named(there, cache.map(lambda found: frozenset(entry.name for entry in found)))
 
 
+def unlooked(says: Mapping[str, tuple[int, str]], named: Named, severity: str) -> Iterator[tuple[int, str]]:
+    """Lines that name what nobody could look for, and why: those whose problem would have ``severity``."""
+    for name, (line, value) in says.items():
+        if not value or severity != (ERROR if "ends" in data.READ.get(name, "") else WARNING):
+            continue
+        places = [named.there.get(path, Reading(None, "nobody looked")) for path in _paths(name, value)]
+        if name in data.PLUGINS:
+            places = [_place(word, named) for word in value.split(",") if word not in data.NO_PLUGIN]
+        elif name == _NET and _of_plugin(value):
+            places = [_known(named)]
+        for place in places:
+            if place.value is None and not place.missing:
+                yield line, f"{name}={short(value)}: {place.why or 'nobody looked'}"
+
+
+def _place(word: str, named: Named) -> Reading[bool]:
+    if word.startswith("/"):
+        return named.there.get(word, Reading(None, "nobody looked"))
+    return _known(named)
+
+
+def _known(named: Named) -> Reading[bool]:
+    """Whether the linker's own list was read."""
+    return named.linked.map(bool)
+
+
 def _paths(name: str, value: str) -> list[str]:
-    if not value.startswith("/") or len(value) > _LONGEST or "\0" in value:
+    if len(value) > _LONGEST or "\0" in value:
+        return []
+    if name in data.PLUGINS:
+        return [word for word in value.split(",") if word.startswith("/")]
+    if not value.startswith("/"):
         return []
     if name in data.WRITTEN:
         return [posixpath.dirname(value) or "/"]
-    return [value] if name in data.READ or name in data.PLUGINS else []
+    return [value] if name in data.READ else []
 
 
 def problems(says: Mapping[str, tuple[int, str]], named: Named) -> Iterator[Problem]:
@@ -66,6 +96,11 @@ def _file(line: int, name: str, value: str, named: Named) -> Iterator[Problem]:
             stops = "ends" in data.READ.get(name, "")
             makes = data.READ.get(name) or data.WRITTEN[name]
             yield Problem(line, name, found, makes, _TAKE_OUT, ERROR if stops else WARNING, "no-file")
+    if not value.startswith("/") and name != "NCCL_DEBUG_FILE":
+        makes = "NCCL looks for it in the folder in which each job starts"
+        yield Problem(
+            line, name, f"{short(value)} is no whole path", makes, "write the whole path", WARNING, "relative"
+        )
     alone = value.startswith("/dev/") or any(mark in value for mark in data.OF_ONE_PROCESS)
     if name == "NCCL_DEBUG_FILE" and not alone:
         makes = "all processes write over each other's log"
@@ -75,6 +110,10 @@ def _file(line: int, name: str, value: str, named: Named) -> Iterator[Problem]:
 
 def _plugin(line: int, name: str, word: str, named: Named) -> Iterator[Problem]:
     if word in data.NO_PLUGIN:
+        return
+    if "/" in word and not word.startswith("/"):
+        makes = "the linker looks for it in the folder in which each job starts"
+        yield Problem(line, name, f"{short(word)} is no whole path", makes, "write the whole path", WARNING, "relative")
         return
     if word.startswith("/"):
         missing = named.there.get(word, Reading()).value is False
@@ -92,9 +131,13 @@ def _linked(word: str, beginnings: tuple[str, ...], linked: frozenset[str]) -> b
 
 def _network(line: int, value: str, named: Named) -> Iterator[Problem]:
     """A network of a plugin, and no plugin that the linker knows."""
-    lower = value.lower()
-    if not any(lower.startswith(word.lower()) for word in words.PLUGIN_NETWORKS) or named.linked.value is None:
+    if not _of_plugin(value) or named.linked.value is None:
         return
     if not any(known.startswith(data.NETWORK_PLUGIN) for known in named.linked.value):
         found = f"the network {short(value)!r}, and no {data.NETWORK_PLUGIN}.so"
         yield Problem(line, _NET, found, words.BY_PLUGIN, _TAKE_OUT, WARNING, "no-plugin")
+
+
+def _of_plugin(network: str) -> bool:
+    lower = network.lower()
+    return any(lower.startswith(word.lower()) for word in words.PLUGIN_NETWORKS)

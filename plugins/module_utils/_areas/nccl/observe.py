@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Mapping
 
 from ..._ask.nccl import copies, query
 from ..._data.nccl_reading import SYSTEM_FILE
@@ -13,7 +14,8 @@ from ..._evidence.sources import Evidence, Unavailable
 from ..._expect.expectations import Expectations
 from ..._expect.nccl import Desired
 from ..._ground.reading import Reading
-from ..._nccl.conf import as_text
+from ..._nccl.conf import as_text, settings
+from ..._nccl.release import NEWEST
 from ..._parse import nccl_log
 from ..._parse._nccl_facts import NcclLog
 from ..machine.facts import Machine
@@ -53,7 +55,14 @@ def _here(evidence: Evidence, machine: Machine, expect: Expectations) -> HostFac
         package=package(stack.observe(evidence, machine)),
         copies=copies.observe(evidence),
     )
-    return replace(here, named=named_files.look(evidence, here.settings.value or {}))
+    return replace(here, named=named_files.look(evidence, _written(here)))
+
+
+def _written(here: HostFacts) -> Mapping[str, str]:
+    """What the file sets, as the library took it; where that is not known, as the text has it."""
+    if here.settings.value is not None or here.conf.value is None:
+        return here.settings.value or {}
+    return settings(here.conf.value, here.release or NEWEST)
 
 
 def _conf(evidence: Evidence) -> Reading[str]:

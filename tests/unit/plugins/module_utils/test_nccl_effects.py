@@ -8,14 +8,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._data import (
-    nccl_harm,
-    nccl_left,
-    nccl_names,
-    nccl_spans,
-    nccl_words,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_left, nccl_names
 from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_variables import VARIABLES
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import redact
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, PASS, UNKNOWN, Check
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Unavailable
@@ -30,8 +25,6 @@ from tests.unit.corpus import CORPUS
 from tests.unit.plugins.module_utils.test_checks_nccl import judge, node, one
 
 FACTS = CORPUS.parent / "facts" / "nccl_env.json"
-# Judged by what the host has: nccl.gdr.level.
-BY_THE_HOST = {"NCCL_NET_GDR_LEVEL"}
 
 
 def made(name: str, value: str, version: str | None = None) -> Made:
@@ -132,20 +125,36 @@ def test_what_was_probably_meant_is_advised(name: str, value: str, meant: str) -
     assert made(name, value).meant == meant
 
 
-def test_every_variable_of_the_guide_s_debugging_list_is_judged_by_its_effect() -> None:
+def problem(lines: dict[str, str], check_id: str = "nccl.conf.doubts", **nccl: Any) -> list[Check]:
+    return [check for check in judge(node(nccl_conf=lines), **nccl) if check.id == check_id and check.result == FAIL]
+
+
+VALUES = (
+    *("0", "1", "2", "3", "8", "33", "64", "256", "1000", "1048576", "Ring", "Simple", "GROUP", "abc", "LOC"),
+    *("Socket", "/etc/x", "192.0.2.1:28028", "=lo", "^mlx5"),
+)
+
+
+@pytest.mark.parametrize("left", nccl_left.LEFT, ids=lambda left: left.name)
+def test_every_row_of_the_debugging_list_tells_of_some_value(left: nccl_left.Left) -> None:
+    assert any(left.means in check.cause for value in VALUES for check in problem({left.name: value}))
+
+
+def told(name: str, value: str) -> bool:
+    """Whether a check fails for what the value does, and not for how it is written."""
+    failed = [check for check in judge(node(nccl_conf={name: value})) if check.result == FAIL]
+    ours = [check for check in failed if name in f"{check.subject} {check.observed}"]
+    return any("no word is understood" not in check.cause for check in ours)
+
+
+def test_every_variable_of_the_guide_s_debugging_list_is_told_of_with_some_value() -> None:
     if not FACTS.exists():
         pytest.skip(f"no facts at {FACTS} (set IBREADY_CORPUS)")
     known = json.loads(FACTS.read_text())["variables"]
     listed = {entry["name"] for entry in known if entry["doc_category"] == "Debugging"}
-    gone = {name for name in listed if VARIABLES[name].last}
-    judged = {left.name for left in nccl_left.LEFT} | {harm.name for harm in (*nccl_harm.HARMS, *nccl_harm.DETOURS)}
-    judged |= {unwise.name for unwise in nccl_spans.UNWISE} | {name for name, _word in nccl_words.UNWISE}
-    assert len(listed) > 60
-    assert listed - gone - judged - BY_THE_HOST == set()
-
-
-def problem(lines: dict[str, str], check_id: str = "nccl.conf.doubts", **nccl: Any) -> list[Check]:
-    return [check for check in judge(node(nccl_conf=lines), **nccl) if check.id == check_id and check.result == FAIL]
+    left = {name for name in listed if not VARIABLES[name].last}
+    assert len(left) > 60
+    assert {name for name in left if not any(told(name, value) for value in VALUES)} == set()
 
 
 @pytest.mark.parametrize(
@@ -353,3 +362,67 @@ def test_a_byte_that_is_no_utf_8_in_nccl_conf_costs_nobody_the_verdict() -> None
 
 def test_harmful_is_a_kind_of_its_own() -> None:
     assert made("NCCL_IB_TIMEOUT", "1").kind == HARMFUL
+
+
+def unread(lines: dict[str, str], *broken: str, check_id: str) -> list[Check]:
+    made = node(nccl_conf=lines)
+    tree = render.render(made)
+    for name in broken:
+        tree.broken[name] = "nobody may ask"
+    return [check for check in judge(made, tree) if check.id == check_id]
+
+
+def test_a_list_that_nobody_can_hold_against_the_interfaces_passes_nothing() -> None:
+    found = unread({"NCCL_SOCKET_IFNAME": "=eth77"}, "ip_addr", check_id="nccl.conf.harm")
+    assert [(check.result, check.subject) for check in found] == [(UNKNOWN, "NCCL_SOCKET_IFNAME")]
+
+
+@pytest.mark.parametrize(
+    ("lines", "check_id"),
+    [
+        ({"NCCL_GRAPH_FILE": "/opt/graph.xml"}, "nccl.conf.lines"),
+        ({"NCCL_TOPO_FILE": "/opt/topo.xml"}, "nccl.conf.doubts"),
+        ({"NCCL_TUNER_PLUGIN": "none,/opt/tuner.so"}, "nccl.conf.doubts"),
+    ],
+)
+def test_files_that_the_text_names_are_looked_for_where_the_library_says_nothing(
+    lines: dict[str, str], check_id: str
+) -> None:
+    (found,) = unread(lines, "nccl_proof", check_id=check_id)
+    assert found.result == FAIL
+    assert "there is no" in found.observed or "no library" in found.observed
+
+
+@pytest.mark.parametrize("lines", [{"NCCL_NET_PLUGIN": "foo"}, {"NCCL_NET": "IBext"}])
+def test_a_plugin_that_nobody_could_look_for_passes_nothing(lines: dict[str, str]) -> None:
+    (found,) = unread(lines, "ldconfig", check_id="nccl.conf.doubts")
+    assert (found.result, next(iter(lines)) in found.cause) == (UNKNOWN, True)
+
+
+@pytest.mark.parametrize("lines", [{"NCCL_GRAPH_FILE": "graph.xml"}, {"NCCL_NET_PLUGIN": "lib/foo.so"}])
+def test_a_path_that_is_no_whole_path_is_a_doubt(lines: dict[str, str]) -> None:
+    (found,) = problem(lines)
+    assert "in which each job starts" in found.cause
+
+
+def test_the_file_of_nccl_conf_file_is_every_job_s() -> None:
+    made = node()
+    tree = render.render(made)
+    said = "conf\t/etc/site.conf\t/etc/environment\nset\tNCCL_IB_DISABLE\t1\t/etc/site.conf\t1\nend\t2\n"
+    tree.command("nccl_copies", said)
+    (found,) = [check for check in judge(made, tree) if check.id == "nccl.conf.harm" and check.result == FAIL]
+    assert (found.severity, found.subject) == ("error", "/etc/site.conf:1")
+
+
+def test_no_secret_of_a_setting_is_told() -> None:
+    secret = "corr3ct-horse"
+    lines = {"NCCL_PSK": secret, "NCCL_PSK_FOR_TESTING_ONLY": secret, "HF_TOKEN": secret, "NCCL_SOCKET_MAGIC": secret}
+    made = node(nccl_conf=lines)
+    tree = render.render(made)
+    found = "".join(f"set\t{name}\t{secret}\t/etc/environment\t4\n" for name in lines)
+    tree.command("nccl_copies", f"{found}end\t{len(lines)}\n")
+    assert secret not in redact.masked(found)
+    for name in lines:
+        assert name in redact.masked(found)
+    checks = judge(made, tree)
+    assert secret not in repr([check for check in checks if check.id.startswith("nccl.")])

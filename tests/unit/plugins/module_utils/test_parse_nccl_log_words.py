@@ -15,7 +15,12 @@ HEAD = "node-a:10:11 [3] x.cc:1 NCCL WARN "
 # Formats of NCCL 2.18 to 2.32 (its binaries), RCCL and the plugins, with what stands in for numbers and names.
 WARNINGS = {
     "[Rem Allocator] Allocation failed (segment 0, fd 130)": "allocator_stranger",
-    "HINT: In many cases this error indicates that ACS is enabled, which breaks GPU Direct RDMA": "hint",
+    "sendProxySetup: net plugin returned invalid value for maxP2pBytes 7 [allowed range: 1 - 9]": "plugin_refused",
+    "network plugin has invalid properties callbacks": "plugin_refused",
+    "TOPO/NET : Could not force merge NICs x. Please specify a valid NCCL_NET_FORCE_MERGE string.": "setting_refused",
+    "Invalid number of network devices = 0 for policy MAX": "setting_refused",
+    "NET/IB: OOO RQ is force enabled but AR is not enabled, which is required for OOO RQ (device=x)": "setting_refused",
+    "RMA/Socket : rma_socket requires GDRCopy; and GDR Copy is not available": "setting_refused",
     "XML Import Channel : dev 1 not found.": "topology_file",
     "Could not find any local path from gpu 3 to net.": "topology_incomplete",
     "Add NVLink error : could not find GPU 1b000": "topology_incomplete",
@@ -50,8 +55,13 @@ WARNINGS = {
     "NET/IB: x: Device 0 was already marked as failed.": "ib_device_recovers",
     "Call to ibv_query_ece failed with error Invalid argument errno 22": "verbs_call_failed",
     "Call to ibv_fork_init failed": "verbs_call_failed",
-    "NET/MLX5: lib wrapper not initialized.": "no_direct_nic",
-    "Call to mlx5dv_reg_dmabuf_mr failed with error Bad address": "no_direct_nic",
+    "NET/MLX5: lib wrapper not initialized.": "nccl_fault",
+    "NET/MLX5: Call to mlx5dv_reg_dmabuf_mr failed with error Bad address": "reg_mr_failed",
+    "NET/MLX5: Call to mlx5dv_query_device failed with error x": "verbs_call_failed",
+    "NET/IB : Failed to open mlx5dv symbols. Advance features like CX-8 Direct-NIC will be disabled.": "no_direct_nic",
+    "NET/IB: Error in mlx5dv_get_data_direct_sysfs_path with device mlx5_0": "no_direct_nic",
+    "NET/IB: Invalid resiliency context (comm=0x7f)": "nccl_fault",
+    "NET/IB: x: resiliency context is NULL": "nccl_fault",
     "NET/IB: Invalid local device count 0": "nccl_fault",
     "Mismatched response size for opId=0x7f: got 8, expected 16": "nccl_fault",
     "Error: corrupted comm object detected": "nccl_fault",
@@ -71,10 +81,17 @@ WARNINGS = {
     "rank 3 failed to NET register userbuff 0x7f buffSize 8 GDR flag 1": "register_failed",
     "commReclaim: comm 0x7f (rank = 3) in abort, error 6": "proxy_failed",
     "[Proxy Service 3] something that nobody wrote yet": "proxy_failed",
-    "GDRCOPY lib wrapper not initialized.": "gdrcopy_failed",
+    "GDRCOPY lib wrapper not initialized.": "nccl_fault",
+    "RMA/Socket : invalid GDRCopy signal mapping 0x7f": "nccl_fault",
+    "gdr_map(handle 7f, size 65536) failed: 12": "gdrcopy_failed",
+    "Failed to open libgdrapi.so - x; falling back to NCCL internal DMA-BUF mmap backend": "gdrcopy_failed",
     "DMABuf not supported on this system by this CUDA installation.": "dmabuf_missing",
-    "GIN: DevComm setup failed on all available backends": "gin_unavailable",
-    "DOCA SDK function returned an error": "gin_unavailable",
+    "GIN: DevComm setup failed on all available backends": "gin_failed",
+    "DOCA SDK function returned an error": "gin_failed",
+    "Failed to create UMEM": "gin_failed",
+    "RMA/Socket : peer=7 closed before GET requestId=7 completed": "gin_failed",
+    "Unable to use GIN: Peermem is not supported": "gin_unavailable",
+    "Failed to create gpu umem with dmabuf. Fallback to legacy nvidia-peermem mode": "gin_unavailable",
     "NET/UCX: Failed to create a worker": "ucx_failed",
     "External network plugin libnccl-net.so is unsupported": "plugin_failed",
     "TUNER/Plugin: Failed to initialize tuner plugin x": "plugin_failed",
@@ -82,6 +99,8 @@ WARNINGS = {
     "NET/IB: NCCL_IB_SUBNET_PREFIX_LEN=99 is out of range [1,32]": "bad_setting",
     "NCCL_NET_MERGE_POLICY: unknown value 'x', defaulting to ALL": "bad_setting",
     "Unable to recognize NCCL_NETDEVS_POLICY=x, using NCCL_NETDEVS_POLICY_AUTO instead.": "bad_setting",
+    "config->CTAPolicy=7 is invalid, accepted values are [1, 7]": "bad_call",
+    "ncclSetEncryption: NCCL_ENCRYPTION_MODE_PSK requires config->psk": "bad_call",
     "Data type supplied to user-created ncclRedOp_t does not match type given to reduction operation": "bad_call",
     "Comm config netName (a) does not match the parent (b)": "bad_call",
     "ncclRedOpDestroy : invalid communicator passed.": "bad_call",
@@ -186,6 +205,43 @@ def test_a_stranger_s_connection_is_told_as_a_stranger_s(told: str, code: str) -
     found = facts(f"{HEAD}{gone}\n{HEAD}{told}\n")
     assert {entry["code"] for entry in found["failures"]} == {code}
     assert found["first_cause"]["code"] == code
+
+
+@pytest.mark.parametrize("stranger", ["[Rem Allocator] Allocation failed (segment 0, fd 130)", "wrong magic"])
+def test_a_stranger_at_one_rank_explains_nothing_of_the_others(stranger: str) -> None:
+    told = stranger if "Rem" in stranger else "socketFinalizeAccept: wrong magic ba86 != 134e"
+    gone = "socketProgress: Connection closed by remote peer 192.0.2.9<36138>"
+    memory = "Cuda failure 'out of memory'"
+    other = HEAD.replace("node-a", "node-b")
+    found = facts(f"{HEAD}{told}\n{other}{gone}\n{other}{memory}\n")
+    codes = {entry["code"] for entry in found["failures"] if entry["rank"].startswith("node-b")}
+    assert codes == {"remote_closed", "cuda_failure"}
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("socketProgress: Connection closed by remote peer 192.0.2.2<36138>", "remote_closed"),
+        ("Cuda failure 'an illegal memory access was encountered'", "cuda_failure"),
+    ],
+)
+def test_a_stranger_is_not_blamed_for_what_no_stranger_does(said: str, code: str) -> None:
+    ours = "node-b:10:11 [3] NCCL INFO Bootstrap : Using eth0:192.0.2.2<0>\n"
+    found = facts(f"{ours}{HEAD}[Rem Allocator] Allocation failed (segment 0, fd 130)\n{HEAD}{said}\n")
+    assert code in {entry["code"] for entry in found["failures"]}
+
+
+def test_a_hint_of_nccl_is_read_where_nccl_prints_it() -> None:
+    hint = "HINT: In many cases this error indicates that ACS is enabled, which breaks GPU Direct RDMA"
+    (found,) = facts(f"node-a:10:11 [3] NCCL INFO {hint}\n")["failures"]
+    assert (found["code"], found["kind"], found["text"]) == ("hint", "note", hint)
+
+
+def test_a_line_between_warning_and_information_counts_where_it_is_known() -> None:
+    head = "[2026-11-01 10:00:00] node-a:10:11 [3] NCCL ATTN "
+    stranger = "Socket magic mismatch from 192.0.2.9<5> (peer 0x7f != expected 0x8f), discarding peer connection"
+    assert [entry["code"] for entry in facts(f"{head}{stranger}\n")["failures"]] == ["foreign_connection"]
+    assert facts(f"{head}something that nobody wrote yet\n")["failures"] == []
 
 
 def test_the_same_line_many_times_is_read_once() -> None:

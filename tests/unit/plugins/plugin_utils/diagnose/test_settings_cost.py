@@ -92,3 +92,14 @@ def test_a_line_that_only_equals_have_is_for_hands() -> None:
     odd = fleets.host(fleets.ODD, *fleets.bent(H100, 7))
     found = diagnose(fleets.report([*equals, odd])).causes[0]
     assert (found.id, found.loss, found.mends) == ("fleet.nccl_unlike", 1.0, False)
+
+
+def test_a_user_s_own_file_is_no_cause_of_every_job_s() -> None:
+    own = "conf\t/home/ann/.nccl.conf\tann\nset\tNCCL_IB_DISABLE\t1\t/home/ann/.nccl.conf\t1\nend\t3"
+    bent = [{"command": "nccl_copies", "replace": ["end\t1", own]}]
+    hosts = [
+        fleets.host(name, *fleets.bent(H100, int(name[4:]), evidence=bent)) for name in (*fleets.EQUALS, fleets.ODD)
+    ]
+    causes = {cause.id: cause for cause in diagnose(fleets.report(hosts)).causes}
+    assert not {"nccl.env_rdma_off", "nccl.env_stops", "nccl.env_harm"} & set(causes)
+    assert ".nccl.conf" in causes["nccl.own_file"].command
