@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .._data import nccl_log as data
+from ._times import Waiting
 
 SOCKET = "Socket"
 IB = "IB"
@@ -140,7 +141,8 @@ class Rank:
 class NcclLog:
     """A job's log: what all of it says together, and each rank by itself.
 
-    ``cut``: the text ends within a line. ``differing``: settings that are not the same everywhere.
+    ``cut``: the text ends within a line. ``differing``: settings that are not the same everywhere. ``waiting``: what
+    PyTorch's watchdog tells of a collective that did not end.
     """
 
     said: Evidence
@@ -148,6 +150,7 @@ class NcclLog:
     failures: tuple[Failure, ...] = ()
     differing: tuple[str, ...] = ()
     cut: bool = False
+    waiting: tuple[Waiting, ...] = ()
 
     @property
     def errors(self) -> tuple[str, ...]:

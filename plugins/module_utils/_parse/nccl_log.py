@@ -14,6 +14,8 @@ from ._nccl_facts import NONE, SEVERAL, Evidence, Failure, NcclLog, Rank, over_t
 from ._nccl_failures import RESULT, failure, link_told
 from ._nccl_lines import Line, lines_of
 from ._nccl_seen import Seen, decide
+from ._nccl_watchdog import Watchdog
+from ._times import Times
 
 _TOOL = "nccl_log"
 _INTERFACE = "NCCL_SOCKET_IFNAME"
@@ -61,7 +63,9 @@ def parse(text: str) -> NcclLog:
     whole = Seen()
     processes: dict[_Key, _Process] = {}
     failures: dict[tuple[_At, str], Failure] = {}
+    watchdog = Watchdog()
     for line in lines_of(text):
+        watchdog.take(line.text)
         found, bad = _told(line)
         if not found and bad is None and not line.level:
             continue
@@ -86,7 +90,12 @@ def parse(text: str) -> NcclLog:
     named = tuple(replace(entry, rank=_whose(at, processes)) for (at, _code), entry in reported.items())
     codes = frozenset(entry.code for entry in named)
     said = _together(decide(whole, codes), ranks)
-    return NcclLog(said, _open(said, ranks), named, _differing(whole), not is_whole(text))
+    return NcclLog(said, _open(said, ranks), named, _differing(whole), not is_whole(text), watchdog.waiting)
+
+
+def times(parsed: NcclLog) -> Times | None:
+    """Who waited for whom when PyTorch's watchdog ended the job; None of a log in which it did not."""
+    return Times(waiting=parsed.waiting) if parsed.waiting else None
 
 
 def facts(parsed: NcclLog) -> dict[str, Any]:

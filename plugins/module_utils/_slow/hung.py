@@ -77,7 +77,8 @@ def hung(times: Times) -> Hung:
 
 
 def _hosts(times: Times) -> dict[str, str]:
-    told = [(each.rank, each.host) for each in times.collectives] + [(each.rank, each.host) for each in times.waiting]
+    told = [(each.rank, each.host) for each in times.collectives]
+    told += [(each.rank, each.host) for each in times.waiting] + [(each.rank, each.host) for each in times.steps]
     return {rank: host for rank, host in told if rank and host}
 
 
@@ -222,7 +223,7 @@ def _by_ras(name: str, records: Sequence[Waiting], everyone: frozenset[str], whe
         parts.append(f"Nothing came from {words.many(unnamed, 'rank')} that no text names.")
     for each, far in ((behind, "behind"), (ahead, "ahead of")):
         if each:
-            ranks = [one.rank for one in each]
+            ranks = list(dict.fromkeys(one.rank for one in each))
             last = min(one.sequence for one in each) if far == "behind" else max(one.sequence for one in each)
             began = f"{_operation(each[0].operation, 0)}{_at(last)}"
             verb = "is" if len(ranks) == 1 else "are"
@@ -230,7 +231,7 @@ def _by_ras(name: str, records: Sequence[Waiting], everyone: frozenset[str], whe
     if behind or ahead:
         parts.append("Ask again: only ranks that stay there hang.")
     first = next(iter(behind or ahead), None)
-    guilty = silent or [each.rank for each in behind]
+    guilty = silent or list(dict.fromkeys(each.rank for each in behind))
     kind = MISSING if silent else BEHIND
     group = Group(name, kind, first.sequence if first else -1, first.operation if first else "")
     return _with(group, kind, guilty, " ".join(parts) or "Ranks differ, and none is named.")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Iterable
 
+from .._parse._nccl_watchdog import TIMED_OUT
 from .._parse._times import Times
 from .._slow import advice, bound, compare, hung
 from .._slow.kinds import CANNOT_TELL, POSSIBLE
@@ -108,11 +109,13 @@ def job(times: Times, told: Settings | None = None) -> Job | None:
     # Whoever is waited for is known only where somebody waits.
     waits = stuck.because if stuck is not None and stuck.groups else ()
     found = bound.judged(times)
-    if found.kind == CANNOT_TELL and waits and stuck is not None:
+    ended = any(each.state == TIMED_OUT for each in times.waiting)
+    if (found.kind == CANNOT_TELL or ended) and waits and stuck is not None:
         late = ", ".join(f"rank {rank}" for rank in stuck.guilty if rank)
         head = f"the job stands still: it waits for {late}" if late else "the job stands still"
         look = f"look at the log and the stack (py-spy dump) of {late}" if late else _ALL_WAIT
-        return Job(head, (), (look,), waits, stuck.missing if late else ())
+        before = () if found.kind == CANNOT_TELL else (f"Before that: {found.head}.",)
+        return Job(head, before, (look,), waits, stuck.missing if late else ())
     changes = advice.advised(times, found, told)
     return Job(
         found.head,

@@ -136,6 +136,7 @@ class Heard:
                 for part in prefix.parts(tool, piece):
                     if _speaks(tool, part.text):
                         self._put(part.who or host, label, tool, part.text)
+                        self._time(part.who or host, label, tool, part.text)
 
     def _time(self, host: str, label: str, tool: str, text: str) -> None:
         if tool == _RECORDER:
