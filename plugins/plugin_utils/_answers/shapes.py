@@ -218,6 +218,17 @@ class Smoke(TypedDict, total=False):
     msg: typed.Long
 
 
+class Switched(TypedDict, total=False):
+    """A job over several hosts with one thing switched off."""
+
+    name: str
+    means: str
+    job: str
+    untested: str
+    nodes: NcclPerf
+    mpi: Smoke
+
+
 class Look(TypedDict):
     """What fabric_look heard through one port; device and port are empty for a bundle."""
 

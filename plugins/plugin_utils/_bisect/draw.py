@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 
 from .._fabric.model import CORE, LEAF, SPINE, End, Fabric
 from .net import Cable, Net, Port, Switch
@@ -19,10 +19,13 @@ def of_fabrics(
     tables: Tables | None = None,
     lids: Mapping[str, int] | None = None,
     inner: bool = False,
+    only: Set[tuple[str, str]] | None = None,
+    gbps: float = 0.0,
 ) -> Net:
     """Rails whose cable leads to a switch. ``tables``: by switch GUID, from LID to the port out.
 
-    ``lids``: by port GUID. Without tables, or without LIDs, ways between switches are not known.
+    ``lids``: by port GUID. Without tables, or without LIDs, ways between switches are not known. ``only``: hosts and
+    their ports that take part. ``gbps``: what a port reaches, in place of its line rate.
     """
     ports: list[Port] = []
     switches: list[Switch] = []
@@ -40,9 +43,9 @@ def of_fabrics(
         rates = {end: cable.gbps or _GBPS for cable in fabric.cables for end in (cable.a, cable.b)}
         for end, hca in sorted(fabric.hcas.items(), key=lambda item: (item[1].host, item[1].rail, item[0])):
             far = fabric.far.get(end)
-            if far is not None and far.guid in place:
+            if far is not None and far.guid in place and (only is None or (hca.host, hca.name) in only):
                 name = fabric.end_name(far)
-                ports.append(Port(hca.host, hca.name, place[far.guid], rates.get(end, _GBPS), number, name))
+                ports.append(Port(hca.host, hca.name, place[far.guid], gbps or rates.get(end, _GBPS), number, name))
                 port_guids.append(hca.port_guid)
         for cable in fabric.cables:
             if cable.a.guid in place and cable.b.guid in place:
@@ -53,9 +56,15 @@ def of_fabrics(
     return Net(ports, switches, cables, hop if tables and lids else None, inner)
 
 
-def of_hosts(rails: Mapping[str, Mapping[str, float]], inner: bool = False) -> Net:
-    """Hosts of which nobody knows the switches: Gb/s by port's name, by host."""
-    return Net([Port(host, name, -1, gbps) for host, mine in rails.items() for name, gbps in mine.items()], inner=inner)
+def of_hosts(rails: Mapping[str, Mapping[str, float]], inner: bool = False, apart: bool = False) -> Net:
+    """Hosts of which nobody knows the switches: Gb/s by port's name, by host.
+
+    ``apart``: only ports of one name are sure to reach each other.
+    """
+    names = sorted({name for mine in rails.values() for name in mine})
+    nets = {name: number if apart else 0 for number, name in enumerate(names)}
+    ports = [Port(host, name, -1, gbps, nets[name]) for host, mine in rails.items() for name, gbps in mine.items()]
+    return Net(ports, inner=inner)
 
 
 def _links(ends: Sequence[tuple[End, End]], first: int) -> dict[End, int]:

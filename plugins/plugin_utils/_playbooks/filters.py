@@ -15,9 +15,10 @@ from ...module_utils._act.packages import failures
 from ...module_utils._between.ibping import DEADLINE
 from ...module_utils._data.bench import TESTS
 from .._answers import apart, ping, tcp
+from .._bisect import seen as bisection
 from .._fabric import gather, report as fabrics
 from .._fleet import tcp_plan as tcp_round
-from .._fleet.bench import plan as bench_rounds, reported
+from .._fleet.bench import plan as bench_rounds, reported, switches
 from .._fleet.ping import again, plan as ping_rounds, schedule, walk
 from .._fleet.ping.leaves import leaves
 from .._fleet.rdma import plan as rdma_rounds
@@ -51,6 +52,28 @@ def bench_plan(
     return apart.together(
         seen, lambda some: bench_rounds.plan({entry.name: entry.member for entry in some}, desired), reported.lost
     )
+
+
+def bisect_round(hostvars: Variables, hosts: Sequence[str], wish: Variables | None = None) -> dict[str, Any]:
+    """The next round of a search for what is slow, from all answers so far; without waves where it is at an end."""
+    try:
+        return bisection.made(hostvars, hosts, bisection.desired(wish or {}))[0]
+    except bisection.BisectError as exc:
+        raise AnsibleFilterError(str(exc)) from exc
+
+
+def bench_switches(
+    hostvars: Variables, hosts: Sequence[str], names: Sequence[str], what: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Which jobs run with what switched off, and by which environment of each host."""
+    try:
+        return apart.together(
+            reported.gather(hostvars, list(hosts)),
+            lambda some: switches.plan(some, list(names), list(what)),
+            reported.lost,
+        )
+    except ValueError as exc:
+        raise AnsibleFilterError(str(exc)) from exc
 
 
 def expected(variables: Variables) -> dict[str, Any]:

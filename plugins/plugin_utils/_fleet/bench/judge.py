@@ -14,7 +14,7 @@ from ....module_utils._fleet import bench, bench_baseline, bench_jobs
 from ....module_utils._fleet.bench import AGAIN, Measure, Usual
 from ....module_utils._ground.check import SKIP, Check, passed, skipped, unknown, verdict
 from ....module_utils._ground.text import few
-from . import baseline, values
+from . import baseline, switches, values
 from .reported import Reported
 from .values import MPI, NCCL, PERFTEST
 
@@ -104,6 +104,7 @@ def report(
         "pairs": [_row(measure) for measure in measured],
         "nccl_nodes": next((_without_log(host.nodes) for host in hosts if host.nodes), None),
         "mpi": next((_without_log(host.mpi) for host in hosts if host.mpi), None),
+        "switched": switches.rows(hosts),
         "baseline": {
             kind: {"created": entry.created, "changes": baseline.changes(entry, hosts)} for kind, entry in old.items()
         },

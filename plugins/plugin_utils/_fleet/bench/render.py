@@ -10,6 +10,7 @@ from typing import Any
 from ....module_utils._ground.check import FAIL, Check, from_dict, sentence, trouble
 from ....module_utils._ground.text import few
 from ..._ground.plain import plain, table
+from . import switches
 
 _HEAD = ("TEST", "RAIL", "PAIRS", "WORST", "MEDIAN", "BEST", "UNIT", "WORST PAIR")
 _MPI_HEAD = ("BYTES", "MEDIAN us", "MAD us", "LEAST us", "BUS GB/s")
@@ -26,6 +27,8 @@ def render(report: Mapping[str, Any]) -> str:
     lines += table([_HEAD, *pairs]) if pairs else []
     lines += _nccl(report)
     lines += _mpi(report["mpi"] or {})
+    beside, said = switches.lines(report["switched"])
+    lines += ["", *table(beside), *said] if beside else []
     for kind, item in report["baseline"].items():
         if item["changes"]:
             lines += ["", f"the stack is not that of the baseline of {kind} ({item['created']}):"]

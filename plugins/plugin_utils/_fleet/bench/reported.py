@@ -3,8 +3,8 @@
 
 ``ibready_node``, ``ibready_ibverify`` (module results), ``ibready_bench_answers`` (of the module
 perftest), ``ibready_bench_nccl``, ``ibready_bench_nodes`` (results of nccl_perf), ``ibready_smoke``
-(of mpi_smoke), ``ibready_launch`` (of launch); ``ibready_bench_error``,
-``ibready_bench_job_error``, ``ibready_bench_nccl_error`` (texts).
+(of mpi_smoke), ``ibready_launch`` (of launch), ``ibready_bench_switched`` (both with one thing off);
+``ibready_bench_error``, ``ibready_bench_job_error``, ``ibready_bench_nccl_error`` (texts).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ T = TypeVar("T")
 HCAS = "hcas"
 # The variable with the devices that are measured in place of the rails.
 DEVICES = "bench_devices"
-_ANSWERS = "ibready_bench_answers"
+_ANSWERS, _SWITCHED = "ibready_bench_answers", "ibready_bench_switched"
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ class Reported:
     job_hosts: Sequence[str] = ()
     job_error: str = ""
     nccl_error: str = ""
+    switched: Sequence[shapes.Switched] = ()
 
     @property
     def digest(self) -> str:
@@ -107,6 +108,7 @@ def _told(host: _hosts.Host, seen: Mapping[str, Any]) -> Reported:
         job_hosts=tuple((seen.get("ibready_launch") or {}).get("hosts") or ()),
         job_error=str(seen.get("ibready_bench_job_error") or ""),
         nccl_error=str(seen.get("ibready_bench_nccl_error") or ""),
+        switched=read(list[shapes.Switched], seen.get(_SWITCHED) or [], _SWITCHED),
     )
 
 

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A search from the variables that a run registered: hosts, fabrics where somebody asked them, and all answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...module_utils._data.bench import BANDWIDTH, WRITE_BW
+from .._answers import apart
+from .._fabric import gather, report
+from .._fabric.build import build
+from .._fabric.model import Fabric
+from .._fleet.bench import reported
+from .._fleet.bench.reported import Reported
+from .._hosts import hosts as _hosts
+from .live import Desired, Search, plan, search
+
+_HOSTS, _WISH = "ibready_bisect_hosts", "ibready_bisect_wish"
+_NUMBERS = {"seconds": 1, "tcp_port": 1024, "flows": 0, "forks": 1}
+_VARIABLES = {
+    **{"seconds": "bench_seconds", "tcp_port": "bench_port", "flows": "bench_bisect_flows"},
+    **{"gbps": "bench_bisect_gbps", "forks": "forks"},
+}
+_MOST = 65536
+
+
+class BisectError(ValueError):
+    """A variable of the site cannot be used; the message says which."""
+
+
+def fabrics(hostvars: Mapping[str, Any], names: Sequence[str]) -> list[Fabric]:
+    """The InfiniBand fabrics as this run saw them; none where it did not ask."""
+    asked = report.asked(hostvars, names)
+    if asked is None:
+        return []
+    inventory = gather.inventory(_hosts.gather(hostvars, list(names)), asked.known)
+    found = []
+    for number, look in enumerate(asked.looks, 1):
+        facts = look.discovery.value.facts if look.discovery.value is not None else None
+        if facts is not None:
+            found.append(build(f"fabric {number}", look.asked, facts, inventory))
+    return found
+
+
+def begun(hostvars: Mapping[str, Any], names: Sequence[str]) -> tuple[list[str], Desired]:
+    """The hosts that the search began with, in that order, and what was wanted; raises BisectError on none."""
+    for name in names:
+        mine = hostvars.get(name, {})
+        if mine.get(_HOSTS):
+            return [str(host) for host in mine[_HOSTS]], desired(mine.get(_WISH) or {})
+    return list(names), Desired()
+
+
+def desired(raw: Mapping[str, Any]) -> Desired:
+    """From the site's variables; raises BisectError on what cannot be used."""
+    if raw.get("test") not in (None, *BANDWIDTH):
+        raise BisectError(f"bench_bisect_test: {raw['test']!r} is none of {', '.join(BANDWIDTH)}; next: leave it out")
+    found = {name: _number(raw[name], name) for name in _NUMBERS if name in raw}
+    gbps = _number(raw.get("gbps", 0), "gbps", float)
+    return Desired(str(raw.get("test", WRITE_BW)), gbps=gbps, joined=bool(raw.get("joined")), **found)
+
+
+def _number(value: Any, name: str, kind: type[int] | type[float] = int) -> Any:
+    least = _NUMBERS.get(name, 0)
+    try:
+        number = kind(value)
+    except (TypeError, ValueError):
+        number = least - 1
+    if not least <= number < _MOST:
+        raise BisectError(f"{_VARIABLES[name]} must be a number from {least} on, not {value!r}")
+    return number
+
+
+def made(hostvars: Mapping[str, Any], names: Sequence[str], wish: Desired) -> tuple[dict[str, Any], Search]:
+    """The next round as tasks, and the search; a host whose answers cannot be used stays out."""
+
+    def one(some: Sequence[Reported]) -> tuple[dict[str, Any], Search]:
+        found = search(some, fabrics(hostvars, [host.name for host in some]), wish)
+        return plan(found, some, wish), found
+
+    return apart.together(reported.gather(hostvars, list(names)), one, reported.lost)

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A search between live hosts: what is asked round by round, what answers count for, and what is said in the end."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils._bisect import live, seen, told, verdict
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.bench.plan import Member
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.bench.reported import Reported
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts.rounds import Rail
+
+WISH = live.Desired(forks=8, joined=True)
+USUAL = 0.95
+
+
+def host(number: int, rails: int = 4) -> Reported:
+    names = [f"mlx5_{rail}/1" for rail in range(rails)]
+    return Reported(
+        f"node{number}",
+        Member(f"192.0.2.{number}", {name: Rail(name, name[:-2], 1, 0) for name in names}),
+        rates=dict.fromkeys(names, 400.0),
+    )
+
+
+HOSTS = [host(number) for number in range(1, 9)]
+
+
+def answered(hosts: list[Reported], made: dict[str, Any], slow: dict[str, float], lost: str = "") -> list[Reported]:
+    """What perftest would answer: ``slow`` by port, ``node3 mlx5_1/1``; flows to the host ``lost`` are not measured."""
+    rng = random.Random(made["number"])
+    more: dict[str, list[dict[str, Any]]] = {}
+    for wave in made["waves"]:
+        for name, questions in wave.items():
+            for question in questions:
+                served = made["serve"][question["server"]]
+                far = next(end for end in served if end["tcp_port"] == question["tcp_port"])
+                ends = (f"{name} {question['device']}/1", f"{question['server']} {far['device']}/1")
+                share = min(slow.get(end, 1.0) for end in ends)
+                answer: dict[str, Any] = {"test": "write_bw", "server": question["server"], "rail": question["rail"]}
+                if question["server"] == lost:
+                    answer.update(untested="ib_write_bw: Couldn't connect to 192.0.2.1:18515", at="client")
+                else:
+                    answer.update(untested="", at="client", gbps=400 * USUAL * share * rng.gauss(1, 0.03))
+                more.setdefault(name, []).append(answer)
+    return [replace(one, answers=[*one.answers, *more.get(one.name, [])]) for one in hosts]
+
+
+def searched(
+    hosts: list[Reported], slow: dict[str, float], wish: live.Desired = WISH, lost: str = ""
+) -> tuple[live.Search, list[Reported], int]:
+    rounds = 0
+    while True:
+        found = live.search(hosts, (), wish)
+        made = live.plan(found, hosts, wish)
+        if not made["waves"]:
+            return found, hosts, rounds
+        rounds += 1
+        hosts = answered(hosts, made, slow, lost)
+
+
+def test_a_slow_port_is_convicted_by_asking_round_after_round() -> None:
+    found, _hosts, rounds = searched(HOSTS, {"node3 mlx5_1/1": 0.5})
+    outcome = verdict.judge(found.engine)
+    assert rounds <= found.engine.limit
+    assert [one.part for one in outcome.verdicts if one.verdict == verdict.CONVICTED] == ["node3 mlx5_1/1"]
+    wrong = told.bad(found, outcome, [one.name for one in HOSTS])
+    assert "convicted: port node3 mlx5_1/1" in wrong["node3"]
+    text = told.render(found, outcome, "")
+    assert "convicted: port node3 mlx5_1/1" in text
+    assert "slow   round" in text
+    assert "no fabric was seen" in text
+
+
+def test_nothing_is_convicted_where_nothing_is_slow() -> None:
+    found, _hosts, _rounds = searched(HOSTS, {})
+    outcome = verdict.judge(found.engine)
+    assert told.bad(found, outcome, [one.name for one in HOSTS]) == {}
+    assert "No part is slow." in told.render(found, outcome, "")
+
+
+def test_a_port_is_in_one_flow_of_a_round_and_no_two_servers_meet() -> None:
+    made = live.plan(live.search(HOSTS, (), WISH), HOSTS, WISH)
+    used: list[tuple[str, str]] = []
+    for wave in made["waves"]:
+        assert len([question for mine in wave.values() for question in mine]) <= made["at_once"]
+        used += [(name, question["device"]) for name, mine in wave.items() for question in mine]
+    used += [(name, end["device"]) for name, ends in made["serve"].items() for end in ends]
+    assert len(used) == len(set(used))
+    for ends in made["serve"].values():
+        assert len({end["tcp_port"] for end in ends}) == len(ends)
+    assert re.fullmatch(r"1:\d+:\d+", next(iter(made["waves"][0].values()))[0]["rail"])
+
+
+def test_ports_of_other_names_meet_only_where_the_site_says_so() -> None:
+    wish = replace(WISH, joined=False)
+    made = live.plan(live.search(HOSTS, (), wish), HOSTS, wish)
+    for wave in made["waves"]:
+        for mine in wave.values():
+            for question in mine:
+                far = next(end for end in made["serve"][question["server"]] if end["tcp_port"] == question["tcp_port"])
+                assert far["device"] == question["device"]
+
+
+def test_the_site_bounds_the_flows_at_once() -> None:
+    wish = replace(WISH, flows=1)
+    made = live.plan(live.search(HOSTS, (), wish), HOSTS, wish)
+    assert made["at_once"] == 1
+    assert len(made["waves"]) == made["flows"] > 4
+
+
+def test_a_host_that_nobody_could_measure_is_never_passed_over() -> None:
+    found, _hosts, _rounds = searched(HOSTS, {}, lost="node5")
+    outcome = verdict.judge(found.engine)
+    wrong = told.bad(found, outcome, [one.name for one in HOSTS])
+    assert "node5" not in {part for one in outcome.verdicts if one.verdict == verdict.CONVICTED for part in [one.part]}
+    silent = [replace(one, answers=()) if one.name == "node5" else one for one in _hosts]
+    found = live.search(silent, (), WISH)
+    wrong = told.bad(found, verdict.judge(found.engine), [one.name for one in HOSTS])
+    assert "no flow of it was measured: ib_write_bw: Couldn't connect" in wrong["node5"]
+    assert "not measured" in told.render(found, verdict.judge(found.engine), "")
+
+
+def test_where_nothing_was_measured_nothing_passes() -> None:
+    found = live.search(HOSTS, (), WISH)
+    wrong = told.bad(found, verdict.judge(found.engine), ["node1", "node2"])
+    assert wrong == dict.fromkeys(["node1", "node2"], "nothing was measured: no two ports reach each other")
+    assert "No part is slow" not in told.render(found, verdict.judge(found.engine), "")
+
+
+@pytest.mark.parametrize(
+    ("why", "gbps"),
+    [
+        (" Completion with error at client", 0.0),
+        ("ib_write_bw: Failed status 12: wr_id 0 syndrom 0x81", 0.0),
+        ("ib_write_bw: Couldn't connect to 192.0.2.1:18515", None),
+        ("it ran longer than 20 s and was ended", None),
+    ],
+)
+def test_only_data_that_did_not_get_through_counts_as_nothing(why: str, gbps: float | None) -> None:
+    assert live._gbps({"untested": why, "at": "client"}) == gbps
+    assert live._gbps({"untested": why, "at": "server"}) is None
+
+
+def test_a_host_tells_of_its_own_ports_only() -> None:
+    lie = {"test": "write_bw", "server": "node1", "rail": "1:0:5", "untested": "", "at": "client", "gbps": 1.0}
+    odd = [{**lie, "rail": label} for label in ("1:0:5", "999:0:1", "1:99999:1", "x", "1:0")]
+    liar = replace(HOSTS[7], answers=odd)
+    found = live.search([*HOSTS[:7], liar], (), WISH)
+    assert not found.engine.record.seen
+
+
+@pytest.mark.parametrize(
+    "raw", [{"test": "read_lat"}, {"seconds": 0}, {"tcp_port": "x"}, {"flows": -1}, {"gbps": "fast"}, {"gbps": -3}]
+)
+def test_what_cannot_be_used_is_refused_by_name(raw: dict[str, Any]) -> None:
+    with pytest.raises(seen.BisectError, match="bench_"):
+        seen.desired(raw)
