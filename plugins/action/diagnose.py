@@ -30,6 +30,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import (
     bundles,
     diagnosis,
     job_log,
+    job_times,
     render,
     table,
 )
@@ -65,6 +66,7 @@ class ActionModule(SiteAction):
         "bundles": {"type": "path"},
         "expect": {"type": "dict"},
         "log": {"type": "path"},
+        "times": {"type": "list", "elements": "path", "default": []},
         "dest": {"type": "path", "required": True},
         "most": {"type": "int", "default": render.MOST},
     }
@@ -102,6 +104,8 @@ class ActionModule(SiteAction):
             moves=moves,
         )
         job = self._job(args["log"], hosts, created)
+        for name, checks in self._times(args["times"], hosts, created).items():
+            job.setdefault(name, []).extend(checks)
         where = _where(variables, inventory)
         reported = rendered.surely(lambda run: diagnosis.diagnose(run, job, where), report, self._display.warning)
         notes = [] if args["log"] else [NO_LOG]
@@ -150,6 +154,14 @@ class ActionModule(SiteAction):
                 "(docs/nccl-logs.md), or leave diagnose_log out"
             )
         return job_log.judge(job_log.read(path), hosts, created.date())
+
+    def _times(self, paths: Sequence[str], hosts: Sequence[_hosts.Host], created: datetime) -> dict[str, list[Check]]:
+        if not paths:
+            return {}
+        try:
+            return job_times.judge(job_times.read(paths), hosts, created.date())
+        except job_times.TimesError as exc:
+            raise AnsibleActionFail(str(exc)) from exc
 
     def _write(self, folder: Path, written: Mapping[str, Any]) -> str:
         """Write the file; a full disk on the controller must not hide the diagnosis."""

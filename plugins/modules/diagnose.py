@@ -40,6 +40,13 @@ options:
   log:
     description: The log of a job on these hosts (C(NCCL_DEBUG=INFO)), a file on the controller.
     type: path
+  times:
+    description:
+      - What a job left of its times, files on the controller - logs of Megatron-LM, DeepSpeed and others, traces, what
+        recorders wrote, a table of steps (docs/slow.md). It is judged in the words of C(ibready why).
+    type: list
+    elements: path
+    default: []
   dest:
     description: The folder of the diagnosis on the controller.
     type: path

@@ -108,6 +108,17 @@ ENTRIES = declare(
         "take the host out of service; run nccl-tests on its halves, and `dcgmi diag -r 3`",
     ),
     warning(
+        "nccl.job.bound",
+        "No rank of the job keeps the others waiting, and its steps are computation",
+        "Judged by playbooks/diagnose.yml, of the logs, traces and recorders that a job left (diagnose_times), in the "
+        "words of `ibready why` (docs/slow.md).",
+        (
+            "a rank or host is slower than the others, or never came to a collective operation",
+            "communication, input or the host takes a quarter of each step, or more",
+        ),
+        "do what docs/slow.md says for that class; look for causes on the hosts with playbooks/diagnose.yml",
+    ),
+    warning(
         "nccl.bench.regression",
         "NCCL is as fast as when the baseline was taken",
         f"{_BY}Worse than the baseline by more than five percent.",

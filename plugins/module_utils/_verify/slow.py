@@ -21,7 +21,8 @@ _ALL_WAIT = "look for what is wrong between the hosts (playbooks/diagnose.yml), 
 class Job:
     """``head``: the answer in a line. ``because``: the numbers behind it. ``changes``: what to change and
     what it buys. ``stuck``: who waits for whom, where somebody does. ``missing``: what to switch on.
-    ``known``: whether the texts tell what it is bound by; ``late``: whether others wait for some ranks."""
+    ``known``: whether the texts tell what it is bound by; ``late``: whether others wait for some ranks. ``kind``: a
+    word of kinds.KINDS. ``stands``: whether it stands still. ``hosts``: of those that the others wait for."""
 
     head: str
     because: tuple[str, ...] = ()
@@ -30,6 +31,9 @@ class Job:
     missing: tuple[str, ...] = ()
     known: bool = False
     late: bool = False
+    kind: str = CANNOT_TELL
+    stands: bool = False
+    hosts: tuple[str, ...] = ()
 
 
 def runs(given: Iterable[tuple[str, Times]]) -> list[tuple[str, Times]]:
@@ -115,7 +119,8 @@ def job(times: Times, told: Settings | None = None) -> Job | None:
         head = f"the job stands still: it waits for {late}" if late else "the job stands still"
         look = f"look at the log and the stack (py-spy dump) of {late}" if late else _ALL_WAIT
         before = () if found.kind == CANNOT_TELL else (f"Before that: {found.head}.",)
-        return Job(head, before, (look,), waits, stuck.missing if late else ())
+        missing = stuck.missing if late else ()
+        return Job(head, before, (look,), waits, missing, stands=True, hosts=stuck.hosts)
     changes = advice.advised(times, found, told)
     return Job(
         found.head,
@@ -125,4 +130,6 @@ def job(times: Times, told: Settings | None = None) -> Job | None:
         found.missing,
         found.kind != CANNOT_TELL and found.sure != POSSIBLE,
         bool(found.guilty),
+        found.kind,
+        hosts=tuple(dict.fromkeys(guilty.host for guilty in found.guilty if guilty.host)),
     )

@@ -64,7 +64,7 @@ def of_hosts(rails: Mapping[str, Mapping[str, float]], inner: bool = False, apar
     names = sorted({name for mine in rails.values() for name in mine})
     nets = {name: number if apart else 0 for number, name in enumerate(names)}
     ports = [Port(host, name, -1, gbps, nets[name]) for host, mine in rails.items() for name, gbps in mine.items()]
-    return Net(ports, inner=inner)
+    return Net(ports, inner=inner, across=True)
 
 
 def _links(ends: Sequence[tuple[End, End]], first: int) -> dict[End, int]:

@@ -27,9 +27,11 @@ TCP_PORT = 18515
 VISIT = 60
 # A healthy port's rate where the host does not tell it.
 _GBPS = 100.0
-# Data did not get through; what else keeps a flow from being measured says nothing of the way.
+# Data did not get through: an error of the transport, or a run that began and moved nothing. What else keeps a flow
+# from being measured says nothing of the way.
 _LOST = re.compile(
-    r"[Cc]ompletion with error|vendor[ _]err|[Rr]etry (?:counter|exceeded)|(?:[Ss]tatus|status) (?:5|12|13)\b"
+    r"no result below this line|[Cc]ompletion with error|vendor[ _]err|[Rr]etry (?:counter|exceeded)"
+    r"|[Ss]tatus (?:5|12|13)\b"
 )
 _LABEL = re.compile(r"\A(\d{1,3}):(\d{1,6}):(\d{1,6})\Z")
 

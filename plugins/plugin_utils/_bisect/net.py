@@ -64,7 +64,8 @@ class Way(NamedTuple):
 class Net:
     """``hop``: the link by which a switch forwards to a port, -1 where its table has none; None: no tables are known.
 
-    ``inner``: measurements inside a host can be asked for.
+    ``inner``: measurements inside a host can be asked for. ``across``: flows between two ports of a host say nothing of
+    either, for the host may take them no further than itself.
     """
 
     ports: Sequence[Port]
@@ -72,6 +73,7 @@ class Net:
     cables: Sequence[Cable] = ()
     hop: Callable[[int, int], int] | None = None
     inner: bool = False
+    across: bool = False
 
     @property
     def first_cable(self) -> int:
@@ -147,7 +149,9 @@ class Net:
         return {switch: sorted(leaves) for switch, leaves in found.items()}
 
     def way(self, source: int, target: int) -> Way | None:
-        """Between the ports' switches; None where the tables lead nowhere."""
+        """Between the ports' switches; None where the tables lead nowhere, or nothing is to be learned."""
+        if self.across and self.ports[source].host == self.ports[target].host:
+            return None
         at, goal = self._leaf_of[source], self._leaf_of[target]
         if at == goal:
             return _NOTHING

@@ -137,6 +137,8 @@ class Record:
         for number in range(first, len(self.seen)):
             seen = self.seen[number]
             share = seen.gbps / seen.expected / self.usual
+            # What the site calls healthy is what a flow reaches at least.
+            share = min(share, 1.0) if self.known else share
             self.share.append(share)
             self.fine.append(self.fit(share, 1.0))
             if share < SLOW:

@@ -43,19 +43,27 @@ def bad(found: Search, told: Told, names: Sequence[str]) -> dict[str, str]:
         own = verdict.part.partition(" ")[0]
         if own in names and own not in wrong:
             wrong[own] = [f"{verdict.verdict}: {verdict.kind} {verdict.part}: {verdict.why}"]
-    for host in names:
-        if host not in wrong and not _measured(found, host):
-            why = next(
-                (lost.why for lost in found.lost if host in (lost.source.split()[0], lost.target.split()[0])), ""
-            )
-            wrong[host] = [f"{CANNOT_TELL}: no flow of it was measured{f': {why}' if why else ''}"]
+    for host, said in _unmeasured(found, names).items():
+        wrong.setdefault(host, []).append(f"{CANNOT_TELL}: {said}")
     return {name: few(list(dict.fromkeys(said)), _FEW) for name, said in wrong.items() if name in names}
 
 
-def _measured(found: Search, host: str) -> bool:
-    engine = found.engine
-    ports = engine.net.ports
-    return any(host in (ports[seen.source].host, ports[seen.target].host) for seen in engine.record.seen)
+def _unmeasured(found: Search, names: Sequence[str]) -> dict[str, str]:
+    """By host the ports over which no flow was measured, with the first reason; a host without any port, too."""
+    ports = found.engine.net.ports
+    used = {number for seen in found.engine.record.seen for number in (seen.source, seen.target)}
+    why: dict[str, str] = {}
+    for lost in found.lost:
+        why.setdefault(lost.source, lost.why)
+        why.setdefault(lost.target, lost.why)
+    quiet: dict[str, list[str]] = {}
+    for number, port in enumerate(ports):
+        if number not in used:
+            reason = why.get(port.named)
+            quiet.setdefault(port.host, []).append(f"{port.name}{f' ({reason})' if reason else ''}")
+    told = {host: f"no flow was measured over {few(mine, _FEW)}" for host, mine in quiet.items()}
+    here = {port.host for port in ports}
+    return {**told, **{name: "it has no port that could be measured" for name in names if name not in here}}
 
 
 def render(found: Search, told: Told, simulated: str) -> str:
@@ -72,7 +80,9 @@ def render(found: Search, told: Told, simulated: str) -> str:
     if not told.flows:
         lines.append(NOTHING)
     elif not by[CONVICTED] and not by[CANNOT_TELL]:
-        lines.append("No part is slow.")
+        quiet = _unmeasured(found, ())
+        lines.append("No part that was measured is slow." if quiet else "No part is slow.")
+        lines += [f"{CANNOT_TELL}: {host}: {said}" for host, said in quiet.items()]
     for word in (CONVICTED, CANNOT_TELL):
         for verdict in by[word][:_SHOWN]:
             lines += ["", f"{word}: {verdict.kind} {verdict.part}", f"  {verdict.why}", *_proofs(verdict)]

@@ -38,7 +38,7 @@ class Proof:
     usual: float
 
     def __str__(self) -> str:
-        return f"round {self.round}: {self.source} to {self.target} {self.gbps:.0f} of {self.usual:.0f} Gb/s"
+        return f"round {self.round}: {self.source} to {self.target} {self.gbps:.3g} of {self.usual:.3g} Gb/s"
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ def _proof(search: Bisection, part: Part, at: int) -> Proof:
     seen = record.seen[at]
     source, target = ports[seen.source].named, ports[seen.target].named
     usual = seen.expected * record.usual
-    return Proof(part.name, seen.round, source, target, round(seen.gbps, 1), round(usual, 1))
+    return Proof(part.name, seen.round, source, target, round(seen.gbps, 3), round(usual, 3))
 
 
 def _few(names: Sequence[str]) -> str:

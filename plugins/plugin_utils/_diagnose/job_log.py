@@ -62,10 +62,10 @@ def _about(check: Check, log: NcclLog, hosts: Sequence[Host]) -> list[str]:
     """The inventory's names of the hosts that a failure is about."""
     ranks = _RANKS.get(check.id, _all)(log)
     shown = dict.fromkeys(rank.host for rank in ranks if rank.host)
-    return [name for name in (_named(entry, hosts) for entry in shown) if name]
+    return [name for name in (named(entry, hosts) for entry in shown) if name]
 
 
-def _named(shown: str, hosts: Sequence[Host]) -> str:
+def named(shown: str, hosts: Sequence[Host]) -> str:
     """The host that calls itself so, or is called so by the inventory; "" where none is.
 
     Without a domain only where that is one host's name alone.

@@ -302,3 +302,33 @@ def test_a_diagnosis_that_cannot_be_written_is_shown_all_the_same(run: Run, show
     with pytest.raises(AnsibleActionFail, match=r"not written to .*next: set ibready_report_dir"):
         run(fleet(), dest=str(tmp_path / "file" / "reports"))
     assert "DIAGNOSIS" in shown[0]
+
+
+def steps(slow: str, parts: str = "400,100") -> str:
+    """A table of twenty steps of three ranks, each on a host of the fleet; one of them computes for longer."""
+    lines = ["rank,step,step_ms,compute_ms,communication_ms,host"]
+    for step in range(20):
+        for rank, host in enumerate(NAMES):
+            cells = "480,20" if host == slow else parts
+            lines.append(f"{rank},{step},500,{cells},{host}")
+    return "\n".join(lines) + "\n"
+
+
+def test_what_a_job_left_of_its_times_is_a_cause_among_the_others(run: Run, tmp_path: Path, shown: list[str]) -> None:
+    (tmp_path / "steps.csv").write_text(steps("n2"))
+    result = run(fleet(), times=[str(tmp_path / "steps.csv")])
+    (cause,) = [cause for cause in result["causes"] if cause["id"] == "job.straggler"]
+    assert cause["hosts"] == ["n2"]
+    assert "the job waits for rank 1 (n2)" in shown[-1]
+
+
+def test_a_job_of_computation_passes_and_one_that_nobody_can_read_does_not(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "steps.csv").write_text(steps("", "490,10"))
+    well = run(fleet(), times=[str(tmp_path / "steps.csv")])
+    assert ids(well) == []
+    assert not any("nccl.job.bound" in unlooked["checks"] for unlooked in well["unknown"])
+    (tmp_path / "odd.txt").write_text("no times of any job\n")
+    odd = run(fleet(), times=[str(tmp_path / "odd.txt")])
+    assert any("nccl.job.bound" in unlooked["checks"] for unlooked in odd["unknown"])
+    with pytest.raises(AnsibleActionFail, match=r"diagnose_times: .*cannot be read"):
+        run(fleet(), times=[str(tmp_path / "none")])

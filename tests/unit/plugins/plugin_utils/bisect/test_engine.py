@@ -301,3 +301,20 @@ def test_a_cable_that_no_way_uses_is_not_convicted() -> None:
     search = run(Bisection(net), net, [Fault(idle[0], 0.5)], random.Random(2))
     assert search.convicted() == {}
     assert parts.all[idle[0]].name in judge(search).unused
+
+
+@pytest.mark.parametrize(("hosts", "rails"), [(2, 2), (3, 1), (2, 4), (4, 2)])
+def test_a_handful_of_ports_is_enough_where_the_site_says_what_is_usual(hosts: int, rails: int) -> None:
+    """Flows of an emulated processor: any speed above what is healthy is full speed."""
+    for seed in range(12):
+        net = of_hosts({f"node{host}": {f"rxe{rail}/1": 0.04 for rail in range(rails)} for host in range(hosts)})
+        search = Bisection(net, Bound(flows=1, waves=len(net.ports)), seed, usual=1.0)
+        rng = random.Random(seed)
+        bad = rng.randrange(len(net.ports))
+        while (asked := search.next()) is not None:
+            assert all(net.ports[flow.source].host != net.ports[flow.target].host for flow in asked.flows)
+            search.take(
+                Measured(flow.source, flow.target, 0.0 if flow.source == bad else 0.1 * rng.uniform(0.6, 1.3))
+                for flow in asked.flows
+            )
+        assert [search.parts.all[part].name for part in search.convicted()] == [net.ports[bad].named]

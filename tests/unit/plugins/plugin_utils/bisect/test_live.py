@@ -122,8 +122,24 @@ def test_a_host_that_nobody_could_measure_is_never_passed_over() -> None:
     silent = [replace(one, answers=()) if one.name == "node5" else one for one in _hosts]
     found = live.search(silent, (), WISH)
     wrong = told.bad(found, verdict.judge(found.engine), [one.name for one in HOSTS])
-    assert "no flow of it was measured: ib_write_bw: Couldn't connect" in wrong["node5"]
+    assert "no flow was measured over mlx5_0/1 (ib_write_bw: Couldn't connect" in wrong["node5"]
     assert "not measured" in told.render(found, verdict.judge(found.engine), "")
+
+
+def test_a_port_that_no_flow_went_over_is_told_where_all_else_is_fast() -> None:
+    found, hosts, _rounds = searched(HOSTS, {})
+    ports = found.engine.net.ports
+    quiet = next(number for number, port in enumerate(ports) if port.named == "node3 mlx5_2/1")
+    kept = [
+        replace(one, answers=[each for each in one.answers if str(quiet) not in str(each["rail"]).split(":")[1:]])
+        for one in hosts
+    ]
+    found = live.search(kept, (), WISH)
+    outcome = verdict.judge(found.engine)
+    assert "no flow was measured over mlx5_2/1" in told.bad(found, outcome, [one.name for one in HOSTS])["node3"]
+    assert "No part is slow." not in told.render(found, outcome, "")
+    lone = told.bad(found, outcome, ["node9"])
+    assert lone == {"node9": "cannot tell: it has no port that could be measured"}
 
 
 def test_where_nothing_was_measured_nothing_passes() -> None:
@@ -138,6 +154,7 @@ def test_where_nothing_was_measured_nothing_passes() -> None:
     [
         (" Completion with error at client", 0.0),
         ("ib_write_bw: Failed status 12: wr_id 0 syndrom 0x81", 0.0),
+        ("ib_write_bw: perftest: line 35 '#bytes #iterations BW average[Gb/sec]': no result below this line", 0.0),
         ("ib_write_bw: Couldn't connect to 192.0.2.1:18515", None),
         ("it ran longer than 20 s and was ended", None),
     ],
