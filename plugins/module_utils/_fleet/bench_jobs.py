@@ -28,24 +28,25 @@ def published(gpus: Sequence[str]) -> Limit | None:
     return known.value, f"capability of {known.of}"
 
 
-def node(told: Mapping[str, Any], gpus: Sequence[str], limit: Limit | None) -> list[Check]:
-    """One host's all_reduce_perf. ``gpus``: their models."""
+def node(told: Mapping[str, Any], gpus: Sequence[str], limit: Limit | None, model: str = "") -> list[Check]:
+    """One host's all_reduce_perf. ``gpus``: their models. ``model``: what is expected of this topology, in a
+    sentence."""
     subject = "all_reduce_perf on this host"
     why = _untold(told, len(gpus))
     if why:
         return [_unknown(entry, subject, why) for entry in (_NODE, _DATA)]
     if len(gpus) == 1:
         return [skipped(_NODE, subject, "it has one GPU: no bus to measure"), _data(subject, told)]
-    return [_busbw(_NODE, subject, told, limit), _data(subject, told)]
+    return [_busbw(_NODE, subject, told, limit, model), _data(subject, told)]
 
 
-def nodes(told: Mapping[str, Any], ranks: int, limit: Limit | None) -> list[Check]:
+def nodes(told: Mapping[str, Any], ranks: int, limit: Limit | None, model: str = "") -> list[Check]:
     """The job on many hosts, as a check of its first one. ``ranks``: GPUs that there had to be."""
     subject = f"all_reduce_perf on {told.get('hosts') or 'several'} hosts"
     why = _untold(told, ranks)
     if why:
         return [_unknown(entry, subject, why) for entry in (_NODES, _DATA)]
-    return [_busbw(_NODES, subject, told, limit), _data(subject, told)]
+    return [_busbw(_NODES, subject, told, limit, model), _data(subject, told)]
 
 
 def mpi(told: Mapping[str, Any]) -> Check:
@@ -80,8 +81,8 @@ def _untold(told: Mapping[str, Any], wanted: int) -> str:
     return "" if seen == wanted else _NOT_ALL.format(seen=seen, wanted=wanted)
 
 
-def _busbw(name: str, subject: str, told: Mapping[str, Any], limit: Limit | None) -> Check:
-    seen = f"{told['busbw']:.4g} GB/s of bus bandwidth"
+def _busbw(name: str, subject: str, told: Mapping[str, Any], limit: Limit | None, model: str) -> Check:
+    seen = f"{told['busbw']:.4g} GB/s of bus bandwidth{f'; {model}' if model else ''}"
     if limit is None:
         key = "nccl_node_gbps" if name == _NODE else "nccl_nodes_gbps"
         what = "these GPUs have" if name == _NODE else "these hosts and rails have"

@@ -14,6 +14,7 @@ from ....module_utils._fleet import bench, bench_baseline, bench_jobs
 from ....module_utils._fleet.bench import AGAIN, Measure, Usual
 from ....module_utils._ground.check import SKIP, Check, passed, skipped, unknown, verdict
 from ....module_utils._ground.text import few
+from ....module_utils._slow import carries
 from . import baseline, switches, values
 from .reported import Reported
 from .values import MPI, NCCL, PERFTEST
@@ -166,7 +167,7 @@ def _nccl(hosts: Sequence[Reported], wish: Desired, old: baseline.Baseline | Non
             limit = _limit(wish, "nccl_node_gbps", old, values.node_name(host.name))
             limit = limit or bench_jobs.published(host.gpus)
             reported = host.nccl or {"untested": host.error or "it did not run"}
-            checks[host.name] = bench_jobs.node(reported, host.gpus, limit)
+            checks[host.name] = bench_jobs.node(reported, host.gpus, limit, _model(reported, [host]))
     _add(checks, _nccl_nodes(hosts, wish, old))
     return checks
 
@@ -183,7 +184,22 @@ def _nccl_nodes(hosts: Sequence[Reported], wish: Desired, old: baseline.Baseline
         return {head.name: [skipped("nccl.bench.nodes", subject, "its hosts have no GPU")]}
     reported = head.nodes or {"untested": _errors(hosts, "nccl_error") or "it did not run"}
     limit = _limit(wish, "nccl_nodes_gbps", old, values.nodes_name(reported))
-    return {head.name: bench_jobs.nodes(reported, ranks, limit)}
+    return {head.name: bench_jobs.nodes(reported, ranks, limit, _model(reported, job))}
+
+
+def _model(told: Mapping[str, Any], job: Sequence[Reported]) -> str:
+    """What the model of latency and bandwidth expects of these hosts, beside what was measured; "" where it cannot."""
+    models = {model for host in job for model in host.gpus or ()}
+    counts = {len(host.gpus or ()) for host in job}
+    rates = [rate for host in job for rate in host.rates.values()]
+    rails = {len(host.rates) for host in job}
+    if "busbw" not in told or len(models) != 1 or len(counts) != 1:
+        return ""
+    if len(job) > 1 and (len(rails) != 1 or not rates or None in rates):
+        return ""
+    slowest = min((rate for rate in rates if rate is not None), default=0.0)
+    topology = carries.of_gpu(models.pop(), len(job), counts.pop(), max(rails), slowest)
+    return carries.told(float(told["busbw"]), topology) if topology is not None else ""
 
 
 def _mpi(hosts: Sequence[Reported], wish: Desired) -> dict[str, list[Check]]:

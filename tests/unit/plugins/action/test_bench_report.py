@@ -235,7 +235,13 @@ def test_gpus_are_held_against_what_their_model_reaches(run: Run) -> None:
     assert slow["result"] == "fail"
     assert slow["expected_from"] == "capability of eight H100 SXM5"
     (many,) = checks(result, "n1", "nccl.bench.nodes").values()
-    assert (many["result"], many["observed"]) == ("unknown", "380 GB/s of bus bandwidth")
+    # Of eight GPUs and two rails of 400 Gb/s no model expects so much.
+    assert many["result"] == "unknown"
+    assert "380 GB/s of bus bandwidth; all_reduce carries 380 GB/s where this topology" in many["observed"]
+    assert "more than healthy ones of its kind show" in many["observed"]
+    known["n1"]["ibready_bench_nodes"]["busbw"] = 20.0
+    (few,) = checks(run(known, what=["nccl"]), "n1", "nccl.bench.nodes").values()
+    assert "less than healthy ones of its kind show" in few["observed"]
     own = run(known, what=["nccl"], floors={"nccl_nodes_gbps": 350, "nccl_node_gbps": 150})
     assert own["verdicts"] == dict.fromkeys(NAMES, "ready")
     # From the second run on the baseline tells what several hosts reach.
