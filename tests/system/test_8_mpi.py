@@ -7,6 +7,7 @@ data could go through, so the job speaks TCP and has to say so.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,27 @@ def test_the_smoke_job_tells_over_what_two_nodes_spoke(installed: Box, tmp_path:
     assert "mca: bml: Using tcp btl for send to" in log
     for rank, node in enumerate(smoke.NODES):
         assert f"ibready-smoke rank={rank} size=2 host={node} right" in log
+    smoke.nothing_is_left(installed)
+
+
+def test_the_same_job_without_rdma_stands_beside_it(installed: Box) -> None:
+    """It speaks TCP either way: the two numbers differ by noise alone, and both are there."""
+    wish = {
+        "bench_what": ["mpi"],
+        "bench_ab": ["rdma", "nvls"],
+        "bench_seconds": 2,
+        "bench_mpi_bytes": [65536, 1048576],
+    }
+    done = installed.playbook("playbooks/bench.yml", "-e", json.dumps(wish))
+    told = said(done.stdout)
+    assert "SWITCHED" in told, done.stdout
+    rows = {row["switch"]: row for row in json.loads((installed.reports / "bench.json").read_text())["switched"]}
+    assert set(rows) == {"rdma", "nvls"}
+    assert rows["rdma"]["untested"] == "", done.stdout
+    assert rows["rdma"]["base"] > 0
+    assert rows["rdma"]["value"] > 0
+    assert rows["rdma"]["says"] in told
+    assert rows["nvls"]["untested"] == "only a job between GPUs has it"
     smoke.nothing_is_left(installed)
 
 
