@@ -27,6 +27,10 @@ options:
     description: Seconds between the two looks at the error counters, at least.
     type: float
     default: 5
+  routes:
+    description: Ask for the forwarding tables of all switches, too (C(dump_fts)).
+    type: bool
+    default: false
   bundle:
     description:
       - Read the outputs from this evidence bundle and ask nothing.
@@ -76,6 +80,7 @@ def main() -> None:
         argument_spec={
             "ports": {"type": "list", "elements": "dict", "options": port},
             "pause": {"type": "float", "default": PAUSE_S},
+            "routes": {"type": "bool", "default": False},
             "bundle": {"type": "path"},
         },
         supports_check_mode=True,
@@ -97,7 +102,7 @@ def main() -> None:
         module.fail_json(msg=f"the fabric was not asked: {exc}")
     looks: list[dict[str, Any]] = []
     for device, number in ports:
-        look = observe_look.look(source, device, number, wanted["pause"])
+        look = observe_look.look(source, device, number, wanted["pause"], wanted["routes"])
         answers = look.pop("answers")
         looks.append({**look, "packed": observe_look.pack(answers)})
     module.exit_json(changed=False, host=host, looks=looks)

@@ -52,6 +52,7 @@ COMMANDS: dict[str, Command] = {
     "dmesg": Command(("dmesg",)),
     "ethtool_stats": Command(("ethtool", "-S")),
     "fabricmanager_status": Command(("systemctl", "--no-pager", "status", "nvidia-fabricmanager")),
+    "dump_fts": Command(("dump_fts",), 120.0, _FABRIC),
     "getent_ahosts": Command(("getent", "ahosts"), 10.0),
     "gpu_use": Command(
         (

@@ -39,6 +39,7 @@ NAMES = (
     "deepspeed_log",
     "dkms_status",
     "dmesg",
+    "dump_fts",
     "fabricmanager_log",
     "fabricmanager_status",
     "fi_info",

@@ -55,6 +55,11 @@ def _ibdiagnet(facts: Facts) -> str:
     return f"{facts['nodes']} nodes, {facts['switches']} switches, {_count(len(facts['stages']), 'stage')} of checks"
 
 
+def _dump_fts(facts: Facts) -> str:
+    number = len(facts["switches"])
+    return f"the forwarding tables of {number} switch{'' if number == 1 else 'es'}"
+
+
 def _ibportstate(facts: Facts) -> str:
     return "; ".join(_smp(port["which"], port) for port in facts["ports"])
 
@@ -139,6 +144,7 @@ _LINES: dict[str, Callable[[Facts], str]] = {
     "fi_info": _fi_info,
     "ibdev2netdev": _ibdev2netdev,
     "ibdiagnet": _ibdiagnet,
+    "dump_fts": _dump_fts,
     "ibportstate": _ibportstate,
     "imex_status": _imex,
     "lspci": _lspci,

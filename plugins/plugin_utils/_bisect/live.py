@@ -52,6 +52,17 @@ class Desired:
 
 
 @dataclass(frozen=True)
+class Fabrics:
+    """What was seen of the InfiniBand fabrics. ``tables``: by switch GUID, from LID to the port out; ``lids``: by port
+    GUID; both are empty, with ``why``, where not every table is known."""
+
+    seen: Sequence[Fabric] = ()
+    tables: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    lids: Mapping[str, int] = field(default_factory=dict)
+    why: str = ""
+
+
+@dataclass(frozen=True)
 class Lost:
     """A flow that was asked for and not measured."""
 
@@ -71,7 +82,7 @@ class Search:
     lost: Sequence[Lost] = field(default_factory=tuple)
 
 
-def search(hosts: Sequence[Reported], fabrics: Sequence[Fabric], wish: Desired) -> Search:
+def search(hosts: Sequence[Reported], fabrics: Fabrics, wish: Desired) -> Search:
     """From all that the hosts told so far."""
     net, blind = _net(hosts, fabrics, wish)
     usual = 1.0 if wish.gbps else 0.0
@@ -84,20 +95,20 @@ def search(hosts: Sequence[Reported], fabrics: Sequence[Fabric], wish: Desired) 
     return Search(engine, engine.next(), blind, lost)
 
 
-def _net(hosts: Sequence[Reported], fabrics: Sequence[Fabric], wish: Desired) -> tuple[Net, str]:
+def _net(hosts: Sequence[Reported], fabrics: Fabrics, wish: Desired) -> tuple[Net, str]:
     able = {
         host.name: {name: wish.gbps or host.rates.get(name) or _GBPS for name in host.member.rails}
         for host in sorted(hosts, key=lambda host: host.name)
         if host.member.rails
     }
     mine = {(host, name) for host, rails in able.items() for name in rails}
-    seen = {(hca.host, hca.name) for fabric in fabrics for hca in fabric.hcas.values()}
-    if not fabrics:
+    seen = {(hca.host, hca.name) for fabric in fabrics.seen for hca in fabric.hcas.values()}
+    if not fabrics.seen:
         return of_hosts(able, apart=not wish.joined), "no fabric was seen"
     if mine - seen:
         host, name = min(mine - seen)
         return of_hosts(able, apart=not wish.joined), f"{host} {name} is in no fabric that was seen"
-    return of_fabrics(fabrics, only=mine, gbps=wish.gbps), ""
+    return of_fabrics(fabrics.seen, fabrics.tables, fabrics.lids, only=mine, gbps=wish.gbps), fabrics.why
 
 
 def plan(found: Search, hosts: Sequence[Reported], wish: Desired) -> dict[str, Any]:

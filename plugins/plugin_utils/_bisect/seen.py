@@ -14,7 +14,7 @@ from .._fabric.model import Fabric
 from .._fleet.bench import reported
 from .._fleet.bench.reported import Reported
 from .._hosts import hosts as _hosts
-from .live import Desired, Search, plan, search
+from .live import Desired, Fabrics, Search, plan, search
 
 _HOSTS, _WISH = "ibready_bisect_hosts", "ibready_bisect_wish"
 _NUMBERS = {"seconds": 1, "tcp_port": 1024, "flows": 0, "forks": 1}
@@ -29,18 +29,31 @@ class BisectError(ValueError):
     """A variable of the site cannot be used; the message says which."""
 
 
-def fabrics(hostvars: Mapping[str, Any], names: Sequence[str]) -> list[Fabric]:
+def fabrics(hostvars: Mapping[str, Any], names: Sequence[str]) -> Fabrics:
     """The InfiniBand fabrics as this run saw them; none where it did not ask."""
     asked = report.asked(hostvars, names)
     if asked is None:
-        return []
+        return Fabrics()
     inventory = gather.inventory(_hosts.gather(hostvars, list(names)), asked.known)
-    found = []
+    found: list[Fabric] = []
+    tables: dict[str, Mapping[int, int]] = {}
+    lids: dict[str, int] = {}
+    why = ""
     for number, look in enumerate(asked.looks, 1):
         facts = look.discovery.value.facts if look.discovery.value is not None else None
-        if facts is not None:
-            found.append(build(f"fabric {number}", look.asked, facts, inventory))
-    return found
+        if facts is None:
+            continue
+        found.append(build(f"fabric {number}", look.asked, facts, inventory))
+        told = look.routes.value.facts if look.routes.value is not None else None
+        if told is None:
+            why = why or look.routes.why or "their forwarding tables were not told"
+            continue
+        tables.update({table.guid: table.out for table in told.tables})
+        lids.update(told.lids)
+    lacking = [node for fabric in found for node in fabric.nodes.values() if node.level and node.guid not in tables]
+    if lacking and not why:
+        why = f"the forwarding table of {lacking[0].name or lacking[0].guid} is missing"
+    return Fabrics(tuple(found), {} if why else tables, {} if why else lids, why)
 
 
 def begun(hostvars: Mapping[str, Any], names: Sequence[str]) -> tuple[list[str], Desired]:

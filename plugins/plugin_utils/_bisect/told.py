@@ -73,7 +73,7 @@ def render(found: Search, told: Told, simulated: str) -> str:
     counted = f"{told.flows} flows between {len(engine.net.ports)} ports in {told.rounds} of {told.limit} rounds"
     lines.append(f"{counted}; a healthy flow reaches {100 * told.usual:.0f} % of what its port could")
     if found.blind:
-        lines.append(f"The ways between the switches are not known ({found.blind}): switches and their cables stay out")
+        lines.append(f"The ways between the switches are not known ({found.blind}): what is between them stays untold")
     by: Mapping[str, list[Verdict]] = {
         word: [one for one in told.verdicts if one.verdict == word] for word in (CONVICTED, CANNOT_TELL, ACQUITTED)
     }

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from ...module_utils._areas.fabric.facts import Answer
@@ -12,7 +12,7 @@ from ...module_utils._areas.fabric.observe import answer
 from ...module_utils._areas.fabric.observe_look import AGAIN
 from ...module_utils._ground.command import Output, Unavailable
 from ...module_utils._ground.reading import Reading
-from ...module_utils._parse import iblinkinfo, ibnetdiscover, ibqueryerrors, saquery_sm, sminfo
+from ...module_utils._parse import dump_fts, iblinkinfo, ibnetdiscover, ibqueryerrors, saquery_sm, sminfo
 from ...module_utils._parse._topology import TOPOLOGY, Ibnetdiscover
 from .calm import uncollected
 from .model import guid
@@ -30,7 +30,7 @@ class Seen:
     """One fabric through one port. ``asked``: "node1 mlx5_0/1"; ``port``: "mlx5_0/1".
 
     ``node``: the GUID of the asking HCA, "" where the discovery does not say. ``seconds`` lie
-    between the two looks at the counters.
+    between the two looks at the counters. ``routes``: the switches' forwarding tables, where a search asked for them.
     """
 
     asked: str
@@ -42,6 +42,7 @@ class Seen:
     again: Reading[Answer[ibqueryerrors.Ibqueryerrors]]
     sm: Reading[Answer[sminfo.Sminfo]]
     managers: Reading[Answer[saquery_sm.SaquerySm]]
+    routes: Reading[Answer[dump_fts.DumpFts]] = field(default_factory=lambda: Reading(None, "nobody asked"))
 
     @property
     def node(self) -> str:
@@ -96,6 +97,7 @@ def read(host: str, look: Mapping[str, Any]) -> Seen:
         _counted(later),
         _ask(evidence, "sminfo", sminfo.parse, lambda entry: True),
         _ask(evidence, "saquery_sm", saquery_sm.parse, lambda entry: bool(entry.managers)),
+        _ask(evidence, "dump_fts", dump_fts.parse, lambda entry: bool(entry.tables)),
     )
 
 

@@ -33,6 +33,8 @@ QUESTIONS = (
     Question("ibnetdiscover"),
     Question("iblinkinfo", ("-l",)),
 )
+# Where flows go, which only a search for a slow part asks.
+ROUTES = Question("dump_fts")
 # The second look at the counters.
 AGAIN = "ibqueryerrors_again"
 # Unpacked, in bytes.
@@ -51,15 +53,15 @@ def _options(question: Question, device: str, port: int) -> tuple[str, ...]:
     return (*question.options, "-C", device, "-P", str(port))
 
 
-def look(evidence: Evidence, device: str, port: int, pause: float = PAUSE_S) -> dict[str, Any]:
+def look(evidence: Evidence, device: str, port: int, pause: float = PAUSE_S, routes: bool = False) -> dict[str, Any]:
     """All that the fabric says to ``device``/``port``.
 
     ``answers`` maps names to ``{rc, stdout, stderr}``, or to ``{unavailable: why}``; ``seconds``
-    lie between the two looks at the counters, 0 where there was one.
+    lie between the two looks at the counters, 0 where there was one. ``routes``: the switches' forwarding tables, too.
     """
     answers: dict[str, dict[str, Any]] = {}
     begun = time.monotonic()
-    for question in QUESTIONS:
+    for question in (*QUESTIONS, ROUTES) if routes else QUESTIONS:
         answers[question.name] = _ask(evidence, question, device, port)
     seconds = 0.0
     try:

@@ -56,7 +56,7 @@ def searched(
 ) -> tuple[live.Search, list[Reported], int]:
     rounds = 0
     while True:
-        found = live.search(hosts, (), wish)
+        found = live.search(hosts, live.Fabrics(), wish)
         made = live.plan(found, hosts, wish)
         if not made["waves"]:
             return found, hosts, rounds
@@ -85,7 +85,7 @@ def test_nothing_is_convicted_where_nothing_is_slow() -> None:
 
 
 def test_a_port_is_in_one_flow_of_a_round_and_no_two_servers_meet() -> None:
-    made = live.plan(live.search(HOSTS, (), WISH), HOSTS, WISH)
+    made = live.plan(live.search(HOSTS, live.Fabrics(), WISH), HOSTS, WISH)
     used: list[tuple[str, str]] = []
     for wave in made["waves"]:
         assert len([question for mine in wave.values() for question in mine]) <= made["at_once"]
@@ -99,7 +99,7 @@ def test_a_port_is_in_one_flow_of_a_round_and_no_two_servers_meet() -> None:
 
 def test_ports_of_other_names_meet_only_where_the_site_says_so() -> None:
     wish = replace(WISH, joined=False)
-    made = live.plan(live.search(HOSTS, (), wish), HOSTS, wish)
+    made = live.plan(live.search(HOSTS, live.Fabrics(), wish), HOSTS, wish)
     for wave in made["waves"]:
         for mine in wave.values():
             for question in mine:
@@ -109,7 +109,7 @@ def test_ports_of_other_names_meet_only_where_the_site_says_so() -> None:
 
 def test_the_site_bounds_the_flows_at_once() -> None:
     wish = replace(WISH, flows=1)
-    made = live.plan(live.search(HOSTS, (), wish), HOSTS, wish)
+    made = live.plan(live.search(HOSTS, live.Fabrics(), wish), HOSTS, wish)
     assert made["at_once"] == 1
     assert len(made["waves"]) == made["flows"] > 4
 
@@ -120,7 +120,7 @@ def test_a_host_that_nobody_could_measure_is_never_passed_over() -> None:
     wrong = told.bad(found, outcome, [one.name for one in HOSTS])
     assert "node5" not in {part for one in outcome.verdicts if one.verdict == verdict.CONVICTED for part in [one.part]}
     silent = [replace(one, answers=()) if one.name == "node5" else one for one in _hosts]
-    found = live.search(silent, (), WISH)
+    found = live.search(silent, live.Fabrics(), WISH)
     wrong = told.bad(found, verdict.judge(found.engine), [one.name for one in HOSTS])
     assert "no flow was measured over mlx5_0/1 (ib_write_bw: Couldn't connect" in wrong["node5"]
     assert "not measured" in told.render(found, verdict.judge(found.engine), "")
@@ -134,7 +134,7 @@ def test_a_port_that_no_flow_went_over_is_told_where_all_else_is_fast() -> None:
         replace(one, answers=[each for each in one.answers if str(quiet) not in str(each["rail"]).split(":")[1:]])
         for one in hosts
     ]
-    found = live.search(kept, (), WISH)
+    found = live.search(kept, live.Fabrics(), WISH)
     outcome = verdict.judge(found.engine)
     assert "no flow was measured over mlx5_2/1" in told.bad(found, outcome, [one.name for one in HOSTS])["node3"]
     assert "No part is slow." not in told.render(found, outcome, "")
@@ -143,7 +143,7 @@ def test_a_port_that_no_flow_went_over_is_told_where_all_else_is_fast() -> None:
 
 
 def test_where_nothing_was_measured_nothing_passes() -> None:
-    found = live.search(HOSTS, (), WISH)
+    found = live.search(HOSTS, live.Fabrics(), WISH)
     wrong = told.bad(found, verdict.judge(found.engine), ["node1", "node2"])
     assert wrong == dict.fromkeys(["node1", "node2"], "nothing was measured: no two ports reach each other")
     assert "No part is slow" not in told.render(found, verdict.judge(found.engine), "")
@@ -168,7 +168,7 @@ def test_a_host_tells_of_its_own_ports_only() -> None:
     lie = {"test": "write_bw", "server": "node1", "rail": "1:0:5", "untested": "", "at": "client", "gbps": 1.0}
     odd = [{**lie, "rail": label} for label in ("1:0:5", "999:0:1", "1:99999:1", "x", "1:0")]
     liar = replace(HOSTS[7], answers=odd)
-    found = live.search([*HOSTS[:7], liar], (), WISH)
+    found = live.search([*HOSTS[:7], liar], live.Fabrics(), WISH)
     assert not found.engine.record.seen
 
 
