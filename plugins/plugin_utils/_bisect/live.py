@@ -6,6 +6,7 @@ Nothing is kept but the answers: whoever asks for the next round has the search 
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,7 +34,7 @@ _LOST = re.compile(
     r"no result below this line|[Cc]ompletion with error|vendor[ _]err|[Rr]etry (?:counter|exceeded)"
     r"|[Ss]tatus (?:5|12|13)\b"
 )
-_LABEL = re.compile(r"\A(\d{1,3}):(\d{1,6}):(\d{1,6})\Z")
+_LABEL = re.compile(r"\A(\d{1,3}):(\d{1,6}):(\d{1,6}):([0-9a-f]{8})\Z")
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ def plan(found: Search, hosts: Sequence[Reported], wish: Desired) -> dict[str, A
                     **meet,
                     "address": members[target.host].address,
                     "server": target.host,
-                    "rail": label(found.asked.number, flow),
+                    "rail": label(found.asked.number, flow, engine.net),
                 }
             )
         waves.append(asks)
@@ -160,21 +161,27 @@ def _lease(waves: Iterable[Mapping[str, Sequence[Any]]], wish: Desired) -> int:
     return min(VISIT + longest, perftest.LEASE_MOST)
 
 
-def label(number: int, flow: Flow) -> str:
-    """What an answer is told by: the round, and the ports by number."""
-    return f"{number}:{flow.source}:{flow.target}"
+def label(number: int, flow: Flow, net: Net) -> str:
+    """What an answer is told by: the round, the ports by number, and which ports were numbered."""
+    return f"{number}:{flow.source}:{flow.target}:{_digest(net)}"
+
+
+def _digest(net: Net) -> str:
+    """Where a host is lost to the search its ports are not counted, and earlier numbers mean others."""
+    return hashlib.sha256("\n".join(port.named for port in net.ports).encode()).hexdigest()[:8]
 
 
 def _answered(hosts: Sequence[Reported], net: Net) -> tuple[list[list[Measured]], list[Lost]]:
     """What was measured, round by round, and what was not. A host tells of flows from its own ports only."""
     rounds: dict[int, list[Measured]] = {}
     lost: list[Lost] = []
+    numbered = _digest(net)
     for host in hosts:
         for answer in host.answers:
             found = _LABEL.match(str(answer["rail"]))
-            if found is None:
+            if found is None or found.group(4) != numbered:
                 continue
-            number, source, target = map(int, found.groups())
+            number, source, target = map(int, found.groups()[:3])
             if max(source, target) >= len(net.ports) or net.ports[source].host != host.name:
                 continue
             mine = rounds.setdefault(number, [])

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bisect import live, seen, told, verdict
+from ansible_collections.ibready.cluster.plugins.plugin_utils._bisect.shapes import Flow
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.bench.plan import Member
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.bench.reported import Reported
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts.rounds import Rail
@@ -94,7 +95,7 @@ def test_a_port_is_in_one_flow_of_a_round_and_no_two_servers_meet() -> None:
     assert len(used) == len(set(used))
     for ends in made["serve"].values():
         assert len({end["tcp_port"] for end in ends}) == len(ends)
-    assert re.fullmatch(r"1:\d+:\d+", next(iter(made["waves"][0].values()))[0]["rail"])
+    assert re.fullmatch(r"1:\d+:\d+:[0-9a-f]{8}", next(iter(made["waves"][0].values()))[0]["rail"])
 
 
 def test_ports_of_other_names_meet_only_where_the_site_says_so() -> None:
@@ -131,7 +132,7 @@ def test_a_port_that_no_flow_went_over_is_told_where_all_else_is_fast() -> None:
     ports = found.engine.net.ports
     quiet = next(number for number, port in enumerate(ports) if port.named == "node3 mlx5_2/1")
     kept = [
-        replace(one, answers=[each for each in one.answers if str(quiet) not in str(each["rail"]).split(":")[1:]])
+        replace(one, answers=[each for each in one.answers if str(quiet) not in str(each["rail"]).split(":")[1:3]])
         for one in hosts
     ]
     found = live.search(kept, live.Fabrics(), WISH)
@@ -140,6 +141,14 @@ def test_a_port_that_no_flow_went_over_is_told_where_all_else_is_fast() -> None:
     assert "No part is slow." not in told.render(found, outcome, "")
     lone = told.bad(found, outcome, ["node9"])
     assert lone == {"node9": "cannot tell: it has no port that could be measured"}
+
+
+def test_answers_of_other_numbers_count_for_nothing() -> None:
+    """A host that is lost to the search takes its ports with it: what was measured before is of other numbers."""
+    _found, hosts, _rounds = searched(HOSTS, {"node3 mlx5_1/1": 0.5})
+    found = live.search(hosts[1:], live.Fabrics(), WISH)
+    assert not found.engine.record.seen
+    assert found.asked is not None
 
 
 def test_where_nothing_was_measured_nothing_passes() -> None:
@@ -166,7 +175,8 @@ def test_only_data_that_did_not_get_through_counts_as_nothing(why: str, gbps: fl
 
 def test_a_host_tells_of_its_own_ports_only() -> None:
     lie = {"test": "write_bw", "server": "node1", "rail": "1:0:5", "untested": "", "at": "client", "gbps": 1.0}
-    odd = [{**lie, "rail": label} for label in ("1:0:5", "999:0:1", "1:99999:1", "x", "1:0")]
+    end = live.label(1, Flow(0, 5, 400.0), live.search(HOSTS, live.Fabrics(), WISH).engine.net).rpartition(":")[2]
+    odd = [{**lie, "rail": label} for label in (f"1:0:5:{end}", f"999:0:1:{end}", f"1:99999:1:{end}", "x", "1:0")]
     liar = replace(HOSTS[7], answers=odd)
     found = live.search([*HOSTS[:7], liar], live.Fabrics(), WISH)
     assert not found.engine.record.seen

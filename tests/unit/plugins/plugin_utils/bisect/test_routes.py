@@ -15,7 +15,7 @@ import pytest
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import dump_fts, ibnetdiscover
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bisect import live, verdict
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bisect.parts import CABLE
-from ansible_collections.ibready.cluster.plugins.plugin_utils._bisect.shapes import Measured
+from ansible_collections.ibready.cluster.plugins.plugin_utils._bisect.shapes import Flow, Measured
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.build import build
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import Hca, Inventory, guid
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.bench.plan import Member
@@ -84,7 +84,7 @@ def test_a_cable_between_two_switches_is_convicted(seed: int) -> None:
                     *(
                         {
                             **{"test": "write_bw", "server": "", "untested": "", "at": "client", "gbps": one.gbps},
-                            "rail": f"{found.asked.number}:{one.source}:{one.target}",
+                            "rail": live.label(found.asked.number, Flow(one.source, one.target, 0.0), net),
                         }
                         for one in answers.get(host.name, ())
                     ),
