@@ -348,5 +348,5 @@ ROWS = {
     "nccl.bench.nodes": "slows",
     "nccl.bench.data": "loses",
     "nccl.bench.regression": "hint",
-    "nccl.job.bound": "slows",
+    "nccl.job.bound": "hint",
 }

@@ -40,6 +40,8 @@ CONTROLLER = {
     "stack.lock.matrix",
     *(name for name in CATALOG if name.startswith("fleet.")),
     *(name for name in CATALOG if ".bench." in name),
+    # Of what a job left: no node has it.
+    "nccl.job.bound",
     *(one.id for one in entries_rdma.ENTRIES),
 }
 NODE = sorted(set(CATALOG) - CONTROLLER)

@@ -27,7 +27,7 @@ def render(report: Mapping[str, Any]) -> str:
     lines += table([_HEAD, *pairs]) if pairs else []
     lines += _nccl(report)
     lines += _mpi(report["mpi"] or {})
-    beside, said = switches.lines(report["switched"])
+    beside, said = switches.lines(report.get("switched") or ())
     lines += ["", *table(beside), *said] if beside else []
     for kind, item in report["baseline"].items():
         if item["changes"]:

@@ -45,7 +45,7 @@ def render(inventory: Callable[..., dict[str, Any]]) -> Callable[..., Any]:
 def test_a_host_that_was_lost_does_not_hide_what_became_of_the_job(
     render: Callable[..., Any],
 ) -> None:
-    text = words("smoke.yml", "Wait for its end and judge it", "settings")
+    text = words("smoke_job.yml", "Wait for its end and judge it", "settings")
     seen: dict[str, Any] = {"n1": {"__smoke_prepared": {"settings": {"ucx": {}}}}}
     seen.update(n2={"__smoke_prepared": {"msg": "no user"}}, n3={})
     reported = render(text, {"ibready_launch": LAUNCH}, **seen)
