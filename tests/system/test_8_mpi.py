@@ -81,7 +81,7 @@ def test_the_same_job_without_rdma_stands_beside_it(installed: Box) -> None:
         "bench_seconds": 2,
         "bench_mpi_bytes": [65536, 1048576],
     }
-    done = installed.playbook("playbooks/bench.yml", "-e", json.dumps(wish))
+    done = installed.playbook("playbooks/bench.yml", "--limit", "node1,node2", "-e", json.dumps(wish))
     told = said(done.stdout)
     assert "SWITCHED" in told, done.stdout
     rows = {row["switch"]: row for row in json.loads((installed.reports / "bench.json").read_text())["switched"]}
