@@ -38,9 +38,8 @@ class ActionModule(SiteAction):
         outcome = verdict.judge(found.engine)
         hosts = reported.gather(hostvars, args["hosts"])
         simulated = ", ".join(sorted({host.simulated for host in hosts} - {""}))
-        wrong = told.bad(found, outcome, [host.name for host in hosts if not host.absent])
-        wrong.update({host.name: host.absent for host in hosts if host.absent})
-        text = told.render(found, outcome, simulated)
+        wrong = told.bad(found, outcome, hosts)
+        text = told.render(found, outcome, hosts, simulated)
         self._display.display("\n" + "\n".join(map(plain, text.split("\n"))) + "\n")
         path = Path(args["dest"]) / _FILE
         if not self._task.check_mode:

@@ -22,7 +22,9 @@ _WORK = re.compile(
 )
 # `Last enqueued NCCL work: 12, last completed NCCL work: 12`; a group that did nothing has -1.
 _LAST = re.compile(r"[Ll]ast enqueued (?:NCCL )?work: (-?\d{1,12}), last completed (?:NCCL )?work: (-?\d{1,12})")
-WORDS = ("WorkNCCL(", "ast enqueued ")
+_WORDS = ("WorkNCCL(", "ast enqueued ")
+# A communicator that begins, or torchrun's next attempt: what was told before is of an earlier one.
+_ANEW = ("Init START", "restart_count=")
 
 
 class Watchdog:
@@ -34,7 +36,9 @@ class Watchdog:
 
     def take(self, text: str) -> None:
         """Read one line, without what a launcher put first."""
-        if not any(word in text for word in WORDS):
+        if self._found and any(word in text for word in _ANEW):
+            self._found.clear()
+        if not any(word in text for word in _WORDS):
             return
         of = _RANK.search(text)
         if of is None:

@@ -80,7 +80,7 @@ class Search:
     engine: Bisection
     asked: Round | None
     blind: str
-    lost: Sequence[Lost] = field(default_factory=tuple)
+    lost: Sequence[Lost] = ()
 
 
 def search(hosts: Sequence[Reported], fabrics: Fabrics, wish: Desired) -> Search:

@@ -39,10 +39,13 @@ def fabrics(hostvars: Mapping[str, Any], names: Sequence[str]) -> Fabrics:
     tables: dict[str, Mapping[int, int]] = {}
     lids: dict[str, int] = {}
     why = ""
+    met: set[str] = set()
     for number, look in enumerate(asked.looks, 1):
         facts = look.discovery.value.facts if look.discovery.value is not None else None
-        if facts is None:
+        # The same fabric through another port, where no subnet manager told the two apart.
+        if facts is None or met & {node.guid for node in facts.nodes}:
             continue
+        met |= {node.guid for node in facts.nodes}
         found.append(build(f"fabric {number}", look.asked, facts, inventory))
         told = look.routes.value.facts if look.routes.value is not None else None
         if told is None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...module_utils._ground.text import few
+from .._fleet.bench.reported import Reported
 from .live import Lost, Search
 from .verdict import ACQUITTED, CANNOT_TELL, CONVICTED, Proof, Told, Verdict
 
@@ -29,46 +30,61 @@ def as_dict(found: Search, told: Told, simulated: str) -> dict[str, Any]:
     }
 
 
-def bad(found: Search, told: Told, names: Sequence[str]) -> dict[str, str]:
-    """By host: what part that its flows were slow over is convicted, or cannot be told; nothing where all is well."""
-    if not told.flows:
-        why = f"{NOTHING}: {found.lost[0].why}" if found.lost else f"{NOTHING}: no two ports reach each other"
-        return dict.fromkeys(names, why)
+def bad(found: Search, told: Told, hosts: Sequence[Reported]) -> dict[str, str]:
+    """By host: which part is convicted, or cannot be told, and what nobody measured; nothing where all is well.
+
+    A part that is no host's is laid at the doors of those whose flows were slow over it.
+    """
+    names = {host.name for host in hosts}
     wrong: dict[str, list[str]] = {}
     for verdict in told.verdicts:
         if verdict.verdict == ACQUITTED:
             continue
-        for host in dict.fromkeys(proof.source.partition(" ")[0] for proof in verdict.against):
-            wrong.setdefault(host, []).append(f"{verdict.verdict}: {verdict.kind} {verdict.part}: {verdict.why}")
         own = verdict.part.partition(" ")[0]
-        if own in names and own not in wrong:
-            wrong[own] = [f"{verdict.verdict}: {verdict.kind} {verdict.part}: {verdict.why}"]
-    for host, said in _unmeasured(found, names).items():
-        wrong.setdefault(host, []).append(f"{CANNOT_TELL}: {said}")
+        doors = [own] if own in names else [proof.source.partition(" ")[0] for proof in verdict.against]
+        for host in dict.fromkeys(doors):
+            wrong.setdefault(host, []).append(f"{verdict.verdict}: {verdict.kind} {verdict.part}: {verdict.why}")
+    for host, why in _unmeasured(found, hosts).items():
+        wrong.setdefault(host, []).append(f"{CANNOT_TELL}: {why}")
+    if not told.flows:
+        why = found.lost[0].why if found.lost else "no two ports reach each other"
+        wrong = {name: [*wrong.get(name, ()), f"{NOTHING}: {why}"] for name in names}
+    wrong.update({host.name: [host.absent] for host in hosts if host.absent})
     return {name: few(list(dict.fromkeys(said)), _FEW) for name, said in wrong.items() if name in names}
 
 
-def _unmeasured(found: Search, names: Sequence[str]) -> dict[str, str]:
-    """By host the ports over which no flow was measured, with the first reason; a host without any port, too."""
+def _unmeasured(found: Search, hosts: Sequence[Reported]) -> dict[str, str]:
+    """By host the rails over which no flow was measured, each with the reason; a host without any, too."""
     ports = found.engine.net.ports
-    used = {number for seen in found.engine.record.seen for number in (seen.source, seen.target)}
-    why: dict[str, str] = {}
+    used = {ports[number].named for seen in found.engine.record.seen for number in (seen.source, seen.target)}
+    reasons: dict[str, str] = {}
     for lost in found.lost:
-        why.setdefault(lost.source, lost.why)
-        why.setdefault(lost.target, lost.why)
-    quiet: dict[str, list[str]] = {}
-    for number, port in enumerate(ports):
-        if number not in used:
-            reason = why.get(port.named)
-            quiet.setdefault(port.host, []).append(f"{port.name}{f' ({reason})' if reason else ''}")
-    told = {host: f"no flow was measured over {few(mine, _FEW)}" for host, mine in quiet.items()}
-    here = {port.host for port in ports}
-    return {**told, **{name: "it has no port that could be measured" for name in names if name not in here}}
+        reasons.setdefault(lost.source, lost.why)
+        reasons.setdefault(lost.target, lost.why)
+    here = {port.named for port in ports}
+    told: dict[str, str] = {}
+    for host in hosts:
+        if host.absent:
+            continue
+        quiet = []
+        for name in sorted({*host.rates, *host.member.rails}):
+            named = f"{host.name} {name}"
+            if named not in used:
+                left_out = "" if named in here else "its cable leads to no switch that was seen"
+                why = host.down.get(name) or host.error or reasons.get(named) or left_out
+                quiet.append(f"{name}{f' ({why})' if why else ''}")
+        if quiet:
+            told[host.name] = f"no flow was measured over {few(quiet, _FEW)}"
+        elif host.error:
+            told[host.name] = f"it took no further part: {host.error}"
+        elif not host.rates:
+            told[host.name] = host.why or "it has no port that could be measured"
+    return told
 
 
-def render(found: Search, told: Told, simulated: str) -> str:
+def render(found: Search, told: Told, hosts: Sequence[Reported], simulated: str) -> str:
     """For people: what is convicted and why, what nobody can tell, and what was measured."""
-    engine = found.engine
+    engine, quiet = found.engine, _unmeasured(found, hosts)
     lines = [f"SIMULATED: {simulated}", ""] if simulated else []
     counted = f"{told.flows} flows between {len(engine.net.ports)} ports in {told.rounds} of {told.limit} rounds"
     lines.append(f"{counted}; a healthy flow reaches {100 * told.usual:.0f} % of what its port could")
@@ -80,9 +96,8 @@ def render(found: Search, told: Told, simulated: str) -> str:
     if not told.flows:
         lines.append(NOTHING)
     elif not by[CONVICTED] and not by[CANNOT_TELL]:
-        quiet = _unmeasured(found, ())
         lines.append("No part that was measured is slow." if quiet else "No part is slow.")
-        lines += [f"{CANNOT_TELL}: {host}: {said}" for host, said in quiet.items()]
+    lines += [f"{CANNOT_TELL}: {host}: {said}" for host, said in quiet.items()]
     for word in (CONVICTED, CANNOT_TELL):
         for verdict in by[word][:_SHOWN]:
             lines += ["", f"{word}: {verdict.kind} {verdict.part}", f"  {verdict.why}", *_proofs(verdict)]

@@ -69,6 +69,8 @@ def _check(job: Job | None, heard: why.Heard) -> tuple[Check, tuple[str, ...]]:
     if not job.known:
         following = "; ".join(job.missing) or "docs/slow.md says what to switch on"
         return unknown(_BOUND, _SUBJECT, job.head, remedy=following), ()
+    if job.kind == COMPUTATION and not job.late and heard.unread:
+        return unknown(_BOUND, _SUBJECT, f"not all was read: {few(heard.unread, _SHOWN)}", observed=job.head), ()
     if job.kind == COMPUTATION and not job.late:
         return passed(_BOUND, _SUBJECT, job.head, _EXPECTED, CAPABILITY), ()
     observed = f"{job.kind}: {job.head}"

@@ -68,16 +68,16 @@ def rank(kind: str, out: Path) -> None:
 
 def asked(words: str) -> str:
     """What NCCL's RAS answers."""
+    found, failed = b"", ""
     try:
         with socket.create_connection(RAS, 10) as link:
             link.settimeout(15)
             link.sendall(words.encode())
-            found = b""
             while piece := link.recv(65536):
                 found += piece
     except OSError as exc:
-        return f"{found.decode(errors='replace') if 'found' in locals() else ''}\n{exc}"
-    return found.decode(errors="replace")
+        failed = f"\n{exc}"
+    return found.decode(errors="replace") + failed
 
 
 def job(kind: str, out: Path) -> None:

@@ -31,6 +31,8 @@ def _one(switch: Switch, job: str, hosts: Sequence[Reported], what: Sequence[str
     why = ""
     if job not in what:
         why = f"bench_what leaves {job} out"
+    elif len(hosts) == 1:
+        why = "one host: there is no job over several"
     elif not wanted:
         why = "only a job between GPUs has it"
     elif switch.name == "rails":

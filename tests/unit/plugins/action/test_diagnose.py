@@ -328,6 +328,8 @@ def test_a_job_of_computation_passes_and_one_that_nobody_can_read_does_not(run: 
     assert ids(well) == []
     assert not any("nccl.job.bound" in unlooked["checks"] for unlooked in well["unknown"])
     (tmp_path / "odd.txt").write_text("no times of any job\n")
+    both = run(fleet(), times=[str(tmp_path / "steps.csv"), str(tmp_path / "odd.txt")])
+    assert any("not all was read" in unlooked["why"] for unlooked in both["unknown"])
     odd = run(fleet(), times=[str(tmp_path / "odd.txt")])
     assert any("nccl.job.bound" in unlooked["checks"] for unlooked in odd["unknown"])
     with pytest.raises(AnsibleActionFail, match=r"diagnose_times: .*cannot be read"):

@@ -65,6 +65,16 @@ def test_what_the_watchdog_tells_of_a_rank() -> None:
 
 
 @pytest.mark.parametrize(
+    "again", ["node-a:10:11 [0] NCCL INFO ncclCommInitRank comm 0x7f rank 0 nranks 2 Init START", "  restart_count=1"]
+)
+def test_a_job_that_was_started_anew_does_not_hang(again: str) -> None:
+    watchdog = Watchdog()
+    watchdog.take(WATCHDOG)
+    watchdog.take(again)
+    assert watchdog.waiting == ()
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "last enqueued work: 13, last completed work: 12",

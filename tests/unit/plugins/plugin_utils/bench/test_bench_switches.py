@@ -44,7 +44,8 @@ def test_without_gpus_the_job_is_that_over_mpi_and_what_it_does_not_have_is_said
     ("hosts", "names", "what", "why"),
     [
         ([host("node1"), host("node2", ("mlx5_0/1",))], ["rails"], BOTH, "node2 has no second rail"),
-        ([host("node1")], ["rdma"], ("nccl",), "bench_what leaves mpi out"),
+        ([host("node1"), host("node2")], ["rdma"], ("nccl",), "bench_what leaves mpi out"),
+        ([host("node1")], ["rdma"], BOTH, "one host"),
     ],
 )
 def test_what_cannot_be_switched_says_why(

@@ -70,9 +70,9 @@ def test_a_slow_port_is_convicted_by_asking_round_after_round() -> None:
     outcome = verdict.judge(found.engine)
     assert rounds <= found.engine.limit
     assert [one.part for one in outcome.verdicts if one.verdict == verdict.CONVICTED] == ["node3 mlx5_1/1"]
-    wrong = told.bad(found, outcome, [one.name for one in HOSTS])
+    wrong = told.bad(found, outcome, HOSTS)
     assert "convicted: port node3 mlx5_1/1" in wrong["node3"]
-    text = told.render(found, outcome, "")
+    text = told.render(found, outcome, HOSTS, "")
     assert "convicted: port node3 mlx5_1/1" in text
     assert "slow   round" in text
     assert "no fabric was seen" in text
@@ -81,8 +81,8 @@ def test_a_slow_port_is_convicted_by_asking_round_after_round() -> None:
 def test_nothing_is_convicted_where_nothing_is_slow() -> None:
     found, _hosts, _rounds = searched(HOSTS, {})
     outcome = verdict.judge(found.engine)
-    assert told.bad(found, outcome, [one.name for one in HOSTS]) == {}
-    assert "No part is slow." in told.render(found, outcome, "")
+    assert told.bad(found, outcome, HOSTS) == {}
+    assert "No part is slow." in told.render(found, outcome, HOSTS, "")
 
 
 def test_a_port_is_in_one_flow_of_a_round_and_no_two_servers_meet() -> None:
@@ -118,13 +118,13 @@ def test_the_site_bounds_the_flows_at_once() -> None:
 def test_a_host_that_nobody_could_measure_is_never_passed_over() -> None:
     found, _hosts, _rounds = searched(HOSTS, {}, lost="node5")
     outcome = verdict.judge(found.engine)
-    wrong = told.bad(found, outcome, [one.name for one in HOSTS])
+    wrong = told.bad(found, outcome, HOSTS)
     assert "node5" not in {part for one in outcome.verdicts if one.verdict == verdict.CONVICTED for part in [one.part]}
     silent = [replace(one, answers=()) if one.name == "node5" else one for one in _hosts]
     found = live.search(silent, live.Fabrics(), WISH)
-    wrong = told.bad(found, verdict.judge(found.engine), [one.name for one in HOSTS])
+    wrong = told.bad(found, verdict.judge(found.engine), HOSTS)
     assert "no flow was measured over mlx5_0/1 (ib_write_bw: Couldn't connect" in wrong["node5"]
-    assert "not measured" in told.render(found, verdict.judge(found.engine), "")
+    assert "not measured" in told.render(found, verdict.judge(found.engine), HOSTS, "")
 
 
 def test_a_port_that_no_flow_went_over_is_told_where_all_else_is_fast() -> None:
@@ -137,10 +137,31 @@ def test_a_port_that_no_flow_went_over_is_told_where_all_else_is_fast() -> None:
     ]
     found = live.search(kept, live.Fabrics(), WISH)
     outcome = verdict.judge(found.engine)
-    assert "no flow was measured over mlx5_2/1" in told.bad(found, outcome, [one.name for one in HOSTS])["node3"]
-    assert "No part is slow." not in told.render(found, outcome, "")
-    lone = told.bad(found, outcome, ["node9"])
-    assert lone == {"node9": "cannot tell: it has no port that could be measured"}
+    assert "no flow was measured over mlx5_2/1" in told.bad(found, outcome, HOSTS)["node3"]
+    assert "No part is slow." not in told.render(found, outcome, HOSTS, "")
+    lone = Reported("node9", Member("192.0.2.9"), why="it has no RDMA port")
+    assert told.bad(found, outcome, [lone]) == {"node9": "cannot tell: it has no RDMA port"}
+
+
+def test_a_rail_that_is_down_and_a_host_that_fell_out_are_told() -> None:
+    down = replace(HOSTS[0], rates={**HOSTS[0].rates, "mlx5_9/1": 400.0}, down={"mlx5_9/1": "the port is Down"})
+    failed = replace(HOSTS[1], answers=(), error="Measure: no perftest")
+    absent = Reported("node99", Member(""), absent="it does not answer")
+    found, _hosts, _rounds = searched(HOSTS, {})
+    wrong = told.bad(found, verdict.judge(found.engine), [down, failed, absent, *HOSTS[2:]])
+    assert wrong == {
+        "node1": "cannot tell: no flow was measured over mlx5_9/1 (the port is Down)",
+        "node2": "cannot tell: it took no further part: Measure: no perftest",
+        "node99": "it does not answer",
+    }
+    assert "cannot tell: node1: no flow was measured over mlx5_9/1 (the port is Down)" in told.render(
+        found, verdict.judge(found.engine), [down, *HOSTS[1:]], ""
+    )
+
+
+def test_only_the_door_of_the_guilty_is_named() -> None:
+    found, _hosts, _rounds = searched(HOSTS, {"node3 mlx5_1/1": 0.5})
+    assert set(told.bad(found, verdict.judge(found.engine), HOSTS)) == {"node3"}
 
 
 def test_answers_of_other_numbers_count_for_nothing() -> None:
@@ -153,9 +174,10 @@ def test_answers_of_other_numbers_count_for_nothing() -> None:
 
 def test_where_nothing_was_measured_nothing_passes() -> None:
     found = live.search(HOSTS, live.Fabrics(), WISH)
-    wrong = told.bad(found, verdict.judge(found.engine), ["node1", "node2"])
-    assert wrong == dict.fromkeys(["node1", "node2"], "nothing was measured: no two ports reach each other")
-    assert "No part is slow" not in told.render(found, verdict.judge(found.engine), "")
+    wrong = told.bad(found, verdict.judge(found.engine), HOSTS[:2])
+    assert set(wrong) == {"node1", "node2"}
+    assert all("nothing was measured: no two ports reach each other" in why for why in wrong.values())
+    assert "No part is slow" not in told.render(found, verdict.judge(found.engine), HOSTS, "")
 
 
 @pytest.mark.parametrize(
