@@ -419,7 +419,8 @@ WARNED: tuple[Known, ...] = (
     _warned(
         "gin_failed",
         ERROR,
-        r"^(?!.{0,200}(?:[Ff]all ?back|Unable to use GIN|unavailable|isabled|symbols|not found|assuming|Trying))"
+        r"^(?!.{0,200}(?:[Ff]all(?:ing)? ?back|Unable to use GIN|unavailable|isabled|symbols|not found|assuming"
+        r"|Trying))"
         r"(?:RMA/Socket : |Cannot create DevComm|Elastic GIN|.{0,20}DevComm setup failed"
         r"|.{0,200}\b(?:GIN|RMA|GDAKI|DOCA|UMEM|UAR|doca_|umem\b).{0,200}(?:[Ff]ail|[Ee]rror|NULL|[Ii]nvalid)"
         r"|.{0,100}(?:[Ff]ail|[Ee]rror|[Ii]nvalid|[Cc]an.t ).{0,100}\b(?:GIN|RMA|GDAKI|DOCA|UMEM|UAR|umem\b|doca_)"

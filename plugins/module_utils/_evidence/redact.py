@@ -17,7 +17,7 @@ _LONG = (
     r"passw(?:or)?d|pass[-_. ]?(?:phrase|code|key)|secret(?:[-_. ]key)?|credential|jwt"
     # What NCCL's ranks know each other by.
     r"|nccl_(?:psk|socket_magic)"
-    r"|authorization|token(?!i[sz]|(?:s|[-_]?(?:count|limit))[\"']?[ \t]{0,64}[=:][ \t]{0,64}"
+    r"|authorization|token(?!i[sz]|(?:s|[-_]?(?:count|limit))[\"']?(?:[ \t]{0,64}[=:][ \t]{0,64}|\t)"
     r"[0-9]{1,9}(?![\w.-]))"
     r"|(?:api|ssh|priv(?:ate)?|access|auth|account|(?:pre)?shared|encryption|master|session|storage"
     r"|deploy|licen[cs]e|luks|wep|wpa|hmac|munge)[-_. ]?key"
@@ -86,6 +86,8 @@ _SHAPES = (
         re.IGNORECASE,
     ),
     # A variable in a list of settings that were found: name, value, file, line.
+    # NCCL's own words: `NCCL_PSK set by environment to x`, `NCCL_SOCKET_MAGIC invalid value "x"`.
+    re.compile(rf"({_NAME} (?:set (?:by environment )?to|invalid value) )\S+", re.IGNORECASE),
     re.compile(rf"((?:\A|\n)set\t[\w.-]{{0,80}}?{_NAME}\t)[^\t\n]+", re.IGNORECASE),
     re.compile(r"(\b(?:bearer|basic)[ \t]{1,8})[\w.~+/-]{16,}={0,2}", re.IGNORECASE),
     re.compile(rf"(\b(?:sshpass|ipmitool)\b[^\n]{{0,200}}?[ \t]-[pP][ \t]*){_WORD}"),

@@ -42,9 +42,8 @@ _RESULT_NAME = re.compile(
 )
 _RESULT_ERROR = re.compile(rf"\bnccl({'|'.join(data.RESULT_ERRORS)}): [A-Z]")
 RESULT = "result_"
-_LOUD = ("WARN", "ERROR", "FATAL", "ABORT")
-# 2.32 has a word between WARN and INFO. What is known counts there, and what is not known is none of its warnings.
-_ATTENTION = "ATTN"
+# 2.32 has ATTN between WARN and INFO.
+_LOUD = ("WARN", "ERROR", "FATAL", "ABORT", "ATTN")
 _SHOWN = 200
 _PORT = re.compile(r"<\d{1,5}>$")
 
@@ -78,7 +77,7 @@ def _known(text: str, level: str, place: str, cut: bool) -> Failure | None:
 
 
 def _candidates(line: Line) -> list[tuple[data.Known, re.Pattern[str]]]:
-    if line.level in _LOUD or line.level == _ATTENTION:
+    if line.level in _LOUD:
         return _WITHOUT_PREFIX if line.cut else _KNOWN
     if not line.level or line.level == BARE:
         if _SURE.match(line.text):

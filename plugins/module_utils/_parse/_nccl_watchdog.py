@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What PyTorch's watchdog tells of a collective that did not end, and of where each rank was. No I/O.
 
-Source: ProcessGroupNCCL.cpp of PyTorch 2.0 to 2.11.
+Source: ProcessGroupNCCL.cpp of PyTorch 2.0 to 2.11. A rank is told in three ways: by the logger, in front of the line
+and of the whole job (`[rank6]:`), and by the process group, of that group alone (`[PG ID 3 ... Rank 2]`, `[Rank 2]`).
 """
 
 from __future__ import annotations
@@ -12,59 +13,84 @@ from .._data.nccl_watchdog import OPERATIONS
 from ._times import Waiting
 
 # The states of Waiting that come of it.
-TIMED_OUT, COMPLETED = "timed out", "completed"
-_RANK = re.compile(
-    r"\[PG (?:ID \d{1,9} PG GUID )?([^\s()\]]{1,40})(?: ?\([^)]{0,60}\))? Rank (\d{1,7})\]|\[Rank (\d{1,7})\]"
+TIMED_OUT, STARTED, COMPLETED = "timed out", "started", "completed"
+_OF_JOB = re.compile(r"\[rank(\d{1,7})\]")
+_OF_GROUP = re.compile(
+    r"\[PG (?:ID \d{1,9} PG GUID )?([^\s()\]]{1,40})(?: ?\(([^)]{0,60})\))? Rank (\d{1,7})\]|\[Rank (\d{1,7})\]"
 )
+_WHOLE = ("default_pg", "")
 _WORK = re.compile(
     r"Watchdog caught collective operation timeout: WorkNCCL\((?:SeqNum=(\d{1,12}), )?OpType=([A-Z_0-9]{1,40})"
     r".{0,200}\) ran for \d{1,12} milliseconds before timing out"
 )
 # `Last enqueued NCCL work: 12, last completed NCCL work: 12`; a group that did nothing has -1.
 _LAST = re.compile(r"[Ll]ast enqueued (?:NCCL )?work: (-?\d{1,12}), last completed (?:NCCL )?work: (-?\d{1,12})")
-_WORDS = ("WorkNCCL(", "ast enqueued ")
-# A communicator that begins, or torchrun's next attempt: what was told before is of an earlier one.
-_ANEW = ("Init START", "restart_count=")
+_TIMEOUT = "due to a collective timeout"
+_BEGINS = re.compile(r"\brank (\d{1,7}) nranks (\d{1,7})\b.{0,300}\bInit START")
+_WORDS = ("WorkNCCL(", "ast enqueued ", "Init START")
 
 
 class Watchdog:
     """What the lines of a log amount to: by rank the operation that it was in, or had done."""
 
     def __init__(self) -> None:
-        self._names: dict[str, str] = {}
+        # Of the operation that a rank was told to have waited in: its number, and name.
+        self._work: dict[str, tuple[int, str]] = {}
         self._found: dict[tuple[str, str], Waiting] = {}
+        self._most = 0  # ranks of a communicator: that of the whole job has so many
 
-    def take(self, text: str) -> None:
-        """Read one line, without what a launcher put first."""
-        if self._found and any(word in text for word in _ANEW):
-            self._found.clear()
+    def take(self, text: str, tag: str = "") -> None:
+        """Read one line; ``tag``: what a launcher or logger put first."""
         if not any(word in text for word in _WORDS):
             return
-        of = _RANK.search(text)
+        job, of = _OF_JOB.search(tag), _OF_GROUP.search(text) or _OF_GROUP.search(tag)
+        begins = _BEGINS.search(text)
+        if begins is not None:
+            self._begins(job.group(1) if job is not None else "", *begins.groups())
+            return
         if of is None:
             return
-        group, rank = of.group(1) or "", of.group(2) or of.group(3)
+        group, about = of.group(1) or "", of.group(2) or ""
+        if job is None and group not in ("", "0") and about not in _WHOLE:
+            return  # Which rank of the job it is, nobody tells.
+        rank = job.group(1) if job is not None else of.group(3) or of.group(4)
         work, last = _WORK.search(text), _LAST.search(text)
         if work is not None:
-            self._names[rank] = OPERATIONS.get(work.group(2), work.group(2).lower())
-            if work.group(1):
-                self._put(Waiting(rank, "", group, int(work.group(1)), self._names[rank], state=TIMED_OUT))
+            self._waits(rank, int(work.group(1) or -1), OPERATIONS.get(work.group(2), work.group(2).lower()))
         if last is not None:
-            begun, done = map(int, last.groups())
-            state = COMPLETED if begun == done else TIMED_OUT
-            # Of what is done nobody tells the name.
-            name = "" if begun == done else self._names.get(rank, "")
-            self._put(Waiting(rank, "", group, begun if begun == done else done + 1, name, state=state))
+            self._last(rank, group, *map(int, last.groups()), _TIMEOUT in text)
 
-    def _put(self, found: Waiting) -> None:
-        """The line that names the group takes the place of the one that does not."""
-        if found.group:
-            self._found.pop((found.rank, ""), None)
-        elif any(rank == found.rank for rank, _group in self._found):
-            return
-        old = self._found.get((found.rank, found.group))
+    def _waits(self, rank: str, number: int, name: str) -> None:
+        """The line that names no group: its number cannot be held against those of other ranks."""
+        self._work[rank] = (number, name)
+        if not any(known == rank for known, _group in self._found):
+            self._found[rank, ""] = Waiting(rank, operation=name, state=TIMED_OUT)
+
+    def _last(self, rank: str, group: str, begun: int, done: int, timeout: bool) -> None:
+        number, name = self._work.get(rank, (-1, ""))
+        if rank not in self._work and not timeout:
+            return  # A process that failed tells of its counts as well.
+        if begun == done:
+            found = Waiting(rank, "", group, begun, state=COMPLETED)
+        elif number == done + 1:
+            found = Waiting(rank, "", group, number, name, state=TIMED_OUT)
+            self._found.pop((rank, ""), None)
+        else:
+            found = Waiting(rank, "", group, done + 1, state=STARTED)
+        old = self._found.get((rank, group))
         if old is None or found.sequence >= old.sequence or old.state == COMPLETED:
-            self._found[found.rank, found.group] = found
+            self._found[rank, group] = found
+
+    def _begins(self, job: str, rank: str, ranks: str) -> None:
+        """A process that begins anew: what was told of its rank is of an earlier one."""
+        self._most = max(self._most, int(ranks))
+        if job or int(ranks) == self._most:
+            self._forget(job or rank)
+
+    def _forget(self, rank: str) -> None:
+        self._work.pop(rank, None)
+        for key in [key for key in self._found if key[0] == rank]:
+            del self._found[key]
 
     @property
     def waiting(self) -> tuple[Waiting, ...]:

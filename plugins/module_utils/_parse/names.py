@@ -196,7 +196,13 @@ def read(name: str, text: str) -> Read:
 def times(name: str, text: str) -> Times | None:
     """The times of a job's steps in this text; None of a tool that tells none, and of a text that it did not print."""
     module = importlib.import_module(f"{__package__}.{name}")
-    return read(name, text).times if hasattr(module, "times") else None
+    if not hasattr(module, "times"):
+        return None
+    try:
+        found: Times | None = module.times(module.parse(text))
+    except ParseError:
+        return None
+    return found
 
 
 def guess(text: str) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ def parse(text: str) -> NcclLog:
     failures: dict[tuple[_At, str], Failure] = {}
     watchdog = Watchdog()
     for line in lines_of(text):
-        watchdog.take(line.text)
+        watchdog.take(line.text, line.tag)
         found, bad = _told(line)
         if not found and bad is None and not line.level:
             continue

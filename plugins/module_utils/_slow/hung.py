@@ -76,6 +76,17 @@ def hung(times: Times) -> Hung:
     return _rooted(waits, where)
 
 
+def once(waiting: Sequence[Waiting]) -> bool:
+    """Whether all that is told comes of one look of NCCL's RAS at a job, in which counts differ for a moment."""
+    looks: dict[tuple[str, str, int], int] = {}
+    for each in waiting:
+        if each.state.lower() not in (_BEHIND, _AHEAD):
+            return False
+        key = (each.group, each.rank, each.sequence)
+        looks[key] = looks.get(key, 0) + 1
+    return all(count == 1 for count in looks.values())
+
+
 def _hosts(times: Times) -> dict[str, str]:
     told = [(each.rank, each.host) for each in times.collectives]
     told += [(each.rank, each.host) for each in times.waiting] + [(each.rank, each.host) for each in times.steps]
@@ -203,9 +214,11 @@ def _by_records(name: str, records: Sequence[Waiting], everyone: frozenset[str],
             f"{capital(_ranks(here, where))} {wait} in {what}. {_only(len(latest), len(quiet) + len(everyone), quiet)}"
         )
         return _with(group, TOGETHER, [], text + " Who came last, or never, may be among them.")
-    wait = "waits" if len(here) == 1 else "wait"
+    if len(here) == 1:
+        text = f"{capital(_ranks(here, where))} waits in {what}, and no other rank tells of it."
+        return _with(group, TOGETHER, [], text)
     text = (
-        f"All {words.many(len(here), 'rank')} that tell of it {wait} in {what}, and none is behind: "
+        f"All {words.many(len(here), 'rank')} that tell of it wait in {what}, and none is behind: "
         "the network between them, or a peer that died without a word."
     )
     return _with(group, TOGETHER, [], text)
@@ -254,6 +267,9 @@ def _late(
         state = latest[ranks[0]]
         did = "is done with" if _done(state) else "is still in"
         did = did if len(ranks) == 1 else did.replace("is", "are")
+        if sequence < 0 and _done(state):
+            parts.append(f"{_ranks(ranks, where)} {'has' if len(ranks) == 1 else 'have'} begun no operation of it")
+            continue
         parts.append(f"{_ranks(ranks, where)} {did} {_operation(state.operation, state.size)}{_at(sequence)}")
     if others := sorted(set(missed) - set(silent) - set(behind), key=words.order):
         parts.append(f"{_ranks(others, where)} has not come, the others say")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Iterable
 
@@ -22,7 +22,8 @@ class Job:
     """``head``: the answer in a line. ``because``: the numbers behind it. ``changes``: what to change and
     what it buys. ``stuck``: who waits for whom, where somebody does. ``missing``: what to switch on.
     ``known``: whether the texts tell what it is bound by; ``late``: whether others wait for some ranks. ``kind``: a
-    word of kinds.KINDS. ``stands``: whether it stands still. ``hosts``: of those that the others wait for."""
+    word of kinds.KINDS. ``stands``: whether it stands still; ``again``: whether only another look can tell, as the
+    job may run. ``hosts``: of those that the others wait for."""
 
     head: str
     because: tuple[str, ...] = ()
@@ -33,22 +34,36 @@ class Job:
     late: bool = False
     kind: str = CANNOT_TELL
     stands: bool = False
+    again: bool = False
     hosts: tuple[str, ...] = ()
 
 
 def runs(given: Iterable[tuple[str, Times]]) -> list[tuple[str, Times]]:
     """The runs that the files are of, each with its first file: the same step of the same rank twice is another run."""
-    found: list[tuple[str, list[Times], set[tuple[str, str, int]]]] = []
+    found: list[_Run] = []
     for label, times in given:
         mine = {(step.rank, step.host, step.step) for step in times.steps}
-        for first, held, seen in found:
-            if not mine & seen or first == label:
-                held.append(times)
-                seen |= mine
-                break
-        else:
-            found.append((label, [times], mine))
-    return [(label, joined(held)) for label, held, _seen in found]
+        # A file's own run; a text without steps, as a recorder's, is of the last one.
+        home = next((run for run in found if label in run.labels), None)
+        if home is None and found:
+            home = next((run for run in found if not mine & run.steps), None) if mine else found[-1]
+        if home is None:
+            home = _Run(label)
+            found.append(home)
+        home.labels.add(label)
+        home.held.append(times)
+        home.steps |= mine
+    return [(run.first, joined(run.held)) for run in found]
+
+
+@dataclass
+class _Run:
+    """Files of one run, by the ``first`` of them."""
+
+    first: str
+    labels: set[str] = field(default_factory=set)
+    held: list[Times] = field(default_factory=list)
+    steps: set[tuple[str, str, int]] = field(default_factory=set)
 
 
 def joined(every: Iterable[Times]) -> Times:
@@ -114,13 +129,14 @@ def job(times: Times, told: Settings | None = None) -> Job | None:
     waits = stuck.because if stuck is not None and stuck.groups else ()
     found = bound.judged(times)
     ended = any(each.state == TIMED_OUT for each in times.waiting)
+    again = bool(waits) and not ended and hung.once(times.waiting)
     if (found.kind == CANNOT_TELL or ended) and waits and stuck is not None:
         late = ", ".join(f"rank {rank}" for rank in stuck.guilty if rank)
         head = f"the job stands still: it waits for {late}" if late else "the job stands still"
         look = f"look at the log and the stack (py-spy dump) of {late}" if late else _ALL_WAIT
         before = () if found.kind == CANNOT_TELL else (f"Before that: {found.head}.",)
         missing = stuck.missing if late else ()
-        return Job(head, before, (look,), waits, missing, stands=True, hosts=stuck.hosts)
+        return Job(head, before, (look,), waits, missing, stands=True, again=again, hosts=stuck.hosts)
     changes = advice.advised(times, found, told)
     return Job(
         found.head,
@@ -131,5 +147,6 @@ def job(times: Times, told: Settings | None = None) -> Job | None:
         found.kind != CANNOT_TELL and found.sure != POSSIBLE,
         bool(found.guilty),
         found.kind,
+        again=again,
         hosts=tuple(dict.fromkeys(guilty.host for guilty in found.guilty if guilty.host)),
     )

@@ -36,6 +36,7 @@ _NEXT, _OPEN = 3, 4
 _FAR, _SHORT = 5, 5000
 _LONGEST_SETTINGS = 20_000
 _RECORDER = "flight_recorder"
+_WATCHDOG = "Watchdog caught collective operation timeout"
 # How a pickle of the protocols from 2 on begins.
 _PICKLE = b"\x80"
 _OF_JOBS = {
@@ -136,6 +137,7 @@ class Heard:
                 for part in prefix.parts(tool, piece):
                     if _speaks(tool, part.text):
                         self._put(part.who or host, label, tool, part.text)
+                    if not _goes_on(guessed[0], part.text):
                         self._time(part.who or host, label, tool, part.text)
 
     def _time(self, host: str, label: str, tool: str, text: str) -> None:
@@ -155,6 +157,13 @@ class Heard:
             number += 1
             name = f"{host or 'host'} ({label})" if number == 2 else f"{host or 'host'} ({label}, {number})"
         self.texts.setdefault(name, {})[tool] = text
+
+
+def _goes_on(tool: str, text: str) -> bool:
+    """Whether steps follow the watchdog's last word: the job was started again."""
+    last = text.rfind(_WATCHDOG)
+    after = names.times(tool, text[last:]) if last >= 0 else None
+    return after is not None and bool(after.steps)
 
 
 def _complains(tool: str, text: str) -> bool:

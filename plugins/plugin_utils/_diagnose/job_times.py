@@ -12,7 +12,7 @@ from ...module_utils._expect import waivers as _waivers
 from ...module_utils._expect.expectations import CAPABILITY
 from ...module_utils._ground.check import Check, failed, passed, unknown
 from ...module_utils._ground.text import few
-from ...module_utils._slow.kinds import COMPUTATION
+from ...module_utils._slow.kinds import COMPUTATION, STRAGGLER
 from ...module_utils._verify import why
 from ...module_utils._verify.slow import Job
 from .._hosts.hosts import Host
@@ -25,6 +25,7 @@ _EXPECTED = "steps of computation, for which nobody waits"
 # Of a trace; what is longer is no text of a job's.
 _LONGEST = 512 * 2**20
 _SHOWN = 3
+_AGAIN = "ask again some seconds later (docs/slow.md): only ranks that stay where they are hang"
 
 
 class TimesError(ValueError):
@@ -62,6 +63,8 @@ def _check(job: Job | None, heard: why.Heard) -> tuple[Check, tuple[str, ...]]:
         return unknown(_BOUND, _SUBJECT, cause, remedy="docs/slow.md says what to switch on"), ()
     because = "; ".join((*job.stuck, *job.because)[:_SHOWN])
     remedy = "; ".join(job.changes[:1])
+    if job.again or (job.stuck and not job.stands):
+        return unknown(_BOUND, _SUBJECT, because, remedy=_AGAIN, observed=job.head), ()
     if job.stands:
         observed = f"stands still: {job.head}"
         check = failed(_BOUND, _SUBJECT, observed, _EXPECTED, CAPABILITY, cause=because, remedy=remedy)
@@ -73,5 +76,7 @@ def _check(job: Job | None, heard: why.Heard) -> tuple[Check, tuple[str, ...]]:
         return unknown(_BOUND, _SUBJECT, f"not all was read: {few(heard.unread, _SHOWN)}", observed=job.head), ()
     if job.kind == COMPUTATION and not job.late:
         return passed(_BOUND, _SUBJECT, job.head, _EXPECTED, CAPABILITY), ()
-    observed = f"{job.kind}: {job.head}"
-    return failed(_BOUND, _SUBJECT, observed, _EXPECTED, CAPABILITY, cause=because, remedy=remedy), job.hosts
+    kind = STRAGGLER if job.kind == COMPUTATION else job.kind
+    observed = f"{kind}: {job.head}"
+    shown = job.hosts if kind == STRAGGLER else ()
+    return failed(_BOUND, _SUBJECT, observed, _EXPECTED, CAPABILITY, cause=because, remedy=remedy), shown

@@ -61,8 +61,8 @@ def _for_all(here: HostFacts) -> Iterator[Check]:
             where = f"{short(place.place)}{f':{place.line}' if place.line else ''}"
             remedy = f"take it out of {where}; new logins and restarted services do without"
             severity = "warning" if place.place in others else check.severity
-            observed = f"{check.observed}, in {where}"
-            yield replace(check, subject=where, observed=observed, remedy=remedy, severity=severity)
+            told = replace(check, subject=where, observed=f"{check.observed}, in {where}", severity=severity)
+            yield replace(told, remedy=remedy) if check.result == FAIL else told
 
 
 def _of_lists(here: HostFacts, settings: Mapping[str, str]) -> Iterator[Check]:

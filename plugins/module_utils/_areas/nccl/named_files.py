@@ -15,7 +15,7 @@ from ..._nccl.problem import ERROR, WARNING, Problem, short
 from ..._parse import ldconfig
 
 _NET = "NCCL_NET"
-_LONGEST = 1000
+_LONGEST = 4096  # PATH_MAX
 _TAKE_OUT = "install it there, or take the line out"
 
 
@@ -44,11 +44,12 @@ def unlooked(says: Mapping[str, tuple[int, str]], named: Named, severity: str) -
             continue
         places = [named.there.get(path, Reading(None, "nobody looked")) for path in _paths(name, value)]
         if name in data.PLUGINS:
-            places = [_place(word, named) for word in value.split(",") if word not in data.NO_PLUGIN]
+            words_of = [word for word in value.split(",") if word not in data.NO_PLUGIN]
+            places = [_place(word, named) for word in words_of if word.startswith("/") or "/" not in word]
         elif name == _NET and _of_plugin(value):
             places = [_known(named)]
         for place in places:
-            if place.value is None and not place.missing:
+            if place.value is None:
                 yield line, f"{name}={short(value)}: {place.why or 'nobody looked'}"
 
 

@@ -399,6 +399,29 @@ def test_a_plugin_that_nobody_could_look_for_passes_nothing(lines: dict[str, str
     assert (found.result, next(iter(lines)) in found.cause) == (UNKNOWN, True)
 
 
+def test_a_list_of_libraries_that_a_bundle_lacks_passes_nothing() -> None:
+    made = node(nccl_conf={"NCCL_NET_PLUGIN": "foo"})
+    tree = render.render(made)
+    tree.commands.pop("ldconfig", None)
+    (found,) = [check for check in judge(made, tree) if check.id == "nccl.conf.doubts"]
+    assert found.result == UNKNOWN
+
+
+def test_a_relative_plugin_is_told_once() -> None:
+    (found,) = unread({"NCCL_NET_PLUGIN": "lib/foo.so"}, "ldconfig", check_id="nccl.conf.doubts")
+    assert found.result == FAIL
+
+
+def test_what_could_not_be_held_against_the_host_is_not_told_to_be_taken_out() -> None:
+    made = node()
+    tree = render.render(made)
+    tree.command("nccl_copies", "set\tNCCL_SOCKET_IFNAME\t=eth77\t/etc/environment\t4\nend\t1\n")
+    tree.broken["ip_addr"] = "nobody may ask"
+    (found,) = [check for check in judge(made, tree) if check.subject == "/etc/environment:4"]
+    assert (found.result, found.id) == (UNKNOWN, "nccl.conf.harm")
+    assert "take it out" not in found.remedy
+
+
 @pytest.mark.parametrize("lines", [{"NCCL_GRAPH_FILE": "graph.xml"}, {"NCCL_NET_PLUGIN": "lib/foo.so"}])
 def test_a_path_that_is_no_whole_path_is_a_doubt(lines: dict[str, str]) -> None:
     (found,) = problem(lines)
@@ -426,3 +449,6 @@ def test_no_secret_of_a_setting_is_told() -> None:
         assert name in redact.masked(found)
     checks = judge(made, tree)
     assert secret not in repr([check for check in checks if check.id.startswith("nccl.")])
+    for line in (f"NCCL_PSK set by environment to {secret}", f'NCCL_SOCKET_MAGIC invalid value "{secret}", using x'):
+        assert secret not in redact.masked(f"node-a:10:11 [0] NCCL INFO {line}\n")
+    assert "4096" in redact.masked("set\tNCCL_MAX_TOKENS\t4096\t/etc/environment\t4\n")

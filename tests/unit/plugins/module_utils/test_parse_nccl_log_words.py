@@ -237,11 +237,11 @@ def test_a_hint_of_nccl_is_read_where_nccl_prints_it() -> None:
     assert (found["code"], found["kind"], found["text"]) == ("hint", "note", hint)
 
 
-def test_a_line_between_warning_and_information_counts_where_it_is_known() -> None:
+def test_a_line_between_warning_and_information_counts_as_a_warning() -> None:
     head = "[2026-11-01 10:00:00] node-a:10:11 [3] NCCL ATTN "
     stranger = "Socket magic mismatch from 192.0.2.9<5> (peer 0x7f != expected 0x8f), discarding peer connection"
     assert [entry["code"] for entry in facts(f"{head}{stranger}\n")["failures"]] == ["foreign_connection"]
-    assert facts(f"{head}something that nobody wrote yet\n")["failures"] == []
+    assert facts(f"{head}something that nobody wrote yet\n")["errors"] == ["unread_warning"]
 
 
 def test_the_same_line_many_times_is_read_once() -> None:

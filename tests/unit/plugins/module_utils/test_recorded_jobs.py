@@ -53,25 +53,98 @@ def test_the_rank_that_never_came_is_named(files: tuple[str, ...]) -> None:
     assert any("number 12" in line for line in found.stuck)
 
 
+LAST = "[PG ID 0 PG GUID 0(default_pg) Rank 0]  failure detected by watchdog at work sequence id: 13 PG status: "
+DUMP = "[PG ID 0 PG GUID 0(default_pg) Rank 2] Received a dump signal due to a collective timeout from rank 1. "
+COUNTS = "Last enqueued NCCL work: 12, last completed NCCL work: 12."
+SPLIT = "[PG ID 3 PG GUID 7(tp) Rank 2] Received a dump signal due to a collective timeout from rank 1. "
+
+
+def told(*lines: tuple[str, str]) -> tuple[Waiting, ...]:
+    watchdog = Watchdog()
+    for tag, text in lines:
+        watchdog.take(text, tag)
+    return watchdog.waiting
+
+
 def test_what_the_watchdog_tells_of_a_rank() -> None:
-    line = "[PG ID 0 PG GUID 0(default_pg) Rank 0]  failure detected by watchdog at work sequence id: 13 PG status: "
-    watchdog = Watchdog()
-    watchdog.take(WATCHDOG)
-    assert watchdog.waiting == (Waiting("0", "", "", 13, "all_reduce", state="timed out"),)
-    watchdog.take(f"{line}last enqueued work: 15, last completed work: 12")
-    assert watchdog.waiting == (Waiting("0", "", "0", 13, "all_reduce", state="timed out"),)
-    watchdog.take("[PG 0 (default_pg) Rank 2] x. Last enqueued NCCL work: 12, last completed NCCL work: 12.")
-    assert watchdog.waiting[1] == Waiting("2", "", "0", 12, state="completed")
+    first = ("[rank0]:", WATCHDOG)
+    # The number is of a group that this line does not name.
+    assert told(first) == (Waiting("0", operation="all_reduce", state="timed out"),)
+    last = ("[rank0]:", f"{LAST}last enqueued work: 15, last completed work: 12")
+    assert told(first, last) == (Waiting("0", "", "0", 13, "all_reduce", state="timed out"),)
+    assert told(("", f"{DUMP}{COUNTS}")) == (Waiting("2", "", "0", 12, state="completed"),)
 
 
-@pytest.mark.parametrize(
-    "again", ["node-a:10:11 [0] NCCL INFO ncclCommInitRank comm 0x7f rank 0 nranks 2 Init START", "  restart_count=1"]
+def test_the_rank_of_a_group_is_not_that_of_the_job() -> None:
+    assert told(("[rank6]:", f"{SPLIT}{COUNTS}")) == (Waiting("6", "", "7", 12, state="completed"),)
+    assert told(("", f"{SPLIT}{COUNTS}")) == ()
+
+
+def test_the_name_of_an_operation_is_of_its_own_group() -> None:
+    other = f"{SPLIT}Last enqueued NCCL work: 900, last completed NCCL work: 899."
+    found = told(("[rank0]:", WATCHDOG), ("[rank0]:", other))
+    assert Waiting("0", "", "7", 900, state="started") in found
+
+
+def test_a_process_that_failed_tells_of_no_wait() -> None:
+    crash = (
+        "[PG ID 0 PG GUID 0(default_pg) Rank 0] Exception (either an error or timeout) detected by watchdog at work: 13"
+    )
+    assert told(("[rank0]:", f"{crash}, last enqueued NCCL work: 15, last completed NCCL work: 12.")) == ()
+
+
+def test_a_rank_that_was_started_anew_does_not_hang_and_the_others_do() -> None:
+    one, two = ("[rank0]:", WATCHDOG), ("[rank1]:", WATCHDOG.replace("Rank 0", "Rank 1"))
+    anew = "node-a:10:11 [0] NCCL INFO ncclCommInitRank comm 0x7f rank {} nranks {} cudaDev 0 - Init START"
+    assert [each.rank for each in told(one, two, ("", anew.format(1, 2)))] == ["0"]
+    # A smaller communicator counts its own ranks.
+    assert len(told(("", anew.format(3, 8)), one, two, ("", anew.format(1, 2)))) == 2
+
+
+def heard(**texts: str) -> why.Heard:
+    found = why.Heard()
+    for name, text in texts.items():
+        found.take(name, text)
+    return found
+
+
+STEPS = "".join(
+    f" [2026-11-26 10:{at // 60:02d}:{at % 60:02d}] iteration {at:8d}/ 1000 | consumed samples: {at} | "
+    f"elapsed time per iteration (ms): 500.0 | learning rate: 1.0E-04 |\n"
+    for at in range(1, 41)
 )
-def test_a_job_that_was_started_anew_does_not_hang(again: str) -> None:
-    watchdog = Watchdog()
-    watchdog.take(WATCHDOG)
-    watchdog.take(again)
-    assert watchdog.waiting == ()
+CAUGHT = WATCHDOG.partition("] ")[2]
+HANGS = "".join(
+    line.replace("Rank 0", f"Rank {rank}") + "\n"
+    for rank in (0, 1, 3)
+    for line in (
+        f"[rank{rank}]:[E1126 09:23:58.2 ProcessGroupNCCL.cpp:689] {CAUGHT}",
+        f"[rank{rank}]:[E1126 09:23:58.3 x.cpp:2303] {LAST}last enqueued work: 13, last completed work: 12",
+    )
+)
+
+
+def test_a_log_of_steps_that_ends_in_the_watchdog_s_words_hangs() -> None:
+    """Without a line of NCCL, as most logs are."""
+    for text in (STEPS + HANGS, STEPS + HANGS + "[rank2]:[E1126 x] " + DUMP + COUNTS + "\n"):
+        found = why.job(heard(log=text))
+        assert found is not None
+        assert found.stands
+
+
+def test_a_job_that_went_on_after_a_timeout_does_not_hang() -> None:
+    found = why.job(heard(log=HANGS + STEPS))
+    assert found is not None
+    assert not found.stands
+    assert not found.stuck
+
+
+def test_the_second_run_s_hang_is_the_second_run_s() -> None:
+    found = why.job(heard(first=STEPS, second=STEPS + HANGS))
+    assert found is not None
+    assert found.stands
+    first = slow.runs(heard(first=STEPS, second=STEPS + HANGS).times)[0]
+    assert first[1].waiting == ()
 
 
 @pytest.mark.parametrize(
