@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Mapping
 
-# Stands for the host's first rail.
+# Stands for a rail that all hosts have: device and port.
 RAIL = "{rail}"
 
 
@@ -51,7 +51,7 @@ SWITCHES = (
         "rails",
         "one rail alone",
         {"NCCL_IB_HCA": f"={RAIL}"},
-        {"UCX_NET_DEVICES": f"{RAIL}:1"},
+        {"UCX_NET_DEVICES": RAIL},
         "the other rails carried nothing before, or something else holds the job up",
     ),
 )

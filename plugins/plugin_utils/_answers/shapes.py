@@ -169,6 +169,7 @@ class Speed(_Test, total=False):
     """An answer of perftest."""
 
     untested: str | None
+    lost: bool
     at: str
     gbps: float | None
     usec: float | None
@@ -219,14 +220,21 @@ class Smoke(TypedDict, total=False):
 
 
 class Switched(TypedDict, total=False):
-    """A job over several hosts with one thing switched off."""
+    """What one host told of a job over several with one thing switched off."""
+
+    name: str
+    error: str
+    nodes: NcclPerf
+    mpi: Smoke
+
+
+class Switch(TypedDict, total=False):
+    """What was planned of it; ``untested``: why it does not run."""
 
     name: str
     means: str
     job: str
     untested: str
-    nodes: NcclPerf
-    mpi: Smoke
 
 
 class Look(TypedDict):

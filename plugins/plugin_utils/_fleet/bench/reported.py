@@ -28,7 +28,9 @@ T = TypeVar("T")
 HCAS = "hcas"
 # The variable with the devices that are measured in place of the rails.
 DEVICES = "bench_devices"
-_ANSWERS, _SWITCHED = "ibready_bench_answers", "ibready_bench_switched"
+_ANSWERS = "ibready_bench_answers"
+# What was planned to be switched off, and what this host told of each.
+_SWITCHES, _SWITCHED = "ibready_bench_switches", "ibready_bench_switched"
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,7 @@ class Reported:
     job_hosts: Sequence[str] = ()
     job_error: str = ""
     nccl_error: str = ""
+    switches: Sequence[shapes.Switch] = ()
     switched: Sequence[shapes.Switched] = ()
 
     @property
@@ -108,6 +111,7 @@ def _told(host: _hosts.Host, seen: Mapping[str, Any]) -> Reported:
         job_hosts=tuple((seen.get("ibready_launch") or {}).get("hosts") or ()),
         job_error=str(seen.get("ibready_bench_job_error") or ""),
         nccl_error=str(seen.get("ibready_bench_nccl_error") or ""),
+        switches=read(list[shapes.Switch], seen.get(_SWITCHES) or [], _SWITCHES),
         switched=read(list[shapes.Switched], seen.get(_SWITCHED) or [], _SWITCHED),
     )
 
