@@ -40,7 +40,7 @@ class ActionModule(SiteAction):
         simulated = ", ".join(sorted({host.simulated for host in hosts} - {""}))
         wrong = told.bad(found, outcome, hosts)
         text = told.render(found, outcome, hosts, simulated)
-        self._display.display("\n" + "\n".join(map(plain, text.split("\n"))) + "\n")
+        self._display.display(f"\n{text}\n")
         path = Path(args["dest"]) / _FILE
         if not self._task.check_mode:
             whole = {**told.as_dict(found, outcome, simulated), "ibready": VERSION, "bad": wrong}
@@ -53,6 +53,6 @@ class ActionModule(SiteAction):
         return {
             "changed": False,
             "bad": wrong,
-            "convicted": [one.part for one in outcome.verdicts if one.verdict == verdict.CONVICTED],
+            "convicted": [plain(one.part) for one in outcome.verdicts if one.verdict == verdict.CONVICTED],
             "json": str(path.resolve()),
         }

@@ -11,7 +11,16 @@ from typing import Any
 
 _PLACE = "ansible_collections.ibready.cluster.plugins.plugin_utils._playbooks.filters"
 NAMES = (
-    *("bench_plan", "bench_switches", "bisect_round", "expected", "fabric_plan", "lease_told", "package_failure"),
+    *(
+        "bench_plan",
+        "bench_switches",
+        "bisect_asks",
+        "bisect_round",
+        "expected",
+        "fabric_plan",
+        "lease_told",
+        "package_failure",
+    ),
     *("ping_again", "ping_plan", "ping_questions", "rdma_part", "rdma_plan", "tcp_lease", "tcp_plan"),
 )
 

@@ -109,6 +109,7 @@ answers:
     server: {type: str, description: The question's label.}
     rail: {type: str, description: The question's label.}
     untested: {type: str, description: Why there is no number; empty where there is one.}
+    lost: {type: bool, description: "Whether data does not get through, where RV(answers[].untested) says so."}
     at: {type: str, description: "C(server) where RV(answers[].untested) is the other end's word, C(client) else."}
     gbps: {type: float, description: "Mean bandwidth in Gb/s, of the bandwidth tests."}
     usec: {type: float, description: "Median latency in microseconds, of the latency tests."}
@@ -129,7 +130,6 @@ from ..module_utils._data.bench import TESTS
 from ..module_utils._ground import unit
 from ..module_utils._ground.command import Unavailable, run_by_name
 
-_SECONDS_MOST = 600
 _END = {
     "device": {"type": "str", "required": True},
     "port": {"type": "int", "default": 1},
@@ -191,7 +191,7 @@ def main() -> None:
         },
         supports_check_mode=True,
     )
-    for name, most in (("seconds", _SECONDS_MOST), ("lease", perftest.LEASE_MOST)):
+    for name, most in (("seconds", perftest.SECONDS_MOST), ("lease", perftest.LEASE_MOST)):
         if not 1 <= module.params[name] <= most:
             module.fail_json(msg=f"perftest: {name} must be from 1 to {most}; nothing was started")
     try:

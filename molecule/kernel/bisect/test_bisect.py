@@ -72,7 +72,7 @@ def test_without_a_fault_nothing_is_convicted(machines: Any, tmp_path: Path) -> 
     done, found = search(machines, tmp_path)
     assert done.returncode == 0, done.stdout
     assert (found["bad"], found["unmeasured"]) == ({}, [])
-    assert "No part is slow." in done.stdout
+    assert "No host and no port is slow." in done.stdout
 
 
 def test_a_search_is_refused_where_a_job_runs(machines: Any, tmp_path: Path) -> None:

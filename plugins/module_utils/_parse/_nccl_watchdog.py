@@ -58,7 +58,7 @@ class Watchdog:
         if work is not None:
             self._waits(rank, int(work.group(1) or -1), OPERATIONS.get(work.group(2), work.group(2).lower()))
         if last is not None:
-            self._last(rank, group, *map(int, last.groups()), _TIMEOUT in text)
+            self._last(rank, group, int(last.group(1)), int(last.group(2)), _TIMEOUT in text)
 
     def _waits(self, rank: str, number: int, name: str) -> None:
         """The line that names no group: its number cannot be held against those of other ranks."""

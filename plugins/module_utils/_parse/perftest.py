@@ -17,6 +17,10 @@ _TOOL = "perftest"
 NOTHING: dict[str, Any] = {"about": {}, "bandwidth": [], "latency": [], "peer_bandwidth": [], "peer_latency": []}
 # The reason where the line is the program's own last word.
 NO_TABLE = "no table of results"
+# `Failed status 12: wr_id 0 syndrom 0x81`: flushed, too many tries, and too many for a receiver that is not ready.
+_STATUS = re.compile(r"Failed status (\d{1,3})\b")
+_TRANSPORT = (5, 12, 13)
+_QUIET = re.compile(r"---|Conflicting CPU frequency|WARNING|Warning")
 _WAITS = "* Waiting for client"
 _NUMBER = r"[0-9]{1,18}(?:\.[0-9]{1,9})?"
 _ROW = re.compile(rf"[0-9]{{1,12}}(?: +{_NUMBER}){{3,12}}")
@@ -91,6 +95,20 @@ def parse(text: str) -> Perftest:
         latency=tuple(_latency(head[0], lines[head[0]], entry) for entry in mine),
         peer_latency=tuple(_latency(head[0], lines[head[0]], entry) for entry in other),
     )
+
+
+def lost(text: str) -> bool:
+    """Whether a run that gave no numbers met a way over which data does not get through.
+
+    Either its transport gave up (a completion's status 5, 12 or 13), or it began and no message arrived in its time.
+    Whatever else it complains of, of memory or its own end, says nothing of the way.
+    """
+    lines = flat_lines(text)
+    status = [int(found.group(1)) for found in map(_STATUS.search, lines) if found is not None]
+    if status:
+        return status[0] in _TRANSPORT
+    heads = [number for number, line in enumerate(lines) if line.startswith("#bytes ")]
+    return len(heads) == 1 and not any(line and not _QUIET.match(line) for line in lines[heads[0] + 1 :])
 
 
 def _tables(lines: list[str], begin: int, most: int) -> list[list[tuple[int, str]]]:

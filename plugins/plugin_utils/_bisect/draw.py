@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
-from .._fabric.model import CORE, LEAF, SPINE, End, Fabric
+from .._fabric.model import End, Fabric
 from .net import Cable, Net, Port, Switch
 
 # Where a width or speed is not told.
 _GBPS = 100.0
-_HEIGHT = {LEAF: 1, SPINE: 2, CORE: 3}
 Tables = Mapping[str, Mapping[int, int]]
 
 
@@ -19,13 +20,12 @@ def of_fabrics(
     tables: Tables | None = None,
     lids: Mapping[str, int] | None = None,
     inner: bool = False,
-    only: Set[tuple[str, str]] | None = None,
-    gbps: float = 0.0,
+    only: Mapping[tuple[str, str], float] | None = None,
 ) -> Net:
     """Rails whose cable leads to a switch. ``tables``: by switch GUID, from LID to the port out.
 
-    ``lids``: by port GUID. Without tables, or without LIDs, ways between switches are not known. ``only``: hosts and
-    their ports that take part. ``gbps``: what a port reaches, in place of its line rate.
+    ``lids``: by port GUID. Without tables, or without LIDs, ways between switches are not known. ``only``: by host
+    and port those that take part, and what each carries in Gb/s.
     """
     ports: list[Port] = []
     switches: list[Switch] = []
@@ -33,7 +33,7 @@ def of_fabrics(
     guids: list[str] = []
     port_guids: list[str] = []
     ends: list[tuple[End, End]] = []
-    for number, fabric in enumerate(fabrics):
+    for number, fabric in enumerate(_with_names(fabrics)):
         place = {}
         for node in fabric.nodes.values():
             if node.level:
@@ -45,7 +45,8 @@ def of_fabrics(
             far = fabric.far.get(end)
             if far is not None and far.guid in place and (only is None or (hca.host, hca.name) in only):
                 name = fabric.end_name(far)
-                ports.append(Port(hca.host, hca.name, place[far.guid], gbps or rates.get(end, _GBPS), number, name))
+                gbps = only[hca.host, hca.name] if only is not None else rates.get(end, _GBPS)
+                ports.append(Port(hca.host, hca.name, place[far.guid], gbps, number, name))
                 port_guids.append(hca.port_guid)
         for cable in fabric.cables:
             if cable.a.guid in place and cable.b.guid in place:
@@ -54,6 +55,19 @@ def of_fabrics(
                 ends.append((cable.a, cable.b))
     hop = _hop(tables, [(lids or {}).get(one, -1) for one in port_guids], guids, _links(ends, 2 * len(ports)))
     return Net(ports, switches, cables, hop if tables and lids else None, inner)
+
+
+def _with_names(fabrics: Sequence[Fabric]) -> list[Fabric]:
+    """The same; a name that several switches have, as those that nobody named, is told with the GUID."""
+    count = Counter(node.name for fabric in fabrics for node in fabric.nodes.values() if node.level)
+    found = []
+    for fabric in fabrics:
+        nodes = {
+            guid: replace(node, name=f"{node.name} (0x{guid:0>16})") if node.level and count[node.name] > 1 else node
+            for guid, node in fabric.nodes.items()
+        }
+        found.append(replace(fabric, nodes=nodes))
+    return found
 
 
 def of_hosts(rails: Mapping[str, Mapping[str, float]], inner: bool = False, apart: bool = False) -> Net:

@@ -36,6 +36,8 @@ _AIMS = 48
 _INSIDE = 0.1
 _OFTEN = 0.4
 _MORE = 4
+# So little that nothing gets through.
+_NONE = 0.05
 # Where no switch is known, so small a part of the ports sends at once; where no tables are, in so many waves.
 _BLIND = 32
 _WAVES = 4
@@ -115,10 +117,27 @@ class Bisection:
             return {}
         found = {}
         for number, guilt in self.found.guilty.items():
+            if self.apart(number, guilt):
+                continue
             sure = self.found.likely.get(number, 0.0) >= SURE and len(self.slow_rounds(number)) >= TWICE
             if sure and (guilt.steady or self._slow_over(number, guilt) >= THRICE):
                 found[number] = guilt
         return found
+
+    def apart(self, number: int, guilt: Guilt) -> bool:
+        """Whether the part only reaches some partners and not others, where nobody knows who is joined with whom.
+
+        Who answers a port, and is not reached by it, is joined with it.
+        """
+        if not self.net.across or guilt.to > _NONE:
+            return False
+        record, part = self.record, self.parts.all[number]
+        fast = {record.seen[at][1:3] for at in range(len(record.seen)) if record.share[at] >= SLOW}
+        if not any(record.share[at] >= SLOW for at, _likely in record.of(part.links)):
+            return False
+        over = record.of(dict(part.ways())[guilt.way])
+        slow = [record.seen[at] for at, _likely in over if record.share[at] < SLOW]
+        return not any((seen.target, seen.source) in fast for seen in slow)
 
     def _slow_over(self, number: int, guilt: Guilt) -> int:
         """How many measurements were slow over the links that the part slows down."""
@@ -210,11 +229,3 @@ class Bisection:
             if len(self.slow_rounds(number)) > TWICE and part.kind in (HOST, SWITCH):
                 found.update(link // 2 for link in part.links if link < self.net.first_cable)
         return found
-
-
-def resumed(search: Bisection, rounds: Iterable[Iterable[Measured]]) -> Bisection:
-    """A new search, brought to where these rounds' measurements lead: what was measured is all that has to be kept."""
-    for came in rounds:
-        if search.next() is not None:
-            search.take(came)
-    return search

@@ -7,10 +7,12 @@ Nothing is kept but the answers: whoever asks for the next round has the search 
 from __future__ import annotations
 
 import hashlib
+import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...module_utils._between.bench import perftest
 from ...module_utils._data.bench import WRITE_BW
@@ -18,7 +20,7 @@ from .._answers import shapes
 from .._fabric.model import Fabric
 from .._fleet.bench.reported import Reported
 from .draw import of_fabrics, of_hosts
-from .engine import Bisection, resumed, usual_bound
+from .engine import Bisection, usual_bound
 from .net import Net
 from .shapes import Bound, Flow, Measured, Round
 
@@ -28,12 +30,9 @@ TCP_PORT = 18515
 VISIT = 60
 # A healthy port's rate where the host does not tell it.
 _GBPS = 100.0
-# Data did not get through: an error of the transport, or a run that began and moved nothing. What else keeps a flow
-# from being measured says nothing of the way.
-_LOST = re.compile(
-    r"no result below this line|[Cc]ompletion with error|vendor[ _]err|[Rr]etry (?:counter|exceeded)"
-    r"|[Ss]tatus (?:5|12|13)\b"
-)
+# More than this share of what a port carries is no measurement of it.
+_BELIEVED = 1.1
+_SILENT = "no answer: its server did not start, or one of the hosts fell out"
 _LABEL = re.compile(r"\A(\d{1,3}):(\d{1,6}):(\d{1,6}):([0-9a-f]{8})\Z")
 
 
@@ -72,6 +71,21 @@ class Lost:
     why: str
 
 
+class Slower(NamedTuple):
+    """A port, or a cable between switches, of a lower rate than most: ``host`` has the port."""
+
+    name: str
+    host: str
+    gbps: float
+    most: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name} runs at {self.gbps:g} Gb/s, and most at {self.most:g}: of a slower kind, or a link that came "
+            "up badly; it was held against its own rate"
+        )
+
+
 @dataclass(frozen=True)
 class Search:
     """``engine``: brought to where all answers lead. ``asked``: its next round; None where it is at an end.
@@ -81,35 +95,75 @@ class Search:
     asked: Round | None
     blind: str
     lost: Sequence[Lost] = ()
+    slower: Sequence[Slower] = ()
 
 
 def search(hosts: Sequence[Reported], fabrics: Fabrics, wish: Desired) -> Search:
     """From all that the hosts told so far."""
-    net, blind = _net(hosts, fabrics, wish)
-    usual = 1.0 if wish.gbps else 0.0
+    rates = _rates(hosts)
+    net, blind = _net(hosts, fabrics, wish, rates)
     bound = usual_bound(net)
     if wish.flows:
         bound = Bound(wish.flows, bound.share, max(bound.waves, -(-len(net.ports) // wish.flows)))
-    engine = Bisection(net, bound, wish.seed, usual=usual)
-    rounds, lost = _answered(hosts, net)
-    resumed(engine, rounds)
-    return Search(engine, engine.next(), blind, lost)
+    engine = Bisection(net, bound, wish.seed, usual=1.0 if wish.gbps else 0.0)
+    rounds, why = _answered(hosts, net)
+    lost: list[Lost] = []
+    asked = engine.next()
+    for number, came in enumerate(rounds, 1):
+        if asked is None:
+            break
+        # What the site says is what flows reach at least; of what a port tells they reach no more.
+        most = {flow[:2]: math.inf if wish.gbps or not rates else _BELIEVED * flow.gbps for flow in asked.flows}
+        believed = {one[:2]: one for one in came if one.gbps <= most.get(one[:2], -1.0)}
+        for flow in asked.flows:
+            if flow[:2] not in believed:
+                told = why.get((number, *flow[:2]), _SILENT)
+                lost.append(Lost(net.ports[flow.source].named, net.ports[flow.target].named, told))
+        engine.take(believed.values())
+        asked = engine.next()
+    return Search(engine, asked, blind, tuple(lost), tuple(_slower(hosts, net)))
 
 
-def _net(hosts: Sequence[Reported], fabrics: Fabrics, wish: Desired) -> tuple[Net, str]:
-    able = {
-        host.name: {name: wish.gbps or host.rates.get(name) or _GBPS for name in host.member.rails}
-        for host in sorted(hosts, key=lambda host: host.name)
-        if host.member.rails
+def _rates(hosts: Sequence[Reported]) -> dict[tuple[str, str], float]:
+    return {
+        (host.name, name): rate for host in hosts for name in host.member.rails if (rate := host.rates.get(name) or 0)
     }
-    mine = {(host, name) for host, rails in able.items() for name in rails}
+
+
+def _net(
+    hosts: Sequence[Reported], fabrics: Fabrics, wish: Desired, rates: Mapping[tuple[str, str], float]
+) -> tuple[Net, str]:
+    usual = _most(rates.values()) or _GBPS
+    fastest = max(rates.values(), default=usual)
+    able: dict[str, dict[str, float]] = {}
+    for told in sorted(hosts, key=lambda told: told.name):
+        for name in told.member.rails:
+            rate = rates.get((told.name, name), usual)
+            # The site's number is of the fastest ports.
+            able.setdefault(told.name, {})[name] = wish.gbps * rate / fastest if wish.gbps else rate
+    mine = {(host, name): gbps for host, rails in able.items() for name, gbps in rails.items()}
     seen = {(hca.host, hca.name) for fabric in fabrics.seen for hca in fabric.hcas.values()}
     if not fabrics.seen:
-        return of_hosts(able, apart=not wish.joined), "no fabric was seen"
-    if mine - seen:
-        host, name = min(mine - seen)
+        return of_hosts(able, apart=not wish.joined), fabrics.why or "no fabric was seen"
+    if mine.keys() - seen:
+        host, name = min(mine.keys() - seen)
         return of_hosts(able, apart=not wish.joined), f"{host} {name} is in no fabric that was seen"
-    return of_fabrics(fabrics.seen, fabrics.tables, fabrics.lids, only=mine, gbps=wish.gbps), fabrics.why
+    return of_fabrics(fabrics.seen, fabrics.tables, fabrics.lids, only=mine), fabrics.why
+
+
+def _slower(hosts: Sequence[Reported], net: Net) -> list[Slower]:
+    """What the rates themselves tell, for a link is held against its own."""
+    rates = _rates(hosts)
+    most = _most(rates.values())
+    found = [Slower(f"{host} {name}", host, rate, most) for (host, name), rate in rates.items() if rate < most]
+    wide = _most(cable.gbps for cable in net.cables)
+    return found + [Slower(cable.name, "", cable.gbps, wide) for cable in net.cables if cable.gbps < wide]
+
+
+def _most(rates: Iterable[float]) -> float:
+    """The commonest, of equally common ones the highest; 0 of none."""
+    counts = Counter(rates)
+    return max(counts, key=lambda rate: (counts[rate], rate), default=0.0)
 
 
 def plan(found: Search, hosts: Sequence[Reported], wish: Desired) -> dict[str, Any]:
@@ -171,10 +225,25 @@ def _digest(net: Net) -> str:
     return hashlib.sha256("\n".join(port.named for port in net.ports).encode()).hexdigest()[:8]
 
 
-def _answered(hosts: Sequence[Reported], net: Net) -> tuple[list[list[Measured]], list[Lost]]:
-    """What was measured, round by round, and what was not. A host tells of flows from its own ports only."""
+def asks(questions: Sequence[Mapping[str, Any]], serving: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Those questions whose server is there: at another's a foreign program would answer. ``serving``: by host what
+    starting the servers told."""
+    found = []
+    for question in questions:
+        told = serving.get(str(question["server"]))
+        failed = told.get("failed_ends") if isinstance(told, Mapping) else None
+        if isinstance(failed, Mapping) and str(question["tcp_port"]) not in failed:
+            found.append(dict(question))
+    return found
+
+
+def _answered(hosts: Sequence[Reported], net: Net) -> tuple[list[list[Measured]], dict[tuple[int, int, int], str]]:
+    """What was measured, round by round; and by round, source and target why something was not.
+
+    A host tells of flows from its own ports only.
+    """
     rounds: dict[int, list[Measured]] = {}
-    lost: list[Lost] = []
+    reasons: dict[tuple[int, int, int], str] = {}
     numbered = _digest(net)
     for host in hosts:
         for answer in host.answers:
@@ -186,18 +255,17 @@ def _answered(hosts: Sequence[Reported], net: Net) -> tuple[list[list[Measured]]
                 continue
             mine = rounds.setdefault(number, [])
             gbps = _gbps(answer)
-            if gbps is None:
-                why = str(answer.get("untested") or "it returned no number")
-                lost.append(Lost(net.ports[source].named, net.ports[target].named, why))
-            else:
+            why = str(answer.get("untested") or "")
+            if gbps is not None:
                 mine.append(Measured(source, target, gbps))
-    return [rounds.get(number, []) for number in range(1, max(rounds, default=0) + 1)], lost
+                why = why or f"{gbps:g} Gb/s is more than its ports carry"
+            reasons[number, source, target] = why or "it returned no number"
+    return [rounds.get(number, []) for number in range(1, max(rounds, default=0) + 1)], reasons
 
 
 def _gbps(answer: shapes.Speed) -> float | None:
     """0 where data did not get through; None where nobody measured."""
-    why = str(answer.get("untested") or "")
-    if why:
-        return 0.0 if answer.get("at") == "client" and _LOST.search(why) else None
+    if answer.get("untested"):
+        return 0.0 if answer.get("at") == "client" and answer.get("lost") is True else None
     value = answer.get("gbps")
-    return float(value) if value is not None and value >= 0 else None
+    return float(value) if value is not None and 0 <= value < math.inf else None

@@ -84,9 +84,14 @@ class Record:
         return not self.lone and (above or any(port.leaf < 0 for port in net.ports))
 
     @property
+    def low(self) -> bool:
+        """All flows alike stay far below the line rate, which nobody said is usual: none is slow beside the others."""
+        return not self.known and 0 < self.usual < _LOW
+
+    @property
     def doubtful(self) -> bool:
         """Most flows are slow for their line rate, and there are too few to say that this is usual."""
-        return not self.known and self.usual < _LOW and len(self.seen) < _MANY
+        return self.low and len(self.seen) < _MANY
 
     def add(self, asked: Iterable[Flow], came: Iterable[Measured]) -> None:
         """A round's measurements; those of flows that were not asked for are left out."""

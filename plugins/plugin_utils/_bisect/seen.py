@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...module_utils._between.bench import perftest
 from ...module_utils._data.bench import BANDWIDTH, WRITE_BW
 from .._answers import apart
-from .._fabric import gather, report
+from .._fabric import gather, judge, report
 from .._fabric.build import build
 from .._fabric.model import Fabric
 from .._fleet.bench import reported
@@ -17,12 +18,17 @@ from .._hosts import hosts as _hosts
 from .live import Desired, Fabrics, Search, plan, search
 
 _HOSTS, _WISH = "ibready_bisect_hosts", "ibready_bisect_wish"
-_NUMBERS = {"seconds": 1, "tcp_port": 1024, "flows": 0, "forks": 1}
+# The least and the most of each. A host has at most so many ends of a round, each with a TCP port of its own.
+_ENDS = 256
+_NUMBERS = {
+    **{"seconds": (1, perftest.SECONDS_MOST), "tcp_port": (1024, 65535 - _ENDS)},
+    **{"flows": (0, 65535), "forks": (1, 65535)},
+}
+_GBPS = (0, 65535)
 _VARIABLES = {
     **{"seconds": "bench_seconds", "tcp_port": "bench_port", "flows": "bench_bisect_flows"},
     **{"gbps": "bench_bisect_gbps", "forks": "forks"},
 }
-_MOST = 65536
 
 
 class BisectError(ValueError):
@@ -38,14 +44,13 @@ def fabrics(hostvars: Mapping[str, Any], names: Sequence[str]) -> Fabrics:
     found: list[Fabric] = []
     tables: dict[str, Mapping[int, int]] = {}
     lids: dict[str, int] = {}
-    why = ""
-    met: set[str] = set()
-    for number, look in enumerate(asked.looks, 1):
+    why = asked.error
+    # Of several looks at one fabric the one that saw most.
+    for number, (look, *_others) in enumerate(judge.groups(asked.looks), 1):
         facts = look.discovery.value.facts if look.discovery.value is not None else None
-        # The same fabric through another port, where no subnet manager told the two apart.
-        if facts is None or met & {node.guid for node in facts.nodes}:
+        if facts is None:
+            why = why or look.discovery.why
             continue
-        met |= {node.guid for node in facts.nodes}
         found.append(build(f"fabric {number}", look.asked, facts, inventory))
         told = look.routes.value.facts if look.routes.value is not None else None
         if told is None:
@@ -78,13 +83,13 @@ def desired(raw: Mapping[str, Any]) -> Desired:
 
 
 def _number(value: Any, name: str, kind: type[int] | type[float] = int) -> Any:
-    least = _NUMBERS.get(name, 0)
+    least, most = _NUMBERS.get(name, _GBPS)
     try:
         number = kind(value)
     except (TypeError, ValueError):
         number = least - 1
-    if not least <= number < _MOST:
-        raise BisectError(f"{_VARIABLES[name]} must be a number from {least} on, not {value!r}")
+    if not least <= number <= most:
+        raise BisectError(f"{_VARIABLES[name]} must be a number from {least} to {most}, not {value!r}")
     return number
 
 

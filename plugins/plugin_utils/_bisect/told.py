@@ -8,6 +8,7 @@ from typing import Any
 
 from ...module_utils._ground.text import few
 from .._fleet.bench.reported import Reported
+from .._ground.plain import plain
 from .live import Lost, Search
 from .verdict import ACQUITTED, CANNOT_TELL, CONVICTED, Proof, Told, Verdict
 
@@ -35,74 +36,109 @@ def bad(found: Search, told: Told, hosts: Sequence[Reported]) -> dict[str, str]:
 
     A part that is no host's is laid at the doors of those whose flows were slow over it.
     """
-    names = {host.name for host in hosts}
+    names = [host.name for host in hosts]
     wrong: dict[str, list[str]] = {}
     for verdict in told.verdicts:
-        if verdict.verdict == ACQUITTED:
-            continue
-        own = verdict.part.partition(" ")[0]
-        doors = [own] if own in names else [proof.source.partition(" ")[0] for proof in verdict.against]
-        for host in dict.fromkeys(doors):
-            wrong.setdefault(host, []).append(f"{verdict.verdict}: {verdict.kind} {verdict.part}: {verdict.why}")
-    for host, why in _unmeasured(found, hosts).items():
+        if verdict.verdict != ACQUITTED:
+            for host in _doors(found, verdict, names):
+                wrong.setdefault(host, []).append(f"{verdict.verdict}: {verdict.kind} {verdict.part}: {verdict.why}")
+    for host, why in _unmeasured(found, told, hosts).items():
         wrong.setdefault(host, []).append(f"{CANNOT_TELL}: {why}")
-    if not told.flows:
-        why = found.lost[0].why if found.lost else "no two ports reach each other"
-        wrong = {name: [*wrong.get(name, ()), f"{NOTHING}: {why}"] for name in names}
+    for slower in found.slower:
+        for host in [slower.host] if slower.host else names:
+            wrong.setdefault(host, []).append(f"{CANNOT_TELL}: {slower}")
+    for why in _of_all(found, told):
+        for host in names:
+            wrong.setdefault(host, []).append(f"{CANNOT_TELL}: {why}")
     wrong.update({host.name: [host.absent] for host in hosts if host.absent})
-    return {name: few(list(dict.fromkeys(said)), _FEW) for name, said in wrong.items() if name in names}
+    return {name: plain(few(list(dict.fromkeys(wrong[name])), _FEW)) for name in names if name in wrong}
 
 
-def _unmeasured(found: Search, hosts: Sequence[Reported]) -> dict[str, str]:
-    """By host the rails over which no flow was measured, each with the reason; a host without any, too."""
+def _doors(found: Search, verdict: Verdict, names: Sequence[str]) -> list[str]:
+    own = verdict.part.partition(" ")[0]
+    if own in names:
+        return [own]
+    engine = found.engine
+    part = next(part for part in engine.parts.all if part.name == verdict.part)
+    slow = {at for at, _likely in engine.record.of(part.links)} & set(engine.record.slow)
+    return sorted({engine.net.ports[engine.record.seen[at].source].host for at in slow})
+
+
+def _of_all(found: Search, told: Told) -> list[str]:
+    """What keeps the whole search from an answer."""
+    if not told.flows:
+        return [f"{NOTHING}: {found.lost[0].why if found.lost else 'no two ports reach each other'}"]
+    why = []
+    if found.asked is not None:
+        why.append(f"the search ended after {told.rounds} rounds, before it was done")
+    if found.engine.record.low:
+        why.append(
+            f"the fastest flows reach {100 * told.usual:.0f} % of the line rate: all are slow alike, or that is usual "
+            "here (bench_bisect_gbps says so)"
+        )
+    return why
+
+
+def _unmeasured(found: Search, told: Told, hosts: Sequence[Reported]) -> dict[str, str]:
+    """By host the rails that no flow was measured from, or to, each with the reason; a host without any, too."""
     ports = found.engine.net.ports
-    used = {ports[number].named for seen in found.engine.record.seen for number in (seen.source, seen.target)}
-    reasons: dict[str, str] = {}
+    sent = {ports[seen.source].named for seen in found.engine.record.seen}
+    got = {ports[seen.target].named for seen in found.engine.record.seen}
+    reasons: dict[tuple[str, str], str] = {}
     for lost in found.lost:
-        reasons.setdefault(lost.source, lost.why)
-        reasons.setdefault(lost.target, lost.why)
+        reasons.setdefault((lost.source, "from"), lost.why)
+        reasons.setdefault((lost.target, "to"), lost.why)
     here = {port.named for port in ports}
-    told: dict[str, str] = {}
+    # A search that convicts ends before every link was used both ways.
+    ended = any(verdict.verdict == CONVICTED for verdict in told.verdicts)
+    by_host: dict[str, str] = {}
     for host in hosts:
         if host.absent:
             continue
         quiet = []
         for name in sorted({*host.rates, *host.member.rails}):
             named = f"{host.name} {name}"
-            if named not in used:
+            ways = [way for way, seen in (("from", sent), ("to", got)) if named not in seen]
+            if len(ways) == 1 and ended and (named, ways[0]) not in reasons:
+                continue
+            if ways:
+                told_why = next((reasons[named, way] for way in ways if (named, way) in reasons), "")
                 left_out = "" if named in here else "its cable leads to no switch that was seen"
-                why = host.down.get(name) or host.error or reasons.get(named) or left_out
-                quiet.append(f"{name}{f' ({why})' if why else ''}")
+                why = host.down.get(name) or host.error or told_why or left_out
+                quiet.append(f"{' or '.join(ways)} {name}{f' ({why})' if why else ''}")
         if quiet:
-            told[host.name] = f"no flow was measured over {few(quiet, _FEW)}"
+            by_host[host.name] = f"no flow was measured {few(quiet, _FEW)}"
         elif host.error:
-            told[host.name] = f"it took no further part: {host.error}"
+            by_host[host.name] = f"it took no further part: {host.error}"
         elif not host.rates:
-            told[host.name] = host.why or "it has no port that could be measured"
-    return told
+            by_host[host.name] = host.why or "it has no port that could be measured"
+    return by_host
 
 
 def render(found: Search, told: Told, hosts: Sequence[Reported], simulated: str) -> str:
     """For people: what is convicted and why, what nobody can tell, and what was measured."""
-    engine, quiet = found.engine, _unmeasured(found, hosts)
     lines = [f"SIMULATED: {simulated}", ""] if simulated else []
-    counted = f"{told.flows} flows between {len(engine.net.ports)} ports in {told.rounds} of {told.limit} rounds"
+    counted = f"{told.flows} flows between {len(found.engine.net.ports)} ports in {told.rounds} of {told.limit} rounds"
     lines.append(f"{counted}; a healthy flow reaches {100 * told.usual:.0f} % of what its port could")
     if found.blind:
         lines.append(f"The ways between the switches are not known ({found.blind}): what is between them stays untold")
-    by: Mapping[str, list[Verdict]] = {
+    shown: Mapping[str, list[Verdict]] = {
         word: [one for one in told.verdicts if one.verdict == word] for word in (CONVICTED, CANNOT_TELL, ACQUITTED)
     }
-    if not told.flows:
-        lines.append(NOTHING)
-    elif not by[CONVICTED] and not by[CANNOT_TELL]:
-        lines.append("No part that was measured is slow." if quiet else "No part is slow.")
-    lines += [f"{CANNOT_TELL}: {host}: {said}" for host, said in quiet.items()]
+    if not bad(found, told, hosts):
+        judged = "No host and no port is slow." if found.blind else "No part is slow."
+        lines.append("No part that was measured is slow." if told.unused else judged)
     for word in (CONVICTED, CANNOT_TELL):
-        for verdict in by[word][:_SHOWN]:
+        for verdict in shown[word][:_SHOWN]:
             lines += ["", f"{word}: {verdict.kind} {verdict.part}", f"  {verdict.why}", *_proofs(verdict)]
-    lines += _rest(by[ACQUITTED], told, found.lost)
-    return "\n".join(lines)
+        if len(shown[word]) > _SHOWN:
+            lines += ["", f"{word}: {len(shown[word]) - _SHOWN} more parts, in the report"]
+    rest = [*_of_all(found, told), *map(str, found.slower)]
+    rest += [f"{host.name}: {host.absent}" for host in hosts if host.absent]
+    rest += [f"{host}: {why}" for host, why in _unmeasured(found, told, hosts).items()]
+    lines += ["", *(f"{CANNOT_TELL}: {why}" for why in rest)] if rest else []
+    lines += _rest(shown[ACQUITTED], told, found.lost)
+    return "\n".join(map(plain, lines))
 
 
 def _proofs(verdict: Verdict) -> list[str]:

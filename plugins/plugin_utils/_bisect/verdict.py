@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...module_utils._ground.text import few
 from .engine import CLEAR, Bisection
 from .parts import BACK, CABLE, FORTH, HOST, PORT, SWITCH, Part
 from .record import SLOW
@@ -129,7 +130,7 @@ def _one(search: Bisection, number: int, convicted: dict[int, Guilt]) -> Verdict
     if likely < CLEAR and _is_clear(search, part) and not set(slow) & set(search.found.open):
         why = "at full speed in other rounds, or with other partners"
         if behind:
-            why += f"; it was slow only together with {_few(behind)}"
+            why += f"; it was slow only together with {few(behind, _NAMES)}"
         return Verdict(part.kind, part.name, ACQUITTED, why, likely, (), against, (), cleared)
     why = _doubt(search, number, slow, behind)
     return Verdict(part.kind, part.name, CANNOT_TELL, why, likely, part.made_of, against, (), cleared)
@@ -151,8 +152,12 @@ def _doubt(search: Bisection, number: int, slow: Sequence[int], behind: Sequence
     if search.record.doubtful:
         low = f"{100 * search.record.usual:.0f} % of the line rate"
         return f"the fastest flows reach {low}, and they are too few to say that this is usual: tell what is"
+    guilt = search.alone.get(number)
+    if guilt is not None and search.apart(number, guilt):
+        return "some partners are reached at full speed, and others not at all: they may not be of one network"
     if behind and not set(slow) & set(search.found.open):
-        return f"every slow flow over it went over {_few(behind)}, too, which is convicted; none over it alone was fast"
+        known = few(behind, _NAMES)
+        return f"every slow flow over it went over {known}, too, which is convicted; none over it alone was fast"
     part = search.parts.all[number]
     rounds = search.slow_rounds(number)
     if len(rounds) <= _ONCE:
@@ -163,7 +168,7 @@ def _doubt(search: Bisection, number: int, slow: Sequence[int], behind: Sequence
         if one != number and likely > CLEAR and _shares(search, slow, one)
     ]
     if rivals:
-        return f"{part.name} and {_few(rivals)} were on the same slow ways, and no further flow parted them"
+        return f"{part.name} and {few(rivals, _NAMES)} were on the same slow ways, and no further flow parted them"
     return "too few flows went over it to be sure"
 
 
@@ -212,8 +217,3 @@ def _proof(search: Bisection, part: Part, at: int) -> Proof:
     source, target = ports[seen.source].named, ports[seen.target].named
     usual = seen.expected * record.usual
     return Proof(part.name, seen.round, source, target, round(seen.gbps, 3), round(usual, 3))
-
-
-def _few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
-    return ", ".join(names[:_NAMES]) + more

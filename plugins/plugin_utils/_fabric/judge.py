@@ -71,8 +71,8 @@ class _One:
 @uncollected
 def judge(looks: Sequence[Seen], inventory: Inventory, wishes: DesiredSettings) -> Judged:
     """Judge every fabric that was looked at; two looks at one fabric count as one."""
-    groups = _groups(looks)
-    ones = [_one(group, inventory, name) for group, name in zip(groups, _names(groups), strict=True)]
+    found = groups(looks)
+    ones = [_one(group, inventory, name) for group, name in zip(found, _names(found), strict=True)]
     for item in ones:
         item.checks += _tools(item)
         if item.unusable:
@@ -84,7 +84,7 @@ def judge(looks: Sequence[Seen], inventory: Inventory, wishes: DesiredSettings) 
     return Judged([rows.fabric(entry.fabric, entry.checks, bad) for entry in ones], hosts)
 
 
-def _groups(looks: Sequence[Seen]) -> list[list[Seen]]:
+def groups(looks: Sequence[Seen]) -> list[list[Seen]]:
     """Looks at one fabric together, the one that saw most first.
 
     The asking HCA of the second is a node of the first.

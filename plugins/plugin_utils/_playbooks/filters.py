@@ -15,7 +15,7 @@ from ...module_utils._act.packages import failures
 from ...module_utils._between.ibping import DEADLINE
 from ...module_utils._data.bench import TESTS
 from .._answers import apart, ping, tcp
-from .._bisect import seen as bisection
+from .._bisect import live, seen as bisection
 from .._fabric import gather, report as fabrics
 from .._fleet import tcp_plan as tcp_round
 from .._fleet.bench import plan as bench_rounds, reported, switches
@@ -74,6 +74,12 @@ def bench_switches(
         )
     except ValueError as exc:
         raise AnsibleFilterError(str(exc)) from exc
+
+
+def bisect_asks(questions: Sequence[Variables], hostvars: Variables) -> list[dict[str, Any]]:
+    """Those questions of a wave whose server is there."""
+    servers = {str(question["server"]) for question in questions}
+    return live.asks(questions, {name: hostvars.get(name, {}).get("ibready_bench_serving") for name in servers})
 
 
 def expected(variables: Variables) -> dict[str, Any]:

@@ -29,6 +29,7 @@ PREFIX = "ibready-perftest-"
 OVERHEAD_S = 15
 # A forgotten server must not outlive a working day.
 LEASE_MOST = 6 * 3600
+SECONDS_MOST = 600
 _DEVICE = re.compile(r"\A[A-Za-z0-9_.-]{1,63}\Z")
 _HOST = re.compile(r"\A[A-Za-z0-9][A-Za-z0-9_.:-]{0,254}\Z")
 # One queue pair alone does not fill a link of 400 Gb/s on every processor.
@@ -36,6 +37,8 @@ _BANDWIDTH = ("--report_gbits", "-q", "4", "-s", "1048576")
 _LATENCY = ("-n", "1000")
 # A server that finds no device, or its port in use, is gone by then.
 _FIRST_S = 0.5
+# By itself, well or not; else it was ended.
+_ENDED = ("success", "exit-code")
 
 
 def _options(run: Run, path: str, device: str) -> tuple[list[str], dict[str, str]]:
@@ -128,7 +131,8 @@ def serve(
 
 
 def ask(run: _unit.Run, end: End, server: str, seconds: int) -> dict[str, Any]:
-    """Measure against ``server``. ``untested``: why there are no numbers, or ""."""
+    """Measure against ``server``. ``untested``: why there are no numbers, or ""; ``lost``: for data does not get
+    through."""
     limit = limit_of(end.test, seconds)
     name = f"{PREFIX}ask-{end.tcp_port}.service"
     try:
@@ -139,9 +143,13 @@ def ask(run: _unit.Run, end: End, server: str, seconds: int) -> dict[str, Any]:
     try:
         parsed = perftest.parse(ended.stdout)
     except ParseError as exc:
-        said = ended.why(limit) if ended.result == "timeout" else ""
         text = "\n".join((ended.stdout, ended.stderr))
-        return {"untested": said or complaint(text, PROGRAMS[end.test], str(exc))}
+        said = complaint(text, PROGRAMS[end.test], str(exc))
+        if ended.result in _ENDED:
+            return {"untested": said, "lost": perftest.lost(text)}
+        if ended.result == "timeout":
+            return {"untested": ended.why(limit)}
+        return {"untested": f"{PROGRAMS[end.test]}: it was ended from outside ({ended.result})"}
     if ended.result != "success":
         return {"untested": f"{PROGRAMS[end.test]}: {ended.why(limit)}"}
     return _numbers(end.test, parsed)

@@ -163,6 +163,31 @@ def test_foreign_words_get_into_no_command(bad: dict[str, object], said: str) ->
         perftest.address("-R")
 
 
+HEAD = "#bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]"
+RULE = "-" * 60
+
+
+@pytest.mark.parametrize(
+    ("printed", "ended", "lost", "said"),
+    [
+        (f"{RULE}\n{HEAD}\n{RULE}\n", "exit-code", True, "no result below this line"),
+        (f"{RULE}\n{HEAD}\n{RULE}\n", "success", True, "no result below this line"),
+        (f"{HEAD}\n Completion with error at client\n Failed status 12: wr_id 0 syndrom 0x81\n", "exit-code", True, ""),
+        (f"{HEAD}\n Completion with error at client\n Failed status 4: wr_id 0 syndrom 0x51\n", "exit-code", False, ""),
+        (f"{HEAD}\nCouldn't post send: scnt=0\n", "exit-code", False, ""),
+        (f"{HEAD}\n", "oom-kill", False, "ended from outside (oom-kill)"),
+        (f"{HEAD}\n", "signal", False, "ended from outside (signal)"),
+        ("Couldn't connect to 192.0.2.1:18515\n", "exit-code", False, "Couldn't connect"),
+        ("", "exit-code", False, ""),
+    ],
+)
+def test_only_a_way_that_lets_nothing_through_is_lost(printed: str, ended: str, lost: bool, said: str) -> None:
+    end = perftest.End("mlx5_0", 1, data.WRITE_BW, 18515)
+    answer = perftest.ask(Systemd(Output(1, printed, RAN.format(ended))), end, "10.0.0.2", 5)
+    assert bool(answer.get("lost")) is lost
+    assert said in answer["untested"]
+
+
 def test_gpu_memory_needs_a_perftest_with_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
     end = perftest.End("mlx5_0", 1, data.WRITE_BW_GPU, 18515)
     answer = perftest.ask(Systemd(help="-d, --ib-dev"), end, "10.0.0.2", 5)

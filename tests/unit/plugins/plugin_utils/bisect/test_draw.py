@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bisect.draw import of_fabrics, of_hosts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bisect.net import Way
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bisect.parts import (
@@ -111,3 +113,20 @@ def test_flows_share_what_is_scarce() -> None:
     gbps = {1: 100.0, 2: 400.0, 3: 200.0}
     assert fair([(1, 2), (1, 3), (2, 3)], lambda link: gbps[link]) == [50.0, 50.0, 150.0]
     assert fair([(1,), (2,)], lambda link: gbps[link]) == [100.0, 400.0]
+
+
+def test_switches_that_nobody_named_are_told_by_their_guid() -> None:
+    named = fabric()
+    nodes = {guid: replace(node, name="Quantum") if node.level else node for guid, node in named.nodes.items()}
+    net = of_fabrics([replace(named, nodes=nodes)])
+    names = [switch.name for switch in net.switches]
+    assert len(set(names)) == len(names)
+    assert all(name.startswith("Quantum (0x") for name in names)
+    assert len({cable.name for cable in net.cables}) == len(net.cables)
+    assert "Quantum (0x" in net.ports[0].far
+
+
+def test_a_port_carries_what_its_host_tells_of_it() -> None:
+    only = {(port.host, port.name): 200.0 for port in of_fabrics([fabric()]).ports[:2]}
+    net = of_fabrics([fabric()], only=only)
+    assert [port.gbps for port in net.ports] == [200.0, 200.0]

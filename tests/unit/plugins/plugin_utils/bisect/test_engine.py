@@ -11,9 +11,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._bisect import rows
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bisect.draw import of_hosts
-from ansible_collections.ibready.cluster.plugins.plugin_utils._bisect.engine import Bisection, most_rounds, resumed
+from ansible_collections.ibready.cluster.plugins.plugin_utils._bisect.engine import Bisection, most_rounds
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bisect.net import Net
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bisect.parts import ADAPTER, CABLE, PORT, Parts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bisect.shapes import Bound, Measured, Round
@@ -226,20 +225,6 @@ def test_flows_that_did_not_start_say_nothing() -> None:
     assert set(search.convicted()) == {5}
 
 
-def test_rounds_go_by_names() -> None:
-    search = Bisection(SMALL)
-    asked = search.next()
-    assert asked is not None
-    told = rows.asked(SMALL, asked)
-    assert told[0].keys() == {"round", "wave", "source", "source_port", "target", "target_port", "gbps"}
-    for row, gbps in zip(told, [0, None, 390.5], strict=False):
-        row["measured_gbps"] = gbps
-    first, second = rows.measured(SMALL, told)
-    assert first == Measured(asked.flows[0].source, asked.flows[0].target, 0.0)
-    assert second == Measured(asked.flows[2].source, asked.flows[2].target, 390.5)
-    assert rows.measured(SMALL, [{**told[0], "source": "nobody"}]) == []
-
-
 def test_rounds_without_any_measurement_say_nothing() -> None:
     search = Bisection(SMALL)
     while search.next() is not None:
@@ -268,21 +253,6 @@ def test_what_was_not_asked_for_is_left_out() -> None:
     search.take([Measured(flow.target, flow.source, 1.0) for flow in asked.flows])
     assert search.record.seen == []
     assert search.convicted() == {}
-
-
-def test_a_search_goes_on_from_what_was_measured() -> None:
-    parts = Parts(SMALL)
-    rng = random.Random(11)
-    search = Bisection(SMALL, Bound(flows=50), 4)
-    rounds = []
-    while (asked := search.next()) is not None:
-        rounds.append(measure(SMALL, parts, asked, [Fault(9, 0.25)], rng))
-        search.take(rounds[-1])
-    half = resumed(Bisection(SMALL, Bound(flows=50), 4), rounds[:2])
-    again = resumed(Bisection(SMALL, Bound(flows=50), 4), rounds)
-    assert again.convicted() == search.convicted()
-    assert half.record.rounds == 2
-    assert again.next() is None
 
 
 def test_a_cable_that_no_way_uses_is_not_convicted() -> None:
