@@ -61,7 +61,7 @@ def _doors(found: Search, verdict: Verdict, names: Sequence[str]) -> list[str]:
     engine = found.engine
     part = next(part for part in engine.parts.all if part.name == verdict.part)
     slow = {at for at, _likely in engine.record.of(part.links)} & set(engine.record.slow)
-    return sorted({engine.net.ports[engine.record.seen[at].source].host for at in slow})
+    return sorted({engine.net.ports[engine.record.seen[at].source].host for at in slow}) or list(names)
 
 
 def _of_all(found: Search, told: Told) -> list[str]:
