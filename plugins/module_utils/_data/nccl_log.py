@@ -429,7 +429,7 @@ KNOWN: tuple[Known, ...] = (
         CONSEQUENCE,
         r"Watchdog caught collective operation timeout|[Ww]atchdog thread terminated|[Hh]eartbeat monitor timed out"
         r"|NCCL operations have failed or timed out|watchdog got stuck for|Timeout at NCCL work"
-        r"|dump signal due to a collective timeout from (?:this local rank|(?P<peer>rank \d{1,7}))",
+        r"|dump signal due to a collective timeout from (?:this local rank| ?rank \d{1,7})",
         "PyTorch 1.11 and later",
         "a collective did not end in time",
         "a rank did not take part, failed or hangs, or data does not arrive",

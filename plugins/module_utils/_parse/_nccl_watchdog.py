@@ -8,12 +8,13 @@ and of the whole job (`[rank6]:`), and by the process group, of that group alone
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from .._data.nccl_watchdog import OPERATIONS
 from ._times import Waiting
 
-# The states of Waiting that come of it.
-TIMED_OUT, STARTED, COMPLETED = "timed out", "started", "completed"
+# The states of Waiting that come of it; FINISHED: another rank timed out, and this one had begun nothing more.
+TIMED_OUT, STARTED, FINISHED = "timed out", "started", "finished"
 _OF_JOB = re.compile(r"\[rank(\d{1,7})\]")
 _OF_GROUP = re.compile(
     r"\[PG (?:ID \d{1,9} PG GUID )?([^\s()\]]{1,40})(?: ?\(([^)]{0,60})\))? Rank (\d{1,7})\]|\[Rank (\d{1,7})\]"
@@ -21,12 +22,14 @@ _OF_GROUP = re.compile(
 _WHOLE = ("default_pg", "")
 _WORK = re.compile(
     r"Watchdog caught collective operation timeout: WorkNCCL\((?:SeqNum=(\d{1,12}), )?OpType=([A-Z_0-9]{1,40})"
-    r".{0,200}\) ran for \d{1,12} milliseconds before timing out"
+    r"(?:, NumelIn=(\d{1,15}))?.{0,200}\) ran for \d{1,12} milliseconds before timing out"
 )
 # `Last enqueued NCCL work: 12, last completed NCCL work: 12`; a group that did nothing has -1.
 _LAST = re.compile(r"[Ll]ast enqueued (?:NCCL )?work: (-?\d{1,12}), last completed (?:NCCL )?work: (-?\d{1,12})")
 _TIMEOUT = "due to a collective timeout"
 _BEGINS = re.compile(r"\brank (\d{1,7}) nranks (\d{1,7})\b.{0,300}\bInit START")
+# From so many ranks on a gap in their numbers is a rank that tells nothing; more than this no job has.
+_SOME, _MOST = 4, 1 << 17
 _WORDS = ("WorkNCCL(", "ast enqueued ", "Init START")
 
 
@@ -34,10 +37,11 @@ class Watchdog:
     """What the lines of a log amount to: by rank the operation that it was in, or had done."""
 
     def __init__(self) -> None:
-        # Of the operation that a rank was told to have waited in: its number, and name.
-        self._work: dict[str, tuple[int, str]] = {}
+        # Of the operation that a rank was told to have waited in: its number, name, and how many elements it sends.
+        self._work: dict[str, tuple[int, str, int]] = {}
         self._found: dict[tuple[str, str], Waiting] = {}
         self._most = 0  # ranks of a communicator: that of the whole job has so many
+        self._whole: set[str] = set()  # names of the group that is the whole job
 
     def take(self, text: str, tag: str = "") -> None:
         """Read one line; ``tag``: what a launcher or logger put first."""
@@ -56,29 +60,32 @@ class Watchdog:
         rank = job.group(1) if job is not None else of.group(3) or of.group(4)
         work, last = _WORK.search(text), _LAST.search(text)
         if work is not None:
-            self._waits(rank, int(work.group(1) or -1), OPERATIONS.get(work.group(2), work.group(2).lower()))
+            name = OPERATIONS.get(work.group(2), work.group(2).lower())
+            self._waits(rank, int(work.group(1) or -1), name, int(work.group(3) or 0))
+        if group in ("", "0") or about == _WHOLE[0]:
+            self._whole.add(group)
         if last is not None:
             self._last(rank, group, int(last.group(1)), int(last.group(2)), _TIMEOUT in text)
 
-    def _waits(self, rank: str, number: int, name: str) -> None:
+    def _waits(self, rank: str, number: int, name: str, elements: int) -> None:
         """The line that names no group: its number cannot be held against those of other ranks."""
-        self._work[rank] = (number, name)
+        self._work[rank] = (number, name, elements)
         if not any(known == rank for known, _group in self._found):
-            self._found[rank, ""] = Waiting(rank, operation=name, state=TIMED_OUT)
+            self._found[rank, ""] = Waiting(rank, operation=name, state=TIMED_OUT, elements=elements)
 
     def _last(self, rank: str, group: str, begun: int, done: int, timeout: bool) -> None:
-        number, name = self._work.get(rank, (-1, ""))
+        number, name, elements = self._work.get(rank, (-1, "", 0))
         if rank not in self._work and not timeout:
             return  # A process that failed tells of its counts as well.
         if begun == done:
-            found = Waiting(rank, "", group, begun, state=COMPLETED)
+            found = Waiting(rank, "", group, begun, state=FINISHED)
         elif number == done + 1:
-            found = Waiting(rank, "", group, number, name, state=TIMED_OUT)
+            found = Waiting(rank, "", group, number, name, state=TIMED_OUT, elements=elements)
             self._found.pop((rank, ""), None)
         else:
             found = Waiting(rank, "", group, done + 1, state=STARTED)
         old = self._found.get((rank, group))
-        if old is None or found.sequence >= old.sequence or old.state == COMPLETED:
+        if old is None or found.sequence >= old.sequence or old.state == FINISHED:
             self._found[rank, group] = found
 
     def _begins(self, job: str, rank: str, ranks: str) -> None:
@@ -94,4 +101,13 @@ class Watchdog:
 
     @property
     def waiting(self) -> tuple[Waiting, ...]:
-        return tuple(self._found.values())
+        """Of the group that is the whole job, with all its ranks: as many as NCCL said, or up to the highest that
+        tells, where most up to there do."""
+        told = {each.rank for each in self._found.values() if each.group in self._whole}
+        highest = max(map(int, told), default=-1) + 1
+        ranks = max(self._most, highest if highest >= _SOME and 2 * len(told) > highest else 0)
+        members = tuple(map(str, range(min(ranks, _MOST)))) if len(told) < ranks else ()
+        return tuple(
+            replace(each, members=members) if members and each.group in self._whole else each
+            for each in self._found.values()
+        )

@@ -13,6 +13,8 @@ Read = Tuple[int, Optional[float]]
 # Lengths of steps do not grow in each of so many rows, nor to so many times the first of few rows.
 _LEAST, _MANY = 6, 20
 _TIMES, _OF_ROWS, _OF_MANY = 4.0, 3, 1.5
+# Nor by nearly the same each time, which is more than this of them.
+_OF_FIRST = 0.005
 
 
 def numbered(rows: Sequence[Told]) -> list[Read]:
@@ -69,5 +71,7 @@ def _clock(seconds: Sequence[float]) -> bool:
     middle = median(after - before for before, after in zip(seconds, seconds[1:]))
     if middle <= 0:
         return False
-    many = count >= _MANY and all(after > before for before, after in zip(seconds, seconds[1:]))
-    return last >= max(_TIMES, count / _OF_ROWS) * first or (many and last >= _OF_MANY * first)
+    steps = [after - before for before, after in zip(seconds, seconds[1:])]
+    many = count >= _MANY and min(steps) > 0
+    even = many and middle >= _OF_FIRST * first and 1.5 * min(steps) >= max(steps) / 1.5
+    return last >= max(_TIMES, count / _OF_ROWS) * first or (many and last >= _OF_MANY * first) or even

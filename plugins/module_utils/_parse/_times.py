@@ -80,6 +80,7 @@ class Waiting:
 
     ``sequence``: the number of the operation on its communicator. ``group``: which communicator.
     ``missing``: ranks that others say have not come. ``members``: all ranks of the group, where the text tells them.
+    ``elements``: what it sends, where no text tells the ``size`` in bytes.
     """
 
     rank: str
@@ -91,23 +92,41 @@ class Waiting:
     state: str = ""
     missing: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
+    elements: int = 0
 
 
 @dataclass(frozen=True)
 class Busy:
-    """How busy a GPU was in one look: percent of time that any kernel ran, 0 to 100."""
+    """How busy a GPU was in one look: percent of time that any kernel ran, 0 to 100. ``clock``: of its processors, in
+    MHz, 0 where not told."""
 
     host: str
     gpu: int
     percent: float
+    clock: int = 0
+
+
+@dataclass(frozen=True)
+class End:
+    """How a rank (or Slurm's task, which is one) ended by its own failure. ``what``: in the words of who tells it.
+
+    ``rank``, ``host``: "" where not told. ``line``: where it stands.
+    """
+
+    rank: str
+    host: str
+    what: str
+    line: str = ""
 
 
 @dataclass(frozen=True)
 class Times:
-    """Everything that was read. ``settings``: what the job says of itself, in its own words."""
+    """Everything that was read. ``settings``: what the job says of itself, in its own words. ``ends``: failures that
+    ended it, the first of them first."""
 
     steps: tuple[Step, ...] = ()
     collectives: tuple[Collective, ...] = ()
     waiting: tuple[Waiting, ...] = ()
     busy: tuple[Busy, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
+    ends: tuple[End, ...] = ()

@@ -37,6 +37,9 @@ _SPEED = re.compile(
 # Of a step, and not of a micro step as releases before 0.5 have it.
 _WHOLE = "global_step="
 _TIMERS = re.compile(r"(?:\brank=([0-9]{1,9}) )?\btime \(ms\) \|(.{1,2000})")
+# Who wrote the line, by DeepSpeed's logger.
+_LOGGER = re.compile(r"\[Rank ([0-9]{1,7})\]")
+_HEAD = re.compile(r"^(?:\[[^\]]{1,80}\] ){0,4}")
 _ENTRY = re.compile(rf"([a-z][a-z0-9_]{{1,60}}): ({_NUMBER})")
 _PIPELINE = re.compile(
     rf"\bsteps: ([0-9]{{1,12}}) loss: \S{{1,30}} iter time \(s\): ({_NUMBER}) samples/sec: ({_NUMBER})"
@@ -120,7 +123,8 @@ class Profile:
 @dataclass(frozen=True)
 class DeepspeedLog:
     """``steps``: the number of each step line, and how many steps were skipped until then. ``pipeline``: of each line
-    the step, its seconds and samples a second. ``settings``: sizes of batches, as the configuration tells them."""
+    the step, its seconds and samples a second. ``settings``: sizes of batches, as the configuration tells them.
+    ``rank``: whose clocks they are, "" where no line or several ranks tell it."""
 
     steps: tuple[tuple[int, int], ...] = ()
     speeds: tuple[Speed, ...] = ()
@@ -129,6 +133,7 @@ class DeepspeedLog:
     operations: tuple[Operation, ...] = ()
     profiles: tuple[Profile, ...] = ()
     settings: Mapping[str, str] | None = None
+    rank: str = ""
 
 
 def parse(text: str) -> DeepspeedLog:
@@ -148,6 +153,7 @@ def parse(text: str) -> DeepspeedLog:
         tuple(reader.operations),
         tuple(Profile(step, seconds) for step, seconds in reader.profiles if seconds),
         reader.settings,
+        reader.ranks.pop() if len(reader.ranks) == 1 else "",
     )
 
 
@@ -160,13 +166,14 @@ class _Reader:
         self.operations: list[Operation] = []
         self.profiles: list[tuple[int | None, dict[str, float]]] = []
         self.settings: dict[str, str] = {}
+        self.ranks: set[str] = set()
         self._step: int | None = None
         self._table = ""
         self._operation = ""
 
     def read(self, line: str) -> None:
-        if line.startswith((_TABLE, _STRAGGLERS)):
-            self._table, self._operation = (_TABLE if line.startswith(_TABLE) else _STRAGGLERS), ""
+        if "Comm. Op" in line and (head := _HEAD.sub("", line, count=1)).startswith((_TABLE, _STRAGGLERS)):
+            self._table, self._operation = (_TABLE if head.startswith(_TABLE) else _STRAGGLERS), ""
         elif step := _STEP.search(line):
             self.steps.append((int(step[1]), int(step[2])))
             self._step = int(step[1])
@@ -180,6 +187,7 @@ class _Reader:
             entries = {name: float(value) for name, value in _ENTRY.findall(clocks[2])}
             if any(name.partition(_MICRO)[0] in (*_FORWARD, *_BACKWARD, "step", _GATHER, *_PIPE) for name in entries):
                 self.timers.append(Timers(entries, self._step, _stamp(line)))
+                self.ranks.update(told[1] for told in (_LOGGER.search(line),) if told)
         elif pipeline := _PIPELINE.search(line):
             self.pipeline.append((int(pipeline[1]), float(pipeline[2]), float(pipeline[3])))
         elif batch := _BATCH.search(line):
@@ -248,6 +256,7 @@ def facts(parsed: DeepspeedLog) -> dict[str, Any]:
 def times(parsed: DeepspeedLog) -> Times:
     """Steps by the best source there is: wall clocks, the pipeline's lines, samples a second, the profiler."""
     steps = _by_clock(parsed) or _by_pipeline(parsed) or _by_speed(parsed) or _by_profile(parsed)
+    steps = [replace(step, rank=parsed.rank) for step in steps]
     settings = dict(parsed.settings or {})
     if parsed.speeds:
         settings["samples_per_second"] = f"{parsed.speeds[-1].mean or parsed.speeds[-1].current:g}"

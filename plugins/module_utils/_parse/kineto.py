@@ -290,7 +290,12 @@ def facts(parsed: Kineto) -> dict[str, Any]:
 
 
 def times(parsed: Kineto, host: str = "") -> Times:
-    """Every step of every GPU; copies to and from the processor's memory are the host's."""
+    """Every step of every GPU; copies to and from the processor's memory are the host's.
+
+    None of a trace that is cut: its kernels come stream by stream, so that those of all steps may be missing.
+    """
+    if parsed.cut:
+        return Times()
     host = host or parsed.host
     many = len({spent.device for spent in parsed.steps}) > 1
     steps = []

@@ -57,6 +57,7 @@ NAMES = (
     "ibstatus",
     "ibv_devinfo",
     "imex_status",
+    "job_end",
     "kineto",
     "lsmod",
     "lspci",

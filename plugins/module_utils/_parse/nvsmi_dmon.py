@@ -98,4 +98,5 @@ def facts(parsed: Dmon) -> dict[str, Any]:
 
 def times(parsed: Dmon, host: str = "") -> Times:
     """How busy each GPU was, look by look."""
-    return Times(busy=tuple(Busy(host, look.gpu, look.sm) for look in parsed.looks if look.sm is not None))
+    told = [look for look in parsed.looks if look.sm is not None]
+    return Times(busy=tuple(Busy(host, look.gpu, look.sm or 0, look.clock_mhz or 0) for look in told))

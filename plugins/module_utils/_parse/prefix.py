@@ -90,6 +90,8 @@ _OF = {
     "opensm_log": (*_TAGGED, *_NAMED),
     # Its parser knows who said a line, and reads all of a job together.
     "nccl_log": (_Kind(_MAIL),),
+    # Numbers of srun are ranks, and failures of all of them are in one order.
+    "job_end": (*_TAGGED, _Kind(_TIME), _Kind(_SYSLOG)),
 }
 
 

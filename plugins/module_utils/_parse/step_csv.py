@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Parse a table of steps with a head: ``rank,step,seconds``, in any order, parted by commas, tabs or semicolons.
+Lines of JSON with the same names are one, too.
 
 More columns may name the host and the parts of a step. A name may end with its unit: ``step_ms``, ``compute (us)``;
 a part without one has the unit of the step's time. A time that only grows is a clock; steps are its differences.
@@ -7,9 +8,10 @@ a part without one has the unit of the step's time. A time that only grows is a 
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
-from typing import Any, Mapping
+from typing import Any, Iterable, Mapping, Sequence
 
 from .._ground.text import ParseError, clean_lines, ends_early, no_facts
 from . import _step_table, _times
@@ -38,7 +40,7 @@ _PARTS = {
 }
 _WORD = re.compile(r"[a-z0-9]{1,40}")
 _INTEGER = re.compile(r"[0-9]{1,12}")
-_NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15})?(?:[eE][+-]?[0-9]{1,2})?")
+_NUMBER = re.compile(r"(?:[0-9]{1,15}(?:\.[0-9]{0,17})?|\.[0-9]{1,17})(?:[eE][+-]?[0-9]{1,2})?")
 _NAME = re.compile(r"[\w.:-]{1,255}")
 _MOST_COLUMNS = 64
 _TIME_ROLE, _STEP_ROLE, _RANK_ROLE, _HOST_ROLE, _EPOCH_ROLE = "time", "step", "rank", "host", "epoch"
@@ -71,9 +73,13 @@ def parse(text: str) -> StepCsv:
     if not told:
         raise no_facts(_TOOL, lines, "no head that names a step and its time")
     number, head = told[0]
-    mark = max(",\t;", key=head.count)
-    roles = _roles(number, head, mark)
-    rows = [_row(roles, line.split(mark)) for _at, line in told[1:]]
+    if head.startswith("{"):
+        names, cells = _of_json(line for _at, line in told)
+    else:
+        mark = max(",\t;", key=head.count)
+        names, cells = head.split(mark), [line.split(mark) for _at, line in told[1:]]
+    roles = _roles(number, head, names)
+    rows = [_row(roles, words) for words in cells]
     if ends_early(text) and len(rows) > 1:
         # The last number may go on.
         rows[-1] = None
@@ -83,9 +89,24 @@ def parse(text: str) -> StepCsv:
     return StepCsv(read, len(rows) - len(read))
 
 
-def _roles(number: int, head: str, mark: str) -> list[tuple[str, float]]:
+def _of_json(lines: Iterable[str]) -> tuple[list[str], list[list[str]]]:
+    """The names of the first line's values as a head, and of every line those values, "" for what it lacks."""
+    found = [_object(line) for line in lines]
+    names = list(found[0])
+    return names, [[told.get(name, "") for name in names] for told in found]
+
+
+def _object(line: str) -> dict[str, str]:
+    try:
+        told = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    plain = told.items() if isinstance(told, dict) else ()
+    return {name: f"{value}" for name, value in plain if isinstance(value, (int, float, str))}
+
+
+def _roles(number: int, head: str, names: Sequence[str]) -> list[tuple[str, float]]:
     """Of each column what it is, and what makes seconds of its numbers; "" for a column of no use."""
-    names = head.split(mark)
     if len(names) > _MOST_COLUMNS:
         raise ParseError(_TOOL, number, head, "too many columns")
     found: list[tuple[str, float | None]] = [_role(name) for name in names]

@@ -65,7 +65,7 @@ ENTRIES = declare(
         "The ranks met on an interface that leads to other hosts",
         "The loopback interface, bridges of containers and VPNs are picked where NCCL is not told "
         "better; the job then hangs, or its TCP traffic goes through them.",
-        ("NCCL_SOCKET_IFNAME is not set, or excludes too little: `^ib` leaves lo",),
+        ("NCCL_SOCKET_IFNAME names it, is not set, or excludes too little: `^ib` leaves lo",),
         "NCCL_SOCKET_IFNAME with the interface's name (`=eth0`), or `^ib,docker,lo,virbr,veth`",
         _LOG,
     ),

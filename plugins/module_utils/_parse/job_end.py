@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parse how a job ended, in the midst of whatever its log holds: which rank or task failed first, and of what.
+
+Lines of PyTorch (tracebacks that name their rank, torchrun's summary), of Slurm's srun and slurmstepd, and of mpirun.
+What other ranks say afterwards (a collective that failed, a peer that is gone, SIGTERM) follows from the first.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from .._ground.text import clean_lines, no_facts
+from ._times import End, Times
+
+_TOOL = "job_end"
+NOTHING: dict[str, Any] = {"ends": []}
+# What srun (--label) or a logger put first.
+_RANK = r"(?:(?P<label>\d{1,7}): ?)?(?:\[rank(?P<rank>\d{1,7})\]: ?)?"
+_RAISED = re.compile(_RANK + r"(?P<what>(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception): .{1,400})")
+_SRUN = re.compile(
+    r"(?:\d{1,7}: )?srun: error: (?P<host>[\w.-]{1,255}): tasks? (?P<task>[\d,-]{1,80}): (?P<what>.{3,80})"
+)
+_STEP = re.compile(
+    r"\*\*\* (?:STEP|JOB) \S{1,40} ON (?P<host>[\w.,\[\]-]{1,255}) CANCELLED AT \S{10,30} "
+    r"DUE TO (?P<what>[A-Z ]{4,40})"
+)
+_OOM = re.compile(r"slurmstepd: error: Detected \d{1,9} oom[_-]kill event")
+_MPI = re.compile(
+    r"mpirun noticed that process rank (?P<task>\d{1,7}) with PID \d{1,9} on node (?P<host>[\w.-]{1,255}) "
+    r"exited on (?P<what>signal \d{1,3} \([^)]{1,40}\))"
+)
+_ROOT = "Root Cause (first observed failure):"
+_FIELD = re.compile(r" {1,8}(host|rank|exitcode|error_file|traceback) {1,12}: (.{1,300})")
+_FIELDS = 12
+# What a rank says because another one failed.
+_FOLLOWS = re.compile(
+    r"DistBackendError|DistNetworkError|ChildFailedError|NCCL|ncclRemoteError|[Cc]onnection (?:reset|closed|refused)"
+    r"|Broken pipe|Socket Timeout|Terminated|SIGTERM|exit code 0\b|signal 15|KeyboardInterrupt"
+)
+_NUMBER = re.compile(r"\d{1,7}")
+
+
+@dataclass(frozen=True)
+class JobEnd:
+    """``ends``: what failed by itself, in the order of the lines; torchrun's own word on the first stands first."""
+
+    ends: tuple[End, ...]
+
+
+def parse(text: str) -> JobEnd:
+    """Every failure that follows from no other; ParseError for a text that tells of none."""
+    lines = list(clean_lines(text))
+    found: list[End] = []
+    root: End | None = None
+    for at, line in enumerate(lines):
+        if root is None and _ROOT in line:
+            root = _root(lines[at + 1 : at + _FIELDS])
+        elif (end := _end(line)) is not None:
+            same = next((at for at, each in enumerate(found) if each.rank == end.rank != ""), None)
+            if same is None:
+                found.append(end)
+            elif not found[same].host:  # who says it last tells where it was
+                found[same] = replace(found[same], host=end.host)
+    if root is not None:
+        # What the rank itself said tells more than its exit status.
+        own = next((end for end in found if end.rank == root.rank), None)
+        found = [replace(own, host=own.host or root.host) if own else root, *(end for end in found if end != own)]
+    if not found:
+        raise no_facts(_TOOL, lines, "no line tells that a rank or task failed")
+    return JobEnd(tuple(found))
+
+
+def _end(line: str) -> End | None:
+    if ("rror" in line or "xception" in line) and (raised := _RAISED.match(line)):
+        what = raised["what"]
+        rank = raised["rank"] or raised["label"] or ""
+        return None if _FOLLOWS.search(what) or not rank else End(rank, "", _short(what), line.strip())
+    if "srun: error: " in line and (told := _SRUN.match(line)):
+        number = told["task"] if _NUMBER.fullmatch(told["task"]) else ""
+        follows = _FOLLOWS.search(told["what"]) or not number
+        return None if follows else End(number, told["host"], told["what"].strip(), line.strip())
+    if "CANCELLED AT" in line and (step := _STEP.search(line)):
+        return End("", step["host"], step["what"].strip().lower(), line.strip())
+    if "slurmstepd: error: Detected" in line and _OOM.search(line):
+        return End("", "", "the kernel ended a process that took too much memory (oom_kill)", line.strip())
+    if "mpirun noticed" in line and (gone := _MPI.search(line)):
+        return None if _FOLLOWS.search(gone["what"]) else End(gone["task"], gone["host"], gone["what"], line.strip())
+    return None
+
+
+def _root(lines: list[str]) -> End | None:
+    told = {match[1]: match[2].strip() for line in lines if (match := _FIELD.fullmatch(line))}
+    rank = _NUMBER.match(told.get("rank", ""))
+    if rank is None:
+        return None
+    code = (_NUMBER.search(told.get("exitcode", "")) or [""])[0]
+    signal = re.match(r"Signal (\d{1,3}) \((\w{1,20})\)", told.get("traceback", ""))
+    what = f"ended by {signal[2]}" if signal else f"exit status {code}"
+    return End(rank[0], told.get("host", ""), what, f"{_ROOT} rank {rank[0]}")
+
+
+def _short(what: str) -> str:
+    """The sentence, without the figures that follow it."""
+    return what.partition(". ")[0][:200]
+
+
+def facts(parsed: JobEnd) -> dict[str, Any]:
+    """The same as a JSON-ready dictionary, in the field names of docs/parsers.md."""
+    return {"ends": [{**asdict(end), "rank": end.rank or None, "host": end.host or None} for end in parsed.ends]}
+
+
+def times(parsed: JobEnd) -> Times:
+    """As a job's evidence."""
+    return Times(ends=parsed.ends)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a job ended: who failed first, and not who was ended because of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import job_end
+
+MEMORY = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
+TORCHRUN = """\
+E0601 10:20:01.000000 1234 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: 1) local_rank: 3
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+============================================================
+train.py FAILED
+------------------------------------------------------------
+Failures:
+  <NO_OTHER_FAILURES>
+------------------------------------------------------------
+Root Cause (first observed failure):
+[0]:
+  time      : 2025-06-01_10:20:01
+  host      : node1
+  rank      : 3 (local_rank: 3)
+  exitcode  : -9 (pid: 1238)
+  error_file: <N/A>
+  traceback : Signal 9 (SIGKILL) received by PID 1238
+============================================================
+"""
+
+
+def ends(text: str) -> list[tuple[str, str, str]]:
+    return [(end.rank, end.host, end.what) for end in job_end.parse(text).ends]
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        (f"[rank3]: {MEMORY}\n", ("3", "", "torch.OutOfMemoryError: CUDA out of memory")),
+        (f"5: {MEMORY}\n", ("5", "", "torch.OutOfMemoryError: CUDA out of memory")),
+        (f"5: [rank5]: {MEMORY}\n", ("5", "", "torch.OutOfMemoryError: CUDA out of memory")),
+        ("srun: error: node7: task 56: Killed\n", ("56", "node7", "Killed")),
+        (
+            "srun: error: node7: task 56: Segmentation fault (core dumped)\n",
+            ("56", "node7", "Segmentation fault (core dumped)"),
+        ),
+        (
+            "slurmstepd: error: *** STEP 123456.0 ON node1 CANCELLED AT 2025-06-01T10:20:00 DUE TO TIME LIMIT ***\n",
+            ("", "node1", "time limit"),
+        ),
+        (
+            "mpirun noticed that process rank 3 with PID 77 on node node2 exited on signal 9 (Killed).\n",
+            ("3", "node2", "signal 9 (Killed)"),
+        ),
+        (TORCHRUN, ("3", "node1", "ended by SIGKILL")),
+        (f"[rank3]: {MEMORY}\n{TORCHRUN}", ("3", "node1", "torch.OutOfMemoryError: CUDA out of memory")),
+    ],
+)
+def test_who_failed_first_is_read(text: str, first: tuple[str, str, str]) -> None:
+    assert ends(text)[0] == first
+
+
+def test_a_rank_that_two_tell_of_is_one_with_its_host() -> None:
+    text = f"[rank9]: {MEMORY}\nsrun: error: node2: task 9: Exited with exit code 1\n"
+    assert ends(text) == [("9", "node2", "torch.OutOfMemoryError: CUDA out of memory")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[rank0]: torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:2251, remote process exited",
+        "srun: error: node1: tasks 0-7: Terminated",
+        "[rank1]: RuntimeError: Connection reset by peer",
+        "[rank0]: KeyboardInterrupt: interrupted by somebody",
+        "step 3 loss 2.1",
+        "ValueError: of a program that names no rank",
+    ],
+)
+def test_what_follows_from_another_failure_is_none_of_its_own(line: str) -> None:
+    with pytest.raises(ParseError):
+        job_end.parse(f"{line}\n")
