@@ -345,6 +345,10 @@ def _why(given: argparse.Namespace, parser: _Parser) -> int:
         print(json.dumps({"hosts": shown, **of_job, "unread": heard.unread}, indent=1))
     else:
         told = [*(_of_job(job) if job is not None else ())]
+        if job is None and any("nccl_log" in host.read for host in hosts) and not any(host.bad for host in hosts):
+            told.append(
+                "the job: no text tells how long its steps take, or that it stands; docs/slow.md says what does"
+            )
         told += [line for host in hosts if job is None or not host.quiet for line in _of_host(host)]
         for line in told:
             # Names and words of hosts and jobs are whoever's.

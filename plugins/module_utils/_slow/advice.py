@@ -41,9 +41,11 @@ class Advice:
     because: str
     not_when: str
 
-    def words(self) -> str:
+    def words(self, *, short: bool = False) -> str:
+        """In full, or what it is and what it buys."""
         gain = "gain not known before it is measured" if self.gain is None else _gain(self.gain)
-        return " ".join(part for part in (f"{self.change}: {gain}.", self.because, self.not_when) if part)
+        more = () if short else (self.because, self.not_when)
+        return " ".join(part for part in (f"{self.change}: {gain}.", *more) if part)
 
 
 def _gain(gain: float) -> str:

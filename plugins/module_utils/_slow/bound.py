@@ -29,11 +29,11 @@ from .kinds import (
     Seen,
 )
 from .series import Series, series
-from .settings import of
+from .settings import Settings, of
 from .shares import shares
 from .stages import in_stages
 from .stragglers import Guilty, stragglers
-from .trend import trend
+from .trend import changed, trend
 
 _FEW_STEPS = 5
 
@@ -83,14 +83,14 @@ _SUBJECT = {
 }
 
 
-def judged(times: Times) -> Bound:
-    """The class of a job by its times, whatever they were read from."""
+def judged(times: Times, told: Settings | None = None) -> Bound:
+    """The class of a job by its times, whatever they were read from. ``told``: the framework's settings beside them."""
     steps = series(times.steps)
     rows = [step for row in steps.work for step in row.values()]
     hides = tuple(dict.fromkeys(what for step in rows for what in step.hides))
     summed = any(step.summed for step in rows)
     seen = Seen(steps, shares(steps), hints.by_gpu(times.busy), hides, summed)
-    stages = of(times.settings).pipeline or 1
+    stages = of(times.settings).pipeline or (told.pipeline if told is not None else None) or 1
     piped = stages > 1 or PIPELINE_SEEN in times.settings
     ranks = in_stages(steps) if piped else stragglers(steps)
     by_stage = piped and not ranks.guilty
@@ -107,6 +107,8 @@ def judged(times: Times) -> Bound:
         notes += more
     elif guilty and late.decides(ranks, largest):
         found = late.straggler(seen, ranks)
+    elif guilty and len(steps.usual) < late.STEPS:
+        guilty = ()
     elif guilty:
         notes += [f"Beside that: {sentence}" for sentence in late.sentences(ranks, steps)]
     else:
@@ -122,6 +124,7 @@ def judged(times: Times) -> Bound:
     if found.kind != STRAGGLER and pauses.decide(paused, found.gain):
         found = pauses.judged(paused)
         notes = [note for note in notes if note not in found.because]
+    found = replace(found, because=(*changed(steps), *found.because))
     shown = {**seen.shares.parts} if seen.shares.parts else {}
     if seen.shares.split:
         shown.update({COMMUNICATION: seen.shares.transfer, "waiting": seen.shares.waiting})

@@ -62,9 +62,14 @@ def compared(
     enough = min(len(a.usual), len(b.usual)) >= 5
     differs = enough and abs(after - before) > max(_ERRORS * noise, 0.01 * before)
     scaling, efficiency = _efficiency(first, second, before, after, count) if count[0] != count[1] else ("", None)
-    grown = _grown(a, b)
-    found = Compared(before, after, *count, differs, scaling, efficiency, grown if differs else ())
+    longer = grown(a, b)
+    found = Compared(before, after, *count, differs, scaling, efficiency, longer if differs else ())
     return replace(found, because=tuple(_words(found, enough, names, a.told & b.told)))
+
+
+def count(times: Times) -> int:
+    """How many ranks took part, 0 where nothing tells."""
+    return _ranks(times, series(times.steps), 0)
 
 
 def _noise(found: Series) -> float:
@@ -72,7 +77,9 @@ def _noise(found: Series) -> float:
 
 
 def _ranks(times: Times, found: Series, given: int) -> int:
-    return given or of(times.settings).world or (len(found.ranks) if "" not in found.ranks else 0)
+    told = len(found.ranks) if "" not in found.ranks else 0
+    # A text of one rank alone tells nothing of how many there are.
+    return given or of(times.settings).world or (told if told > 1 else 0)
 
 
 def _efficiency(
@@ -90,7 +97,7 @@ def _efficiency(
     return "", None
 
 
-def _grown(a: Series, b: Series) -> tuple[Grown, ...]:
+def grown(a: Series, b: Series) -> tuple[Grown, ...]:
     """Parts that both tell, what is longer first."""
     shared = sorted(a.told & b.told)
     first, second = shares(a), shares(b)
@@ -113,8 +120,11 @@ def _words(found: Compared, enough: bool, names: tuple[str, str], told: frozense
     if not found.differs:
         sentences.append("They do not differ beyond their own noise.")
     if found.efficiency is not None:
-        how = f", for {found.scaling}" if found.scaling else ""
-        sentences.append(f"Each rank of {names[1]} does {words.percent(found.efficiency)} of the work in a time{how}.")
+        how = f", as {found.scaling}" if found.scaling else ""
+        sentences.append(
+            f"In a second each rank of {names[1]} does {words.percent(found.efficiency)} of the work that each of "
+            f"{names[0]} does{how}."
+        )
     elif found.ranks_before != found.ranks_after:
         weak = found.before / found.after
         text = "No setting tells how much a step does in each. "

@@ -14,6 +14,8 @@ from .stragglers import Guilty
 # The shared advice is "over 80 %"; below 70 and above 90 nobody argues.
 IDLE_GPU, BUSY_GPU = 70.0, 90.0
 _LOOKS = 3
+# Clocks of one kind of GPU under one load differ by a tenth at most; heat, power and a fault take more. Ours.
+_SLOW_CLOCK = 0.8
 # In so many of the looks a GPU that no job uses has nothing to do.
 _NEVER, _NOTHING = 0.9, 1.0
 # The last to come to a collective waits for nobody: its calls are this much shorter, in so many of the calls.
@@ -63,6 +65,21 @@ def idle_few(gpus: Mapping[tuple[str, int], float]) -> list[Guilty]:
     whole = [host for host in whole if sum(gpu[0] == host for gpu in gpus) > 1]
     found = [Guilty(host=host, part=HOST) for host in sorted(whole)]
     return found + [Guilty(host=host, gpu=gpu, part=HOST) for host, gpu in sorted(idle) if host not in whole]
+
+
+def slow_clocks(busy: Iterable[Busy]) -> tuple[list[Guilty], float, float]:
+    """Busy GPUs whose processors run far slower than those of the others, their clock and the others', in MHz."""
+    clocks: dict[tuple[str, int], list[float]] = {}
+    for look in busy:
+        if look.clock > 0 and look.percent >= BUSY_GPU:
+            clocks.setdefault((look.host, look.gpu), []).append(look.clock)
+    usual = {gpu: numbers.median(seen) for gpu, seen in clocks.items() if len(seen) >= _LOOKS}
+    middle = numbers.median(list(usual.values()))
+    slow = sorted(gpu for gpu, clock in usual.items() if clock <= _SLOW_CLOCK * middle)
+    if not slow or len(usual) < 3 or 2 * len(slow) >= len(usual):
+        return [], 0.0, 0.0
+    found = [Guilty(host=host, gpu=gpu, part=COMPUTE) for host, gpu in slow]
+    return found, max(usual[gpu] for gpu in slow), middle
 
 
 def last_comers(collectives: Sequence[Collective]) -> list[Guilty]:

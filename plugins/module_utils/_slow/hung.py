@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Iterable, Mapping, Sequence
 
+from .._parse._nccl_watchdog import FINISHED
 from .._parse._times import Collective, Times, Waiting
 from . import logs, words
 from .words import capital
@@ -34,8 +35,9 @@ _PAIRS = ("send", "recv", "p2p")
 @dataclass(frozen=True)
 class Group:
     """A communicator. ``kind``: what is wrong in it. ``sequence``, ``operation``, ``size``: of the operation that it
-    waits in, the last that any of its ranks began. ``waiting``: ranks that are in it. ``guilty``: ranks that they wait
-    for; of MISMATCH, those that began another operation than most."""
+    waits in, the last that any of its ranks began; ``elements`` where no size is told. ``waiting``: ranks that are in
+    it. ``guilty``: ranks that they wait for; of MISMATCH, those that began another operation than most. ``absent``:
+    ranks of it that no text is of, and of which nobody says that they are missed."""
 
     name: str
     kind: str = NOTHING
@@ -45,6 +47,8 @@ class Group:
     waiting: tuple[str, ...] = ()
     guilty: tuple[str, ...] = ()
     because: str = ""
+    elements: int = 0
+    absent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,9 +75,26 @@ def hung(times: Times) -> Hung:
     everyone = _everyone(by_group)
     found = [_group(name, records, everyone.get(name, frozenset()), where) for name, records in by_group.items()]
     waits = [group for group in found if group.kind != NOTHING]
+    if not waits and (idle := [each for each in times.waiting if each.state == FINISHED]):
+        return _idle(idle, everyone, where)
     if not waits:
         return Hung(because=("No rank is seen waiting: every operation that was begun is done.",), missing=logs.HANGS)
     return _rooted(waits, where)
+
+
+def _idle(idle: Sequence[Waiting], everyone: Mapping[str, frozenset[str]], where: Mapping[str, str]) -> Hung:
+    """Ranks that were in nothing when another one's time was over: that one waited for them."""
+    ranks, last = _sorted(each.rank for each in idle), max(each.sequence for each in idle)
+    done = f"done with {'number ' + str(last) if last >= 0 else 'nothing'}"
+    text = (
+        f"{capital(_ranks(ranks, where))} {'was' if len(ranks) == 1 else 'were'} {done} and in no operation when "
+        "another rank's time was over: that rank waited for what was not begun here."
+    )
+    quiet = _absent(idle, everyone.get(idle[0].group, frozenset()))
+    if quiet:
+        text += f" Unless one of {words.ranks(quiet)} is further behind, whose text is not here."
+    group = Group(idle[0].group, BEHIND, last, guilty=ranks, because=text)
+    return Hung((group,), ranks, _where(ranks, where), (text,), (), where)
 
 
 def once(waiting: Sequence[Waiting]) -> bool:
@@ -163,9 +184,9 @@ def _absent(records: Iterable[Waiting], everyone: frozenset[str]) -> list[str]:
 
 
 def _only(told: int, of: int, quiet: Sequence[str]) -> str:
-    tells = "tells" if told == 1 else "tell"
-    dumps = "dump" if len(quiet) == 1 else "dumps"
-    return f"Of {words.many(of, 'rank')} {told} {tells}: give the {dumps} of {words.ranks(quiet)} as well."
+    tells, texts = ("tells" if told == 1 else "tell"), ("text" if len(quiet) == 1 else "texts")
+    all_of_them = words.many(of, "rank")
+    return f"Of {all_of_them} {told} {tells} of it: give the {texts} (log, dump) of {words.ranks(quiet)} as well."
 
 
 def _by_records(name: str, records: Sequence[Waiting], everyone: frozenset[str], where: Mapping[str, str]) -> Group:
@@ -175,8 +196,8 @@ def _by_records(name: str, records: Sequence[Waiting], everyone: frozenset[str],
         return Group(name)
     last = max(each.sequence for each in waiting.values())
     here = {rank: each for rank, each in waiting.items() if each.sequence == last}
-    operation, size = _usual([(each.operation, each.size) for each in here.values()])
-    group = Group(name, TOGETHER, last, operation, size, _sorted(here))
+    operation, size, elements = _usual([(each.operation, each.size, each.elements) for each in here.values()])
+    group = Group(name, TOGETHER, last, operation, size, _sorted(here), elements=elements)
     if any(pair in operation.lower() for pair in _PAIRS) and len(here) < 2:
         silent: frozenset[str] = frozenset()
     else:
@@ -186,12 +207,12 @@ def _by_records(name: str, records: Sequence[Waiting], everyone: frozenset[str],
     what = _what(group)
     if silent | missed | behind:
         return _late(group, latest, silent, missed, behind, where)
-    odd = _mismatch(here, operation, size)
+    odd = _mismatch(here, operation, size, elements)
     if odd:
-        theirs = _usual([(here[rank].operation, here[rank].size) for rank in odd])
+        theirs = _usual([(here[rank].operation, here[rank].size, here[rank].elements) for rank in odd])
         text = (
             f"{capital(_ranks(odd, where))} began {_operation(*theirs)} where {_ranks(group.waiting, where, odd)} "
-            f"began {_operation(operation, size)}{_at(last)}: they do not fit, and none of them ends."
+            f"began {_operation(operation, size, elements)}{_at(last)}: they do not fit, and none of them ends."
         )
         return _with(group, MISMATCH, odd, text)
     queued = [rank for rank, each in here.items() if each.state.lower() in _QUEUED]
@@ -213,7 +234,8 @@ def _by_records(name: str, records: Sequence[Waiting], everyone: frozenset[str],
         text = (
             f"{capital(_ranks(here, where))} {wait} in {what}. {_only(len(latest), len(quiet) + len(everyone), quiet)}"
         )
-        return _with(group, TOGETHER, [], text + " Who came last, or never, may be among them.")
+        text += f" Whether {'it' if len(quiet) == 1 else 'they'} came, no text tells."
+        return replace(_with(group, TOGETHER, [], text), absent=tuple(quiet))
     if len(here) == 1:
         text = f"{capital(_ranks(here, where))} waits in {what}, and no other rank tells of it."
         return _with(group, TOGETHER, [], text)
@@ -292,7 +314,7 @@ def _missed(here: Iterable[Waiting], latest: Mapping[str, Waiting]) -> set[str]:
     return {rank for each in here for rank in each.missing if rank and rank not in came and rank in latest}
 
 
-def _mismatch(here: Mapping[str, Waiting], operation: str, size: int) -> list[str]:
+def _mismatch(here: Mapping[str, Waiting], operation: str, size: int, elements: int) -> list[str]:
     if any(word in operation.lower() for word in _PAIRS):
         return []
     names = [rank for rank, each in here.items() if each.operation and operation and each.operation != operation]
@@ -300,10 +322,16 @@ def _mismatch(here: Mapping[str, Waiting], operation: str, size: int) -> list[st
         return list(_sorted(names))
     if any(word in operation.lower().replace("all_gather", "").replace("allgather_", "") for word in _UNEQUAL):
         return []
-    return list(_sorted(rank for rank, each in here.items() if each.size and size and each.size != size))
+    return list(
+        _sorted(
+            rank
+            for rank, each in here.items()
+            if (each.size and size and each.size != size) or (each.elements and elements and each.elements != elements)
+        )
+    )
 
 
-def _usual(values: Sequence[tuple[str, int]]) -> tuple[str, int]:
+def _usual(values: Sequence[tuple[str, int, int]]) -> tuple[str, int, int]:
     return max(sorted(set(values)), key=values.count)
 
 
@@ -371,7 +399,7 @@ def _by_calls(collectives: Sequence[Collective], where: Mapping[str, str]) -> Hu
 
 
 def _with(group: Group, kind: str, guilty: Iterable[str], because: str) -> Group:
-    return Group(group.name, kind, group.sequence, group.operation, group.size, group.waiting, _sorted(guilty), because)
+    return replace(group, kind=kind, guilty=_sorted(guilty), because=because)
 
 
 def _sorted(ranks: Iterable[str]) -> tuple[str, ...]:
@@ -387,12 +415,13 @@ def _ranks(ranks: Iterable[str], where: Mapping[str, str], but: Iterable[str] = 
     return words.ranks(named, _where(named, where))
 
 
-def _operation(name: str, size: int) -> str:
-    return (name or "an operation") + (f" of {_bytes(size)}" if size else "")
+def _operation(name: str, size: int, elements: int = 0) -> str:
+    much = f" of {_bytes(size)}" if size else f" of {elements} elements" if elements else ""
+    return (name or "an operation") + much
 
 
 def _what(group: Group) -> str:
-    return f"{_operation(group.operation, group.size)}{_at(group.sequence)}"
+    return f"{_operation(group.operation, group.size, group.elements)}{_at(group.sequence)}"
 
 
 def _at(sequence: int) -> str:

@@ -14,6 +14,8 @@ from .stragglers import EFFECT, Guilty, Stragglers
 # A straggler is the answer from 3 % of a step on that it costs, and where it costs half of the largest other
 # part, or 15 %. Else it is told beside the answer.
 _COSTS, _HALF, _MUCH = 0.03, 0.5, 0.15
+# Fewer steps than these may be like that by chance.
+STEPS = 10
 _PART = {COMPUTE: "computation", INPUT_PART: "loading data", HOST_PART: "the host", OPTIMIZER: "the optimizer"}
 
 
@@ -25,13 +27,17 @@ def decides(late: Stragglers, largest: float) -> bool:
 def straggler(seen: Seen, late: Stragglers) -> Found:
     """Sure where the others are seen to wait for it."""
     waited = [each.waited for each in late.guilty]
-    sure = SURE if all(value is not None for value in waited) and len(seen.series.usual) >= 10 else LIKELY
+    few = len(seen.series.usual) < STEPS
+    sure = SURE if all(value is not None for value in waited) and not few else LIKELY
+    if few and late.gain < _MUCH:
+        sure = POSSIBLE
     because = sentences(late, seen.series)
     if None in waited and late.basis == "total time":
-        because.append("The ranks do not take equally long, so they do not synchronise in each step.")
+        because.append("The ranks' steps are not equally long, so each text tells its own work, without the waiting.")
     elif None in waited:
         because.append("No log tells whether the others wait for it: communication is not told.")
-    because.append(f"Without it a step would be {words.percent(late.gain)} shorter.")
+    them = "it" if len(late.guilty) == 1 else "them"
+    because.append(f"Without {them} a step would be {words.percent(late.gain)} shorter.")
     return Found(STRAGGLER, sure, late.gain, tuple(because), () if sure == SURE else logs.RANKS)
 
 
@@ -78,6 +84,13 @@ def hinted(times: Times, seen: Seen) -> tuple[Found, tuple[Guilty, ...]] | None:
             "NCCL are: they wait for its host or its data."
         )
         return Found(STRAGGLER, LIKELY, 0.0, (text,), logs.RANKS), tuple(few)
+    slow, clock, usual = hints.slow_clocks(times.busy)
+    if slow:
+        text = (
+            f"{words.capital(names(slow))} runs at {clock:.0f} MHz, the others at {usual:.0f} MHz, all of them busy: "
+            "something holds its clock down, heat, power or a fault (`nvidia-smi -q -d PERFORMANCE` tells which)."
+        )
+        return Found(STRAGGLER, LIKELY, 0.0, (text,), logs.RANKS), tuple(slow)
     if last := hints.last_comers(times.collectives):
         text = (
             f"{words.capital(names(last))}: the last to come, its calls are steadily the shortest; "
@@ -119,6 +132,7 @@ def uneven(seen: Seen, late: Stragglers, found: Found) -> tuple[Found, list[str]
 
 
 def names(guilty: Sequence[Guilty]) -> str:
-    """Those, for a sentence."""
+    """Those, for a sentence, in their order."""
     more = f" and {len(guilty) - 4} more" if len(guilty) > 4 else ""
-    return " and ".join(each.name for each in guilty[:4]) + more
+    ordered = sorted(guilty, key=lambda each: (words.order(each.rank), each.host, each.gpu))
+    return " and ".join(each.name for each in ordered[:4]) + more

@@ -13,7 +13,7 @@ INSPECTOR = (
     "NCCL Inspector (NCCL_PROFILER_PLUGIN=libnccl-profiler-inspector.so NCCL_INSPECTOR_ENABLE=1), from every rank"
 )
 # Whether a GPU has work.
-DMON = "nvidia-smi dmon -s u, on every host"
+DMON = "nvidia-smi dmon -s pucm -o DT -d 1 -c 60, on every host"
 # A job that hangs.
 RECORDER = "PyTorch's flight recorder (TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1), from every rank"
 RAS = "NCCL's RAS (ncclras -v on a host of the job, while it hangs)"

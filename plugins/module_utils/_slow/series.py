@@ -8,12 +8,16 @@ from typing import Iterable, Mapping
 
 from .._parse._times import CHECKPOINT, PARTS, Step
 from . import numbers
+from .jumps import jump
 
 # A step is out of line from 1.3 times the usual on, and only beyond six deviations of this job's own steps:
 # a factor that no noise of 10 % reaches. Ours; first steps compile, tune and connect, and take many times as long.
 _LONGER, _DEVIATIONS = 1.3, 6.0
 _MOST_WARM = 20
 _SHORTEST = 1e-9
+# From ten minutes on, and so many times a usual step, it is no step: the longest of checkpoints and evaluations are
+# shorter beside steps of that length.
+_STOPPED, _STOPPED_TIMES = 600.0, 100.0
 # More steps than this out of line are no exception: they are how the job works.
 _MOST_PAUSES = 1 / 3
 # A part is told where this share of the records has it.
@@ -38,7 +42,9 @@ class Pauses:
 @dataclass(frozen=True)
 class Series:
     """``rows``: every step but warm-up, by number, then rank. ``usual``: numbers of those that are no pause.
-    ``seconds``: of each step, by number. ``warm``: how many first steps were left out. ``told``: parts."""
+    ``seconds``: of each step, by number. ``warm``: how many first steps were left out. ``told``: parts. ``stops``: by
+    number the seconds of steps in which the job stood; they are in no row. ``before``: the steps before a jump in
+    their length, after which are all others."""
 
     rows: Mapping[int, Row] = field(default_factory=dict)
     usual: tuple[int, ...] = ()
@@ -47,6 +53,8 @@ class Series:
     pauses: Pauses = field(default_factory=Pauses)
     told: frozenset[str] = frozenset()
     hosts: Mapping[str, str] = field(default_factory=dict)
+    stops: Mapping[int, float] = field(default_factory=dict)
+    before: Series | None = None
 
     @property
     def ranks(self) -> tuple[str, ...]:
@@ -77,11 +85,32 @@ def series(steps: Iterable[Step]) -> Series:
     warm = _warm(list(seconds.values()))
     for number in list(seconds)[:warm]:
         del seconds[number], rows[number]
+    stops = _stops(seconds)
+    for number in stops:
+        del seconds[number], rows[number]
     told = _told([step for row in rows.values() for step in row.values()])
+    at = jump(list(seconds.values()))
+    first = {number: seconds[number] for number in list(seconds)[:at]}
+    before = replace(_series(rows, first, told, hosts), warm=warm) if first else None
+    later = {number: took for number, took in seconds.items() if number not in first}
+    return replace(_series(rows, later, told, hosts), warm=warm, stops=stops, before=before)
+
+
+def _series(
+    rows: Mapping[int, Row], seconds: Mapping[int, float], told: frozenset[str], hosts: Mapping[str, str]
+) -> Series:
+    """Of these steps, pauses apart."""
     pauses = _pauses(rows, seconds, told)
     out = set(pauses.steps) if pauses.part in ("", CHECKPOINT) else set()
     usual = tuple(number for number in seconds if number not in out)
-    return Series({number: rows[number] for number in seconds}, usual, seconds, warm, pauses, told, hosts)
+    return Series({number: rows[number] for number in seconds}, usual, seconds, 0, pauses, told, hosts)
+
+
+def _stops(seconds: Mapping[int, float]) -> dict[int, float]:
+    """Steps that hold a time in which the job was stopped, queued again or suspended: no work of it takes so long."""
+    least = max(_STOPPED, _STOPPED_TIMES * numbers.median(list(seconds.values())))
+    found = {number: took for number, took in seconds.items() if took >= least}
+    return found if len(found) <= _MOST_PAUSES * len(seconds) else {}
 
 
 def part(step: Step, name: str) -> float:

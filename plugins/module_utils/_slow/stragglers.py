@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable, Mapping, Optional, Sequence
 
-from .._parse._times import CHECKPOINT, COMMUNICATION, COMPUTE, HOST, INPUT, OPTIMIZER, Step
+from .._parse._times import CHECKPOINT, COMMUNICATION, COMPUTE, HOST, IDLE, INPUT, OPTIMIZER, Step
 from . import numbers, words
 from .series import Row, Series, part
 
@@ -24,6 +24,9 @@ _STEADY = 0.75
 # Beyond so many deviations of the ranks' own differences, where there are enough ranks to know them.
 _APART, _ENOUGH = 4.0, 5
 _LEAST_STEPS = 5
+_TRACED = 3
+# Of five steps, errors are taken as half as wide again.
+_WIDER = 2.5
 _FEW_RANKS = 8
 # Waiting of the others, as a share of what the straggler takes more.
 _WAITED = 0.4
@@ -155,7 +158,7 @@ def _late(grid: Grid, scale: float) -> list[str]:
     late = [
         rank
         for rank, values in excess.items()
-        if middles[rank] >= max(EFFECT * scale, errors * numbers.error(noise, len(values)))
+        if middles[rank] >= max(EFFECT * scale, errors * _unsure(len(values)) * numbers.error(noise, len(values)))
         and sum(value > 0 for value in values) >= _STEADY * len(values)
     ]
     if 2 * len(late) > len(excess):
@@ -166,6 +169,11 @@ def _late(grid: Grid, scale: float) -> list[str]:
     others = [value for rank, value in middles.items() if rank not in late]
     least = numbers.median(others) + max(_APART, errors) * numbers.spread(others)
     return [rank for rank in late if middles[rank] >= least]
+
+
+def _unsure(count: int) -> float:
+    """How much wider an error is whose deviation is known by so few steps only."""
+    return 1 + _WIDER / count
 
 
 def _gain(grid: Grid, late: set[str], seconds: float) -> float:
@@ -328,9 +336,14 @@ def _named(
 
 
 def _grown(rows: Sequence[Row], ranks: Sequence[str], more: float) -> str:
-    """Which of its own parts is longer than the others': the one that makes most of it."""
+    """Which of its own parts is longer than the others': the one that makes most of it.
+
+    A trace tells the GPU's standing still apart, which a job's own timer of computation may hold: it goes before.
+    """
+    traced = [row for row in rows if any(IDLE in row[rank].parts for rank in ranks if rank in row)]
+    rows = traced if len(traced) >= _TRACED else rows
     grown = {}
-    for name in OWN:
+    for name in (*OWN, IDLE):
         found = []
         for row in rows:
             values = [part(step, name) for step in row.values() if name in step.parts]
@@ -340,7 +353,8 @@ def _grown(rows: Sequence[Row], ranks: Sequence[str], more: float) -> str:
         if found:
             grown[name] = numbers.median(found)
     best = max(grown, key=lambda name: grown[name], default="")
-    return best if best and grown[best] >= 0.4 * more else ""
+    best = best if best and grown[best] >= 0.4 * more else ""
+    return HOST if best == IDLE else best
 
 
 def _by_host(found: Series, guilty: Sequence[Guilty]) -> tuple[Guilty, ...]:

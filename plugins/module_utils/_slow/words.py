@@ -22,6 +22,11 @@ def span(seconds: float) -> str:
     return f"{1e6 * seconds:.0f} us"
 
 
+def hours(seconds: float) -> str:
+    """A long time: "6.2 h", "14 min"."""
+    return f"{seconds / 3600:.1f} h" if seconds >= 5400 else f"{seconds / 60:.0f} min"
+
+
 def capital(text: str) -> str:
     """The beginning of a sentence."""
     return text[:1].upper() + text[1:]

@@ -97,10 +97,18 @@ def _mlxlink(facts: Facts) -> str:
     return f"{facts['state'] or 'no state'}, {facts['physical_state']}, {facts['speed']} {facts['width']}{advice}"
 
 
+# GB/s of the slowest rail that anybody builds, and bytes from which on the rate of one is reached.
+_RAIL, _LARGE = 12.5, 1 << 27
+
+
 def _nccl_tests(facts: Facts) -> str:
     mean = "" if facts["average"] is None else f"{facts['average']:g} GB/s busbw on average, "
     hosts = len({rank["host"] for rank in facts["ranks"]})
     where = f" by {_count(len(facts['ranks']), 'rank')} on {_count(hosts, 'host')}" if hosts else ""
+    slow = hosts > 1 and facts["peak"] < _RAIL and max((row["size"] for row in facts["rows"]), default=0) >= _LARGE
+    less = ", less than one rail of 100 Gb/s: look for NET/Socket in NCCL_DEBUG=INFO"
+    if slow:
+        return f"{facts['peak']:g} GB/s at most{where}{less}"
     return f"{mean}{facts['peak']:g} GB/s at most, {_count(len(facts['rows']), 'size')}{where}"
 
 

@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Iterable
 
+from .._ground.text import printable
 from .._parse._nccl_watchdog import TIMED_OUT
-from .._parse._times import Times
-from .._slow import advice, bound, compare, hung
-from .._slow.kinds import CANNOT_TELL, POSSIBLE
+from .._parse._times import COMMUNICATION, End, Times
+from .._slow import advice, bound, compare, hung, words
+from .._slow.kinds import CANNOT_TELL, POSSIBLE, STRAGGLER
 from .._slow.settings import Settings
 
-_CHANGES = 4
+_CHANGES, _ENDS = 4, 3
+_OF_RANK = re.compile(r"rank[-_.]{0,2}(\d{1,7})(?!\d)")
 _ALL_WAIT = "look for what is wrong between the hosts (playbooks/diagnose.yml), and at the kernel's log of each"
 
 
@@ -76,6 +79,7 @@ def joined(every: Iterable[Times]) -> Times:
             (*found.waiting, *times.waiting),
             (*found.busy, *times.busy),
             {**times.settings, **found.settings},
+            (*found.ends, *times.ends),
         )
     return found
 
@@ -90,6 +94,7 @@ def on(host: str, times: Times) -> Times:
         collectives=tuple(replace(call, host=call.host or host) for call in times.collectives),
         waiting=tuple(replace(each, host=each.host or host) for each in times.waiting),
         busy=tuple(replace(each, host=each.host or host) for each in times.busy),
+        ends=tuple(replace(each, host=each.host or host) for each in times.ends),
     )
 
 
@@ -108,32 +113,69 @@ def said(times: Times) -> str:
 
 
 def answer(given: Iterable[tuple[str, Times]], told: Settings | None = None) -> Job | None:
-    """Of the last run, held against the first where there are two; None where no text holds a time."""
-    found = runs(given)
+    """Of the last run, held against the first where there are two; None where no text holds a time.
+
+    The run of fewer ranks comes first, wherever both tell how many they are; else they are in the order of the files.
+    """
+    found = runs(_ranked(given))
     if not found:
         return None
+    counts = [compare.count(times) for _label, times in found]
+    if len(found) > 1 and all(counts) and len(set(counts)) > 1:
+        found = [run for _count, run in sorted(zip(counts, found), key=lambda each: each[0])]
     last = job(found[-1][1], told)
     if last is None or len(found) == 1:
         return last
     first, second = found[0], found[-1]
     told_apart = compare.compared(first[1], second[1], names=(first[0], second[0]))
-    return replace(last, head=f"{second[0]}: {last.head}", because=(*told_apart.because, *last.because))
+    between = [label for label, _times in found[1:-1]]
+    left = (
+        f"These are {len(found)} runs, for they have the same steps: {words.listed(between)} "
+        f"{'is' if len(between) == 1 else 'are'} not used.",
+    )
+    waits = told_apart.grown and told_apart.grown[0].part == COMMUNICATION and last.kind == STRAGGLER
+    waiting = ("Of that, what is waiting for a rank that is late is told below.",) if waits else ()
+    because = (*told_apart.because, *waiting, *(left if between else ()), *last.because)
+    return replace(last, head=f"{second[0]}: {last.head}", because=because)
+
+
+def _ranked(given: Iterable[tuple[str, Times]]) -> list[tuple[str, Times]]:
+    """Files of a rank each, which only their names tell: steps_rank3.csv."""
+    found = list(given)
+    named = {label: _OF_RANK.search(label) for label, times in found if times.steps and _nameless(times)}
+    ranks = {label: match.group(1) for label, match in named.items() if match is not None}
+    if len(set(ranks.values())) < 2 or len(set(ranks.values())) < len(ranks):
+        return found
+    return [
+        (label, replace(times, steps=tuple(replace(step, rank=ranks[label]) for step in times.steps)))
+        if label in ranks and _nameless(times)
+        else (label, times)
+        for label, times in found
+    ]
+
+
+def _nameless(times: Times) -> bool:
+    return not any(step.rank for step in times.steps)
 
 
 def job(times: Times, told: Settings | None = None) -> Job | None:
-    """The answer; None where no text holds a time. ``told``: the framework's settings."""
-    if not (times.steps or times.collectives or times.waiting or times.busy):
+    """The answer; None where no text holds a time, nor an end. ``told``: the framework's settings."""
+    if not (times.steps or times.collectives or times.waiting or times.busy or times.ends):
         return None
+    if times.ends:
+        return _ended(times, told)
     stuck = hung.hung(times) if times.waiting else None
     # Whoever is waited for is known only where somebody waits.
     waits = stuck.because if stuck is not None and stuck.groups else ()
-    found = bound.judged(times)
+    found = bound.judged(times, told)
     ended = any(each.state == TIMED_OUT for each in times.waiting)
     again = bool(waits) and not ended and hung.once(times.waiting)
     if (found.kind == CANNOT_TELL or ended) and waits and stuck is not None:
-        late = ", ".join(f"rank {rank}" for rank in stuck.guilty if rank)
-        head = f"the job stands still: it waits for {late}" if late else "the job stands still"
-        look = f"look at the log and the stack (py-spy dump) of {late}" if late else _ALL_WAIT
+        late = words.ranks(stuck.guilty, stuck.hosts) if any(stuck.guilty) else ""
+        quiet = words.ranks(stuck.groups[0].absent) if stuck.groups[0].absent and not late else ""
+        whom = f": it waits for {late}" if late else f": nothing is told of {quiet}" if quiet else ""
+        head = f"the job stands still{whom}"
+        look = f"look at the log and the stack (py-spy dump) of {late or quiet}" if late or quiet else _ALL_WAIT
         before = () if found.kind == CANNOT_TELL else (f"Before that: {found.head}.",)
         missing = stuck.missing if late else ()
         return Job(head, before, (look,), waits, missing, stands=True, again=again, hosts=stuck.hosts)
@@ -141,7 +183,7 @@ def job(times: Times, told: Settings | None = None) -> Job | None:
     return Job(
         found.head,
         (*found.because, *found.notes),
-        tuple(change.words() for change in changes[:_CHANGES]),
+        tuple(change.words(short=at > 0) for at, change in enumerate(changes[:_CHANGES])),
         waits,
         found.missing,
         found.kind != CANNOT_TELL and found.sure != POSSIBLE,
@@ -150,3 +192,28 @@ def job(times: Times, told: Settings | None = None) -> Job | None:
         again=again,
         hosts=tuple(dict.fromkeys(guilty.host for guilty in found.guilty if guilty.host)),
     )
+
+
+def _ended(times: Times, told: Settings | None) -> Job:
+    """Of a job that failed: who failed first, before what is told of its speed; that the others waited follows."""
+    named = [end for end in times.ends if end.rank] or list(times.ends)
+    first = named[0]
+    name = words.ranks([first.rank], [first.host]) if first.rank else f"host {first.host}" if first.host else "the job"
+    fell = f"{words.capital(name)} failed first, by these texts: {printable(first.what)}."
+    others = [f"{words.capital(_who(end))}: {printable(end.what)}." for end in times.ends if end != first]
+    before = job(replace(times, ends=(), waiting=()), told) if times.steps else None
+    look = f"look at the log of {name}, at the memory and the kernel's log of its host, and mend that first"
+    return Job(
+        f"the job ended: {name} failed",
+        (f"Before that: {before.head}.",) if before is not None else (),
+        (look, *(before.changes if before is not None else ())),
+        (fell, *others[:_ENDS]),
+        stands=True,
+        hosts=(first.host,) if first.host else (),
+    )
+
+
+def _who(end: End) -> str:
+    if end.rank:
+        return words.ranks([end.rank], [end.host])
+    return f"host {end.host}" if end.host else "a host that is not named"

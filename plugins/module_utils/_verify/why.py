@@ -7,9 +7,10 @@ host, as far as they can look.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Iterable, Mapping, Sequence
 
 from .._evidence.pasted import NOT_GIVEN, Pasted
@@ -21,6 +22,7 @@ from .._ground.text import ParseError, printable
 from .._parse import flight_recorder, names, prefix
 from .._parse._times import Times
 from .._slow import settings
+from .._slow.kinds import COMMUNICATION_BOUND
 from . import slow
 from .catalog import CATALOG
 from .fold import Line, folded
@@ -39,16 +41,31 @@ _RECORDER = "flight_recorder"
 _WATCHDOG = "Watchdog caught collective operation timeout"
 # How a pickle of the protocols from 2 on begins.
 _PICKLE = b"\x80"
+_PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz", b"(\xb5/\xfd": "zstd", b"BZh": "bzip2"}
 _OF_JOBS = {
-    *("deepspeed_log", "flight_recorder", "kineto", "megatron_log", "nccl_inspector", "nccl_ras", "nccl_tests"),
+    *(
+        "deepspeed_log",
+        "flight_recorder",
+        "job_end",
+        "kineto",
+        "megatron_log",
+        "nccl_inspector",
+        "nccl_ras",
+        "nccl_tests",
+    ),
     *("nvsmi_dmon", "progress_bar", "step_csv"),
 }
 # Tools whose lines stand among others', and the facts in which they tell what is wrong.
 _ALSO = {
     "dmesg": ("failures", "xids", "sxids", "kernel"),
+    "job_end": ("ends",),
     "nccl_log": ("errors",),
     "nvsmi_error": ("unreachable",),
 }
+# Logs whose lines stand among a program's other lines, NCCL's own too; and how many steps are no accident.
+_STEPS_OF = ("megatron_log", "deepspeed_log", "progress_bar")
+_MANY_STEPS, _MANY_LINES = 3, 3
+_NCCL = re.compile(r"\bNCCL (?:INFO|WARN) ")
 # The same text, by two parsers; and how many facts are no accident.
 _ONE_TEXT = ({"nvsmi_q", "nvsmi_q_fabric"},)
 _WEIGHT = 10
@@ -95,6 +112,10 @@ class Heard:
 
     def give(self, label: str, data: bytes) -> None:
         """Read one file: a text, or what PyTorch's flight recorder pickled."""
+        packed = next((name for mark, name in _PACKED.items() if data.startswith(mark)), "")
+        if packed:
+            self.unread.append(f"{label}: it is packed ({packed}); next: unpack it, and give what is in it")
+            return
         if not data.startswith(_PICKLE):
             self.take(label, data.decode("utf-8", "replace"))
             return
@@ -137,8 +158,12 @@ class Heard:
                 for part in prefix.parts(tool, piece):
                     if _speaks(tool, part.text):
                         self._put(part.who or host, label, tool, part.text)
-                    if not _goes_on(guessed[0], part.text):
+                    if not _goes_on(guessed[0], part.text, _WATCHDOG if tool == "nccl_log" else _last_end(part.text)):
                         self._time(part.who or host, label, tool, part.text)
+            if guessed[0] not in _OF_JOBS and (tool := _steps_within(piece)):
+                for part in prefix.parts(tool, piece):
+                    self._put(part.who or host, label, tool, part.text)
+                    self._time(part.who or host, label, tool, part.text)
 
     def _time(self, host: str, label: str, tool: str, text: str) -> None:
         if tool == _RECORDER:
@@ -159,9 +184,15 @@ class Heard:
         self.texts.setdefault(name, {})[tool] = text
 
 
-def _goes_on(tool: str, text: str) -> bool:
-    """Whether steps follow the watchdog's last word: the job was started again."""
-    last = text.rfind(_WATCHDOG)
+def _last_end(text: str) -> str:
+    """The last line by which a rank ended, "" where none did."""
+    found = names.times("job_end", text)
+    return found.ends[-1].line if found is not None else ""
+
+
+def _goes_on(tool: str, text: str, mark: str) -> bool:
+    """Whether steps follow the last word of a failure: the job was started again."""
+    last = text.rfind(mark) if mark else -1
     after = names.times(tool, text[last:]) if last >= 0 else None
     return after is not None and bool(after.steps)
 
@@ -176,13 +207,40 @@ def _complains(tool: str, text: str) -> bool:
 
 def _speaks(tool: str, text: str) -> bool:
     """Whether lines of this tool tell something wrong in the midst of another's text."""
+    if tool == "nccl_log" and sum(1 for _ in itertools.islice(_NCCL.finditer(text), _MANY_LINES)) == _MANY_LINES:
+        return True  # It is a log of NCCL's as well.
     told, error = names.facts(tool, text)
     return error is None and any(told.get(name) for name in _ALSO[tool])
 
 
+def _steps_within(text: str) -> str:
+    """The log whose steps stand in the midst of another's text, that of which the most do; "" where none do."""
+    steps = {}
+    for tool in _STEPS_OF:
+        found = [names.times(tool, part.text) for part in prefix.parts(tool, text)]
+        steps[tool] = sum(len(times.steps) for times in found if times is not None)
+    most = max(_STEPS_OF, key=lambda tool: steps[tool])
+    return most if steps[most] >= _MANY_STEPS else ""
+
+
 def job(heard: Heard) -> Job | None:
     """What the job is bound by, or who waits for whom in it; None where no text tells a time."""
-    return slow.answer(heard.times, heard.settings)
+    found = slow.answer(heard.times, heard.settings)
+    logs = [texts["nccl_log"] for texts in heard.texts.values() if "nccl_log" in texts]
+    if found is None or found.kind != COMMUNICATION_BOUND or not logs:
+        return found
+    # NCCL's own word comes before any advice on how often to communicate.
+    read = [names.facts("nccl_log", text) for text in logs]
+    if any(error is not None or not _over_tcp(told) for told, error in read):
+        return found
+    line = "NCCL's log says that its network is Socket, which is TCP: where hosts have HCAs, that is the cause."
+    change = "Have NCCL use RDMA: NCCL_DEBUG=INFO tells why it took no HCA, `ibready verify` what a host lacks"
+    return replace(found, because=(line, *found.because), changes=(change, *found.changes))
+
+
+def _over_tcp(told: Mapping[str, Any]) -> bool:
+    hosts = {rank["host"] for rank in told["ranks"] if rank["host"]}
+    return told["network"] == "Socket" and not told["network_mixed"] and len(hosts) > 1
 
 
 def _rank(label: str) -> str:

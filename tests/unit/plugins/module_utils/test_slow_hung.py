@@ -189,11 +189,11 @@ def test_of_ranks_whose_dumps_are_not_given_nothing_is_said() -> None:
     group = ("0", "1", "2", "3")
     alone = of(waits(1, 5, members=group))
     assert (alone.guilty, alone.groups[0].kind) == ((), module.TOGETHER)
-    assert "Of 4 ranks 1 tells: give the dumps of ranks 0, 2 and 3 as well." in alone.because[0]
+    assert "Of 4 ranks 1 tells of it: give the texts (log, dump) of ranks 0, 2 and 3 as well." in alone.because[0]
     assert "network" not in alone.because[0]
     some = of(waits(0, 5, members=group), waits(1, 5, members=group), done(2, 4, members=group))
     assert some.guilty == ("2",)
-    assert some.because[0].endswith("Of 4 ranks 3 tell: give the dump of rank 3 as well.")
+    assert some.because[0].endswith("Of 4 ranks 3 tell of it: give the text (log, dump) of rank 3 as well.")
     assert "none is behind: the network" in of(*(waits(rank, 5, members=group) for rank in range(4))).because[0]
 
 

@@ -46,7 +46,7 @@ def test_a_job_of_computation_passes() -> None:
 def test_a_job_that_its_watchdog_ended_stands_still(files: tuple[str, ...]) -> None:
     found = check(files=files)
     assert (found.result, found.severity) == (FAIL, "error")
-    assert found.observed == "stands still: the job stands still: it waits for rank 2"
+    assert found.observed.startswith("stands still: the job stands still: it waits for rank 2")
 
 
 @pytest.mark.parametrize("files", [("nccl_trace",), ("ras_1",)])
