@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Iterable
 
-from .._ground.text import clean_lines, no_facts
+from .._ground.text import flat_lines, no_facts
 from ._times import End, Times
 
 _TOOL = "job_end"
@@ -32,7 +32,9 @@ _MPI = re.compile(
     r"exited on (?P<what>signal \d{1,3} \([^)]{1,40}\))"
 )
 _ROOT = "Root Cause (first observed failure):"
-_FIELD = re.compile(r" {1,8}(host|rank|exitcode|error_file|traceback) {1,12}: (.{1,300})")
+_FIELD = re.compile(r"(host|rank|exitcode|error_file|traceback) ?: (.{1,300})")
+# What tells no more than that a process ended.
+_STATUS = re.compile(r"^exit status|^ended by|^Exited with exit code")
 _FIELDS = 12
 # What a rank says because another one failed.
 _FOLLOWS = re.compile(
@@ -44,32 +46,42 @@ _NUMBER = re.compile(r"\d{1,7}")
 
 @dataclass(frozen=True)
 class JobEnd:
-    """``ends``: what failed by itself, in the order of the lines; torchrun's own word on the first stands first."""
+    """``ends``: what failed by itself, a line each, in their order; torchrun's own word on the first stands first."""
 
     ends: tuple[End, ...]
 
 
 def parse(text: str) -> JobEnd:
     """Every failure that follows from no other; ParseError for a text that tells of none."""
-    lines = list(clean_lines(text))
+    lines = flat_lines(text)
     found: list[End] = []
     root: End | None = None
     for at, line in enumerate(lines):
         if root is None and _ROOT in line:
             root = _root(lines[at + 1 : at + _FIELDS])
         elif (end := _end(line)) is not None:
-            same = next((at for at, each in enumerate(found) if each.rank == end.rank != ""), None)
-            if same is None:
-                found.append(end)
-            elif not found[same].host:  # who says it last tells where it was
-                found[same] = replace(found[same], host=end.host)
+            found.append(end)
     if root is not None:
-        # What the rank itself said tells more than its exit status.
-        own = next((end for end in found if end.rank == root.rank), None)
-        found = [replace(own, host=own.host or root.host) if own else root, *(end for end in found if end != own)]
+        found.insert(0, root)
     if not found:
         raise no_facts(_TOOL, lines, "no line tells that a rank or task failed")
     return JobEnd(tuple(found))
+
+
+def _once(ends: Iterable[End]) -> tuple[End, ...]:
+    """One of each rank, where it was first told of: a sentence of its own goes before an exit status, and the host
+    is told by whoever knows it."""
+    found: dict[str, End] = {}
+    nobodys: list[End] = []
+    for end in ends:
+        if not end.rank:
+            nobodys += [] if end in nobodys else [end]
+            continue
+        old = found.get(end.rank)
+        better = end if old is None or (_STATUS.search(old.what) and not _STATUS.search(end.what)) else old
+        host = (old.host if old is not None else "") or end.host
+        found[end.rank] = replace(better, host=host)
+    return (*found.values(), *nobodys)
 
 
 def _end(line: str) -> End | None:
@@ -113,4 +125,4 @@ def facts(parsed: JobEnd) -> dict[str, Any]:
 
 def times(parsed: JobEnd) -> Times:
     """As a job's evidence."""
-    return Times(ends=parsed.ends)
+    return Times(ends=_once(parsed.ends))

@@ -91,7 +91,7 @@ _OF = {
     # Its parser knows who said a line, and reads all of a job together.
     "nccl_log": (_Kind(_MAIL),),
     # Numbers of srun are ranks, and failures of all of them are in one order.
-    "job_end": (*_TAGGED, _Kind(_TIME), _Kind(_SYSLOG)),
+    "job_end": (*_TAGGED, _Kind(_TIME), _Kind(_SYSLOG), _NAMED[0]),
 }
 
 

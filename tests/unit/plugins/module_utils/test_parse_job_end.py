@@ -31,7 +31,7 @@ Root Cause (first observed failure):
 
 
 def ends(text: str) -> list[tuple[str, str, str]]:
-    return [(end.rank, end.host, end.what) for end in job_end.parse(text).ends]
+    return [(end.rank, end.host, end.what) for end in job_end.times(job_end.parse(text)).ends]
 
 
 @pytest.mark.parametrize(

@@ -28,14 +28,14 @@ NEW = """\
 
 def test_old_and_new_columns() -> None:
     told = nvsmi_dmon.parse(OLD)
-    assert nvsmi_dmon.times(told, "n1").busy == (Busy("n1", 0, 25), Busy("n1", 1, 18))
+    assert nvsmi_dmon.times(told, "n1").busy == (Busy("n1", 0, 25, 1683), Busy("n1", 1, 18, 1733))
     assert (told.looks[1].watts, told.looks[1].clock_mhz, told.looks[1].pcie_out_mb_s) == (111, 1733, 14)
     told = nvsmi_dmon.parse(NEW)
     assert [(look.when, look.sm, look.watts) for look in told.looks] == [
         ("20240104 13:54:35", 6, None),
         ("20240104 13:54:36", None, None),
     ]
-    assert nvsmi_dmon.times(told).busy == (Busy("", 0, 6),)
+    assert nvsmi_dmon.times(told).busy == (Busy("", 0, 6, 1695),)
 
 
 def test_csv_and_heads_that_come_again() -> None:

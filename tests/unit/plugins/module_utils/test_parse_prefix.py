@@ -42,6 +42,7 @@ NAMELESS = {"docker's time", "a mail", "a mail of a mail", "a block of Markdown"
 NOT_OF = {
     "dmesg": {"docker's time", "syslog"},
     "opensm_log": {"docker's time", "syslog"},
+    "job_end": {"srun -l"},
     "nccl_log": {*PREFIXES} - {"a mail", "a block of Markdown"},
 }
 
