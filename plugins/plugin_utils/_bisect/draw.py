@@ -19,7 +19,6 @@ def of_fabrics(
     fabrics: Sequence[Fabric],
     tables: Tables | None = None,
     lids: Mapping[str, int] | None = None,
-    inner: bool = False,
     only: Mapping[tuple[str, str], float] | None = None,
 ) -> Net:
     """Rails whose cable leads to a switch. ``tables``: by switch GUID, from LID to the port out.
@@ -54,7 +53,7 @@ def of_fabrics(
                 cables.append(Cable(low, high, fabric.cable_name(cable), cable.gbps or _GBPS))
                 ends.append((cable.a, cable.b))
     hop = _hop(tables, [(lids or {}).get(one, -1) for one in port_guids], guids, _links(ends, 2 * len(ports)))
-    return Net(ports, switches, cables, hop if tables and lids else None, inner)
+    return Net(ports, switches, cables, hop if tables and lids else None)
 
 
 def _with_names(fabrics: Sequence[Fabric]) -> list[Fabric]:
@@ -70,7 +69,7 @@ def _with_names(fabrics: Sequence[Fabric]) -> list[Fabric]:
     return found
 
 
-def of_hosts(rails: Mapping[str, Mapping[str, float]], inner: bool = False, apart: bool = False) -> Net:
+def of_hosts(rails: Mapping[str, Mapping[str, float]], apart: bool = False) -> Net:
     """Hosts of which nobody knows the switches: Gb/s by port's name, by host.
 
     ``apart``: only ports of one name are sure to reach each other.
@@ -78,7 +77,7 @@ def of_hosts(rails: Mapping[str, Mapping[str, float]], inner: bool = False, apar
     names = sorted({name for mine in rails.values() for name in mine})
     nets = {name: number if apart else 0 for number, name in enumerate(names)}
     ports = [Port(host, name, -1, gbps, nets[name]) for host, mine in rails.items() for name, gbps in mine.items()]
-    return Net(ports, inner=inner, across=True)
+    return Net(ports, across=True)
 
 
 def _links(ends: Sequence[tuple[End, End]], first: int) -> dict[End, int]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from .net import Net
 from .pairs import Pairs
-from .parts import ADAPTER, BOTH, HOST, SWITCH, Part, Parts
+from .parts import BOTH, HOST, SWITCH, Part, Parts
 from .record import SLOW, Record
 from .score import Guilt
 from .search import Found, explain, suspects
@@ -32,9 +32,6 @@ LEAST = 4
 # Cover is complete where a round adds less than this share of the links.
 _LITTLE = 0.0005
 _AIMS = 48
-# An adapter that is so likely gets a measurement inside its host in so many of the rounds.
-_INSIDE = 0.1
-_OFTEN = 0.4
 _MORE = 4
 # So little that nothing gets through.
 _NONE = 0.05
@@ -164,7 +161,7 @@ class Bisection:
             return []
         good, first = self.record.good, self.net.first_cable
         guilty = {link for one in self.convicted() for link in self.parts.all[one].links}
-        cables = range(first, self.net.first_inner) if self.net.hop is not None else ()
+        cables = range(first, self.net.count) if self.net.hop is not None else ()
         return [link for link in (*cables, *range(first)) if link not in good and link not in guilty][:_AIMS]
 
     def _doubted(self) -> list[int]:
@@ -183,27 +180,16 @@ class Bisection:
     def _aims(self) -> list[int]:
         """The links of parts in doubt that flows are to go over."""
         doubted = self._doubted()[:_AIMS]
-        # A port is in one flow a round: some of the rounds are for the measurement inside its host.
-        doubted.sort(key=lambda number: not self._inside_next(number))
         found: list[int] = []
         for number in doubted:
             found += self._links_of(self.parts.all[number], self.alone[number])
         return list(dict.fromkeys(found))
 
-    def _inside_next(self, number: int) -> bool:
-        """By chance, lest it be in step with a part that fails in every third round."""
-        if self.parts.all[number].kind != ADAPTER or self.found.likely.get(number, 0.0) < _INSIDE:
-            return False
-        return self._rng(1000 * self.record.rounds + number).random() < _OFTEN
-
     def _links_of(self, part: Part, guilt: Guilt) -> list[int]:
         links = dict(part.ways())[guilt.way]
         over = self.record.over
-        if part.kind == ADAPTER:
-            return [links[-1]]
         if part.kind in (HOST, SWITCH):
             suspicion = self._suspicion()
-            links = tuple(link for link in links if link < self.net.first_inner)
             return sorted(links, key=lambda link: (suspicion.get(link, 0.0), len(over.get(link, ()))))[:TWICE]
         if guilt.way == BOTH:
             return sorted(links, key=lambda link: len(over.get(link, ())))

@@ -2,8 +2,7 @@
 """What flows run over: ports of hosts, switches, cables between switches, and the way from port to port.
 
 Links are numbered and have a direction. Port p of n sends over link 2p and receives over 2p+1; cable c is
-2n+2c from its lower end to its upper, and one more the other way. A measurement inside port p's own host
-(memory to adapter and back, nothing on the cable) is of link 2n+2m+p, where m cables are.
+2n+2c from its lower end to its upper, and one more the other way.
 """
 
 from __future__ import annotations
@@ -64,15 +63,14 @@ class Way(NamedTuple):
 class Net:
     """``hop``: the link by which a switch forwards to a port, -1 where its table has none; None: no tables are known.
 
-    ``inner``: measurements inside a host can be asked for. ``across``: flows between two ports of a host say nothing of
-    either, for the host may take them no further than itself.
+    ``across``: flows between two ports of a host say nothing of either, for the host may take them no further than
+    itself.
     """
 
     ports: Sequence[Port]
     switches: Sequence[Switch] = ()
     cables: Sequence[Cable] = ()
     hop: Callable[[int, int], int] | None = None
-    inner: bool = False
     across: bool = False
 
     @property
@@ -80,7 +78,8 @@ class Net:
         return 2 * len(self.ports)
 
     @property
-    def first_inner(self) -> int:
+    def count(self) -> int:
+        """How many links there are."""
         return 2 * (len(self.ports) + len(self.cables))
 
     @cached_property
@@ -88,7 +87,7 @@ class Net:
         """What every link carries at most, by its number."""
         found = [port.gbps for port in self.ports for _ in range(2)]
         found += [cable.gbps for cable in self.cables for _ in range(2)]
-        return found + [port.gbps for port in self.ports]
+        return found
 
     @cached_property
     def head(self) -> list[int]:

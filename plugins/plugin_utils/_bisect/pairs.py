@@ -57,8 +57,6 @@ class Pairs:
     def over(self, link: int) -> bool:
         """A flow over the link, with as few other suspects on its way as can be; whether there is one."""
         net = self._net
-        if link >= net.first_inner:
-            return self._inside(link - net.first_inner)
         if link in self._taken or self._load.full():
             return False
         tried = self._of_port(link) if link < net.first_cable else self._of_cable(link)
@@ -218,16 +216,10 @@ class Pairs:
                 return port
         return -1
 
-    def _inside(self, port: int) -> bool:
-        if not self._free[port] or self._load.full():
-            return False
-        self._put(port, port, Way(()))
-        return True
-
     def _put(self, source: int, target: int, way: Way) -> None:
         rate = self._load.rate(source, target, way)
         wave = self._load.wave(rate, way)
         self._load.put(wave, rate, way)
         self._free[source] = self._free[target] = False
-        self._taken.update((2 * source, *way.links, 2 * target + 1) if source != target else ())
+        self._taken.update((2 * source, *way.links, 2 * target + 1))
         self.flows.append(Flow(source, target, rate, wave))

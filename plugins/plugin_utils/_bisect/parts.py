@@ -16,7 +16,6 @@ from .net import Net
 
 HOST = "host"
 PORT = "port"
-ADAPTER = "adapter"
 CABLE = "cable"
 SWITCH = "switch"
 # In which directions a part is slow.
@@ -49,13 +48,13 @@ class Parts:
 
     @cached_property
     def all(self) -> Sequence[Part]:
-        return [*self._ports(), *self._adapters(), *self._cables(), *self._switches(), *self._hosts()]
+        return [*self._ports(), *self._cables(), *self._switches(), *self._hosts()]
 
     @cached_property
     def of(self) -> list[list[int]]:
         """The parts that a link belongs to."""
         net = self.net
-        found: list[list[int]] = [[] for _ in range(net.first_inner + len(net.ports))]
+        found: list[list[int]] = [[] for _ in range(net.count)]
         for number, part in enumerate(self.all):
             for link in part.links:
                 found[link].append(number)
@@ -66,29 +65,13 @@ class Parts:
         found = []
         for number, port in enumerate(net.ports):
             far = f"the end of the cable at {port.far}" if port.far else "the switch's port"
-            made_of = ["the adapter's connector", "the cable", far]
-            if not net.inner:
-                made_of[0] = "the adapter and its PCIe slot"
-            if len(net.members[port.host]) == 1 and not net.inner:
+            made_of = ["the adapter and its PCIe slot", "the cable", far]
+            if len(net.members[port.host]) == 1:
                 made_of.append(f"the host {port.host}")
             if port.leaf >= 0 and len(net.below[port.leaf]) == 1:
                 made_of.append(f"the switch {net.switches[port.leaf].name}")
             name = f"{port.named} - {port.far}" if port.far else port.named
             found.append(Part(PORT, name, (2 * number, 2 * number + 1), tuple(made_of)))
-        return found
-
-    def _adapters(self) -> list[Part]:
-        """What a measurement inside the host uses, too."""
-        net = self.net
-        if not net.inner:
-            return []
-        found = []
-        for number, port in enumerate(net.ports):
-            made_of = ["the adapter", "its PCIe slot", "the way to the GPU"]
-            if len(net.members[port.host]) == 1:
-                made_of.append(f"the host {port.host}")
-            links = (2 * number, 2 * number + 1, net.first_inner + number)
-            found.append(Part(ADAPTER, f"{port.named} (inside)", links, tuple(made_of)))
         return found
 
     def _cables(self) -> list[Part]:
@@ -122,6 +105,5 @@ class Parts:
         for host, ports in net.members.items():
             if len(ports) >= _FEW:
                 links = [link for port in ports for link in (2 * port, 2 * port + 1)]
-                links += [net.first_inner + port for port in ports if net.inner]
                 found.append(Part(HOST, host, tuple(links), ("the host as a whole",)))
         return found

@@ -10,7 +10,7 @@ from functools import cached_property
 from statistics import median
 from typing import NamedTuple
 
-from .net import CORE, Net, Way
+from .net import CORE, Net
 from .shapes import Flow, Measured
 
 # Below this share of the usual a measurement is looked into: four standard deviations of 5 % noise.
@@ -112,10 +112,10 @@ class Record:
 
     def _enter(self, source: int, target: int, gbps: float, expected: float) -> None:
         net, number = self.net, len(self.seen)
-        way = Way((net.first_inner + source,)) if source == target else net.way(source, target)
+        way = net.way(source, target)
         if way is None:
             return
-        links = way.links if source == target else (2 * source, *way.links, 2 * target + 1)
+        links = (2 * source, *way.links, 2 * target + 1)
         self.seen.append(Seen(self.rounds, source, target, gbps, expected, links, way.maybe))
         for link in links:
             self.over.setdefault(link, []).append(number)

@@ -21,7 +21,7 @@ class Bound:
 
 
 class Flow(NamedTuple):
-    """From port to port, by number; both the same: inside the host. ``gbps``: expected of healthy parts."""
+    """From port to port, by number. ``gbps``: expected of healthy parts."""
 
     source: int
     target: int

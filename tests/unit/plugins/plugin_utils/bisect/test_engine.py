@@ -6,7 +6,6 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
@@ -14,7 +13,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bisect.draw import of_hosts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bisect.engine import Bisection, most_rounds
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bisect.net import Net
-from ansible_collections.ibready.cluster.plugins.plugin_utils._bisect.parts import ADAPTER, CABLE, PORT, Parts
+from ansible_collections.ibready.cluster.plugins.plugin_utils._bisect.parts import CABLE, Parts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bisect.shapes import Bound, Measured, Round
 from ansible_collections.ibready.cluster.plugins.plugin_utils._bisect.verdict import judge
 from tests.unit.corpus import CORPUS
@@ -187,17 +186,6 @@ def test_four_hosts_of_which_nothing_is_known(both: bool) -> None:
                 came.append(Measured(flow.source, flow.target, 9.0 * (0.4 if hit else 1.0) * rng.gauss(1, 0.05)))
             search.take(came)
         assert set(search.convicted()) == {slow}
-
-
-@pytest.mark.parametrize("kind", [PORT, ADAPTER])
-def test_a_measurement_inside_the_host_parts_adapter_and_cable(kind: str) -> None:
-    net = replace(SMALL, inner=True)
-    parts = Parts(net)
-    for seed in range(6):
-        rng = random.Random(seed)
-        number = rng.choice([at for at, part in enumerate(parts.all) if part.kind == kind])
-        search = run(Bisection(net, None, seed), net, [Fault(number, 0.5)], rng)
-        assert set(search.convicted()) == {number}
 
 
 def test_two_hosts_cannot_be_told_apart() -> None:
