@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._engine.ask import EngineAction
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan import where
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site import trust
 
 
@@ -18,6 +19,7 @@ class ActionModule(EngineAction):
         result: dict[str, Any] = super().run(tmp, task_vars)
         args = dict(self._task.args)
         group = args.pop("group", None)
+        args.setdefault("offers", where.archive(task_vars or {}))
         result.update(self._execute_module(module_args=args, task_vars=task_vars))
         trust.refuse(result, "node")
         if group and "node" in result:

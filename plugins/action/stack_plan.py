@@ -166,6 +166,8 @@ def _packages(made: make.Made, matrix: Matrix, sites: install.Sites, *, strict: 
         if row.planned is None:
             continue
         try:
+            if strict and install.OWN in row.missing:
+                raise install.InstallError(install.OFF)
             to = install.target(row.planned.system, row.planned.arch, matrix)
             found[row.name] = install.install(row.planned.stack, to, matrix, sites, row.name)
         except install.InstallError as exc:

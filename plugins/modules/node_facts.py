@@ -13,6 +13,15 @@ description:
   - GPUs and HCAs are found by their PCI class and vendor, before any driver is there.
   - What cannot be read is listed in RV(node.unreadable) with the reason, never guessed.
 options:
+  offers:
+    description:
+      - Packages whose versions in the host's own package lists are asked for, by C(apt-cache). Nothing is fetched.
+      - >-
+        The controller's half fills them in for hosts whose driver is to come from the distribution
+        (C(stack_driver_flavour)).
+    type: list
+    elements: str
+    default: []
   group:
     description:
       - The inventory's group that the host joins for the plays that follow, where it answered and
@@ -77,6 +86,10 @@ node:
       description: Container engines that are installed, with their versions.
       type: dict
       sample: {"containerd": "1.7.24"}
+    offered:
+      description: By package of O(offers), the versions that the host's lists have; empty where there is no apt.
+      type: dict
+      sample: {"nvidia-open-kernel-dkms": ["550.163.01-2"]}
     rdma_devices: {type: list, elements: str, description: The names below /sys/class/infiniband.}
     soft_rdma_devices:
       description: Those of them that are RDMA in software (soft RoCE), without hardware.
@@ -92,13 +105,19 @@ from ..module_utils._ground import compiled
 
 compiled.use()
 
+from ..module_utils._act.packages import offers, run
 from ..module_utils._areas.stack.contact import collect
 from ..module_utils._evidence.sources import Live
 
 
 def main() -> None:
-    module = AnsibleModule(argument_spec={"group": {"type": "str"}}, supports_check_mode=True)
-    module.exit_json(changed=False, node=collect(Live()))
+    module = AnsibleModule(
+        argument_spec={"group": {"type": "str"}, "offers": {"type": "list", "elements": "str", "default": []}},
+        supports_check_mode=True,
+    )
+    node = collect(Live())
+    node["offered"] = offers.offered(run.run, module.params["offers"])
+    module.exit_json(changed=False, node=node)
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ def main() -> None:
                 dkms.builder(run.run)(driver, kernel)
                 if nvidia_build.stale(root, kernel) is not None:
                     raise dkms.failure(root, driver, kernel)
-        before, there = nvidia_build.loaded(root), installed("nvidia")
+        before, there = nvidia_build.loaded(root), installed(nvidia_build.module(root))
         if there and not before:
             if nvidia_build.rival(root):
                 notice = (

@@ -107,10 +107,11 @@ from ..module_utils._act.packages.model import APT, PackageError
 def fetch(given: Mapping[str, Any], kind: str, *, check: bool) -> dict[str, Any]:
     """Find the files, and unless ``check`` download those that are not held."""
     seeker: AptFiles | DnfFiles
+    kernels = tuple(given["kernels"]) or (os.uname().release,)
     search = wanted_files.Search(
         repositories=read.repositories(given["repositories"], kind),
-        parts=read.parts(given["parts"]),
-        kernels=tuple(given["kernels"]) or (os.uname().release,),
+        parts=read.parts(given["parts"], kernels),
+        kernels=kernels,
     )
     seeker = (AptFiles if kind == APT else DnfFiles)(run.run, given["without"])
     try:

@@ -48,10 +48,10 @@ options:
       - The parts to bring, name to what the plan says of it, in the plan's order.
       - >-
         Each has V(packages) (V(name), and V(version) as a beginning of it or empty; or only the
-        name, as a text), V(pins) (V(names) as globs, and V(version)), V(conflicts) (globs of
-        installed packages that must go first), V(modules) (V(stream) of the dnf module
-        C(nvidia-driver)) and V(hold) (true by default; where it is false upgrades may move the
-        packages).
+        name, as a text; V({kernel}) in a name is the running kernel's release), V(pins) (V(names)
+        as globs, and V(version)), V(conflicts) (globs of installed packages that must go first),
+        V(modules) (V(stream) of the dnf module C(nvidia-driver)) and V(hold) (true by default;
+        where it is false upgrades may move the packages).
     type: dict
     default: {}
   absent:
@@ -137,6 +137,7 @@ kind:
   returned: failure
 """
 
+import os
 import socket
 from collections.abc import Mapping
 from typing import Any
@@ -233,7 +234,7 @@ def main() -> None:
         manager.site = given["owner"] == "site"
         order = Order(
             repositories=read.repositories(_named(given), kind),
-            parts=read.parts(given["parts"]),
+            parts=read.parts(given["parts"], [os.uname().release]),
             absent=tuple(read.label(name, "absent part") for name in given["absent"]),
             replace_ok=given["replace_ok"],
             hold_kernel=given["hold_kernel"],

@@ -27,10 +27,23 @@ PACKAGES: dict[str, tuple[str, ...]] = {
 
 # The driver's packages, by the beginning of their name, for three questions: which version is
 # installed (the surest first), what has to be of the loaded driver's version, and what brings
-# the kernel module.
-DRIVER_INSTALLED = ("nvidia-utils", "nvidia-driver", "nvidia-open", "cuda-drivers")
-DRIVER_VERSIONED = (
-    *("nvidia-dkms", "nvidia-driver-", "nvidia-kernel-", "nvidia-utils", "libnvidia-compute"),
-    *("nvidia-open", "nvidia-kmod"),
+# the kernel module. Debian's helpers (nvidia-kernel-common) have versions of their own.
+DRIVER_INSTALLED = (
+    *("nvidia-utils", "nvidia-driver", "nvidia-open", "cuda-drivers", "nvidia-kernel-dkms"),
+    "nvidia-tesla-535-kernel-dkms",
 )
-DRIVER_MODULES = ("nvidia-dkms", "nvidia-driver", "nvidia-open", "kmod-nvidia", "nvidia-kernel")
+DRIVER_VERSIONED = (
+    *("nvidia-dkms", "nvidia-driver-", "nvidia-kernel-dkms", "nvidia-kernel-source", "nvidia-utils"),
+    *("libnvidia-compute", "nvidia-open", "nvidia-kmod", "nvidia-tesla-535-kernel-dkms"),
+)
+DRIVER_MODULES = (
+    *(
+        "nvidia-dkms",
+        "nvidia-driver",
+        "nvidia-open",
+        "kmod-nvidia",
+        "nvidia-kernel-dkms",
+        "nvidia-tesla-535-kernel-dkms",
+    ),
+    "linux-modules-nvidia",
+)

@@ -4,10 +4,14 @@
 from __future__ import annotations
 
 import posixpath
+import re
+from typing import Mapping
 
 from .._ground.text import ParseError
 
 _TOOL = "modules_dep"
+# Debian renames the files of NVIDIA's modules, and has modprobe.d load them by the modules' own names.
+_RENAMED = re.compile(r"nvidia_(?:current_open|current|tesla_\d{3}|tesla)(_[a-z]{1,20})?")
 
 
 def parse(text: str) -> dict[str, str]:
@@ -27,3 +31,14 @@ def parse(text: str) -> dict[str, str]:
     if not found:
         raise ParseError(_TOOL, 0, "", "no module in it")
     return found
+
+
+def file_of(files: Mapping[str, str], module: str) -> str:
+    """The file of a module, "" where there is none; also one that Debian renamed (nvidia_current_open of nvidia)."""
+    if module in files:
+        return files[module]
+    for name in sorted(files):
+        renamed = _RENAMED.fullmatch(name)
+        if renamed is not None and f"nvidia{renamed.group(1) or ''}" == module:
+            return files[name]
+    return ""

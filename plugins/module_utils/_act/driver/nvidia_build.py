@@ -8,12 +8,17 @@ others, and the module then ends with "Invalid argument" when it is loaded.
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 
 from ..._parse.dkms_status import DkmsModule
 from ..packages import dkms
 
-DRIVER = "nvidia"
+# DKMS names of the driver: NVIDIA's and Ubuntu's, and Debian's, which has a name for each branch and kind.
+DRIVER = re.compile(r"nvidia(?:-srv|-current|-current-open|-tesla|-tesla-\d{3})?")
+# How Debian has modprobe load the file that it renamed.
+_LOADS = re.compile(r"^install nvidia modprobe -i ([A-Za-z0-9_-]{1,60})\b", re.MULTILINE)
+_MODPROBE = ("etc/modprobe.d", "run/modprobe.d", "usr/lib/modprobe.d", "lib/modprobe.d")
 # DKMS names of the OFED's kernel modules, deb and rpm.
 STACKS = ("mlnx-ofed-kernel", "mlnx-ofa_kernel")
 
@@ -42,13 +47,34 @@ def builds(root: str, name: str, kernel: str) -> list[Build]:
     return found
 
 
+def drivers(root: str, kernel: str) -> list[Build]:
+    """Every driver that is built for a kernel, by whatever name of its own."""
+    try:
+        names = sorted(os.listdir(os.path.join(root, dkms.TREE.lstrip("/"))))
+    except OSError:
+        return []
+    return [build for name in names if DRIVER.fullmatch(name) for build in builds(root, name, kernel)]
+
+
+def module(root: str) -> str:
+    """What modinfo calls the driver's file: nvidia, or as modprobe.d says that Debian renamed it."""
+    for folder in _MODPROBE:
+        home = os.path.join(root, folder)
+        names = sorted(os.listdir(home)) if os.path.isdir(home) else []
+        for name in names:
+            found = _LOADS.search(text(os.path.join(home, name))) if name.endswith(".conf") else None
+            if found is not None:
+                return found.group(1)
+    return "nvidia"
+
+
 def stale(root: str, kernel: str) -> tuple[DkmsModule, str] | None:
     """The driver's module that is older than the RDMA stack's, with the reason; or None."""
-    drivers = builds(root, DRIVER, kernel)
+    found = drivers(root, kernel)
     stacks = [build for name in STACKS for build in builds(root, name, kernel)]
-    if not drivers or not stacks:
+    if not found or not stacks:
         return None
-    driver = max(drivers, key=lambda driver: driver.at)
+    driver = max(found, key=lambda driver: driver.at)
     stack = max(stacks, key=lambda stack: stack.at)
     if driver.at >= stack.at:
         return None

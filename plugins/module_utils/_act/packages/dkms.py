@@ -11,6 +11,7 @@ import os
 import re
 from typing import Callable, Iterable
 
+from ..._parse import _make_log as make_log_text
 from ..._parse.dkms_status import DkmsModule
 from .model import PackageError
 from .run import Runner
@@ -22,6 +23,7 @@ _SOURCE = re.compile(r"/usr/src/([A-Za-z0-9_.+-]+)-([0-9][A-Za-z0-9_.+~:-]*)/dkm
 _FIELD = re.compile(r"""\s*(PACKAGE_NAME|PACKAGE_VERSION)=["']?([A-Za-z0-9_.+~:-]+)["']?\s*""")
 _OBJECT = re.compile(r".+\.ko(\.(gz|xz|zst))?")
 _LAST_LINES = 5
+_LONGEST_LOG = 64 << 20
 
 
 def is_dkms(package: str) -> bool:
@@ -67,8 +69,8 @@ def unbuilt(root: str, modules: Iterable[DkmsModule], kernel: str) -> tuple[Dkms
     return tuple(module for module in modules if not built(root, module, kernel))
 
 
-def make_log(root: str, module: DkmsModule, kernel: str) -> tuple[str, str]:
-    """Path and last lines of the log of a failed build; "" where there is none."""
+def make_log(root: str, module: DkmsModule, kernel: str) -> tuple[str, make_log_text.Failure]:
+    """Path of the log of a failed build and what it says; "" where there is none."""
     home = os.path.join(root, TREE.lstrip("/"), module.name, module.version)
     places = [os.path.join(home, "build", "make.log")]
     for folder, _folders, names in os.walk(os.path.join(home, kernel)):
@@ -77,23 +79,27 @@ def make_log(root: str, module: DkmsModule, kernel: str) -> tuple[str, str]:
     for place in places:
         try:
             with open(place, encoding="utf-8", errors="replace") as stream:
-                lines = [line.strip() for line in stream.readlines()[-200:] if line.strip()]
+                text = stream.read(_LONGEST_LOG)
         except OSError:
             continue
-        shown = "/" + os.path.relpath(place, root)
-        return shown, " | ".join(lines[-_LAST_LINES:])[:800]
-    return "", ""
+        found = make_log_text.parse(text)
+        if not found.lines:
+            last = [line.strip() for line in text.splitlines()[-200:] if line.strip()][-_LAST_LINES:]
+            found = make_log_text.Failure((" | ".join(last)[:800],))
+        return "/" + os.path.relpath(place, root), found
+    return "", make_log_text.Failure()
 
 
 def failure(root: str, module: DkmsModule, kernel: str) -> PackageError:
     """The error for a module that DKMS did not build."""
-    path, words = make_log(root, module, kernel)
-    seen = f"; the last lines of {path}: {words}" if path else "; DKMS left no make.log"
+    path, found = make_log(root, module, kernel)
+    seen = f": {path} says {'; '.join(found.lines)}" if path else "; DKMS left no make.log"
+    means = f". So {found.cause}" if found.cause else ""
+    then = f"{found.following}; see {path}" if found.following else f"see {path or '/var/lib/dkms'} on the host"
     return PackageError(
         "dkms",
-        f"DKMS did not build {module} for the running kernel {kernel}{seen}",
-        f"see {path or '/var/lib/dkms'} on the host; once the cause is gone, run this again (it"
-        f" builds the module) or `dkms install {module} -k {kernel}`",
+        f"DKMS did not build {module} for the running kernel {kernel}{seen}{means}",
+        f"{then}; once the cause is gone, run this again (it builds the module) or `dkms install {module} -k {kernel}`",
         changed=True,
     )
 

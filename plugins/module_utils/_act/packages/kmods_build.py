@@ -77,14 +77,18 @@ def _failed(gap: Gap, answer: Output, root: str) -> Gap:
         cause = f"{gap.subject} is not for {gap.kernel}: its dkms.conf says so ({_EXCLUSIVE})"
         following = f"install a release of {gap.dkms.name} that knows this kernel, or keep the kernel that runs"
         return Gap(gap.kind, gap.subject, gap.kernel, cause, following, gap.required, gap.dkms)
-    path, words = dkms.make_log(root, gap.dkms, gap.kernel)
+    path, found = dkms.make_log(root, gap.dkms, gap.kernel)
+    words = "; ".join(found.lines)
     if not path:
         errors = _ERROR.findall(text)
         words = (errors[0] if errors else text.strip().split("\n")[-1]).strip()[:300]
-    seen = f"the last lines of {path}: {words}" if path else f"it said: {words or 'nothing'}"
+    seen = f"{path} says {words}" if path else f"it said: {words or 'nothing'}"
+    seen += f". So {found.cause}" if found.cause else ""
     cause = f"DKMS could not build {gap.subject} for {gap.kernel} (status {answer.rc}); {seen}"
     following = (
         f"see {path or '/var/lib/dkms'} on the host: most often this release of {gap.dkms.name}"
         " does not know the kernel yet; install one that does, or keep the kernel that runs"
+        if not found.following
+        else f"{found.following}; see {path}"
     )
     return Gap(gap.kind, gap.subject, gap.kernel, cause, following, gap.required, gap.dkms)

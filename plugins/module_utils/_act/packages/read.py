@@ -21,6 +21,8 @@ _FINGERPRINT = re.compile(r"[0-9A-F]{40}")
 _PUBLIC_KEY = re.compile(r"(?:-----BEGIN PGP PUBLIC KEY BLOCK-----\n[\x20-\x7e\n]*)?")
 _REPOSITORY = {"name", "kind", "url", "suite", "components", "key", "fingerprints", "exclude"}
 _REPOSITORY |= {"gpgcheck", "repo_gpgcheck", "alone", "public_key"}
+# A package of signed modules is of one kernel, which only the host knows.
+_KERNEL = "{kernel}"
 _PART = {"packages", "pins", "conflicts", "modules", "hold"}
 
 
@@ -34,9 +36,12 @@ def repositories(raw: Sequence[Mapping[str, Any]], kind: str) -> tuple[Repositor
     return tuple(repository for repository in found if repository.kind == kind)
 
 
-def parts(raw: Mapping[str, Any]) -> tuple[Part, ...]:
-    """All parts, in order; PackageError (input) for what cannot be meant."""
-    return tuple(_part(str(name), value) for name, value in raw.items())
+def parts(raw: Mapping[str, Any], kernels: Sequence[str] = ()) -> tuple[Part, ...]:
+    """All parts, in order; PackageError (input) for what cannot be meant.
+
+    ``kernels``: those that run; a package whose name has ``{kernel}`` is meant for each of them.
+    """
+    return tuple(_part(str(name), value, kernels) for name, value in raw.items())
 
 
 def label(text: object, what: str) -> str:
@@ -116,7 +121,7 @@ def _texts(pattern: re.Pattern[str], value: object, what: str) -> tuple[str, ...
     return tuple(_fit(pattern, entry, what) for entry in _list(value, what))
 
 
-def _part(name: str, raw: object) -> Part:
+def _part(name: str, raw: object, kernels: Sequence[str]) -> Part:
     what = f"part {_fit(_LABEL, name, 'name of a part')}"
     given = _keys(raw, _PART, what)
     modules = _keys(given.get("modules") or {}, {"stream"}, f"{what}, modules")
@@ -125,8 +130,9 @@ def _part(name: str, raw: object) -> Part:
         # A name by itself is the package in whatever version there is.
         named = {"name": item} if isinstance(item, str) else item
         entry = _keys(named, {"name", "version"}, f"{what}, packages")
-        package = _fit(_NAME, entry.get("name"), f"{what}, package")
-        packages.append(Wanted(package, _version(entry.get("version", ""), f"{what}, {package}")))
+        version = _version(entry.get("version", ""), f"{what}, {entry.get('name')}")
+        for called in _of_kernels(entry.get("name"), kernels):
+            packages.append(Wanted(_fit(_NAME, called, f"{what}, package"), version))
     pins = []
     for each in _list(given.get("pins", []), f"{what}, pins"):
         entry = _keys(each, {"names", "version"}, f"{what}, pins")
@@ -140,6 +146,12 @@ def _part(name: str, raw: object) -> Part:
         stream=_fit(_STREAM, modules.get("stream", ""), f"{what}, module stream"),
         hold=bool(given.get("hold", True)),
     )
+
+
+def _of_kernels(name: object, kernels: Sequence[str]) -> list[object]:
+    if kernels and isinstance(name, str) and _KERNEL in name:
+        return [name.replace(_KERNEL, kernel) for kernel in dict.fromkeys(kernels)]
+    return [name]
 
 
 def _version(value: object, what: str) -> str:

@@ -41,6 +41,7 @@ class NodeReported(TypedDict, total=False):
     secure_boot: bool | None
     installed: dict[str, str] | None
     engines: dict[str, str] | None
+    offered: dict[str, list[str]]
     rdma_devices: list[str]
     soft_rdma_devices: list[str]
     simulated: str

@@ -145,7 +145,7 @@ def _module_files(evidence: Evidence, machine: Machine) -> Reading[dict[str, str
         return Reading(None, machine.kernel.why)
     path = f"/lib/modules/{machine.kernel.value}/modules.dep"
     found = _whole(evidence, path, modules_dep.parse)
-    return found.map(lambda every: {name: every[name] for name in _MODULES if name in every})
+    return found.map(lambda every: {name: path for name in _MODULES if (path := modules_dep.file_of(every, name))})
 
 
 def _dkms(evidence: Evidence, machine: Machine) -> Reading[tuple[Dkms, ...]]:

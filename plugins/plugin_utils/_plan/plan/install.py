@@ -3,17 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
 from ..matrix.model import Fact, Matrix
+from ..matrix.packaged import applies
 from ..matrix.versions import ANY, within
 
 # The roles that install, in their order: the driver's modules are built against the RDMA stack's.
 PARTS = ("rdma", "nvidia_driver", "nccl", "container_toolkit", "extras")
-_RANGES = ("branch", "version")
+# The host's own archive, which no site has to name.
+OWN = "distribution"
+OFF = (
+    "the host's package lists do not have the planned driver: the parts of the archive that hold it are switched off, "
+    "or the lists are old; next: `apt-get update` on the host, or set stack_repositories.distribution.base to the "
+    "mirror that it uses, and the parts that are off come from there"
+)
 
 
 class InstallError(ValueError):
@@ -82,10 +89,9 @@ def install(stack: Mapping[str, Any], to: Target, matrix: Matrix, sites: Sites, 
     parts: dict[str, Any] = {}
     names: list[str] = []
     for fact in matrix.all("packages.packages").values():
-        component = stack.get(fact.get("component"))
-        if component is None or not _applies(fact, component):
+        if not applies(fact, stack, to.system):
             continue
-        words = _words(stack, component)
+        words = _words(stack, stack[fact.get("component")])
         part = parts.setdefault(fact.get("part"), {"packages": [], "pins": [], "conflicts": []})
         part["packages"] += [
             {"name": entry["name"].format(**words), "version": entry["version"].format(**words)}
@@ -99,29 +105,20 @@ def install(stack: Mapping[str, Any], to: Target, matrix: Matrix, sites: Sites, 
         found["bundle"] = {"directory": sites.bundle.directory, "class": name}
         found["repositories"] = [bundle_repository(sites.bundle, name, to.family)]
     else:
-        wanted = dict.fromkeys(names)
+        # Of the host's own archive only the parts that are switched off have to come from somewhere.
+        wanted = [item for item in dict.fromkeys(names) if item != OWN or sites.get(item, "base")]
         found["repositories"] = [_repository(item, stack, to, matrix, sites) for item in wanted]
     return found
 
 
-def missing_bases(stack: Mapping[str, Any], matrix: Matrix, sites: Sites) -> list[str]:
-    """The repositories that the stack needs and nobody gave a location of."""
+def missing_bases(stack: Mapping[str, Any], system: str, matrix: Matrix, sites: Sites) -> list[str]:
+    """The repositories that the stack needs and nobody gave a location of; the host's own archive needs none."""
     if sites.bundle is not None:
         return []
     needed = [
-        fact.get("repository")
-        for fact in matrix.all("packages.packages").values()
-        if (component := stack.get(fact.get("component"))) is not None and _applies(fact, component)
+        fact.get("repository") for fact in matrix.all("packages.packages").values() if applies(fact, stack, system)
     ]
-    return [name for name in dict.fromkeys(needed) if not sites.get(name, "base")]
-
-
-def _applies(fact: Fact, component: Mapping[str, Any]) -> bool:
-    for key, wanted in (fact.get("when") or {}).items():
-        value = str(component.get(key, ""))
-        if not (within(value, wanted) if key in _RANGES else value == wanted):
-            return False
-    return True
+    return [name for name in dict.fromkeys(needed) if name != OWN and not sites.get(name, "base")]
 
 
 def _words(stack: Mapping[str, Any], component: Mapping[str, Any]) -> dict[str, str]:
@@ -132,16 +129,17 @@ def _words(stack: Mapping[str, Any], component: Mapping[str, Any]) -> dict[str, 
         "modules": str(driver.get("modules", "")),
         "cuda": cuda,
         "cuda_major": cuda.partition(".")[0],
+        # The module that installs knows it.
+        "kernel": "{kernel}",
     }
     return {**words, **{key: str(value) for key, value in component.items()}}
 
 
 def _own(part: dict[str, Any], name: str, stack: Mapping[str, Any], to: Target, matrix: Matrix) -> None:
     for fact in matrix.all("packages.owned").values():
-        component = stack.get(fact.get("component"))
-        if fact.get("part") != name or component is None or not _applies(fact, component):
+        if fact.get("part") != name or not applies(fact, stack, to.system):
             continue
-        words = _words(stack, component)
+        words = _words(stack, stack[fact.get("component")])
         pinned = fact.get("version", "").format(**words)
         part["pins"].append({"names": list(fact.get("names")), "version": pinned})
         part["conflicts"] += fact.get("conflicts", [])
@@ -176,14 +174,16 @@ def _repository(name: str, stack: Mapping[str, Any], to: Target, matrix: Matrix,
         "name": name,
         "kind": to.family,
         "url": f"{base}/{fact.get('path').format(**words)}",
-        "key": sites.get(name, "key") or f"{base}/{_key(fact, to).format(**words)}",
+        "key": sites.get(name, "key") or _address(base, _key(fact, to).format(**words)),
         "fingerprints": [str(entry).replace(" ", "").upper() for entry in prints],
     }
     if to.family == "apt":
-        found["suite"] = fact.get("suite")
+        found["suite"] = sites.get(name, "suite") or fact.get("suite").format(**words)
+        components = [entry["names"] for entry in fact.get("components", []) if fnmatchcase(to.system, entry["system"])]
+        found.update({"components": list(components[0])} if components else {})
     else:
         # Others may offer the same names in other builds (matrix/packages.yml, owned).
-        found["exclude"] = _not_from(name, stack, matrix)
+        found["exclude"] = _not_from(name, stack, to, matrix)
     return found
 
 
@@ -230,6 +230,11 @@ def _places(name: str, fact: Fact, stack: Mapping[str, Any], to: Target) -> dict
     return words
 
 
+def _address(base: str, path: str) -> str:
+    """A path below the base, or where it is an address of its own (a key that the host has), that."""
+    return path if "://" in path else f"{base}/{path}"
+
+
 def _key(fact: Fact, to: Target) -> str:
     for key in fact.get("keys", []):
         if fnmatchcase(to.system, key["system"]):
@@ -237,19 +242,12 @@ def _key(fact: Fact, to: Target) -> str:
     return str(fact.get("key"))
 
 
-def _not_from(name: str, stack: Mapping[str, Any], matrix: Matrix) -> list[str]:
+def _not_from(name: str, stack: Mapping[str, Any], to: Target, matrix: Matrix) -> list[str]:
     """What the RDMA stack owns must not come from another vendor repository (mft, kernel-mft)."""
     if name in ("doca", "mlnx_ofed"):
         return []
     found: list[str] = []
-    for fact in _owners(stack, matrix):
-        if fact.get("part") == "rdma":
+    for fact in matrix.all("packages.owned").values():
+        if fact.get("part") == "rdma" and applies(fact, stack, to.system):
             found += fact.get("names")
     return found
-
-
-def _owners(stack: Mapping[str, Any], matrix: Matrix) -> Iterator[Fact]:
-    for fact in matrix.all("packages.owned").values():
-        component = stack.get(fact.get("component"))
-        if component is not None and _applies(fact, component):
-            yield fact

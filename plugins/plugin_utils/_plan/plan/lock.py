@@ -236,7 +236,8 @@ def shown(fields: Mapping[str, Any] | None) -> str:
     if not fields:
         return "none"
     if "branch" in fields:
-        return f"{fields['version']} {fields['modules']}"
+        whose = " of the distribution" if fields.get("flavour") else ""
+        return f"{fields['version']} {fields['modules']}{whose}"
     if "flavour" in fields:
         return f"{fields['flavour']} {fields.get('version', '')}".strip()
     if "method" in fields:

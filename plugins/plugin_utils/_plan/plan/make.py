@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..matrix.model import Matrix
+from ..resolve import archive
 from ..resolve.answer import Answer, resolve
 from ..resolve.platform import Platform, merged, platform
-from ..resolve.policy import PREFIX, Policy, PolicyError, from_variables
+from ..resolve.policy import DISTRIBUTION, NVIDIA, PREFIX, Policy, PolicyError, from_variables
 from ..resolve.refuse import Refusal
 from . import install as installer, lock as locks
 from .table import Row
@@ -99,11 +100,24 @@ def make(
         row = _kept(group, locked, matrix, now) if locked else _resolved(group, matrix, now)
         if row.planned is not None:
             classes[group.name] = row.planned
-            missing = installer.missing_bases(row.planned.stack, matrix, sites)
+            missing = _missing(group, row.planned, matrix, sites)
             row = replace(row, missing=tuple(missing), modules=_modules(row.planned.stack, matrix))
         rows.append(row)
     lock = locks.with_classes(old, classes, matrix.digest, now)
     return Made(lock, rows, locks.changes(old, lock))
+
+
+def _missing(group: Group, planned: locks.Class, matrix: Matrix, sites: installer.Sites) -> list[str]:
+    """Repositories without a location; of the host's own archive, parts that its lists do not have."""
+    found = installer.missing_bases(planned.stack, planned.system, matrix, sites)
+    driver = planned.stack.get("driver") or {}
+    seen = any(
+        each.seen and (each.release, each.modules) == (driver.get("version"), driver.get("modules"))
+        for each in archive.drivers(group.platform, matrix)
+    )
+    # Where nobody looked (a host on paper), nobody says that they are off.
+    off = driver.get("flavour") == DISTRIBUTION and group.platform.looked and not seen
+    return [*found, *([installer.OWN] if off and not sites.get(installer.OWN, "base") else [])]
 
 
 def _modules(stack: Mapping[str, Mapping[str, str]], matrix: Matrix) -> str:
@@ -148,6 +162,7 @@ def _as_wishes(stack: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     found["rdma_flavour"] = rdma.get("flavour", "none")
     found["rdma_version"] = rdma.get("version", "")
     found["driver_modules"] = driver.get("modules", "")
+    found["driver_flavour"] = driver.get("flavour", NVIDIA) if driver else ""
     found["peer_memory"] = (stack.get("peer_memory") or {}).get("method", "none")
     return found
 

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ..matrix import load
-from ..matrix.model import Matrix
+from ..matrix.model import Matrix, MatrixError
+from ..resolve.archive import names
+from ..resolve.policy import DISTRIBUTION, PREFIX
 from .lock import NAME, Lock, LockError, read
 
 LOCK_FILE = "stack_lock_file"
@@ -36,6 +38,16 @@ def lock_file(variables: Mapping[str, Any]) -> Path:
 def matrix_folders(variables: Mapping[str, Any]) -> tuple[Path, ...]:
     """The site's own matrix files (``stack_matrix``)."""
     return tuple(Path(str(entry)).expanduser() for entry in variables.get("stack_matrix") or ())
+
+
+def archive(variables: Mapping[str, Any]) -> list[str]:
+    """The packages by which a host's own archive tells its drivers, where the driver is to come from there."""
+    if variables.get(f"{PREFIX}driver_flavour") != DISTRIBUTION:
+        return []
+    try:
+        return names(_matrix(matrix_folders(variables)))
+    except MatrixError:
+        return []  # The plan says what is wrong with it.
 
 
 def said_of(host: str, variables: Mapping[str, Any]) -> dict[str, Any]:

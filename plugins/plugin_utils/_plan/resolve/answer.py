@@ -14,7 +14,7 @@ from . import refuse
 from .candidates import Candidate
 from .collision import Collision
 from .platform import Platform
-from .policy import AUTO, NONE, PREFIX, Policy, PolicyError
+from .policy import AUTO, DISTRIBUTION, NONE, PREFIX, Policy, PolicyError
 from .refuse import Refusal
 from .rules import Rules
 from .solve import Unsolvable, solve
@@ -23,14 +23,16 @@ KNOWN = "known"
 ALLOWED = "allowed"
 # A stack that somebody shipped is not chosen by itself if it got old, or never was final.
 _NOT_BY_ITSELF = ("DRIVER_EOL", "RDMA_EOL", "RDMA_PRERELEASE", "RDMA_PATCH")
-_NO_PACKAGES = ("RDMA_SYSTEM", "DRIVER_SYSTEM")
+_NO_PACKAGES = ("RDMA_SYSTEM", "DRIVER_SYSTEM", "DRIVER_ARCHIVE")
 _VERSIONS = ("driver", "cuda", "nccl", "container_toolkit", "dcgm", "gdrcopy")
 # Parts that a site asks for by itself: a stack that was shipped with them may be had without.
 _ASKED_FOR = ("dcgm", "gdrcopy")
 # Wishes that come to nothing without another.
 _COMES_WITH = {
     "rdma_version": "rdma_flavour",
-    **dict.fromkeys(("driver_modules", "fabric_manager", "nscq", "imex", "nvlsm", "cuda", "nccl"), "driver"),
+    **dict.fromkeys(
+        ("driver_modules", "driver_flavour", "fabric_manager", "nscq", "imex", "nvlsm", "cuda", "nccl"), "driver"
+    ),
     **dict.fromkeys((*_ASKED_FOR, "peer_memory"), "driver"),
 }
 
@@ -131,6 +133,8 @@ def _as_stack(chosen: dict[str, Candidate]) -> dict[str, Any]:
             found[part] = _rdma(entry)
         elif part == "driver":
             found[part] = {"branch": entry.branch, "version": entry.version, "modules": entry.modules}
+            found[part].update({"flavour": entry.flavour} if entry.flavour else {})
+            found[part].update({"signed": entry.flavour} if entry.signed else {})
         elif part == "nccl":
             found[part] = {"version": entry.version, "cuda": entry.cuda}
         else:
@@ -184,6 +188,8 @@ def _who_shipped(chosen: dict[str, Candidate], host: Platform, matrix: Matrix) -
     A shipped stack has to hold all parts of this one that it names, and the driver.
     """
     rdma, alone = chosen["rdma"], chosen["driver"].absent
+    if chosen["driver"].flavour == DISTRIBUTION:
+        return ""  # Those that are known were shipped with packages of NVIDIA's.
     shipped = "shipped" if alone else "shipped together"
     for fact in _stacks_of(host, matrix):
         if _same_rdma(fact, rdma) and all(_same(fact, chosen[version]) for version in _VERSIONS):

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from ....module_utils._parse.version_text import fits
 from ..matrix.model import Fact, Matrix
 from ..matrix.versions import version
+from . import archive
 from .platform import Platform
-from .policy import AUTO, NEWEST, NONE, Policy
+from .policy import AUTO, DISTRIBUTION, NEWEST, NONE, Policy
 
 # In the order in which they are settled: what most depends on, first.
 PARTS = (
@@ -31,11 +32,12 @@ class Candidate:
 
     part: str
     version: str = ""
-    flavour: str = ""  # rdma
+    flavour: str = ""  # rdma; driver: of the distribution's archive, "" of NVIDIA's repository
     branch: str = ""  # driver
     modules: str = ""  # driver
     cuda: str = ""  # driver: what it brings; nccl: what it was built with
     method: str = ""  # peer_memory
+    signed: bool = False  # driver: its modules come signed
     fact: Fact | None = field(default=None, compare=False, repr=False)
     absent: bool = False
     pinned: bool = False
@@ -103,6 +105,8 @@ def _rdma(platform: Platform, policy: Policy, matrix: Matrix) -> list[Candidate]
 def _drivers(platform: Platform, policy: Policy, matrix: Matrix) -> list[Candidate]:
     if policy.driver == NONE or not platform.gpus:
         return [Candidate("driver", absent=True, pinned=policy.driver == NONE)]
+    if policy.driver_flavour == DISTRIBUTION:
+        return _archived(platform, policy, matrix)
     found = []
     for branch, release, pinned in _driver_releases(policy.driver, matrix):
         fact = matrix.get("drivers.branches", branch)
@@ -122,6 +126,35 @@ def _drivers(platform: Platform, policy: Policy, matrix: Matrix) -> list[Candida
             for modules in flavours
         ]
     return found
+
+
+def _archived(platform: Platform, policy: Policy, matrix: Matrix) -> list[Candidate]:
+    """What the distribution's archive has; where nothing of it is as wished, what a rule can refuse."""
+    there = [
+        (driver.branch, driver.release, driver.modules, driver.signed)
+        for driver in archive.drivers(platform, matrix)
+        if policy.driver_modules in (AUTO, driver.modules)
+        and (policy.driver == AUTO or fits(driver.release, policy.driver))
+    ]
+    if not there:
+        modules = "open" if policy.driver_modules == AUTO else policy.driver_modules
+        asked = _driver_releases(policy.driver, matrix)
+        there = [(branch, release, modules, False) for branch, release, _pinned in asked]
+    return [
+        Candidate(
+            "driver",
+            release,
+            DISTRIBUTION,
+            branch,
+            modules,
+            fact.get("cuda", "") if fact else "",
+            fact=fact,
+            pinned=policy.driver != AUTO,
+            signed=signed,
+        )
+        for branch, release, modules, signed in there
+        for fact in [matrix.get("drivers.branches", branch)]
+    ]
 
 
 def _driver_releases(wanted: str, matrix: Matrix) -> Iterable[tuple[str, str, bool]]:

@@ -34,7 +34,8 @@ class Platform:
     where the matrix has no such system. ``family``: apt or dnf. ``gpus``, ``hcas``: the models
     there are, by name, or by PCI id where the tables do not know them. ``board``: the recognised
     hardware profile. ``engines``: container engines and their versions. ``secure_boot``: None
-    where nobody could tell.
+    where nobody could tell. ``offered``: the versions of packages in the host's own lists, where
+    they were asked for.
     """
 
     system: str
@@ -51,6 +52,12 @@ class Platform:
     imex: bool = False
     secure_boot: bool | None = None
     engines: Mapping[str, str] = field(default_factory=dict)
+    offered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def looked(self) -> bool:
+        """Whether the host's package lists were asked what its archive has of the driver."""
+        return bool(self.offered)
 
     @property
     def series(self) -> str:
@@ -133,6 +140,7 @@ def platform(node: Mapping[str, Any], matrix: Matrix) -> Platform:
         imex=bool(board and board.imex),
         secure_boot=node.get("secure_boot"),
         engines=dict(node.get("engines") or {}),
+        offered={name: tuple(found) for name, found in (node.get("offered") or {}).items()},
     )
 
 
@@ -144,10 +152,17 @@ def merged(platforms: list[Platform]) -> Platform:
         for engine, found in platform.engines.items():
             engines[engine] = min(engines.get(engine, found), found, key=version)
     secure = {platform.secure_boot for platform in platforms}
+    names = {name for platform in platforms for name in platform.offered}
+    offers = {name: [platform.offered.get(name, ()) for platform in platforms] for name in names}
     return Platform(
         **{
             **vars(oldest),
             "engines": engines,
+            # What all of them can have.
+            "offered": {
+                name: tuple(version for version in each[0] if all(version in other for other in each))
+                for name, each in offers.items()
+            },
             "secure_boot": True if True in secure else None if None in secure else False,
         }
     )

@@ -10,6 +10,9 @@ from typing import Any
 AUTO = "auto"
 NONE = "none"
 NEWEST = "newest"
+# Whose packages the driver comes in: those of NVIDIA's repository, or of the distribution's archive.
+NVIDIA = "nvidia"
+DISTRIBUTION = "distribution"
 
 
 class PolicyError(ValueError):
@@ -20,13 +23,15 @@ class PolicyError(ValueError):
 class Policy:
     """One wish per part: auto, none (do not install it), or a version or its beginning.
 
-    ``driver`` also takes a branch (580). ``dcgm`` and ``gdrcopy`` come only where asked for:
-    newest, or a version. ``peer_memory``: dmabuf, peermem or none.
+    ``driver`` also takes a branch (580); ``driver_flavour``: nvidia or distribution, whose packages
+    it comes in. ``dcgm`` and ``gdrcopy`` come only where asked for: newest, or a version.
+    ``peer_memory``: dmabuf, peermem or none.
     """
 
     rdma_flavour: str = AUTO
     rdma_version: str = AUTO
     driver: str = AUTO
+    driver_flavour: str = AUTO
     driver_modules: str = AUTO
     fabric_manager: str = AUTO
     nscq: str = AUTO
@@ -62,6 +67,7 @@ class Policy:
 PREFIX = "stack_"
 _CHOICES = {
     "rdma_flavour": (AUTO, NONE, "inbox", "mlnx_ofed", "doca"),
+    "driver_flavour": (AUTO, NVIDIA, DISTRIBUTION),
     "driver_modules": (AUTO, "open", "proprietary"),
     "peer_memory": (AUTO, NONE, "dmabuf", "peermem"),
 }

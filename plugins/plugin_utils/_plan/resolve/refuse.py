@@ -15,7 +15,7 @@ from .rules import PAIRS, Rules
 from .solve import domain
 
 # The wishes that decide about a part.
-_WISHES = {"rdma": ("rdma_version", "rdma_flavour"), "driver": ("driver", "driver_modules")}
+_WISHES = {"rdma": ("rdma_version", "rdma_flavour"), "driver": ("driver", "driver_flavour", "driver_modules")}
 
 
 @dataclass(frozen=True)
@@ -158,6 +158,7 @@ def _combinations(policy: Policy, parts: tuple[str, ...]) -> Iterator[tuple[str,
 _FIELDS = {
     "rdma_flavour": ("rdma", "flavour"),
     "rdma_version": ("rdma", "version"),
+    "driver_flavour": ("driver", "flavour"),
     "driver_modules": ("driver", "modules"),
     "peer_memory": ("peer_memory", "method"),
 }

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from ..matrix.model import CONFIRMED, Matrix
+from ..matrix.packaged import packages
 from ..matrix.versions import version, within
-from . import rules_supports
+from . import archive, rules_supports
 from .candidates import Candidate
 from .collision import Alone, Found, Pair, no_architecture
 from .platform import Platform
+from .policy import DISTRIBUTION
 
 
 def branch_known(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
@@ -56,14 +58,42 @@ def system(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None
     fact = matrix.get("systems.packages", "driver")
     if candidate.absent:
         return None
+    if candidate.flavour == DISTRIBUTION:
+        return None
     strange = no_architecture(host, "cuda", matrix)
     if strange is not None or fact is None or host.is_like(fact.get("systems")):
         return strange
     return Found(f"the host runs {host.system or host.distribution}", str(candidate), fact.sure())
 
 
+def archived(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
+    if candidate.flavour != DISTRIBUTION:
+        return None
+    there = list(archive.drivers(host, matrix))
+    if any((driver.release, driver.modules) == (candidate.version, candidate.modules) for driver in there):
+        return None
+    listed = ", ".join(sorted({f"{driver.release} {driver.modules}" for driver in there}, reverse=True))
+    return Found(
+        f"{candidate} is asked for",
+        f"the archive of {host.system or host.distribution} has {listed or 'no driver that the matrix knows'}",
+    )
+
+
+def packaged(host: Platform, candidate: Candidate, driver: Candidate, matrix: Matrix) -> Found | None:
+    """What belongs to a driver of the distribution has to come from there as well."""
+    if driver.flavour != DISTRIBUTION or candidate.absent:
+        return None
+    stack = {
+        "driver": {"branch": driver.branch, "version": driver.version, "flavour": driver.flavour},
+        candidate.part: {"version": candidate.version},
+    }
+    if any(packages(candidate.part, stack, host.system, matrix)):
+        return None
+    return Found(str(candidate), f"the archive of {host.system} has no package of it")
+
+
 def secure_boot(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
-    if candidate.absent or not host.secure_boot:
+    if candidate.absent or candidate.signed or not host.secure_boot:
         return None
     return Found("Secure Boot is on", f"{candidate} is built by DKMS")
 
@@ -124,6 +154,7 @@ ALONE = (
     Alone("GPU_MODULES", "driver", gpu_modules),
     rules_supports.KERNEL,
     Alone("DRIVER_SYSTEM", "driver", system),
+    Alone("DRIVER_ARCHIVE", "driver", archived),
     Alone("SECURE_BOOT", "driver", secure_boot),
     *(Alone("FM_NOT_HERE", part, not_there) for part in ("fabric_manager", "nscq", "imex", "nvlsm")),
 )
@@ -133,6 +164,7 @@ PAIRS = (
     Pair("FM_EQ_DRIVER", "fabric_manager", "driver", same_version),
     Pair("NSCQ_EQ_DRIVER", "nscq", "driver", same_version),
     Pair("IMEX_EQ_DRIVER", "imex", "driver", same_version),
+    *(Pair("PART_ARCHIVE", part, "driver", packaged) for part in ("fabric_manager", "nscq", "imex", "nvlsm")),
     Pair("CUDA_DRIVER", "cuda", "driver", cuda_driver),
     Pair("CUDA_MINOR", "cuda", "driver", cuda_minor),
 )

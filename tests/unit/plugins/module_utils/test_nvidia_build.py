@@ -30,6 +30,29 @@ def test_a_stack_that_was_built_later_makes_the_driver_stale(tmp_path: Path, sta
     assert f"{stack}/25.10 was built for {KERNEL} after" in found[1]
 
 
+@pytest.mark.parametrize("name", ["nvidia-srv", "nvidia-current", "nvidia-current-open", "nvidia-tesla-535"])
+def test_a_distributions_driver_is_one_by_its_own_name(tmp_path: Path, name: str) -> None:
+    built(tmp_path, name, "550.163.01", 100)
+    built(tmp_path, "nvidia-fs", "2.19.7", 50)
+    built(tmp_path, "mlnx-ofed-kernel", "25.10", 110)
+    found = nvidia_build.stale(str(tmp_path), KERNEL)
+    assert found is not None
+    assert str(found[0]) == f"{name}/550.163.01"
+
+
+def test_the_file_that_debian_renamed_is_the_one_that_modprobe_loads(tmp_path: Path) -> None:
+    assert nvidia_build.module(str(tmp_path)) == "nvidia"
+    # As nvidia-open-kernel-support 550.163.01-2 has it, by a link of Debian's alternatives.
+    real = tmp_path / "etc/nvidia/current-open/nvidia-modprobe.conf"
+    real.parent.mkdir(parents=True)
+    real.write_text(
+        "install nvidia modprobe -i nvidia-current-open $CMDLINE_OPTS\n\nremove nvidia modprobe -r -i nvidia\n"
+    )
+    (tmp_path / "etc/modprobe.d").mkdir()
+    (tmp_path / "etc/modprobe.d/nvidia.conf").symlink_to(real)
+    assert nvidia_build.module(str(tmp_path)) == "nvidia-current-open"
+
+
 def test_other_kernels_and_a_host_without_either_are_left_alone(tmp_path: Path) -> None:
     assert nvidia_build.stale(str(tmp_path), KERNEL) is None
     built(tmp_path, "nvidia", "580.173.02", 100)

@@ -38,6 +38,18 @@ def test_a_plan_is_read_as_it_stands() -> None:
     assert part.stream == "580-open"
 
 
+def test_a_package_of_signed_modules_is_of_the_kernel_that_runs() -> None:
+    raw = {"nvidia_driver": {"packages": [{"name": "linux-modules-nvidia-580-server-open-{kernel}"}, "nvidia-smi"]}}
+    (part,) = read.parts(raw, ["6.8.0-90-generic", "6.8.0-88-generic"])
+    assert [package.name for package in part.packages] == [
+        "linux-modules-nvidia-580-server-open-6.8.0-90-generic",
+        "linux-modules-nvidia-580-server-open-6.8.0-88-generic",
+        "nvidia-smi",
+    ]
+    with pytest.raises(PackageError, match=r"\{kernel\}"):
+        read.parts(raw)
+
+
 def test_repositories_of_the_other_kind_are_left_out() -> None:
     assert read.repositories([REPOSITORY], "dnf") == ()
 

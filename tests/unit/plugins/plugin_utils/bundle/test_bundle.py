@@ -193,7 +193,7 @@ def test_with_a_bundle_it_is_the_only_repository_and_no_location_is_missed() -> 
     (one,) = install.install(stack, to, matrix, sites, NAME)["repositories"]
     assert one["url"] == f"file:///var/lib/ibready/bundle/{NAME}/"
     assert (one["alone"], one["fingerprints"]) == (True, ["A" * 40])
-    assert install.missing_bases(stack, matrix, sites) == []
+    assert install.missing_bases(stack, "ubuntu24.04", matrix, sites) == []
     inbox = install.install({"rdma": {"flavour": "inbox"}}, to, matrix, sites, NAME)
     assert (inbox["parts"], len(inbox["repositories"])) == ({}, 1)
 

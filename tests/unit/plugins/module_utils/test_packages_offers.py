@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a host could have of its own archive, by the lists that it has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages import offers
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import modules_dep
+
+MADISON = """\
+nvidia-open-kernel-dkms | 550.163.01-4~bpo13+1 | http://mirror/debian trixie-backports/contrib amd64 Packages
+nvidia-open-kernel-dkms | 550.163.01-2 | http://mirror/debian trixie/contrib amd64 Packages
+"""
+NAMES = ["nvidia-kernel-dkms", "nvidia-open-kernel-dkms"]
+
+
+def asked(root: Path, names: Sequence[str], status: int = 0) -> dict[str, list[str]]:
+    return offers.offered(lambda argv: Output(status, MADISON, ""), names, str(root))
+
+
+def test_versions_are_told_and_what_no_list_has_is_told_too(tmp_path: Path) -> None:
+    (tmp_path / "usr/bin").mkdir(parents=True)
+    (tmp_path / "usr/bin/apt-cache").touch()
+    assert asked(tmp_path, NAMES) == {
+        "nvidia-kernel-dkms": [],
+        "nvidia-open-kernel-dkms": ["550.163.01-4~bpo13+1", "550.163.01-2"],
+    }
+    assert asked(tmp_path, NAMES, status=100) == {}
+    assert asked(tmp_path, []) == {}
+
+
+def test_without_apt_nobody_looked(tmp_path: Path) -> None:
+    assert asked(tmp_path, NAMES) == {}
+
+
+def test_a_module_is_found_in_the_file_that_debian_renamed() -> None:
+    files = modules_dep.parse(
+        "updates/dkms/nvidia-current-open.ko.xz:\nupdates/dkms/nvidia-current-open-peermem.ko.xz:\n"
+        "kernel/drivers/gpu/drm/nouveau/nouveau.ko.xz:\n"
+    )
+    assert modules_dep.file_of(files, "nvidia") == "updates/dkms/nvidia-current-open.ko.xz"
+    assert modules_dep.file_of(files, "nvidia_peermem") == "updates/dkms/nvidia-current-open-peermem.ko.xz"
+    assert modules_dep.file_of(files, "nvidia_uvm") == ""
+    assert modules_dep.file_of({**files, "nvidia": "extra/nvidia.ko"}, "nvidia") == "extra/nvidia.ko"
+    tesla = modules_dep.parse("updates/dkms/nvidia-tesla-535.ko:\n")
+    assert modules_dep.file_of(tesla, "nvidia") == "updates/dkms/nvidia-tesla-535.ko"
