@@ -119,6 +119,14 @@ FAILURES = (
         ),
         "see that the repository is the one that the plan means, or plan anew",
     ),
+    # dkms 3: Debian's postinst builds for every kernel with headers, and ends with the build's status.
+    Failure(
+        "dkms",
+        "DKMS could not build a kernel module for a kernel whose headers are installed, so its package stays half done",
+        (r"Bad return status for module build on kernel",),
+        "read why in /var/lib/dkms/*/*/build/make.log on the host; install a release of the module that knows that"
+        " kernel, or, where nobody boots it, remove its headers (apt purge linux-headers-RELEASE), then run this again",
+    ),
     Failure(
         "conflict",
         "the packages cannot be installed beside what is there",

@@ -223,6 +223,7 @@ def test_our_locks_leave_the_operators_alone() -> None:
         ("E: Failed to fetch http://x/Packages  Hash Sum mismatch", "checksum"),
         ("Err:1 http://x ./ InRelease Could not resolve 'x'", "unreachable"),
         ("E: Unable to locate package doca-ofed", "version"),
+        ("Error! Bad return status for module build on kernel: 6.12.117+deb13-amd64 (x86_64)", "dkms"),
         ("E: Unable to correct problems, you have held broken packages.", "conflict"),
         ("something else", "failed"),
     ],
