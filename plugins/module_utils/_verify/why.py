@@ -192,9 +192,12 @@ def _last_end(text: str) -> str:
 
 def _goes_on(tool: str, text: str, mark: str) -> bool:
     """Whether steps follow the last word of a failure: the job was started again."""
-    last = text.rfind(mark) if mark else -1
-    after = names.times(tool, text[last:]) if last >= 0 else None
-    return after is not None and bool(after.steps)
+    lines = text.splitlines(keepends=True)
+    # Parsers see every run of blanks as one.
+    last = [at for at, line in enumerate(lines) if mark in " ".join(line.split())][-1:] if mark else []
+    after = names.times(tool, "".join(lines[last[0] :])) if last else None
+    # The step in which a rank failed may end for the others.
+    return after is not None and len({step.step for step in after.steps}) > 1
 
 
 def _complains(tool: str, text: str) -> bool:

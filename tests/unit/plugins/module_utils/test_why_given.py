@@ -150,7 +150,7 @@ def test_the_time_in_which_a_job_was_queued_again_counts_nowhere() -> None:
     ("end", "head"),
     [
         (f"[rank9]: {MEMORY}\nsrun: error: node2: task 9: Exited with exit code 1\n", "rank 9 (node2) failed"),
-        ("srun: error: node2: task 9: Killed\n", "rank 9 (node2) failed"),
+        ("srun: error: node2:  task 9:\tKilled\n", "rank 9 (node2) failed"),
     ],
 )
 def test_how_a_job_ended_comes_before_what_it_was_bound_by(end: str, head: str) -> None:
@@ -159,7 +159,8 @@ def test_how_a_job_ended_comes_before_what_it_was_bound_by(end: str, head: str) 
     assert "Before that: the job is bound by communication." in found.because
     given = heard(log=megatron() + end)
     assert why.verdict(why.judged(given, why.from_inventory({})), given, found) == "not_ready"
-    # It was started again since.
+    # Of the step in which it failed the others may tell; of more only a job that was started again.
+    assert of(log=megatron(10) + end + megatron(1)).head == f"the job ended: {head}"
     assert of(log=end + megatron()).head.startswith("the job is bound by communication")
 
 
