@@ -110,13 +110,14 @@ class Busy:
 class End:
     """How a rank (or Slurm's task, which is one) ended by its own failure. ``what``: in the words of who tells it.
 
-    ``rank``, ``host``: "" where not told. ``line``: where it stands.
+    ``rank``, ``host``: "" where not told. ``line``: where it stands. ``bare``: that it ended is all that is told.
     """
 
     rank: str
     host: str
     what: str
     line: str = ""
+    bare: bool = False
 
 
 @dataclass(frozen=True)

@@ -162,15 +162,16 @@ def job(times: Times, told: Settings | None = None) -> Job | None:
     """The answer; None where no text holds a time, nor an end. ``told``: the framework's settings."""
     if not (times.steps or times.collectives or times.waiting or times.busy or times.ends):
         return None
-    if times.ends:
+    # Whoever waited until its time was over ends without a reason of its own.
+    timed = any(each.state == TIMED_OUT for each in times.waiting)
+    if times.ends and not (timed and all(end.bare for end in times.ends)):
         return _ended(times, told)
     stuck = hung.hung(times) if times.waiting else None
     # Whoever is waited for is known only where somebody waits.
     waits = stuck.because if stuck is not None and stuck.groups else ()
     found = bound.judged(times, told)
-    ended = any(each.state == TIMED_OUT for each in times.waiting)
-    again = bool(waits) and not ended and hung.once(times.waiting)
-    if (found.kind == CANNOT_TELL or ended) and waits and stuck is not None:
+    again = bool(waits) and not timed and hung.once(times.waiting)
+    if (found.kind == CANNOT_TELL or timed) and waits and stuck is not None:
         late = words.ranks(stuck.guilty, stuck.hosts) if any(stuck.guilty) else ""
         quiet = words.ranks(stuck.groups[0].absent) if stuck.groups[0].absent and not late else ""
         whom = f": it waits for {late}" if late else f": nothing is told of {quiet}" if quiet else ""

@@ -37,7 +37,7 @@ _NEXT, _OPEN = 3, 4
 # A parser that comes so far knows the text, and what it stumbles over; of a long one nobody asks all again.
 _FAR, _SHORT = 5, 5000
 _LONGEST_SETTINGS = 20_000
-_RECORDER = "flight_recorder"
+_RECORDER, _END = "flight_recorder", "job_end"
 _WATCHDOG = "Watchdog caught collective operation timeout"
 # How a pickle of the protocols from 2 on begins.
 _PICKLE = b"\x80"
@@ -139,7 +139,7 @@ class Heard:
             if failed:
                 self.unread.append(f"{label}: {_why_unread(failed, piece)}")
                 continue
-            guessed = names.guess(piece) or _by_command(typed.tool, piece)
+            guessed = _job_before_end(names.guess(piece)) or _by_command(typed.tool, piece)
             if not guessed and len(piece) < _LONGEST_SETTINGS and settings.settings(piece).framework:
                 self.settings = settings.merged(self.settings, settings.settings(piece))
                 continue
@@ -158,7 +158,7 @@ class Heard:
                 for part in prefix.parts(tool, piece):
                     if _speaks(tool, part.text):
                         self._put(part.who or host, label, tool, part.text)
-                    if not _goes_on(guessed[0], part.text, _WATCHDOG if tool == "nccl_log" else _last_end(part.text)):
+                    if not _goes_on(guessed[0], part.text, _last_word(tool, part.text)):
                         self._time(part.who or host, label, tool, part.text)
             if guessed[0] not in _OF_JOBS and (tool := _steps_within(piece)):
                 for part in prefix.parts(tool, piece):
@@ -184,10 +184,18 @@ class Heard:
         self.texts.setdefault(name, {})[tool] = text
 
 
-def _last_end(text: str) -> str:
-    """The last line by which a rank ended, "" where none did."""
-    found = names.times("job_end", text)
-    return found.ends[-1].line if found is not None else ""
+def _job_before_end(guessed: tuple[str, ...]) -> tuple[str, ...]:
+    """How a job ended is told in the midst of its log, however many lines of it there are."""
+    others = tuple(tool for tool in guessed if tool != _END)
+    return others or guessed
+
+
+def _last_word(tool: str, text: str) -> str:
+    """What the last line begins with by which a job ended, "" where this tool tells of no end."""
+    if tool == _END:
+        told, error = names.facts(tool, text)
+        return str(told["ends"][-1]["line"]) if error is None else ""
+    return _WATCHDOG if tool == "nccl_log" else ""
 
 
 def _goes_on(tool: str, text: str, mark: str) -> bool:

@@ -61,6 +61,23 @@ def test_who_failed_first_is_read(text: str, first: tuple[str, str, str]) -> Non
     assert ends(text)[0] == first
 
 
+def test_of_several_hosts_words_on_the_first_the_earliest_counts() -> None:
+    later = TORCHRUN.replace("node1", "node2").replace(": 3 (", ": 9 (").replace("10:20:01", "10:20:05")
+    for text in (TORCHRUN + later, later + TORCHRUN):
+        assert ends(text)[0][:2] == ("3", "node1")
+
+
+def test_what_a_watchdog_ended_did_not_fail_by_itself() -> None:
+    watchdog = (
+        "[rank3]:[E601 10:20:00.1 ProcessGroupNCCL.cpp:632] [Rank 3] Watchdog caught collective operation timeout: "
+    )
+    with pytest.raises(ParseError):
+        job_end.parse(f"{watchdog}...\n[rank3]: RuntimeError: the queue is gone\n{TORCHRUN}")
+    assert ends(f"[rank5]: {MEMORY}\n{watchdog}...\n{TORCHRUN}") == [
+        ("5", "", "torch.OutOfMemoryError: CUDA out of memory")
+    ]
+
+
 def test_a_rank_that_two_tell_of_is_one_with_its_host() -> None:
     text = f"[rank9]: {MEMORY}\nsrun: error: node2: task 9: Exited with exit code 1\n"
     assert ends(text) == [("9", "node2", "torch.OutOfMemoryError: CUDA out of memory")]
@@ -73,6 +90,8 @@ def test_a_rank_that_two_tell_of_is_one_with_its_host() -> None:
         "srun: error: node1: tasks 0-7: Terminated",
         "[rank1]: RuntimeError: Connection reset by peer",
         "[rank0]: KeyboardInterrupt: interrupted by somebody",
+        "0: torch.distributed.elastic.multiprocessing.api.SignalException: Process 77 got signal: 15 of Error",
+        "[rank0]: torch.distributed.elastic.multiprocessing.errors.SignalError: Process 77 got signal: 15",
         "step 3 loss 2.1",
         "ValueError: of a program that names no rank",
     ],

@@ -164,6 +164,39 @@ def test_how_a_job_ended_comes_before_what_it_was_bound_by(end: str, head: str) 
     assert of(log=end + megatron()).head.startswith("the job is bound by communication")
 
 
+ABORTED = """\
+Root Cause (first observed failure):
+[0]:
+  time      : 2025-06-01_10:30:01
+  host      : node1
+  rank      : 3 (local_rank: 3)
+  exitcode  : -6 (pid: 1238)
+  error_file: <N/A>
+  traceback : Signal 6 (SIGABRT) received by PID 1238
+"""
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_who_was_quickest_to_abort_is_not_who_was_waited_for(apart: bool) -> None:
+    text = "".join(WORK.format(rank=rank, elements=8) for rank in range(16) if rank != 5)
+    files = {"log": text, "launcher": ABORTED} if apart else {"log": text + ABORTED}
+    assert of(**files).head == "the job stands still: nothing is told of rank 5"
+
+
+def test_a_job_that_torchrun_started_again_goes_on() -> None:
+    killed = ABORTED.replace("SIGABRT", "SIGKILL").replace("-6", "-9").replace("Signal 6", "Signal 9")
+    assert of(log=megatron(5) + killed + megatron()).head.startswith("the job is bound by communication")
+    assert of(log=megatron(5) + killed).head == "the job ended: rank 3 (node1) failed"
+
+
+def test_many_failures_hide_no_steps() -> None:
+    failures = "".join(f"[rank{rank}]: {MEMORY}\n" for rank in range(64))
+    found = of(log=megatron(6) + failures)
+    assert found.head == "the job ended: rank 0 failed"
+    assert "Before that: the job is bound by communication." in found.because
+    assert of(log=failures + megatron()).head.startswith("the job is bound by communication")
+
+
 def test_a_rank_that_tells_no_more_is_said() -> None:
     text = table(lambda rank, step: (0.9, 0.1))
     cut = "\n".join(line for line in text.splitlines() if not line.startswith("6,") or int(line.split(",")[1]) < 30)
