@@ -45,6 +45,8 @@ _NAME = re.compile(r"[\w.:-]{1,255}")
 _MOST_COLUMNS = 64
 _TIME_ROLE, _STEP_ROLE, _RANK_ROLE, _HOST_ROLE, _EPOCH_ROLE = "time", "step", "rank", "host", "epoch"
 
+_OF_STEP = {_STEP_ROLE, _TIME_ROLE}
+
 
 @dataclass(frozen=True)
 class Row:
@@ -90,19 +92,25 @@ def parse(text: str) -> StepCsv:
 
 
 def _of_json(lines: Iterable[str]) -> tuple[list[str], list[list[str]]]:
-    """The names of the first line's values as a head, and of every line those values, "" for what it lacks."""
+    """The names of the first line that tells of a step as a head, and each such line's values, "" for what it lacks.
+
+    Other records, of settings or losses, stand among them; a line that is no record is a row without values.
+    """
     found = [_object(line) for line in lines]
-    names = list(found[0])
-    return names, [[told.get(name, "") for name in names] for told in found]
+    steps = [told for told in found if told is None or {_role(name)[0] for name in told} >= _OF_STEP]
+    names = list(next((told for told in (*steps, *found) if told), {}))
+    return names, [[(told or {}).get(name, "") for name in names] for told in steps]
 
 
-def _object(line: str) -> dict[str, str]:
+def _object(line: str) -> dict[str, str] | None:
+    """The plain values of a record, as texts; None of a line that is none."""
     try:
         told = json.loads(line)
     except (ValueError, RecursionError):
-        return {}
-    plain = told.items() if isinstance(told, dict) else ()
-    return {name: f"{value}" for name, value in plain if isinstance(value, (int, float, str))}
+        return None
+    if not isinstance(told, dict):
+        return None
+    return {name: f"{value}" for name, value in told.items() if isinstance(value, (int, float, str))}
 
 
 def _roles(number: int, head: str, names: Sequence[str]) -> list[tuple[str, float]]:

@@ -83,9 +83,10 @@ def hung(times: Times) -> Hung:
 
 
 def _idle(idle: Sequence[Waiting], everyone: Mapping[str, frozenset[str]], where: Mapping[str, str]) -> Hung:
-    """Ranks that were in nothing when another one's time was over: that one waited for them."""
-    ranks, last = _sorted(each.rank for each in idle), max(each.sequence for each in idle)
-    done = f"done with {'number ' + str(last) if last >= 0 else 'nothing'}"
+    """Ranks that were in nothing when another one's time was over: it waited for that of them furthest behind."""
+    last = min(each.sequence for each in idle)
+    ranks = _sorted(each.rank for each in idle if each.sequence == last)
+    done = f"done with {f'number {last}' if last >= 0 else 'nothing'}"
     text = (
         f"{capital(_ranks(ranks, where))} {'was' if len(ranks) == 1 else 'were'} {done} and in no operation when "
         "another rank's time was over: that rank waited for what was not begun here."

@@ -90,7 +90,11 @@ def hinted(times: Times, seen: Seen) -> tuple[Found, tuple[Guilty, ...]] | None:
             f"{words.capital(names(slow))} runs at {clock:.0f} MHz, the others at {usual:.0f} MHz, all of them busy: "
             "something holds its clock down, heat, power or a fault (`nvidia-smi -q -d PERFORMANCE` tells which)."
         )
-        return Found(STRAGGLER, LIKELY, 0.0, (text,), logs.RANKS), tuple(slow)
+        hosts = {each.host for each in slow}
+        # Of one host some are as fast as they all should be; a whole host may have GPUs of another kind.
+        alike = any(all(gpu in {each.gpu for each in slow} for of, gpu in seen.busy if of == host) for host in hosts)
+        because = (text, "Unless they are GPUs of another model, which runs at other clocks.") if alike else (text,)
+        return Found(STRAGGLER, POSSIBLE if alike else LIKELY, 0.0, because, logs.RANKS), tuple(slow)
     if last := hints.last_comers(times.collectives):
         text = (
             f"{words.capital(names(last))}: the last to come, its calls are steadily the shortest; "

@@ -85,7 +85,7 @@ def series(steps: Iterable[Step]) -> Series:
     warm = _warm(list(seconds.values()))
     for number in list(seconds)[:warm]:
         del seconds[number], rows[number]
-    stops = _stops(seconds)
+    stops = _stops(rows, seconds)
     for number in stops:
         del seconds[number], rows[number]
     told = _told([step for row in rows.values() for step in row.values()])
@@ -106,10 +106,15 @@ def _series(
     return Series({number: rows[number] for number in seconds}, usual, seconds, 0, pauses, told, hosts)
 
 
-def _stops(seconds: Mapping[int, float]) -> dict[int, float]:
-    """Steps that hold a time in which the job was stopped, queued again or suspended: no work of it takes so long."""
+def _stops(rows: Mapping[int, Row], seconds: Mapping[int, float]) -> dict[int, float]:
+    """Steps that hold a time in which the job was stopped, queued again or suspended: no work of it takes so long, but
+    for a checkpoint that a log tells of."""
     least = max(_STOPPED, _STOPPED_TIMES * numbers.median(list(seconds.values())))
-    found = {number: took for number, took in seconds.items() if took >= least}
+    found = {
+        number: took
+        for number, took in seconds.items()
+        if took >= least and 2 * _middle(rows[number], CHECKPOINT) < took
+    }
     return found if len(found) <= _MOST_PAUSES * len(seconds) else {}
 
 

@@ -20,13 +20,13 @@ def changed(found: Series) -> list[str]:
     if found.before is not None:
         since = next(iter(found.seconds))
         before, after = found.before.typical, found.typical
-        parts = [f"{each.part} takes {words.span(each.seconds)} more" for each in grown(found.before, found)[:2]]
         slower = after > before
-        of_it = f" ({', '.join(parts)} of it)" if slower and parts else ""
-        look = "look at what happened then, a link, clocks, another job on these hosts. What" if slower else "what"
+        parts = [f"{each.part} {words.span(each.seconds)} more" for each in grown(found.before, found)[:2]]
+        of_it = f" ({', '.join(parts)})" if slower and parts else ""
+        look = " Look at what happened then: a link, clocks, another job on these hosts." if slower else ""
         said.append(
             f"From step {since} on a step takes {words.span(after)} in place of {words.span(before)}{of_it}, to the "
-            f"end: {look} follows is of the steps since."
+            f"end.{look} What follows is of the steps since."
         )
     if found.stops:
         steps = words.listed(map(str, found.stops))

@@ -120,12 +120,14 @@ def answer(given: Iterable[tuple[str, Times]], told: Settings | None = None) -> 
     found = runs(_ranked(given))
     if not found:
         return None
+    if len(found) == 1:
+        return job(found[0][1], told)
     counts = [compare.count(times) for _label, times in found]
-    if len(found) > 1 and all(counts) and len(set(counts)) > 1:
+    if all(counts):
         found = [run for _count, run in sorted(zip(counts, found), key=lambda each: each[0])]
     last = job(found[-1][1], told)
-    if last is None or len(found) == 1:
-        return last
+    if last is None:
+        return None
     first, second = found[0], found[-1]
     told_apart = compare.compared(first[1], second[1], names=(first[0], second[0]))
     between = [label for label, _times in found[1:-1]]
@@ -142,8 +144,8 @@ def answer(given: Iterable[tuple[str, Times]], told: Settings | None = None) -> 
 def _ranked(given: Iterable[tuple[str, Times]]) -> list[tuple[str, Times]]:
     """Files of a rank each, which only their names tell: steps_rank3.csv."""
     found = list(given)
-    named = {label: _OF_RANK.search(label) for label, times in found if times.steps and _nameless(times)}
-    ranks = {label: match.group(1) for label, match in named.items() if match is not None}
+    nameless = [label for label, times in found if times.steps and _nameless(times)]
+    ranks = {label: rank for label in nameless if (rank := rank_of(label))}
     if len(set(ranks.values())) < 2 or len(set(ranks.values())) < len(ranks):
         return found
     return [
@@ -152,6 +154,12 @@ def _ranked(given: Iterable[tuple[str, Times]]) -> list[tuple[str, Times]]:
         else (label, times)
         for label, times in found
     ]
+
+
+def rank_of(label: str) -> str:
+    """The rank that a file's name tells, "" where it tells none."""
+    found = _OF_RANK.search(label)
+    return found.group(1) if found is not None else ""
 
 
 def _nameless(times: Times) -> bool:

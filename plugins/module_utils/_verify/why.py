@@ -69,7 +69,7 @@ _NCCL = re.compile(r"\bNCCL (?:INFO|WARN) ")
 # The same text, by two parsers; and how many facts are no accident.
 _ONE_TEXT = ({"nvsmi_q", "nvsmi_q_fabric"},)
 _WEIGHT = 10
-_OF_RANK = re.compile(r"(?:rank|trace|dump)\D{0,6}(\d{1,7})(?:\D|$)")
+_OF_DUMP = re.compile(r"(?:trace|dump)\D{0,6}(\d{1,7})(?:\D|$)")
 _NOBODY = "nobody expects"
 
 
@@ -256,8 +256,8 @@ def _over_tcp(told: Mapping[str, Any]) -> bool:
 
 def _rank(label: str) -> str:
     """The rank that a recorder's file is of: nccl_trace_rank_3."""
-    found = _OF_RANK.search(label)
-    return found.group(1) if found is not None else ""
+    found = _OF_DUMP.search(label)
+    return slow.rank_of(label) or (found.group(1) if found is not None else "")
 
 
 def judged(heard: Heard, expect: Expectations) -> list[Host]:

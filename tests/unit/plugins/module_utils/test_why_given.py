@@ -121,7 +121,7 @@ def test_a_job_that_became_slower_for_good_is_judged_from_then_on(at: int, facto
 
     found = of(csv=table(seconds, ranks=2, steps=300))
     assert found.because[0].startswith(f"From step {at} on a step takes ")
-    assert "communication takes" in found.because[0]
+    assert "(communication " in found.because[0]
     assert not any("now and then" in line or "grow longer" in line for line in found.because)
 
 
@@ -144,6 +144,25 @@ def test_the_time_in_which_a_job_was_queued_again_counts_nowhere() -> None:
         "The job stood for 12.0 h at steps 20 and 40 (stopped, queued again or suspended): that is counted in no share."
     )
     assert found.kind == "computation"
+
+
+def test_a_long_checkpoint_that_is_told_is_no_stop() -> None:
+    rows = ["rank,step,seconds,compute,communication,checkpoint"]
+    for step in range(60):
+        saved = 900 if step % 20 == 19 else 0
+        rows += [f"{rank},{step},{1 + saved},0.8,0.2,{saved}" for rank in range(4)]
+    found = of(csv="\n".join(rows) + "\n")
+    assert not any("stood" in line for line in found.because)
+    assert any("a checkpoint is written" in line for line in found.because)
+
+
+def test_of_idle_ranks_the_furthest_behind_is_waited_for() -> None:
+    line = (
+        "[rank{0}]:[E601 10:20:00.2 ProcessGroupNCCL.cpp:1914] [PG ID 0 PG GUID 0(default_pg) Rank {0}] Received a "
+        "dump signal due to a collective timeout from  rank 1 and we will try. Last enqueued NCCL work: {1}, last completed "
+        "NCCL work: {1}.\n"
+    )
+    assert of(log=line.format(2, 12) + line.format(3, 10)).head == "the job stands still: it waits for rank 3"
 
 
 @pytest.mark.parametrize(
@@ -225,7 +244,7 @@ def test_fewer_ranks_come_first_in_whatever_order_they_are_given() -> None:
 
 
 def test_lines_of_json_are_a_table() -> None:
-    rows = []
+    rows = [json.dumps({"config": {"lr": 1e-4}, "world": 4})]
     for step in range(40):
         for rank in range(4):
             late = rank == 3
@@ -235,7 +254,12 @@ def test_lines_of_json_are_a_table() -> None:
                     | {"compute_s": 0.9 if late else 0.5, "comm_s": 0.2 if late else 0.6}
                 )
             )
-    assert of(log="\n".join(rows) + "\n").head == "the job waits for rank 3"
+        rows.append(json.dumps({"step": step, "loss": 2.5}))
+    given = heard(log="\n".join(rows) + "\n")
+    found = why.job(given)
+    assert found is not None
+    assert found.head == "the job waits for rank 3"
+    assert all(not host.partly for host in why.judged(given, why.from_inventory({})))
 
 
 def test_a_clock_that_was_begun_elsewhere_is_a_clock() -> None:
@@ -251,6 +275,18 @@ def test_a_busy_gpu_with_a_low_clock_is_named() -> None:
     found = of(dmon="\n".join(rows) + "\n")
     assert "GPU 3" in found.head
     assert "runs at 345 MHz, the others at 1755 MHz" in found.because[0]
+    assert "(likely)" in found.head
+
+
+def test_a_host_with_other_gpus_is_in_doubt() -> None:
+    files = {}
+    for number, clock in enumerate((1980, 1980, 1410)):
+        rows = ["# gpu    pwr  gtemp    sm   mem  pclk", "# Idx      W      C     %     %   MHz"]
+        rows += [f"    {gpu}   650     60    99    40  {clock}" for _look in range(5) for gpu in range(4)]
+        files[f"node{number}"] = "\n".join(rows) + "\n"
+    found = of(**files)
+    assert "(possible)" in found.head
+    assert "another model" in found.because[1]
 
 
 def test_nothing_is_made_of_five_steps_of_noise() -> None:
