@@ -278,6 +278,10 @@ class AptHost:
         configured = self._run(["dpkg", *self._dpkg, "--force-confdef", "--force-confold", "--configure", "-a"])
         if self._check() is None and not self.damage():
             return done
+        said = (configured.stdout, configured.stderr)
+        doing = f"repairing the package database ({'; '.join(self.damage())})"
+        if failures.of_build(*said):
+            raise failures.explain(*said, doing=doing, changed=True)  # apt would only build it once more.
         # apt mends what is missing or not configured; what was torn it leaves unless it is named.
         torn = sorted(entry.name for entry in self.installed().values() if entry.torn)
         fix = ["--fix-broken", *(["--reinstall"] if torn else []), "install", *torn]

@@ -137,6 +137,7 @@ class Bringer:
         self._check = check
         self._simulate = simulate or not check
         self.outcome = Outcome(holds_in=manager.holds_in)
+        self._unmended: PackageError | None = None  # A build that fails keeps packages from being whole.
 
     def bring(self) -> Outcome:
         try:
@@ -156,6 +157,8 @@ class Bringer:
             # Before modules are looked at: a failed build must not leave the packages free to move.
             self._hold()
             self._keep_built()
+            if self._unmended is not None and self._manager.damage():
+                raise self._unmended
         finally:
             self._manager.close()
         return self.outcome
@@ -168,7 +171,14 @@ class Bringer:
             self.outcome.repaired = [f"to be repaired: {entry}" for entry in damage]
             return
         self._manager.wait(self._order.lock_timeout)
-        done = self._manager.repair(self._order.parts)
+        try:
+            done = self._manager.repair(self._order.parts)
+        except PackageError as exc:
+            if exc.kind != "dkms":
+                raise
+            # What is asked may be the release that builds.
+            self._unmended = exc
+            return
         self.outcome.repaired = [*damage, *(f"ran {entry}" for entry in done)]
 
     def _change(self, kept: dict[str, bytes | None]) -> None:

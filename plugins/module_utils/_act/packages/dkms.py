@@ -11,8 +11,8 @@ import os
 import re
 from typing import Callable, Iterable
 
-from ..._parse import _make_log as make_log_text
 from ..._parse.dkms_status import DkmsModule
+from . import dkms_text
 from .model import PackageError
 from .run import Runner
 
@@ -69,7 +69,7 @@ def unbuilt(root: str, modules: Iterable[DkmsModule], kernel: str) -> tuple[Dkms
     return tuple(module for module in modules if not built(root, module, kernel))
 
 
-def make_log(root: str, module: DkmsModule, kernel: str) -> tuple[str, make_log_text.Failure]:
+def make_log(root: str, module: DkmsModule, kernel: str) -> tuple[str, dkms_text.Failure]:
     """Path of the log of a failed build and what it says; "" where there is none."""
     home = os.path.join(root, TREE.lstrip("/"), module.name, module.version)
     places = [os.path.join(home, "build", "make.log")]
@@ -82,12 +82,12 @@ def make_log(root: str, module: DkmsModule, kernel: str) -> tuple[str, make_log_
                 text = stream.read(_LONGEST_LOG)
         except OSError:
             continue
-        found = make_log_text.parse(text)
+        found = dkms_text.parse(text)
         if not found.lines:
             last = [line.strip() for line in text.splitlines()[-200:] if line.strip()][-_LAST_LINES:]
-            found = make_log_text.Failure((" | ".join(last)[:800],))
+            found = dkms_text.Failure((" | ".join(last)[:800],))
         return "/" + os.path.relpath(place, root), found
-    return "", make_log_text.Failure()
+    return "", dkms_text.Failure()
 
 
 def failure(root: str, module: DkmsModule, kernel: str) -> PackageError:

@@ -185,6 +185,12 @@ def first(words: str) -> Failure | None:
     return next((entry for entry in FAILURES if re.search("|".join(entry.patterns), words)), None)
 
 
+def of_build(*texts: str) -> bool:
+    """Whether a kernel module that DKMS could not build is what failed."""
+    failure = first("\n".join(texts))
+    return failure is not None and failure.kind == "dkms"
+
+
 def explain(*texts: str, doing: str, changed: bool = False) -> PackageError:
     """The error for output of a package manager that failed at ``doing`` something."""
     failure = first("\n".join(texts))

@@ -13,7 +13,8 @@ from urllib.request import urlopen
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._act.packages import openpgp, read
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages import failures, openpgp, read
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.apt import Apt
 from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.bring import Bringer
 from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.model import Outcome, PackageError
 from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.survey import Order
@@ -358,6 +359,47 @@ def test_power_lost_in_the_middle_is_repaired(world: AptWorld, repository: DebRe
     assert outcome.repaired[1] == "ran dpkg --configure -a"
     assert set(world.packages().values()) == {f"{OLD}-1ubuntu1"}
     assert not bring(world, [entry], parts).changed
+
+
+BUILD = "Error! Bad return status for module build on kernel: 6.12.117+deb13-amd64 (x86_64)"
+
+
+def unpacked(world: AptWorld, repository: DebRepository, name: str) -> None:
+    """A package that is there and not configured, as one is whose module was not built."""
+    deb = repository.home / f"{name}_{NEW}-1ubuntu1_all.deb"
+    world.run(["dpkg", f"--root={world.root}", "--force-hold", "--force-depends", "--unpack", str(deb)])
+
+
+def unbuilt(monkeypatch: pytest.MonkeyPatch) -> None:
+    def repair(self: Apt, ours: Any) -> list[str]:
+        raise failures.explain(BUILD, doing="repairing the package database", changed=True)
+
+    monkeypatch.setattr(Apt, "repair", repair)
+
+
+def test_a_build_that_fails_keeps_no_release_away_that_builds(
+    world: AptWorld, repository: DebRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = repository.entry()
+    bring(world, [entry], {"nvidia_driver": part()})
+    unpacked(world, repository, "nvidia-utils-580")
+    unbuilt(monkeypatch)
+    bring(world, [entry], {"nvidia_driver": part(NEW)})
+    assert set(world.packages().values()) == {f"{NEW}-1ubuntu1"}
+    assert world.manager().damage() == []
+
+
+def test_a_build_that_fails_and_is_not_of_the_plan_is_told_at_the_end(
+    world: AptWorld, repository: DebRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = repository.entry()
+    bring(world, [entry], {"nvidia_driver": part()})
+    repository.publish([*driver(OLD), *driver(NEW), Deb("other-dkms", f"{NEW}-1ubuntu1")])
+    unpacked(world, repository, "other-dkms")
+    unbuilt(monkeypatch)
+    with pytest.raises(PackageError, match="DKMS could not build") as caught:
+        bring(world, [entry], {"nvidia_driver": part()})
+    assert caught.value.kind == "dkms"
 
 
 def test_power_lost_before_dependencies_came(world: AptWorld, repository: DebRepository) -> None:

@@ -159,8 +159,8 @@ def test_a_long_checkpoint_that_is_told_is_no_stop() -> None:
 def test_of_idle_ranks_the_furthest_behind_is_waited_for() -> None:
     line = (
         "[rank{0}]:[E601 10:20:00.2 ProcessGroupNCCL.cpp:1914] [PG ID 0 PG GUID 0(default_pg) Rank {0}] Received a "
-        "dump signal due to a collective timeout from  rank 1 and we will try. Last enqueued NCCL work: {1}, last completed "
-        "NCCL work: {1}.\n"
+        "dump signal due to a collective timeout from  rank 1 and we will try. Last enqueued NCCL work: {1}, "
+        "last completed NCCL work: {1}.\n"
     )
     assert of(log=line.format(2, 12) + line.format(3, 10)).head == "the job stands still: it waits for rank 3"
 

@@ -22,7 +22,7 @@ _UNFIT = re.compile(
 _MEANS = (
     (re.compile(r"No space left on device"), "the disk is full", "free some space on it"),
     (
-        re.compile(r"(?:gcc|cc|clang|make|ld)\S{0,12}: (?:command )?not found|unrecognized command-line option"),
+        re.compile(r"\b(?:gcc|cc|clang|make|ld)\S{0,12}: (?:command )?not found|unrecognized command-line option"),
         "the compiler that this kernel was built with is not there, or is another one",
         "install the compiler that /proc/version names",
     ),
@@ -32,7 +32,9 @@ _MEANS = (
         "build with fewer jobs, or more memory",
     ),
     (
-        re.compile(r"No rule to make target|headers .{0,60}(?:not found|cannot be found)"),
+        re.compile(
+            r"No rule to make target|generated/\S{1,80}: No such file|headers .{0,60}(?:not found|cannot be found)"
+        ),
         "the kernel's headers are not whole",
         "install the package of the kernel's headers again",
     ),

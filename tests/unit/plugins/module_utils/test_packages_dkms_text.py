@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import _make_log as make_log
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages import dkms_text
 
 HOME = "/var/lib/dkms/nvidia-current-open/550.163.01/build"
 # Debian's nvidia-open-kernel-dkms 550.163.01-2 on its kernel 6.12.117, 2026-11-26: a real build, the lines cut.
@@ -26,7 +26,7 @@ make: *** [Makefile:140: modules] Error 2
 
 
 def test_a_real_build_is_told_by_the_compilers_word() -> None:
-    found = make_log.parse(REAL)
+    found = dkms_text.parse(REAL)
     assert found.lines == (
         "nvidia/nv-pci.c:237:9: error: too few arguments to function \u2018pci_resize_resource\u2019",
     )
@@ -44,14 +44,20 @@ def test_a_real_build_is_told_by_the_compilers_word() -> None:
         ("make[2]: *** No rule to make target 'scripts/module.lds', needed by 'nvidia.ko'.  Stop.", "headers"),
         ('ERROR: modpost: "drm_gem_object_free" [/build/nvidia-drm.ko] undefined!', "does not fit"),
         ("ERROR: modpost: GPL-incompatible module nvidia.ko uses GPL-only symbol '__rcu_read_lock'", "does not fit"),
+        ("linux/kconfig.h:5:10: fatal error: generated/autoconf.h: No such file or directory", "headers"),
         ("nv.c:12:10: fatal error: linux/stdarg.h: No such file or directory", "does not fit"),
     ],
 )
 def test_what_a_failure_means(line: str, cause: str) -> None:
-    found = make_log.parse(f"make: Entering directory\n{line}\nmake: *** [Makefile:140: modules] Error 2\n")
+    found = dkms_text.parse(f"make: Entering directory\n{line}\nmake: *** [Makefile:140: modules] Error 2\n")
     assert cause in found.cause
     assert len(found.lines) == 1
 
 
+def test_a_tool_that_is_no_compiler_is_not_called_one() -> None:
+    found = dkms_text.parse("/bin/sh: 1: rebuild: not found\n")
+    assert found == dkms_text.Failure(("/bin/sh: 1: rebuild: not found",))
+
+
 def test_of_a_log_without_an_error_nothing_is_made_up() -> None:
-    assert make_log.parse("make: Nothing to be done\n# exit code: 0\n") == make_log.Failure()
+    assert dkms_text.parse("make: Nothing to be done\n# exit code: 0\n") == dkms_text.Failure()
