@@ -19,7 +19,7 @@ class ActionModule(EngineAction):
         result: dict[str, Any] = super().run(tmp, task_vars)
         args = dict(self._task.args)
         group = args.pop("group", None)
-        args.setdefault("offers", where.archive(task_vars or {}))
+        args.setdefault("offers", where.archive(self._templar.template, task_vars or {}))
         result.update(self._execute_module(module_args=args, task_vars=task_vars))
         trust.refuse(result, "node")
         if group and "node" in result:

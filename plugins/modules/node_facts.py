@@ -105,7 +105,7 @@ from ..module_utils._ground import compiled
 
 compiled.use()
 
-from ..module_utils._act.packages import offers, run
+from ..module_utils._act.packages import offers
 from ..module_utils._areas.stack.contact import collect
 from ..module_utils._evidence.sources import Live
 
@@ -116,7 +116,8 @@ def main() -> None:
         supports_check_mode=True,
     )
     node = collect(Live())
-    node["offered"] = offers.offered(run.run, module.params["offers"])
+    node["offered"], why = offers.offered(module.params["offers"])
+    node["unreadable"] += [why] if why else []
     module.exit_json(changed=False, node=node)
 
 

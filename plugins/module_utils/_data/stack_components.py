@@ -29,21 +29,14 @@ PACKAGES: dict[str, tuple[str, ...]] = {
 # installed (the surest first), what has to be of the loaded driver's version, and what brings
 # the kernel module. Debian's helpers (nvidia-kernel-common) have versions of their own.
 DRIVER_INSTALLED = (
-    *("nvidia-utils", "nvidia-driver", "nvidia-open", "cuda-drivers", "nvidia-kernel-dkms"),
-    "nvidia-tesla-535-kernel-dkms",
+    *("nvidia-utils", "nvidia-driver", "nvidia-open", "cuda-drivers"),
+    *("nvidia-kernel-dkms", "nvidia-tesla"),
 )
 DRIVER_VERSIONED = (
     *("nvidia-dkms", "nvidia-driver-", "nvidia-kernel-dkms", "nvidia-kernel-source", "nvidia-utils"),
-    *("libnvidia-compute", "nvidia-open", "nvidia-kmod", "nvidia-tesla-535-kernel-dkms"),
+    *("libnvidia-compute", "nvidia-open", "nvidia-kmod", "nvidia-tesla-"),
 )
 DRIVER_MODULES = (
-    *(
-        "nvidia-dkms",
-        "nvidia-driver",
-        "nvidia-open",
-        "kmod-nvidia",
-        "nvidia-kernel-dkms",
-        "nvidia-tesla-535-kernel-dkms",
-    ),
+    *("nvidia-dkms", "nvidia-driver", "nvidia-open", "kmod-nvidia", "nvidia-kernel-dkms", "nvidia-tesla"),
     "linux-modules-nvidia",
 )

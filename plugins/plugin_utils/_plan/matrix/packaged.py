@@ -11,7 +11,7 @@ from .model import Fact, Matrix
 from .versions import within
 
 # Whose packages the driver comes in, where a stack does not say so (locks of before did not).
-FLAVOUR = "nvidia"
+NVIDIA = "nvidia"
 _RANGES = ("branch", "version")
 
 
@@ -30,7 +30,7 @@ def applies(fact: Fact, stack: Mapping[str, Any], system: str) -> bool:
     component = stack.get(fact.get("component"))
     if component is None:
         return False
-    driver = (stack.get("driver") or {}).get("flavour", FLAVOUR)
+    driver = (stack.get("driver") or {}).get("flavour", NVIDIA)
     here = {**component, "system": system, "driver_flavour": driver}
     return all(_fits(key, str(here.get(key, "")), wanted) for key, wanted in (fact.get("when") or {}).items())
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..matrix.model import Matrix
+from ..matrix.packaged import NVIDIA
 from ..resolve import archive
 from ..resolve.answer import Answer, resolve
 from ..resolve.platform import Platform, merged, platform
-from ..resolve.policy import DISTRIBUTION, NVIDIA, PREFIX, Policy, PolicyError, from_variables
+from ..resolve.policy import DISTRIBUTION, PREFIX, Policy, PolicyError, from_variables
 from ..resolve.refuse import Refusal
 from . import install as installer, lock as locks
 from .table import Row

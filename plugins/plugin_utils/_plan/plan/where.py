@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,12 +40,15 @@ def matrix_folders(variables: Mapping[str, Any]) -> tuple[Path, ...]:
     return tuple(Path(str(entry)).expanduser() for entry in variables.get("stack_matrix") or ())
 
 
-def archive(variables: Mapping[str, Any]) -> list[str]:
-    """The packages by which a host's own archive tells its drivers, where the driver is to come from there."""
-    if variables.get(f"{PREFIX}driver_flavour") != DISTRIBUTION:
+def archive(template: Callable[[Any], Any], variables: Mapping[str, Any]) -> list[str]:
+    """The packages by which a host's own archive tells its drivers, where the driver is to come from there.
+
+    ``template``: makes a value of what a variable holds.
+    """
+    if template(variables.get(f"{PREFIX}driver_flavour")) != DISTRIBUTION:
         return []
     try:
-        return names(_matrix(matrix_folders(variables)))
+        return names(_matrix(matrix_folders({"stack_matrix": template(variables.get("stack_matrix"))})))
     except MatrixError:
         return []  # The plan says what is wrong with it.
 

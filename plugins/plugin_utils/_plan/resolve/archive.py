@@ -13,13 +13,12 @@ from .platform import Platform
 
 @dataclass(frozen=True)
 class Driver:
-    """A driver that the archive has. ``seen``: the host's own lists have it, under ``package``. ``signed``: with a key
+    """A driver that the archive has. ``seen``: the host's own lists have it. ``signed``: with a key
     that the kernel trusts under Secure Boot."""
 
     branch: str
     release: str
     modules: str
-    package: str
     seen: bool
     signed: bool
 
@@ -41,7 +40,7 @@ def drivers(host: Platform, matrix: Matrix) -> Iterator[Driver]:
             mine = [text for text in dict.fromkeys(offered) if text.partition(".")[0] == fact.get("branch")]
             known = [fact.get("release")] if fact.get("release") and not mine else []
             for text in mine or known:
-                yield Driver(fact.get("branch"), text, modules, package, bool(mine), fact.get("signed"))
+                yield Driver(fact.get("branch"), text, modules, bool(mine), fact.get("signed"))
 
 
 def release(version: str) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from ..matrix.packaged import NVIDIA
+
 AUTO = "auto"
 NONE = "none"
 NEWEST = "newest"
-# Whose packages the driver comes in: those of NVIDIA's repository, or of the distribution's archive.
-NVIDIA = "nvidia"
+# In place of packages of NVIDIA's repository, those of the distribution's own archive.
 DISTRIBUTION = "distribution"
 
 

@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from ansible_collections.ibready.cluster.plugins.module_utils._act.packages import offers
-from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Missing, Output, Unavailable
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import modules_dep
 
 MADISON = """\
@@ -17,23 +16,30 @@ nvidia-open-kernel-dkms | 550.163.01-2 | http://mirror/debian trixie/contrib amd
 NAMES = ["nvidia-kernel-dkms", "nvidia-open-kernel-dkms"]
 
 
-def asked(root: Path, names: Sequence[str], status: int = 0) -> dict[str, list[str]]:
-    return offers.offered(lambda argv: Output(status, MADISON, ""), names, str(root))
+def asked(names: Sequence[str], answer: Output | Unavailable) -> tuple[dict[str, list[str]], str]:
+    def run(argv: Sequence[str], timeout: float) -> Output:
+        if isinstance(answer, Unavailable):
+            raise answer
+        return answer
+
+    return offers.offered(names, run)
 
 
-def test_versions_are_told_and_what_no_list_has_is_told_too(tmp_path: Path) -> None:
-    (tmp_path / "usr/bin").mkdir(parents=True)
-    (tmp_path / "usr/bin/apt-cache").touch()
-    assert asked(tmp_path, NAMES) == {
-        "nvidia-kernel-dkms": [],
-        "nvidia-open-kernel-dkms": ["550.163.01-4~bpo13+1", "550.163.01-2"],
-    }
-    assert asked(tmp_path, NAMES, status=100) == {}
-    assert asked(tmp_path, []) == {}
+def test_versions_are_told_and_what_no_list_has_is_told_too() -> None:
+    versions = {"nvidia-kernel-dkms": [], "nvidia-open-kernel-dkms": ["550.163.01-4~bpo13+1", "550.163.01-2"]}
+    assert asked(NAMES, Output(0, MADISON, "")) == (versions, "")
+    assert asked([], Output(0, MADISON, "")) == ({}, "")
 
 
-def test_without_apt_nobody_looked(tmp_path: Path) -> None:
-    assert asked(tmp_path, NAMES) == {}
+def test_where_nobody_could_look_the_reason_is_told() -> None:
+    assert asked(NAMES, Missing("apt-cache", "not found")) == ({}, "")
+    found, why = asked(NAMES, Unavailable("apt-cache", "it did not end"))
+    assert found == {}
+    assert "it did not end" in why
+    assert asked(NAMES, Output(100, "", "E: the lists are torn")) == (
+        {},
+        "apt-cache madison ended with status 100: E: the lists are torn",
+    )
 
 
 def test_a_module_is_found_in_the_file_that_debian_renamed() -> None:
