@@ -7,6 +7,8 @@ containerd, Docker, CRI-O, Kubernetes, k3s, OpenPBS, chrony, ntp and linuxptp sh
 
 from __future__ import annotations
 
+from . import drivers
+
 # One of these, by the distribution; Ubuntu's is started by a socket.
 SSH = ("ssh", "sshd")
 RDMA = ("openibd", "ibacm", "rdma-ndd")
@@ -28,7 +30,12 @@ APT_TIMER = "apt-daily-upgrade.timer"
 DNF_TIMERS = ("dnf-automatic.timer", "dnf-automatic-install.timer")
 UPDATES = (APT_TIMER, *DNF_TIMERS)
 
-# What a unit is asked for. MainPID is 0 for what is no service.
-PROPERTIES = "Id,LoadState,ActiveState,SubState,UnitFileState,MainPID"
-# Of what starts jobs, also the limits that its files ask for, and where these files are.
-JOB_PROPERTIES = f"{PROPERTIES},FragmentPath,DropInPaths,LimitMEMLOCKSoft,LimitNOFILE"
+# What each verify looks at; systemd is asked for all of them at once.
+ALWAYS = (*JOBS, *RDMA, *TIME, *SSH, drivers.PERSISTENCE_UNIT)
+
+# What a unit is asked for. MainPID is 0 for what is no service. Of what starts jobs, also the limits
+# that its files ask for, where these files are, and what it is given.
+PROPERTIES = (
+    "Id,LoadState,ActiveState,SubState,UnitFileState,MainPID"
+    ",FragmentPath,DropInPaths,LimitMEMLOCKSoft,LimitNOFILE,Environment"
+)

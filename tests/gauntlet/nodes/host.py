@@ -211,12 +211,11 @@ def _services(tree: Tree, node: Node) -> None:
     lines = "* soft memlock unlimited\n* hard memlock unlimited\n"
     tree.file("/etc/security/limits.d/90-ibready.conf", lines)
     tree.file("/etc/security/limits.conf", "#* soft memlock 64\n")
-    subjects = (host_units.SSH, host_units.RDMA, host_units.JOBS, host_units.TIME)
     active["nvidia-persistenced"] = "active" if node.cards else ""
     active[boot_sources.IMEX] = more.get("imex", {}).get("state", "active") if node.imex else ""
     active.update({name: state for name, state in more.get("units", {}).items() if name == "nvidia-persistenced"})
     rack = [(boot_sources.IMEX,)] if node.imex else []
-    for names in (*subjects, host_units.UPDATES, boot_sources.UNITS, *rack):
+    for names in (host_units.ALWAYS, host_units.UPDATES, *rack):
         _units(tree, names, active, more)
     if active.get("slurmd") == "active":
         tree.file(f"/proc/{_SLURMD}/limits", _limits(more.get("slurmd_memlock", "unlimited")))
@@ -237,7 +236,7 @@ def _units(tree: Tree, names: Sequence[str], active: dict[str, str], more: Mappi
         enabled = "enabled" if state in ("active", "failed") else "disabled" if state else ""
         enabled = more.get("enabled", {}).get(name, enabled)
         blocks.append(
-            f"MainPID={pid}\nId={unit}\nLoadState={loaded}\n"
+            f"MainPID={pid}\nEnvironment=\nId={unit}\nLoadState={loaded}\n"
             f"ActiveState={state or 'inactive'}\nUnitFileState={enabled}\n"
         )
         if name == "slurmd" and pid:

@@ -11,9 +11,7 @@ import json
 from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl.library import Library
 from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl.proof import Listener, Proof
 from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl.query import Query, to_text
-from ansible_collections.ibready.cluster.plugins.module_utils._data import host_units
 from ansible_collections.ibready.cluster.plugins.module_utils._data.nccl_variables import VARIABLES
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import entry_name
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import conf
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import release
@@ -48,9 +46,6 @@ def add(tree: Tree, node: Node) -> None:
     tree.command("nccl_proof", to_text(Query(Reading(library), Reading(_proof(node, taken)))))
     copy = ["copy", library.path, library.real, library.version, library.cuda, "library folder"]
     tree.command("nccl_copies", "\t".join(copy) + "\nend\t1\n")
-    units = [f"{one}.service" for one in host_units.JOBS]
-    blocks = [f"Environment=\nId={one}\n" for one in units]
-    tree.command(entry_name("systemctl_show", "--property=Id,Environment", *units), "\n".join(blocks))
 
 
 def _rails(node: Node) -> dict[str, str]:

@@ -14,7 +14,7 @@ from ..._ground.reading import Reading
 from ..._ground.text import is_whole
 from ..._parse import proc_limits, systemctl_show
 from ..._parse.proc_limits import UNLIMITED, Limits
-from ..._parse.systemctl_show import Show
+from ..._parse.systemctl_show import Block, Show
 from . import login_limits, unit_limits
 from .facts import LoginLimit, ServiceFacts, Unit
 
@@ -35,8 +35,7 @@ def show(text: str) -> Show:
 
 def observe(evidence: Evidence) -> ServiceFacts:
     """Units by subject; the limits of those that run and start jobs, from /proc."""
-    shown = _shown(evidence, host_units.JOBS, host_units.JOB_PROPERTIES)
-    jobs = shown.map(lambda found: _units(found, len(host_units.JOBS)))
+    jobs = units(evidence, host_units.JOBS)
     default, limits = defaults(evidence), _limits(evidence, jobs.value or ())
     return ServiceFacts(
         rdma=units(evidence, host_units.RDMA),
@@ -44,7 +43,7 @@ def observe(evidence: Evidence) -> ServiceFacts:
         time=units(evidence, host_units.TIME),
         defaults=default,
         limits=limits,
-        asked=unit_limits.asked(evidence, shown.value, limits, default.value),
+        asked=unit_limits.asked(evidence, blocks(evidence, host_units.JOBS).value or (), limits, default.value),
         login=_login(evidence),
         synchronised=ask.command(evidence, "timedatectl_show", show).map(_clock),
     )
@@ -116,19 +115,26 @@ def _grants_memlock(text: str) -> bool:
 
 def units(evidence: Evidence, names: Sequence[str]) -> Reading[tuple[Unit, ...]]:
     """These units as systemd sees them; one that it does not know has ``load`` not-found."""
-    reported = _shown(evidence, names, host_units.PROPERTIES)
-    return reported.map(lambda found: _units(found, len(names)))
+    return blocks(evidence, names).map(_units)
 
 
-def _shown(evidence: Evidence, names: Sequence[str], properties: str) -> Reading[Show]:
-    return ask.command(evidence, "systemctl_show", show, f"--property={properties}", *names)
+def blocks(evidence: Evidence, names: Sequence[str]) -> Reading[tuple[Block, ...]]:
+    """What systemd shows of each, in the order of the names."""
+    # Each question starts a program, and has systemd look for all files of a unit.
+    asked = host_units.ALWAYS if set(names) <= set(host_units.ALWAYS) else names
+
+    def chosen(found: Show) -> tuple[Block, ...]:
+        # One block for each name, also for a unit that does not exist.
+        if len(found.blocks) != len(asked):
+            raise ValueError(f"systemctl_show: {len(found.blocks)} units in it, {len(asked)} were asked for")
+        shown = dict(zip(asked, found.blocks))
+        return tuple(shown[name] for name in names)
+
+    return ask.command(evidence, "systemctl_show", show, f"--property={host_units.PROPERTIES}", *asked).map(chosen)
 
 
-def _units(found: Show, asked: int) -> tuple[Unit, ...]:
-    # One block for each name, also for a unit that does not exist.
-    if len(found.blocks) < asked:
-        raise ValueError(f"systemctl_show: {len(found.blocks)} units in it, {asked} were asked for")
-    for block in found.blocks:
+def _units(found: tuple[Block, ...]) -> tuple[Unit, ...]:
+    for block in found:
         lost = [key for key in ("Id", "LoadState", "ActiveState") if not block.get(key)]
         if lost:
             name = block.get("Id", "a unit")
@@ -143,7 +149,7 @@ def _units(found: Show, asked: int) -> tuple[Unit, ...]:
             int(pid) if (pid := block.get("MainPID", "")).isdecimal() and len(pid) < 10 else 0,
             block.get("SubState", ""),
         )
-        for name, block in found.units.items()
+        for name, block in {block["Id"]: block for block in found}.items()
     )
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Iterable, Mapping
+from typing import Iterable, Mapping, Sequence
 
 from ..._data import host_limits
 from ..._evidence import ask
@@ -11,7 +11,7 @@ from ..._evidence.sources import Evidence
 from ..._ground.reading import Reading
 from ..._parse import proc_limits
 from ..._parse.proc_limits import Limits
-from ..._parse.systemctl_show import Show
+from ..._parse.systemctl_show import Block
 from .facts import MANAGER, UnitLimit
 
 # By limit: the property that counts, and what is enough.
@@ -31,12 +31,15 @@ _MOST = 40  # drop-ins of one unit
 
 def asked(
     evidence: Evidence,
-    shown: Show | None,
+    shown: Sequence[Block],
     limits: Mapping[str, Reading[Limits]],
     default: Limits | None,
 ) -> dict[str, dict[str, UnitLimit]]:
-    """What each service with ``limits`` asks for; files are read only where that is too little."""
-    units = shown.units if shown is not None else {}
+    """What each service with ``limits`` asks for, by what is ``shown`` of it.
+
+    Files are read only where that is too little.
+    """
+    units = {block["Id"]: block for block in shown if "Id" in block}
     found = {}
     for service in limits:
         block = units.get(service, {})

@@ -18,7 +18,6 @@ from ..._parse import nccl_copies
 from ..._parse.nccl_copies import ConfFile, Copy, Setting, Unseen
 from . import _copies_child, _host_files
 
-_PROPERTIES = "--property=Id,Environment"
 _NAME = re.compile(r"NCCL_[A-Z0-9_]{1,100}|LD_LIBRARY_PATH")
 MANAGER = "systemd"
 
@@ -60,18 +59,17 @@ def observe(evidence: Evidence) -> Copies:
 def _units(evidence: Evidence) -> Reading[tuple[Setting, ...]]:
     """What systemd itself tells: drop-ins are merged, and what was set at run time is in it."""
     manager = ask.command(evidence, "systemctl_show", observe_services.show)
-    names = [f"{job}.service" for job in host_units.JOBS]
-    jobs = ask.command(evidence, "systemctl_show", observe_services.show, _PROPERTIES, *names)
+    jobs = observe_services.blocks(evidence, host_units.JOBS)
     for entry in (manager, jobs):
         if entry.value is None:
             return Reading(None, entry.why)
     own = manager.value.all.get("Environment") if manager.value else None
-    blocks = jobs.value.blocks if jobs.value else ()
+    blocks = jobs.value or ()
     if own is None:  # systemd always gives its services a PATH
         return Reading(None, "systemctl_show: its list ends early: no Environment of its own")
-    # A unit's Id comes behind its Environment, and of each name there is one.
-    if sum("Id" in block for block in blocks) < len(names):
-        return Reading(None, f"systemctl_show: its list ends early: not all {len(names)} units")
+    # A unit's Id comes behind its Environment.
+    if not all("Id" in block for block in blocks):
+        return Reading(None, f"systemctl_show: its list ends early: not all {len(blocks)} units")
     found = _of(MANAGER, own)
     for block in blocks:
         found += _of(block.get("Id", ""), block.get("Environment", ""))

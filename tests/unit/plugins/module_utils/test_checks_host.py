@@ -20,8 +20,7 @@ from tests.gauntlet import render
 from tests.gauntlet.tree import Tree
 
 OPTION = f"--property={host_units.PROPERTIES}"
-RDMA = entry_name("systemctl_show", OPTION, *host_units.RDMA)
-JOBS = entry_name("systemctl_show", OPTION, *host_units.JOBS)
+UNITS = entry_name("systemctl_show", OPTION, *host_units.ALWAYS)
 GROUPS = "/sys/kernel/iommu_groups"
 CPUFREQ = "/sys/devices/system/cpu/cpufreq"
 MINE = [name for name, one in CATALOG.items() if name.startswith("host.") and one.looks_at]
@@ -260,14 +259,18 @@ def test_every_check_of_the_catalog_is_made_once_on_a_healthy_node() -> None:
             id="a cut log tells by what it says, not by its silence",
         ),
         pytest.param(
-            broken(JOBS),
+            broken(UNITS),
             {},
             {
                 "host.limit.memlock": "unknown",
+                "host.limit.memlock_login": "unknown",
                 "host.limit.nofile": "unknown",
+                "host.service.openibd": "unknown",
+                "host.service.ibacm": "unknown",
                 "host.service.failed": "unknown",
+                "host.boot.services": "unknown",
             },
-            id="nobody can tell which services start jobs",
+            id="nobody can tell what runs",
         ),
         pytest.param(
             broken("systemctl_show"),
@@ -303,8 +306,8 @@ def test_every_check_of_the_catalog_is_made_once_on_a_healthy_node() -> None:
         ),
         pytest.param(
             lambda tree: tree.command(
-                RDMA,
-                tree.commands[RDMA].stdout.replace(
+                UNITS,
+                tree.commands[UNITS].stdout.replace(
                     "ActiveState=active\nUnitFileState=enabled",
                     "ActiveState=inactive\nUnitFileState=enabled",
                 ),
@@ -546,8 +549,8 @@ def test_each_rdma_device_needs_its_uverbs_file() -> None:
 )
 def test_a_service_that_is_started_over_and_over_has_failed(sub: str, result: str) -> None:
     def bend(tree: Tree) -> None:
-        reported = tree.commands[JOBS].stdout
-        tree.command(JOBS, reported.replace("=activating\n", f"=activating\nSubState={sub}\n"))
+        reported = tree.commands[UNITS].stdout
+        tree.command(UNITS, reported.replace("=activating\n", f"=activating\nSubState={sub}\n"))
 
     checks = judge(bend=bend, units={"slurmd": "activating"})
     check = one(checks, "host.service.failed")

@@ -382,10 +382,10 @@ def host() -> Tree:
         "conf\t/root/.nccl.conf\troot\nunseen\t/home\tnfs4\nend\t2\n",
     )
     tree.command("systemctl_show", "Version=255\nEnvironment=LANG=C NCCL_DEBUG=WARN\n")
-    names = [f"{one}.service" for one in copies.host_units.JOBS]
+    names = [f"{one}.service" for one in copies.host_units.ALWAYS]
     reported = {"slurmd.service": '"NCCL_A=b c" TOKEN=x LD_LIBRARY_PATH=/a:/b'}
     text = show(*((name, reported.get(name, "")) for name in names))
-    tree.command(entry_name("systemctl_show", "--p", *names), text)
+    tree.command(entry_name("systemctl_show", "--p", *copies.host_units.ALWAYS), text)
     tree.file("/root/.nccl.conf", " NCCL_A=1 \n")
     return tree
 

@@ -17,7 +17,7 @@ from tests.gauntlet.tree import Tree
 
 SECURE_BOOT = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 OPTION = f"--property={host_units.PROPERTIES}"
-TIME = entry_name("systemctl_show", OPTION, *host_units.TIME)
+UNITS = entry_name("systemctl_show", OPTION, *host_units.ALWAYS)
 APT = "/etc/apt/apt.conf.d"
 ON = 'APT::Periodic::Unattended-Upgrade "1";'
 
@@ -146,14 +146,17 @@ def test_units_are_told_by_the_names_that_systemd_gives_them() -> None:
     ("output", "why"),
     [
         (Output(1, "", "System has not been booted with systemd"), "ended with status 1"),
-        (Output(0, "Id=chronyd.service\nActiveState=active\n", ""), "1 units in it, 9 were asked"),
+        (
+            Output(0, "Id=chronyd.service\nActiveState=active\n", ""),
+            "1 units in it, 25 were asked",
+        ),
         (Output(0, "Id=chronyd.service\nActiveSta", ""), "ends within a line"),
         (Output(0, "", ""), "no KEY=VALUE line"),
     ],
 )
 def test_units_that_cannot_be_told_whole_are_unknown(output: Output, why: str) -> None:
     tree = described()[1]
-    tree.commands[TIME] = output
+    tree.commands[UNITS] = output
     reading = look(tree).services.time
     assert (reading.known, reading.missing) == (False, False)
     assert why in reading.why
@@ -214,12 +217,12 @@ def test_the_limits_are_those_of_what_starts_jobs(
 ) -> None:
     tree = described()[1]
     blocks = []
-    for number, name in enumerate(host_units.JOBS, 100):
+    for number, name in enumerate(host_units.ALWAYS, 100):
         active = "active" if name in running else "inactive"
         pid = number if name in running else 0
         blocks.append(block(f"{name}.service", active, pid))
         tree.file(f"/proc/{number}/limits", FEW)
-    tree.command(entry_name("systemctl_show", OPTION, *host_units.JOBS), "\n".join(blocks))
+    tree.command(UNITS, "\n".join(blocks))
     if docker is not None:
         tree.file("/etc/docker/daemon.json", docker)
     found = look(tree).services.limits
@@ -238,8 +241,8 @@ def test_the_limits_are_those_of_what_starts_jobs(
 )
 def test_a_service_without_a_main_process_is_not_left_out(procs: str | None, limit: int | None, why: str) -> None:
     tree = described()[1]
-    blocks = [block(f"{name}.service", "active" if name == "pbs" else "inactive", 0) for name in host_units.JOBS]
-    tree.command(entry_name("systemctl_show", OPTION, *host_units.JOBS), "\n".join(blocks))
+    blocks = [block(f"{name}.service", "active" if name == "pbs" else "inactive", 0) for name in host_units.ALWAYS]
+    tree.command(UNITS, "\n".join(blocks))
     tree.file("/proc/4711/limits", FEW)
     if procs is not None:
         tree.file("/sys/fs/cgroup/system.slice/pbs.service/cgroup.procs", procs)
@@ -252,11 +255,11 @@ def test_a_service_without_a_main_process_is_not_left_out(procs: str | None, lim
 @pytest.mark.parametrize("lost", ["Id", "LoadState", "ActiveState"])
 def test_a_unit_without_its_state_is_unknown(lost: str) -> None:
     tree = described()[1]
-    output = tree.commands[TIME]
+    output = tree.commands[UNITS]
     whole = output.stdout.split("\n")
     cut = next(number for number, line in enumerate(whole) if line.startswith(f"{lost}="))
-    tree.command(TIME, "\n".join(whole[:cut] + whole[cut + 1 :]))
-    assert f"without {lost}" in look(tree).services.time.why
+    tree.command(UNITS, "\n".join(whole[:cut] + whole[cut + 1 :]))
+    assert f"without {lost}" in look(tree).services.jobs.why
 
 
 def test_a_firmware_whose_variables_are_out_of_reach_tells_nothing() -> None:

@@ -26,7 +26,7 @@ def asked(root: Path, memlock: str, default: Limits = ALL) -> dict[str, dict[str
         f"FragmentPath={UNIT}\nDropInPaths={FIRST} {LAST}\n"
     )
     limits = {"docker.service": Reading(ALL)}
-    return unit_limits.asked(Live(root), systemctl_show.parse(text), limits, default)
+    return unit_limits.asked(Live(root), systemctl_show.parse(text).blocks, limits, default)
 
 
 def put(root: Path, path: str, text: str) -> None:
