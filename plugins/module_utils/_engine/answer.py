@@ -74,28 +74,36 @@ def _plain(value: Any) -> Any:
         return list(value)
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
+    if isinstance(value, Mapping):
+        return dict(value)
     raise TypeError(f"{type(value).__name__} is no JSON")
 
 
 def say(result: Mapping[str, Any]) -> None:
     """Print an answer as Ansible reads it."""
-    sys.stdout.write(f"\n{json.dumps(sendable(result), default=_plain)}\n")
+    told = json.dumps(result, default=_plain)
+    if "\\ud" in told:
+        told = json.dumps(sendable(result), default=_plain)
+    sys.stdout.write(f"\n{told}\n")
 
 
-def _lend() -> None:
+def _lend(kept: dict[str, bytes]) -> None:
     """Put Asked where modules look for AnsibleModule, and what is late where they look for Python's."""
-    late.lend()
+    late.lend(kept)
     for name in ("ansible", "ansible.module_utils", "ansible.module_utils.basic"):
         made = sys.modules[name] = ModuleType(name)
         made.__path__ = []
     sys.modules["ansible.module_utils.basic"].__dict__["AnsibleModule"] = Asked
 
 
-def answer(module: str, args: Mapping[str, Any]) -> int:
-    """Have this module answer to these arguments; the status that the process ends with."""
+def answer(module: str, args: Mapping[str, Any], kept: dict[str, bytes]) -> int:
+    """Have this module answer to these arguments; the status that the process ends with.
+
+    ``kept``: of compiled expressions, by late.py.
+    """
     global _given
     _given = args
-    _lend()
+    _lend(kept)
     try:
         __import__(module)
         sys.modules[module].__dict__["main"]()

@@ -11,6 +11,7 @@ against those), and what is not plain is left to Python's.
 from __future__ import annotations
 
 import dataclasses
+import marshal
 import re
 import sys
 from typing import Any, Callable
@@ -19,11 +20,19 @@ OURS = "ansible_collections.ibready."
 _whole: Any = dataclasses.dataclass
 _compile: Any = re.compile
 _MISSING: Any = dataclasses.MISSING
+# What Python's expressions are made by, of their compiled form.
+_sre: Any = sys.modules["_sre"]
+_kept: dict[str, bytes] = {}
 _OWN = frozenset(("__init__", "__eq__", "__hash__", "__repr__", "__setattr__", "__delattr__", "__slots__"))
 
 
-def lend() -> None:
-    """Have modules of ours that are imported from now on find these."""
+def lend(kept: dict[str, bytes]) -> None:
+    """Have modules of ours that are imported from now on find these.
+
+    ``kept``: what is kept of compiled expressions, and those that it lacks from now on.
+    """
+    global _kept
+    _kept = kept
     dataclasses.dataclass = dataclass
     re.compile = expression
 
@@ -84,7 +93,9 @@ def _finish(cls: Any, said: dict[str, Any], frozen: bool) -> None:
     def twin(**more: Any) -> Any:
         """A class of the same fields, made by Python."""
         body = {name: value for name, value in said.items() if value is not _MISSING}
-        like = type(cls.__name__, (), {**body, "__annotations__": cls.__annotations__, "__module__": cls.__module__})
+        # Python would write a text about a class that has none.
+        own = {"__annotations__": cls.__annotations__, "__module__": cls.__module__, "__doc__": cls.__doc__ or "-"}
+        like = type(cls.__name__, (), {**body, **own})
         return _whole(like, repr=False, eq=False, init=False, **more)
 
     def __init__(self: Any, *given: Any, **named: Any) -> None:
@@ -153,12 +164,34 @@ class Expression:
         self._said = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
-        made = _compile(*self._said)
+        made = _compiled(*self._said)
         # The next time they are found before anybody asks here.
         self.__dict__.update(
             {word: getattr(made, word) for word in ("match", "fullmatch", "search", "findall", "finditer", "sub")}
         )
         return getattr(made, name)
+
+
+def _compiled(pattern: Any, flags: Any) -> Any:
+    """The expression, from what is kept of it where that is of this Python."""
+    name = f"expression {_sre.MAGIC} {int(flags)} {pattern!r}"
+    if name in _kept:
+        return _sre.compile(*marshal.loads(_kept[name]))
+    whole, seen = _sre.compile, []
+
+    def noted(said: Any, own: Any, code: Any, *groups: Any) -> Any:
+        # Its numbers have names, which are not kept.
+        seen.append((said, int(own), [int(number) for number in code], *groups))
+        return whole(said, own, code, *groups)
+
+    _sre.compile = noted
+    try:
+        made = _compile(pattern, flags)
+    finally:
+        _sre.compile = whole
+    if seen:  # Python itself remembers some.
+        _kept[name] = marshal.dumps(seen[-1])
+    return made
 
 
 def expression(pattern: Any, flags: Any = 0) -> Any:

@@ -49,6 +49,8 @@ class Finder:
             if inside in self.codes:
                 spec = ModuleSpec(name, self, origin=inside, is_package=package)  # type: ignore[arg-type]
                 spec.has_location = True
+                # Without a word Python reckons where its own compiled file would lie.
+                spec.cached = inside
                 if package:
                     spec.submodule_search_locations = [stem]
                 return spec
@@ -95,8 +97,9 @@ def serve(digest: str, archive: bytes, codes: dict[str, bytes], question: str, p
     sys.meta_path.insert(0, finder)
     asked = json.loads(question)
     __import__(f"{_OWN}.answer")
-    status = sys.modules[f"{_OWN}.answer"].answer(f"{_PLUGINS}.modules.{asked['module']}", asked["args"])
-    if finder.new or carried:
+    known, module = len(finder.codes), f"{_PLUGINS}.modules.{asked['module']}"
+    status = sys.modules[f"{_OWN}.answer"].answer(module, asked["args"], finder.codes)
+    if finder.new or carried or len(finder.codes) > known:
         __import__(f"{_OWN}.keep")
         sys.modules[f"{_OWN}.keep"].keep(place, digest, archive, finder.codes)
     # What Python takes apart at its end, the kernel takes back faster.

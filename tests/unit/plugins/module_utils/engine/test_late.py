@@ -107,12 +107,59 @@ def test_every_dataclass_of_ours_is_what_python_makes_of_it() -> None:
     assert reported["built"] > 0.9 * reported["pairs"]
 
 
+# Makes each expression of ours by Python, and twice by the engine: first to be kept, then of what was kept.
+KEPT = r"""
+import importlib, json, re, sys
+from pathlib import Path
+root = Path(sys.argv[1])
+sys.path.insert(0, str(root / "collections"))
+base = "ansible_collections.ibready.cluster.plugins.module_utils"
+late = importlib.import_module(base + "._engine.late")
+whole, kept, said = re.compile, {}, {}
+late.lend(kept)
+
+def noted(pattern, flags=0):
+    made = late.expression(pattern, flags)
+    if sys._getframe(1).f_globals.get("__name__", "").startswith(late.OURS):
+        said[pattern, int(flags)] = None
+        return late.Expression(pattern, flags)
+    return made
+
+re.compile = noted
+shelf = root / "plugins/module_utils"
+for path in sorted(shelf.rglob("*.py")):
+    parts = path.relative_to(shelf).with_suffix("").parts
+    if parts[-1] != "__init__" and not path.name == "fetching.py":
+        importlib.import_module(".".join((base, *parts)))
+wrong = []
+for pattern, flags in said:
+    re.purge()
+    theirs = whole(pattern, flags)
+    re.purge()
+    first, before = late._compiled(pattern, flags), len(kept)
+    second = late._compiled(pattern, flags)
+    # Patterns are equal where their compiled forms are.
+    if not first == second == theirs or second.groupindex != theirs.groupindex or len(kept) != before:
+        wrong.append(pattern)
+print(json.dumps({"said": len(said), "kept": len(kept), "wrong": wrong}))
+"""
+
+
+def test_every_expression_of_ours_comes_back_as_it_was_kept() -> None:
+    argv = [sys.executable, "-c", KEPT, str(ROOT)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    reported = json.loads(done.stdout)
+    assert reported["wrong"] == []
+    assert reported["kept"] >= reported["said"] > 500
+
+
 LENT = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import dataclasses, re, types
 from ansible_collections.ibready.cluster.plugins.module_utils._engine import late
-late.lend()
+late.lend({})
 room = types.ModuleType("ansible_collections.ibready.tried")
 sys.modules[room.__name__] = room
 exec(compile(sys.argv[2], "tried", "exec"), room.__dict__)
