@@ -9,6 +9,7 @@ import json
 from typing import Any, Mapping
 
 from .._ground import packed
+from .._ground.text import sendable
 
 ALL, FINDINGS = "all", "findings"
 KEY = "packed"
@@ -32,10 +33,11 @@ STAYS: Mapping[str, tuple[str, ...]] = {
 
 def brief(verdict: Mapping[str, Any]) -> dict[str, Any]:
     """The verdict object, with ``packed`` in place of checks and facts."""
-    found = {key: entry for key, entry in verdict.items() if key not in ("checks", "facts")}
-    checks = [_row(check) for check in verdict["checks"]]
+    left = sendable({**verdict, "facts": facts(verdict["facts"])})
+    found = {key: entry for key, entry in left.items() if key not in ("checks", "facts")}
+    checks = [_row(check) for check in left["checks"]]
     # Each area as a text of its own: what equal hosts tell alike is read once.
-    texts = {area: json.dumps(entry, separators=(",", ":")) for area, entry in facts(verdict["facts"]).items()}
+    texts = {area: json.dumps(entry, separators=(",", ":")) for area, entry in left["facts"].items()}
     return {**found, KEY: packed.pack({"checks": checks, "facts": texts})}
 
 

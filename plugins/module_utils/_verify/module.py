@@ -95,11 +95,10 @@ def judge(
     judged = look(source, expect, [area for area in areas if area.name in chosen])
     reported = _only(judged.checks, module.params.get("only"))
     checks = _waivers.apply(reported, waivers, host, datetime.date.today())
-    result = sendable(verdict_object(host, checks, judged.facts))
+    result = verdict_object(host, checks, judged.facts)
     if not module.params["bundle"]:
         result["clock"] = {"began": began, "ended": time.time()}
-    if module.params["answer"] == brief.FINDINGS:
-        result = _findings(result, judged)
+    result = _findings(result, judged) if module.params["answer"] == brief.FINDINGS else sendable(result)
     verdict = result["verdict"]
     if verdict in (_model.NOT_READY, _model.UNKNOWN_VERDICT) and not module.params["report_only"]:
         said = "; ".join(fold.told(line) for line in fold.folded(_model.trouble(checks)))

@@ -45,22 +45,36 @@ SCAFFOLD = (
 )
 
 
+class _Told:
+    """What was told, by the evidence name or the path that was asked for; ``later``: second looks."""
+
+    def __init__(self, seen: Cached) -> None:
+        self.by_name: dict[str, list[tuple[list[str], object]]] = {}
+        self.later: list[tuple[_Told, float]] = []
+        for (kind, *rest), answer in seen.answers():
+            if kind == "again" and isinstance(answer, tuple):
+                self.later.append((_Told(answer[0]), answer[1]))
+            elif kind in ("run", "read", "link"):
+                self.by_name.setdefault(rest[0], []).append((rest[1:], answer))
+
+
 def quoted(checks: Sequence[Check], seen: Cached) -> list[Check]:
     """The same checks; findings without evidence of their own with that of `seen`."""
+    told = _Told(seen)
     texts: dict[str, list[Text]] = {}
     return [
-        replace(check, evidence=_quotes(check, seen, texts))
+        replace(check, evidence=_quotes(check, told, texts))
         if check.result in (FAIL, UNKNOWN) and not check.evidence
         else check
         for check in checks
     ]
 
 
-def _quotes(check: Check, seen: Cached, texts: dict[str, list[Text]]) -> dict[str, str]:
+def _quotes(check: Check, told: _Told, texts: dict[str, list[Text]]) -> dict[str, str]:
     found: dict[str, str] = {}
     for source in _sources(check.id):
         if source not in texts:
-            texts[source] = list(_texts(source, seen))
+            texts[source] = list(_texts(source, told))
         for text in texts[source]:
             lines = excerpt(text, check) if len(found) < _QUOTES else ""
             if lines:
@@ -82,23 +96,32 @@ def _is_open(source: str) -> bool:
     return source in _OPEN_COMMANDS
 
 
-def _texts(source: str, seen: Cached) -> Iterator[Text]:
+def _texts(source: str, told: _Told) -> Iterator[Text]:
     """What was told by a command of this evidence name, or by the files of this pattern."""
+    for name, things in _named(source, told):
+        for words, answer in told.by_name.get(name, ()):
+            if source.startswith("/"):
+                yield Text(printable(name), things, str(answer))
+            elif isinstance(answer, Output):
+                things = tuple(word for word in words if not word.startswith("-"))
+                line = printable(" ".join(["$", *COMMANDS[source].argv, *words]))
+                yield Text(line, things, _said(answer), answer.rc != 0)
+    for later, seconds in told.later:
+        for text in _texts(source, later):
+            yield text._replace(name=f"{text.name} ({seconds:.0f} s later)")
+
+
+def _named(source: str, told: _Told) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What was asked for that is meant, with what stands for each ``*``."""
+    if "*" not in source:
+        yield source, ()
+        return
     pattern = re.compile("([^/]+)".join(map(re.escape, source.split("*"))))
-    for (kind, *rest), answer in seen.answers():
-        if kind == "again" and isinstance(answer, tuple):
-            later, seconds = answer
-            for text in _texts(source, later):
-                yield text._replace(name=f"{text.name} ({seconds:.0f} s later)")
-        elif kind == "run" and rest[0] == source:
-            things = tuple(entry for entry in rest[1:] if not entry.startswith("-"))
-            name = printable(" ".join(["$", *COMMANDS[source].argv, *rest[1:]]))
-            if isinstance(answer, Output):
-                yield Text(name, things, _said(answer), answer.rc != 0)
-        elif kind in ("read", "link"):
-            match = pattern.fullmatch(rest[0])
-            if match:
-                yield Text(printable(rest[0]), match.groups(), str(answer))
+    begin = source.partition("*")[0]
+    for name in told.by_name:
+        match = pattern.fullmatch(name) if name.startswith(begin) else None
+        if match:
+            yield name, match.groups()
 
 
 def _said(output: Output) -> str:
