@@ -238,8 +238,9 @@ class Bringer:
                 for change in found.changes
                 if part.owns(change.name) or (first and not change.before and not self._survey.owner(change.name))
             ]
-            # What was asked is written last: until then this is still the old stack.
-            self._survey.write(part, {*book.packages, *new}, set(book.holds), book.wanted)
+            # What was asked is written last: until then this is still the old stack, and another that was begun.
+            begun = tuple(sorted(package.name for package in part.packages))
+            self._survey.write(part, {*book.packages, *new}, set(book.holds), book.wanted, begun)
         for file in pending:
             files.put(self._survey.place(file.path), file.data)
         if found.changes:

@@ -11,8 +11,8 @@ import os
 import re
 from typing import Callable, Iterable
 
+from ..._parse import _make_log
 from ..._parse.dkms_status import DkmsModule
-from . import dkms_text
 from .model import PackageError
 from .run import Runner
 
@@ -69,7 +69,7 @@ def unbuilt(root: str, modules: Iterable[DkmsModule], kernel: str) -> tuple[Dkms
     return tuple(module for module in modules if not built(root, module, kernel))
 
 
-def make_log(root: str, module: DkmsModule, kernel: str) -> tuple[str, dkms_text.Failure]:
+def make_log(root: str, module: DkmsModule, kernel: str) -> tuple[str, _make_log.Failure]:
     """Path of the log of a failed build and what it says; "" where there is none."""
     home = os.path.join(root, TREE.lstrip("/"), module.name, module.version)
     places = [os.path.join(home, "build", "make.log")]
@@ -82,18 +82,19 @@ def make_log(root: str, module: DkmsModule, kernel: str) -> tuple[str, dkms_text
                 text = stream.read(_LONGEST_LOG)
         except OSError:
             continue
-        found = dkms_text.parse(text)
-        if not found.lines:
+        found = _make_log.parse(text)
+        if not found.lines and not found.cause:
             last = [line.strip() for line in text.splitlines()[-200:] if line.strip()][-_LAST_LINES:]
-            found = dkms_text.Failure((" | ".join(last)[:800],))
+            found = _make_log.Failure((" | ".join(last)[:800],))
         return "/" + os.path.relpath(place, root), found
-    return "", dkms_text.Failure()
+    return "", _make_log.Failure()
 
 
 def failure(root: str, module: DkmsModule, kernel: str) -> PackageError:
     """The error for a module that DKMS did not build."""
     path, found = make_log(root, module, kernel)
-    seen = f": {path} says {'; '.join(found.lines)}" if path else "; DKMS left no make.log"
+    said = f"says {'; '.join(found.lines)}" if found.lines else "says nothing"
+    seen = f": {path} {said}" if path else "; DKMS left no make.log"
     means = f". So {found.cause}" if found.cause else ""
     then = f"{found.following}; see {path}" if found.following else f"see {path or '/var/lib/dkms'} on the host"
     return PackageError(

@@ -19,11 +19,15 @@ HOME = "/var/lib/ibready/packages"
 
 @dataclass(frozen=True)
 class Ledger:
-    """Names of packages that the part brought, of those that it holds, and of what was asked."""
+    """Names of packages that the part brought, of those that it holds, and of what was asked.
+
+    ``begun``: what was asked last, where that was not brought to its end.
+    """
 
     packages: tuple[str, ...] = ()
     holds: tuple[str, ...] = ()
     wanted: tuple[str, ...] = ()
+    begun: tuple[str, ...] = ()
 
 
 def path(root: str, part: str) -> str:
@@ -37,9 +41,10 @@ def load(root: str, part: str) -> Ledger:
         return Ledger()
     try:
         raw = strict.loads(data.decode("utf-8"))
-        fields = ("packages", "holds", "wanted")
-        return Ledger(*(tuple(str(name) for name in raw[field]) for field in fields))
-    except (ValueError, KeyError, TypeError) as exc:
+        # Earlier releases did not write down what they began.
+        lists = [*(raw[field] for field in ("packages", "holds", "wanted")), raw.get("begun", ())]
+        return Ledger(*(tuple(str(name) for name in each) for each in lists))
+    except (ValueError, KeyError, TypeError, AttributeError) as exc:
         raise PackageError(
             "broken",
             f"{path(root, part)} is damaged ({exc}), so nobody knows which holds are ibready's",

@@ -82,7 +82,8 @@ class Survey:
     def conflicting(self, part: Part) -> list[str]:
         """What is in the way; what the part brought is, too, once something else is asked."""
         book = self.book(part)
-        same = not book.wanted or set(book.wanted) == {package.name for package in part.packages}
+        asked = {package.name for package in part.packages}
+        same = all(set(names) == asked for names in (book.wanted, book.begun) if names)
         return choose.conflicting(part, self.packages, book.packages if same else ())
 
     def book(self, part: Part) -> ledger.Ledger:
@@ -117,9 +118,11 @@ class Survey:
             return set()
         return {name for name in self.packages if self.manager.kernels.fullmatch(name)}
 
-    def write(self, part: Part, packages: set[str], holds: set[str], wanted: tuple[str, ...]) -> None:
+    def write(
+        self, part: Part, packages: set[str], holds: set[str], wanted: tuple[str, ...], begun: tuple[str, ...] = ()
+    ) -> None:
         """Write the part's ledger where it changed."""
-        book = ledger.Ledger(tuple(sorted(packages)), tuple(sorted(holds)), wanted)
+        book = ledger.Ledger(tuple(sorted(packages)), tuple(sorted(holds)), wanted, begun)
         if book != self.book(part):
             files.put(ledger.path(self.manager.root, part.name), ledger.text(book))
             self.ledgers[part.name] = book

@@ -389,6 +389,28 @@ def test_a_build_that_fails_keeps_no_release_away_that_builds(
     assert world.manager().damage() == []
 
 
+def test_the_way_back_from_a_stack_that_was_not_brought_to_its_end(world: AptWorld, repository: DebRepository) -> None:
+    entry = repository.entry()
+    # A build that fails leaves its package not configured, and dpkg tries it again at every chance.
+    fails = {"postinst": f"#!/bin/sh\necho '{BUILD}' >&2\nexit 10\n"}
+    series = Deb("b-modules", "1", {"Depends": "b-helper"}, scripts=fails)
+    repository.publish([Deb("a-driver", "1"), series, Deb("b-helper", "1")])
+    first = {"packages": [{"name": "a-driver", "version": ""}], "conflicts": ["b-*"]}
+    second = {"packages": [{"name": series.name, "version": ""}], "conflicts": ["a-*"]}
+    bring(world, [entry], {"nvidia_driver": first})
+    with pytest.raises(PackageError) as caught:
+        bring(world, [entry], {"nvidia_driver": second}, replace_ok=True)
+    assert caught.value.kind == "dkms"
+    assert set(world.packages()) == {series.name, "b-helper"}
+    with pytest.raises(PackageError) as caught:
+        bring(world, [entry], {"nvidia_driver": first})
+    assert (caught.value.kind, series.name in caught.value.cause) == ("conflict", True)
+    bring(world, [entry], {"nvidia_driver": first}, replace_ok=True)
+    assert set(world.packages()) == {"a-driver"}
+    assert world.manager().damage() == []
+    assert not bring(world, [entry], {"nvidia_driver": first}).changed
+
+
 def test_a_build_that_fails_and_is_not_of_the_plan_is_told_at_the_end(
     world: AptWorld, repository: DebRepository, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,6 +61,12 @@ def test_the_closed_modules_and_the_older_branch_are_packages_of_their_own() -> 
     assert names(plan(os=("debian", "12")))[0] in ("nvidia-kernel-dkms", "nvidia-open-kernel-dkms")
 
 
+def test_an_archive_has_one_persistence_daemon_for_all_its_series() -> None:
+    for branch in ("535", "550"):
+        packages = told(plan(stack_driver=branch))["parts"]["nvidia_driver"]["packages"]
+        assert {"name": "nvidia-persistenced", "version": ""} in packages
+
+
 def test_what_the_hosts_lists_have_counts_more_than_what_the_matrix_remembers() -> None:
     newer = {"nvidia-open-kernel-dkms": ["550.200.01-1", "580.82.07-1"], "nvidia-kernel-dkms": []}
     made = plan(newer, stack_driver_modules="open")

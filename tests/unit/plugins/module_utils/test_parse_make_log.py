@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._act.packages import dkms_text
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import _make_log
 
 HOME = "/var/lib/dkms/nvidia-current-open/550.163.01/build"
 # Debian's nvidia-open-kernel-dkms 550.163.01-2 on its kernel 6.12.117, 2026-11-26: a real build, the lines cut.
@@ -26,7 +26,7 @@ make: *** [Makefile:140: modules] Error 2
 
 
 def test_a_real_build_is_told_by_the_compilers_word() -> None:
-    found = dkms_text.parse(REAL)
+    found = _make_log.parse(REAL)
     assert found.lines == (
         "nvidia/nv-pci.c:237:9: error: too few arguments to function \u2018pci_resize_resource\u2019",
     )
@@ -49,15 +49,16 @@ def test_a_real_build_is_told_by_the_compilers_word() -> None:
     ],
 )
 def test_what_a_failure_means(line: str, cause: str) -> None:
-    found = dkms_text.parse(f"make: Entering directory\n{line}\nmake: *** [Makefile:140: modules] Error 2\n")
+    found = _make_log.parse(f"make: Entering directory\n{line}\nmake: *** [Makefile:140: modules] Error 2\n")
     assert cause in found.cause
     assert len(found.lines) == 1
 
 
 def test_a_tool_that_is_no_compiler_is_not_called_one() -> None:
-    found = dkms_text.parse("/bin/sh: 1: rebuild: not found\n")
-    assert found == dkms_text.Failure(("/bin/sh: 1: rebuild: not found",))
+    found = _make_log.parse("/bin/sh: 1: rebuild: not found\n")
+    assert found == _make_log.Failure(("/bin/sh: 1: rebuild: not found",))
 
 
 def test_of_a_log_without_an_error_nothing_is_made_up() -> None:
-    assert dkms_text.parse("make: Nothing to be done\n# exit code: 0\n") == dkms_text.Failure()
+    assert _make_log.parse("make: Nothing to be done\n# exit code: 0\n") == _make_log.Failure()
+    assert "disk is full" in _make_log.parse("\n").cause

@@ -19,6 +19,8 @@ _UNFIT = re.compile(
     r"|passing argument \d+ of|conflicting types for|undeclared|unknown type name|modpost: .{1,200}undefined!"
     r"|GPL-incompatible module|No such file or directory"
 )
+# DKMS begins its log before anything else.
+_EMPTY = ("its log is empty, as where the disk is full", "free some space below /var/lib/dkms")
 _MEANS = (
     (re.compile(r"No space left on device"), "the disk is full", "free some space on it"),
     (
@@ -57,6 +59,8 @@ class Failure:
 
 def parse(text: str) -> Failure:
     """What a build failed of; no lines where the log tells of no error."""
+    if not text.strip():
+        return Failure((), *_EMPTY)
     told = []
     for line in text.splitlines():
         if (_ERROR.search(line) or "Killed signal" in line) and not _COMMAND.search(line):
