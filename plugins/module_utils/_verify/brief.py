@@ -24,7 +24,7 @@ STAYS: Mapping[str, tuple[str, ...]] = {
     "fabric": (),
     "nccl": ("library", "proof", "copies"),
     "stack": (
-        *("ofed", "database", "devices", "fabric", "mlx5", "files", "dkms", "next", "verbs", "driver"),
+        *("ofed", "database", "devices", "fabric", "mlx5", "files", "dkms", "headers", "next", "verbs", "driver"),
         *("peer", "cuda", "ompi", "ucx", "ucx_conf", "beegfs"),
     ),
     "host": ("updates", "resources", "disks", "bmc", "name"),

@@ -101,13 +101,13 @@ def _driver(facts: StackFacts, machine: Machine, value: Any, source: str) -> Che
     if machine.has_gpus is False:
         return skipped(_ID, "driver", "no NVIDIA GPU on the PCI bus")
 
+    there = _driver_packages(facts)
+    # Upgraded by hand, it is another one from the next boot on.
+    strange = [package for package in there if version and not _of(package, version)]
+
     def compare(driver: Driver) -> Check:
         kind = "open" if driver.open else "proprietary"
         observed = f"{driver.version} {kind}"
-        # Upgraded by hand, it is another one from the next boot on.
-        strange = [
-            driver_package for driver_package in _driver_packages(facts) if version and not _of(driver_package, version)
-        ]
         if strange:
             reported = f"{observed} is loaded, {strange[0].name} {strange[0].version} is installed"
             return failed(_ID, "driver", reported, expected, source, cause=_changed(expected))
@@ -120,7 +120,12 @@ def _driver(facts: StackFacts, machine: Machine, value: Any, source: str) -> Che
         return failed(_ID, "driver", observed, expected, source, cause=cause)
 
     def none() -> Check:
-        return failed(_ID, "driver", "no driver is loaded", expected, source, cause=_ABSENT)
+        if not there:
+            return failed(_ID, "driver", "no driver is loaded", expected, source, cause=_ABSENT)
+        shown = (strange or there)[0]
+        reported = f"no driver is loaded, {shown.name} {shown.version} is installed"
+        cause = _changed(expected) if strange else "it was not loaded since it was installed, or the kernel refused it"
+        return failed(_ID, "driver", reported, expected, source, cause=cause)
 
     return look(_ID, "driver", facts.driver, compare, missing=none)
 

@@ -71,7 +71,7 @@ def _built(name: str, facts: StackFacts, machine: Machine, loaded: bool) -> Chec
                 return unknown(_BUILT, name, facts.packages.why)
             if loaded:
                 return passed(_BUILT, name, "loaded from outside of /lib/modules", expected)
-        return failed(_BUILT, name, _seen(mine, path), expected, CAPABILITY, cause=_why(mine, kernel))
+        return failed(_BUILT, name, _seen(mine, path), expected, CAPABILITY, cause=_why(mine, kernel, facts.headers))
 
     def none() -> Check:
         if loaded and not mine and not packages and facts.packages.known:
@@ -88,13 +88,21 @@ def _seen(mine: list[Dkms], path: str) -> str:
     return f"only the kernel's own {path}" if path else "none"
 
 
-def _why(mine: list[Dkms], kernel: str) -> str:
-    names = ", ".join(f"{entry.name}/{entry.version}" for entry in mine)
+def _why(mine: list[Dkms], kernel: str, headers: Reading[bool]) -> str:
     if not mine:
         return "no module is installed for this kernel: a package of modules for another one"
+    names = ", ".join(f"{entry.name}/{entry.version}" for entry in mine)
     if any(kernel in entry.kernels for entry in mine):
         return f"DKMS built {names} for this kernel, but did not install it"
-    return f"DKMS did not build {names} for this kernel: its headers were missing, or it failed"
+    unbuilt = f"DKMS did not build {names} for this kernel"
+    if headers.value is False:
+        return f"{unbuilt}: its headers are not installed"
+    for entry in mine:
+        if entry.failed or entry.why:
+            means = f": {entry.why}" if entry.why else ""
+            says = f"; make.log says {'; '.join(entry.failed)}" if entry.failed else ""
+            return f"{unbuilt}{means}{says}"
+    return f"{unbuilt}: its headers were missing, or it failed"
 
 
 def _packages(found: tuple[Package, ...]) -> Check:

@@ -17,11 +17,17 @@ from .kmods_facts import KmodFacts
 
 @dataclass(frozen=True)
 class Dkms:
-    """A module package that DKMS knows, and the kernels that it was built for."""
+    """A module package that DKMS knows, and the kernels that it was built for.
+
+    ``failed``: the lines that its build for the running kernel ended by, and ``why``, "" where
+    nobody knows what they mean; of a build for another kernel nothing.
+    """
 
     name: str
     version: str
     kernels: tuple[str, ...]
+    failed: tuple[str, ...] = ()
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -111,6 +117,7 @@ class StackFacts:
     mlx5: Reading[str] = field(default_factory=Reading)
     files: Reading[dict[str, str]] = field(default_factory=Reading)
     dkms: Reading[tuple[Dkms, ...]] = field(default_factory=Reading)
+    headers: Reading[bool] = field(default_factory=Reading)
     next: KmodFacts = field(default_factory=KmodFacts)
     verbs: Reading[tuple[str, ...]] = field(default_factory=Reading)
     userspace: Verbs = field(default_factory=Verbs)

@@ -13,7 +13,7 @@ from ..._evidence import ask
 from ..._evidence.sources import Evidence, Missing, Unavailable
 from ..._ground.link import INFINIBAND
 from ..._ground.reading import Reading
-from ..._parse import modules_dep, ofed_info, ompi_info, ucx_info
+from ..._parse import _make_log, modules_dep, ofed_info, ompi_info, ucx_info
 from ..._parse.packages import Package
 from ..host import packages
 from ..machine.facts import Machine
@@ -55,6 +55,7 @@ def observe(evidence: Evidence, machine: Machine) -> StackFacts:
         mlx5=_module_version(evidence, MLX5),
         files=_module_files(evidence, machine),
         dkms=_dkms(evidence, machine),
+        headers=_headers(evidence, machine),
         next=KmodFacts() if machine.container else observe_kmods.observe(evidence),
         verbs=verbs,
         userspace=observe_verbs.observe(evidence, devices.value or (), verbs),
@@ -168,8 +169,29 @@ def _dkms(evidence: Evidence, machine: Machine) -> Reading[tuple[Dkms, ...]]:
             if inside.value is None:
                 return Reading(None, inside.why)
             kernels = tuple(entry for entry in inside.value if entry not in ("source", "build"))
-            found.append(Dkms(name, version, kernels))
+            log = _make_log.Failure()
+            if machine.kernel.value and machine.kernel.value not in kernels and "build" in inside.value:
+                log = _build(evidence, f"{DKMS}/{name}/{version}/build/make.log", machine.kernel.value)
+            found.append(Dkms(name, version, kernels, log.lines, log.cause))
     return Reading(tuple(found))
+
+
+def _build(evidence: Evidence, path: str, kernel: str) -> _make_log.Failure:
+    """What a build for this kernel failed of, as far as its log tells."""
+    text = ask.text(evidence, path).value
+    if text is None:
+        return _make_log.Failure()
+    begin = text.split("\n", 1)[0]
+    ours = not text.strip() or f" for kernel {kernel} " in f"{begin} "
+    return _make_log.parse(text) if ours else _make_log.Failure()
+
+
+def _headers(evidence: Evidence, machine: Machine) -> Reading[bool]:
+    """Whether modules can be built for the running kernel."""
+    if not machine.kernel.value:
+        return Reading(None, machine.kernel.why)
+    # The Makefile that every build begins with; the link to it outlives the package.
+    return ask.there(evidence, f"/lib/modules/{machine.kernel.value}/build/Makefile")
 
 
 def driver_version(text: str) -> Driver:

@@ -130,8 +130,8 @@ def bad(seen: StackFacts, host: Machine | None = None, expect: dict[str, Any] | 
     return {k: v for k, v in results(seen, host, expect).items() if v in ("fail", "unknown")}
 
 
-def cause(seen: StackFacts, check_id: str, host: Machine | None = None) -> str:
-    return next(one.cause for one in judge(seen, host) if one.id == check_id and one.cause)
+def cause(seen: StackFacts, check_id: str, host: Machine | None = None, expect: dict[str, Any] | None = None) -> str:
+    return next(one.cause for one in judge(seen, host, expect) if one.id == check_id and one.cause)
 
 
 @pytest.mark.parametrize("seen", [facts(), inbox()])
@@ -302,6 +302,26 @@ BUILT = [
 def test_the_cause_of_a_missing_module_is_what_dkms_knows(dkms: tuple[Dkms, ...], told: str) -> None:
     seen = facts(files=Reading({"nvidia": "extra/nvidia.ko"}), dkms=Reading(dkms))
     assert bad(seen) == {"stack.kmod.built mlx5_core": "fail"}
+    assert told in cause(seen, "stack.kmod.built")
+
+
+FULL = Dkms("mlnx-ofed-kernel", DKMS, (), ("a.c:1:1: fatal error: x.h: No space left on device",), "the disk is full")
+STRANGE = Dkms("mlnx-ofed-kernel", DKMS, (), ("b.c:2:2: error: of a kind that nobody knows",))
+
+
+@pytest.mark.parametrize(
+    ("dkms", "headers", "told"),
+    [
+        pytest.param(FULL, Reading(True), "the disk is full; make.log says a.c:1:1", id="known"),
+        pytest.param(STRANGE, Reading(True), "this kernel; make.log says b.c:2:2", id="unknown"),
+        pytest.param(replace(FULL, failed=()), Reading(True), "this kernel: the disk is full", id="no word"),
+        pytest.param(FULL, Reading(False), "its headers are not installed", id="an older log, and headers are gone"),
+        pytest.param(STRANGE, DENIED, "make.log says b.c:2:2", id="headers cannot be looked for"),
+        pytest.param(Dkms("mlnx-ofed-kernel", DKMS, ()), Reading(True), "or it failed", id="no log"),
+    ],
+)
+def test_why_dkms_did_not_build_is_told_by_the_host(dkms: Dkms, headers: Reading[bool], told: str) -> None:
+    seen = facts(files=Reading({"nvidia": "extra/nvidia.ko"}), dkms=Reading((dkms,)), headers=headers)
     assert told in cause(seen, "stack.kmod.built")
 
 
@@ -487,6 +507,24 @@ def test_a_driver_that_was_upgraded_by_hand_is_found_before_the_next_boot() -> N
     assert locked(lock, facts(packages=packages(newer))) == {"driver": "fail"}
     same = {**VENDOR, "nvidia-utils-580": "580.105.08-1ubuntu1"}
     assert locked(lock, facts(packages=packages(same))) == {"driver": "pass"}
+
+
+@pytest.mark.parametrize(
+    ("version", "told"),
+    [
+        ("580.105.08-1ubuntu1", "not loaded since it was installed"),
+        ("580.178.04-1ubuntu1", "changed since the lock was written"),
+        (None, "not installed"),
+    ],
+)
+def test_a_driver_that_is_not_loaded_is_told_from_one_that_is_not_there(version: str | None, told: str) -> None:
+    brought = {**VENDOR, **({"nvidia-utils-580": version} if version else {})}
+    if version is None:
+        brought = {name: each for name, each in VENDOR.items() if "nvidia" not in name}
+    seen = facts(driver=ABSENT, packages=packages(brought))
+    reported = results(seen, None, {"stack": {"driver": {"version": "580.105.08"}}})
+    assert reported["stack.lock.match driver"] == "fail"
+    assert told in cause(seen, "stack.lock.match", None, {"stack": {"driver": {"version": "580.105.08"}}})
 
 
 def of_lock(**bent: Any) -> dict[str, str]:

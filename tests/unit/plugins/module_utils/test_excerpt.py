@@ -80,6 +80,12 @@ def test_a_subject_that_is_not_there_is_not_quoted() -> None:
     assert not excerpt(command("ibstat", IBSTAT), finding("ib.port.rate", "mlx5_7/1", "100 Gb/s"))
 
 
+def test_the_word_host_is_no_thing_to_look_for() -> None:
+    packages = "".join(f"Package: p{n}\nDescription: utility to set/show the host name\n\n" for n in range(20))
+    released = finding("stack.packages.held", "host", "1 of 13 are not: nvidia-open")
+    assert not excerpt(Text("/var/lib/dpkg/status", (), packages), released)
+
+
 def test_another_port_of_the_same_hca_is_not_quoted() -> None:
     assert not excerpt(command("ibstat", IBSTAT), finding("ib.port.state", "mlx5_1/2", "Down"))
 

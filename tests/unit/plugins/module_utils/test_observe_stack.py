@@ -146,6 +146,40 @@ def test_dkms_tells_every_version_and_the_kernels_it_was_built_for() -> None:
     assert not stack.observe(tree, MACHINE).dkms.known
 
 
+def make_log(kernel: str) -> str:
+    return f"DKMS (dkms-3.2.2) make.log for nvidia/570.1 for kernel {kernel} (x86_64)\n\nas: No space left on device\n"
+
+
+@pytest.mark.parametrize(
+    ("built", "log", "why"),
+    [
+        ((), make_log(KERNEL), "the disk is full"),
+        ((), make_log("6.1.0-1"), ""),
+        ((), make_log(f"{KERNEL}-rt"), ""),
+        ((), None, ""),
+        ((), "", "its log is empty, as where the disk is full"),
+        ((KERNEL,), make_log(KERNEL), ""),
+    ],
+)
+def test_the_log_of_a_build_counts_for_its_own_kernel(built: tuple[str, ...], log: str | None, why: str) -> None:
+    tree = host()
+    home = "/var/lib/dkms/nvidia/570.1"
+    tree.folder(f"{home}/build")
+    for kernel in built:
+        tree.file(f"{home}/{kernel}/x86_64/module/nvidia.ko", "")
+    if log is not None:
+        tree.file(f"{home}/build/make.log", log)
+    (found,) = stack.observe(tree, MACHINE).dkms.value or ()
+    assert (found.kernels, found.why, bool(found.failed)) == (built, why, bool(why and log))
+
+
+def test_headers_are_there_where_a_build_finds_its_makefile() -> None:
+    tree = host()
+    assert stack.observe(tree, MACHINE).headers.value is False
+    tree.file(f"/lib/modules/{KERNEL}/build/Makefile", "")
+    assert stack.observe(tree, MACHINE).headers.value is True
+
+
 def test_depmods_list_is_read_for_the_running_kernel() -> None:
     tree = host()
     path = f"/lib/modules/{KERNEL}/modules.dep"
