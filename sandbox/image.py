@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +26,8 @@ NODE_EL = "localhost/ibready-node-el"
 FABRIC = "localhost/ibready-fabric"
 # Of the benchmarks, which build it upon the node's (tests/perf/fleet_nodes.py).
 NODE_PERF = "localhost/ibready-node-perf"
+# Of the hosts with real packages (sandbox/real).
+REAL = "localhost/ibready-real"
 
 # A freshly installed server, without a single InfiniBand package.
 PACKAGES = (
@@ -123,12 +125,18 @@ def mmdebstrap_argv(what: Recipe, setup: list[str]) -> list[str]:
 def ensure(say: Callable[[str], None], system: str = "ubuntu") -> Recipe:
     """Build what is missing for nodes of a system; return the recipe, which knows the names."""
     what = recipe()
-    # Several sandboxes may come up at once.
+    with alone():
+        _ensure(what, say, system)
+    return what
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """Wait until no other sandbox builds images: several may come up at once."""
     LOCK.parent.mkdir(parents=True, exist_ok=True)
     with LOCK.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        _ensure(what, say, system)
-    return what
+        yield
 
 
 def _ensure(what: Recipe, say: Callable[[str], None], system: str) -> None:
@@ -148,7 +156,7 @@ def tags() -> list[str]:
     """Return the full names of the images of ours that exist."""
     listed = json.loads(podman.text(["images", "--format", "json"]) or "[]") or []
     names = [name for image in listed for name in image.get("Names") or []]
-    return [name for name in names if name.rpartition(":")[0] in (NODE, NODE_EL, NODE_PERF, FABRIC)]
+    return [name for name in names if name.rpartition(":")[0] in (NODE, NODE_EL, NODE_PERF, FABRIC, REAL)]
 
 
 def remove(names: Iterable[str], say: Callable[[str], None]) -> list[str]:
@@ -165,12 +173,23 @@ def remove(names: Iterable[str], say: Callable[[str], None]) -> list[str]:
 
 
 def _build_node(what: Recipe) -> None:
-    with (
-        tempfile.TemporaryDirectory(prefix="ibready-image-") as scratch,
-        tempfile.TemporaryFile() as log,
-    ):
-        scripts = [str(shutil.copy(script, scratch)) for script in _NODE_SETUP]
-        command = [*podman.prefix(), *mmdebstrap_argv(what, scripts)]
+    with scratch() as folder:
+        scripts = [str(shutil.copy(script, folder)) for script in _NODE_SETUP]
+        made_from = f"{what.distribution.mirror} {what.distribution.suite}"
+        build(mmdebstrap_argv(what, scripts), what.node, folder, made_from)
+
+
+@contextlib.contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder for what mmdebstrap reads and writes."""
+    with tempfile.TemporaryDirectory(prefix="ibready-image-") as name:
+        yield Path(name)
+
+
+def build(mmdebstrap: Sequence[str], tag: str, folder: Path, made_from: str) -> None:
+    """Make an image of what mmdebstrap writes."""
+    with tempfile.TemporaryFile() as log:
+        command = [*podman.prefix(), *mmdebstrap]
         try:
             maker = subprocess.Popen(
                 command,
@@ -179,13 +198,13 @@ def _build_node(what: Recipe) -> None:
                 stderr=log,
                 # It hangs up its whole process group when it fails, and we are in ours.
                 start_new_session=True,
-                env={**os.environ, "TMPDIR": scratch},
+                env={**os.environ, "TMPDIR": str(folder)},
             )
         except FileNotFoundError:
             raise SandboxError(f"{command[0]} is not installed: apt install {command[0]}") from None
         try:
             taker = subprocess.run(
-                podman.argv("import", "--quiet", "-", what.node),
+                podman.argv("import", "--quiet", "-", tag),
                 stdin=maker.stdout,
                 capture_output=True,
                 check=False,
@@ -199,10 +218,10 @@ def _build_node(what: Recipe) -> None:
                 maker.stdout.close()
             status = maker.wait()
         if status != 0:
-            podman.run(["rmi", "--force", what.node], check=False)
+            podman.run(["rmi", "--force", tag], check=False)
             raise SandboxError(
-                f"mmdebstrap failed on {what.distribution.mirror} {what.distribution.suite}:\n"
-                f"{_tail(log.fileno())}\nCheck that `apt-get update` works on this host"
+                f"mmdebstrap failed on {made_from}:\n{_tail(log.fileno())}\n"
+                "Check that `apt-get update` works on this host"
             )
         if taker.returncode != 0:
             raise SandboxError(f"podman import: {taker.stderr.decode(errors='replace').strip()}")

@@ -30,6 +30,24 @@ _CAPABILITIES = (
 )
 # boot.py puts its folders where the engines store images and containers.
 ENGINES = "/srv/engines"
+# How much of this computer a container with systemd sees.
+ISOLATION = (
+    "--systemd=always",
+    # A container engine inside the node makes its groups below the node's own, and gives its
+    # containers /dev/console.
+    "--cgroupns=private",
+    "--device-cgroup-rule=c 5:1 rwm",
+    # A reboot ends the container.
+    "--restart=always",
+    f"--cap-add={_CAPABILITIES}",
+    "--security-opt=seccomp=unconfined",
+    "--security-opt=apparmor=unconfined",
+    # boot.py puts private copies over what is not the container's own.
+    "--security-opt=unmask=ALL",
+    # As a host has it; engines give containers 64 MiB unless told otherwise.
+    "--shm-size=2g",
+    *podman.ULIMITS,
+)
 
 
 def up(box: Sandbox, say: Say, *, keep: bool) -> None:
@@ -64,14 +82,14 @@ def _make(box: Sandbox, recipe: image.Recipe, say: Say) -> None:
         repositories = pool.submit(vendor.prepare, box, recipe.node, say)
         # Before anything is made, so that even a killed `up` is found by `clean`.
         _write_settings(box, recipe)
-        _make_network(box)
+        make_network(box)
         for volume in box.volumes:
             podman.run(["volume", "create", "--label", box.label, volume])
         archive_key = repositories.result()
     with step(say, "start four containers"), ThreadPoolExecutor() as pool:
         jobs = [
             pool.submit(
-                _start,
+                start,
                 box.fabric,
                 fabric_argv(box, recipe.fabric),
                 parcel.for_fabric(box),
@@ -80,7 +98,7 @@ def _make(box: Sandbox, recipe: image.Recipe, say: Say) -> None:
         ]
         jobs += [
             pool.submit(
-                _start,
+                start,
                 box.container(node),
                 node_argv(box, node, recipe.node_of(box.system)),
                 parcel.for_node(box, node, operator, hosts[node], uuid.uuid4().hex, archive_key),
@@ -91,7 +109,7 @@ def _make(box: Sandbox, recipe: image.Recipe, say: Say) -> None:
         for job in jobs:
             job.result()
     with step(say, "nodes run, ssh answers"), ThreadPoolExecutor() as pool:
-        list(pool.map(lambda node: _wait_for_node(box, node), NODES))
+        list(pool.map(lambda node: wait_for_node(box, node), NODES))
     with step(say, "all ports Active, the SM is master"):
         fabric_client.wait_healthy(box)
 
@@ -107,7 +125,7 @@ def _write_settings(box: Sandbox, recipe: image.Recipe) -> None:
     (box.state / "sandbox.json").write_text(json.dumps(settings, indent=2) + "\n")
 
 
-def _make_network(box: Sandbox) -> None:
+def make_network(box: Sandbox) -> None:
     subnet = f"{box.subnet}.0/24"
     try:
         podman.run(["network", "create", "--label", box.label, "--subnet", subnet, box.network])
@@ -115,7 +133,7 @@ def _make_network(box: Sandbox) -> None:
         raise SandboxError(f"{exc}: choose another network with --subnet") from None
 
 
-def _labels(box: Sandbox) -> list[str]:
+def labels(box: Sandbox) -> list[str]:
     return [f"--label={box.label}", f"--label={purpose.LABEL}={purpose.asked()}"]
 
 
@@ -123,27 +141,13 @@ def node_argv(box: Sandbox, node: str, tag: str) -> list[str]:
     """Return the arguments of ``podman create`` for a node."""
     neighbours = [f"--add-host={other}:{box.address(other)}" for other in NODES if other != node]
     return [
-        *_labels(box),
+        *labels(box),
         f"--name={box.container(node)}",
         f"--hostname={node}",
         f"--network={box.network}",
         f"--ip={box.address(node)}",
         *neighbours,
-        "--systemd=always",
-        # A container engine inside the node makes its groups below the node's own, and gives its
-        # containers /dev/console.
-        "--cgroupns=private",
-        "--device-cgroup-rule=c 5:1 rwm",
-        # A reboot ends the container.
-        "--restart=always",
-        f"--cap-add={_CAPABILITIES}",
-        "--security-opt=seccomp=unconfined",
-        "--security-opt=apparmor=unconfined",
-        # boot.py puts private copies over what is not the container's own.
-        "--security-opt=unmask=ALL",
-        # As a host has it; engines give containers 64 MiB unless told otherwise.
-        "--shm-size=2g",
-        *podman.ULIMITS,
+        *ISOLATION,
         f"--volume={box.volume(node)}:/srv/simulated-sysfs:ro",
         f"--volume={box.engines(node)}:{ENGINES}",
         tag,
@@ -155,7 +159,7 @@ def fabric_argv(box: Sandbox, tag: str) -> list[str]:
     """Return the arguments of ``podman create`` for the fabric."""
     volumes = [f"--volume={box.volume(node)}:/srv/nodes/{node}" for node in NODES]
     return [
-        *_labels(box),
+        *labels(box),
         f"--name={box.fabric}",
         "--hostname=fabric",
         f"--network={box.network}",
@@ -170,7 +174,7 @@ def fabric_argv(box: Sandbox, tag: str) -> list[str]:
     ]
 
 
-def _start(name: str, arguments: list[str], files: bytes, home: Path) -> None:
+def start(name: str, arguments: list[str], files: bytes, home: Path) -> None:
     podman.run(["create", *arguments])
     # podman 4.3 leaves what it was given to copy in its temporary directory: host keys as well.
     with tempfile.TemporaryDirectory(dir=home) as tmpdir:
@@ -178,7 +182,7 @@ def _start(name: str, arguments: list[str], files: bytes, home: Path) -> None:
     podman.run(["start", name])
 
 
-def _wait_for_node(box: Sandbox, node: str, seconds: float = 40) -> None:
+def wait_for_node(box: Sandbox, node: str, seconds: float = 40) -> None:
     deadline = time.monotonic() + seconds
     state = ""
     while state != "running":

@@ -28,12 +28,3 @@ for unit in systemd-modules-load.service proc-sys-fs-binfmt_misc.automount syste
     ln -sf /dev/null "/etc/systemd/system/$unit"
 done
 systemctl enable ssh.service >/dev/null 2>&1
-
-# Only the library that stands in for the kernel's umad; the package itself is not installed,
-# because a bare node has no InfiniBand software.
-cd /tmp
-apt-get download -qq libumad2sim0
-dpkg-deb -x libumad2sim0_*.deb unpacked
-library=$(find unpacked -name libumad2sim.so)
-install -D -m 0644 "$library" /usr/local/lib/ibready-sandbox/libumad2sim.so
-rm -rf unpacked libumad2sim0_*.deb

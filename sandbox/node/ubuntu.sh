@@ -1,7 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Runs inside the node image after setup.sh: what is not Ubuntu 24.04 is made to say that it is.
+# Runs inside the node image after setup.sh: the simulated umad, and what is not Ubuntu 24.04 is made to say that it is.
 set -eu
+
+# Only the library that stands in for the kernel's umad; the package itself is not installed,
+# because a bare node has no InfiniBand software.
+cd /tmp
+apt-get download -qq libumad2sim0
+dpkg-deb -x libumad2sim0_*.deb unpacked
+library=$(find unpacked -name libumad2sim.so)
+install -D -m 0644 "$library" /usr/local/lib/ibready-sandbox/libumad2sim.so
+rm -rf unpacked libumad2sim0_*.deb
 
 # What is built for this machine's kernel is simulated: the distribution's own builder would fail
 # here. (Pinned below zero; the simulated archive's builder has another origin.)

@@ -108,7 +108,7 @@ def _make(box: Fleet) -> None:
     with ThreadPoolExecutor(8) as pool:
         known = list(pool.map(lambda node: _start(box, node, tag, operator.public), box.nodes))
         box.known_hosts.write_text("".join(known))
-        list(pool.map(lambda node: lifecycle._wait_for_node(box, node, 120), box.nodes))
+        list(pool.map(lambda node: lifecycle.wait_for_node(box, node, 120), box.nodes))
 
 
 def _start(box: Fleet, node: str, tag: str, operator: str) -> str:
@@ -122,7 +122,7 @@ def _start(box: Fleet, node: str, tag: str, operator: str) -> str:
     ]
     host = keys.make(box.state / f"host-{node}", f"root@{node}")
     files = parcel.for_node(box, node, operator, host, uuid.uuid4().hex, "")
-    lifecycle._start(box.container(node), argv, files, box.state)
+    lifecycle.start(box.container(node), argv, files, box.state)
     return f"{box.address(node)} {' '.join(host.public.split()[:2])}\n"
 
 

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The host with real packages: reached by ssh without Ansible, converged by what an operator runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import paramiko
+import pytest
+import testinfra
+from testinfra.host import Host
+
+ROOT = Path(__file__).resolve().parents[2]
+STATE = Path(os.environ["IBREADY_SANDBOX_STATE"])
+SUBNET = os.environ["IBREADY_SANDBOX_SUBNET"]
+NAME = os.environ["IBREADY_SANDBOX_NAME"]
+ADDRESS = f"{SUBNET}.11"
+# Molecule asks for colours.
+_PLAIN = {"ANSIBLE_FORCE_COLOR": "0", "ANSIBLE_NOCOLOR": "1"}
+# Of a converge, what brings the driver. Its modules are built, and a container can load none.
+_DRIVER = "nvidia_driver_packages"
+
+
+class Real:
+    """The host, and an operator at work on it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.login = paramiko.SSHClient()
+        self.login.load_host_keys(str(STATE / "known_hosts"))
+        self.login.set_missing_host_key_policy(paramiko.RejectPolicy())
+        self.login.connect(ADDRESS, username="ops", key_filename=str(STATE / "id_ed25519"))
+
+    @property
+    def host(self) -> Host:
+        """For testinfra, as the ordinary user with sudo."""
+        host = testinfra.get_host(f"paramiko://ops@{ADDRESS}", sudo=True)
+        # The backend's own client knows no known_hosts file and would take any host key.
+        host.backend.client = self.login
+        return host
+
+    def root(self, command: str) -> str:
+        """Run a line of shell as root; what it writes to standard output."""
+        done = self.host.run(command)
+        assert done.rc == 0, f"{command}: {done.stdout}{done.stderr}"
+        return str(done.stdout)
+
+    def converge(self, **wishes: Any) -> subprocess.CompletedProcess[str]:
+        """What an operator runs for the driver; see the status and the output yourself."""
+        words = ["--tags", _DRIVER, "-e", json.dumps({"stack_relock": True, **wishes})]
+        return self._play("playbooks/converge.yml", *words)
+
+    def checks(self, *areas: str, **variables: Any) -> list[dict[str, Any]]:
+        """Every check of these areas, as ibverify judges the host."""
+        found = self._folder / "checks.json"
+        variables = {"look_areas": list(areas), "look_file": str(found), **variables}
+        done = self._play("molecule/real/look.yml", "-e", json.dumps(variables))
+        assert done.returncode == 0, done.stdout
+        checks: list[dict[str, Any]] = json.loads(found.read_text())
+        return checks
+
+    def _play(self, playbook: str, *words: str) -> subprocess.CompletedProcess[str]:
+        program = str(Path(sys.executable).with_name("ansible-playbook"))
+        done = subprocess.run(
+            [program, playbook, "-i", "molecule/real/inventory", "-e", json.dumps(_BOX), *words],
+            cwd=ROOT,
+            env={**os.environ, **_PLAIN, "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg")},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=1800,
+        )
+        print(done.stdout)
+        return done
+
+
+_BOX = {"sandbox_name": NAME, "sandbox_subnet": SUBNET}
+
+
+@pytest.fixture(scope="session")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Real]:
+    one = Real(tmp_path_factory.mktemp("real"))
+    yield one
+    one.login.close()

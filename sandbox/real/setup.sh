@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Runs inside the image while it is built, after node/setup.sh: the kernel's name, and apt's lists.
+# $1: the archive of security updates, where mmdebstrap has not added it. Beside it: kernel_name.c.
+set -eu
+parts=$(dirname "$0")
+
+. /etc/os-release
+[ -z "$1" ] || echo "deb $1 $VERSION_CODENAME-security main" >> /etc/apt/sources.list
+apt-get -q update
+
+# Of the kernel that is here; preloaded from the first start on.
+newest() { ls -1 /usr/lib/modules | sort -V | tail -n 1; }
+cc -shared -fPIC -O2 "-DKERNEL=\"$(newest)\"" -o /usr/local/lib/ibready-kernel-name.so "$parts/kernel_name.c"
+
+# Those who read it out of /proc find the same.
+newest > /etc/ibready-kernel-name
+cat > /etc/systemd/system/ibready-kernel-name.service <<'UNIT'
+[Unit]
+Description=Show the name of the kernel that the packages are for (simulated)
+DefaultDependencies=no
+Before=sysinit.target
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/bin/mount --bind /etc/ibready-kernel-name /proc/sys/kernel/osrelease
+
+[Install]
+WantedBy=sysinit.target
+UNIT
+systemctl enable ibready-kernel-name.service > /dev/null 2>&1
+
+# No hardware is asked for, so that the ram disk, which is made anew with the driver, is a small one.
+sed -i 's/^MODULES=.*/MODULES=list/' /etc/initramfs-tools/initramfs.conf
