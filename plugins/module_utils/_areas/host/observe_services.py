@@ -120,9 +120,18 @@ def units(evidence: Evidence, names: Sequence[str]) -> Reading[tuple[Unit, ...]]
 
 def blocks(evidence: Evidence, names: Sequence[str]) -> Reading[tuple[Block, ...]]:
     """What systemd shows of each, in the order of the names."""
+    if not set(names) <= set(host_units.ALWAYS):
+        return _blocks(evidence, names, names)
     # Each question starts a program, and has systemd look for all files of a unit.
-    asked = host_units.ALWAYS if set(names) <= set(host_units.ALWAYS) else names
+    found = _blocks(evidence, host_units.ALWAYS, names)
+    if found.value is None and evidence.recorded:
+        # Earlier releases asked for each group by itself.
+        earlier = _blocks(evidence, names, names)
+        return earlier if earlier.value is not None else found
+    return found
 
+
+def _blocks(evidence: Evidence, asked: Sequence[str], names: Sequence[str]) -> Reading[tuple[Block, ...]]:
     def chosen(found: Show) -> tuple[Block, ...]:
         # One block for each name, also for a unit that does not exist.
         if len(found.blocks) != len(asked):

@@ -67,9 +67,9 @@ def _units(evidence: Evidence) -> Reading[tuple[Setting, ...]]:
     blocks = jobs.value or ()
     if own is None:  # systemd always gives its services a PATH
         return Reading(None, "systemctl_show: its list ends early: no Environment of its own")
-    # A unit's Id comes behind its Environment.
-    if not all("Id" in block for block in blocks):
-        return Reading(None, f"systemctl_show: its list ends early: not all {len(blocks)} units")
+    # A service's Id comes behind its Environment, which it has also where it is not installed.
+    if not all("Id" in block and "Environment" in block for block in blocks):
+        return Reading(None, f"systemctl_show: its list ends early: no environment of all {len(blocks)} units")
     found = _of(MANAGER, own)
     for block in blocks:
         found += _of(block.get("Id", ""), block.get("Environment", ""))

@@ -390,6 +390,15 @@ def host() -> Tree:
     return tree
 
 
+def test_a_service_whose_environment_is_not_told_is_no_service_without_one() -> None:
+    tree = host()
+    entry = entry_name("systemctl_show", "--p", *copies.host_units.ALWAYS)
+    text = tree.commands[entry].stdout
+    tree.command(entry, text.replace("Environment=\nId=docker.service\n", "Id=docker.service\n"))
+    units = copies.observe(tree).units
+    assert (units.known, "no environment" in units.why) == (False, True)
+
+
 def test_units_and_files_become_facts() -> None:
     facts = copies.observe(host())
     assert facts.copies.value == ()

@@ -142,6 +142,22 @@ def test_units_are_told_by_the_names_that_systemd_gives_them() -> None:
     assert Unit("ntpd.service", "not-found", "inactive", "") in units
 
 
+def test_a_bundle_of_an_earlier_release_has_an_answer_for_each_group() -> None:
+    tree = described()[1]
+    tree.recorded = True
+    whole = look(tree).services.time
+    shown = dict(zip(host_units.ALWAYS, tree.commands.pop(UNITS).stdout.split("\n\n"), strict=True))
+    assert "25 were asked" not in look(tree).services.time.why
+    assert not look(tree).services.time.known
+    text = "\n\n".join(shown[name] for name in host_units.TIME)
+    tree.command(entry_name("systemctl_show", OPTION, *host_units.TIME), f"{text}\n")
+    assert look(tree).services.time == whole
+    assert not look(tree).services.rdma.known
+    # A live host is asked once.
+    tree.recorded = False
+    assert not look(tree).services.time.known
+
+
 @pytest.mark.parametrize(
     ("output", "why"),
     [
