@@ -36,6 +36,10 @@ class Hca:
 # given for one (DGX-1, HGX-2: EDR). Slower ones carry management, storage or the login.
 RAIL_GBPS = 100.0
 
+# The last train of a chip's firmware, by the first number of its versions; others follow the newest stack.
+# source: release notes of the NIC firmware that comes with MLNX_OFED 5.8 to DOCA 3.2; confirmed.
+FIRMWARE_ENDED = {12: 28, 14: 32, 16: 35, 20: 43}
+
 HCAS = (
     Hca("ConnectX-2", "673c", 40.0, 2, confidence="recalled"),
     Hca("ConnectX-3", "1003", 56.0, 2, confidence="medium"),

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from typing import Iterator
 
+from ..._data.hcas import FIRMWARE_ENDED
 from ..._expect.expectations import CAPABILITY, Expectations
 from ..._ground.check import PASS, Check, failed, passed, skipped, unknown
 from ..._ground.link import gbps
@@ -17,10 +18,9 @@ from ..._rails.ib_ports import IbFacts, is_infiniband, port_name
 from .check_port import equal, judge_guid, silent, why_slow
 
 _NO_RAIL = "no rail of this host"
-# 28.47.1026 is of the train xx.47, of a ConnectX-7. ConnectX-4 and -5 have ended at trains of their own.
+# 28.47.1026 is of the train xx.47, of a ConnectX-7.
 _FIRMWARE = re.compile(r"(\d{1,3})\.(\d{1,3})\.")
 _TRAIN = re.compile(r"xx\.(\d{1,3})")
-_OLDEST_THAT_FOLLOWS = 20
 
 
 def judge_hcas(facts: IbFacts, ports: Sorted, expect: Expectations) -> list[Check]:
@@ -84,9 +84,13 @@ def _behind(firmware: str, expect: Expectations) -> str:
     lock = expect.get("lock")
     train = _TRAIN.fullmatch(str(lock.value.get("firmware", ""))) if lock else None
     mine = _FIRMWARE.match(firmware)
-    if train is None or mine is None or int(mine[1]) < _OLDEST_THAT_FOLLOWS or int(mine[2]) >= int(train[1]):
+    if train is None or mine is None:
         return ""
-    return f"{firmware} is older than {mine[1]}.{train[1]}, which the planned RDMA stack brings; "
+    newest = min(int(train[1]), FIRMWARE_ENDED.get(int(mine[1]), int(train[1])))
+    if int(mine[2]) >= newest:
+        return ""
+    brings = "which the planned RDMA stack brings" if newest == int(train[1]) else "the last train of this chip"
+    return f"{firmware} is older than {mine[1]}.{newest}, {brings}; "
 
 
 def _equal_firmware(facts: IbFacts, rails: list[Ca]) -> Iterator[Check]:

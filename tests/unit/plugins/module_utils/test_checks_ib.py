@@ -280,9 +280,24 @@ def test_firmware_behind_the_stack_is_told_and_degrades_nothing(train: object, i
     told = next(one for one in ib.judge(facts(), expect) if one.id == "ib.hca.firmware")
     assert told.result == "skip"
     assert ("28.39.1002 is older than 28.47, which the planned RDMA stack brings" in told.cause) is is_behind
-    # A ConnectX-5 has no firmware of that train.
-    old = next(one for one in ib.judge(facts(hca(fw="16.35.4506")), expect) if one.id == "ib.hca.firmware")
-    assert "is older than" not in old.cause
+
+
+@pytest.mark.parametrize(
+    ("firmware", "told"),
+    [
+        ("16.35.4506", ""),  # A ConnectX-5 has no firmware of that train,
+        ("20.43.2026", ""),  # and a ConnectX-6 none any more.
+        ("20.39.1002", "20.39.1002 is older than 20.43, the last train of this chip"),
+        ("12.27.1016", "12.27.1016 is older than 12.28, the last train of this chip"),
+        ("22.43.1014", "22.43.1014 is older than 22.47, which the planned RDMA stack brings"),
+        ("40.47.1088", ""),
+    ],
+)
+def test_a_chip_s_firmware_ends_at_a_train_of_its_own(firmware: str, told: str) -> None:
+    expect = from_inventory({**EXPECT, "lock": {"firmware": "xx.47"}})
+    seen = next(one for one in ib.judge(facts(hca(fw=firmware)), expect) if one.id == "ib.hca.firmware")
+    assert told in seen.cause
+    assert ("is older than" in seen.cause) is bool(told)
 
 
 def test_every_failure_says_what_who_why_and_what_next() -> None:
