@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The host with real packages: reached by ssh without Ansible, converged by what an operator runs."""
+"""The hosts with real packages: reached by ssh without Ansible, converged by what an operator runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STATE = Path(os.environ["IBREADY_SANDBOX_STATE"])
 SUBNET = os.environ["IBREADY_SANDBOX_SUBNET"]
 NAME = os.environ["IBREADY_SANDBOX_NAME"]
-ADDRESS = f"{SUBNET}.11"
+NODES = ("real1", "real2")
 # Molecule asks for colours.
 _PLAIN = {"ANSIBLE_FORCE_COLOR": "0", "ANSIBLE_NOCOLOR": "1"}
 # Of a converge, what brings the driver. Its modules are built, and a container can load none.
@@ -28,19 +28,21 @@ _DRIVER = "nvidia_driver_packages"
 
 
 class Real:
-    """The host, and an operator at work on it."""
+    """A host, and an operator at work on it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, node: str, folder: Path) -> None:
+        self._node = node
         self._folder = folder
+        self._address = f"{SUBNET}.{11 + NODES.index(node)}"
         self.login = paramiko.SSHClient()
         self.login.load_host_keys(str(STATE / "known_hosts"))
         self.login.set_missing_host_key_policy(paramiko.RejectPolicy())
-        self.login.connect(ADDRESS, username="ops", key_filename=str(STATE / "id_ed25519"))
+        self.login.connect(self._address, username="ops", key_filename=str(STATE / "id_ed25519"))
 
     @property
     def host(self) -> Host:
         """For testinfra, as the ordinary user with sudo."""
-        host = testinfra.get_host(f"paramiko://ops@{ADDRESS}", sudo=True)
+        host = testinfra.get_host(f"paramiko://ops@{self._address}", sudo=True)
         # The backend's own client knows no known_hosts file and would take any host key.
         host.backend.client = self.login
         return host
@@ -68,7 +70,7 @@ class Real:
     def _play(self, playbook: str, *words: str) -> subprocess.CompletedProcess[str]:
         program = str(Path(sys.executable).with_name("ansible-playbook"))
         done = subprocess.run(
-            [program, playbook, "-i", "molecule/real/inventory", "-e", json.dumps(_BOX), *words],
+            [program, playbook, *_INVENTORY, "--limit", self._node, "-e", json.dumps(_BOX), *words],
             cwd=ROOT,
             env={**os.environ, **_PLAIN, "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg")},
             stdin=subprocess.DEVNULL,
@@ -83,10 +85,21 @@ class Real:
 
 
 _BOX = {"sandbox_name": NAME, "sandbox_subnet": SUBNET}
+_INVENTORY = ("-i", "molecule/real/inventory")
+
+
+def _host(node: str, folder: Path) -> Iterator[Real]:
+    one = Real(node, folder)
+    yield one
+    one.login.close()
 
 
 @pytest.fixture(scope="session")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Real]:
-    one = Real(tmp_path_factory.mktemp("real"))
-    yield one
-    one.login.close()
+    """Debian."""
+    yield from _host("real1", tmp_path_factory.mktemp("real1"))
+
+
+@pytest.fixture(scope="session")
+def ubuntu(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Real]:
+    yield from _host("real2", tmp_path_factory.mktemp("real2"))

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A Debian server, as a container, that installs NVIDIA's real packages and builds its real modules."""
+"""Servers, as containers, that install NVIDIA's real packages from their distributions' archives."""

@@ -28,17 +28,18 @@ def parser() -> argparse.ArgumentParser:
     common.add_argument("--state", help="default: .sandbox/NAME in the checkout")
     top = argparse.ArgumentParser(prog="sandbox.real", description=sys.modules["sandbox.real"].__doc__)
     commands = top.add_subparsers(dest="command", required=True)
-    commands.add_parser("up", parents=[common], help="make the host from nothing")
-    commands.add_parser("down", parents=[common], help="remove it, keep the image")
-    commands.add_parser("clean", parents=[common], help="remove every one that this checkout has made")
+    commands.add_parser("up", parents=[common], help="make the hosts from nothing")
+    commands.add_parser("down", parents=[common], help="remove them, keep the images")
+    commands.add_parser("clean", parents=[common], help="remove all that this checkout has made")
     run = commands.add_parser("exec", parents=[common], help="run a command as root")
+    run.add_argument("node", choices=list(host.HOSTS))
     run.add_argument("argv", nargs=argparse.REMAINDER, metavar="COMMAND")
     return top
 
 
 def main(argv: Sequence[str]) -> int:
     given = parser().parse_args(argv)
-    box = host.host(given.name, given.subnet, given.state)
+    box = host.hosts(given.name, given.subnet, given.state)
     if given.command == "up":
         lifecycle.up(box, say)
     elif given.command == "down":
@@ -46,10 +47,10 @@ def main(argv: Sequence[str]) -> int:
     elif given.command == "clean":
         for file in sorted((REPOSITORY / ".sandbox").glob(f"*/{box.settings.name}")):
             made = json.loads(file.read_text())
-            lifecycle.down(host.host(made["name"], made["subnet"], str(file.parent)), say)
+            lifecycle.down(host.hosts(made["name"], made["subnet"], str(file.parent)), say)
     elif given.command == "exec":
         command = given.argv[1:] if given.argv[:1] == ["--"] else given.argv
-        whole = podman.argv("exec", "--interactive", box.container(host.NODE), *command)
+        whole = podman.argv("exec", "--interactive", box.container(given.node), *command)
         os.execvp(whole[0], whole)
     return 0
 

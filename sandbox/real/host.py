@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Name, address and hardware of the host."""
+"""Names, addresses and hardware of the hosts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from sandbox.parcel import pack
 
 DEFAULT_NAME = "ibready-real"
 DEFAULT_SUBNET = "198.18.88"
-NODE = "real1"
+# What each of them is.
+HOSTS = {"real1": "debian", "real2": "ubuntu"}
 DEVICES = "/sys/bus/pci/devices"
 _ADDRESS = "0000:17:00.0"
 # An A100 with PCIe: every driver of the last years has it, by the open modules and by the closed.
@@ -22,12 +23,12 @@ _GPU = {"class": "0x030200", "vendor": "0x10de", "device": "0x20f1", "numa_node"
 
 
 @dataclass(frozen=True)
-class Host(Sandbox):
-    """One container, and no fabric."""
+class Hosts(Sandbox):
+    """A container for each of HOSTS, and no fabric."""
 
     @property
     def containers(self) -> tuple[str, ...]:
-        return (self.container(NODE),)
+        return tuple(map(self.container, HOSTS))
 
     @property
     def volumes(self) -> tuple[str, ...]:
@@ -38,13 +39,13 @@ class Host(Sandbox):
         """What was made: name and subnet."""
         return self.state / "real.json"
 
-    def address(self, node: str = NODE) -> str:
-        return f"{self.subnet}.11"
+    def address(self, node: str) -> str:
+        return f"{self.subnet}.{11 + list(HOSTS).index(node)}"
 
 
-def host(name: str, subnet: str, state: str | None = None) -> Host:
+def hosts(name: str, subnet: str, state: str | None = None) -> Hosts:
     """Check the operator's choices and fill in the state directory."""
-    return Host(checked_name(name), checked_subnet(subnet), state_of(name, state))
+    return Hosts(checked_name(name), checked_subnet(subnet), state_of(name, state))
 
 
 def hardware() -> Tree:
@@ -55,8 +56,8 @@ def hardware() -> Tree:
     return tree
 
 
-def files(box: Host, operator: str, own: KeyPair) -> bytes:
-    """Return what makes a host of the image, as a tar."""
+def files(box: Hosts, operator: str, own: KeyPair) -> bytes:
+    """Return what makes a host of its image, as a tar."""
     mark = {
         "simulated": True,
         "hardware": True,

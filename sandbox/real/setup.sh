@@ -3,18 +3,29 @@
 # Runs inside the image while it is built, after node/setup.sh: the kernel's name, and apt's lists.
 # $1: the archive of security updates, where mmdebstrap has not added it. Beside it: kernel_name.c.
 set -eu
-parts=$(dirname "$0")
+parts=$(cd "$(dirname "$0")" && pwd)
 
 . /etc/os-release
 [ -z "$1" ] || echo "deb $1 $VERSION_CODENAME-security main" >> /etc/apt/sources.list
 apt-get -q update
 
+# Ubuntu's driver comes built for each kernel; a mirror may have a kernel before it has what belongs to it.
+modules=linux-modules-nvidia-580-server-open
+if [ "$ID" = ubuntu ]; then
+    cd /tmp
+    for release in $(apt-cache pkgnames "$modules-" | sed -n "s/^$modules-\([0-9.]*-[0-9]*-generic\)$/\1/p" | sort -rV); do
+        if apt-get -q download "$modules-$release"; then break; fi
+    done
+    rm -f -- *.deb
+    apt-get -qy --no-install-recommends install "linux-image-$release"
+fi
+
 # Of the kernel that is here; preloaded from the first start on.
-newest() { ls -1 /usr/lib/modules | sort -V | tail -n 1; }
-cc -shared -fPIC -O2 "-DKERNEL=\"$(newest)\"" -o /usr/local/lib/ibready-kernel-name.so "$parts/kernel_name.c"
+kernel=$(ls -1 /usr/lib/modules | sort -V | tail -n 1)
+cc -shared -fPIC -O2 "-DKERNEL=\"$kernel\"" -o /usr/local/lib/ibready-kernel-name.so "$parts/kernel_name.c"
 
 # Those who read it out of /proc find the same.
-newest > /etc/ibready-kernel-name
+echo "$kernel" > /etc/ibready-kernel-name
 cat > /etc/systemd/system/ibready-kernel-name.service <<'UNIT'
 [Unit]
 Description=Show the name of the kernel that the packages are for (simulated)

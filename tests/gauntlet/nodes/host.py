@@ -239,12 +239,11 @@ def _units(tree: Tree, names: Sequence[str], active: dict[str, str], more: Mappi
             f"MainPID={pid}\nEnvironment=\nId={unit}\nLoadState={loaded}\n"
             f"ActiveState={state or 'inactive'}\nUnitFileState={enabled}\n"
         )
-        if name == "slurmd" and pid:
-            asks, dropin = more.get("slurmd_asks", "infinity"), more.get("slurmd_dropin", "")
-            blocks[-1] += (
-                f"LimitMEMLOCKSoft={asks}\nLimitNOFILE=131072\n"
-                f"FragmentPath=/lib/systemd/system/slurmd.service\nDropInPaths={dropin}\n"
-            )
+        if unit.endswith(".service"):
+            asks, dropin, path = "8388608", "", f"/lib/systemd/system/{unit}" if state else ""
+            if name == "slurmd" and pid:
+                asks, dropin = more.get("slurmd_asks", "infinity"), more.get("slurmd_dropin", "")
+            blocks[-1] += f"LimitMEMLOCKSoft={asks}\nLimitNOFILE=131072\nFragmentPath={path}\nDropInPaths={dropin}\n"
     option = f"--property={host_units.PROPERTIES}"
     tree.command(entry_name("systemctl_show", option, *names), "\n".join(blocks))
 

@@ -136,6 +136,12 @@ def _blocks(evidence: Evidence, asked: Sequence[str], names: Sequence[str]) -> R
         # One block for each name, also for a unit that does not exist.
         if len(found.blocks) != len(asked):
             raise ValueError(f"systemctl_show: {len(found.blocks)} units in it, {len(asked)} were asked for")
+        # Of services it tells the same properties, also of those that it does not know.
+        services = [block for block in found.blocks if block.get("Id", "").endswith(".service")]
+        odd = next((block for block in services if block.keys() != services[0].keys()), None)
+        if odd is not None:
+            lost = ", ".join(sorted(odd.keys() ^ services[0].keys()))
+            raise ValueError(f"systemctl_show: {lost} is told of one of {services[0]['Id']} and {odd['Id']} alone")
         shown = dict(zip(asked, found.blocks))
         return tuple(shown[name] for name in names)
 

@@ -79,7 +79,7 @@ ENTRIES = declare(
         ),
         "install the headers of the running kernel, run `dkms autoinstall -k $(uname -r)`, read "
         "/var/lib/dkms/*/*/build/make.log if it fails, then reboot the drained host",
-        ("/lib/modules/*/modules.dep", "/var/lib/dkms/*/*/build/make.log", "/proc/sys/kernel/osrelease"),
+        ("/lib/modules/*/modules.dep", "/proc/sys/kernel/osrelease"),
     ),
     warning(
         "stack.kmod.next",

@@ -549,8 +549,10 @@ def test_each_rdma_device_needs_its_uverbs_file() -> None:
 )
 def test_a_service_that_is_started_over_and_over_has_failed(sub: str, result: str) -> None:
     def bend(tree: Tree) -> None:
-        reported = tree.commands[UNITS].stdout
-        tree.command(UNITS, reported.replace("=activating\n", f"=activating\nSubState={sub}\n"))
+        reported = tree.commands[UNITS].stdout.replace("=activating\n", f"=activating\nSubState={sub}\n")
+        for state in ("active", "inactive"):
+            reported = reported.replace(f"ActiveState={state}\n", f"ActiveState={state}\nSubState=dead\n")
+        tree.command(UNITS, reported)
 
     checks = judge(bend=bend, units={"slurmd": "activating"})
     check = one(checks, "host.service.failed")
