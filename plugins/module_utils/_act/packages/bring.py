@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from . import choose, dkms, failures, files, kernels, keyring, refuse
 from .dkms import Builder
 from .files import File
+from .ledger import Ledger
 from .manager import Manager
 from .model import Change, Installed, Outcome, PackageError, Part, Request, Transaction, Wanted
 from .survey import Order, Survey
@@ -229,7 +232,7 @@ class Bringer:
     def _do(self, request: Request, found: Transaction, pending: list[File]) -> None:
         manager = self._manager
         # What is ours is written down before it is there: the power may be lost in between.
-        for part in self._survey.parts:
+        for part in self._survey.parts if found.changes else ():
             book = self._survey.book(part)
             # A dependency belongs to the part that owns it, or else to the first of this visit.
             first = part is self._order.parts[0] if self._order.parts else False
@@ -239,8 +242,8 @@ class Bringer:
                 if part.owns(change.name) or (first and not change.before and not self._survey.owner(change.name))
             ]
             # What was asked is written last: until then this is still the old stack, and another that was begun.
-            begun = tuple(sorted(package.name for package in part.packages))
-            self._survey.write(part, {*book.packages, *new}, set(book.holds), book.wanted, begun)
+            coming = tuple(sorted({*book.coming, *new}))
+            self._survey.write(part, replace(book, begun=_asked(part), coming=coming))
         for file in pending:
             files.put(self._survey.place(file.path), file.data)
         if found.changes:
@@ -317,7 +320,7 @@ class Bringer:
         for part in self._survey.parts:
             owned = {name for name in self._survey.packages if part.hold and part.owns(name)}
             book = self._survey.book(part)
-            kept = {name for name in book.packages if name in self._survey.packages}
+            kept = {name for name in book.brought if name in self._survey.packages}
             self._keep(part, owned - self._held_by_others(part), now, kept)
         if self._order.hold_kernel is not None:
             self._keep(Part(kernels.LEDGER, ()), self._survey.kernel(), now, None)
@@ -341,12 +344,16 @@ class Bringer:
                 self._manager.hold([part], add, drop)
             self._survey.forget(part)
             return
-        packages = set() if brought is None else brought | mine
-        asked = tuple(sorted(package.name for package in part.packages))
-        self._survey.write(part, packages, mine | set(book.holds), asked)
+        packages = tuple(sorted(set() if brought is None else brought | mine))
+        first = Ledger(packages, tuple(sorted(mine | set(book.holds))), _asked(part))
+        self._survey.write(part, first)
         if add or drop:
             self._manager.hold([part], add, drop)
-        self._survey.write(part, packages, mine, asked)
+        self._survey.write(part, replace(first, holds=tuple(sorted(mine))))
+
+
+def _asked(part: Part) -> tuple[str, ...]:
+    return tuple(sorted(package.name for package in part.packages))
 
 
 def _after(before: dict[str, Installed], found: Transaction) -> dict[str, Installed]:

@@ -21,13 +21,24 @@ HOME = "/var/lib/ibready/packages"
 class Ledger:
     """Names of packages that the part brought, of those that it holds, and of what was asked.
 
-    ``begun``: what was asked last, where that was not brought to its end.
+    ``begun``, ``coming``: what was asked after that and not brought to its end, and what came or was to come of it.
     """
 
     packages: tuple[str, ...] = ()
     holds: tuple[str, ...] = ()
     wanted: tuple[str, ...] = ()
     begun: tuple[str, ...] = ()
+    coming: tuple[str, ...] = ()
+
+    @property
+    def brought(self) -> set[str]:
+        """All that is ours, whatever became of it."""
+        return {*self.packages, *self.coming}
+
+    def of(self, asked: set[str]) -> set[str]:
+        """What was brought for this, and not for another stack."""
+        done = not self.wanted or set(self.wanted) == asked
+        return {*(self.packages if done else ()), *(self.coming if set(self.begun) == asked else ())}
 
 
 def path(root: str, part: str) -> str:
@@ -41,8 +52,8 @@ def load(root: str, part: str) -> Ledger:
         return Ledger()
     try:
         raw = strict.loads(data.decode("utf-8"))
-        # Earlier releases did not write down what they began.
-        lists = [*(raw[field] for field in ("packages", "holds", "wanted")), raw.get("begun", ())]
+        # Earlier releases did not tell what they began from what they brought.
+        lists = [*(raw[key] for key in ("packages", "holds", "wanted")), raw.get("begun", ()), raw.get("coming", ())]
         return Ledger(*(tuple(str(name) for name in each) for each in lists))
     except (ValueError, KeyError, TypeError, AttributeError) as exc:
         raise PackageError(

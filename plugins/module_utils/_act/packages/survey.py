@@ -77,25 +77,23 @@ class Survey:
                 return True
             if self.unbuilt(part) and not dkms.headers(self.manager.root, self.order.kernel):
                 return True
-        return any(name in have and have[name].whole for part in self.gone for name in self.book(part).packages)
+        return any(name in have and have[name].whole for part in self.gone for name in self.book(part).brought)
 
     def conflicting(self, part: Part) -> list[str]:
         """What is in the way; what the part brought is, too, once something else is asked."""
-        book = self.book(part)
         asked = {package.name for package in part.packages}
-        same = all(set(names) == asked for names in (book.wanted, book.begun) if names)
-        return choose.conflicting(part, self.packages, book.packages if same else ())
+        return choose.conflicting(part, self.packages, self.book(part).of(asked))
 
     def book(self, part: Part) -> ledger.Ledger:
         return self.ledgers.get(part.name, ledger.Ledger())
 
     def others(self, part: Part) -> set[str]:
         """Names that other parts brought."""
-        return {name for other, book in self.ledgers.items() if other != part.name for name in book.packages}
+        return {name for other, book in self.ledgers.items() if other != part.name for name in book.brought}
 
     def brought(self) -> list[str]:
         parts = [*self.order.parts, *self.gone]
-        return sorted({name for part in parts for name in self.book(part).packages})
+        return sorted({name for part in parts for name in self.book(part).brought})
 
     def owner(self, name: str) -> bool:
         return any(part.owns(name) for part in self.order.parts)
@@ -118,11 +116,8 @@ class Survey:
             return set()
         return {name for name in self.packages if self.manager.kernels.fullmatch(name)}
 
-    def write(
-        self, part: Part, packages: set[str], holds: set[str], wanted: tuple[str, ...], begun: tuple[str, ...] = ()
-    ) -> None:
+    def write(self, part: Part, book: ledger.Ledger) -> None:
         """Write the part's ledger where it changed."""
-        book = ledger.Ledger(tuple(sorted(packages)), tuple(sorted(holds)), wanted, begun)
         if book != self.book(part):
             files.put(ledger.path(self.manager.root, part.name), ledger.text(book))
             self.ledgers[part.name] = book

@@ -85,7 +85,7 @@ def request(manager: Seeker, search: Search, fetch: keyring.Fetch) -> Request:
 
 def had(manager: Manager) -> dict[str, Any]:
     """The packages of this host, and which of them ibready brought."""
-    brought = {name for part in ledger.names(manager.root) for name in ledger.load(manager.root, part).packages}
+    brought = {name for part in ledger.names(manager.root) for name in ledger.load(manager.root, part).brought}
     return {
         "packages": {name: entry.version for name, entry in manager.installed().items()},
         "brought": sorted(brought),

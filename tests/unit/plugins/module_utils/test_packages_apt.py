@@ -411,6 +411,44 @@ def test_the_way_back_from_a_stack_that_was_not_brought_to_its_end(world: AptWor
     assert not bring(world, [entry], {"nvidia_driver": first}).changed
 
 
+def test_what_was_begun_makes_nothing_of_the_old_stack_another_s(
+    world: AptWorld, repository: DebRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = repository.entry()
+    repository.publish([Deb("a-driver", "1", {"Depends": "a-kernel"}), Deb("a-kernel", "1"), Deb("b-driver", "1")])
+    # What it needs has a name like the other's, as with DOCA and MLNX_OFED.
+    first = {"packages": [{"name": "a-driver", "version": ""}], "conflicts": ["a-k*", "b-*"]}
+    second = {"packages": [{"name": "b-driver", "version": ""}], "conflicts": ["a-*"]}
+    bring(world, [entry], {"rdma": first})
+    with monkeypatch.context() as power:
+
+        def lost(*_: Any) -> None:
+            raise PackageError("broken", "the power was lost", "run this again", changed=True)
+
+        power.setattr(Apt, "apply", lost)
+        with pytest.raises(PackageError, match="the power was lost"):
+            bring(world, [entry], {"rdma": second}, replace_ok=True)
+    bring(world, [entry], {"rdma": first})
+    assert set(world.packages()) == {"a-driver", "a-kernel"}
+    assert not bring(world, [entry], {"rdma": first}).changed
+
+
+def test_a_first_stack_that_was_not_brought_to_its_end_goes_for_another(
+    world: AptWorld, repository: DebRepository
+) -> None:
+    entry = repository.entry()
+    fails = {"postinst": f"#!/bin/sh\necho '{BUILD}' >&2\nexit 10\n"}
+    series = Deb("b-modules", "1", {"Depends": "b-helper"}, scripts=fails)
+    repository.publish([Deb("a-driver", "1"), series, Deb("b-helper", "1")])
+    second = {"packages": [{"name": "b-modules", "version": ""}], "conflicts": ["a-*"]}
+    with pytest.raises(PackageError):
+        bring(world, [entry], {"nvidia_driver": second})
+    first = {"packages": [{"name": "a-driver", "version": ""}], "conflicts": ["b-*"]}
+    bring(world, [entry], {"nvidia_driver": first}, replace_ok=True)
+    assert set(world.packages()) == {"a-driver"}
+    assert not bring(world, [entry], {"nvidia_driver": first}).changed
+
+
 def test_a_build_that_fails_and_is_not_of_the_plan_is_told_at_the_end(
     world: AptWorld, repository: DebRepository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
