@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sys
 from types import ModuleType
-from typing import Any, Mapping, NoReturn
+from typing import Any, Callable, Mapping, NoReturn
 
 from .._ground.text import sendable
 from . import late
@@ -87,23 +87,23 @@ def say(result: Mapping[str, Any]) -> None:
     sys.stdout.write(f"\n{told}\n")
 
 
-def _lend(kept: dict[str, bytes]) -> None:
+def _lend(kept: dict[str, bytes], importing: Callable[[], bool]) -> None:
     """Put Asked where modules look for AnsibleModule, and what is late where they look for Python's."""
-    late.lend(kept)
+    late.lend(kept, importing)
     for name in ("ansible", "ansible.module_utils", "ansible.module_utils.basic"):
         made = sys.modules[name] = ModuleType(name)
         made.__path__ = []
     sys.modules["ansible.module_utils.basic"].__dict__["AnsibleModule"] = Asked
 
 
-def answer(module: str, args: Mapping[str, Any], kept: dict[str, bytes]) -> int:
+def answer(module: str, args: Mapping[str, Any], kept: dict[str, bytes], importing: Callable[[], bool]) -> int:
     """Have this module answer to these arguments; the status that the process ends with.
 
-    ``kept``: of compiled expressions, by late.py.
+    ``kept``, ``importing``: as late.lend has them.
     """
     global _given
     _given = args
-    _lend(kept)
+    _lend(kept, importing)
     try:
         __import__(module)
         sys.modules[module].__dict__["main"]()

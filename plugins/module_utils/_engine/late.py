@@ -23,16 +23,23 @@ _MISSING: Any = dataclasses.MISSING
 # What Python's expressions are made by, of their compiled form.
 _sre: Any = sys.modules["_sre"]
 _kept: dict[str, bytes] = {}
+
+
+def _importing() -> bool:
+    return False
+
+
 _OWN = frozenset(("__init__", "__eq__", "__hash__", "__repr__", "__setattr__", "__delattr__", "__slots__"))
 
 
-def lend(kept: dict[str, bytes]) -> None:
+def lend(kept: dict[str, bytes], importing: Callable[[], bool]) -> None:
     """Have modules of ours that are imported from now on find these.
 
-    ``kept``: what is kept of compiled expressions, and those that it lacks from now on.
+    ``kept``: what is kept of compiled expressions, and those that it lacks from now on. What is made while nothing
+    is ``importing`` is made of what a host tells: it is another one at each visit, and is not kept.
     """
-    global _kept
-    _kept = kept
+    global _kept, _importing
+    _kept, _importing = kept, importing
     dataclasses.dataclass = dataclass
     re.compile = expression
 
@@ -162,9 +169,10 @@ class Expression:
 
     def __init__(self, pattern: Any, flags: Any) -> None:
         self._said = pattern, flags
+        self._make = _compiled if _importing() else _compile
 
     def __getattr__(self, name: str) -> Any:
-        made = _compiled(*self._said)
+        made = self._make(*self._said)
         # The next time they are found before anybody asks here.
         self.__dict__.update(
             {word: getattr(made, word) for word in ("match", "fullmatch", "search", "findall", "finditer", "sub")}

@@ -33,6 +33,11 @@ class Finder:
         self._texts: dict[str, str] = {}
         self.codes = codes or dict.fromkeys(self.texts(), b"")
         self.new = not codes
+        self._depth = 0
+
+    def importing(self) -> bool:
+        """Whether a module of the archive is on its way in."""
+        return self._depth > 0
 
     def texts(self) -> dict[str, str]:
         """The sources, unpacked when the first of them is needed."""
@@ -63,7 +68,11 @@ class Finder:
     def exec_module(self, module: ModuleType) -> None:
         spec = module.__spec__
         assert spec is not None
-        exec(self.code(str(spec.origin)), module.__dict__)
+        self._depth += 1
+        try:
+            exec(self.code(str(spec.origin)), module.__dict__)
+        finally:
+            self._depth -= 1
 
     def get_source(self, name: str) -> str | None:
         """The text of a module, for tracebacks and for what is run elsewhere."""
@@ -98,7 +107,7 @@ def serve(digest: str, archive: bytes, codes: dict[str, bytes], question: str, p
     asked = json.loads(question)
     __import__(f"{_OWN}.answer")
     known, module = len(finder.codes), f"{_PLUGINS}.modules.{asked['module']}"
-    status = sys.modules[f"{_OWN}.answer"].answer(module, asked["args"], finder.codes)
+    status = sys.modules[f"{_OWN}.answer"].answer(module, asked["args"], finder.codes, finder.importing)
     if finder.new or carried or len(finder.codes) > known:
         __import__(f"{_OWN}.keep")
         sys.modules[f"{_OWN}.keep"].keep(place, digest, archive, finder.codes)
