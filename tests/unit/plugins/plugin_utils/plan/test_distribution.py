@@ -100,6 +100,17 @@ def test_parts_of_the_archive_that_are_off_are_named_and_come_from_the_sites_mir
     assert own["key"] == "file:///usr/share/keyrings/debian-archive-keyring.gpg"
 
 
+def test_ubuntus_parts_of_the_archive_have_the_driver_and_what_belongs_to_it() -> None:
+    matrix = load.own()
+    (row,) = plan(os=("ubuntu", "24.04")).rows
+    assert row.planned is not None
+    sites = install.Sites({**SITES.given, install.OWN: {"base": "http://mirror.example.com/ubuntu"}})
+    to = install.target("ubuntu24.04", "x86_64", matrix)
+    found = install.install(row.planned.stack, to, matrix, sites)["repositories"]
+    (own,) = [entry for entry in found if entry["name"] == install.OWN]
+    assert (own["suite"], own["components"]) == ("noble", ["restricted", "multiverse"])
+
+
 def test_ubuntus_signed_modules_are_of_the_kernel_that_runs() -> None:
     made = plan(os=("ubuntu", "24.04"))
     assert driver(made)["branch"] == "580"
