@@ -104,7 +104,7 @@ def _related(text: Text, check: Check) -> bool:
 def _about(lines: list[str], check: Check) -> list[str]:
     """Of many lines the part about the subject; of a large part what says what was observed."""
     # The word itself says nothing: packages and logs are full of it.
-    part = [] if check.subject in _WHOLE else _part(lines, check.subject)
+    part = [] if check.subject == "host" else _part(lines, check.subject)
     if part and _small(part):
         return part
     long = len(check.observed) >= _TELLING

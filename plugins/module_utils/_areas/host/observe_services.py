@@ -35,7 +35,8 @@ def show(text: str) -> Show:
 
 def observe(evidence: Evidence) -> ServiceFacts:
     """Units by subject; the limits of those that run and start jobs, from /proc."""
-    jobs = units(evidence, host_units.JOBS)
+    shown = blocks(evidence, host_units.JOBS)
+    jobs = shown.map(_units)
     default, limits = defaults(evidence), _limits(evidence, jobs.value or ())
     return ServiceFacts(
         rdma=units(evidence, host_units.RDMA),
@@ -43,7 +44,7 @@ def observe(evidence: Evidence) -> ServiceFacts:
         time=units(evidence, host_units.TIME),
         defaults=default,
         limits=limits,
-        asked=unit_limits.asked(evidence, blocks(evidence, host_units.JOBS).value or (), limits, default.value),
+        asked=unit_limits.asked(evidence, shown.value or (), limits, default.value),
         login=_login(evidence),
         synchronised=ask.command(evidence, "timedatectl_show", show).map(_clock),
     )
@@ -141,7 +142,8 @@ def _blocks(evidence: Evidence, asked: Sequence[str], names: Sequence[str]) -> R
         odd = next((block for block in services if block.keys() != services[0].keys()), None)
         if odd is not None:
             lost = ", ".join(sorted(odd.keys() ^ services[0].keys()))
-            raise ValueError(f"systemctl_show: {lost} is told of one of {services[0]['Id']} and {odd['Id']} alone")
+            two = f"{services[0]['Id']} and {odd['Id']}"
+            raise ValueError(f"systemctl_show: its lines are not whole: of {two} only one has {lost}")
         shown = dict(zip(asked, found.blocks))
         return tuple(shown[name] for name in names)
 

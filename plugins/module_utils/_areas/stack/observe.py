@@ -55,7 +55,9 @@ def observe(evidence: Evidence, machine: Machine) -> StackFacts:
         mlx5=_module_version(evidence, MLX5),
         files=_module_files(evidence, machine),
         dkms=_dkms(evidence, machine),
-        headers=_headers(evidence, machine),
+        headers=observe_kmods.headers(evidence, machine.kernel.value)
+        if machine.kernel.value
+        else Reading(None, machine.kernel.why),
         next=KmodFacts() if machine.container else observe_kmods.observe(evidence),
         verbs=verbs,
         userspace=observe_verbs.observe(evidence, devices.value or (), verbs),
@@ -184,14 +186,6 @@ def _build(evidence: Evidence, path: str, kernel: str) -> _make_log.Failure:
     begin = text.split("\n", 1)[0]
     ours = not text.strip() or f" for kernel {kernel} " in f"{begin} "
     return _make_log.parse(text) if ours else _make_log.Failure()
-
-
-def _headers(evidence: Evidence, machine: Machine) -> Reading[bool]:
-    """Whether modules can be built for the running kernel."""
-    if not machine.kernel.value:
-        return Reading(None, machine.kernel.why)
-    # The Makefile that every build begins with; the link to it outlives the package.
-    return ask.there(evidence, f"/lib/modules/{machine.kernel.value}/build/Makefile")
 
 
 def driver_version(text: str) -> Driver:

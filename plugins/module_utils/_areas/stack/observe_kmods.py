@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from typing import Callable
 
 from ..._data.rdma_modules import ASKED_FOR
 from ..._evidence import ask as _ask
@@ -119,17 +118,10 @@ def _tree(evidence: Evidence, kernel: str, wanted: set[str]) -> KernelTree:
     def some(files: dict[str, str]) -> dict[str, str]:
         return {name: files[name] for name in sorted(wanted) if name in files}
 
-    files = _dep(evidence, kernel).map(some)
+    return KernelTree(kernel, headers(evidence, kernel), _dep(evidence, kernel).map(some))
+
+
+def headers(evidence: Evidence, kernel: str) -> Reading[bool]:
+    """Whether modules can be built for a kernel."""
     # The Makefile that every build begins with; the link to it outlives the package.
-    place = f"{boot.MODULES}/{kernel}/build/Makefile"
-    return KernelTree(kernel, _exists(lambda: evidence.mode(place)), files)
-
-
-def _exists(ask: Callable[[], object]) -> Reading[bool]:
-    try:
-        ask()
-    except Missing:
-        return Reading(False)
-    except Unavailable as exc:
-        return Reading(None, str(exc))
-    return Reading(True)
+    return _ask.there(evidence, f"{boot.MODULES}/{kernel}/build/Makefile")

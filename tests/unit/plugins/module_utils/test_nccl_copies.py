@@ -396,7 +396,7 @@ def test_a_service_whose_environment_is_not_told_is_no_service_without_one() -> 
     text = tree.commands[entry].stdout
     tree.command(entry, text.replace("Environment=\nId=docker.service\n", "Id=docker.service\n"))
     units = copies.observe(tree).units
-    assert (units.known, "Environment is told of one of" in units.why) == (False, True)
+    assert (units.known, "only one has Environment" in units.why) == (False, True)
 
 
 def test_units_and_files_become_facts() -> None:
