@@ -58,13 +58,12 @@ class Real:
         words = ["--tags", _DRIVER, "-e", json.dumps({"stack_relock": True, **wishes})]
         return self._play("playbooks/converge.yml", *words)
 
-    def checks(self, *areas: str, **variables: Any) -> list[dict[str, Any]]:
+    def checks(self, *areas: str) -> list[dict[str, Any]]:
         """Every check of these areas, as ibverify judges the host."""
-        found = self._folder / "checks.json"
-        variables = {"look_areas": list(areas), "look_file": str(found), **variables}
-        done = self._play("molecule/real/look.yml", "-e", json.dumps(variables))
+        variables = {"look_areas": list(areas), "look_folder": str(self._folder)}
+        done = self._play("molecule/look.yml", "-e", json.dumps(variables))
         assert done.returncode == 0, done.stdout
-        checks: list[dict[str, Any]] = json.loads(found.read_text())
+        checks: list[dict[str, Any]] = json.loads((self._folder / f"{self._node}.json").read_text())
         return checks
 
     def _play(self, playbook: str, *words: str) -> subprocess.CompletedProcess[str]:

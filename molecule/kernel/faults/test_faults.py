@@ -75,7 +75,7 @@ def look(machines: Any, how: tuple[str, ...] | str, folder: Path, variables: dic
         assert (done.returncode != 0) == bool(failed), done.stdout
         return {name: hosts[name]["checks"] for name in NAMES}
     done = machines.play(
-        "molecule/kernel/faults/look.yml",
+        "molecule/look.yml",
         {**variables, "look_areas": list(how), "look_folder": str(folder)},
     )
     assert done.returncode == 0, done.stdout

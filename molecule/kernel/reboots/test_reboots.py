@@ -45,7 +45,7 @@ def boots(machines: Any) -> dict[str, str]:
 def stack(machines: Any, folder: Path) -> dict[tuple[str, str], Any]:
     """The checks of area stack, by id and subject."""
     done = machines.play(
-        "molecule/kernel/faults/look.yml",
+        "molecule/look.yml",
         {"look_areas": ["stack"], "look_folder": str(folder)},
         *("--limit", NAME),
     )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 import yaml
 
 FAULTS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("faults.yml").read_text())["faults"]
+ROOT = Path(__file__).resolve().parents[3]
 SERIES = "535"
 _PACKAGE = f"nvidia-tesla-{SERIES}-kernel-dkms"
 
@@ -36,9 +38,15 @@ def test_the_modules_are_built_for_the_kernel_and_the_packages_whole(real: Any, 
     assert _PACKAGE in real.root("apt-mark showhold").split()
 
 
-def test_what_the_archive_has_is_signed_by_debian_s_keys(real: Any) -> None:
-    written = real.root("cat /etc/apt/sources.list.d/ibready-distribution.*")
-    assert "Signed-By" in written or "signed-by" in written
+def test_what_the_archive_has_is_signed_by_keys_that_are_pinned(real: Any, places: dict[str, str]) -> None:
+    matrix = yaml.safe_load((ROOT / "matrix/repositories.yml").read_text())
+    pinned = matrix["repositories"]["distribution"]["fingerprints"]
+    written = real.root("cat /etc/apt/sources.list.d/ibready-distribution.list")
+    (keyring,) = set(re.findall(r"signed-by=(\S+?)[\]\s]", written))
+    shown = real.root(f"gpg --show-keys --with-colons {keyring}")
+    primary = re.findall(r"^pub:.*\nfpr:+([0-9A-F]+):", shown, flags=re.MULTILINE)
+    assert primary
+    assert set(primary) <= {entry.replace(" ", "") for entry in pinned}
 
 
 def test_a_second_converge_changes_nothing(real: Any, places: dict[str, str]) -> None:
@@ -50,9 +58,15 @@ def test_a_second_converge_changes_nothing(real: Any, places: dict[str, str]) ->
 @pytest.fixture
 def broken(real: Any, places: dict[str, str], request: pytest.FixtureRequest) -> Iterator[dict[str, Any]]:
     fault: dict[str, Any] = request.param
-    real.root(fault["break"].format(**places))
+    where = {**places, "room": fault.get("room", "")}
+    if "build" in fault and places["kernel"] in real.root("dkms status"):
+        real.root("dkms unbuild {module} -k {kernel}".format(**places))
+    real.root(fault.get("break", "true").format(**where))
+    if "build" in fault:
+        done = real.host.run("dkms build {module} -k {kernel}".format(**places))
+        assert done.rc != 0, done.stdout
     yield fault
-    real.root(fault["heal"].format(**places))
+    real.root(fault.get("heal", "true").format(**where))
 
 
 @pytest.mark.parametrize("broken", FAULTS, ids=[fault["name"] for fault in FAULTS], indirect=True)
