@@ -5,28 +5,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
 from collections.abc import Sequence
 
 from sandbox import config, faults, image, lifecycle
+from sandbox.command import program, say, which, words
 from sandbox.errors import SandboxError
-from sandbox.signals import interrupted
-
-
-def say(line: str) -> None:
-    print(line, flush=True)
 
 
 def parser() -> argparse.ArgumentParser:
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--name", default=config.DEFAULT_NAME, help="default: %(default)s")
-    common.add_argument(
-        "--subnet",
-        default=config.DEFAULT_SUBNET,
-        help="first three octets of the nodes' network; default: %(default)s",
-    )
-    common.add_argument("--state", help="default: .sandbox/NAME in the checkout")
+    common = which(config.DEFAULT_NAME, config.DEFAULT_SUBNET, "the nodes' network")
 
     top = argparse.ArgumentParser(prog="sandbox", description=sys.modules["sandbox"].__doc__)
     commands = top.add_subparsers(dest="command", required=True)
@@ -77,7 +65,7 @@ def main(argv: Sequence[str]) -> int:
     elif given.command == "status":
         return _status(lifecycle.status(box), as_json=given.json)
     elif given.command == "exec":
-        command = given.argv[1:] if given.argv[:1] == ["--"] else given.argv
+        command = words(given.argv)
         if not command:
             raise SandboxError("exec needs a command: python -m sandbox exec node1 -- ibstat")
         lifecycle.execute(box, given.where, command)
@@ -106,10 +94,4 @@ def _status(report: dict[str, object], *, as_json: bool) -> int:
 
 
 if __name__ == "__main__":
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, interrupted)
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except SandboxError as exc:
-        print(f"sandbox: {exc}", file=sys.stderr)
-        sys.exit(1)
+    program(main, "sandbox")

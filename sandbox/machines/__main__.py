@@ -5,28 +5,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
 from collections.abc import Sequence
 
+from sandbox.command import program, say, which, words
 from sandbox.errors import SandboxError
 from sandbox.machines import base, config, lifecycle, qemu
-from sandbox.signals import interrupted
-
-
-def say(line: str) -> None:
-    print(line, flush=True)
 
 
 def parser() -> argparse.ArgumentParser:
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--name", default=config.DEFAULT_NAME, help="default: %(default)s")
-    common.add_argument(
-        "--subnet",
-        default=config.DEFAULT_SUBNET,
-        help="first three octets of the machines' data network; default: %(default)s",
-    )
-    common.add_argument("--state", help="default: .sandbox/NAME in the checkout")
+    common = which(config.DEFAULT_NAME, config.DEFAULT_SUBNET, "the machines' data network")
     entry = argparse.ArgumentParser(add_help=False, parents=[common])
     entry.add_argument("machine", choices=config.MACHINES)
 
@@ -77,7 +65,7 @@ def main(argv: Sequence[str]) -> int:
     elif given.command == "link":
         qemu.link(box, given.machine, given.card, up=given.want == "on")
     elif given.command == "exec":
-        command = given.argv[1:] if given.argv[:1] == ["--"] else given.argv
+        command = words(given.argv)
         lifecycle.execute(box, given.machine, command)
     return 0
 
@@ -100,10 +88,4 @@ def _status(report: dict[str, object], *, as_json: bool) -> int:
 
 
 if __name__ == "__main__":
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, interrupted)
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except SandboxError as exc:
-        print(f"sandbox.machines: {exc}", file=sys.stderr)
-        sys.exit(1)
+    program(main, "sandbox.machines")

@@ -6,26 +6,17 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import signal
 import sys
 from collections.abc import Sequence
 
 from sandbox import podman
+from sandbox.command import program, say, which, words
 from sandbox.config import REPOSITORY
-from sandbox.errors import SandboxError
 from sandbox.real import host, lifecycle
-from sandbox.signals import interrupted
-
-
-def say(line: str) -> None:
-    print(line, flush=True)
 
 
 def parser() -> argparse.ArgumentParser:
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--name", default=host.DEFAULT_NAME, help="default: %(default)s")
-    common.add_argument("--subnet", default=host.DEFAULT_SUBNET, help="first three octets; default: %(default)s")
-    common.add_argument("--state", help="default: .sandbox/NAME in the checkout")
+    common = which(host.DEFAULT_NAME, host.DEFAULT_SUBNET, "the hosts' network")
     top = argparse.ArgumentParser(prog="sandbox.real", description=sys.modules["sandbox.real"].__doc__)
     commands = top.add_subparsers(dest="command", required=True)
     commands.add_parser("up", parents=[common], help="make the hosts from nothing")
@@ -49,17 +40,11 @@ def main(argv: Sequence[str]) -> int:
             made = json.loads(file.read_text())
             lifecycle.down(host.hosts(made["name"], made["subnet"], str(file.parent)), say)
     elif given.command == "exec":
-        command = given.argv[1:] if given.argv[:1] == ["--"] else given.argv
+        command = words(given.argv)
         whole = podman.argv("exec", "--interactive", box.container(given.node), *command)
         os.execvp(whole[0], whole)
     return 0
 
 
 if __name__ == "__main__":
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, interrupted)
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except SandboxError as exc:
-        print(f"sandbox.real: {exc}", file=sys.stderr)
-        sys.exit(1)
+    program(main, "sandbox.real")

@@ -13,11 +13,13 @@ apt-get -q update
 modules=linux-modules-nvidia-580-server-open
 if [ "$ID" = ubuntu ]; then
     cd /tmp
+    found=
     for release in $(apt-cache pkgnames "$modules-" | sed -n "s/^$modules-\([0-9.]*-[0-9]*-generic\)$/\1/p" | sort -rV); do
-        if apt-get -q download "$modules-$release"; then break; fi
+        if apt-get -q download "$modules-$release"; then found=$release; break; fi
     done
+    [ -n "$found" ] || { echo "the archive has $modules for no kernel" >&2; exit 1; }
     rm -f -- *.deb
-    apt-get -qy --no-install-recommends install "linux-image-$release"
+    apt-get -qy --no-install-recommends install "linux-image-$found"
 fi
 
 # Of the kernel that is here; preloaded from the first start on.
