@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from sandbox.config import Persisted, checked_name, checked_subnet, state_of
 from sandbox.errors import SandboxError
@@ -16,6 +17,30 @@ MACHINES = ("vm1", "vm2")
 # The interfaces of a machine: ssh and packages, and what the machines say to each other.
 CARDS = ("management", "data")
 SSH_PORT = 2222
+
+
+class Home(Protocol):
+    """Where machines are at home: a directory of state, and a door into each of them."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def state(self) -> Path: ...
+    @property
+    def private_key(self) -> Path: ...
+    @property
+    def known_hosts(self) -> Path: ...
+
+    def door(self, machine: str) -> str:
+        """Where this computer reaches the machine's sshd (SSH_PORT): a loopback address of its own."""
+
+    def file(self, machine: str, kind: str) -> Path:
+        """A file of the machine in the directory of state."""
+
+
+def known_as(home: Home, machine: str) -> str:
+    """The machine's name in known_hosts."""
+    return f"[{home.door(machine)}]:{SSH_PORT}"
 
 
 @dataclass(frozen=True)
@@ -39,10 +64,6 @@ class Pair(Persisted):
         """Where this computer reaches the machine's sshd: a loopback address of the pair's own."""
         _, second, third = self.subnet.split(".")
         return f"127.{second}.{third}.{11 + MACHINES.index(machine)}"
-
-    def known_as(self, machine: str) -> str:
-        """The machine's name in known_hosts."""
-        return f"[{self.door(machine)}]:{SSH_PORT}"
 
     def file(self, machine: str, kind: str) -> Path:
         """A file of one machine: disk, seed, console, log, pid, qmp or data."""

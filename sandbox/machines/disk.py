@@ -26,23 +26,8 @@ def boot_sector(boot: bytes, sectors: int) -> bytes:
 
 
 def make(root: Path, disk: Path) -> None:
-    """Write `root` (which only root may read in full) into a sparse disk image."""
-    with disk.open("wb") as file:
-        file.truncate(GIB << 30)
-    # Everything is written now: the machine's kernel would do it later, and slower.
-    _run(
-        [
-            *podman.prefix(),
-            "mkfs.ext4",
-            "-q",
-            "-F",
-            *("-i", "32768"),
-            *("-E", f"offset={_FIRST * _SECTOR},lazy_itable_init=0,lazy_journal_init=0,nodiscard"),
-            *("-d", str(root)),
-            str(disk),
-            f"{(GIB << 10) - 1}M",
-        ]
-    )
+    """Write `root` (which only root may read in full) into a sparse disk image that the BIOS boots."""
+    filesystem(root, disk, GIB, _FIRST * _SECTOR)
     boot = (root / _GRUB / "boot.img").read_bytes()
     core = (root / _GRUB / "core.img").read_bytes()
     if len(core) > (_FIRST - 1) * _SECTOR:
@@ -52,17 +37,38 @@ def make(root: Path, disk: Path) -> None:
         file.write(core)
 
 
+def filesystem(root: Path, disk: Path, gib: int, offset: int = 0) -> None:
+    """Write `root` as ext4 into a sparse image of so many GiB, from `offset` (bytes) to its end."""
+    with disk.open("wb") as file:
+        file.truncate(gib << 30)
+    # Everything is written now: the machine's kernel would do it later, and slower.
+    run(
+        [
+            *podman.prefix(),
+            "mkfs.ext4",
+            "-q",
+            "-F",
+            *("-i", "32768"),
+            *("-E", f"offset={offset},lazy_itable_init=0,lazy_journal_init=0,nodiscard"),
+            *("-d", str(root)),
+            str(disk),
+            f"{((gib << 30) - offset) >> 20}M",
+        ]
+    )
+
+
 def overlay(base: Path, disk: Path) -> None:
     """Make an empty layer over a base image, in the place of an older one."""
     disk.unlink(missing_ok=True)
     if shutil.which("qemu-img") is None:
         raise SandboxError("qemu-img is not installed (apt install qemu-utils)")
-    _run(["qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", str(base), str(disk)])
+    run(["qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", str(base), str(disk)])
 
 
-def _run(command: Sequence[str]) -> None:
+def run(command: Sequence[str], data: bytes | None = None) -> None:
+    """Run a command to its end, with `data` as its standard input."""
     try:
-        subprocess.run(command, check=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
+        subprocess.run(command, check=True, input=data or b"", capture_output=True, timeout=300)
     except FileNotFoundError:
         raise SandboxError(f"{command[0]} is not installed") from None
     except subprocess.CalledProcessError as exc:

@@ -18,7 +18,7 @@ from sandbox import keys
 from sandbox.config import REPOSITORY
 from sandbox.errors import SandboxError
 from sandbox.machines import accel, base, disk, qemu
-from sandbox.machines.config import DEFAULT_SUBNET, MACHINES, SSH_PORT, Pair, pair
+from sandbox.machines.config import DEFAULT_SUBNET, MACHINES, SSH_PORT, Home, Pair, known_as, pair
 from sandbox.machines.seed import seed
 from sandbox.steps import Say, locked, step
 
@@ -78,14 +78,14 @@ def _make(box: Pair, recipe: base.Recipe, chosen: accel.Accelerator, minutes: fl
         host = keys.make(path, f"root@{machine}")
         path.unlink()
         path.with_name(path.name + ".pub").unlink()
-        known.append(f"{box.known_as(machine)} {' '.join(host.public.split()[:2])}\n")
+        known.append(f"{known_as(box, machine)} {' '.join(host.public.split()[:2])}\n")
         seeded = box.file(machine, "seed")
         seeded.touch(0o600)
         seeded.write_bytes(seed(box, machine, operator.public, host))
     box.known_hosts.write_text("".join(known))
     for machine in MACHINES:
         disk.overlay(recipe.disk, box.file(machine, "disk"))
-        qemu.start(box, machine, chosen.options, minutes)
+        qemu.start(box, machine, qemu.argv(box, machine, chosen.options), minutes)
 
 
 def start(box: Pair, machine: str, *, bare: bool) -> None:
@@ -98,29 +98,33 @@ def start(box: Pair, machine: str, *, bare: bool) -> None:
         if bare:
             qemu.cut(box, machine)
             disk.overlay(Path(made["base"]), box.file(machine, "disk"))
-        qemu.start(box, machine, made["accelerator"], left)
+        qemu.start(box, machine, qemu.argv(box, machine, made["accelerator"]), left)
 
 
 def wait(box: Pair, machines: Iterable[str] = MACHINES, seconds: float = _BOOT_SECONDS) -> None:
     """Return when systemd on each machine says that it has started all."""
     deadline = time.monotonic() + seconds
     for machine in machines:
-        while not _answers(box, machine):
-            if qemu.alive(box, machine) is None:
-                raise SandboxError(f"{machine} is off; its console: {_console(box, machine)}")
-            if time.monotonic() > deadline:
-                raise SandboxError(
-                    f"{machine} does not answer after {seconds:.0f} s; its console: {_console(box, machine)}"
-                )
-            time.sleep(0.5)
-        left = max(30.0, deadline - time.monotonic())
-        state = _said(box, machine, ["systemctl", "is-system-running", "--wait"], left)
+        state = arrived(box, machine, deadline)
         if state != "running":
             failed = _said(box, machine, ["systemctl", "--failed", "--plain", "--no-legend"], 60)
             raise SandboxError(f"{machine} came up {state or 'and says nothing'}: {failed}")
 
 
-def _said(box: Pair, machine: str, command: Iterable[str], seconds: float) -> str:
+def arrived(box: Home, machine: str, deadline: float) -> str:
+    """Return what systemd says of a machine when it has started all, or tried to."""
+    while not _answers(box, machine):
+        # qemu itself is not there for a moment while the machine reboots.
+        if not qemu.keepers(box, machine):
+            raise SandboxError(f"{machine} is off; its console: {_console(box, machine)}")
+        if time.monotonic() > deadline:
+            raise SandboxError(f"{machine} does not answer in time; its console: {_console(box, machine)}")
+        time.sleep(0.5)
+    left = max(30.0, deadline - time.monotonic())
+    return _said(box, machine, ["systemctl", "is-system-running", "--wait"], left)
+
+
+def _said(box: Home, machine: str, command: Iterable[str], seconds: float) -> str:
     """Return what a command in the machine wrote."""
     try:
         done = subprocess.run(
@@ -134,7 +138,7 @@ def _said(box: Pair, machine: str, command: Iterable[str], seconds: float) -> st
     return done.stdout.decode(errors="replace").strip()
 
 
-def ssh(box: Pair, machine: str, command: Iterable[str]) -> list[str]:
+def ssh(box: Home, machine: str, command: Iterable[str]) -> list[str]:
     """Return the command line that runs a command as the ordinary user."""
     return [
         "ssh",
@@ -189,7 +193,7 @@ def status(box: Pair) -> dict[str, Any]:
     }
 
 
-def execute(box: Pair, machine: str, command: list[str]) -> None:
+def execute(box: Home, machine: str, command: list[str]) -> None:
     """Become ssh, with a command of the ordinary user (or a shell). Does not return."""
     argv = ssh(box, machine, command)
     os.execvp(argv[0], argv)
@@ -216,7 +220,7 @@ def _discard(box: Pair) -> bool:
     return True
 
 
-def _answers(box: Pair, machine: str) -> bool:
+def _answers(box: Home, machine: str) -> bool:
     """Whether sshd itself says hello: qemu takes the connection as soon as it runs."""
     if qemu.alive(box, machine) is None:
         return False
@@ -227,7 +231,7 @@ def _answers(box: Pair, machine: str) -> bool:
         return False
 
 
-def _console(box: Pair, machine: str) -> str:
+def _console(box: Home, machine: str) -> str:
     try:
         text = box.file(machine, "console").read_text(errors="replace")
     except FileNotFoundError:

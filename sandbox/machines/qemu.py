@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sandbox.errors import SandboxError
 from sandbox.machines import qmp
-from sandbox.machines.config import MACHINES, SSH_PORT, Pair
+from sandbox.machines.config import MACHINES, SSH_PORT, Home, Pair
 
 PROGRAM = "qemu-system-x86_64"
 _MEMORY_MB = 1024
@@ -42,12 +42,12 @@ def argv(box: Pair, machine: str, accelerator: list[str]) -> list[str]:
         *("-device", "virtio-blk-pci,drive=disk"),
         *("-drive", f"file={machine}.seed,if=none,id=seed,format=raw,readonly=on"),
         *("-device", "virtio-blk-pci,drive=seed"),
-        *_card(
+        *card(
             "management",
             f"user,ipv6=off,hostfwd=tcp:{box.door(machine)}:{SSH_PORT}-:{SSH_PORT}",
             f"52:54:00:1b:0{number}:01",
         ),
-        *_card(
+        *card(
             "data",
             f"dgram,local.type=unix,local.path={machine}.data,remote.type=unix,remote.path={other}.data",
             f"52:54:00:1b:0{number}:02",
@@ -60,7 +60,8 @@ def argv(box: Pair, machine: str, accelerator: list[str]) -> list[str]:
     ]
 
 
-def _card(name: str, backend: str, mac: str) -> list[str]:
+def card(name: str, backend: str, mac: str) -> list[str]:
+    """Return the options of a network card."""
     kind, _, rest = backend.partition(",")
     return [
         "-netdev",
@@ -70,9 +71,12 @@ def _card(name: str, backend: str, mac: str) -> list[str]:
     ]
 
 
-def start(box: Pair, machine: str, accelerator: list[str], minutes: float) -> None:
-    """Turn a machine on, for at most so long: a watchdog ends it then, whatever happens."""
-    if _keepers(box, machine):
+def start(box: Home, machine: str, command: list[str], minutes: float) -> None:
+    """Turn a machine on, for at most so long: a watchdog ends it then, whatever happens.
+
+    `command`: qemu's, or that of a program which begins it; begun in the directory of state.
+    """
+    if keepers(box, machine):
         raise SandboxError(f"{machine} runs already")
     for kind in ("qmp", "pid", "console"):
         box.file(machine, kind).unlink(missing_ok=True)
@@ -82,7 +86,7 @@ def start(box: Pair, machine: str, accelerator: list[str], minutes: float) -> No
     with log.open("wb") as file:
         # It is nobody's child: what started it may end.
         subprocess.run(
-            ["setsid", "--fork", *watched, *_AGAIN, *argv(box, machine, accelerator)],
+            ["setsid", "--fork", *watched, *_AGAIN, *command],
             cwd=box.state,
             stdin=subprocess.DEVNULL,
             stdout=file,
@@ -99,7 +103,7 @@ def start(box: Pair, machine: str, accelerator: list[str], minutes: float) -> No
         time.sleep(0.05)
 
 
-def alive(box: Pair, machine: str) -> int | None:
+def alive(box: Home, machine: str) -> int | None:
     """Return the process id of a machine's qemu, if it is one and it runs."""
     try:
         number = int(box.file(machine, "pid").read_text())
@@ -115,7 +119,7 @@ def _is_qemu(words: list[bytes]) -> bool:
     return words[0].rpartition(b"/")[2] == PROGRAM.encode()
 
 
-def _keepers(box: Pair, machine: str) -> list[int]:
+def keepers(box: Home, machine: str) -> list[int]:
     """Return the processes by which a machine is on: qemu, what begins it again, the watchdog."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
@@ -129,13 +133,13 @@ def _keepers(box: Pair, machine: str) -> list[int]:
     return found
 
 
-def cut(box: Pair, machine: str) -> bool:
+def cut(box: Home, machine: str) -> bool:
     """Take a machine's power away at once; return whether it had any.
 
     Also while it reboots, and where qemu came to no pid file: it would hold the machine's disk and
     address once it did.
     """
-    found = _keepers(box, machine)
+    found = keepers(box, machine)
     had = bool(found)
     deadline = time.monotonic() + 10
     while found:
@@ -145,10 +149,10 @@ def cut(box: Pair, machine: str) -> bool:
         if time.monotonic() > deadline:
             raise SandboxError(f"what keeps {machine} on (processes {found}) does not end")
         time.sleep(0.02)
-        found = _keepers(box, machine)
+        found = keepers(box, machine)
     return had
 
 
-def link(box: Pair, machine: str, card: str, *, up: bool) -> None:
+def link(box: Home, machine: str, card: str, *, up: bool) -> None:
     """Plug a card's cable in, or pull it."""
     qmp.ask(box.file(machine, "qmp"), "set_link", name=card, up=up)

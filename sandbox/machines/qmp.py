@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +18,25 @@ _SECONDS = 10.0
 
 def ask(path: Path, command: str, **arguments: Any) -> Any:
     """Return the answer to one command of the QEMU Machine Protocol."""
+    try:
+        with connected(path, _SECONDS) as line, line.makefile("rwb") as talk:
+            _read(talk)
+            _send(talk, "qmp_capabilities", {})
+            return _send(talk, command, arguments)
+    except OSError as exc:
+        raise SandboxError(f"qemu does not answer at {path.name}: {exc}") from None
+
+
+@contextlib.contextmanager
+def connected(path: Path, seconds: float) -> Iterator[socket.socket]:
+    """Connect to a socket of qemu's, whose answers may take so long; OSError where none is to be had."""
     folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
     try:
         with socket.socket(socket.AF_UNIX) as line:
-            line.settimeout(_SECONDS)
+            line.settimeout(seconds)
             # By way of /proc: the whole path may be longer than a socket's name can be.
             line.connect(f"/proc/self/fd/{folder}/{path.name}")
-            with line.makefile("rwb") as talk:
-                _read(talk)
-                _send(talk, "qmp_capabilities", {})
-                return _send(talk, command, arguments)
-    except OSError as exc:
-        raise SandboxError(f"qemu does not answer at {path.name}: {exc}") from None
+            yield line
     finally:
         os.close(folder)
 

@@ -10,7 +10,7 @@ from sandbox.machines.config import MACHINES, SSH_PORT, Pair
 from sandbox.parcel import pack
 
 # qemu's own network: this address is the machine's, whichever machine it is.
-_MANAGEMENT = """\
+MANAGEMENT = """\
 [Match]
 Name=eth0
 
@@ -52,7 +52,7 @@ def seed(box: Pair, machine: str, operator_key: str, host_key: KeyPair) -> bytes
         {
             "etc/hostname": (machine + "\n", 0o644),
             "etc/hosts": (f"127.0.0.1 localhost\n::1 localhost\n{names}", 0o644),
-            "etc/systemd/network/10-management.network": (_MANAGEMENT, 0o644),
+            "etc/systemd/network/10-management.network": (MANAGEMENT, 0o644),
             "etc/systemd/network/20-data.network": (
                 _DATA.format(address=box.address(machine)),
                 0o644,

@@ -40,7 +40,19 @@ class Hosts(Sandbox):
         return self.state / "real.json"
 
     def address(self, node: str) -> str:
-        return f"{self.subnet}.{11 + list(HOSTS).index(node)}"
+        return f"{self.subnet}.{self._number(node)}"
+
+    def door(self, machine: str) -> str:
+        """Where this computer reaches the sshd of a host that is a machine."""
+        _, second, third = self.subnet.split(".")
+        return f"127.{second}.{third}.{self._number(machine)}"
+
+    def file(self, machine: str, kind: str) -> Path:
+        """A file of the machine in the directory of state."""
+        return self.state / f"{machine}.{kind}"
+
+    def _number(self, node: str) -> int:
+        return 11 + list(HOSTS).index(node)
 
 
 def hosts(name: str, subnet: str, state: str | None = None) -> Hosts:

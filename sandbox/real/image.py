@@ -20,7 +20,9 @@ _HERE = Path(__file__).parent
 _NODE_SETUP = _HERE.parent / "node/setup.sh"
 _PARTS = (_HERE / "setup.sh", _HERE / "kernel_name.c")
 _PACKAGES = (*image.PACKAGES, "gcc", "gpg", "initramfs-tools", "kmod", "libc6-dev")
-_DEBIAN = (*_PACKAGES, "dkms", "linux-headers-amd64", "linux-image-amd64", "ubuntu-archive-keyring")
+# What Secure Boot starts a machine by (disk.py).
+_BOOT = ("grub-efi-amd64-signed", "mokutil", "netbase", "pciutils", "shim-signed", "udev")
+_DEBIAN = (*_PACKAGES, *_BOOT, "dkms", "linux-headers-amd64", "linux-image-amd64", "ubuntu-archive-keyring")
 # Its kernel is chosen by setup.sh.
 _UBUNTU = (*_PACKAGES, "apt", "ubuntu-keyring")
 _UBUNTU_SUITE = "noble"

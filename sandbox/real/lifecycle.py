@@ -10,7 +10,7 @@ import time
 
 from sandbox import apt, keys, lifecycle, podman, purpose
 from sandbox.errors import SandboxError
-from sandbox.real import image
+from sandbox.real import image, machine
 from sandbox.real.host import DEVICES, HOSTS, Hosts, files, hardware
 from sandbox.steps import Say, locked, step
 
@@ -48,7 +48,7 @@ def _make(box: Hosts, recipes: dict[str, image.Recipe]) -> None:
     lifecycle.make_network(box)
     known = []
     for node, system in HOSTS.items():
-        own = keys.make(box.state / f"host-{node}", f"root@{node}")
+        own = keys.make(box.file(node, "host"), f"root@{node}")
         known.append(f"{box.address(node)} {' '.join(own.public.split()[:2])}\n")
         argv = _argv(box, node, recipes[system].tag)
         lifecycle.start(box.container(node), argv, files(box, operator.public, own), box.state)
@@ -82,6 +82,7 @@ def down(box: Hosts, say: Say) -> None:
 
 
 def _discard(box: Hosts) -> None:
+    machine.off(box)
     podman.remove(box)
     if box.state.exists():
         if not box.settings.exists() and any(box.state.iterdir()):

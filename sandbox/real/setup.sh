@@ -44,5 +44,8 @@ WantedBy=sysinit.target
 UNIT
 systemctl enable ibready-kernel-name.service > /dev/null 2>&1
 
-# No hardware is asked for, so that the ram disk, which is made anew with the driver, is a small one.
+# No hardware is asked for, so that the ram disk, which is made anew with the driver, is a small one: what a machine's
+# disk needs (disk.py).
 sed -i 's/^MODULES=.*/MODULES=list/' /etc/initramfs-tools/initramfs.conf
+printf '%s\n' virtio_pci virtio_blk ext4 >> /etc/initramfs-tools/modules
+update-initramfs -u -k all

@@ -170,7 +170,7 @@ def _secure_boot(facts: HostFacts, machine: Machine) -> Check:
         log = facts.kernel.log
         refused = log.value.refused if log.value else ()
         if refused:
-            cause = f"the kernel refused an unsigned module ({refused[-1]})"
+            cause = f"the kernel refused a module whose signature it cannot check ({refused[-1]})"
             return failed(check, HOST, f"on, {out} not loaded", expected, CAPABILITY, cause=cause)
         whole = log.value is not None and not (log.value.beginning_lost or log.value.cut)
         if None in state.values() or not whole:

@@ -11,7 +11,7 @@ from ..._evidence import ask
 from ..._evidence.sources import Evidence
 from ..._ground.reading import Reading
 from ..._ground.text import to_int, to_rate, to_uptime
-from ..._parse import nvsmi_xml, pci_config, pci_resource
+from ..._parse import nvsmi_error, nvsmi_xml, pci_config, pci_resource
 from ..._parse.nvsmi_xml import Nvsmi
 from ..machine.facts import Machine, PciFunction
 from ..machine.observe import PCI
@@ -56,10 +56,19 @@ def observe(evidence: Evidence, machine: Machine) -> PciFacts:
 
 def _smi(evidence: Evidence) -> tuple[Reading[Nvsmi], Reading[Nvsmi]]:
     """A GPU that is lost makes it end with an error after it listed the others; a worn one, too."""
-    return (
-        ask.command(evidence, "nvsmi_xml", nvsmi_xml.parse, ok=(0, INFOROM_CORRUPTED)),
-        ask.command(evidence, "nvsmi_xml", nvsmi_xml.parse, ok=None),
-    )
+    anyhow = ask.command(evidence, "nvsmi_xml", nvsmi_xml.parse, ok=None)
+    none = Reading[Nvsmi]() if anyhow.known else ask.command(evidence, "nvsmi_xml", _no_device, ok=None)
+    if none.known:
+        return none, none
+    return ask.command(evidence, "nvsmi_xml", nvsmi_xml.parse, ok=(0, INFOROM_CORRUPTED)), anyhow
+
+
+def _no_device(text: str) -> Nvsmi:
+    """An answer, though no XML: the driver is loaded and could start none of the GPUs that it found."""
+    error = nvsmi_error.parse(text)
+    if error.error != nvsmi_error.NO_DEVICE:
+        raise ValueError(error.line)
+    return Nvsmi(attached_gpus=0, unreachable=error.unreachable)
 
 
 def _end(evidence: Evidence, base: str, lower: bool) -> End:

@@ -196,6 +196,10 @@ def test_distances_are_read_where_an_hca_has_no_gpu() -> None:
         (Output(14, XML, ""), 1, 1),
         (Output(15, XML, ""), None, 1),
         (Output(0, XML[:40], ""), None, None),
+        # The driver is loaded and could start none: an answer, on every driver with its own status.
+        (Output(6, "No devices were found\n", ""), 0, 0),
+        (Output(0, "No devices were found\n", ""), 0, 0),
+        (Output(9, "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n", ""), None, None),
         (Unavailable("nvidia-smi", "not installed"), None, None),
     ],
 )

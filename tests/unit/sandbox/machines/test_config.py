@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox.errors import SandboxError
-from sandbox.machines.config import MACHINES, machine, pair
+from sandbox.machines.config import MACHINES, known_as, machine, pair
 
 BOX = pair("ibready-test", "198.18.90")
 
@@ -22,7 +22,7 @@ def test_pairs_on_two_subnets_share_no_door() -> None:
 
 
 def test_known_hosts_names_the_port() -> None:
-    assert BOX.known_as("vm2") == "[127.18.90.12]:2222"
+    assert known_as(BOX, "vm2") == "[127.18.90.12]:2222"
 
 
 @pytest.mark.parametrize(("name", "subnet"), [("A b", "198.18.90"), ("ok", "198.18"), ("ok", "x")])

@@ -65,11 +65,11 @@ def test_each_machine_sends_to_the_other() -> None:
 
 
 def test_a_machine_runs_until_its_power_is_cut(box: Pair) -> None:
-    qemu.start(box, "vm1", [], 1)
+    qemu.start(box, "vm1", qemu.argv(box, "vm1", []), 1)
     assert qemu.alive(box, "vm1") is not None
     assert qemu.alive(box, "vm2") is None
     with pytest.raises(SandboxError, match="runs already"):
-        qemu.start(box, "vm1", [], 1)
+        qemu.start(box, "vm1", qemu.argv(box, "vm1", []), 1)
     assert qemu.cut(box, "vm1")
     assert qemu.alive(box, "vm1") is None
     assert not qemu.cut(box, "vm1")
@@ -77,7 +77,7 @@ def test_a_machine_runs_until_its_power_is_cut(box: Pair) -> None:
 
 def test_a_machine_that_reboots_is_on_again_and_stays_ours(box: Pair) -> None:
     (box.state / "reboot").touch()
-    qemu.start(box, "vm1", [], 1)
+    qemu.start(box, "vm1", qemu.argv(box, "vm1", []), 1)
     deadline = time.monotonic() + 10
     while (box.state / "reboot").exists() or qemu.alive(box, "vm1") is None:
         assert time.monotonic() < deadline
@@ -87,7 +87,7 @@ def test_a_machine_that_reboots_is_on_again_and_stays_ours(box: Pair) -> None:
 
 
 def test_the_watchdog_ends_a_machine_that_nobody_ends(box: Pair) -> None:
-    qemu.start(box, "vm1", [], 1 / 60)
+    qemu.start(box, "vm1", qemu.argv(box, "vm1", []), 1 / 60)
     deadline = time.monotonic() + 10
     while qemu.alive(box, "vm1") is not None:
         assert time.monotonic() < deadline
@@ -97,7 +97,7 @@ def test_the_watchdog_ends_a_machine_that_nobody_ends(box: Pair) -> None:
 def test_what_qemu_says_when_it_does_not_start_is_passed_on(box: Pair) -> None:
     (box.state / "refuse").touch()
     with pytest.raises(SandboxError, match="cannot set up guest memory"):
-        qemu.start(box, "vm1", [], 1)
+        qemu.start(box, "vm1", qemu.argv(box, "vm1", []), 1)
 
 
 def test_one_that_comes_too_late_is_ended(box: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +110,7 @@ def test_one_that_comes_too_late_is_ended(box: Pair, monkeypatch: pytest.MonkeyP
     with subprocess.Popen(["sleep", "30"], cwd=box.state) as other:
         try:
             with pytest.raises(SandboxError, match="qemu did not start for vm1"):
-                qemu.start(box, "vm1", [], 1)
+                qemu.start(box, "vm1", qemu.argv(box, "vm1", []), 1)
             assert other.poll() is None
         finally:
             other.kill()
@@ -121,7 +121,7 @@ def test_one_that_comes_too_late_is_ended(box: Pair, monkeypatch: pytest.MonkeyP
 
 
 def test_the_last_moment_of_a_pair_is_not_without_a_watchdog(box: Pair) -> None:
-    qemu.start(box, "vm1", [], 0.001)
+    qemu.start(box, "vm1", qemu.argv(box, "vm1", []), 0.001)
     deadline = time.monotonic() + 10
     while qemu.alive(box, "vm1") is not None:
         assert time.monotonic() < deadline
