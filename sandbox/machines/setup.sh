@@ -77,6 +77,21 @@ for kernel in /usr/lib/modules/*; do
     dkms install "$stand_in/1.0" -k "${kernel##*/}"
 done
 
+# Debian's kernels leave out iWARP in software (siw): of the same release's source, and loaded by nobody yet.
+kernel=$(ls -1 /usr/lib/modules | sort -V | tail -n 1)
+source=linux-source-$(echo "$kernel" | cut -d . -f 1-2)
+(
+    cd /tmp
+    apt-get -q download "$source=$(dpkg-query -W -f '${source:Version}' "linux-headers-$kernel")"
+    dpkg-deb --fsys-tarfile "$source"_*.deb | tar -x --to-stdout "./usr/src/$source.tar.xz" |
+        tar -xJ "$source/drivers/infiniband/sw/siw"
+    siw=/tmp/$source/drivers/infiniband/sw/siw
+    make -s -C "/usr/lib/modules/$kernel/build" "M=$siw" CONFIG_RDMA_SIW=m modules
+    install -D -m 0644 "$siw/siw.ko" "/usr/lib/modules/$kernel/updates/siw.ko"
+    depmod "$kernel"
+    rm -rf "/tmp/$source"*
+)
+
 # There is no AF_VSOCK here, and its generator fails aloud.
 mkdir -p /etc/systemd/system-generators
 ln -sf /dev/null /etc/systemd/system-generators/systemd-ssh-generator

@@ -25,6 +25,8 @@ PROTOCOLS = {
     "efa": OTHER,
     "gve": OTHER,  # recalled
 }
+# Which of the two is devlink's enable_roce and enable_iwarp (kernel, Documentation/networking/devlink/ice.rst).
+EITHER = ("ice",)
 # The driver whose RoCE traffic has no mark unless somebody sets one; bnxt_re starts with DSCP 26, the
 # others are not known.
 MARKED_BY_US = "mlx5_core"

@@ -61,7 +61,10 @@ def observe(evidence: Evidence, machine: Machine) -> IbFacts:
     """Ask ibstat, the kernel, the other tools and, from every live port, the subnet manager."""
     said = _ask_ibstat(evidence)
     kernel = _ask_kernel(evidence)
-    silent = said == _Ibstat() and any(ca.ports for ca in kernel.cas)
+    apart = _left_out(evidence, said, kernel)
+    silent = said == _Ibstat() and any(ca.ports for ca in kernel.cas if ca not in apart)
+    if not silent and not said.gave_up:
+        said = said._replace(cas=said.cas + apart)
     if silent:
         listed = few([ca.name for ca in kernel.cas], _SHOWN)
         said = _Ibstat(unknown=f"ibstat: it printed nothing and ended with status 0, and the kernel lists {listed}")
@@ -152,6 +155,15 @@ def _ask_ibstat(evidence: Evidence) -> _Ibstat:
     if output.rc != 0 and not errors:
         errors = (f"ibstat ended with status {output.rc}",)
     return _Ibstat(_with_layers(parsed.cas), errors, "", parsed.kinds, parsed.partial, parsed.strange)
+
+
+def _left_out(evidence: Evidence, said: _Ibstat, kernel: _Kernel) -> tuple[Ca, ...]:
+    """The kernel's devices that ibstat never lists, as it asks for InfiniBand's node types: iWARP, EFA, usNIC."""
+    told = {ca.name for ca in said.cas}
+    types = {ca.name: ask.text(evidence, f"{sysfs_ib.BASE}/{ca.name}/node_type").value or "" for ca in kernel.cas}
+    return tuple(
+        ca for ca in kernel.cas if ca.name not in told and types[ca.name].partition(":")[0] in observe_device.NODE_TYPES
+    )
 
 
 def _with_layers(cas: tuple[Ca, ...]) -> tuple[Ca, ...]:

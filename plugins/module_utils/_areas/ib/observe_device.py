@@ -28,8 +28,8 @@ NO_KIND = "RDMA device of a kind of its own"
 PLANES = "sub-device for the planes of a port"
 # By ibstat's word before the device's name.
 _WORDS = {"iWARP RNIC": IWARP, "???": NO_KIND}
-# By the number in sysfs' node_type.
-_NODE_TYPES = {"4": IWARP, "5": USNIC, "6": USNIC, "7": NO_KIND}
+# By the number in sysfs' node_type; those of InfiniBand and RoCE (CA, switch, router) are 1 to 3.
+NODE_TYPES = {"4": IWARP, "5": USNIC, "6": USNIC, "7": NO_KIND}
 # By ibv_devinfo's transport.
 _TRANSPORTS = {"iWARP": IWARP, "usNIC": USNIC, "usNIC UDP": USNIC, "unspecified": NO_KIND}
 # Vendor ids of ibv_devinfo: rxe and siw make up their own.
@@ -67,7 +67,7 @@ def devices(
             _VENDORS.get(seen.get("vendor_id").lower(), "") if seen else "",
             _by_name(ca.name),
             _WORDS.get(words.get(ca.name, ""), ""),
-            _NODE_TYPES.get(_first(_text(evidence, f"{_BASE}/{ca.name}/node_type")), ""),
+            NODE_TYPES.get(_first(_text(evidence, f"{_BASE}/{ca.name}/node_type")), ""),
             _TRANSPORTS.get(seen.get("transport").partition(" (")[0], "") if seen else "",
         )
         found[ca.name] = Device(

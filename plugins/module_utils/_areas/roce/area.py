@@ -21,6 +21,8 @@ from . import check_counters, check_gid, check_port, check_qos, entries, observe
 _KIND = "roce.rail.kind"
 _SOFT = "soft RoCE (RDMA in software)"
 _SHOWN = 4
+# NCCL takes queue pairs from one state to the next by itself, and of iWARP's only rdma_cm can (seen with siw).
+_NO_NCCL = "speaks iWARP, over which NCCL cannot connect"
 _NOBODY = "nobody expects RoCE rails (ibready_expect.link_layer is not Ethernet)"
 
 
@@ -47,7 +49,7 @@ def judge(facts: RoceFacts, machine: Machine, expect: Expectations) -> list[Chec
     if expect.presumes_roce and not rails:
         return _all_skipped("no Ethernet RDMA port is left on the place of a rail")
     lost = list(_lost(facts, expect))
-    checks = lost if lost and not rails else [*lost, _present(facts, rails)]
+    checks = lost if lost and not rails else [*lost, _present(facts, rails, expect)]
     checks += [_apart(port, why, expect) for port, why in others]
     if not rails:
         mine = ("roce.rail.present", _KIND) if others else ("roce.rail.present",)
@@ -100,7 +102,12 @@ def _why_untold(facts: RoceFacts, machine: Machine, expect: Expectations) -> str
     mine = [port for port in facts.ports.value or () if port.protocol == rdma_drivers.ROCE]
     open_to = [port.name for port in mine if not expect.ignores(port.device, port.name)]
     others = set(facts.devices.value or ()) - {port.device for port in facts.ports.value or ()}
-    if not machine.cards or not open_to or others:
+    if not machine.cards or others:
+        return ""
+    iwarp = [port.name for port in _iwarp(facts, expect)]
+    if iwarp and all(port.protocol == rdma_drivers.IWARP for port in facts.ports.value or ()):
+        return f"{few(iwarp, _SHOWN)}: {_NO_NCCL}. Nothing tells which network jobs are to take, and there is no other"
+    if not open_to:
         return ""
     return f"{few(open_to, _SHOWN)} may be RoCE rails or carry other traffic: nothing tells, and there is no InfiniBand"
 
@@ -109,14 +116,35 @@ def _all_skipped(why: str) -> list[Check]:
     return [skipped(entry.id, "host", why) for entry in entries.ENTRIES]
 
 
-def _present(facts: RoceFacts, rails: list[RocePort]) -> Check:
+def _present(facts: RoceFacts, rails: list[RocePort], expect: Expectations) -> Check:
     check_id = "roce.rail.present"
     if rails:
         names = ", ".join(port.name for port in rails)
         return passed(check_id, "host", names, "at least 1 Ethernet RDMA port", CAPABILITY)
     devices = ", ".join(facts.devices.value or ())
     cause = f"{devices} have other ports only" if devices else "the kernel knows no RDMA device"
-    return failed(check_id, "host", "none", "at least 1", CAPABILITY, cause=cause)
+    remedy = ""
+    iwarp = _iwarp(facts, expect)
+    if iwarp:
+        cause = f"{few([port.name for port in iwarp], _SHOWN)}: {_NO_NCCL}"
+        remedy = _other_protocol(iwarp)
+    return failed(check_id, "host", "none", "at least 1", CAPABILITY, cause=cause, remedy=remedy)
+
+
+def _iwarp(facts: RoceFacts, expect: Expectations) -> list[RocePort]:
+    ports = [port for port in facts.ports.value or () if port.protocol == rdma_drivers.IWARP]
+    return [port for port in ports if not expect.ignores(port.device, port.name)]
+
+
+def _other_protocol(ports: list[RocePort]) -> str:
+    both = [port for port in ports if port.driver in rdma_drivers.EITHER]
+    if not both:
+        return "take HCAs that speak RoCE or InfiniBand for jobs, or let them use TCP (NCCL_NET=Socket)"
+    place = f"pci/{both[0].address}"
+    return (
+        f"the adapter speaks RoCE as well: `devlink dev param set {place} name enable_iwarp value false cmode runtime`,"
+        " the same with enable_roce and true, and so at each boot"
+    )
 
 
 def _beside(facts: RoceFacts, expect: Expectations) -> list[Check]:

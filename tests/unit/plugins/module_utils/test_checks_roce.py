@@ -424,6 +424,35 @@ def test_devices_of_another_kind_beside_hcas_are_no_rails(other: RocePort) -> No
     assert rails(facts(port("mlx5_0"), other), {"hcas": 1}) == {"mlx5_0/1"}
 
 
+E810 = port("iwp0", protocol="iWARP", driver="ice", model="", address="0000:18:00.0")
+
+
+@pytest.mark.parametrize(
+    ("adapter", "remedy"),
+    [
+        pytest.param(E810, "pci/0000:18:00.0 name enable_iwarp value false", id="speaks RoCE as well"),
+        pytest.param(replace(E810, device="siw0", driver="", address=""), "NCCL_NET=Socket", id="iWARP alone"),
+    ],
+)
+def test_where_roce_is_wanted_iwarp_is_named_as_what_nccl_cannot_use(adapter: RocePort, remedy: str) -> None:
+    (found,) = (one for one in judge(facts(adapter)) if one.id == "roce.rail.present")
+    assert found.result == "fail"
+    assert f"{adapter.name}: speaks iWARP, over which NCCL cannot connect" in found.cause
+    assert remedy in found.remedy
+
+
+def test_a_gpu_host_with_iwarp_alone_is_not_ready_in_silence() -> None:
+    card = PciFunction("0000:19:00.0", "030200", "10de", "2330", driver="nvidia")
+    host = Machine(pci=Reading((HCA, card)), network=Reading(""))
+    first = judge(facts(E810), {}, host)[0]
+    assert (first.id, first.result) == ("roce.rail.present", "unknown")
+    assert "iwp0/1: speaks iWARP" in first.cause
+    beside = judge(facts(E810, port("efa0", protocol="no RoCE", driver="efa")), {}, host)
+    assert {one.result for one in beside} == {"skip"}
+    without = judge(facts(E810), {}, replace(MACHINE, network=Reading("")))
+    assert {one.result for one in without} == {"skip"}
+
+
 def test_in_a_virtual_machine_the_virtual_functions_are_the_rails() -> None:
     guests = (port("mlx5_0", virtual=True), port("mlx5_1", virtual=True))
     assert rails(facts(*guests), {"hcas": 2}) == {"mlx5_0/1", "mlx5_1/1"}

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.ib.area import judge
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.ib.observe import observe
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine, PciFunction
 from ansible_collections.ibready.cluster.plugins.module_utils._data.ib_counters import PAUSE_S
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Missing, Output, Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import Expectations
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._rails.ib_ports import Mtu, SmAnswer
 from tests.unit.samples import IBSTAT, IBV_DEVINFO, SMINFO, SYSFS, master
@@ -302,6 +304,38 @@ def test_what_is_no_hca_is_told_by_more_than_one_source(
     said: Said = {"ibstat": Output(0, IBSTAT.replace(old, new, 1) if old else IBSTAT, "")}
     facts = observe(Host(said, files={**SYSFS, **files}, links=links), Machine())
     assert facts.devices[facts.cas[0].name].kind.startswith(kind)
+
+
+# As siw, iw_cxgb4 and irdma have them: a port without a LID, of a node type that libibumad leaves out.
+RNIC = {
+    "node_type": "4: RNIC",
+    "ports/1/state": "4: ACTIVE",
+    "ports/1/phys_state": "5: LinkUp",
+    "ports/1/link_layer": "Ethernet",
+    "ports/1/rate": "25 Gb/sec (1X EDR)",
+}
+
+
+@pytest.mark.parametrize("node_type", ["4: RNIC", "5: usNIC", "7: unspecified"])
+def test_what_ibstat_never_lists_is_missed_nowhere(node_type: str) -> None:
+    host = Host()
+    host.files |= {f"{BASE}/iwp1s0/{name}": text for name, text in {**RNIC, "node_type": node_type}.items()}
+    facts = observe(host, Machine())
+    assert [ca.name for ca in facts.cas] == ["mlx5_0", "iwp1s0"]
+    assert (facts.filled, facts.silent, facts.ibstat_unknown) == ((), False, "")
+    assert facts.devices["iwp1s0"].kind
+    judged = {check.id: check.result for check in judge(facts, Expectations())}
+    assert (judged["ib.sources.agree"], judged["ib.tool.ibstat"]) == ("pass", "pass")
+
+
+def test_a_host_with_iwarp_alone_has_an_ibstat_that_says_nothing_and_is_well() -> None:
+    host = Host({"ibstat": Output(0, "", ""), "ibv_devinfo": Unavailable("ibv_devinfo", "not installed")}, files=None)
+    host.files = {f"{BASE}/siw0/{name}": text for name, text in RNIC.items()}
+    facts = observe(host, Machine())
+    assert (facts.silent, [ca.name for ca in facts.cas]) == (False, ["siw0"])
+    # Beside a device that ibstat should have told of, its silence is a fault as ever.
+    host.files |= {f"{BASE}/mlx5_0/{name}": text for name, text in SYSFS.items()}
+    assert observe(host, Machine()).silent
 
 
 def test_verbs_tell_the_transport() -> None:
