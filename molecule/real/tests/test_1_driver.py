@@ -61,12 +61,14 @@ def broken(real: Any, places: dict[str, str], request: pytest.FixtureRequest) ->
     where = {**places, "room": fault.get("room", "")}
     if "build" in fault and places["kernel"] in real.root("dkms status"):
         real.root("dkms unbuild {module} -k {kernel}".format(**places))
-    real.root(fault.get("break", "true").format(**where))
-    if "build" in fault:
-        done = real.host.run("dkms build {module} -k {kernel}".format(**places))
-        assert done.rc != 0, done.stdout
-    yield fault
-    real.root(fault.get("heal", "true").format(**where))
+    try:
+        real.root(fault.get("break", "true").format(**where))
+        if "build" in fault:
+            done = real.host.run("dkms build {module} -k {kernel}".format(**places))
+            assert done.rc != 0, done.stdout
+        yield fault
+    finally:
+        real.root(fault.get("heal", "true").format(**where))
 
 
 @pytest.mark.parametrize("broken", FAULTS, ids=[fault["name"] for fault in FAULTS], indirect=True)

@@ -73,10 +73,17 @@ def _answers(seen: Scope) -> Check:
             error.line,
             "an answer",
             CAPABILITY,
-            cause=_CAUSES.get(error.error, error.error),
+            cause=_cause(error.error, seen.facts.module),
         )
     absent = _ABSENT in smi.why or (error is not None and error.error == nvsmi_error.NOT_INSTALLED)
     return unknown(_ANSWERS, "nvidia-smi", smi.why, remedy=_INSTALL if absent else "")
+
+
+def _cause(error: str, module: Reading[Module]) -> str:
+    """Where no module is loaded, nvidia-smi may say "Unknown Error" as well: Ubuntu's 580 does."""
+    if error in (nvsmi_error.UNKNOWN, nvsmi_error.OTHER) and module.missing:
+        error = nvsmi_error.NO_DRIVER
+    return _CAUSES.get(error, error)
 
 
 def _versions(seen: Scope) -> Iterator[Check]:

@@ -197,6 +197,19 @@ def test_every_error_of_nvidia_smi_has_one_finding(error: str, finding: tuple[st
     assert bad(found) == dict([finding])
 
 
+@pytest.mark.parametrize(
+    ("module", "cause"),
+    [
+        (Reading(None, "no such file", missing=True), "the nvidia kernel module is not loaded"),
+        (Reading(None, "permission denied"), "the devices of the driver were taken from this container, or it failed"),
+    ],
+)
+def test_an_unknown_error_without_a_module_is_no_riddle(module: Reading[Any], cause: str) -> None:
+    error = NvsmiError(nvsmi_error.UNKNOWN, "Failed to initialize NVML: Unknown Error")
+    found = facts(smi=Reading(None, "its words"), error=error, module=module)
+    assert one_of("gpu.driver.answers", found).cause == cause
+
+
 def test_the_gpu_that_cannot_be_opened_is_named() -> None:
     error = NvsmiError(nvsmi_error.HANDLE, "words", "", (("0000:43:00.0", "Unknown Error"),))
     assert bad(facts(smi=Reading(None, "words"), error=error)) == {f"gpu.device.lost {B}": "fail"}
