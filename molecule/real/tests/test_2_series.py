@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 NEWER = {"stack_driver": "550", "stack_driver_modules": "open", "ibready_replace_stack_ok": True}
+CLOSED = {**NEWER, "stack_driver_modules": "proprietary"}
 OLDER = {"stack_driver": "535", "ibready_replace_stack_ok": True}
 _LOG = "/var/lib/dkms/nvidia-current-open/*/build/make.log"
 
@@ -37,6 +38,17 @@ def test_the_newer_series_is_built_or_the_compiler_s_line_is_told(real: Any) -> 
     assert (built["result"], whole["result"]) == ("fail", "fail")
     assert line in built["cause"]
     assert "nvidia-open-kernel-dkms" in whole["observed"]
+
+
+def test_the_closed_modules_of_the_newer_series_take_their_place(real: Any) -> None:
+    done = real.converge(**CLOSED)
+    assert done.returncode == 0, done.stdout
+    kernel = real.root("uname -r").strip()
+    assert real.root("dkms status").startswith("nvidia-current/550.")
+    assert f"vermagic:       {kernel} " in real.root(f"modinfo -k {kernel} nvidia-current")
+    assert real.root("dpkg --audit") == ""
+    for check in ("stack.kmod.built", "stack.packages.whole", "stack.packages.held"):
+        assert found(real, check)["result"] == "pass"
 
 
 def test_the_way_back_leaves_nothing_of_it(real: Any) -> None:

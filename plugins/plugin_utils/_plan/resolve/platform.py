@@ -18,6 +18,7 @@ from ..matrix.model import Matrix
 from ..matrix.versions import version
 
 _SERIES = re.compile(r"\d+\.\d+")
+_RELEASE = re.compile(r"\d+\.\d+(?:\.\d+)?")
 
 # RDMA devices without an HCA of NVIDIA's. The simulated ones of the sandbox run anything.
 OTHER_HCA = "RDMA device of another vendor"
@@ -63,6 +64,12 @@ class Platform:
     def series(self) -> str:
         """The kernel's major and minor number."""
         found = _SERIES.match(self.kernel)
+        return found.group() if found else self.kernel
+
+    @property
+    def release(self) -> str:
+        """The kernel's number without what a distribution adds: 6.12.117."""
+        found = _RELEASE.match(self.kernel)
         return found.group() if found else self.kernel
 
     @property

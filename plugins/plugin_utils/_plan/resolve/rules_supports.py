@@ -56,7 +56,7 @@ def _whom(host: Platform, candidate: Candidate, fact: Fact) -> str:
     if fact.get("modules") and candidate.modules not in fact.get("modules"):
         return ""
     if fact.get("kernel"):
-        if not host.series or not within(host.series, fact.get("kernel")):
+        if not host.release or not within(host.release, fact.get("kernel")):
             return ""
         named.append(f"kernel {host.kernel}")
     return ", ".join(named)

@@ -53,6 +53,14 @@ def test_debians_own_driver_is_planned_as_its_archive_has_it() -> None:
     assert "550.163.01 open of the distribution" in table.render(made.rows, made.changes, "")
 
 
+@pytest.mark.parametrize(("kernel", "minded"), [("6.12.48", False), ("6.12.117", True)])
+def test_modules_that_do_not_build_for_the_running_kernel_are_told(kernel: str, minded: bool) -> None:
+    node = host("a", os=DEBIAN, **CARD, kernel=f"{kernel}+deb13-amd64", wish={**WISH, "stack_driver_modules": "open"})
+    made = make([node], load.own(), None, relock=False, sites=SITES, now=NOW)
+    assert driver(made)["version"] == "550.163.01"
+    assert ("mind DRIVER_KERNEL" in table.render(made.rows, made.changes, "")) is minded
+
+
 def test_the_closed_modules_and_the_older_branch_are_packages_of_their_own() -> None:
     assert names(plan(stack_driver="550", stack_driver_modules="proprietary"))[0] == "nvidia-kernel-dkms"
     tesla = names(plan(stack_driver="535"))
