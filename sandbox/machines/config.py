@@ -38,6 +38,12 @@ class Home(Protocol):
         """A file of the machine in the directory of state."""
 
 
+def loopback(subnet: str, number: int) -> str:
+    """A loopback address that no other sandbox's machine has, by its network."""
+    _, second, third = subnet.split(".")
+    return f"127.{second}.{third}.{number}"
+
+
 def known_as(home: Home, machine: str) -> str:
     """The machine's name in known_hosts."""
     return f"[{home.door(machine)}]:{SSH_PORT}"
@@ -62,8 +68,7 @@ class Pair(Persisted):
 
     def door(self, machine: str) -> str:
         """Where this computer reaches the machine's sshd: a loopback address of the pair's own."""
-        _, second, third = self.subnet.split(".")
-        return f"127.{second}.{third}.{11 + MACHINES.index(machine)}"
+        return loopback(self.subnet, 11 + MACHINES.index(machine))
 
     def file(self, machine: str, kind: str) -> Path:
         """A file of one machine: disk, seed, console, log, pid, qmp or data."""

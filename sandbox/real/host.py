@@ -10,6 +10,7 @@ from pathlib import Path
 from sandbox.config import Sandbox, checked_name, checked_subnet, state_of
 from sandbox.hardware.tree import Tree
 from sandbox.keys import KeyPair
+from sandbox.machines.config import loopback
 from sandbox.parcel import pack
 
 DEFAULT_NAME = "ibready-real"
@@ -44,8 +45,7 @@ class Hosts(Sandbox):
 
     def door(self, machine: str) -> str:
         """Where this computer reaches the sshd of a host that is a machine."""
-        _, second, third = self.subnet.split(".")
-        return f"127.{second}.{third}.{self._number(machine)}"
+        return loopback(self.subnet, self._number(machine))
 
     def file(self, machine: str, kind: str) -> Path:
         """A file of the machine in the directory of state."""
