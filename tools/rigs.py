@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import yaml
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "collections"))
 
@@ -63,8 +65,13 @@ def seen(rig: str) -> frozenset[str]:
 
 
 def tasks() -> list[str]:
-    """Every file of tasks of the roles."""
-    return sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("roles/*/tasks/*.yml"))
+    """Every file of tasks of the roles, but those that only stand for others: an import is no task of its own."""
+    files = sorted(ROOT.glob("roles/*/tasks/*.yml"))
+    return [str(path.relative_to(ROOT)) for path in files if not all(map(_imports, yaml.safe_load(path.read_text())))]
+
+
+def _imports(task: Mapping[str, object]) -> bool:
+    return "ansible.builtin.import_tasks" in task
 
 
 def _state(name: str, by: Mapping[str, frozenset[str]]) -> str:
