@@ -106,7 +106,8 @@ class IbFacts:
     ``source`` is ibstat; where that cannot be used it is the next best that told of a device.
     ``partial``: devices and ports that ibstat did not tell whole; ``strange``: the first line of it
     that cannot be read. ``filled``: devices of ``cas`` that ibstat stopped before or did not tell
-    whole, and that ``sysfs`` told instead. ``silent``: ibstat ended with status 0 and printed nothing,
+    whole, and that ``sysfs`` told instead. ``unlisted``: those that ibstat never lists, as it asks for
+    InfiniBand's node types alone (iWARP, EFA, usNIC). ``silent``: ibstat ended with status 0 and printed nothing,
     where ``sysfs`` lists ports. ``ibstat_unknown`` and ``sysfs_unknown`` say why a source could not be
     used (empty: it could). Without CAs, error lines and such a reason, ibstat ended with status 0 and
     printed nothing.
@@ -127,6 +128,7 @@ class IbFacts:
     partial: tuple[str, ...] = ()
     strange: str = ""
     filled: tuple[str, ...] = ()
+    unlisted: tuple[str, ...] = ()
     silent: bool = False
     told: dict[str, tuple[Ca, ...]] = field(default_factory=dict)
     absent: tuple[str, ...] = ()

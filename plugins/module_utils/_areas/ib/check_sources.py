@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Iterator
 
 from ..._expect.expectations import CAPABILITY, Expectations
 from ..._ground.check import Check, failed, passed, skipped, unknown
+from ..._ground.text import few
 from ..._parse.ibstat import Ca, Port
 from ..._rails.ib import Sorted, nobody_counts
 from ..._rails.ib_ports import IBSTAT, IbFacts, is_infiniband, layer, port_name
@@ -24,6 +26,10 @@ def judge_tool(facts: IbFacts, expect: Expectations) -> Iterator[Check]:
     """Whether ibstat could be used, and whether it came to its end."""
     if _no_hardware(facts, expect):
         yield skipped("ib.tool.ibstat", "ibstat", _NO_HARDWARE)
+        return
+    facts = _without_unlisted(facts)
+    if _nothing_to_list(facts):
+        yield skipped("ib.tool.ibstat", "ibstat", _why_unlisted(facts))
         return
     if facts.ibstat_unknown:
         more = f"; the ports are judged by {facts.source}" if facts.cas else ""
@@ -54,6 +60,26 @@ def judge_tool(facts: IbFacts, expect: Expectations) -> Iterator[Check]:
     if facts.filled:
         rest = f"{', '.join(facts.filled)} could not be told by ibstat; the kernel's files tell"
     yield failed("ib.tool.complete", "ibstat", seen, "every device", CAPABILITY, cause=rest)
+
+
+def _without_unlisted(facts: IbFacts) -> IbFacts:
+    """What ibstat can be held against: all but the devices that it never lists."""
+
+    def left(cas: tuple[Ca, ...]) -> tuple[Ca, ...]:
+        return tuple(ca for ca in cas if ca.name not in facts.unlisted)
+
+    told = {source: left(cas) for source, cas in facts.told.items()}
+    return replace(facts, cas=left(facts.cas), sysfs=left(facts.sysfs), told=told)
+
+
+def _nothing_to_list(facts: IbFacts) -> bool:
+    """ibstat printed nothing, and rightly so."""
+    why = facts.ibstat_unknown or facts.error_lines or facts.strange or facts.partial
+    return bool(facts.unlisted) and not why and not facts.cas and not facts.sysfs
+
+
+def _why_unlisted(facts: IbFacts) -> str:
+    return f"ibstat lists InfiniBand and RoCE devices alone, and there is only {few(facts.unlisted, _SHOWN)}"
 
 
 def _why_cut(facts: IbFacts) -> str:
@@ -140,6 +166,9 @@ def _no_hardware(facts: IbFacts, expect: Expectations) -> bool:
 
 def judge_agreement(facts: IbFacts, ports: Sorted) -> Check:
     """Whether sysfs, and any other source that is there, says what ibstat says."""
+    facts = _without_unlisted(facts)
+    if _nothing_to_list(facts):
+        return skipped("ib.sources.agree", "host", _why_unlisted(facts))
     if facts.silent:
         listed = ", ".join(ca.name for ca in facts.sysfs[:_SHOWN])
         observed = f"ibstat lists no device, sysfs lists {listed}"

@@ -63,11 +63,11 @@ def observe(evidence: Evidence, machine: Machine) -> IbFacts:
     kernel = _ask_kernel(evidence)
     apart = _left_out(evidence, said, kernel)
     silent = said == _Ibstat() and any(ca.ports for ca in kernel.cas if ca not in apart)
-    if not silent and not said.gave_up:
-        said = said._replace(cas=said.cas + apart)
     if silent:
         listed = few([ca.name for ca in kernel.cas], _SHOWN)
         said = _Ibstat(unknown=f"ibstat: it printed nothing and ended with status 0, and the kernel lists {listed}")
+    elif not said.gave_up:
+        said = said._replace(cas=said.cas + apart)
     reported = observe_reported.Reported() if machine.surely_simulated else observe_reported.ask(evidence)
     source, cas, filled = _best(said, kernel, reported)
     devices = observe_device.devices(evidence, machine, cas, dict(said.kinds), reported)
@@ -94,6 +94,7 @@ def observe(evidence: Evidence, machine: Machine) -> IbFacts:
         strange=said.strange,
         silent=silent,
         filled=filled,
+        unlisted=tuple(ca.name for ca in apart),
         told=reported.cas,
         absent=absent,
         garbled=reported.garbled,

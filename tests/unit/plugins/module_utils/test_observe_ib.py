@@ -328,11 +328,23 @@ def test_what_ibstat_never_lists_is_missed_nowhere(node_type: str) -> None:
     assert (judged["ib.sources.agree"], judged["ib.tool.ibstat"]) == ("pass", "pass")
 
 
+def test_what_ibstat_tells_is_not_counted_with_what_it_never_lists() -> None:
+    host = Host()
+    alone = next(check for check in judge(observe(host, Machine()), Expectations()) if check.id == "ib.sources.agree")
+    host.files |= {f"{BASE}/iwp1s0/{name}": text for name, text in RNIC.items()}
+    beside = next(check for check in judge(observe(host, Machine()), Expectations()) if check.id == "ib.sources.agree")
+    assert beside.observed == alone.observed
+
+
 def test_a_host_with_iwarp_alone_has_an_ibstat_that_says_nothing_and_is_well() -> None:
     host = Host({"ibstat": Output(0, "", ""), "ibv_devinfo": Unavailable("ibv_devinfo", "not installed")}, files=None)
     host.files = {f"{BASE}/siw0/{name}": text for name, text in RNIC.items()}
     facts = observe(host, Machine())
     assert (facts.silent, [ca.name for ca in facts.cas]) == (False, ["siw0"])
+    judged = {check.id: check for check in judge(facts, Expectations())}
+    for name in ("ib.tool.ibstat", "ib.sources.agree"):
+        assert judged[name].result == "skip"
+        assert "there is only siw0" in judged[name].cause
     # Beside a device that ibstat should have told of, its silence is a fault as ever.
     host.files |= {f"{BASE}/mlx5_0/{name}": text for name, text in SYSFS.items()}
     assert observe(host, Machine()).silent
