@@ -99,17 +99,29 @@ def _why_unseen(facts: RoceFacts, machine: Machine) -> str:
 
 def _why_untold(facts: RoceFacts, machine: Machine, expect: Expectations) -> str:
     """Why nothing tells whether this host has RoCE rails, though it may; "" where it has none."""
-    mine = [port for port in facts.ports.value or () if port.protocol == rdma_drivers.ROCE]
-    open_to = [port.name for port in mine if not expect.ignores(port.device, port.name)]
+    ports = _looked_at(facts, expect)
     others = set(facts.devices.value or ()) - {port.device for port in facts.ports.value or ()}
     if not machine.cards or others:
         return ""
-    iwarp = [port.name for port in _iwarp(facts, expect)]
-    if iwarp and all(port.protocol == rdma_drivers.IWARP for port in facts.ports.value or ()):
-        return f"{few(iwarp, _SHOWN)}: {_NO_NCCL}. Nothing tells which network jobs are to take, and there is no other"
-    if not open_to:
-        return ""
-    return f"{few(open_to, _SHOWN)} may be RoCE rails or carry other traffic: nothing tells, and there is no InfiniBand"
+    roce = [port.name for port in ports if port.protocol == rdma_drivers.ROCE]
+    if roce:
+        return (
+            f"{few(roce, _SHOWN)} may be RoCE rails or carry other traffic: nothing tells, and there is no InfiniBand"
+        )
+    iwarp = _iwarp(ports)
+    if iwarp and all(port.protocol in (rdma_drivers.IWARP, rdma_drivers.SOFTWARE) for port in ports):
+        return f"{iwarp}. Nothing tells which network jobs are to take, and there is no other"
+    return ""
+
+
+def _looked_at(facts: RoceFacts, expect: Expectations) -> list[RocePort]:
+    return [port for port in facts.ports.value or () if not expect.ignores(port.device, port.name)]
+
+
+def _iwarp(ports: list[RocePort]) -> str:
+    """The ports that speak iWARP, and what is wrong with that; "" where none does."""
+    names = [port.name for port in ports if port.protocol == rdma_drivers.IWARP]
+    return f"{few(names, _SHOWN)}: {_NO_NCCL}" if names else ""
 
 
 def _all_skipped(why: str) -> list[Check]:
@@ -124,26 +136,20 @@ def _present(facts: RoceFacts, rails: list[RocePort], expect: Expectations) -> C
     devices = ", ".join(facts.devices.value or ())
     cause = f"{devices} have other ports only" if devices else "the kernel knows no RDMA device"
     remedy = ""
-    iwarp = _iwarp(facts, expect)
-    if iwarp:
-        cause = f"{few([port.name for port in iwarp], _SHOWN)}: {_NO_NCCL}"
-        remedy = _other_protocol(iwarp)
+    ports = [port for port in _looked_at(facts, expect) if port.protocol == rdma_drivers.IWARP]
+    # Beside HCAs, which may be in the other mode, an onboard adapter is not to blame.
+    if ports and {port.device for port in ports} == set(facts.devices.value or ()):
+        cause, remedy = _iwarp(ports), _other_protocol(ports)
     return failed(check_id, "host", "none", "at least 1", CAPABILITY, cause=cause, remedy=remedy)
 
 
-def _iwarp(facts: RoceFacts, expect: Expectations) -> list[RocePort]:
-    ports = [port for port in facts.ports.value or () if port.protocol == rdma_drivers.IWARP]
-    return [port for port in ports if not expect.ignores(port.device, port.name)]
-
-
 def _other_protocol(ports: list[RocePort]) -> str:
-    both = [port for port in ports if port.driver in rdma_drivers.EITHER]
-    if not both:
+    place = next((f"pci/{port.address}" for port in ports if port.driver in rdma_drivers.EITHER), "")
+    if not place:
         return "take HCAs that speak RoCE or InfiniBand for jobs, or let them use TCP (NCCL_NET=Socket)"
-    place = f"pci/{both[0].address}"
     return (
-        f"the adapter speaks RoCE as well: `devlink dev param set {place} name enable_iwarp value false cmode runtime`,"
-        " the same with enable_roce and true, and so at each boot"
+        "the adapter can speak RoCE instead, until the next boot: `devlink dev param set"
+        f" {place} name enable_iwarp value false cmode runtime`, then the same with `enable_roce value true`"
     )
 
 

@@ -441,6 +441,12 @@ def test_where_roce_is_wanted_iwarp_is_named_as_what_nccl_cannot_use(adapter: Ro
     assert remedy in found.remedy
 
 
+def test_an_onboard_adapter_is_not_blamed_for_hcas_that_are_in_the_other_mode() -> None:
+    seen = replace(facts(E810), devices=Reading(("iwp0", "mlx5_0")))
+    (found,) = (one for one in judge(seen) if one.id == "roce.rail.present")
+    assert (found.result, found.cause) == ("fail", "iwp0, mlx5_0 have other ports only")
+
+
 def test_a_gpu_host_with_iwarp_alone_is_not_ready_in_silence() -> None:
     card = PciFunction("0000:19:00.0", "030200", "10de", "2330", driver="nvidia")
     host = Machine(pci=Reading((HCA, card)), network=Reading(""))
@@ -449,6 +455,11 @@ def test_a_gpu_host_with_iwarp_alone_is_not_ready_in_silence() -> None:
     assert "iwp0/1: speaks iWARP" in first.cause
     beside = judge(facts(E810, port("efa0", protocol="no RoCE", driver="efa")), {}, host)
     assert {one.result for one in beside} == {"skip"}
+    soft = port("rxe0", protocol="software RDMA", address="", driver="", model="")
+    ignored = {"ignore": ["mlx5_0"]}
+    for seen, wish in ((facts(E810, soft), {}), (facts(E810, port("mlx5_0")), ignored)):
+        assert judge(seen, wish, host)[0].result == "unknown"
+    assert "may be RoCE rails" in judge(facts(E810, port("mlx5_0")), {}, host)[0].cause
     without = judge(facts(E810), {}, replace(MACHINE, network=Reading("")))
     assert {one.result for one in without} == {"skip"}
 
