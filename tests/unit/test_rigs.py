@@ -30,6 +30,13 @@ def test_what_met_something_real_anywhere_is_real(by: Mapping[str, set[str]], st
     assert rigs._state("x", {name: frozenset(found) for name, found in by.items()}) == state
 
 
+def test_a_simulated_gpu_makes_no_check_of_it_real() -> None:
+    by = {"real": frozenset({"check gpu.device.count", "check host.boot.secure_boot"}), "kernel": frozenset()}
+    by["simulated"] = frozenset()
+    assert rigs._state("check gpu.device.count", by) == "stand-in"
+    assert rigs._state("check host.boot.secure_boot", by) == "real"
+
+
 def test_every_file_of_tasks_has_a_line_of_its_own() -> None:
     page = rigs.render("")
     assert all(page.count(f"| `{name}` |") == 1 for name in (*rigs.tasks(), *CATALOG))

@@ -8,9 +8,13 @@ It writes to the file that IBREADY_RIG_SEEN names, a line each; `./run` sets it 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from ansible.plugins.callback import CallbackBase
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run.read import read
 
 DOCUMENTATION = """
 name: seen
@@ -38,9 +42,6 @@ class CallbackModule(CallbackBase):
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
         self._note(result)
 
-    def v2_runner_item_on_ok(self, result: Any) -> None:
-        self._note(result)
-
     def v2_playbook_on_stats(self, stats: Any) -> None:
         with open(os.environ["IBREADY_RIG_SEEN"], "a", encoding="utf-8") as file:
             file.write("".join(f"{line}\n" for line in sorted(self._seen)))
@@ -49,7 +50,14 @@ class CallbackModule(CallbackBase):
         place = (result.task.get_path() or "").rpartition("/roles/")[2].rpartition(":")[0]
         if "/tasks/" in place:
             self._seen.add(f"roles/{place}")
-        checks = result.result.get("checks")
-        for check in checks if isinstance(checks, list) else ():
+        told = result.result.get("checks")
+        self._judged(told if isinstance(told, list) else ())
+        # Most playbooks hand the checks of all hosts to the report, whose answer names its file.
+        if result.task.action.rpartition(".")[2] == "report" and "json" in result.result:
+            for host in read(Path(result.result["json"]))["hosts"].values():
+                self._judged(host["checks"])
+
+    def _judged(self, checks: Iterable[Any]) -> None:
+        for check in checks:
             if isinstance(check, dict) and check.get("result") in _JUDGED:
                 self._seen.add(f"check {check['id']}")
