@@ -72,7 +72,7 @@ def a100() -> Device:
     subsystem = struct.pack("<HH", 0x10DE, 0x145F)
     interrupt = bytes([0, 1])
     configuration = head.ljust(0x2C, b"\0") + subsystem + bytes(12) + interrupt
-    # NV_PMC_BOOT_0 and NV_PMC_BOOT_42 of NVIDIA's open-gpu-doc: a GA100.
+    # The registers by which the driver tells chips apart, with what 535.274.02 takes for a GA100.
     return Device(configuration, {0: 16 << 20, 1: 256 << 20, 2: 32 << 20}, {0x0: 0x170000A1, 0xA00: 0x17001000})
 
 

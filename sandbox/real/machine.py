@@ -79,9 +79,9 @@ def start(box: Hosts, node: str, say: Say, *, with_gpu: bool, minutes: float) ->
         wait(box, node)
 
 
-def wait(box: Hosts, node: str) -> str:
-    """Return what systemd says of the machine when it has started all that it will."""
-    return lifecycle.arrived(box, node, time.monotonic() + _BOOT_SECONDS)
+def wait(box: Hosts, node: str) -> None:
+    """Return when the machine has started all that it will."""
+    lifecycle.arrived(box, node, time.monotonic() + _BOOT_SECONDS)
 
 
 def enrol(box: Hosts, node: str, password: str) -> None:
