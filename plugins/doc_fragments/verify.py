@@ -28,6 +28,9 @@ options:
         choices: [256, 512, 1024, 2048, 4096]
       pkeys: {type: list, elements: str, description: "P_Keys that every rail must hold, like V(0xffff)."}
       firmware: {type: str, description: The firmware version of every HCA.}
+      firmware_images:
+        description: "The firmware version of the HCAs of a board id, like C({MT_0000000838: 28.43.2026})."
+        type: dict
       soft_roce:
         description: "Soft RoCE devices and the interfaces that they are on, like C({rxe0: eth1})."
         type: dict

@@ -18,6 +18,7 @@ NAMES = (
         "bisect_round",
         "expected",
         "fabric_plan",
+        "firmware_before",
         "lease_told",
         "package_failure",
     ),

@@ -64,20 +64,10 @@ from ..module_utils._ground import compiled
 compiled.use()
 
 from ..module_utils._act.rdma.port_type import TYPES, PortType, PortTypeError, devices, parse
-from ..module_utils._ground.command import Output, Unavailable, find_program, run_program
+from ..module_utils._ground.command import Output, Unavailable, find_first, run_program
 
 # mstflint's program, and the same one of NVIDIA's MFT.
 _PROGRAMS = ("mstconfig", "mlxconfig")
-
-
-def program() -> str:
-    """The path of the one that is there; Unavailable where neither is."""
-    for name in _PROGRAMS[:-1]:
-        try:
-            return find_program(name)
-        except Unavailable:
-            continue
-    return find_program(_PROGRAMS[-1])
 
 
 def ask(tool: str, device: str) -> tuple[PortType, ...]:
@@ -106,7 +96,7 @@ def main() -> None:
     changed: list[PortType] = []
     try:
         found = devices(module.params["root"])
-        tool = program() if found else ""
+        tool = find_first(_PROGRAMS) if found else ""
         for device in found:
             for item in ask(tool, device):
                 if item.after == name or not module.params["apply"]:

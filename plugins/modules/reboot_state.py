@@ -10,8 +10,9 @@ version_added: 0.2.0
 description:
   - Compares the running kernel with the one that boots next, the loaded modules of the RDMA stack
     and of NVIDIA's driver with their files for the running kernel, the kernel's command line with
-    what M(ibready.cluster.kernel_args) keeps, and the loaded modules with what
-    M(ibready.cluster.module_blacklist) keeps out; and asks what the distribution's own tools say.
+    what M(ibready.cluster.kernel_args) keeps, the loaded modules with what
+    M(ibready.cluster.module_blacklist) keeps out, and the firmware that M(ibready.cluster.hca_firmware)
+    wrote with what the card runs; and asks what the distribution's own tools say.
   - Changes nothing. What it could not look at is in RV(unknown), never taken for no reason.
   - In a container the kernel is the machine's that runs it and is left out; modules are looked at
     only where the sandbox simulates them.
@@ -23,8 +24,8 @@ options:
         about services, not about GPUs or HCAs.
     type: list
     elements: str
-    choices: [kernel, module, argument, blacklist, packages]
-    default: [kernel, module, argument, blacklist]
+    choices: [kernel, module, argument, blacklist, firmware, packages]
+    default: [kernel, module, argument, blacklist, firmware]
   removed:
     description:
       - Packages were taken away by intent, so that a loaded module whose file is gone is a reason.
@@ -63,7 +64,7 @@ reasons:
   returned: success
   contains:
     kind: {type: str, description: Which kind of reason it is.}
-    subject: {type: str, description: "The kernel, module, argument or package."}
+    subject: {type: str, description: "The kernel, module, argument, card or package."}
     what: {type: str, description: What runs and what is installed.}
     reload: {type: str, description: "What would do without a reboot, empty for nothing."}
 reload:
@@ -137,7 +138,7 @@ def main() -> None:
                 "type": "list",
                 "elements": "str",
                 "choices": list(reboot.KINDS),
-                "default": ["kernel", "module", "argument", "blacklist"],
+                "default": ["kernel", "module", "argument", "blacklist", "firmware"],
             },
             "removed": {"type": "bool", "default": False},
             "before": {"type": "dict", "default": {}},

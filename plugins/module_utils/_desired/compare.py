@@ -15,6 +15,7 @@ from .plain import KINDS, Unknown
 # What a task of a role may call and be compared by.
 MODULES = (
     *("beegfs_conf", "boot_tuning", "container_cdi", "container_engines", "firewall_rules"),
+    "hca_firmware",
     *("ipoib_interfaces", "kernel_args", "limits_look", "module_blacklist", "modules_look"),
     *("mpi_conf", "nccl_conf", "nvidia_modules", "packages_whole", "port_type", "rdma_users"),
     *("reboot_state", "roce_settings", "secure_boot", "slurm_health_conf", "soft_roce"),

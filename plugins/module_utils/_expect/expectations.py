@@ -37,6 +37,7 @@ SPEC: dict[str, dict[str, Any]] = {
     "mtu": {"type": "int", "choices": [256, 512, 1024, 2048, 4096]},
     "pkeys": {"type": "list", "elements": "str"},
     "firmware": {"type": "str"},
+    "firmware_images": {"type": "dict"},
     "soft_roce": {"type": "dict"},
     "roce_mode": {"type": "str", "choices": ["v2", "v1"]},
     "roce_gid_index": {"type": "int"},
@@ -117,8 +118,8 @@ def from_inventory(raw: Mapping[str, Any] | None, source: str = INVENTORY) -> Ex
             ignore = _convert(key, value)
         else:
             converted = _convert(key, value)
-            if key == "soft_roce" and not converted:
-                continue  # no soft RoCE is expected, as if nobody had said so
+            if key in ("soft_roce", "firmware_images") and not converted:
+                continue  # none is expected, as if nobody had said so
             values[key] = Expected(_READ.get(key, _as_it_is)(converted), source)
     profile = values.get("profile")
     if profile is not None and board_by_name(profile.value) is None:
@@ -174,6 +175,17 @@ def _containers(raw: Mapping[str, Any]) -> Any:
         raise ExpectationError(f"expect.container.{exc}") from exc
 
 
+def _firmware_images(raw: Mapping[str, Any]) -> dict[str, str]:
+    """The firmware version of each board id."""
+    for psid, version in raw.items():
+        if not (isinstance(psid, str) and isinstance(version, str) and psid and version):
+            raise ExpectationError(
+                "expect.firmware_images must name board ids and versions, like {MT_0000000838: 28.43.2026}, not"
+                f" {psid!r}: {version!r}"
+            )
+    return dict(raw)
+
+
 def _soft_roce(raw: Mapping[str, Any]) -> dict[str, str]:
     """The interface of each soft RoCE device."""
     for name, netdev in raw.items():
@@ -199,6 +211,7 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "nccl": _wish,
     "container": _containers,
     "soft_roce": _soft_roce,
+    "firmware_images": _firmware_images,
     "lock": _lock,
 }
 

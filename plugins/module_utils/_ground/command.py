@@ -76,6 +76,11 @@ def find_program(program: str) -> str:
     return found
 
 
+def find_first(programs: Sequence[str]) -> str:
+    """The path of the first of these that is there; Unavailable, as of the last, where none is."""
+    return find_program(next(filter(is_there, programs), programs[-1]))
+
+
 def is_there(program: str) -> bool:
     """Whether it is installed."""
     try:

@@ -24,7 +24,7 @@ from .._fleet.ping.leaves import leaves
 from .._fleet.rdma import plan as rdma_rounds
 from .._ground.plain import plain
 from .._hosts import hosts as _hosts
-from .._site import expected as _expected
+from .._site import expected as _expected, firmware_turn
 
 Variables = Mapping[str, Any]
 
@@ -95,6 +95,11 @@ def fabric_plan(hostvars: Variables, hosts: Sequence[str]) -> dict[str, list[dic
         _hosts.lost,
     )
     return {host: [{"device": device, "port": port} for device, port in ports] for host, ports in asking.items()}
+
+
+def firmware_before(hostvars: Variables, hosts: Sequence[str], batch: Sequence[str], host: str) -> str:
+    """The host that has to run new firmware before this host is given it; "" where its turn is now."""
+    return firmware_turn.before(hostvars, hosts, batch, host)
 
 
 def lease_told(hostvars: Variables, hosts: Sequence[str]) -> str:

@@ -9,13 +9,14 @@ from typing import Any
 EXPECT = "ibready_expect"
 SOFT = "rdma_soft_roce"
 IMEX = "nvidia_driver_imex"
+FIRMWARE = "rdma_firmware"
 _MANAGE, _WHERE_POSSIBLE = "roce_manage", "roce_where_possible"
 # The variables of role roce that are expectations as well, by one name.
 _ROCE = ("roce_mode", "roce_trust", "roce_pfc", "roce_tos", "roce_mtu")
 _KEEP = "keep"
 # What soft RoCE does not have.
 _HARDWARE = ("roce_trust", "roce_pfc")
-NAMES = (EXPECT, SOFT, IMEX, _MANAGE, _WHERE_POSSIBLE, *_ROCE)
+NAMES = (EXPECT, SOFT, IMEX, FIRMWARE, _MANAGE, _WHERE_POSSIBLE, *_ROCE)
 
 Variables = Mapping[str, Any]
 
@@ -46,6 +47,12 @@ def _from_roles(variables: Variables) -> dict[str, Any]:
         links = (entry for entry in soft if isinstance(entry, Mapping))
         found["soft_roce"] = {
             str(link["name"]): str(link["netdev"]) for link in links if {"name", "netdev"} <= set(link)
+        }
+    images = variables.get(FIRMWARE)
+    if isinstance(images, list) and images:
+        named = (entry for entry in images if isinstance(entry, Mapping))
+        found["firmware_images"] = {
+            str(entry["psid"]): str(entry["version"]) for entry in named if {"psid", "version"} <= set(entry)
         }
     if variables.get(IMEX) is not None:
         found["imex"] = variables[IMEX]

@@ -7,10 +7,14 @@ import os
 import re
 from dataclasses import dataclass
 
+from ..._data.hcas import HCAS
+
 TYPES = {"infiniband": ("IB", "1"), "ethernet": ("ETH", "2")}
 _VENDOR = "0x15b3"
 # InfiniBand and Ethernet controllers; the DPU's management functions and bridges are others.
 _CLASSES = ("0x0207", "0x0200")
+# Handed to a virtual machine, such a function has no physfn; its id tells.
+_VIRTUAL = {f"0x{entry.pci_id}" for entry in HCAS if entry.virtual}
 _LINE = re.compile(r"\s*\*?\s*(LINK_TYPE_P([0-9]))\s+(.+?)\s*")
 _VALUE = re.compile(r"(IB|ETH|VPI)\(([0-9])\)")
 _UNSUPPORTED = re.compile(r"doesn't support|not supported|Unknown Parameter|not found", re.I)
@@ -31,7 +35,7 @@ class PortType:
 
 
 def devices(root: str) -> list[str]:
-    """PCI addresses of the first function of each card of the vendor."""
+    """PCI addresses of the first function of each card of the vendor; a virtual function has no card to ask."""
     home = os.path.join(root, "sys/bus/pci/devices")
     try:
         names = sorted(os.listdir(home))
@@ -39,10 +43,11 @@ def devices(root: str) -> list[str]:
         return []
     found = []
     for name in names:
-        if not name.endswith(".0"):
+        place = os.path.join(home, name)
+        if not name.endswith(".0") or os.path.lexists(os.path.join(place, "physfn")):
             continue
-        vendor, kind = (_text(os.path.join(home, name, entry)) for entry in ("vendor", "class"))
-        if vendor == _VENDOR and kind[:6] in _CLASSES:
+        vendor, device, kind = (_text(os.path.join(place, entry)) for entry in ("vendor", "device", "class"))
+        if vendor == _VENDOR and device not in _VIRTUAL and kind[:6] in _CLASSES:
             found.append(name)
     return found
 

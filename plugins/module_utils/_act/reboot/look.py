@@ -15,6 +15,8 @@ from ..._ground import state
 from ..._ground.command import Missing, Output, Unavailable, run_by_name
 from ..._ground.reading import Reading
 from ..._parse.proc_limits import UNLIMITED
+from ..rdma import flint
+from ..rdma.firmware import FirmwareError
 from ..tuning import blacklist, kernel_args
 
 INFINIBAND = "/sys/class/infiniband"
@@ -57,8 +59,17 @@ def look(evidence: Evidence, root: str = "/", run: Ask = ask) -> reboot.RebootFa
         installed={item: _installed(item, running, run) for item in dict.fromkeys(wanted)},
         late=_late(evidence, root),
         kept_out=tuple(blacklist.still_loaded(blacklist.names_in(kept_out), in_kernel)),
+        firmware={device: _firmware(device) for device in state.load(flint.STATE, root)},
         asked=_asked(evidence, run),
     )
+
+
+def _firmware(device: str) -> Reading[str]:
+    """In words what waits for a boot on a card that ibready wrote."""
+    try:
+        return Reading(flint.card(device).pending)
+    except (Unavailable, FirmwareError) as exc:
+        return Reading(None, str(exc))
 
 
 def _loaded(evidence: Evidence) -> dict[str, reboot.ModuleVersion]:

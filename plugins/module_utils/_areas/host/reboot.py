@@ -13,14 +13,15 @@ from typing import Mapping
 from ..._data.reloads import ITS_RIVAL, RIVAL, WATCHED, Watched
 from ..._ground.reading import Reading
 
-KERNEL, MODULE, ARGUMENT, BLACKLIST, PACKAGES = (
+KERNEL, MODULE, ARGUMENT, BLACKLIST, FIRMWARE, PACKAGES = (
     "kernel",
     "module",
     "argument",
     "blacklist",
+    "firmware",
     "packages",
 )
-KINDS = (KERNEL, MODULE, ARGUMENT, BLACKLIST, PACKAGES)
+KINDS = (KERNEL, MODULE, ARGUMENT, BLACKLIST, FIRMWARE, PACKAGES)
 _PART = re.compile(r"[0-9]+|[a-zA-Z]+")
 _FIELD = re.compile(r"^(filename|version|srcversion):\s*(.*?)\s*$", re.MULTILINE)
 _BUILT_IN = "(builtin)"
@@ -46,8 +47,9 @@ class RebootFacts:
     ``default``: the kernel that the next boot starts. ``own_modules``: whether the running kernel's
     directory below /lib/modules is there. ``loaded``, ``installed``: modules by name; one that is
     not loaded is in neither, one whose file is gone is missing. ``late``: arguments of the command
-    line that wait (``+x``, ``-x``). ``kept_out``: loaded modules of the blacklist. ``asked``: the
-    packages that ask for a reboot.
+    line that wait (``+x``, ``-x``). ``kept_out``: loaded modules of the blacklist. ``firmware``: of each
+    card that ibready wrote, in words what waits, "" for nothing. ``asked``: the packages that ask for
+    a reboot.
     """
 
     container: str = ""
@@ -59,6 +61,7 @@ class RebootFacts:
     installed: Mapping[str, Reading[ModuleVersion]] = field(default_factory=dict)
     late: tuple[str, ...] = ()
     kept_out: tuple[str, ...] = ()
+    firmware: Mapping[str, Reading[str]] = field(default_factory=dict)
     asked: Reading[tuple[str, ...]] = field(default_factory=Reading)
 
 
@@ -94,6 +97,11 @@ def judge(facts: RebootFacts, *, removed: bool = False) -> Need:
         _modules(facts, reasons, unknown, removed)
         reasons += [Reason(BLACKLIST, name, f"{name} is to be kept out and is still loaded") for name in facts.kept_out]
     reasons += [Reason(ARGUMENT, entry[1:], _argument(entry)) for entry in facts.late]
+    for device, waits in facts.firmware.items():
+        if waits.value is None:
+            unknown.append(f"firmware was written to {device}, and nobody can tell what it runs ({waits.why})")
+        elif waits.value:
+            reasons.append(Reason(FIRMWARE, device, waits.value))
     if facts.asked.value:
         packages = ", ".join(facts.asked.value[:5])
         reasons.append(Reason(PACKAGES, "packages", f"asked for by {packages}"))

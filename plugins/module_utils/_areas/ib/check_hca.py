@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import Iterator
+from typing import Iterator, Mapping
 
 from ..._data.hcas import FIRMWARE_ENDED
-from ..._expect.expectations import CAPABILITY, Expectations
+from ..._expect.expectations import CAPABILITY, INVENTORY, Expectations, Expected
 from ..._ground.check import PASS, Check, failed, passed, skipped, unknown
 from ..._ground.link import gbps
 from ..._parse.ibstat import Ca
@@ -18,6 +18,7 @@ from ..._rails.ib_ports import IbFacts, is_infiniband, port_name
 from .check_port import equal, judge_guid, silent, why_slow
 
 _NO_RAIL = "no rail of this host"
+_NOBODY_SAYS = "no firmware version is expected; fleet.hca.firmware compares the hosts"
 # 28.47.1026 is of the train xx.47, of a ConnectX-7.
 _FIRMWARE = re.compile(r"(\d{1,3})\.(\d{1,3})\.")
 _TRAIN = re.compile(r"xx\.(\d{1,3})")
@@ -32,6 +33,8 @@ def judge_hcas(facts: IbFacts, ports: Sorted, expect: Expectations) -> list[Chec
             continue
         if ca.name in apart and ca.name not in ports.hcas:
             checks.append(skipped("ib.hca.guid", ca.name, apart[ca.name]))
+            if facts.device(ca.name).board in _images(expect):
+                checks.append(_firmware(ca, facts, ports, expect))
             continue
         checks.append(_ports(ca, facts))
         guid = judge_guid("ib.hca.guid", ca.name, ca.node_guid, facts)
@@ -66,14 +69,28 @@ def _ports(ca: Ca, facts: IbFacts) -> Check:
     return failed("ib.hca.ports", ca.name, len(ca.ports), expected, CAPABILITY)
 
 
+def _images(expect: Expectations) -> Mapping[str, str]:
+    """The version that a site's image brings to every card of a board id, rail or not."""
+    images = expect.get("firmware_images")
+    return images.value if images else {}
+
+
 def _firmware(ca: Ca, facts: IbFacts, ports: Sorted, expect: Expectations) -> Check:
+    images, board = _images(expect), facts.device(ca.name).board
+    if board in images:
+        return _runs(ca, facts, Expected(images[board], INVENTORY))
     wanted = expect.get("firmware")
-    if wanted is None:
-        why = "no firmware version is expected; fleet.hca.firmware compares the hosts"
-        behind = _behind(ca.fw, expect) if ca.name in ports.hcas else ""
-        return skipped("ib.hca.firmware", ca.name, f"{behind}{why}")
     if ca.name not in ports.hcas:
-        return skipped("ib.hca.firmware", ca.name, _NO_RAIL)
+        return skipped("ib.hca.firmware", ca.name, _NO_RAIL if wanted else _NOBODY_SAYS)
+    # A card of NVIDIA's has a board id; a device in software has none.
+    if images and not board and ca.type.startswith("MT"):
+        return unknown("ib.hca.firmware", ca.name, "its board id is not told, by which rdma_firmware names versions")
+    if wanted is None:
+        return skipped("ib.hca.firmware", ca.name, f"{_behind(ca.fw, expect)}{_NOBODY_SAYS}")
+    return _runs(ca, facts, wanted)
+
+
+def _runs(ca: Ca, facts: IbFacts, wanted: Expected) -> Check:
     if not ca.fw:
         return unknown("ib.hca.firmware", ca.name, silent(facts, "firmware version"))
     return equal("ib.hca.firmware", ca.name, ca.fw, wanted)

@@ -74,9 +74,10 @@ ENTRIES = declare(
     warning(
         "ib.hca.firmware",
         "The HCA runs the expected firmware",
-        "Compared with the inventory's version; fleet.hca.firmware compares hosts.",
-        ("the HCA was replaced, or an update was skipped",),
-        "update with the vendor's tool in a maintenance window (needs a reset of the HCA)",
+        "Compared with the inventory's version, by board id where it names images (rdma_firmware); fleet.hca.firmware "
+        "compares hosts.",
+        ("the HCA was replaced, or an update was skipped", "what was written waits for a boot (`mstflint -d PCI q`)"),
+        "role rdma (tag rdma_firmware) with rdma_firmware and ibready_firmware_ok, and the reboot that it asks for",
         (f"{_BASE}/*/fw_ver|ibstat|ibv_devinfo",),
     ),
     warning(

@@ -272,6 +272,22 @@ def test_the_expected_firmware_is_compared() -> None:
     assert bad(facts(hca(fw="")), {**EXPECT, "firmware": "1"}) == {"ib.hca.firmware mlx5_0": "unknown"}
 
 
+def test_a_site_s_images_say_what_each_board_runs() -> None:
+    images = {"MT_1": "28.39.1002", "MT_2": "28.43.2026"}
+
+    def told(board: str, **more: Any) -> tuple[str, str]:
+        seen = replace(facts(), devices={"mlx5_0": replace(facts().device("mlx5_0"), board=board)})
+        checks = ib.judge(seen, from_inventory({**EXPECT, "firmware_images": images, **more}))
+        found = next(one for one in checks if one.id == "ib.hca.firmware")
+        return found.result, str(found.expected)
+
+    assert told("MT_1") == ("pass", "28.39.1002")
+    assert told("MT_2") == ("fail", "28.43.2026")
+    assert told("MT_3")[0] == "skip"
+    assert told("MT_3", firmware="28.40.1000") == ("fail", "28.40.1000")
+    assert told("")[0] == "unknown"
+
+
 @pytest.mark.parametrize(
     ("train", "is_behind"), [("xx.47", True), ("xx.39", False), ("xx.4", False), ("", False), (7, False)]
 )

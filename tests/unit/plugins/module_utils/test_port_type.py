@@ -57,15 +57,20 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 def test_one_function_of_each_card_is_asked(tmp_path: Path) -> None:
-    for name, vendor, kind in (
-        ("0000:18:00.0", "0x15b3", "0x020700"),
-        ("0000:18:00.1", "0x15b3", "0x020700"),
-        ("0000:3a:00.0", "0x15b3", "0x020000"),
-        ("0000:3b:00.0", "0x15b3", "0x060400"),
-        ("0000:4a:00.0", "0x10de", "0x030200"),
+    for name, vendor, device, kind in (
+        ("0000:18:00.0", "0x15b3", "0x1021", "0x020700"),
+        ("0000:18:00.1", "0x15b3", "0x1021", "0x020700"),
+        # Virtual functions: of this host, and handed to it by the host below.
+        ("0000:18:01.0", "0x15b3", "0x1021", "0x020700"),
+        ("0000:19:00.0", "0x15b3", "0x101e", "0x020700"),
+        ("0000:3a:00.0", "0x15b3", "0x101d", "0x020000"),
+        ("0000:3b:00.0", "0x15b3", "0x1021", "0x060400"),
+        ("0000:4a:00.0", "0x10de", "0x2330", "0x030200"),
     ):
         home = tmp_path / "sys/bus/pci/devices" / name
         home.mkdir(parents=True)
         (home / "vendor").write_text(f"{vendor}\n")
+        (home / "device").write_text(f"{device}\n")
         (home / "class").write_text(f"{kind}\n")
+    (tmp_path / "sys/bus/pci/devices/0000:18:01.0/physfn").symlink_to("../0000:18:00.0")
     assert port_type.devices(str(tmp_path)) == ["0000:18:00.0", "0000:3a:00.0"]

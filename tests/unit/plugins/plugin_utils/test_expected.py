@@ -27,6 +27,11 @@ ROCE = {
         pytest.param({}, {}, id="nothing is asked for"),
         pytest.param(SOFT, {"soft_roce": {"rxe0": "eth0"}}, id="soft RoCE"),
         pytest.param({"rdma_soft_roce": []}, {}, id="no soft RoCE"),
+        pytest.param(
+            {"rdma_firmware": [{"psid": "MT_1", "version": "28.43.2026", "image": "x", "sha256": "y"}, 7]},
+            {"firmware_images": {"MT_1": "28.43.2026"}},
+            id="firmware",
+        ),
         pytest.param({"nvidia_driver_imex": "job"}, {"imex": "job"}, id="a scheduler looks after IMEX"),
         pytest.param(
             ROCE,
