@@ -39,6 +39,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import rep
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import cluster
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import files
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
+from ansible_collections.ibready.cluster.plugins.plugin_utils._repair import place
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site import expected
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import rendered
@@ -125,8 +126,9 @@ class ActionModule(SiteAction):
         }
         result: dict[str, Any] = dict(
             changed=False,
-            **{name: written[name] for name in ("answer", "causes", "unknown", "waived")},
+            **{name: written[name] for name in ("answer", "causes", "unknown", "waived", "looked")},
             simulated=reported.simulated,
+            places=place.of(report),
             json=self._write(Path(args["dest"]), written),
         )
         if not reported.looked:

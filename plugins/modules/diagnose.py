@@ -107,11 +107,24 @@ causes:
     note: {type: str, description: "What to know before, or what hands have to do."}
     confidence: {type: str, description: "V(sure), V(likely) or V(possible)."}
     source: {type: str, description: Where the knowledge of this cause is from.}
+    acts:
+      description:
+        - What mends it, host by host, each with C(host), C(kind), C(words) (none for a converge),
+          C(consents) and C(choices); empty where only hands can.
+      type: list
+      elements: dict
+places:
+  description:
+    - Of each host the leaf switches that it hangs on (C(leaves)), whether the subnet manager is on it
+      (C(manager)), and where its cables lead (C(cables)).
+  type: dict
+  returned: always
 unknown:
   description: What could not be looked at and no cause explains, with the reason and the next step.
   type: list
   elements: dict
   returned: always
+looked: {type: list, elements: str, returned: always, description: The hosts of which anything at all could be told.}
 waived: {type: list, elements: dict, returned: always, description: Failures that the site accepts until a day.}
 simulated: {type: str, returned: always, description: "What of the hosts is simulated, empty where nothing is."}
 json: {type: str, returned: always, description: Where the diagnosis was written.}

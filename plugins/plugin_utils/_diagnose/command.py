@@ -58,14 +58,14 @@ def line(fix: Fix, hosts: Sequence[str], values: Mapping[str, str], where: Where
         limit = [] if everybody else ["--limit", ",".join(hosts)]
         book, *rest = fix.play
         return shlex.join(["ansible-playbook", book, *inventory, *limit, *rest])
-    words = _filled(fix.words, values) or _filled(fix.otherwise, values)
+    words = filled(fix.words, values) or filled(fix.otherwise, values)
     if not words:
         return ""
     pattern = "all" if everybody else ",".join(hosts)
     return shlex.join(["ansible", pattern, *inventory, "-b", "-a", shlex.join(words)])
 
 
-def _filled(words: Sequence[str], values: Mapping[str, str]) -> list[str]:
+def filled(words: Sequence[str], values: Mapping[str, str]) -> list[str]:
     """The words with the values in their places; nothing where one of them is not known."""
     try:
         return [word.format_map(dict(values)) for word in words]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from . import command
+from . import acts, command
 from .candidates import Candidate
 from .finding import Finding
 from .loss import Loss, loss
@@ -29,6 +29,7 @@ class Cause:
     the usual one of such a cause. ``evidence`` are the checks that show it, ``explains`` failures
     of others that follow from it, ``hides`` what could not be looked at because of it.
     ``mends``: whether the command is all that is to do; else ``note`` says what hands have to do.
+    ``acts``: what it takes, host by host.
     """
 
     rank: int
@@ -48,12 +49,14 @@ class Cause:
     note: str
     confidence: str
     source: str
+    acts: Sequence[acts.Act] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         for name in ("evidence", "explains", "hides"):
             found[name] = [finding.to_dict() for finding in found[name]]
+        found["acts"] = [act.to_dict() for act in self.acts]
         return {**found, "hosts": list(self.hosts), "subjects": list(self.subjects), "loss": round(self.loss, 3)}
 
 
@@ -141,4 +144,5 @@ def _cause(
         note=note,
         confidence=candidate.row.confidence,
         source=candidate.row.source,
+        acts=acts.of(fix, candidate.own, parts),
     )

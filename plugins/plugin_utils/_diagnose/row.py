@@ -27,20 +27,31 @@ class Effect:
 
 
 @dataclass(frozen=True)
+class ActKind:
+    """What a repair does. ``drains``: jobs have to be off the host first. ``undo``: what undoes it, in words."""
+
+    id: str
+    says: str
+    drains: bool
+    undo: str
+
+
+@dataclass(frozen=True)
 class Fix:
     """The one command for a cause.
 
     ``play``: words after `ansible-playbook`, run for the cause's hosts; or ``words``: a command
     that `ansible` runs on them. ``{device}`` and its like stand for what values.py finds of the
     first finding; where one of them is not known, ``otherwise`` is run instead. ``mends``: whether
-    that is all, or only shows what hands have to do. ``note``: what to know before, or to do
-    besides.
+    that is all, or only shows what hands have to do. ``act``: the kind of act that it is, "" where it
+    mends nothing. ``note``: what to know before, or to do besides.
     """
 
     play: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     otherwise: tuple[str, ...] = ()
     mends: bool = True
+    act: str = ""
     note: str = ""
 
 

@@ -14,7 +14,7 @@ import yaml
 
 from .._ground import yaml as _yaml
 from .command import VALUES
-from .row import CONFIDENCE, Effect, Fix, Row
+from .row import CONFIDENCE, ActKind, Effect, Fix, Row
 
 FOLDER = Path(__file__).resolve().parents[3] / "causes"
 TABLE = "table.yml"
@@ -35,11 +35,14 @@ _CAUSE_HAS = ("title", "effect", "signs", "fix")
 _FIXES: Mapping[str, _Keys] = {
     "site": {"site": list, "variables": list, "reboot": bool, "note": str},
     "play": {"play": str, "note": str},
-    "run": {"run": str, "otherwise": str, "note": str},
+    "run": {"run": str, "act": str, "otherwise": str, "note": str},
     "look": {"look": str, "otherwise": str, "hands": str},
 }
+_FIX_HAS = {"run": ("run", "act"), "look": ("look", "hands")}
 _EFFECT: _Keys = {"says": str, "loss": float, "source": str}
-_TABLE: _Keys = {"order": list, "effects": dict, "shows_as": dict}
+_ACT: _Keys = {"says": str, "drains": bool, "undo": str}
+_TABLE: _Keys = {"order": list, "effects": dict, "acts": dict, "shows_as": dict}
+CONVERGE = "converge"
 _FILE: _Keys = {"defaults": dict, "lists": dict, "causes": dict}
 _WORDS = {str: "a text", bool: "true or false", list: "a list", dict: "a dictionary", float: "a number with a point"}
 
@@ -58,6 +61,13 @@ def effects() -> dict[str, Effect]:
     for name, raw in _table()["effects"].items():
         found[str(name)] = Effect(str(name), **_checked(raw, _EFFECT, _EFFECT, f"{TABLE}: effects.{name}"))
     return found
+
+
+@functools.cache
+def acts() -> dict[str, ActKind]:
+    """What a repair may do, by name, in the order in which it does it on a host."""
+    raw = _table()["acts"].items()
+    return {str(name): ActKind(str(name), **_checked(told, _ACT, _ACT, f"{TABLE}: acts.{name}")) for name, told in raw}
 
 
 @functools.cache
@@ -117,8 +127,7 @@ def _fix(raw: dict[str, Any], where: str) -> Fix:
     kinds = [kind for kind in _FIXES if kind in raw]
     if len(kinds) != 1:
         raise CausesError(f"{FOLDER}/{where} has to have just one of {', '.join(_FIXES)}")
-    needed = ("look", "hands") if kinds == ["look"] else kinds
-    given = _checked(raw, _FIXES[kinds[0]], needed, where)
+    given = _checked(raw, _FIXES[kinds[0]], _FIX_HAS.get(kinds[0], kinds), where)
     note = given.get("note", "")
     if "site" in given:
         tags = ",".join(_texts(given["site"], f"{where}.site"))
@@ -129,13 +138,16 @@ def _fix(raw: dict[str, Any], where: str) -> Fix:
             variables.append(_REBOOT)
             note = f"{_REBOOTS}; {note}" if note else _REBOOTS
         options = [word for variable in variables for word in ("-e", variable)]
-        return Fix(play=("site.yml", *(("--tags", tags) if tags else ()), *options), note=note)
+        return Fix(play=("site.yml", *(("--tags", tags) if tags else ()), *options), act=CONVERGE, note=note)
     if "play" in given:
-        return Fix(play=tuple(shlex.split(given["play"])), note=note)
+        return Fix(play=tuple(shlex.split(given["play"])), act=CONVERGE, note=note)
+    if "act" in given:
+        _known(given["act"], acts(), f"{where}.act")
     return Fix(
         words=tuple(shlex.split(given[kinds[0]])),
         otherwise=tuple(shlex.split(given.get("otherwise", ""))),
         mends="run" in given,
+        act=given.get("act", ""),
         note=given.get("hands", note),
     )
 

@@ -94,17 +94,20 @@ def test_each_kind_of_fix_is_a_command() -> None:
             *("-e", "ibready_fabric_restart_ok=true"),
         ),
         note="drain the rack first: IMEX restarts where its hosts changed; nvidia_driver_imex_domain names the rack",
+        act="converge",
     )
     assert fix("stack.mixed") == Fix(
         play=("site.yml", "-e", "ibready_replace_stack_ok=true", "-e", "ibready_reboot_ok=true"),
         note="the host reboots: drain it first",
+        act="converge",
     )
-    assert fix("host.converge") == Fix(play=("site.yml",))
+    assert fix("host.converge") == Fix(play=("site.yml",), act="converge")
     assert fix("nccl.rdma_off").play == ("playbooks/converge.yml", "--tags", "nccl_conf")
     assert fix("gpu.mig") == Fix(
         words=("nvidia-smi", "-i", "{address}", "-mig", "0"),
         otherwise=("nvidia-smi", "-mig", "0"),
         note="drain the host first; the GPU is reset",
+        act="gpu",
     )
     assert fix("other") == Fix(words=("uptime",), mends=False, note="do what the check's own remedy says")
 
