@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import judge, plan, read
+from ansible_collections.ibready.cluster.plugins.module_utils._design.size import Sizes
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import design, judge, plan, read
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import Hca, Inventory
 
 End = tuple[str, int]
@@ -179,13 +180,55 @@ def tree(leaves: int = 3, each: int = 2, spines: int = 2, cables: int = 2) -> Fa
     return fabric
 
 
+def built(sizes: Sizes) -> Fabric:
+    """A fabric with all that the design has: HCA i on leaf i of the unit, core group i above spine i of each pod."""
+    fabric = Fabric()
+    rails = sizes.leaves // sizes.units
+    of_pod = -(-sizes.units // sizes.pods)
+    spines = sizes.spines // sizes.pods
+    tops = [fabric.switch(f"b{top:03x}0", f"spine{top + 1}") for top in range(sizes.spines)]
+    cores = [fabric.switch(f"d{top:03x}0", f"core{top + 1}") for top in range(sizes.cores)]
+    for unit in range(sizes.units):
+        lower = [
+            fabric.switch(f"a{unit * rails + rail:03x}0", f"leaf{unit * rails + rail + 1}") for rail in range(rails)
+        ]
+        for place in range(min(sizes.unit_nodes, sizes.nodes - unit * sizes.unit_nodes)):
+            host = unit * sizes.unit_nodes + place
+            for rail, leaf in enumerate(lower):
+                guid = fabric.hca(f"c{host:04x}{rail:02x}0", f"node{host + 1}", f"mlx5_{rail}", rail)
+                fabric.plug((guid, 1), (leaf, place + 1))
+        pod = unit // of_pod
+        for leaf in lower:
+            for spine in tops[pod * spines : (pod + 1) * spines]:
+                join(fabric, leaf, spine, sizes.pair_links)
+    group = sizes.cores // spines
+    for at, spine in enumerate(tops if cores else ()):
+        for core in cores[at % spines * group : (at % spines + 1) * group]:
+            join(fabric, spine, core, sizes.core_links)
+    fabric.asks = "c0000000"
+    return fabric
+
+
+def join(fabric: Fabric, one: str, other: str, cables: int = 1) -> None:
+    """So many cables between the first free ports of both."""
+    for _ in range(cables):
+        fabric.plug((one, _free(fabric, one)), (other, _free(fabric, other)))
+
+
+def _free(fabric: Fabric, guid: str) -> int:
+    used = {port for node, port in (*fabric.cables, *fabric.down) if node == guid}
+    return next(port for port in range(1, 256) if port not in used)
+
+
 def judged(
     fabric: Fabric,
     answers: dict[str, Any] | None = None,
     inventory: Inventory | None = None,
     **wishes: Any,
 ) -> judge.Judged:
-    """The verdict on what one port heard; ``plan``: the text of a plan."""
+    """The verdict on what one port heard; ``plan``: the text of a plan; ``design``: what the inventory has."""
+    if "design" in wishes:
+        wishes["design"] = design.read(wishes["design"])
     text = wishes.pop("plan", None)
     if text is not None:
         wishes["plan"] = plan.read(text)

@@ -172,6 +172,8 @@ ROWS = {
     "fabric.sm.priority": "later",
     "fabric.rail.leaf": "slows",
     "fabric.leaf.uplinks": "slows",
+    "fabric.leaf.spread": "slows",
+    "fabric.design.switches": "promised",
     "fabric.leaf.subscription": "costs",
     "fabric.path.speed": "costs",
     "fabric.spine.present": "slows",

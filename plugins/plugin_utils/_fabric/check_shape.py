@@ -11,7 +11,8 @@ from ...module_utils._ground.check import Check, failed, skipped
 from ...module_utils._ground.link import gbps
 from ...module_utils._parse._topology import CA
 from .check_hcas import AGGREGATION
-from .model import HEIGHT, LANE_GBPS, LEAF, SPINE, Cable, End, Fabric
+from .design import NOTHING, Wanted
+from .model import CORE, HEIGHT, LANE_GBPS, LEAF, SPINE, Cable, End, Fabric
 from .say import majority, settled, some
 
 UPLINKS = "fabric.leaf.uplinks"
@@ -21,18 +22,25 @@ SPINES = "fabric.spine.present"
 SHAPE_CHECKS = (UPLINKS, SUBSCRIBED, PATH, SPINES)
 
 
-def judge(fabric: Fabric, partial: str, *, most: float | None, lost: Mapping[str, int]) -> list[Check]:
+def judge(
+    fabric: Fabric, partial: str, *, most: float | None, lost: Mapping[str, int], wanted: Wanted = NOTHING
+) -> list[Check]:
     """``most``: what the inventory lets down to up bandwidth of a leaf be. ``lost``: ports of each
-    leaf that were up once and are not, where HCAs do not account for them."""
+    leaf that were up once and are not, where HCAs do not account for them. ``wanted``: the design."""
     leaves = fabric.switches(LEAF)
     up = uplinks(fabric)
     if not any(up.get(leaf.guid) for leaf in leaves):
         why = "one level of switches: no leaf has an uplink"
-        return [skipped(shape_check, fabric.name, why) for shape_check in SHAPE_CHECKS]
+        checks = [skipped(shape_check, fabric.name, why) for shape_check in SHAPE_CHECKS]
+        if not wanted.uplinks:
+            return checks
+        none = failed(UPLINKS, fabric.name, "no uplink", f"{wanted.uplinks} of each leaf", INVENTORY, cause=why)
+        return [*settled(UPLINKS, fabric.name, [none], "", "", partial=partial, of_absence=True), *checks[1:]]
+    most = wanted.oversubscription if most is None else most
     total = f"{len(leaves)} leaves, {sum(map(len, up.values()))} uplinks"
     return [
         *settled(
-            *(UPLINKS, fabric.name, _fewer(fabric, up), total, "as many as the others"),
+            *(UPLINKS, fabric.name, _fewer(fabric, up, wanted), total, "as many as the others"),
             partial=partial,
             of_absence=True,
         ),
@@ -52,29 +60,38 @@ def uplinks(fabric: Fabric) -> dict[str, list[Cable]]:
     return found
 
 
-def _fewer(fabric: Fabric, up: Mapping[str, list[Cable]]) -> list[Check]:
-    """Leaves, and spines below core switches, with fewer cables up than most of their level."""
+def _fewer(fabric: Fabric, up: Mapping[str, list[Cable]], wanted: Wanted) -> list[Check]:
+    """Leaves, and spines below core switches, with fewer cables up than the design or most of their level."""
     wrong: list[Check] = []
-    for level in (LEAF, SPINE):
+    for level, promised, links in (
+        (LEAF, _promised(fabric, SPINE, wanted.uplinks, wanted.spines, wanted.pair_links), wanted.pair_links),
+        (SPINE, _promised(fabric, CORE, wanted.spine_uplinks, wanted.cores, wanted.core_links), wanted.core_links),
+    ):
         mine = fabric.switches(level)
         counts = {node.guid: len(up.get(node.guid, ())) for node in mine}
         pairs = {(cable.a.guid, cable.b.guid) for node in mine for cable in up.get(node.guid, ())}
         most = majority(counts.values()) or _of_pairs(fabric, up, [entry.guid for entry in mine])
-        if most is None or not most[0]:
-            continue
-        usual, times, total = most
+        usual, source = (most[0], f"fleet {most[1]}/{most[2]}") if most is not None else (0, "")
+        if promised > usual:
+            usual, source = promised, INVENTORY
         for node in mine:
             count = counts[node.guid]
             if count < usual:
-                cause = _lacking(fabric, node.guid, up, pairs)
-                wrong.append(
-                    failed(
-                        *(UPLINKS, node.name or node.guid, f"{count} uplinks", f"{usual}"),
-                        f"fleet {times}/{total}",
-                        cause=cause,
-                    )
-                )
+                cause = _lacking(fabric, node.guid, up, pairs, links)
+                name = node.name or node.guid
+                wrong.append(failed(UPLINKS, name, f"{count} uplinks", f"{usual}", source, cause=cause))
     return wrong
+
+
+def _promised(fabric: Fabric, above: str, links: int | None, switches: int | None, pair: int | None) -> int:
+    """The uplinks that the design gives a switch, without those to switches that are missing as a whole.
+
+    fabric.design.switches tells of these: one dead spine is not to be said by every leaf.
+    """
+    missing = max(0, (switches or 0) - len(fabric.switches(above)))
+    if not links or (missing and not pair):
+        return 0
+    return max(0, links - missing * (pair or 0))
 
 
 def _of_pairs(fabric: Fabric, up: Mapping[str, list[Cable]], mine: list[str]) -> tuple[int, int, int] | None:
@@ -85,17 +102,24 @@ def _of_pairs(fabric: Fabric, up: Mapping[str, list[Cable]], mine: list[str]) ->
     return None if most is None else (most[0] * len(above), most[1], most[2])
 
 
-def _lacking(fabric: Fabric, switch: str, up: Mapping[str, list[Cable]], pairs: set[tuple[str, str]]) -> str:
-    """Which switch above it reaches with fewer cables than its equals do."""
-    equals = {low for low, _high in pairs} - {switch}
+def _lacking(
+    fabric: Fabric, switch: str, up: Mapping[str, list[Cable]], pairs: set[tuple[str, str]], each: int | None
+) -> str:
+    """Which switch above it reaches with fewer cables than its equals do, or than ``each`` of the design."""
     mine = Counter(cable.b.guid for cable in up.get(switch, ()))
+    # Of several pods its own: those that share most of what it still reaches.
+    shared = Counter(low for low, high in pairs if high in mine)
+    equals = {low for low, _high in pairs if 2 * shared[low] >= len(mine)} - {switch}
     theirs = Counter(cable.b.guid for equal in equals for cable in up.get(equal, ()))
-    reach = Counter(high for low, high in pairs if low != switch)
+    reach = Counter(high for low, high in pairs if low in equals)
     near = [
-        f"{fabric.node_name(high)} ({mine[high]} of {count // reach[high]})"
+        f"{fabric.node_name(high)} ({mine[high]} of {each or count // reach[high]})"
         for high, count in sorted(theirs.items())
         if mine[high] * reach[high] < count and 2 * reach[high] > len(equals)
     ]
+    if not near and each:
+        few = sorted(high for high, count in mine.items() if count < each)
+        near = [f"{fabric.node_name(high)} ({mine[high]} of {each})" for high in few]
     where = f" to {some(near)}" if near else ""
     ports = _down_like(fabric, switch, {cable.a.port for equal in equals for cable in up[equal]})
     at = f"; port {some(map(str, ports))} is Down, and an uplink of others" if ports else ""

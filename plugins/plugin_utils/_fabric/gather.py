@@ -2,8 +2,8 @@
 """What a run learnt of its fabrics, read from the variables that the playbooks registered.
 
 ``ibready_fabric_looks`` (the module fabric_look's result), ``ibready_fabric_error`` (why a host
-that was to ask could not), ``ibready_fabric_plan``, ``_known``, ``_standbys`` and
-``_oversubscription`` of the site.
+that was to ask could not), ``ibready_fabric_plan``, ``_known``, ``_standbys``,
+``_oversubscription`` and ``_design`` of the site.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from ...module_utils._areas.fabric import observe_look
+from ...module_utils._design.size import DesignError
 from ...module_utils._rails.ib_ports import port_name
 from .._answers import apart, shapes, typed
 from .._hosts import hosts as _hosts
-from . import plan, read
+from . import design, plan, read
 from .judge import DesiredSettings
 from .model import Hca, Inventory, guid
 
@@ -80,7 +81,17 @@ def wishes(variables: Mapping[str, Any], cabling: str | None = None) -> DesiredS
         standbys=None if standbys is None else int(_least("ibready_fabric_standbys", standbys, 0)),
         oversubscription=None if most is None else _least("ibready_fabric_oversubscription", most, 0.001),
         plan=cables,
+        design=_design(variables.get(design.NAME)),
     )
+
+
+def _design(said: Any) -> design.Wanted | None:
+    if said is None:
+        return None
+    try:
+        return design.read(said)
+    except DesignError as exc:
+        raise FabricError(f"{design.NAME}: {exc}") from exc
 
 
 def _least(name: str, value: Any, least: float) -> float:

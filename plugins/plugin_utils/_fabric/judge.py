@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...module_utils._expect.expectations import CAPABILITY
-from ...module_utils._ground.check import Check, failed, passed, unknown
+from ...module_utils._ground.check import Check, failed, passed, skipped, unknown
 from ...module_utils._parse._topology import SWITCH
 from . import (
     build,
+    check_design,
     check_errors,
     check_guids,
     check_hcas,
@@ -24,6 +25,7 @@ from . import (
     rows,
 )
 from .calm import uncollected
+from .design import NAME, NOTHING, Wanted
 from .model import End, Fabric, Hca, Inventory
 from .plan import Planned
 from .read import Seen, duplicates, whole_discovery, why_not
@@ -39,13 +41,14 @@ class DesiredSettings:
     """What the site says of its fabrics; None where it says nothing.
 
     ``standbys``: subnet managers in reserve. ``oversubscription``: of a leaf, at most, down to up.
-    ``plan``: the cables. ``no_plan``: why there is none.
+    ``plan``: the cables. ``no_plan``: why there is none. ``design``: what the fabric was built as.
     """
 
     standbys: int | None = None
     oversubscription: float | None = None
     plan: Sequence[Planned] | None = None
     no_plan: str = _NO_PLAN
+    design: Wanted | None = None
 
 
 @dataclass(frozen=True)
@@ -75,10 +78,13 @@ def judge(looks: Sequence[Seen], inventory: Inventory, wishes: DesiredSettings) 
     ones = [_one(group, inventory, name) for group, name in zip(found, _names(found), strict=True)]
     for item in ones:
         item.checks += _tools(item)
+        meant = _meant(item, ones, wishes.design)
         if item.unusable:
             item.checks += _sm(item, wishes)
+            unseen = unknown(check_design.SWITCHES, item.fabric.name, item.unusable)
+            item.checks.append(meant if isinstance(meant, Check) else unseen)
             continue
-        item.checks += _by_itself(item, inventory, wishes)
+        item.checks += _by_itself(item, inventory, wishes, meant)
     usable = [entry for entry in ones if not entry.unusable]
     hosts, bad = _together(ones, usable, inventory, wishes)
     return Judged([rows.fabric(entry.fabric, entry.checks, bad) for entry in ones], hosts)
@@ -171,13 +177,33 @@ def _subject(entry: _One, tool: str) -> str:
     return tool if entry.name == ALL else f"{entry.name} {tool}"
 
 
+def _meant(entry: _One, ones: Sequence[_One], design: Wanted | None) -> Wanted | Check:
+    """The design that this fabric is held against, or the check that says why there is none."""
+    name = entry.fabric.name
+    if design is None:
+        return skipped(check_design.SWITCHES, name, f"{NAME} says nothing")
+    if not design.fabric:
+        if len(ones) == 1:
+            return design
+        why = f"there are {len(ones)} fabrics ({', '.join(each.name for each in ones)})"
+        return unknown(check_design.SWITCHES, name, f"{why}: `fabric` in {NAME} says whose design it is")
+    mine = [each for each in ones if design.fabric in (each.name, *(look.port for look in each.looks))]
+    if any(each is entry for each in mine):
+        return design
+    if mine:
+        return skipped(check_design.SWITCHES, name, f"{NAME} is of the fabric of {design.fabric}")
+    why = f"{NAME} is of the fabric of {design.fabric}, and no fabric was asked through that port"
+    return unknown(check_design.SWITCHES, name, why)
+
+
 def _sm(entry: _One, wishes: DesiredSettings) -> list[Check]:
     return check_sm.judge(entry.fabric, entry.looks, wishes.standbys)
 
 
-def _by_itself(entry: _One, inventory: Inventory, wishes: DesiredSettings) -> list[Check]:
+def _by_itself(entry: _One, inventory: Inventory, wishes: DesiredSettings, meant: Wanted | Check) -> list[Check]:
     """What one fabric shows without the others."""
     fabric, look = entry.fabric, entry.looks[0]
+    wanted = NOTHING if isinstance(meant, Check) else meant
     links = build.cut_links(look.links, fabric)
     reported = links.value
     cut = why_not(links) or (reported.incomplete if reported is not None else "") or entry.partial
@@ -195,7 +221,10 @@ def _by_itself(entry: _One, inventory: Inventory, wishes: DesiredSettings) -> li
             entry.partial,
             most=wishes.oversubscription,
             lost=check_errors.uplinks_lost(fabric, look, inventory),
+            wanted=wanted,
         ),
+        *check_design.spread(fabric, check_shape.uplinks(fabric), wanted, entry.partial),
+        *([meant] if isinstance(meant, Check) else check_design.switches(fabric, wanted, entry.partial)),
         *check_hcas.judge_known(fabric, inventory, check_sm.guids(entry.looks), entry.partial),
     ]
 

@@ -111,16 +111,37 @@ ENTRIES = declare(
     ),
     error(
         "fabric.leaf.uplinks",
-        "Every leaf has as many uplinks as the others",
-        "And every spine below core switches. A leaf with fewer is slow.",
+        "Every leaf has as many uplinks as the others, and as the design says",
+        "And every spine below core switches. A leaf with fewer is slow. ibready_fabric_design names the design.",
         ("an uplink is unplugged, dead, or was never there",),
         "reseat or swap the named cables; compare with a plan (ibready_fabric_plan)",
         _ALL,
     ),
+    error(
+        "fabric.leaf.spread",
+        "Every leaf has as many links to each of its spines as its equals",
+        "And every spine to each of its core switches. Routing parts traffic evenly: two links in the place of one "
+        "idle while the one is full.",
+        ("an uplink was plugged into another spine than planned",),
+        "move the named cable to the switch that has too few",
+        ("ibnetdiscover",),
+    ),
+    error(
+        "fabric.design.switches",
+        "The fabric has the leaves, spines and core switches of its design",
+        "ibready_fabric_design names the design, or the numbers.",
+        (
+            "a switch is off, dead, cut off or not built yet",
+            "a switch was added, or the design is not the one that was built",
+        ),
+        "compare names with the design's list of switches; look at the power of those that are missing",
+        ("ibnetdiscover",),
+    ),
     warning(
         "fabric.leaf.subscription",
         "No leaf is oversubscribed by more than the site wants",
-        "Bandwidth of the HCAs on a leaf to that of its uplinks; ibready_fabric_oversubscription says how much may be.",
+        "Bandwidth of the HCAs on a leaf to that of its uplinks; ibready_fabric_oversubscription, or the design "
+        "(ibready_fabric_design), says how much may be.",
         ("uplinks are missing or slow, or more HCAs were plugged in than planned",),
         "add uplinks, or move HCAs to another leaf",
         ("ibnetdiscover",),

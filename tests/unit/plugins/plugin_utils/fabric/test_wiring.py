@@ -273,12 +273,22 @@ def test_a_plan_of_no_cable_is_none() -> None:
         ("ibready_fabric_standbys", -1),
         ("ibready_fabric_standbys", "two"),
         ("ibready_fabric_known", "storage*"),
+        ("ibready_fabric_design", {"design": "superpod-x100", "nodes": 4}),
+        ("ibready_fabric_design", {"leafs": 4}),
     ],
 )
 def test_a_wish_that_no_fabric_could_miss_is_refused(name: str, value: Any) -> None:
     found = judged(run(fabric(), **{name: value}))
     assert name in found["fabric"]["error"]
     assert name in summary.bad(found)["n1"]
+
+
+def test_a_site_s_design_is_held_against_the_fabric_of_a_run() -> None:
+    made = fabric()
+    assert bad(judged(run(made, ibready_fabric_design={"leaves": 2, "spines": 1, "uplinks": 1}))["fabric"]) == []
+    found = judged(run(made, ibready_fabric_design={"leaves": 2, "spines": 2}))["fabric"]
+    assert bad(found) == [("fabric.design.switches", "fabric")]
+    assert found["fabrics"][0]["verdict"] == "not_ready"
 
 
 @pytest.mark.parametrize(("who", "rest"), [("fabric", "n2 "), ("n2", "")])
