@@ -96,6 +96,7 @@ EXPECTED: dict[str, Expected] = {
         ("fabric.sm.standby", "fabric.link.state"),
     ),
     "unknown-node": Expected("fabric.hca.known", always("stranger mlx5_0"), planned=("fabric.cabling.extra",)),
+    "uplink-misplaced": Expected("fabric.leaf.spread", _last_leaf, planned=("fabric.cabling.place",)),
     "uplink-pulled": Expected("fabric.leaf.uplinks", _last_leaf, planned=("fabric.cabling.missing",)),
     "wrong-rail": Expected("fabric.rail.leaf", always(_CABLE), planned=("fabric.cabling.place",)),
 }

@@ -32,7 +32,7 @@ LOOKED_AT = {
     "fabric.sm.master",
     "fabric.sm.standby",
 }
-RAILS_LOOKED_AT = {"fabric.leaf.uplinks", "fabric.rail.leaf"}
+RAILS_LOOKED_AT = {"fabric.leaf.spread", "fabric.leaf.uplinks", "fabric.rail.leaf"}
 
 
 @pytest.mark.parametrize("topology", TOPOLOGIES, ids=lambda topology: topology.name)

@@ -23,6 +23,7 @@ FAULTS: dict[str, Fault] = {
     "standby-missing": managers.standby_missing,
     "two-masters": managers.two_masters,
     "unknown-node": identity.unknown_node,
+    "uplink-misplaced": cables.uplink_misplaced,
     "uplink-pulled": cables.uplink_pulled,
     "wrong-rail": cables.wrong_rail,
 }

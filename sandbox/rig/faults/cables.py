@@ -46,6 +46,17 @@ def uplink_pulled(topology: Topology) -> Plan | None:
     return _gone(topology, uplinks[:1])
 
 
+def uplink_misplaced(topology: Topology) -> Plan | None:
+    """One of a leaf's uplinks is plugged into another spine; the leaf has as many as before."""
+    uplinks = parts.uplinks(topology, parts.leaves(topology)[-1].id)
+    if not uplinks:
+        return None
+    leaf = parts.leaves(topology)[-1].id
+    moved, other = uplinks[-1], uplinks[0].other(leaf).node
+    mine = moved.a if moved.a.node == leaf else moved.b
+    return healthy(parts.replugged(topology, {mine: parts.free(topology, other)}))
+
+
 def cables_swapped(topology: Topology) -> Plan:
     """Two neighbours' cables have changed places on their leaf."""
     return _crossed(topology, topology.hca(HOST, 0), topology.hca(NEIGHBOUR, 0))

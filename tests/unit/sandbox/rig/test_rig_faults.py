@@ -42,6 +42,7 @@ def test_what_needs_spines_or_rails_is_not_planted_without() -> None:
         "rails-swapped",
         "spine-dead",
         "two-masters",
+        "uplink-misplaced",
         "uplink-pulled",
         "wrong-rail",
     }
@@ -63,6 +64,15 @@ def test_a_wrong_rail_is_a_free_port_of_the_next_rail_s_leaf() -> None:
     assert place.node == "S-leaf1-2"
     ends = [end for cable in _RAILS.cables for end in (cable.a, cable.b)]
     assert place not in ends
+
+
+def test_a_misplaced_uplink_leaves_the_leaf_as_many() -> None:
+    plan = FAULTS["uplink-misplaced"](_RAILS)
+    assert plan is not None
+    leaf = parts.leaves(_RAILS)[-1].id
+    before, after = (parts.uplinks(topology, leaf) for topology in (_RAILS, plan.topology))
+    assert len(before) == len(after) == 2
+    assert [len({cable.other(leaf).node for cable in cables}) for cables in (before, after)] == [2, 1]
 
 
 def test_a_degraded_cable_is_one_cable_at_both_ends() -> None:
