@@ -73,5 +73,5 @@ class ActionModule(SiteAction):
         record.end(folder, results, datetime.fromisoformat(args["plan"]["at"]))
         self._display.display(f"\n{told.done(results)}\n")
         left = [entry for entry in results if entry[1] != record.MENDED]
-        stayed = {step.host: f"{step.title} [{step.cause}]: {why}" for step, _result, why in left}
+        stayed = {**errors, **{step.host: f"{step.title} [{step.cause}]: {why}" for step, _result, why in left}}
         return {"changed": False, "stayed": stayed, "steps": args["plan"]["steps"], "held": args["plan"]["held"]}

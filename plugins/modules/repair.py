@@ -94,7 +94,7 @@ tickets:
   returned: with O(state=planned)
 at: {type: str, returned: with O(state=planned), description: When the plan was made; the record goes by it.}
 stayed:
-  description: Of each host on which a cause stayed, or an act failed, what to know.
+  description: Of each host on which a cause stayed, an act failed, or that stays drained, what to know.
   type: dict
   returned: with O(state=done)
 """

@@ -118,6 +118,20 @@ class Kernel:
         names = sorted(os.listdir(home)) if home.is_dir() else []
         return [int(name) for name in names if name.isdecimal() and os.path.exists(f"/proc/{name}")]
 
+    def waiting(self, asked: str) -> list[str]:
+        """The paths of this module and what it needs, as far as they are not loaded, in the order of loading."""
+        files = self.files()
+        found: list[str] = []
+
+        def walk(name: str) -> None:
+            if name in files and name not in self.loaded and files[name].path not in found:
+                for other in files[name].depends:
+                    walk(other)
+                found.append(files[name].path)
+
+        walk(underscored(asked))
+        return found
+
     # -- loading
 
     def load(self, asked: str) -> None:

@@ -96,6 +96,8 @@ def _modprobe(kernel: Kernel, args: Sequence[str]) -> int:
                 if found is None and underscored(name) not in kernel.loaded:
                     where = f"/lib/modules/{kernel.release}"
                     raise ModuleError(f"FATAL: Module {name} not found in directory {where}")
+                for path in kernel.waiting(name) if given.verbose else ():
+                    print(f"insmod {path}")
             elif given.remove:
                 kernel.unload(name, also_needed=True)
             else:

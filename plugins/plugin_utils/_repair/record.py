@@ -64,17 +64,15 @@ def tried(entries: Iterable[Mapping[str, Any]], now: datetime, days: int) -> Cou
 def results(plan: Plan, after: Mapping[str, Any] | None, errors: Mapping[str, str]) -> list[tuple[Step, str, str]]:
     """What became of every step and why, by the diagnosis afterwards; ``errors``: what stopped a host.
 
-    Mended is what was looked at again and is well: nothing is, without a diagnosis, on a host of which nothing could
-    be told, or where a check that showed the cause could not be made.
+    Mended is what was looked at again and is well, whatever stopped the host later: nothing is, without a diagnosis, on
+    a host of which nothing could be told, or where a check that showed the cause could not be made.
     """
     found = []
     for step in plan.steps:
-        if step.host in errors:
-            found.append((step, FAILED, errors[step.host]))
-        elif after is None or step.host not in after["looked"]:
-            found.append((step, FAILED, "nobody could look at the host afterwards"))
+        if after is None or step.host not in after["looked"]:
+            found.append((step, FAILED, errors.get(step.host, "nobody could look at the host afterwards")))
         elif any(step.host in cause["hosts"] and cause["id"] == step.cause for cause in after["causes"]):
-            found.append((step, STAYED, "it is still there"))
+            found.append((step, FAILED if step.host in errors else STAYED, errors.get(step.host, "it is still there")))
         elif blind := [check for check in step.checks if (step.host, check) in _unseen(after)]:
             found.append((step, STAYED, f"{', '.join(blind)} could not be looked at afterwards"))
         else:

@@ -199,3 +199,18 @@ def test_what_modules_load_d_names_is_loaded_at_boot(tmp_path: Path) -> None:
     hardware.put(tmp_path, "/etc/modules-load.d/ipoib.conf", "# by hand\nib_ipoib\n")
     run(tmp_path, "simulated-kmod autoload")
     assert "ib_ipoib" in loaded(tmp_path)
+
+
+def test_a_dry_run_names_what_is_still_to_be_loaded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hardware.node(tmp_path)
+    run(tmp_path, "simulated-kmod autoload")
+    run(tmp_path, "modprobe -r rdma_ucm rdma_cm")
+    capsys.readouterr()
+    before = loaded(tmp_path)
+    assert run(tmp_path, "modprobe --dry-run --verbose rdma_cm") == 0
+    told = [Path(line.removeprefix("insmod ")).name.partition(".")[0] for line in capsys.readouterr().out.splitlines()]
+    assert told[-1] == "rdma_cm"
+    assert set(told).isdisjoint(before)
+    assert run(tmp_path, "modprobe --dry-run --verbose ib_core") == 0
+    assert capsys.readouterr().out == ""
+    assert loaded(tmp_path) == before

@@ -50,7 +50,9 @@ UNSEEN = {"hosts": ["n1"], "checks": ["gpu.xid"]}
         pytest.param({**WELL, "causes": [HIDES]}, {}, "stayed", id="hidden by another cause"),
         pytest.param({**WELL, "looked": []}, {}, "failed", id="the host does not answer"),
         pytest.param(None, {}, "failed", id="nobody looked"),
-        pytest.param(WELL, {"n1": "the reset failed"}, "failed", id="stopped"),
+        pytest.param({**WELL, "causes": [CAUSE]}, {"n1": "the reset failed"}, "failed", id="stopped"),
+        pytest.param({**WELL, "looked": []}, {"n1": "the reset failed"}, "failed", id="stopped, and does not answer"),
+        pytest.param(WELL, {"n1": "it stays drained"}, "mended", id="stopped by something else"),
     ],
 )
 def test_mended_is_what_was_looked_at_again_and_is_well(after: Any, errors: dict[str, str], result: str) -> None:
