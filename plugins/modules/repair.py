@@ -37,7 +37,7 @@ options:
     description: The kinds of acts that the site allows.
     type: list
     elements: str
-    choices: [packages, value, module, converge, service, link, gpu, hca, reboot]
+    choices: [packages, value, unit, module, converge, service, link, gpu, hca, reboot]
     default: []
   hosts:
     description: How many hosts a run may disrupt.
