@@ -101,8 +101,7 @@ def main() -> int:
             "root": str(root),
             "run": str(place / "run"),
             "state": str(place / "state"),
-            "prolog_age": 600,
-            "npd_age": 600,
+            "gate_intervals": 10,
         }
         (place / "agent.json").write_text(json.dumps(settings))
         os.environ["PATH"] = f"{programs}:{os.environ['PATH']}"
@@ -115,6 +114,7 @@ def main() -> int:
             ("shell: ports Active, GPUs", *verdict.least([str(programs / "shell-check")])),
             ("ibready look", *verdict.least([*given, "look", *known])),
             ("ibready slurm-health", *verdict.least([*given, "slurm-health", *known])),
+            ("ibready gate", *verdict.least([*given, "gate", *known])),
             ("ibready slurm-prolog", *verdict.least([*given, "slurm-prolog", *known])),
             ("ibready npd", *verdict.least([*given, "npd", *known])),
         ]
@@ -123,7 +123,7 @@ def main() -> int:
     if seen["verdict"] != "ready":
         raise SystemExit(f"{BOARD} is {seen['verdict']}: {seen['why'] or seen['checks']}")
     print(f"{BOARD}, simulated; areas {', '.join(seen['areas'])}: {len(seen['checks'])} checks.")
-    print("slurm-prolog and npd find a verdict that is young enough.\n")
+    print("gate, slurm-prolog and npd go by the kept verdict.\n")
     print("| process | CPU s | peak MB |\n|---|---:|---:|")
     for name, seconds, memory in rows:
         print(f"| {name} | {seconds:.3f} | {memory:.0f} |")

@@ -75,7 +75,6 @@ VARIABLES = {
     "health_agent_slurm_conf": "/etc/slurm/slurm.conf",
     "health_agent_slurm_interval": INTERVAL,
     "health_agent_slurm_prolog": True,
-    "health_agent_prolog_age": 1,
 }
 
 
@@ -142,6 +141,15 @@ def slurm(box: Box, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]
     box.sandbox("heal")
 
 
+def gated(box: Box, node: str) -> tuple[str, str]:
+    """What became of ibready-ready.service, and of a unit with the gate as its condition."""
+    unit = "systemd-run --quiet --wait -p ExecCondition='/usr/local/bin/ibready gate' touch /srv/started"
+    box.root(node, f"rm -f /srv/started; {unit} || true")
+    started = box.root(node, "[ ! -e /srv/started ] || echo started")
+    ready = box.root(node, "systemctl start ibready-ready 2>/dev/null && echo active || echo failed")
+    return ready.strip(), started
+
+
 def test_a_pulled_cable_drains_its_node_and_nothing_else_does(slurm: Slurm) -> None:
     """Node 3 is an admin's: it is good all the time, and stays drained all the time."""
     box = slurm.box
@@ -152,8 +160,11 @@ def test_a_pulled_cable_drains_its_node_and_nothing_else_does(slurm: Slurm) -> N
     assert slurm.reason("node2").startswith("ibready: ib.port.state ibsim1/1 Down, expected Active")
     # The prolog itself, for a drained node gets no job.
     reported = box.root("node2", "/usr/local/lib/ibready/slurm-prolog 2>&1 || echo status $?")
-    assert "no job starts here: node2 is not_ready: ib.port.state ibsim1/1" in said(reported)
+    assert "no job starts here: not_ready: SIMULATED node2: ib.port.state ibsim1/1" in said(reported)
     assert reported.endswith("status 1\n")
+    # systemd by the same verdict: what requires it, and what has it as its condition.
+    assert gated(box, "node1") == ("active", "started\n")
+    assert gated(box, "node2") == ("failed", "")
     assert box.root("node1", "srun -w node1 hostname").strip() == "node1"
 
     box.sandbox("heal")
@@ -212,6 +223,7 @@ def test_it_goes_as_it_came(slurm: Slurm) -> None:
     left = (
         "for f in /usr/local/bin/ibready /usr/local/lib/ibready/* /etc/ibready/* "
         "/etc/systemd/system/ibready-health.service /etc/systemd/system/ibready-health.timer "
+        "/etc/systemd/system/ibready-ready.service "
         "/var/lib/ibready/agent /srv/*.prom"
         '; do ! [ -e "$f" ] || echo "$f"; done; '
         "systemctl list-timers --all --no-legend 'ibready-health*'"

@@ -57,6 +57,8 @@ def _made(settings: Settings, limit: float) -> Look:
         done.peak_bytes,
         reported.get("simulated", ""),
         reported.get("error", ""),
+        _boot(),
+        look.uptime(),
     )
     try:
         look.save(settings, made)
@@ -67,6 +69,14 @@ def _made(settings: Settings, limit: float) -> Look:
     except OSError as exc:
         print(f"ibready: {memory.path(settings)} was not written: {exc}", file=sys.stderr)
     return made
+
+
+def _boot() -> str:
+    """This boot's id; "" where nobody can tell, and then the verdict is none for later."""
+    try:
+        return look.boot_id()
+    except look.NoVerdict:
+        return ""
 
 
 def _judged(settings: Settings) -> dict[str, Any]:

@@ -9,16 +9,19 @@ docs/custom_plugin_monitor.md. Confidence: confirmed.
 from __future__ import annotations
 
 from .._ground import check as _model
-from . import judge, policy
-from .settings import Settings
+from .._ground.text import plain
+from . import gate
 
 LENGTH = 80
-_STATUS = {_model.READY: 0, _model.DEGRADED: 0, _model.NOT_READY: 1, _model.UNKNOWN_VERDICT: 2}
+_STATUS = {_model.READY: 0, _model.NOT_READY: 1, _model.UNKNOWN_VERDICT: 2}
 
 
-def plugin(settings: Settings, length: int = LENGTH) -> int:
-    """Print one line of at most ``length`` characters; returns the status."""
-    seen = judge.current(settings, settings.npd_age)
-    fine = f"{seen.verdict}: {', '.join(settings.areas)}"
-    print(policy.summary(seen, length) if seen.trouble or seen.why else policy.plain(fine, length))
-    return _STATUS[seen.verdict]
+def plugin(given: str | None, length: int = LENGTH) -> int:
+    """Print the gate's answer in at most ``length`` characters; returns the status.
+
+    An unknown is told as what it is, whatever the site lets start by it: this starts nothing.
+    """
+    answer = gate.of(given)
+    # Without its age: each other message would be written to the API server.
+    print(plain(f"{answer.state}: {answer.why}" if answer.state == _model.READY else answer.why, length))
+    return _STATUS[answer.state]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .._ground import check as _model
+from .._ground.text import plain
 from .._parse.scontrol_node import Node
 from .._verify.fold import folded
 from .look import GOOD, Look
@@ -131,10 +132,3 @@ def summary(seen: Look, length: int) -> str:
         text += f", expected {worst.expected}"
     more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
     return plain(text, length - len(more)) + more
-
-
-def plain(text: str, length: int) -> str:
-    """One line of printable ASCII without quotes and backslashes, cut at ``length``."""
-    kept = "".join(c if " " <= c <= "~" and c not in "\"'`\\" else " " for c in text)
-    line = " ".join(kept.split())
-    return line if len(line) <= length else line[: max(0, length - 3)] + "..."

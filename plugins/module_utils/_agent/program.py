@@ -44,8 +44,10 @@ def _add_agent(commands: Any) -> None:
     _add(commands, "look", _look, "judge this node and remember it in /run/ibready (the timer)")
     metrics = _add(commands, "metrics", _metrics, "look, and write metrics for Prometheus")
     metrics.add_argument("--textfile", metavar="DIR", required=True, help="the collector's folder")
+    gate = _add(commands, "gate", _gate, "may a job start here? By the kept verdict: 0 it may, 1 it may not")
+    gate.add_argument("--fail-count", action="store_true", help="answer in JSON, for nvhcd")
     _add(commands, "slurm-health", _slurm_health, "Slurm's HealthCheckProgram: drain, give back")
-    _add(commands, "slurm-prolog", _slurm_prolog, "Slurm's Prolog: may a job start here?")
+    _add(commands, "slurm-prolog", _slurm_prolog, "Slurm's Prolog: the gate, with its refusals in the journal")
     npd = _add(commands, "npd", _npd, "a plugin of Kubernetes' node-problem-detector")
     npd.add_argument("--length", metavar="N", type=int, default=80, help="of the message")
 
@@ -103,16 +105,24 @@ def _slurm_health(given: argparse.Namespace, parser: argparse.ArgumentParser) ->
     return slurm.health(_settings(given, parser))
 
 
-def _slurm_prolog(given: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+def _gate(given: argparse.Namespace, _parser: argparse.ArgumentParser) -> int:
+    from . import gate
+
+    answer = gate.of(given.settings)
+    print(answer.fail_count() if given.fail_count else answer.line())
+    return 0 if answer.may_start else _NOT_DONE
+
+
+def _slurm_prolog(given: argparse.Namespace, _parser: argparse.ArgumentParser) -> int:
     from . import slurm
 
-    return slurm.prolog(_settings(given, parser))
+    return slurm.prolog(given.settings)
 
 
-def _npd(given: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+def _npd(given: argparse.Namespace, _parser: argparse.ArgumentParser) -> int:
     from . import npd
 
-    return npd.plugin(_settings(given, parser), given.length)
+    return npd.plugin(given.settings, given.length)
 
 
 class _Parser(argparse.ArgumentParser):

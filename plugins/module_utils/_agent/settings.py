@@ -28,8 +28,10 @@ class Settings:
     """``seconds``: the most that one look may take. ``expect``, ``waivers``: paths, "" for none.
 
     ``slurm_confirm_*``: how many looks in a row it takes; 0 for ``unknown`` means never.
-    ``slurm_never``: check ids (globs) that never drain this node. ``slurm_node``: its NodeName, ""
-    for what slurmd says. ``*_age``: seconds for which a verdict is not looked for again.
+    ``slurm_never``: check ids (globs) that neither drain this node nor close its gate.
+    ``slurm_node``: its NodeName, "" for what slurmd says. ``*_age``: seconds for which a verdict is
+    not looked for again. ``interval``: seconds between two looks; a verdict that is older than
+    ``gate_intervals`` of them is none. ``gate_unknown``: whether a job may start where nobody can tell.
     ``root``: the directory that is the host's /; ``run``, ``state``: where the agent keeps its own.
     """
 
@@ -46,10 +48,9 @@ class Settings:
     slurm_confirm_unknown: int = 3
     slurm_confirm_good: int = 2
     slurm_never: tuple[str, ...] = ("fabric.*",)
-    prolog_age: float = 120.0
-    prolog_seconds: float = 15.0
-    prolog_unknown: str = ALLOW
-    npd_age: float = 180.0
+    interval: float = 60.0
+    gate_intervals: float = 3.0
+    gate_unknown: str = REFUSE
     root: str = "/"
     run: str = "/run/ibready"
     state: str = "/var/lib/ibready/agent"
@@ -79,9 +80,9 @@ def from_dict(raw: Any, path: str = PATH) -> Settings:
     if unknown:
         raise SettingsError(f"{path}: {unknown[0]} is not known; known are {', '.join(kinds)}")
     made = Settings(**{key: _value(path, key, str(kinds[key]), raw[key]) for key in raw})
-    if made.prolog_unknown not in (ALLOW, REFUSE):
-        raise SettingsError(f"{path}: prolog_unknown must be {ALLOW} or {REFUSE}")
-    for key in ("seconds", "prolog_seconds", "slurm_confirm_fail", "slurm_confirm_good"):
+    if made.gate_unknown not in (ALLOW, REFUSE):
+        raise SettingsError(f"{path}: gate_unknown must be {ALLOW} or {REFUSE}")
+    for key in ("seconds", "interval", "gate_intervals", "slurm_confirm_fail", "slurm_confirm_good"):
         if getattr(made, key) <= 0:
             raise SettingsError(f"{path}: {key} must be above 0")
     return made

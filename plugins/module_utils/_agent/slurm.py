@@ -13,7 +13,6 @@ import os
 import platform
 import sys
 import syslog
-import time
 from dataclasses import asdict
 from typing import Any
 
@@ -22,10 +21,9 @@ from .._ground.command import Unavailable, find_program, run_program
 from .._ground.state import StateError
 from .._ground.text import ParseError, last_word
 from .._parse import scontrol_node
-from . import bounded, judge, policy
-from .look import GOOD
+from . import bounded, gate, judge, policy
 from .policy import Drained, Streak
-from .settings import ALLOW, Settings
+from .settings import Settings
 
 # Three calls, the look and its end (bounded: 4 s) have to fit into Slurm's 60 seconds.
 _CALL_S = 6.0
@@ -120,25 +118,18 @@ def _dealt_with(settings: Settings, name: str) -> int:
     return 0
 
 
-def prolog(settings: Settings) -> int:
+def prolog(given: str | None) -> int:
     """Whether a job may start here: 1 has Slurm drain the node and requeue the job.
 
     Slurm itself is not asked: commands of Slurm have no place in a Prolog.
     """
-    name, begun = node_name(settings), time.time()
-    seen = judge.current(settings, settings.prolog_age, settings.prolog_seconds)
-    if seen.without(settings.slurm_never).verdict not in GOOD and seen.looked_at < begun:
-        # An older verdict may let a job start, but not keep one from starting.
-        seen = judge.current(settings, 0.0, settings.prolog_seconds)
-    seen = seen.without(settings.slurm_never)
-    if seen.verdict in GOOD:
-        return 0
-    reported = f"{name} is {seen.verdict}: {policy.summary(seen, 200)}"
-    if seen.verdict == _model.UNKNOWN_VERDICT and settings.prolog_unknown == ALLOW:
-        _log(f"prolog: {reported}; the job starts all the same (prolog_unknown)")
-        return 0
-    _log(f"prolog: no job starts here: {reported}", syslog.LOG_ERR)
-    return 1
+    answer = gate.of(given)
+    if not answer.may_start:
+        _log(f"prolog: no job starts here: {answer.line()}", syslog.LOG_ERR)
+        return 1
+    if answer.state != _model.READY:
+        _log(f"prolog: {answer.line()}")
+    return 0
 
 
 def node_name(settings: Settings) -> str:

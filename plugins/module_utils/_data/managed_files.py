@@ -99,6 +99,7 @@ LEFT_OUT = (
     "/etc/ibready/npd.json",
     "/etc/systemd/system/ibready-health.service",
     "/etc/systemd/system/ibready-health.timer",
+    "/etc/systemd/system/ibready-ready.service",
     "/etc/systemd/system/timers.target.wants/ibready-health.timer",
     # Of a run: which rules stand in the firewall now.
     "/var/lib/ibready/firewall.json",

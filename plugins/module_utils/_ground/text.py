@@ -134,6 +134,13 @@ def last_word(*streams: str) -> str:
     return (errors or complaints or lines or [""])[-1]
 
 
+def plain(text: str, length: int) -> str:
+    """One line of printable ASCII without quotes and backslashes, cut at ``length``."""
+    kept = "".join(c if " " <= c <= "~" and c not in "\"'`\\" else " " for c in text)
+    line = " ".join(kept.split())
+    return line if len(line) <= length else line[: max(0, length - 3)] + "..."
+
+
 def few(texts: Sequence[str], most: int, between: str = ", ") -> str:
     """The first of the texts, and how many more there are."""
     more = f" and {len(texts) - most} more" if len(texts) > most else ""

@@ -15,6 +15,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._agent.policy impo
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._agent.settings import Settings
 from ansible_collections.ibready.cluster.plugins.module_utils._ground import check as _model
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import plain
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.scontrol_node import Node
 
 SETTINGS = Settings(host="node2", slurm_confirm_unknown=3, slurm_confirm_good=2)
@@ -148,7 +149,7 @@ def test_nothing_is_resumed_that_is_not_ours_and_good(node: Node, seen: Look, co
 
 @given(st.text(), st.integers(3, 200))
 def test_a_reason_is_one_plain_line(text: str, length: int) -> None:
-    line = policy.plain(text, length)
+    line = plain(text, length)
     assert len(line) <= length
     assert line.isascii()
     assert line.isprintable()

@@ -24,7 +24,7 @@ def test_the_roles_defaults_are_the_programs_own() -> None:
     defaults = yaml.safe_load((ROLE / "defaults/main.yml").read_text())
     written = yaml.safe_load((ROLE / "vars/main.yml").read_text())["__health_agent_settings"]
     own = settings.Settings()
-    for key in set(written) - {"host", "expect", "waivers", "timer_age"}:
+    for key in set(written) - {"host", "expect", "waivers", "timer_age", "interval"}:
         value = defaults[f"health_agent_{key}"]
         assert getattr(own, key) == (tuple(value) if isinstance(value, list) else value), key
     spec = yaml.safe_load((ROLE / "meta/argument_specs.yml").read_text())
@@ -44,7 +44,9 @@ def test_the_roles_defaults_are_the_programs_own() -> None:
         ({"slurm_confirm_fail": 0}, "slurm_confirm_fail must be above 0"),
         ({"slurm_confirm_good": 1.5}, "slurm_confirm_good must be int"),
         ({"slurm_confirm_unknown": True}, "slurm_confirm_unknown must be int"),
-        ({"prolog_unknown": "maybe"}, "prolog_unknown must be allow or refuse"),
+        ({"gate_unknown": "maybe"}, "gate_unknown must be allow or refuse"),
+        ({"gate_intervals": 0}, "gate_intervals must be above 0"),
+        ({"interval": 0}, "interval must be above 0"),
         ({"host": 1}, "host must be str"),
     ],
 )
@@ -58,7 +60,12 @@ def test_whatever_the_role_starts_names_its_settings() -> None:
     written = yaml.safe_load((ROLE / "vars/main.yml").read_text())
     named = written["__health_agent_settings_file"]
     assert named == settings.PATH
-    for name in ("tasks/slurm.yml", "templates/ibready-health.service.j2"):
+    for name in (
+        "tasks/slurm.yml",
+        "tasks/nvhcd.yml",
+        "templates/ibready-health.service.j2",
+        "templates/ibready-ready.service.j2",
+    ):
         started = [
             line for line in (ROLE / name).read_text().splitlines() if line.lstrip().startswith(("exec ", "ExecStart="))
         ]

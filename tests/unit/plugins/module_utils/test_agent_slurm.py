@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The health check and the prolog, against a scontrol that keeps its state in a file.
+"""The health check, against a scontrol that keeps its state in a file.
 
 The host is a simulated one in files, so that a look is a real one.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._agent import judge, look, npd, slurm
+from ansible_collections.ibready.cluster.plugins.module_utils._agent import judge, look, slurm
 from ansible_collections.ibready.cluster.plugins.module_utils._agent.look import Look
 from ansible_collections.ibready.cluster.plugins.module_utils._agent.settings import Settings
 from ansible_collections.ibready.cluster.plugins.module_utils._ground import check as _model
@@ -72,7 +72,8 @@ class Cluster:
     def found(self, *checks: _model.Check, age: float = 0.0) -> None:
         """The next look found this; each is a second younger than the last."""
         self._at += 1
-        made = Look(self.settings.host, ("ib",), checks, self._at - age)
+        up = look.uptime() - (time.time() - self._at) - age
+        made = Look(self.settings.host, ("ib",), checks, self._at - age, boot=look.boot_id(), up=up)
         look.save(self.settings, made)
 
     def health(self, *checks: _model.Check) -> int:
@@ -210,47 +211,6 @@ def test_the_nodes_name_is_slurms(cluster: Cluster, monkeypatch: pytest.MonkeyPa
     assert slurm.node_name(cluster.settings) == "gpu-2"
     assert slurm.node_name(replace(cluster.settings, slurm_node="n2")) == "n2"
     assert slurm.health(replace(cluster.settings, slurm_node="-x")) == 1
-
-
-@pytest.mark.parametrize(("check", "status"), [(GOOD, 0), (DOWN, 1), (BLIND, 0)])
-def test_the_prolog_goes_by_a_young_verdict(
-    cluster: Cluster, check: _model.Check, status: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looks = []
-
-    def again(settings: Settings, *_: float) -> Look:
-        looks.append(settings)
-        return Look(settings.host, settings.areas, (check,), time.time())
-
-    cluster.found(check)
-    young = judge.current(cluster.settings, 120.0)
-    monkeypatch.setattr(judge, "current", lambda s, age, seconds=None: young if age > 0 else again(s))
-    assert slurm.prolog(cluster.settings) == status
-    # A verdict that is not good is looked for again; a good one is enough.
-    assert len(looks) == (0 if check is GOOD else 1)
-    assert cluster.updates == []
-
-
-def test_the_prolog_refuses_what_nobody_can_tell_where_the_site_says_so(cluster: Cluster) -> None:
-    strict = replace(cluster.settings, prolog_unknown="refuse", areas=("no such area",))
-    assert slurm.prolog(strict) == 1
-    assert slurm.prolog(replace(strict, prolog_unknown="allow")) == 0
-
-
-@pytest.mark.parametrize(("check", "status"), [(GOOD, 0), (DOWN, 1), (BLIND, 2)])
-@pytest.mark.parametrize("length", [80, 30])
-def test_node_problem_detector_gets_its_status_and_one_short_line(
-    cluster: Cluster,
-    check: _model.Check,
-    status: int,
-    length: int,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    cluster.found(check)
-    assert npd.plugin(cluster.settings, length) == status
-    (line,) = capsys.readouterr().out.splitlines()
-    assert 0 < len(line) <= length
-    assert line.startswith("ready" if status == 0 else "ib.port.state")
 
 
 def test_a_look_is_bounded_remembered_and_taken_again_while_it_is_fresh(cluster: Cluster, tmp_path: Path) -> None:

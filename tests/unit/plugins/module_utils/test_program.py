@@ -5,12 +5,14 @@ import io
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._agent import program
+from ansible_collections.ibready.cluster.plugins.module_utils._agent import look, program
+from ansible_collections.ibready.cluster.plugins.module_utils._agent.settings import load
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import collect
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.explain import explain
@@ -276,7 +278,7 @@ def test_a_look_that_could_not_be_taken_fails_and_an_older_one_says_so(run: Run,
     settings.write_text(json.dumps({**made, "areas": ["roce"]}))
     status, out, _err = run("look", "--settings", str(settings))
     assert (status, "s ago" in out) == (0, False)
-    verdict = tmp_path / "run/verdict.json"
-    known = json.loads(verdict.read_text())
-    verdict.write_text(json.dumps({**known, "looked_at": known["looked_at"] - 20}))
+    agent = load(str(settings))
+    kept = look.kept(agent)
+    look.save(agent, replace(kept, looked_at=kept.looked_at - 20))
     assert re.search(r", 2[0-9] s ago", run("look", "--settings", str(settings))[1])
