@@ -49,6 +49,16 @@ options:
         choices: [domain, job]
       mig: {type: bool, description: Whether MIG is meant to be on.}
       ecc: {type: bool, description: Whether ECC is meant to be on.}
+      gds:
+        description:
+          - By which way jobs are to read storage into GPU memory (GPUDirect Storage).
+          - C(nvidia-fs), C(p2pdma) or C(compat), which copies through host memory.
+        type: str
+        choices: [nvidia-fs, p2pdma, compat]
+      gds_mounts:
+        description: Mount points of the file systems that jobs read by GPUDirect Storage.
+        type: list
+        elements: str
       stack: {type: dict, description: The C(stack) section of the host's platform class in C(stack.lock.yml).}
       lock:
         description:

@@ -33,11 +33,16 @@ T = TypeVar("T")
 
 
 class Command(NamedTuple):
-    """How an evidence name is asked on a live host; `timeout` in seconds, `most` in bytes."""
+    """How an evidence name is asked on a live host; `timeout` in seconds, `most` in bytes.
+
+    `or_at`: where else the program may lie, outside of any PATH. `cwd`: where it runs, if not where we do.
+    """
 
     argv: tuple[str, ...]
     timeout: float = 30.0
     most: int | None = None
+    or_at: tuple[str, ...] = ()
+    cwd: str | None = None
 
 
 # nvidia-smi wakes every GPU where no persistence daemon holds them: seconds per GPU.
@@ -53,6 +58,13 @@ COMMANDS: dict[str, Command] = {
     "ethtool_stats": Command(("ethtool", "-S")),
     "fabricmanager_status": Command(("systemctl", "--no-pager", "status", "nvidia-fabricmanager")),
     "dump_fts": Command(("dump_fts",), 120.0, _FABRIC),
+    # It reads every GPU, and keeps a log where it runs, if it can: in /proc nobody can.
+    "gdscheck": Command(
+        ("/usr/local/cuda/gds/tools/gdscheck", "-p"),
+        _SMI,
+        or_at=("/usr/local/cuda/gds/tools/gdscheck.py", "/usr/libexec/gds/tools/gdscheck", "gdscheck", "gdscheck.py"),
+        cwd="/proc",
+    ),
     "getent_ahosts": Command(("getent", "ahosts"), 10.0),
     "gpu_use": Command(
         (
@@ -109,6 +121,14 @@ _SECONDS = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,6})?")
 _RC = re.compile(r"-?[0-9]{1,9}")
 
 Names = List[str]  # inside the classes below `list` is a method
+
+
+def _found(known: Command) -> str:
+    """The program's path, at the first of its places; Unavailable where it is at none."""
+    for program in (known.argv[0], *known.or_at):
+        with contextlib.suppress(Unavailable):
+            return find_program(program)
+    return find_program(known.argv[0])
 
 
 def entry_name(name: str, *args: str) -> str:
@@ -183,10 +203,10 @@ class Live:
             return self._questions[name](*args)
         if name not in COMMANDS:
             raise Unavailable(name, "no command is known by this name")
-        (program, *words), limit, most = COMMANDS[name]
-        argv = [find_program(program), *words, *args]
-        seconds = limit if self._timeout is None else self._timeout
-        return run_program(name, argv, seconds, most=most)
+        known = COMMANDS[name]
+        argv = [_found(known), *known.argv[1:], *args]
+        seconds = known.timeout if self._timeout is None else self._timeout
+        return run_program(name, argv, seconds, most=known.most, cwd=known.cwd)
 
     def read(self, path: str) -> str:
         """Read a regular file below the root."""

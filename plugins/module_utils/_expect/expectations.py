@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Callable
 
+from .._data import gds
 from .._data.boards import Board
 from .._ground.link import LAYERS
 from .._parse._container_desired import DesiredError, read as read_container
@@ -51,6 +52,8 @@ SPEC: dict[str, dict[str, Any]] = {
     "imex": {"type": "str", "choices": ["domain", "job"]},
     "mig": {"type": "bool"},
     "ecc": {"type": "bool"},
+    "gds": {"type": "str", "choices": list(gds.WANTED)},
+    "gds_mounts": {"type": "list", "elements": "str"},
     "stack": {"type": "dict"},
     "lock": {"type": "dict"},
     "nccl": {"type": "dict"},
@@ -203,6 +206,14 @@ def _lock(raw: Mapping[str, Any]) -> Mapping[str, Any]:
     return raw
 
 
+def _points(raw: list[str]) -> tuple[str, ...]:
+    """Mount points as the kernel writes them."""
+    for point in raw:
+        if not point.startswith("/"):
+            raise ExpectationError(f"expect.gds_mounts must name mount points, like /data, not {point!r}")
+    return tuple(dict.fromkeys(point.rstrip("/") or "/" for point in raw))
+
+
 def _as_it_is(value: Any) -> Any:
     return value
 
@@ -213,6 +224,7 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "soft_roce": _soft_roce,
     "firmware_images": _firmware_images,
     "lock": _lock,
+    "gds_mounts": _points,
 }
 
 

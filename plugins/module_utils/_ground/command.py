@@ -99,12 +99,13 @@ def run_program(
     env: Mapping[str, str] | None = None,
     stdin: IO[bytes] | None = None,
     most: int | None = None,
+    cwd: str | None = None,
 ) -> Output:
     """Run argv for at most ``timeout`` seconds; Unavailable where it did not end by then.
 
     After ``interrupt`` seconds it gets one SIGINT, on which tools like ibping print what they have.
     ``env``: instead of our own with a full PATH and the C locale. ``stdin``: a file to read.
-    ``most``: bytes that it may print (LIMIT).
+    ``most``: bytes that it may print (LIMIT). ``cwd``: where it runs.
     """
     begun = time.monotonic()
     if env is None:
@@ -116,6 +117,7 @@ def run_program(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=env,
+            cwd=cwd,
             start_new_session=True,
         )
     deadline = begun + timeout

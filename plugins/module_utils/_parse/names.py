@@ -103,9 +103,11 @@ NAMES = (
 # none is guessed to be theirs.
 PLAIN = (
     "beegfs_net",
+    "cufile_json",
     "df",
     "dpkg_status",
     "ethtool_stats",
+    "gdscheck",
     "getent_ahosts",
     "ip_addr",
     "ip_link",

@@ -7,6 +7,7 @@ The library is not run: what it would say is written here.
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl.library import Library
 from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl.proof import Listener, Proof
@@ -16,6 +17,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading im
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl import conf
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import release
 from tests.gauntlet.node import Node
+from tests.gauntlet.nodes import stack_gds
 from tests.gauntlet.tree import Tree
 
 _VERSION = "2.27.7+cuda12.9"
@@ -29,7 +31,7 @@ def add(tree: Tree, node: Node) -> None:
     if node.more.get("nccl_log"):
         tree.given = ("nccl_log",)
         tree.command("nccl_log", log(node))
-    _network(tree)
+    _network(tree, node)
     if not node.cards:
         nothing: Reading[Library] = Reading(None, "no libnccl.so.2", True)
         tree.command("nccl_proof", to_text(Query(nothing, Reading(None, "no library", True))))
@@ -76,9 +78,9 @@ def _proof(node: Node, settings: dict[str, str]) -> Proof:
     )
 
 
-def _network(tree: Tree) -> None:
-    """lo, and eth0 with the way to the other node."""
-    interfaces = [
+def _network(tree: Tree, node: Node) -> None:
+    """lo, eth0 with the way to the other node, and what the storage goes by."""
+    interfaces: list[dict[str, Any]] = [
         {
             "ifname": name,
             "flags": [*flags, "UP", "LOWER_UP"],
@@ -91,7 +93,7 @@ def _network(tree: Tree) -> None:
             ("eth0", ["BROADCAST", "MULTICAST"], 1500, "ether", ADDRESS, 24, "global"),
         )
     ]
-    tree.command("ip_addr", json.dumps(interfaces))
+    tree.command("ip_addr", json.dumps([*interfaces, *stack_gds.interfaces(node)]))
     route = {"dst": PEER, "dev": "eth0", "prefsrc": ADDRESS, "flags": []}
     tree.command(f"ip_route@{PEER}", json.dumps([route]))
 

@@ -2,7 +2,7 @@
 """The installed stack of a simulated node: packages, kernel modules, peer memory.
 
 `node.more` understands: planned (name and version of a plan's packages, in place of our own),
-peermem (False where nvidia_peermem is not loaded), mpi and beegfs.
+peermem (False where nvidia_peermem is not loaded), mpi and beegfs; gds: see stack_gds.py.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 
 from tests.gauntlet.node import Node
+from tests.gauntlet.nodes import stack_gds
 from tests.gauntlet.tree import Tree
 
 _NAMES = {"doca": "OFED-internal", "mlnx_ofed": "MLNX_OFED_LINUX"}
@@ -52,6 +53,7 @@ def add(tree: Tree, node: Node) -> None:
             kind = "TCP" if role == "mgmt" else "RDMA"
             lines = f"{role}1 [ID: 1]\n   Connections: {kind}: 4 (192.0.2.40:{port}); \n"
             tree.file(f"/proc/fs/beegfs/1F-6507A3B2-node/{role}_nodes", lines)
+    stack_gds.add(tree, node)
 
 
 def _ompi() -> str:
@@ -160,6 +162,8 @@ def _modules(tree: Tree, node: Node, rpm: bool) -> None:
     if vendor:
         tree.file("/sys/module/mlx5_core/version", node.ofed.rpartition(".")[0])
     _dkms(tree, "nvidia", node.driver, node) if node.cards else None
+    if "gds" in node.more:
+        _dkms(tree, "nvidia-fs", node.more["gds"].get("dkms", node.more["gds"]["nvidia_fs"]), node)
     if vendor:
         name = "mlnx-ofa_kernel" if rpm else "mlnx-ofed-kernel"
         _dkms(tree, name, f"{node.ofed.split('-')[0]}.OFED.{_release(node)}", node)

@@ -9,6 +9,7 @@ from ..area import Area
 from ..machine.facts import Machine
 from . import (
     check_beegfs,
+    check_gds,
     check_gpudirect,
     check_held,
     check_lock,
@@ -36,7 +37,8 @@ def judge(facts: StackFacts, machine: Machine, expect: Expectations) -> list[Che
         *check_lock.judge(facts, machine, expect, ours),
         *check_mpi.judge(facts, machine),
         check_beegfs.judge(facts, machine),
+        *check_gds.judge(facts, machine, expect),
     ]
 
 
-AREA = Area("stack", lambda evidence, machine, _expect: observe.observe(evidence, machine), judge)
+AREA = Area("stack", observe.observe, judge)

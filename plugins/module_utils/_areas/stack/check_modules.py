@@ -17,7 +17,7 @@ from .facts import Dkms, StackFacts
 
 _BUILT = "stack.kmod.built"
 _WHOLE = "stack.packages.whole"
-# Beginnings of the names that DKMS knows a driver by.
+# Beginnings of the names that DKMS knows a driver by; nvidia-fs is built on it, and is none (stack.gds.module).
 _DKMS = {"nvidia": ("nvidia",), "mlx5_core": ("mlnx-ofed-kernel", "mlnx-ofa_kernel")}
 _PACKAGES = {
     "nvidia": stack_components.DRIVER_MODULES,
@@ -56,7 +56,7 @@ def _built(name: str, facts: StackFacts, machine: Machine, loaded: bool) -> Chec
     """``loaded``: from wherever, which is enough where nothing of it is installed here."""
     kernel = machine.kernel.value or ""
     expected = f"a module for {kernel}"
-    mine = [dkm for dkm in facts.dkms.value or () if dkm.name.startswith(_DKMS[name])]
+    mine = [dkm for dkm in facts.dkms.value or () if dkm.name.startswith(_DKMS[name]) and dkm.name != "nvidia-fs"]
     packages = [package for package in facts.packages.value or () if package.name.startswith(_PACKAGES[name])]
 
     def files(found: dict[str, str]) -> Check:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from ..._ground.catalog import declare, error, warning
+from . import entries_gds
 
 _PACKAGES = "/var/lib/dpkg/status|rpm_qa"
 
@@ -223,4 +224,5 @@ ENTRIES = declare(
         "ibready.cluster.beegfs_client, rebuild the client's module, and mount anew",
         ("/proc/fs/beegfs/*/storage_nodes", "/proc/fs/beegfs/*/meta_nodes"),
     ),
+    *entries_gds.ENTRIES,
 )

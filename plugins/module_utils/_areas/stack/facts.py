@@ -12,6 +12,7 @@ from ..._parse.ofed_info import OfedInfo
 from ..._parse.ompi_info import OmpiInfo
 from ..._parse.packages import Package
 from ..._parse.ucx_info import UcxInfo
+from .gds_facts import Gds
 from .kmods_facts import KmodFacts
 
 
@@ -128,6 +129,7 @@ class StackFacts:
     ucx: Reading[UcxInfo] = field(default_factory=Reading)
     ucx_conf: Reading[dict[str, str]] = field(default_factory=Reading)
     beegfs: Beegfs = field(default_factory=Beegfs)
+    gds: Gds = field(default_factory=Gds)
 
     def package(self, *names: str) -> Package | None:
         """The first of these that is installed, in this order."""

@@ -11,14 +11,16 @@ from ..._data import gpudirect, rdma_packages, stack_components
 from ..._data.mpi import UCX_FILE
 from ..._evidence import ask
 from ..._evidence.sources import Evidence, Missing, Unavailable
+from ..._expect.expectations import Expectations
 from ..._ground.link import INFINIBAND
 from ..._ground.reading import Reading
 from ..._parse import _make_log, modules_dep, ofed_info, ompi_info, ucx_info
 from ..._parse.packages import Package
 from ..host import packages
 from ..machine.facts import Machine
-from . import observe_beegfs, observe_held, observe_kmods, observe_repositories, observe_verbs
+from . import observe_beegfs, observe_gds, observe_held, observe_kmods, observe_repositories, observe_verbs
 from .facts import Dkms, Driver, PeerMemory, StackFacts
+from .gds_facts import Gds
 from .kmods_facts import KmodFacts
 
 T = TypeVar("T")
@@ -39,8 +41,9 @@ _DRIVER = re.compile(r"Kernel Module +(?:for +\S{1,20} +)?([0-9]{1,5}\.[0-9]{1,5
 _MODULES = ("mlx5_core", "nvidia", "nvidia_peermem")
 
 
-def observe(evidence: Evidence, machine: Machine) -> StackFacts:
-    """Packages, modules on the disk and in the kernel, and the ways of GPUDirect."""
+def observe(evidence: Evidence, machine: Machine, expect: Expectations | None = None) -> StackFacts:
+    """Packages, modules on the disk and in the kernel, and the ways of GPUDirect; of GPUDirect Storage only for
+    whoever says what is expected of the host."""
     everything, database = _packages(evidence)
     devices = ask.names(evidence, DEVICES).map(tuple)
     verbs = observe_verbs.libraries(evidence, observe_verbs.VERBS)
@@ -68,6 +71,7 @@ def observe(evidence: Evidence, machine: Machine) -> StackFacts:
         ucx=ask.optional(evidence, "ucx_info", ucx_info.parse),
         ucx_conf=ask.text(evidence, UCX_FILE).map(_settings),
         beegfs=observe_beegfs.observe(evidence),
+        gds=Gds() if expect is None else observe_gds.observe(evidence, expect),
     )
 
 
