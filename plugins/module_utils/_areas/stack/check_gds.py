@@ -77,7 +77,8 @@ def _mode(found: Gds, wanted: Expected | None) -> Iterator[Check]:
         yield skipped(_MODE, _SUBJECT, "nobody says by which way jobs are to read: ibready_expect.gds")
         return
     if found.tool.value is None:
-        yield unknown(_MODE, _SUBJECT, found.tool.why)
+        places = [mount.point for mount in found.mounts] or [_SUBJECT]
+        yield from (unknown(_MODE, place, found.tool.why) for place in places)
         return
     tool = found.tool.value
     source = wanted.source if wanted else CAPABILITY

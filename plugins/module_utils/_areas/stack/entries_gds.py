@@ -20,8 +20,8 @@ ENTRIES = (
             "cufile.json does not switch P2PDMA on, or a job's CUFILE_ENV_PATH_JSON names another file",
         ),
         "run `/usr/local/cuda/gds/tools/gdscheck -p`; see stack.gds.module, stack.gds.conf and host.kernel.iommu of "
-        "the same host; for NVMe and NFS by nvidia-fs install DOCA-OFED with its storage modules, then load nvidia_fs "
-        "after them",
+        "the same host; for NVMe and NFS by nvidia-fs install DOCA-OFED with its storage modules, and nvidia-fs after "
+        "it",
         (_TOOL,),
     ),
     warning(

@@ -37,12 +37,11 @@ def observe(evidence: Evidence, expect: Expectations) -> Gds:
         return Gds(sign)
     points = expect.get("gds_mounts")
     named = conf.value is not None and conf.value.read is not None and conf.value.read.addresses
-    version = ask.file(evidence, f"{PROC}/version", _version)
     return Gds(
         sign=sign,
         tool=_tool(evidence),
         conf=conf,
-        loaded=Reading(None, f"{MODULE}: not loaded", True) if there.value is False else version,
+        loaded=_loaded(evidence, there),
         hooked=ask.file(evidence, f"{PROC}/modules", _hooked),
         modules=_modules(evidence),
         mounts=_mounts(evidence, points.value) if points else (),
@@ -70,6 +69,15 @@ def _tool(evidence: Evidence) -> Reading[gdscheck.Gdscheck]:
     # Its status is not 0 where the platform is unfit; its words tell.
     said = ask.command(evidence, "gdscheck", gdscheck.parse, ok=None)
     return Reading(said.value, said.why, said.missing or "not installed" in said.why)
+
+
+def _loaded(evidence: Evidence, there: Reading[bool]) -> Reading[str]:
+    if there.value is None:
+        return Reading(None, there.why)
+    if not there.value:
+        return Reading(None, f"{MODULE}: not loaded", True)
+    version = ask.file(evidence, f"{PROC}/version", _version)
+    return Reading(version.value, version.why)
 
 
 def _conf(evidence: Evidence) -> Reading[GdsConf]:

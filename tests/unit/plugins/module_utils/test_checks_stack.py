@@ -16,6 +16,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.facts
     StackFacts,
     Verbs,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.gds_facts import Gds
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.kmods_facts import KernelTree, KmodFacts
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.profiles import gpu_model
@@ -90,6 +91,7 @@ def facts(**bent: Any) -> StackFacts:
         ucx=ABSENT,
         next=KmodFacts(KERNEL, Reading(())),
         beegfs=Beegfs(ABSENT, ABSENT),
+        gds=Gds(ABSENT),
     )
     return replace(healthy, **bent)
 

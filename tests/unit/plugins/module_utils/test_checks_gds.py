@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""GPUDirect Storage: from the evidence of a simulated node, bent at the edges of each judgement."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine import observe as machine
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.observe import SANDBOX_MARK
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack import (
+    check_gds,
+    check_gds_mounts,
+    observe as stack,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.gds_facts import GdsMount
+from ansible_collections.ibready.cluster.plugins.module_utils._data import gds
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import (
+    ExpectationError,
+    from_inventory,
+)
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import gdscheck
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.gdscheck import Driver, Gdscheck
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.mounts import Mount
+from tests.gauntlet import render
+from tests.gauntlet.node import Node
+from tests.gauntlet.nodes.pci import place
+from tests.gauntlet.tree import Tree
+from tests.unit.parsers import SAMPLES
+
+BOARD = "dgx-h100-8"
+ROUTES = {route.labels[0]: route for route in gds.ROUTES}
+
+
+def tool(compat: bool = True, force: bool = False, p2pdma: bool = False, **drivers: str) -> Gdscheck:
+    said = tuple(Driver(name.replace("_", " "), tuple(modes.lower().split(", "))) for name, modes in drivers.items())
+    return Gdscheck("1.16.0.0", "2.12", said, compat, force, p2pdma, 8, (), "")
+
+
+@pytest.mark.parametrize(
+    ("route", "told", "ways"),
+    [
+        ("NVMe", tool(NVMe="nvfs, compat"), ("nvidia-fs", "compat")),
+        ("NVMe", tool(NVMe="c2c, nvfs, compat"), ("p2pdma", "nvidia-fs", "compat")),
+        ("NVMe", tool(NVMe="compat"), ("compat",)),
+        ("NVMe", tool(NVMe="Unsupported"), ("compat",)),
+        ("NVMe", tool(NVMe="Unsupported", compat=False), ()),
+        ("NVMe", tool(NVMe="Supported", compat=False), ("nvidia-fs",)),
+        ("NVMe", tool(NVMe="nvfs, compat", force=True), ("compat",)),
+        ("NVMe", tool(NVMe_P2PDMA="Supported", NVMe="Unsupported", p2pdma=True), ("p2pdma", "compat")),
+        # Up to 1.15 the line tells what the platform can, and the switch what is done.
+        ("NVMe", tool(NVMe_P2PDMA="Supported", NVMe="Supported"), ("nvidia-fs", "compat")),
+        ("DDN EXAScaler", tool(FSx_Lustre="Supported", DDN_EXAScaler="compat"), ("compat", "nvidia-fs")),
+        ("DDN EXAScaler", tool(LUSTRE="Supported"), ("nvidia-fs", "compat")),
+        # gdscheck tells so wherever the global switch is on.
+        ("IBM Spectrum Scale", tool(IBM_Spectrum_Scale="p2pdma, compat", p2pdma=True), ("compat",)),
+        ("WekaFS", tool(WekaFS="dmabuf, compat"), ("RDMA", "compat")),
+        ("BeeGFS", tool(NVMe="nvfs"), ()),
+    ],
+)
+def test_the_way_that_is_taken_first(route: str, told: Gdscheck, ways: tuple[str, ...]) -> None:
+    assert check_gds.ways(told, ROUTES[route]) == ways
+
+
+def test_every_word_of_gdscheck_is_a_way() -> None:
+    assert set(gds.MODES.values()) == {gds.NVIDIA_FS, gds.P2PDMA, gds.RDMA, gds.COMPAT}
+    assert {way for route in gds.ROUTES for way in route.ways} <= set(gds.MODES.values())
+
+
+def judged(
+    *, expect: dict[str, Any] | None = None, more: dict[str, Any] | None = None, broken: dict[str, str] | None = None
+) -> dict[str, Check]:
+    """stack.gds.* of the board, by id and subject; its own expectations where there are none."""
+    node = render.node(BOARD)
+    if expect is not None:
+        gone = {key: value for key, value in node.expect.items() if not key.startswith("gds")}
+        node.expect = {**gone, **expect}
+    node.more = {**node.more, **(more or {})}
+    tree = render.render(node)
+    tree.broken.update(broken or {})
+    return judge(node, tree)
+
+
+def judge(node: Node, tree: Tree) -> dict[str, Check]:
+    """As the area does it, without the others."""
+    expect = from_inventory(node.expect)
+    host = machine.observe(tree)
+    checks = check_gds.judge(stack.observe(tree, host, expect), host, expect)
+    return {
+        f"{check.id[len('stack.gds.') :]} {check.subject}": check
+        for check in checks
+        if check.id.startswith("stack.gds")
+    }
+
+
+def results(checks: dict[str, Check]) -> dict[str, str]:
+    return {name: check.result for name, check in checks.items()}
+
+
+def test_where_nobody_speaks_of_it_nothing_is_asked() -> None:
+    node = render.node("hgx-h100-8")
+    tree = render.render(node)
+    asked: list[str] = []
+    tree.run = lambda name, *args: asked.append(name) or Tree.run(tree, name, *args)  # type: ignore[method-assign,func-returns-value]
+    checks = judge(node, tree)
+    assert set(results(checks).values()) == {"skip"}
+    assert "gdscheck" not in asked
+
+
+@pytest.mark.parametrize(
+    ("why", "result"), [("permission denied", "unknown"), ("gave no complete answer within 90 s", "unknown")]
+)
+def test_a_tool_that_could_not_be_asked_passes_nothing(why: str, result: str) -> None:
+    found = results(judged(broken={"gdscheck": why}))
+    assert {found[name] for name in ("mode /data", "mode /raid", "mode /lustre", "platform gds")} == {result}
+    assert found["mount /data"] == "pass"
+
+
+def test_a_tool_that_is_not_installed_is_unknown_where_gds_is_wanted() -> None:
+    node = render.node(BOARD)
+    tree = render.render(node)
+    del tree.commands["gdscheck"]
+    found = results(judge(node, tree))
+    assert (found["mode /data"], found["platform gds"]) == ("unknown", "unknown")
+    node.expect = {"link_layer": "InfiniBand", "ignore": ["mlx5_8", "mlx5_9"]}
+    found = results(judge(node, tree))
+    assert (found["mode gds"], found["platform gds"], found["module nvidia_fs"]) == ("skip", "skip", "pass")
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "/etc/cufile.json",
+        "/proc/self/mounts",
+        "/proc/driver/nvidia-fs/version",
+        "ip_addr",
+        "/sys/class/infiniband/mlx5_8/device/net",
+    ],
+)
+def test_what_could_not_be_read_is_unknown(place: str) -> None:
+    checks = judged(broken={place: "permission denied"})
+    assert "fail" not in results(checks).values()
+    assert any("permission denied" in check.cause for check in checks.values() if check.result == "unknown")
+
+
+@pytest.mark.parametrize(
+    ("expect", "result", "observed"),
+    [
+        ({"gds": "nvidia-fs"}, "pass", "NVMe by nvidia-fs, NFS by nvidia-fs, DDN EXAScaler by nvidia-fs"),
+        ({"gds": "p2pdma"}, "fail", "NVMe by nvidia-fs, NFS by nvidia-fs, DDN EXAScaler by nvidia-fs"),
+        ({"gds": "compat"}, "fail", "NVMe by nvidia-fs, NFS by nvidia-fs, DDN EXAScaler by nvidia-fs"),
+    ],
+)
+def test_without_mount_points_any_file_system_shows_the_way(expect: dict[str, Any], result: str, observed: str) -> None:
+    check = judged(expect=expect)["mode gds"]
+    assert (check.result, check.observed) == (result, observed)
+
+
+def test_compat_is_what_a_site_may_want() -> None:
+    more = {"gds": {**render.node(BOARD).more["gds"], "drivers": {}}}
+    check = judged(expect={"gds": "compat"}, more=more)["mode gds"]
+    assert (check.result, check.observed) == ("pass", "compat for every file system")
+    check = judged(expect={"gds": "compat", "gds_mounts": ["/data"]}, more=more)["mode /data"]
+    assert (check.result, check.observed) == ("pass", "NFS by compat")
+
+
+def test_mount_points_alone_want_any_direct_way() -> None:
+    found = judged(expect={"gds_mounts": ["/data/"]})
+    assert (found["mode /data"].result, found["mode /data"].expected) == ("pass", "nvidia-fs or p2pdma")
+    assert results(found)["module nvidia_fs"] == "pass"
+
+
+def test_a_file_system_that_has_only_one_way_is_held_to_that() -> None:
+    more = {"gds": {**render.node(BOARD).more["gds"], "p2pdma": True}}
+    check = judged(expect={"gds": "p2pdma", "gds_mounts": ["/lustre"]}, more=more)["mode /lustre"]
+    assert (check.result, check.observed, check.expected) == ("pass", "DDN EXAScaler by nvidia-fs", "nvidia-fs")
+
+
+@pytest.mark.parametrize(
+    ("dkms", "result"), [("2.27.3", "pass"), ("2.27.9", "pass"), ("2.28.0", "fail"), ("2.26.6", "fail")]
+)
+def test_the_loaded_module_is_the_installed_one(dkms: str, result: str) -> None:
+    more = {"gds": {**render.node(BOARD).more["gds"], "dkms": dkms}}
+    assert judged(more=more)["module nvidia_fs"].result == result
+
+
+def test_proprietary_modules_keep_a_new_nvidia_fs_out() -> None:
+    node = render.node(BOARD)
+    node.modules, node.more["modules"] = "proprietary", ["rpcrdma", "lnet"]
+    check = judge(node, render.render(node))["module nvidia_fs"]
+    assert "takes NVIDIA's open kernel modules only" in check.cause
+    node.more["gds"] = {**node.more["gds"], "nvidia_fs": "2.17.4"}
+    check = judge(node, render.render(node))["module nvidia_fs"]
+    assert (check.result, "open kernel modules" in check.cause) == ("fail", False)
+
+
+def test_a_host_without_gpus_and_a_node_without_hardware_are_skipped() -> None:
+    node = render.node("ib-login")
+    node.expect = {**node.expect, "gds": "nvidia-fs"}
+    assert set(results(judge(node, render.render(node))).values()) == {"skip"}
+    node = render.node(BOARD)
+    tree = render.render(node)
+    tree.file(SANDBOX_MARK, '{"what": "everything", "hardware": false}')
+    tree.file("/run/.containerenv", "")
+    checks = judge(node, tree)
+    assert set(results(checks).values()) == {"skip"}
+    assert "everything" in checks["mode gds"].cause
+
+
+def mount(kind: str, device: str = "x:/y", *options: str, disks: dict[str, str] | None = None) -> GdsMount:
+    held = Reading(disks) if disks is not None else Reading[dict[str, str]]()
+    return GdsMount("/data", Reading(Mount(device, "/data", kind, options)), held)
+
+
+@pytest.mark.parametrize(
+    ("found", "label"),
+    [
+        (mount("nfs"), "NFS"),
+        (mount("wekafs"), "WekaFS"),
+        (mount("gpfs"), "IBM Spectrum Scale"),
+        (mount("virtiofs"), "VIRTIOFS"),
+        (mount("xfs", disks={"nvme0n1p1": "pcie", "nvme1n1": "pcie"}), "NVMe"),
+        (mount("xfs", disks={"nvme0n1": "rdma"}), "NVMeOF"),
+        (mount("xfs", disks={"nvme0n1": "pcie", "sda": ""}), "not on NVMe"),
+        (mount("xfs"), ""),
+        (mount("btrfs"), "no way to btrfs"),
+    ],
+)
+def test_how_gds_reaches_what_is_mounted(found: GdsMount, label: str) -> None:
+    route = check_gds_mounts.route_of(found)
+    assert label == route.value.labels[0] if route.value else label in route.why
+
+
+@pytest.mark.parametrize(
+    ("line", "result", "says"),
+    [
+        ("a:/d /data nfs rw,proto=rdma 0 0", "pass", "nfs by rdma"),
+        ("a:/d /data nfs rw,proto=rdma6 0 0", "pass", "nfs by rdma6"),
+        ("a:/d /data nfs rw,proto=tcp6 0 0", "fail", "nfs by tcp6"),
+        ("a:/d /data nfs rw 0 0", "unknown", "nfs"),
+        ("weka/fs /data wekafs rw 0 0", "pass", "wekafs"),
+        ("x /data fuse.sshfs rw 0 0", "fail", "fuse.sshfs"),
+        ("192.0.2.1@o2ib1,192.0.2.2@o2ib1:/fs /data lustre rw 0 0", "pass", "lustre over o2ib1"),
+        ("192.0.2.1@o2ib,198.51.100.1@tcp:/fs /data lustre rw 0 0", "fail", "lustre over o2ib, tcp"),
+        ("mgs:/fs /data lustre rw 0 0", "unknown", "lustre"),
+        ("/dev/nvme0n1 /data ext4 rw,data=ordered 0 0", "pass", "ext4 on nvme0n1 (pcie)"),
+        ("/dev/nvme0n1 /data ext4 rw,data=writeback 0 0", "fail", "ext4 on nvme0n1 (pcie)"),
+        ("/dev/nvme0n1p2 /data xfs rw 0 0", "pass", "xfs on nvme0n1p2 (pcie)"),
+        ("/dev/sda1 /data xfs rw 0 0", "fail", "xfs on sda1"),
+        ("/dev/nvme9n1 /data xfs rw 0 0", "unknown", ""),
+        # A volume on a partition of a RAID.
+        ("/dev/mapper/vg-data /data xfs rw 0 0", "pass", "xfs on nvme2n1 (pcie), nvme3n1 (pcie)"),
+    ],
+)
+def test_a_mount_is_judged_by_kind_and_network(line: str, result: str, says: str) -> None:
+    node = render.node(BOARD)
+    node.expect = {**node.expect, "gds_mounts": ["/data"]}
+    node.more["gds"] = {**node.more["gds"], "mounts": [line]}
+    tree = render.render(node)
+    tree.symlink("/dev/mapper/vg-data", "../dm-0")
+    tree.folder("/sys/devices/virtual/block/dm-0/slaves/md0p1")
+    tree.symlink("/sys/class/block/dm-0", "../../devices/virtual/block/dm-0")
+    tree.folder("/sys/devices/virtual/block/md0/md0p1")
+    tree.symlink("/sys/class/block/md0p1", "../../devices/virtual/block/md0/md0p1")
+    check = judge(node, tree)["mount /data"]
+    assert (check.result, check.observed) == (result, says)
+
+
+def test_nvme_by_tcp_is_no_direct_way() -> None:
+    node = render.node(BOARD)
+    tree = render.render(node)
+    tree.file("/sys/class/nvme/nvme1/transport", "tcp")
+    assert judge(node, tree)["mount /raid"].result == "fail"
+    tree.file("/sys/class/nvme/nvme1/transport", "rdma")
+    found = judge(node, tree)
+    assert found["mount /raid"].result == "pass"
+    # Its way is that of NVMe over fabrics.
+    assert found["mode /raid"].observed == "NVMeOF by compat"
+
+
+@pytest.mark.parametrize(
+    ("addresses", "result"),
+    [
+        ('["mlx5_0", "ib8"]', "pass"),
+        ('["192.0.2.130"]', "pass"),
+        ('["fe80::1%mlx5_0"]', "fail"),
+        ('["storage7"]', "fail"),
+        ("[]", "pass"),
+        ('["127.0.0.1"]', "fail"),
+    ],
+)
+def test_addresses_are_the_hosts_and_have_rdma(addresses: str, result: str) -> None:
+    node = render.node(BOARD)
+    tree = render.render(node)
+    text = tree.files["/etc/cufile.json"].decode()
+    tree.file("/etc/cufile.json", text.replace('["192.0.2.130"]', addresses))
+    assert judge(node, tree)["conf /etc/cufile.json"].result == result
+
+
+def test_an_address_upon_a_vlan_or_a_bond_counts_by_its_gid() -> None:
+    node = render.node(BOARD)
+    tree = render.render(node)
+    text = tree.commands["ip_addr"].stdout.replace('"ib8"', '"bond0.20"')
+    tree.command("ip_addr", text)
+    assert judge(node, tree)["conf /etc/cufile.json"].result == "fail"
+    tree.file(f"{place(node.hca('mlx5_8').path)}/infiniband/mlx5_8/ports/1/gid_attrs/ndevs/4", "bond0.20")
+    assert judge(node, tree)["conf /etc/cufile.json"].result == "pass"
+
+
+def test_without_a_file_cufiles_defaults_count() -> None:
+    node = render.node(BOARD)
+    tree = render.render(node)
+    tree.remove("/etc/cufile.json")
+    assert judge(node, tree)["conf /etc/cufile.json"].result == "skip"
+
+
+def test_a_changed_file_is_a_sign_and_the_packages_own_is_none() -> None:
+    node = render.node("hgx-h100-8")
+    tree = render.render(node)
+    tree.file("/etc/cufile.json", '{"properties": {"allow_compat_mode": true}} // as packaged')
+    assert set(results(judge(node, tree)).values()) == {"skip"}
+    tree.file("/etc/cufile.json", '{"properties": {"rdma_dev_addr_list": ["192.0.2.99"]}}')
+    assert results(judge(node, tree))["conf /etc/cufile.json"] == "fail"
+    tree.file("/etc/cufile.json", '{"properties": {')
+    assert results(judge(node, tree))["conf /etc/cufile.json"] == "fail"
+
+
+@pytest.mark.parametrize(
+    ("raw", "why"),
+    [
+        ({"gds": "fast"}, "expect.gds must be one of nvidia-fs, p2pdma, compat"),
+        ({"gds_mounts": "/data"}, "expect.gds_mounts must be a list"),
+        ({"gds_mounts": ["data"]}, "expect.gds_mounts must name mount points"),
+    ],
+)
+def test_what_nobody_can_expect_is_refused(raw: dict[str, Any], why: str) -> None:
+    with pytest.raises(ExpectationError, match=why):
+        from_inventory(raw)
+
+
+def test_a_place_is_named_once() -> None:
+    found = from_inventory({"gds_mounts": ["/data/", "/data", "/"]}).get("gds_mounts")
+    assert found is not None
+    assert found.value == ("/data", "/")
+
+
+def test_the_sample_is_read_to_its_end() -> None:
+    found = gdscheck.parse((SAMPLES / "gdscheck.txt").read_text())
+    assert check_gds.ways(found, ROUTES["NVMe"]) == ("p2pdma", "nvidia-fs", "compat")
