@@ -55,7 +55,7 @@ def parse(text: str) -> CufileJson:
     lines = clean_lines(text)
     plain = _PIECE.sub(_without_comment, "\n".join(lines))
     try:
-        found = json.loads(plain)
+        found = json.loads(plain, strict=False)
     except json.JSONDecodeError as exc:
         line = lines[exc.lineno - 1] if exc.lineno <= len(lines) else ""
         raise ParseError(_TOOL, exc.lineno, line, f"no JSON from here on: {exc.msg}") from exc

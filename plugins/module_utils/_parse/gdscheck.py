@@ -54,7 +54,7 @@ class Gdscheck:
 
 def parse(text: str) -> Gdscheck:
     """Read all of it; ParseError where a line is not understood, or the end is missing."""
-    lines = [line.strip() for line in clean_lines(text)]
+    lines = [" ".join(line.split()) for line in clean_lines(text)]
     head = "\n".join(line for line in lines if "version:" in line)
     release, minimum = _RELEASE.search(head), _MINIMUM.search(head)
     if release is None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack impor
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.gds_facts import GdsMount
 from ansible_collections.ibready.cluster.plugins.module_utils._data import gds
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import COMMANDS, Live, Unavailable
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import (
     ExpectationError,
     from_inventory,
@@ -350,3 +352,20 @@ def test_a_place_is_named_once() -> None:
 def test_the_sample_is_read_to_its_end() -> None:
     found = gdscheck.parse((SAMPLES / "gdscheck.txt").read_text())
     assert check_gds.ways(found, ROUTES["NVMe"]) == ("p2pdma", "nvidia-fs", "compat")
+
+
+def test_gdscheck_is_asked_where_it_lies_and_can_leave_no_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "gdscheck.py"
+    program.write_text('#!/bin/sh\npwd\n(echo x > cufile.log) 2>&- || echo "no log"\necho "$@"\n')
+    program.chmod(0o755)
+    known = COMMANDS["gdscheck"]
+    first, second = known.argv[0], known.or_at[0]
+    assert second == f"{first}.py"
+    places = {"argv": (f"{tmp_path}/gdscheck", "-p"), "or_at": (str(program),)}
+    monkeypatch.setitem(COMMANDS, "gdscheck", known._replace(**places))
+    output = Live().run("gdscheck")
+    assert output.stdout == "/proc\nno log\n-p\n"
+    assert not list(tmp_path.glob("*.log"))
+    program.unlink()
+    with pytest.raises(Unavailable, match="not installed"):
+        Live().run("gdscheck")
