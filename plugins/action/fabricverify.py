@@ -33,6 +33,7 @@ _SITE = (
     "ibready_fabric_oversubscription",
     "ibready_fabric_design",
     "ibready_fabric_from",
+    "ibready_topology_file",
     "inventory_dir",
 )
 

@@ -3,21 +3,26 @@
 
 ``ibready_fabric_looks`` (the module fabric_look's result), ``ibready_fabric_error`` (why a host
 that was to ask could not), ``ibready_fabric_plan``, ``_known``, ``_standbys``,
-``_oversubscription`` and ``_design`` of the site.
+``_oversubscription`` and ``_design`` of the site, ``ibready_topology_file``, and
+``ibready_slurm_node`` of a host.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ...module_utils._areas.fabric import observe_look
 from ...module_utils._design.size import DesignError
+from ...module_utils._ground.text import ParseError
 from ...module_utils._rails.ib_ports import port_name
 from .._answers import apart, shapes, typed
 from .._hosts import hosts as _hosts
+from .._slurm import read as slurm
+from .._slurm.model import Topology
 from . import design, plan, read
 from .judge import DesiredSettings
 from .model import Hca, Inventory, guid
@@ -48,7 +53,14 @@ def inventory(hosts: Sequence[_hosts.Host], known: Sequence[str] = ()) -> Invent
         for ca in host.ib.cas:
             if not any(port_name(ca, port) in ports for port in ca.ports):
                 others[guid(ca.node_guid)] = host.name
-    return Inventory(tuple(rails), others, silent, tuple(known))
+    cliques = {host.name: _clique(host) for host in hosts if not host.absent}
+    return Inventory(tuple(rails), others, silent, tuple(known), cliques)
+
+
+def _clique(host: _hosts.Host) -> str | None:
+    """What node_facts tells; a bundle and a visit without contact tell nothing."""
+    told = host.node.get("nvlink_domain")
+    return told if isinstance(told, str) else None
 
 
 def looks(name: str, result: Any) -> list[read.Seen]:
@@ -82,6 +94,7 @@ def wishes(variables: Mapping[str, Any], cabling: str | None = None) -> DesiredS
         oversubscription=None if most is None else _least("ibready_fabric_oversubscription", most, 0.001),
         plan=cables,
         design=_design(variables.get(design.NAME)),
+        topology=topology(variables),
     )
 
 
@@ -92,6 +105,28 @@ def _design(said: Any) -> design.Wanted | None:
         return design.read(said)
     except DesignError as exc:
         raise FabricError(f"{design.NAME}: {exc}") from exc
+
+
+def topology(variables: Mapping[str, Any]) -> tuple[Topology, ...] | None:
+    """What the site tells Slurm; None where it names no file."""
+    file = variables.get("ibready_topology_file")
+    if not file:
+        return None
+    parse = slurm.yml if str(file).endswith((".yaml", ".yml")) else slurm.conf
+    try:
+        return parse(_place(str(file), variables).read_text(encoding="utf-8"))
+    except (OSError, UnicodeError, ParseError) as exc:
+        raise FabricError(f"ibready_topology_file: {file}: {exc}") from exc
+
+
+def called(hostvars: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
+    """The NodeName of every host that has another than its name."""
+    found = {name: str(hostvars.get(name, {}).get("ibready_slurm_node") or name) for name in names}
+    twice = next((node for node, n in Counter(found.values()).items() if n > 1), None)
+    if twice is not None:
+        both = ", ".join(name for name, node in found.items() if node == twice)
+        raise FabricError(f"ibready_slurm_node: {both} would all be the node {twice}; next: give each its own")
+    return {name: node for name, node in found.items() if node != name}
 
 
 def _least(name: str, value: Any, least: float) -> float:

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...module_utils._expect.expectations import CAPABILITY
 from ...module_utils._ground.check import Check, failed, passed, skipped, unknown
 from ...module_utils._parse._topology import SWITCH
+from .._slurm.model import Topology
 from . import (
     build,
     check_design,
@@ -22,7 +23,9 @@ from . import (
     check_rails,
     check_shape,
     check_sm,
+    check_topology,
     rows,
+    tree,
 )
 from .calm import uncollected
 from .design import NAME, NOTHING, Wanted
@@ -34,6 +37,7 @@ TOOL = "fabric.tool.answered"
 NEIGHBOURS = "fabric.discovery.neighbours"
 ALL = "fabric"
 _NO_PLAN = "there is no plan of the cables (ibready_fabric_plan)"
+_NO_TOPOLOGY = "no topology file of Slurm was named (ibready_topology_file)"
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,8 @@ class DesiredSettings:
 
     ``standbys``: subnet managers in reserve. ``oversubscription``: of a leaf, at most, down to up.
     ``plan``: the cables. ``no_plan``: why there is none. ``design``: what the fabric was built as.
+    ``topology``: what the site tells Slurm. ``called``: what a host is called there, where that is
+    not its name in the inventory.
     """
 
     standbys: int | None = None
@@ -49,6 +55,8 @@ class DesiredSettings:
     plan: Sequence[Planned] | None = None
     no_plan: str = _NO_PLAN
     design: Wanted | None = None
+    topology: Sequence[Topology] | None = None
+    called: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -88,6 +96,18 @@ def judge(looks: Sequence[Seen], inventory: Inventory, wishes: DesiredSettings) 
     usable = [entry for entry in ones if not entry.unusable]
     hosts, bad = _together(ones, usable, inventory, wishes)
     return Judged([rows.fabric(entry.fabric, entry.checks, bad) for entry in ones], hosts)
+
+
+def models(looks: Sequence[Seen], inventory: Inventory) -> tuple[list[Fabric], str]:
+    """The fabrics as they were seen, and why that may not be all of them."""
+    found = groups(looks)
+    ones = [_one(group, inventory, name) for group, name in zip(found, _names(found), strict=True)]
+    return [entry.fabric for entry in ones if not entry.unusable], _partial(ones)
+
+
+def _partial(ones: Sequence[_One]) -> str:
+    blind = next((entry.unusable for entry in ones if entry.unusable), "")
+    return blind or next((entry.partial for entry in ones if entry.partial), "")
 
 
 def groups(looks: Sequence[Seen]) -> list[list[Seen]]:
@@ -241,8 +261,7 @@ def _together(
     if not ones:
         return {}, {}
     fabrics = [entry.fabric for entry in usable]
-    blind = next((entry.unusable for entry in ones if entry.unusable), "")
-    partial = blind or next((entry.partial for entry in ones if entry.partial), "")
+    partial = _partial(ones)
     compared = check_plan.Compared()
     planned: dict[Hca, str] = {}
     if wishes.plan is not None:
@@ -259,4 +278,6 @@ def _together(
         for host, checks in by_host.items():
             hosts.setdefault(host, []).extend(checks)
     first.checks += check_plan.judge(wishes.plan, compared, partial, wishes.no_plan)
+    grown = tree.build(fabrics, inventory) if wishes.topology is not None else tree.Tree()
+    first.checks += check_topology.judge(wishes.topology, _NO_TOPOLOGY, grown, inventory, partial, wishes.called)
     return hosts, compared.bad

@@ -91,13 +91,15 @@ class Inventory:
 
     ``rails``: every rail's port. ``others``: node GUIDs of the hosts' other HCAs. ``silent``:
     hosts that told nothing of theirs, and why. ``known``: GUIDs and name patterns of what belongs
-    to the fabric though it is in no inventory.
+    to the fabric though it is in no inventory. ``cliques``: of every host that told of itself the NVLink
+    domain of its GPUs, "" for one without, None where nobody could tell.
     """
 
     rails: tuple[Hca, ...] = ()
     others: Mapping[str, str] = field(default_factory=dict)
     silent: Mapping[str, str] = field(default_factory=dict)
     known: tuple[str, ...] = ()
+    cliques: Mapping[str, str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,8 @@ def asked(
     known: Sequence[str] = ()
     try:
         desired_settings, known = gather.wishes(site, cabling), gather.known(site)
+        if desired_settings.topology is not None:
+            desired_settings = replace(desired_settings, called=gather.called(hostvars, sorted({*names, *inventory})))
     except gather.FabricError as exc:
         errors.append(str(exc))
     for name in planned or ():
@@ -84,12 +86,11 @@ def judged(
     hosts: Sequence[_hosts.Host], told: Query, today: datetime.date
 ) -> tuple[dict[str, Any], dict[str, list[Check]]]:
     """The object, and the checks of single hosts (without waivers)."""
-    mine = gather.inventory(hosts, told.known)
-    whole = _with_left_out(mine, hosts, told.inventory)
+    whole = inventory(hosts, told)
     found = apart.together(told.looks, lambda looks: judge.judge(looks, whole, told.wishes), read.unusable)
     error, skipped = told.error, ""
     if not told.looks and not error:
-        if mine.rails or mine.silent:
+        if whole.rails or whole.silent:
             error = "no InfiniBand port of any host has a link, so nobody could ask"
         else:
             skipped = "no host has an InfiniBand rail"
@@ -98,9 +99,10 @@ def judged(
     return {"fabrics": fabrics, "error": error, "skipped": skipped}, found.hosts
 
 
-def _with_left_out(mine: Inventory, hosts: Sequence[_hosts.Host], inventory: Sequence[str]) -> Inventory:
-    """The same; hosts that a --limit left out told nothing. Without any rail nothing is known."""
-    left = {*inventory} - {host.name for host in hosts} if mine.rails else set()
+def inventory(hosts: Sequence[_hosts.Host], told: Query) -> Inventory:
+    """Whose HCAs are whose; hosts that a --limit left out told nothing. Without any rail nothing is known."""
+    mine = gather.inventory(hosts, told.known)
+    left = {*told.inventory} - {host.name for host in hosts} if mine.rails else set()
     return replace(mine, silent={**mine.silent, **dict.fromkeys(sorted(left), _LEFT_OUT)})
 
 

@@ -203,4 +203,41 @@ ENTRIES = declare(
         "unplug the cable, or add it to the plan",
         ("ibnetdiscover",),
     ),
+    error(
+        "fabric.topology.nodes",
+        "Every host of the fabric has a place in Slurm's topology",
+        "ibready_topology_file names the site's topology.conf or topology.yaml. Slurm gives no job a node that is "
+        "below no switch together with one that is.",
+        ("hosts were added and the file was not written anew", "Slurm calls the host by another name"),
+        "put the named hosts below their leaf: `ansible-playbook playbooks/topology.yml` writes such a file; "
+        "where Slurm has another name for a host, set ibready_slurm_node",
+        ("ibnetdiscover",),
+    ),
+    warning(
+        "fabric.topology.leaf",
+        "Slurm has every host below the leaf that its cables lead to",
+        "Hosts below one switch of the file are on the same leaves. Slurm places jobs by that: a host that is "
+        "elsewhere has its neighbours' traffic over the spines.",
+        ("hosts were moved or cabled anew since the file was written", "the file was written by hand"),
+        "move the named hosts in the file: `ansible-playbook playbooks/topology.yml` writes such a file",
+        ("ibnetdiscover",),
+    ),
+    warning(
+        "fabric.topology.switches",
+        "Slurm's switches join the hosts that the fabric's switches join",
+        "Compared by the hosts below, for names of switches mean nothing to Slurm. A switch that has no host below "
+        "it has to be one of the fabric by its name.",
+        ("switches were added, replaced or joined otherwise since the file was written",),
+        "write the file anew: `ansible-playbook playbooks/topology.yml`",
+        ("ibnetdiscover",),
+    ),
+    warning(
+        "fabric.topology.blocks",
+        "Slurm's blocks are the NVLink domains of the hosts",
+        "By the cluster and clique that the GPUs tell. A block that is of two domains promises jobs an NVLink that "
+        "is not there; a block below BlockSizes ends slurmctld.",
+        ("trays were moved, or the partition of a rack changed, since the file was written",),
+        "write the file anew: `ansible-playbook playbooks/topology.yml`",
+        ("nvidia-smi",),
+    ),
 )
