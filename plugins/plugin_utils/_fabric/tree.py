@@ -89,6 +89,11 @@ def build(fabrics: Sequence[Fabric], inventory: Inventory) -> Tree:
         made = [Part(switches, tier, (), tuple(below)) for below, switches in _alike(done)]
         waiting = [part for part in waiting if part not in done] + made
         parts += made
+    # A spine that only core switches reach any more is above nothing.
+    for at, part in enumerate(waiting):
+        while part.tier > 2 and len(part.parts) == 1:
+            parts.remove(part)
+            waiting[at] = part = part.parts[0]
     roots, apart = _joined(waiting, near)
     parts += [part for part in roots if part not in parts]
     _call(parts, names)
