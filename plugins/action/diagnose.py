@@ -42,6 +42,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import host
 from ansible_collections.ibready.cluster.plugins.plugin_utils._repair import place
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site import expected
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
+from ansible_collections.ibready.cluster.plugins.plugin_utils._switch import texts as _texts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import rendered
 
 NO_LOG = (
@@ -103,6 +104,7 @@ class ActionModule(SiteAction):
             plan=plan,
             asked=asked,
             moves=moves,
+            switches=_texts.asked(variables["hostvars"].get(inventory[0], {})) if inventory else None,
         )
         job = self._job(args["log"], hosts, created)
         for name, checks in self._times(args["times"], hosts, created).items():

@@ -26,6 +26,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import fil
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts, summary
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run import build, changed, compare, folded, history, read
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
+from ansible_collections.ibready.cluster.plugins.plugin_utils._switch import texts as _texts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_json, render_text, rendered
 
 
@@ -79,6 +80,9 @@ class ActionModule(SiteAction):
         except WaiverError as exc:
             raise AnsibleActionFail(f"ibready_waivers: {exc}") from exc
         size = len(variables["groups"]["all"])
+        switches = _texts.asked(hostvars.get(args["hosts"][0], {}))
+        for error in switches.errors if switches is not None else ():
+            self._display.warning(f"{_texts.TEXTS}: {error}")
         report = cluster.report(
             hosts,
             size=size,
@@ -87,6 +91,7 @@ class ActionModule(SiteAction):
             plan=_hosts.ping_plan(hostvars, args["hosts"]),
             moves=_hosts.rdma_plan(hostvars, args["hosts"]),
             asked=_fabrics.asked(hostvars, args["hosts"], variables["groups"]["all"]),
+            switches=switches,
         )
         run = build.Run(
             playbooks=_playbooks(),

@@ -12,6 +12,7 @@ from ansible.errors import AnsibleActionFail
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site import variables as _variables
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
+from ansible_collections.ibready.cluster.plugins.plugin_utils._switch import texts as _texts
 
 
 class ActionModule(SiteAction):
@@ -30,6 +31,10 @@ class ActionModule(SiteAction):
         for host in args["hosts"]:
             for problem in _variables.problems(hostvars[host], options):
                 found.setdefault(problem, []).append(host)
+        # Of one host, as the report reads them: they are files of the controller.
+        switches = _texts.asked(hostvars[args["hosts"][0]])
+        for error in switches.errors if switches is not None else ():
+            found[f"{_texts.TEXTS}: {error}"] = args["hosts"][:1]
         if found:
             said = "; ".join(f"{', '.join(hosts)}: {text}" for text, hosts in found.items())
             raise AnsibleActionFail(f"{said}. Nothing was changed on any host.")

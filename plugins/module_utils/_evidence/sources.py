@@ -88,6 +88,7 @@ COMMANDS: dict[str, Command] = {
     "ip_addr": Command(("ip", "-j", "-d", "addr")),
     "ip_route": Command(("ip", "-j", "route", "get")),
     "ldconfig": Command(("ldconfig", "-p")),
+    "lldpctl": Command(("lldpctl", "-f", "json"), 10.0),
     "lsmod": Command(("lsmod",)),
     "mlnx_qos": Command(("mlnx_qos",)),
     "mlxlink": Command(("mlxlink",)),

@@ -115,6 +115,7 @@ PLAIN = (
     "ipmi_sdr",
     "ipmi_sel",
     "ldconfig",
+    "lldpctl",
     "meminfo",
     "mounts",
     "proc_limits",

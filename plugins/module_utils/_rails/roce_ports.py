@@ -8,6 +8,7 @@ from typing import Mapping, TypedDict
 
 from .._ground.reading import Reading, as_json
 from .._parse.gid import ROUTABLE
+from .._parse.lldpctl import Neighbour
 
 ROCE_V2 = "RoCE v2"
 ROCE_V1 = "IB/RoCE v1"
@@ -37,12 +38,14 @@ class GidEntry:
 @dataclass(frozen=True)
 class Qos:
     """What the interface does with priorities. ``priority``: of each DSCP. ``ecn``: whether each
-    of roce_np/P and roce_rp/P is switched on; missing where the driver has no such switches."""
+    of roce_np/P and roce_rp/P is switched on; missing where the driver has no such switches.
+    ``cnp_dscp``: the mark of the packets that tell senders to slow down (CNP)."""
 
     trust: Reading[str] = field(default_factory=Reading)
     pfc: Reading[tuple[int, ...]] = field(default_factory=Reading)
     priority: Reading[tuple[tuple[int, int], ...]] = field(default_factory=Reading)
     ecn: Reading[tuple[tuple[str, bool], ...]] = field(default_factory=Reading)
+    cnp_dscp: Reading[int] = field(default_factory=Reading)
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class RocePort:
     behind the same root port. ``netdev``: the interface that carries its addresses; ``uplink``: the
     one that keeps the priorities, "" where that cannot be told. ``gids_read``: how many entries of
     the table were read. ``traffic_class`` and ``cm_tos``: UNSET where nothing is set. ``cm_mode``:
-    RDMA CM's default.
+    RDMA CM's default. ``neighbours``: who is heard by LLDP on the interface; missing where no lldpd listens.
     """
 
     device: str
@@ -88,6 +91,7 @@ class RocePort:
     cm_tos: Reading[int] = field(default_factory=Reading)
     cm_mode: Reading[str] = field(default_factory=Reading)
     counters: Counted = field(default_factory=Counted)
+    neighbours: Reading[tuple[Neighbour, ...]] = field(default_factory=Reading)
 
     @property
     def name(self) -> str:

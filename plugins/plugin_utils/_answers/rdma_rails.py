@@ -31,16 +31,10 @@ def of_roce(facts: Mapping[str, Any], ib_facts: IbFacts | None, expect: Expectat
 
     An Ethernet port beside InfiniBand rails is none, unless the inventory says so.
     """
-    said = expect.get("link_layer")
-    known = ib_facts.cas if ib_facts is not None else ()
-    beside = any(is_infiniband(port) for ca in known for port in ca.ports)
-    if said is None and expect.get("soft_roce") is not None:
-        beside = False
-    if beside if said is None else said.value != ETHERNET:
+    told = reported(facts, ib_facts, expect)
+    if told is None:
         return {}, {}
-    if "roce" not in facts:
-        return {}, {}
-    seen = read(RoceReported, facts["roce"], "facts.roce").get("ports", Reading())
+    seen = told.get("ports", Reading())
     ports = seen.value or ()
     rails: dict[str, Rail] = {}
     bare = ib_facts is not None and ib_facts.bus.value == ()
@@ -58,6 +52,18 @@ def of_roce(facts: Mapping[str, Any], ib_facts: IbFacts | None, expect: Expectat
         else:
             rails[port.name] = _rail(port, index, entry)
     return rails, missing
+
+
+def reported(facts: Mapping[str, Any], ib_facts: IbFacts | None, expect: Expectations) -> RoceReported | None:
+    """What a host told of its RoCE ports; None of a host whose rails are InfiniBand, and of one that told nothing."""
+    said = expect.get("link_layer")
+    known = ib_facts.cas if ib_facts is not None else ()
+    beside = any(is_infiniband(port) for ca in known for port in ca.ports)
+    if said is None and expect.get("soft_roce") is not None:
+        beside = False
+    if beside if said is None else said.value != ETHERNET:
+        return None
+    return read(RoceReported, facts["roce"], "facts.roce") if "roce" in facts else None
 
 
 def _absent(seen: Reading[tuple[RocePort, ...]], expect: Expectations) -> dict[str, str]:

@@ -78,26 +78,34 @@ def _from_discovery(text: str) -> tuple[Planned, ...]:
     )
 
 
-def _from_csv(text: str) -> tuple[Planned, ...]:
-    rows = list(csv.reader(io.StringIO(text.lstrip("\ufeff"))))
+def rows(text: str) -> tuple[tuple[int, str, str, str, str], ...]:
+    """Of a CSV with the columns of a plan: each line's number and cells in their order; raises PlanError."""
+    try:
+        lines = list(csv.reader(io.StringIO(text.lstrip("\ufeff"))))
+    except csv.Error as exc:
+        raise PlanError(f"no CSV: {exc}") from exc
     kept = [
         (number, [cell.strip() for cell in row])
-        for number, row in enumerate(rows, 1)
+        for number, row in enumerate(lines, 1)
         if any(cell.strip() for cell in row) and not row[0].lstrip().startswith("#")
     ]
-    if not kept:
+    if len(kept) < 2:
         raise PlanError("there is no cable in it")
     head = [cell.lower() for cell in kept[0][1]]
     missing = [name for name in COLUMNS if name not in head]
     if missing:
         raise PlanError(f"line {kept[0][0]}: no column {missing[0]}; needed: {','.join(COLUMNS)}")
     at = [head.index(name) for name in COLUMNS]
+    short = next(((number, row) for number, row in kept[1:] if len(row) <= max(at)), None)
+    if short is not None:
+        raise PlanError(f"line {short[0]}: {len(short[1])} columns, not {len(head)}")
+    return tuple((number, row[at[0]], row[at[1]], row[at[2]], row[at[3]]) for number, row in kept[1:])
+
+
+def _from_csv(text: str) -> tuple[Planned, ...]:
     planned = []
     used: dict[tuple[str, int], int] = {}
-    for number, row in kept[1:]:
-        if len(row) <= max(at):
-            raise PlanError(f"line {number}: {len(row)} columns, not {len(head)}")
-        first, first_port, second, second_port = (row[place] for place in at)
+    for number, first, first_port, second, second_port in rows(text):
         cable = Planned(_place(number, first, first_port), _place(number, second, second_port), number)
         for place in (cable.one, cable.other):
             key = (place.guid or place.name.lower(), place.port)
@@ -105,8 +113,6 @@ def _from_csv(text: str) -> tuple[Planned, ...]:
                 raise PlanError(f"line {number}: {place} has a cable in line {used[key]} already")
             used[key] = number
         planned.append(cable)
-    if not planned:
-        raise PlanError("there is no cable in it")
     return tuple(planned)
 
 

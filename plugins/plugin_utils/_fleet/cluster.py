@@ -17,6 +17,7 @@ from ...module_utils._rails.ib_ports import IbFacts
 from .._answers import apart, ping as told, shown
 from .._fabric import report as fabrics
 from .._hosts import consistency as _alike, hosts as _hosts, rounds
+from .._switch import judge as _switch, texts as _texts
 from . import nccl_plan, tcp_plan
 from .ping import coverage, matrix, mesh as _mesh
 from .rdma import judge as rdma_judge, tries as rdma_tries
@@ -34,6 +35,7 @@ def report(
     plan: Mapping[str, Any] | None = None,
     asked: fabrics.Query | None = None,
     moves: Mapping[str, Any] | None = None,
+    switches: _texts.Switches | None = None,
 ) -> dict[str, Any]:
     """The report object (docs/architecture.md): verdicts, checks and facts of every host.
 
@@ -41,11 +43,12 @@ def report(
     now, with its zone; waivers hold by its date. ``compare``: also hold the hosts against each
     other in what may differ on sound ones, as a diagnosis does. ``plan``: by which they pinged.
     ``asked``: what the fabrics said, None where nobody asked. ``moves``: by which plan they moved
-    data over RDMA. It is made whatever the hosts told: one with which it cannot be made is unknown.
+    data over RDMA. ``switches``: what the site handed in of them, None where it did not. It is made
+    whatever the hosts told: one with which it cannot be made is unknown.
     """
 
     def made(some: Sequence[_hosts.Host]) -> dict[str, Any]:
-        return _report(some, size, created, version, compare, plan, asked, moves)
+        return _report(some, size, created, version, compare, plan, asked, moves, switches)
 
     return apart.together(hosts, made, _hosts.lost)
 
@@ -59,6 +62,7 @@ def _report(
     plan: Mapping[str, Any] | None,
     asked: fabrics.Query | None,
     moves: Mapping[str, Any] | None,
+    switches: _texts.Switches | None,
 ) -> dict[str, Any]:
     today = created.date()
     compared = {
@@ -80,6 +84,7 @@ def _report(
     connected = tcp.judge({name: entry.host for name, entry in listening.items()}, tries, size)
 
     moved, tested = rdma_judge.judged(hosts, moves, size)
+    hung = _switch.judge(hosts, switches)
 
     own = nccl_plan.judged(
         {host.name: host.facts.get("nccl") or {} for host in hosts},
@@ -100,6 +105,7 @@ def _report(
                 checks += _reachability(host.ib, taking_part[host.name], reached[host.name], moved.get(host.name, []))
             checks += connected.get(host.name, [])
             checks += moved.get(host.name, [])
+            checks += hung.get(host.name, [])
             checks += agreed.get(host.name, [])
             checks += on_fabric.get(host.name, [])
             checks += alike.get(host.name, [])

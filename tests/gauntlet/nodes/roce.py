@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,7 +31,7 @@ def add(tree: Tree, node: Node) -> None:
     `roce_unset` for rails that nobody set up since the reboot. `roce_before` and `roce_rise` by HCA (or
     `all`): counters at the first look, and by how much they have risen at the second:
     {mlx5_3: {packet_seq_err: 800, ethtool: {rx_prio3_discards: 90}}}. `roce_vlan` by HCA (or `all`): the MTU of
-    a VLAN that has the rail's address.
+    a VLAN that has the rail's address. `roce_dcbx`: the priorities that the rails' switches advertise.
     """
     for index, hca in enumerate(one for one in node.hcas if one.layer == "Ethernet"):
         rail = hca.role == "rail"
@@ -48,6 +49,29 @@ def add(tree: Tree, node: Node) -> None:
             tree.file(
                 f"{base}/tc/1/traffic_class", "Global tclass=106" if rail and not node.more.get("roce_unset") else ""
             )
+    _neighbours(tree, node)
+
+
+def _neighbours(tree: Tree, node: Node) -> None:
+    """What lldpd hears on each rail: a leaf of its own, which sends DCBX."""
+    rails = [hca for hca in node.hcas if hca.layer == "Ethernet" and hca.role == "rail" and hca.state == "Active"]
+    if not rails:
+        return
+    bits = sum(1 << at for at in node.more.get("roce_dcbx", (3,)))
+    told = [
+        {
+            hca.netdev: {
+                "via": "LLDP",
+                "chassis": {f"leaf{at}": {"id": {"type": "mac", "value": f"70:06:92:6e:33:{at:02x}"}}},
+                "port": {"id": {"type": "local", "value": "Ethernet0"}, "descr": "Ethernet0", "ttl": "120"},
+                "unknown-tlvs": {
+                    "unknown-tlv": {"oui": "00,80,C2", "subtype": "11", "len": "2", "value": f"08,{bits:02X}"}
+                },
+            }
+        }
+        for at, hca in enumerate(rails)
+    ]
+    tree.command("lldpctl", json.dumps({"lldp": {"interface": told}}, indent=2) + "\n")
 
 
 def _counters(tree: Tree, node: Node, hca: Hca) -> None:
@@ -88,6 +112,7 @@ def _interface(tree: Tree, hca: Hca, *, ecn: bool) -> None:
     for side in ("roce_np", "roce_rp"):
         for priority in range(8):
             tree.file(f"{base}/ecn/{side}/enable/{priority}", "1" if ecn else "0")
+    tree.file(f"{base}/ecn/roce_np/cnp_dscp", "48")
 
 
 def _vlan(tree: Tree, hca: Hca, mtu: int) -> str:

@@ -16,7 +16,7 @@ from ..._rails.roce_ports import RoceFacts, RocePort
 from ..area import Area
 from ..ib.check_port import set_key
 from ..machine.facts import Machine
-from . import check_counters, check_gid, check_port, check_qos, entries, observe
+from . import check_counters, check_dcbx, check_gid, check_port, check_qos, entries, observe
 
 _KIND = "roce.rail.kind"
 _SOFT = "soft RoCE (RDMA in software)"
@@ -62,6 +62,7 @@ def judge(facts: RoceFacts, machine: Machine, expect: Expectations) -> list[Chec
         judged += check_counters.judge(port, machine.surely_simulated)
         judged += check_gid.judge(port, rails, expect)
         judged += check_qos.judge(port, rails, facts.nccl_tc, expect)
+        judged.append(check_dcbx.judge(port, expect))
     return checks + _gathered(judged)
 
 

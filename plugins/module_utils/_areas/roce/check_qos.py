@@ -103,7 +103,7 @@ def _untagged(port: RocePort) -> bool:
     return bool(port.uplink) and port.uplink == port.netdev.value
 
 
-def _shown(priorities: tuple[int, ...]) -> str:
+def shown(priorities: tuple[int, ...]) -> str:
     return ", ".join(str(priority) for priority in priorities) or "none"
 
 
@@ -112,13 +112,13 @@ def _pfc(port: RocePort, rails: list[RocePort], nccl_tc: Reading[int], expect: E
     wanted = said or usual(rails, lambda rail: rail.qos.pfc.value)
 
     def compare(found: tuple[int, ...]) -> Check:
-        observed = f"priorities {_shown(found)}"
+        observed = f"priorities {shown(found)}"
         right = found if wanted is None else tuple(sorted(set(wanted.value)))
         source = CAPABILITY if wanted is None else wanted.source
-        expected = f"priorities {_shown(right)}"
+        expected = f"priorities {shown(right)}"
         cause = ""
         if set(right) - set(found):
-            missing = _shown(tuple(entry for entry in right if entry not in found))
+            missing = shown(tuple(entry for entry in right if entry not in found))
             cause = f"no flow control for priority {missing}: RoCE packets are dropped under load"
         elif found and found != right:
             cause = "flow control for more priorities than the switches are set up for"
@@ -143,10 +143,10 @@ def _pfc(port: RocePort, rails: list[RocePort], nccl_tc: Reading[int], expect: E
 
 def _by_ecn(port: RocePort, nccl_tc: Reading[int]) -> bool:
     """Whether congestion control alone keeps the rail from loss: sorted by DSCP, and marked for ECN."""
-    return port.qos.trust.value == _DSCP and bool(_mark(port, nccl_tc) & roce.ECN_BITS)
+    return port.qos.trust.value == _DSCP and bool(mark(port, nccl_tc) & roce.ECN_BITS)
 
 
-def _mark(port: RocePort, nccl_tc: Reading[int]) -> int:
+def mark(port: RocePort, nccl_tc: Reading[int]) -> int:
     """The ToS of RoCE traffic: the driver's, else NCCL's; 0 where neither sets any."""
     found = port.traffic_class.value
     if found is None or found == UNSET:
@@ -158,13 +158,13 @@ def _tos(port: RocePort, rails: list[RocePort], nccl_tc: Reading[int], expect: E
     """The driver's own setting is above everything; else what NCCL is told; else RDMA CM's, which
     is all that soft RoCE has."""
     said = expect.get("roce_tos")
-    wanted = said or usual(rails, lambda rail: _mark(rail, nccl_tc) or None)
+    wanted = said or usual(rails, lambda rail: mark(rail, nccl_tc) or None)
     soft = asked_soft(port, expect) is not None
     driver = port.traffic_class
 
     def compare(found: int, where: str) -> Check:
         observed = f"{found} ({where})"
-        differ = "" if wanted is not None else split(rails, lambda rail: _mark(rail, nccl_tc) or None)
+        differ = "" if wanted is not None else split(rails, lambda rail: mark(rail, nccl_tc) or None)
         if differ:
             return unknown(_TOS, port.name, differ, observed=observed, remedy=set_key("roce_tos"))
         if wanted is None:
@@ -218,7 +218,7 @@ def _priority(port: RocePort, rails: list[RocePort], nccl_tc: Reading[int], expe
     """Whether marked traffic falls into a priority with flow control."""
     tos, pfc, trust = expect.get("roce_tos"), expect.get("roce_pfc"), expect.get("roce_trust")
     if asked_soft(port, expect) is None and not port.virtual:
-        tos = tos or _own(_mark(port, nccl_tc) or None)
+        tos = tos or _own(mark(port, nccl_tc) or None)
         pfc = pfc or usual(rails, lambda rail: rail.qos.pfc.value) or _own(port.qos.pfc.value)
         trust = trust or usual(rails, lambda rail: rail.qos.trust.value) or _own(port.qos.trust.value)
         unread = port.qos.pfc if pfc is None else port.qos.trust
@@ -229,7 +229,7 @@ def _priority(port: RocePort, rails: list[RocePort], nccl_tc: Reading[int], expe
     if trust is None or trust.value != "dscp":
         return skipped(_PRIORITY, port.name, "priorities are not taken from the DSCP here")
     dscp = int(tos.value) >> roce.DSCP_SHIFT
-    expected = f"DSCP {dscp} in priority {_shown(tuple(pfc.value))}"
+    expected = f"DSCP {dscp} in priority {shown(tuple(pfc.value))}"
 
     def compare(rules: tuple[tuple[int, int], ...]) -> Check:
         found = dict(rules).get(dscp)
@@ -248,8 +248,8 @@ def _ecn(port: RocePort, nccl_tc: Reading[int], expect: Expectations) -> Check:
     tos, pfc = expect.get("roce_tos"), expect.get("roce_pfc")
     if asked_soft(port, expect) is not None:
         return skipped(_ECN, port.name, _SOFT[_ECN])
-    if tos is None and _mark(port, nccl_tc) and not port.virtual:
-        tos = Expected(_mark(port, nccl_tc), CAPABILITY)
+    if tos is None and mark(port, nccl_tc) and not port.virtual:
+        tos = Expected(mark(port, nccl_tc), CAPABILITY)
     if tos is None or not int(tos.value) & roce.ECN_BITS:
         return skipped(_ECN, port.name, "nobody sets or expects ECN (the lowest two bits of roce_tos)")
     lossless = pfc.value if pfc is not None else port.qos.pfc.value
@@ -259,7 +259,7 @@ def _ecn(port: RocePort, nccl_tc: Reading[int], expect: Expectations) -> Check:
     priorities = named or ((own,) if own is not None else ())
     if not priorities:
         return unknown(_ECN, port.name, "nobody can tell which priority RoCE runs in", remedy=set_key("roce_pfc"))
-    expected = f"on for priority {_shown(priorities)}"
+    expected = f"on for priority {shown(priorities)}"
 
     def compare(switches: tuple[tuple[str, bool], ...]) -> Check:
         off = [

@@ -166,6 +166,15 @@ ENTRIES = declare(
         "`echo 1 > /sys/class/net/IF/ecn/roce_np/enable/3` and the same for roce_rp",
         (*_RAILS, "/sys/class/net/*/ecn/roce_np/enable/*", "/sys/class/net/*/ecn/roce_rp/enable/*"),
     ),
+    warning(
+        "roce.dcbx.pfc",
+        "The rail pauses the priorities that its switch advertises",
+        "Where lldpd listens on the host, and the switch sends DCBX, it tells for which priorities its port has flow "
+        "control. It is the switch's word; roce.switch.pfc goes by its configuration.",
+        ("the host's flow control, or that of the switch port, was set for other priorities",),
+        "compare `lldpctl` and `mlnx_qos -i IF` with the switch port; agree on the priorities of roce_pfc on both",
+        (*_RAILS, _QOS, "lldpctl"),
+    ),
     error(
         "roce.cm.mode",
         "RDMA CM connects by the expected RoCE mode",

@@ -14,7 +14,7 @@ from ..._evidence.sources import Evidence, Unavailable
 from ..._ground.link import ETHERNET
 from ..._ground.reading import Reading
 from ..._ground.text import ParseError, to_int
-from ..._parse import dcb, gid, mlnx_qos
+from ..._parse import dcb, gid, lldpctl, mlnx_qos
 from ..._parse.ibstat import Ca, Port
 from ..._rails import nccl_number
 from ..._rails.roce_ports import UNSET, Counted, GidEntry, Qos, RoceFacts, RocePort
@@ -90,7 +90,16 @@ def _port(evidence: Evidence, machine: Machine, ca: Ca, port: Port) -> RocePort:
         traffic_class=ask.file(evidence, f"{base}/tc/{port.num}/traffic_class", _tclass),
         cm_tos=ask.file(evidence, f"{CM}/{ca.name}/ports/{port.num}/default_roce_tos", to_int),
         cm_mode=ask.text(evidence, f"{CM}/{ca.name}/ports/{port.num}/default_roce_mode"),
+        neighbours=_neighbours(evidence, uplink),
     )
+
+
+def _neighbours(evidence: Evidence, uplink: Reading[str]) -> Reading[tuple[lldpctl.Neighbour, ...]]:
+    """Those on the interface of the function itself: LLDP goes over no bond and no VLAN."""
+    if uplink.value is None:
+        return _same(uplink)
+    heard = ask.optional(evidence, "lldpctl", lldpctl.parse)
+    return heard.map(lambda every: tuple(entry for entry in every if entry.interface == uplink.value))
 
 
 def _same(reading: Reading[str]) -> Reading[T]:
@@ -199,13 +208,14 @@ def _observe(evidence: Evidence, uplink: Reading[str]) -> Qos:
     """All of it, of the interface of this name."""
     if uplink.value is None:
         why = uplink.why or "the port has no network interface"
-        return Qos(Reading(None, why), Reading(None, why), Reading(None, why), Reading(None, why))
+        return Qos(*(Reading(None, why) for _ in range(5)))
     name = uplink.value
     reported = ask.command(evidence, "mlnx_qos", mlnx_qos.parse, "-i", name)
     ecn = _ecn(evidence, f"{_NET}/{name}/ecn")
+    cnp = ask.file(evidence, f"{_NET}/{name}/ecn/roce_np/cnp_dscp", to_int)
     if reported.value is not None and reported.value.trust and reported.value.pfc is not None:
         priority = Reading(reported.value.priority)
-        return Qos(Reading(reported.value.trust), Reading(reported.value.pfc), priority, ecn)
+        return Qos(Reading(reported.value.trust), Reading(reported.value.pfc), priority, ecn, cnp)
     pfc = ask.command(evidence, "dcb", dcb.parse_pfc, "pfc", "show", "dev", name)
     rules = ask.command(evidence, "dcb", dcb.parse_app, "app", "show", "dev", name)
     return Qos(
@@ -213,6 +223,7 @@ def _observe(evidence: Evidence, uplink: Reading[str]) -> Qos:
         _or_why(pfc, reported),
         _or_why(rules, reported),
         ecn,
+        cnp,
     )
 
 

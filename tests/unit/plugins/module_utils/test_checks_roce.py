@@ -16,6 +16,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectatio
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.lldpctl import Neighbour
 from ansible_collections.ibready.cluster.plugins.module_utils._rails.roce_ports import (
     UNSET,
     Counted,
@@ -84,6 +85,7 @@ def port(name: str = "mlx5_0", **bent: Any) -> RocePort:
         cm_tos=ABSENT,
         cm_mode=Reading("RoCE v2"),
         counters=counted(),
+        neighbours=Reading((Neighbour("eth0", "leaf1", "70:06:92:6e:33:18", "Ethernet0", pfc=(3,)),)),
     )
     return replace(healthy, **bent)
 
@@ -570,3 +572,27 @@ def test_what_all_rails_run_at_is_right_only_where_the_model_can_do_no_more() ->
 def test_a_driver_that_marks_in_its_own_way_is_not_said_to_have_no_ecn() -> None:
     other = port(driver="bnxt_en", qos=replace(QOS, pfc=Reading(())))
     assert bad(facts(other), {**SAID, "rate_gbps": 400})["roce.qos.pfc mlx5_0/1"] == "unknown"
+
+
+def heard(*pfc: tuple[int, ...] | None) -> Reading[tuple[Neighbour, ...]]:
+    return Reading(tuple(Neighbour("eth0", f"leaf{at}", "a", "Ethernet0", pfc=one) for at, one in enumerate(pfc)))
+
+
+@pytest.mark.parametrize(
+    ("bent", "result", "words"),
+    [
+        pytest.param({"neighbours": heard((3,))}, "pass", "leaf0 Ethernet0 advertises", id="alike"),
+        pytest.param({"neighbours": heard((3, 4))}, "fail", "priorities 3, 4, as leaf0", id="another priority"),
+        pytest.param({"neighbours": heard(())}, "fail", "priorities none, as leaf0", id="none"),
+        pytest.param({"neighbours": heard((3,), (4,))}, "fail", "priorities 4, as leaf1", id="two neighbours"),
+        pytest.param({"neighbours": heard(None)}, "skip", "no neighbour advertises", id="no DCBX"),
+        pytest.param({"neighbours": heard()}, "skip", "no neighbour advertises", id="nobody"),
+        pytest.param({"neighbours": ABSENT}, "skip", "nobody listens", id="no lldpd"),
+        pytest.param({"neighbours": DENIED}, "unknown", "permission denied", id="denied"),
+        pytest.param({"qos": replace(QOS, pfc=DENIED)}, "unknown", "permission denied", id="own flow control"),
+        pytest.param({"virtual": True}, "skip", "no flow control of its own", id="virtual"),
+    ],
+)
+def test_what_a_switch_advertises_is_held_against_the_rail(bent: dict[str, Any], result: str, words: str) -> None:
+    (check,) = [one for one in judge(facts(port(**bent))) if one.id == "roce.dcbx.pfc"]
+    assert (check.result, words in check.expected + check.cause) == (result, True)

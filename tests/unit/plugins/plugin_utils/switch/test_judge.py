@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rails held against switch ports: healthy pairs without a finding, every planted disagreement by its id."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.entries_switch import ENTRIES
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
+from tests.unit import switch_texts as made
+from tests.unit.switch_texts import INTERFACES, QOS, ROCE, STATUS, Db, bad, cumulus, host, judged, rail, sonic
+
+OWN = "nv_show_interface_swp1_qos_roce_status.txt"
+ABSENT: Reading[Any] = Reading(None, "no such file", missing=True)
+
+
+def changed(db: Db, table: str, key: str, **fields: str | None) -> Db:
+    """A row with other fields; None takes one away."""
+    row = db.setdefault(table, {}).setdefault(key, {})
+    for name, value in fields.items():
+        row.pop(name, None)
+        if value is not None:
+            row[name] = value
+    return db
+
+
+def mapped(table: str, key: str, value: str | None) -> Db:
+    return changed(sonic(), table, "AZURE", **{key: value})
+
+
+def without(table: str, key: str) -> Db:
+    db = sonic()
+    del db[table][key]
+    return db
+
+
+def shared() -> Db:
+    """Rows for several ports and queues in one, as older databases have them."""
+    db = sonic()
+    db["PORT_QOS_MAP"] = {"Ethernet0,Ethernet8": dict(QOS)}
+    db["QUEUE"] = {"Ethernet0,Ethernet8|3-4": {"wred_profile": "AZURE_LOSSLESS"}}
+    return db
+
+
+def of_switch() -> Db:
+    """The map of DSCPs is the whole switch's."""
+    db = changed(sonic(), "PORT_QOS_MAP", "Ethernet0", dscp_to_tc_map=None)
+    return changed(db, "PORT_QOS_MAP", "global", dscp_to_tc_map="AZURE")
+
+
+SONIC_RAIL, NVUE_RAIL = ("leaf1", "Ethernet0"), ("leaf1", "swp1")
+HEALTHY: dict[str, tuple[Any, tuple[str, str]]] = {
+    "SONiC": (sonic(), SONIC_RAIL),
+    "SONiC with references in brackets": (made.old(sonic()), SONIC_RAIL),
+    "SONiC with rows for several ports": (shared(), SONIC_RAIL),
+    "SONiC with one map for the switch": (of_switch(), SONIC_RAIL),
+    "SONiC by the port's other name": (sonic(), ("LEAF1.example.com", "etp1")),
+    "Cumulus Linux": (cumulus(), NVUE_RAIL),
+    "Cumulus Linux, a port by itself": (
+        {**cumulus(roce=ROCE.replace("pfc-priority      3", "pfc-priority      4")), OWN: STATUS},
+        NVUE_RAIL,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_a_healthy_pair_has_no_finding(tmp_path: Path, name: str) -> None:
+    told, heard = HEALTHY[name]
+    made.write(tmp_path, {"leaf1": told})
+    checks = judged(tmp_path, host("node1", rail(heard=heard)))["node1"]
+    assert bad(checks) == {}
+    assert {check.id for check in checks} == {entry.id for entry in ENTRIES}
+    passed = {check.id for check in checks if check.result == "pass"}
+    # Alone of its kind there is no odd one; Cumulus Linux tells nothing of its watchdog.
+    left = {"roce.switch.alike"} | ({"roce.switch.watchdog"} if heard is NVUE_RAIL else set())
+    assert {entry.id for entry in ENTRIES} - passed == left
+
+
+def planted(check: str, told: Any, words: str, *also: str, heard: tuple[str, str] = SONIC_RAIL, **bent: Any) -> Any:
+    return pytest.param(check, told, words, set(also), heard, bent, id=f"{check} {words}")
+
+
+def cumulus_with(before: str, after: str) -> dict[str, str]:
+    assert before in ROCE
+    return cumulus(roce=ROCE.replace(before, after))
+
+
+PLANTED = [
+    planted("roce.switch.pfc", changed(sonic(), "PORT_QOS_MAP", "Ethernet0", pfc_enable=None), "no pfc_enable"),
+    planted(
+        "roce.switch.pfc",
+        changed(sonic(), "PORT_QOS_MAP", "Ethernet0", pfc_enable="3,4"),
+        "pfc_enable = 3,4",
+        "roce.switch.watchdog",
+    ),
+    planted("roce.switch.pfc", sonic(), "pfc_enable = 3", pfc=Reading(())),
+    planted("roce.switch.pfc", without("PORT_QOS_MAP", "Ethernet0"), "no row PORT_QOS_MAP", "roce.switch.trust"),
+    planted(
+        "roce.switch.trust",
+        changed(
+            changed(sonic(), "PORT_QOS_MAP", "Ethernet0", dscp_to_tc_map=None),
+            "PORT_QOS_MAP",
+            "Ethernet0",
+            dot1p_to_tc_map="AZURE",
+        ),
+        "trusts pcp",
+    ),
+    planted("roce.switch.trust", sonic(), "trusts dscp", trust=Reading("pcp")),
+    planted("roce.switch.dscp", mapped("DSCP_TO_TC_MAP", "26", "0"), "DSCP 26 in priority 0", "roce.switch.ecn"),
+    planted(
+        "roce.switch.dscp", mapped("DSCP_TO_TC_MAP", "26", None), "has no DSCP 26", "roce.switch.ecn", "roce.switch.cnp"
+    ),
+    planted("roce.switch.dscp", mapped("TC_TO_PRIORITY_GROUP_MAP", "3", "0"), "TC_TO_PRIORITY_GROUP_MAP"),
+    planted(
+        "roce.switch.dscp",
+        sonic(),
+        "DSCP_TO_TC_MAP|AZURE 34 = 4",
+        "roce.switch.ecn",
+        traffic_class=Reading(138),
+        priority=Reading(((34, 3), (48, 6))),
+    ),
+    planted("roce.switch.ecn", changed(sonic(), "QUEUE", "Ethernet0|3", wred_profile=None), "ECN in queues none"),
+    planted("roce.switch.ecn", changed(sonic(), "WRED_PROFILE", "AZURE_LOSSLESS", ecn="ecn_none"), "ecn = ecn_none"),
+    planted("roce.switch.ecn", mapped("TC_TO_QUEUE_MAP", "3", "1"), "ECN in queues 3"),
+    planted("roce.switch.mtu", changed(sonic(), "PORT", "Ethernet0", mtu="1500"), "MTU 1500"),
+    planted("roce.switch.mtu", sonic(), "MTU 9100", mtu=Reading(9101)),
+    planted("roce.switch.cnp", mapped("DSCP_TO_TC_MAP", "48", "3"), "DSCP 48 in queue 3"),
+    planted("roce.switch.cnp", sonic(), "DSCP 26 in queue 3", cnp_dscp=Reading(26)),
+    planted("roce.switch.watchdog", without("PFC_WD", "Ethernet0"), "no row PFC_WD"),
+    planted(
+        "roce.switch.watchdog", changed(sonic(), "PORT_QOS_MAP", "Ethernet0", pfcwd_sw_enable=""), "pfcwd_sw_enable"
+    ),
+    planted(
+        "roce.switch.pfc", cumulus_with("pfc-priority      3", "pfc-priority      -"), "pfc-priority -", heard=NVUE_RAIL
+    ),
+    planted(
+        "roce.switch.pfc",
+        cumulus_with("rx-enabled        enabled", "rx-enabled        disabled"),
+        "rx-enabled",
+        heard=NVUE_RAIL,
+    ),
+    planted("roce.switch.trust", cumulus_with("pcp,dscp", "pcp"), "trusts pcp", heard=NVUE_RAIL),
+    planted(
+        "roce.switch.dscp",
+        cumulus_with("24,25,26,27,28,29,30,31  3", "24,25,26,27,28,29,30,31  7"),
+        "in priority 7",
+        heard=NVUE_RAIL,
+    ),
+    planted(
+        "roce.switch.ecn",
+        cumulus_with("enabled-tc        0,3", "enabled-tc        0"),
+        "ECN in queues 0",
+        heard=NVUE_RAIL,
+    ),
+    planted(
+        "roce.switch.cnp",
+        cumulus_with("    6  6            6 ", "    6  6            3 "),
+        "DSCP 48 in queue 3",
+        heard=NVUE_RAIL,
+    ),
+    planted(
+        "roce.switch.mtu",
+        cumulus(interfaces=INTERFACES.replace("400G   9216   swp       node1", "400G   1500   swp       node1")),
+        "MTU 1500",
+        heard=NVUE_RAIL,
+    ),
+    planted(
+        "roce.switch.pfc",
+        {**cumulus(), OWN: STATUS.replace("pfc-priority      3", "pfc-priority      5")},
+        "priorities 5",
+        heard=NVUE_RAIL,
+    ),
+]
+
+
+@pytest.mark.parametrize(("check", "told", "words", "also", "heard", "bent"), PLANTED)
+def test_every_planted_disagreement_is_found_by_its_id(
+    tmp_path: Path, check: str, told: Any, words: str, also: set[str], heard: tuple[str, str], bent: dict[str, Any]
+) -> None:
+    made.write(tmp_path, {"leaf1": told})
+    found = bad(judged(tmp_path, host("node1", rail(heard=heard, **bent)))["node1"])
+    assert set(found) == {check} | also
+    assert found[check].result == "fail"
+    assert words in found[check].observed
+    # Both lines: the switch's with its file, the host's with its name.
+    assert f"leaf1 {heard[1]}" in found[check].observed
+    assert "node1 eth0" in found[check].expected or check == "roce.switch.watchdog"
+
+
+def test_the_line_of_the_text_is_quoted(tmp_path: Path) -> None:
+    db = changed(sonic(), "PORT_QOS_MAP", "Ethernet0", pfc_enable="4", pfcwd_sw_enable="4")
+    made.write(tmp_path, {"leaf1": db})
+    lines = (tmp_path / "leaf1/config_db.json").read_text().splitlines()
+    found = bad(judged(tmp_path, host("node1", rail()))["node1"])["roce.switch.pfc"]
+    number = int(found.observed.split("config_db.json line ")[1].split(":")[0])
+    assert lines[number - 1].strip().startswith('"pfc_enable": "4"')
+
+
+def test_the_inventory_tells_which_end_is_wrong(tmp_path: Path) -> None:
+    made.write(tmp_path, {"leaf1": changed(sonic(), "PORT_QOS_MAP", "Ethernet0", pfc_enable="4", pfcwd_sw_enable="4")})
+    found = bad(judged(tmp_path, host("node1", rail(), roce_pfc=[3]))["node1"])
+    assert "leaf1 Ethernet0 differs" in found["roce.switch.pfc"].cause
+    found = bad(judged(tmp_path, host("node1", rail(), roce_pfc=[4]))["node1"])
+    assert "node1 eth0 differs" in found["roce.switch.pfc"].cause
+
+
+@pytest.mark.parametrize(
+    ("bent", "check", "result", "why"),
+    [
+        pytest.param(
+            {"pfc": Reading(None, "mlnx_qos failed")}, "roce.switch.pfc", "unknown", "mlnx_qos failed", id="pfc"
+        ),
+        pytest.param({"trust": Reading(None, "no word")}, "roce.switch.trust", "unknown", "no word", id="trust"),
+        pytest.param({"mtu": Reading(None, "denied")}, "roce.switch.mtu", "unknown", "denied", id="mtu"),
+        pytest.param({"cnp_dscp": Reading(None, "denied")}, "roce.switch.cnp", "unknown", "denied", id="cnp"),
+        pytest.param({"cnp_dscp": ABSENT}, "roce.switch.cnp", "skip", "does not show", id="no cnp"),
+        pytest.param(
+            {"priority": Reading(()), "pfc": Reading(())}, "roce.switch.dscp", "unknown", "no priority for", id="map"
+        ),
+        pytest.param({"traffic_class": Reading(104)}, "roce.switch.ecn", "skip", "understands ECN", id="no ECN"),
+        pytest.param({"traffic_class": Reading(-1)}, "roce.switch.dscp", "skip", "nothing marks RoCE", id="no mark"),
+    ],
+)
+def test_an_end_that_does_not_tell_passes_nothing(
+    tmp_path: Path, bent: dict[str, Any], check: str, result: str, why: str
+) -> None:
+    made.write(tmp_path, {"leaf1": sonic()})
+    checks = {one.id: one for one in judged(tmp_path, host("node1", rail(**bent)))["node1"]}
+    assert (checks[check].result, why in checks[check].cause) == (result, True)
+
+
+@pytest.mark.parametrize(
+    ("table", "check"),
+    [
+        pytest.param("DSCP_TO_TC_MAP", "roce.switch.dscp", id="marks"),
+        pytest.param("TC_TO_QUEUE_MAP", "roce.switch.ecn", id="queues"),
+        pytest.param("WRED_PROFILE", "roce.switch.ecn", id="profiles"),
+    ],
+)
+def test_a_table_that_a_row_names_and_that_is_not_there_is_unknown(tmp_path: Path, table: str, check: str) -> None:
+    db = sonic()
+    del db[table]
+    made.write(tmp_path, {"leaf1": db})
+    found = bad(judged(tmp_path, host("node1", rail()))["node1"])
+    assert found[check].result == "unknown"
+    assert f"no row {table}|AZURE" in found[check].cause
+
+
+def test_a_mark_that_only_the_inventory_tells_counts(tmp_path: Path) -> None:
+    made.write(tmp_path, {"leaf1": mapped("DSCP_TO_TC_MAP", "26", "0")})
+    bent: dict[str, Callable[..., Any] | Any] = {"traffic_class": Reading(-1)}
+    assert "roce.switch.dscp" in bad(judged(tmp_path, host("node1", rail(**bent), roce_tos=106))["node1"])
+
+
+def test_a_virtual_function_and_a_host_of_infiniband_are_left_alone(tmp_path: Path) -> None:
+    made.write(tmp_path, {"leaf1": sonic()})
+    assert judged(tmp_path, host("node1", rail(virtual=True))) == {}
+    assert judged(tmp_path, host("node1", rail(), link_layer="InfiniBand")) == {}
+
+
+def fleet(odd: Db | None = None, switches: int = 3) -> tuple[dict[str, Db], list[Any]]:
+    told = {f"leaf{at}": sonic(f"leaf{at}") for at in range(1, switches + 1)}
+    if odd is not None:
+        told[f"leaf{switches}"] = odd
+    return told, [host(f"node{at}", rail(heard=(f"leaf{at}", "Ethernet0"))) for at in range(1, switches + 1)]
+
+
+def test_the_odd_switch_out_is_named_on_its_hosts_alone(tmp_path: Path) -> None:
+    told, hosts = fleet(changed(sonic("leaf3"), "PORT", "Ethernet0", mtu="9216"))
+    found = judged(made.write(tmp_path, told), *hosts)
+    assert [bad(found[name]) for name in ("node1", "node2")] == [{}, {}]
+    odd = bad(found["node3"])
+    assert set(odd) == {"roce.switch.alike"}
+    assert (odd["roce.switch.alike"].observed, odd["roce.switch.alike"].expected) == ("leaf3: MTU 9216", "MTU 9100")
+    assert odd["roce.switch.alike"].expected_from == "equals 2/3"
+
+
+def test_two_switches_that_differ_are_unknown(tmp_path: Path) -> None:
+    told, hosts = fleet(changed(sonic("leaf2"), "PORT", "Ethernet0", mtu="9216"), switches=2)
+    found = judged(made.write(tmp_path, told), *hosts)
+    assert {bad(checks)["roce.switch.alike"].result for checks in found.values()} == {"unknown"}
+
+
+def test_switches_of_two_systems_are_not_compared(tmp_path: Path) -> None:
+    made.write(tmp_path, {"leaf1": sonic(), "leaf2": cumulus()})
+    hosts = [host("node1", rail()), host("node2", rail(heard=("leaf2", "swp1")))]
+    assert [bad(checks) for checks in judged(tmp_path, *hosts).values()] == [{}, {}]
