@@ -31,7 +31,8 @@ def add(tree: Tree, node: Node) -> None:
     `roce_unset` for rails that nobody set up since the reboot. `roce_before` and `roce_rise` by HCA (or
     `all`): counters at the first look, and by how much they have risen at the second:
     {mlx5_3: {packet_seq_err: 800, ethtool: {rx_prio3_discards: 90}}}. `roce_vlan` by HCA (or `all`): the MTU of
-    a VLAN that has the rail's address. `roce_dcbx`: the priorities that the rails' switches advertise.
+    a VLAN that has the rail's address. `roce_dcbx`: the priorities that the rails' switches advertise, those of
+    the rails unless it says otherwise.
     """
     for index, hca in enumerate(one for one in node.hcas if one.layer == "Ethernet"):
         rail = hca.role == "rail"
@@ -57,7 +58,7 @@ def _neighbours(tree: Tree, node: Node) -> None:
     rails = [hca for hca in node.hcas if hca.layer == "Ethernet" and hca.role == "rail" and hca.state == "Active"]
     if not rails:
         return
-    bits = sum(1 << at for at in node.more.get("roce_dcbx", (3,)))
+    bits = sum(1 << at for at in node.more.get("roce_dcbx", _priorities(node)[1]))
     told = [
         {
             hca.netdev: {
