@@ -589,7 +589,12 @@ def heard(*pfc: tuple[int, ...] | None) -> Reading[tuple[Neighbour, ...]]:
         pytest.param({"neighbours": heard()}, "skip", "no neighbour advertises", id="nobody"),
         pytest.param({"neighbours": ABSENT}, "skip", "nobody listens", id="no lldpd"),
         pytest.param({"neighbours": DENIED}, "unknown", "permission denied", id="denied"),
-        pytest.param({"neighbours": heard((3,)), "qos": replace(QOS, pfc=DENIED)}, "unknown", "permission denied", id="own flow control"),
+        pytest.param(
+            {"neighbours": heard((3,)), "qos": replace(QOS, pfc=DENIED)},
+            "unknown",
+            "permission denied",
+            id="own flow control",
+        ),
         pytest.param({"virtual": True}, "skip", "no flow control of its own", id="virtual"),
     ],
 )
