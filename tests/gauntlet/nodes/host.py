@@ -121,9 +121,9 @@ def _loaded(node: Node) -> dict[str, tuple[str, ...]]:
             found["nvidia_peermem"] = ()
     if node.hcas:
         found.update(_RDMA)
+    found.update({name: () for name in node.more.get("modules", ())})
     if _ipoib(node):
         found["ib_ipoib"] = ()
-    found.update({name: () for name in node.more.get("modules", ())})
     gone = node.more.get("missing", ())
     return {name: tuple(one for one in users if one not in gone) for name, users in found.items() if name not in gone}
 
