@@ -21,7 +21,6 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action 
 
 # What every script of ours says at its head, and no other file of that name.
 _MARK = "; rendered by ibready "
-_OPTIONS = ("image", "program", "arguments", "nodes", "processes", "port", "mounts")
 
 
 class ActionModule(SiteAction):

@@ -19,7 +19,6 @@ from .._ground.text import ParseError
 from . import prefix
 from ._times import Times
 
-_MANY = 5
 # Of a long text so much is read at first; of one that is longer than the last nothing more.
 _SIZES = (64 * 1024, 1024 * 1024)
 _LONGEST = 16 * 1024 * 1024

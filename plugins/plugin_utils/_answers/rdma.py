@@ -25,7 +25,6 @@ from .typed import AnswerError, read
 
 T = TypeVar("T")
 ROCE, ALL, NONE = "roce", "all", "none"
-POLICIES = (ROCE, ALL, NONE)
 _OFF = "ibready_rdma is none: nobody moved data over its rails"
 _SIMULATED = "simulated node: {}; there is nothing behind its RDMA devices"
 _TASKS = ("ibready_rdma_serving", "ibready_rdma_asked")

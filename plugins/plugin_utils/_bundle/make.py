@@ -16,7 +16,6 @@ from .._ground.files import PUBLIC, write_whole
 from . import gpg, layout, sums
 from .layout import BundleError, Class, Manifest
 
-APT_INDEXES = ("Packages", "Packages.gz")
 SIGNED = {"apt": "InRelease", "dnf": "repodata/repomd.xml.asc"}
 
 

@@ -46,9 +46,6 @@ CONVERGE = "converge"
 _FILE: _Keys = {"defaults": dict, "lists": dict, "causes": dict}
 _WORDS = {str: "a text", bool: "true or false", list: "a list", dict: "a dictionary", float: "a number with a point"}
 
-# Checks that are unknown where they do not pass, and so are never a cause.
-NEVER_WRONG = frozenset(("host.access.reachable", "fabric.ping.tested"))
-
 
 class CausesError(ValueError):
     """A file of the table is not as it should be: which, where in it, and what is wrong."""

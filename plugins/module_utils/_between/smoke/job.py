@@ -24,7 +24,6 @@ from ..._ground.unit import Run, said
 UNIT = "ibready-smoke.service"
 # Not below /run or /tmp, which may be mounted noexec.
 FOLDER = "/var/lib/ibready-smoke"
-PROGRAM = f"{FOLDER}/smoke.py"
 LOG = f"{FOLDER}/log"
 ASKED = f"{FOLDER}/asked"
 _AGENT = f"{FOLDER}/agent.sh"
