@@ -7,6 +7,7 @@ import re
 from typing import Any, Mapping, Sequence
 
 _LINE_SHOWN = 120
+_DIGITS = 20
 
 # CSI, OSC and two-character escapes. Every alternative ends at the next ESC at the latest.
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][0-9A-Z]|\x1b[@-Z\\^_=>78]")
@@ -160,6 +161,13 @@ def to_int(text: str) -> int:
     if _INT.fullmatch(text) is None:
         raise ValueError("not a number")
     return int(text, 16) if text[:2] in ("0x", "0X") else int(text)
+
+
+def to_short_int(text: str) -> int:
+    """A number of JSON (``parse_int``) of so few digits that reading it takes no time; else ValueError."""
+    if len(text) > _DIGITS:
+        raise ValueError("a number with too many digits")
+    return int(text)
 
 
 def to_rate(text: str) -> float:

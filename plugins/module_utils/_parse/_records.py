@@ -6,10 +6,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .._ground.text import ParseError, clean_lines
+from .._ground.text import ParseError, clean_lines, to_short_int
 
 # Longer numbers are none of its own, and slow to convert.
-_DIGITS = 20
 # What is read of an object. Some releases print others twice, in the details of a device.
 _READ = {
     *("ifname", "flags", "mtu", "link_type", "linkinfo", "info_kind", "master", "addr_info"),
@@ -27,7 +26,7 @@ def records(tool: str, text: str) -> list[dict[str, Any]]:
         found = json.loads(
             "\n".join(lines),
             object_pairs_hook=_once,
-            parse_int=_integer,
+            parse_int=to_short_int,
             parse_constant=_no_number,
             strict=False,
         )
@@ -71,12 +70,6 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(set(keys)) != len(keys):
         raise ValueError("an object has one key twice")
     return dict(pairs)
-
-
-def _integer(text: str) -> int:
-    if len(text) > _DIGITS:
-        raise ValueError("a number with too many digits")
-    return int(text)
 
 
 def _no_number(text: str) -> Any:

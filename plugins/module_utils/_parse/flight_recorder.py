@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any, Iterable, Mapping
 
-from .._ground.text import ParseError, clean_lines, printable
+from .._ground.text import ParseError, clean_lines, printable, to_short_int
 from . import _collective_names, _plain_pickle
 from ._times import Collective, Times, Waiting
 
@@ -79,7 +79,7 @@ class FlightRecorder:
 def parse(text: str) -> FlightRecorder:
     """Read a dump in JSON; ParseError where the text is anything else."""
     try:
-        told = json.loads("\n".join(clean_lines(text)), parse_int=_integer, strict=False)
+        told = json.loads("\n".join(clean_lines(text)), parse_int=to_short_int, strict=False)
     except json.JSONDecodeError as exc:
         raise ParseError(_TOOL, 0, "", f"no JSON: {exc.msg}") from exc
     except (ValueError, RecursionError) as exc:
@@ -92,12 +92,6 @@ def parse_bytes(data: bytes) -> FlightRecorder:
     if data.lstrip()[:1] in (b"{", b"["):
         return parse(data.decode("utf-8", "replace"))
     return _dump(_plain_pickle.load(_TOOL, data))
-
-
-def _integer(text: str) -> int:
-    if len(text) > _DIGITS:
-        raise ValueError("a number with too many digits")
-    return int(text)
 
 
 def _dump(told: Any) -> FlightRecorder:

@@ -13,7 +13,7 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Any, Iterator, Mapping
 
-from .._ground.text import ParseError, clean_lines, no_facts
+from .._ground.text import ParseError, clean_lines, no_facts, to_short_int
 from . import _collective_names
 from ._times import Collective, Times
 
@@ -99,7 +99,7 @@ def _objects(text: str) -> NcclInspector:
 
 def _each(text: str) -> Iterator[Mapping[str, Any] | None]:
     """Every object; None for one that is damaged, after which reading goes on at the next line with one."""
-    decoder = json.JSONDecoder(parse_int=_integer, strict=False)
+    decoder = json.JSONDecoder(parse_int=to_short_int, strict=False)
     at = 0
     while True:
         begun = _OBJECT.match(text, at) or _NEXT.search(text, at)
@@ -113,12 +113,6 @@ def _each(text: str) -> Iterator[Mapping[str, Any] | None]:
         except (ValueError, RecursionError):
             yield None
             at = begun.end() + 1
-
-
-def _integer(text: str) -> int:
-    if len(text) > _DIGITS:
-        raise ValueError("a number with too many digits")
-    return int(text)
 
 
 def _operation(told: Mapping[str, Any], header: Mapping[str, Any], metadata: Mapping[str, Any]) -> Operation | None:

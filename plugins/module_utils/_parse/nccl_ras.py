@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any, Iterator, Mapping
 
-from .._ground.text import ParseError, clean_lines, no_facts
+from .._ground.text import ParseError, clean_lines, no_facts, to_short_int
 from . import _collective_names
 from ._times import Times, Waiting
 
@@ -33,11 +33,9 @@ _ONE = re.compile(r"Rank ([0-9]{1,10}) has (?:launched up to operation ([0-9]{1,
 _RANK = re.compile(r"Rank ([0-9]{1,10}) (.{0,200}?)-- ")
 _WHERE = re.compile(r"GPU (\S{1,20}) managed by process ([0-9]{1,12}) on node (\S{1,255})")
 _OLD_MISSING = re.compile(r"The missing ranks?: ([0-9, ]{1,4000})")
-_PROCESS = re.compile(r"Process ([0-9]{1,12}) on node (\S{1,255}) managing GPUs? (.{1,300})")
 # What the server says to what a client asks before the status.
 _PROTOCOL = re.compile(r"OK$|SERVER PROTOCOL [0-9]{1,6}$")
 _TITLES = frozenset(("Job summary", "Errors", "Warnings"))
-_DIGITS = 20
 _MOST_OUTLIERS = 100_000
 
 
@@ -185,7 +183,7 @@ def _with_state(one: Outlier, state: str) -> Outlier:
 def _json(text: str) -> NcclRas:
     try:
         # What the protocol says after it, or the next answer, is no part of the first.
-        told, _end = json.JSONDecoder(parse_int=_integer, strict=False).raw_decode(text.lstrip())
+        told, _end = json.JSONDecoder(parse_int=to_short_int, strict=False).raw_decode(text.lstrip())
     except json.JSONDecodeError as exc:
         raise ParseError(_TOOL, exc.lineno, "", f"no JSON from here on: {exc.msg}") from exc
     except (ValueError, RecursionError) as exc:
@@ -204,12 +202,6 @@ def _json(text: str) -> NcclRas:
     took = told.get("ras", {}).get("collection_time_sec") if isinstance(told.get("ras"), dict) else None
     seconds = float(took) if isinstance(took, (int, float)) and 0 <= took < 1e9 else None
     return NcclRas(_text(told.get("nccl_version")), seconds, groups, problems, tuple(outliers))
-
-
-def _integer(text: str) -> int:
-    if len(text) > _DIGITS:
-        raise ValueError("a number with too many digits")
-    return int(text)
 
 
 def _text(value: Any) -> str:

@@ -52,15 +52,15 @@ class Sorted:
 
 def wanted_hcas(expect: Expectations) -> tuple[Expected, bool] | None:
     """How many HCAs are expected, and whether exactly so many; the inventory's word goes first."""
-    exact, floor = expect.get("hcas"), expect.get("hcas_min")
-    if exact is not None and (exact.is_said or floor is None):
-        return exact, True
-    return (floor, False) if floor is not None else None
+    return _exact_or_floor(expect.get("hcas"), expect.get("hcas_min"))
 
 
 def wanted_rate(expect: Expectations) -> tuple[Expected, bool] | None:
     """The rate expected of a rail, and whether it must be exactly that."""
-    exact, floor = expect.get("rate_gbps"), expect.get("rate_min_gbps")
+    return _exact_or_floor(expect.get("rate_gbps"), expect.get("rate_min_gbps"))
+
+
+def _exact_or_floor(exact: Expected | None, floor: Expected | None) -> tuple[Expected, bool] | None:
     if exact is not None and (exact.is_said or floor is None):
         return exact, True
     return (floor, False) if floor is not None else None

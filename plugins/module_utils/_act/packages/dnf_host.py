@@ -15,7 +15,7 @@ from typing import Sequence
 from ..._ground.command import Output
 from . import dnf_text, failures, files, kernels
 from .files import File
-from .model import Change, Installed, PackageError, Part, Repository, between
+from .model import Change, Installed, PackageError, Part, Repository, between, matches
 from .openpgp import armored
 from .run import Runner
 
@@ -151,7 +151,7 @@ class DnfHost:
         for entry in self._all():
             have = found.get(entry.name)
             if have is None or dnf_text.compare(have.version, entry.version) < 0:
-                held = entry.name in mine or dnf_text.is_locked(entry.name, locked)
+                held = entry.name in mine or matches(entry.name, locked)
                 found[entry.name] = replace(entry, held=held)
         return found
 
@@ -184,7 +184,7 @@ class DnfHost:
             if name not in have or have[name].version == number
         }
         theirs = dnf_text.foreign_locks(text)
-        return mine | {name for name in have if dnf_text.is_locked(name, theirs)}
+        return mine | {name for name in have if matches(name, theirs)}
 
     def hold(self, parts: Sequence[Part], add: Sequence[str], drop: Sequence[str]) -> None:
         text = dnf_text.edit_locks(self._locks(), add, drop, self.installed())

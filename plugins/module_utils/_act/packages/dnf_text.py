@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import re
 from functools import cmp_to_key
 from typing import Collection, Mapping
@@ -200,10 +199,6 @@ def foreign_locks(text: str) -> list[str]:
     """Names (globs) that the operator locks."""
     names = [lock(line)[0] for mine, line in _entries(text) if not mine]
     return [name for name in names if name]
-
-
-def is_locked(name: str, patterns: Collection[str]) -> bool:
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def edit_locks(text: str, add: Collection[str], drop: Collection[str], have: Mapping[str, Installed]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import fnmatch
 from dataclasses import dataclass, field
-from typing import Callable, Mapping, Sequence
+from typing import Callable, Iterable, Mapping
 
 APT = "apt"
 DNF = "dnf"
@@ -162,7 +162,7 @@ class Outcome:
         return bool(self.changes or self.files or self.held or self.released or self.repaired)
 
 
-def matches(name: str, globs: Sequence[str]) -> bool:
+def matches(name: str, globs: Iterable[str]) -> bool:
     """Whether the name fits one of the globs."""
     return any(fnmatch.fnmatchcase(name, glob) for glob in globs)
 

@@ -13,6 +13,7 @@ from typing import Iterable, Sequence
 
 from ..._data.managed_files import LEFT_OUT, MANAGED
 from ..._ground import whole
+from ..._ground.state import below
 from ..packages.model import PackageError
 from .model import FILE, LINK, Persisted, Snapshot
 
@@ -30,7 +31,7 @@ def read(globs: Iterable[str], root: str = "/") -> dict[str, Persisted]:
     """All files and links that fit, by their path on the node; PackageError for an unreadable."""
     found = {}
     for pattern in globs:
-        for place in glob.glob(_below(root, pattern)):
+        for place in glob.glob(below(root, pattern)):
             path = "/" + os.path.relpath(place, root)
             kept = None if path in LEFT_OUT else _read(place)
             if kept is not None:
@@ -62,7 +63,7 @@ def missing_folders(globs: Iterable[str], root: str = "/") -> tuple[str, ...]:
         folder = os.path.dirname(pattern)
         way = []
         while folder != "/" and not glob.has_magic(folder):
-            if not os.path.lexists(_below(root, folder)):
+            if not os.path.lexists(below(root, folder)):
                 way.append(folder)
             folder = os.path.dirname(folder)
         found.update(dict.fromkeys(reversed(way)))
@@ -94,7 +95,7 @@ def to_tell(changed: Iterable[Move]) -> set[str]:
 
 def put(path: str, kept: Persisted | None, root: str = "/") -> None:
     """Write a file or link whole or not at all; None removes it. Raises PackageError."""
-    place = _below(root, path)
+    place = below(root, path)
     try:
         if kept is None:
             whole.remove(place)
@@ -125,7 +126,7 @@ def remove_folders(folders: Sequence[str], root: str = "/") -> None:
     """Remove those that are empty, the innermost first."""
     for folder in sorted(folders, key=len, reverse=True):
         with contextlib.suppress(OSError):
-            os.rmdir(_below(root, folder))
+            os.rmdir(below(root, folder))
 
 
 def shown(kept: Persisted | None) -> str:
@@ -140,7 +141,3 @@ def shown(kept: Persisted | None) -> str:
         return head + kept.data.decode("utf-8")
     except UnicodeDecodeError:
         return f"{head}{len(kept.data)} bytes\n"
-
-
-def _below(root: str, path: str) -> str:
-    return os.path.join(root, path.lstrip("/"))
