@@ -32,6 +32,8 @@ MANAGED = (
     Managed("/etc/dnf/modules.d/nvidia-driver.module", repository=True),
     Managed("/etc/dnf/plugins/versionlock.list"),
     Managed("/var/lib/ibready/packages/*.json"),
+    # rdma: images on their way to a card, which the role takes away again.
+    Managed("/var/lib/ibready/firmware/*"),
     # host_tuning
     Managed("/etc/sysctl.d/90-ibready.conf"),
     Managed("/etc/security/limits.d/90-ibready.conf"),

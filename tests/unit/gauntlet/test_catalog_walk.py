@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.fabric import entries_wide
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._fleet import entries_rdma
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet import entries_rdma, entries_switch
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import (
     FAIL,
     PASS,
@@ -43,6 +43,7 @@ CONTROLLER = {
     # Of what a job left: no node has it.
     "nccl.job.bound",
     *(one.id for one in entries_rdma.ENTRIES),
+    *(one.id for one in entries_switch.ENTRIES),
 }
 NODE = sorted(set(CATALOG) - CONTROLLER)
 

@@ -25,6 +25,8 @@ _VERSION = re.compile(r"version: ([0-9]{1,4}\.[0-9]{1,4})")
 _HOOKED = re.compile(r"([a-z0-9_]{1,40}): ?.{0,80}")
 # A partition of a RAID of volumes is the deepest that anybody builds.
 _LAYERS = 4
+# Mounts whose disks are asked for where nobody names any.
+_ASKED = 64
 _CONTROLLER = re.compile(r"(nvme[0-9]{1,5})(?:c[0-9]{1,5})?n[0-9]{1,5}(?:p[0-9]{1,5})?")
 
 
@@ -36,6 +38,8 @@ def observe(evidence: Evidence, expect: Expectations) -> Gds:
     if sign.value is None:
         return Gds(sign)
     points = expect.get("gds_mounts")
+    if points is None:
+        _below_all(evidence)
     named = conf.value is not None and conf.value.read is not None and conf.value.read.addresses
     return Gds(
         sign=sign,
@@ -114,6 +118,14 @@ def _modules(evidence: Evidence) -> Reading[tuple[str, ...]]:
 def _mounts(evidence: Evidence, points: tuple[str, ...]) -> tuple[GdsMount, ...]:
     every = ask.file(evidence, MOUNTS, mounts.parse)
     return tuple(_mount(evidence, point, every) for point in points)
+
+
+def _below_all(evidence: Evidence) -> None:
+    """Ask for what is below every file system on disks, as far as a bundle of this host goes: who judges it later may
+    name mounts that nobody names now."""
+    for mount in (ask.file(evidence, MOUNTS, mounts.parse).value or ())[:_ASKED]:
+        if mount.kind in gds.ON_DISK:
+            _disks(evidence, mount.device)
 
 
 def _mount(evidence: Evidence, point: str, every: Reading[tuple[Mount, ...]]) -> GdsMount:

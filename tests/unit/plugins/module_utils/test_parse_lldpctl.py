@@ -56,7 +56,7 @@ def test_a_bit_a_priority(value: str, pfc: tuple[int, ...]) -> None:
     ("text", "line", "why"),
     [
         pytest.param("", 0, "empty output", id="empty"),
-        pytest.param(SAMPLE[:-40], SAMPLE[:-40].count("\n") + 1, "no JSON from here on", id="cut"),
+        pytest.param(SAMPLE[:-40], SAMPLE[:-40].rstrip().count("\n") + 1, "no JSON from here on", id="cut"),
         pytest.param("[]", 0, "no object 'lldp'", id="array"),
         pytest.param('{"lldp": [1]}', 0, "is no object", id="number"),
         pytest.param('{"lldp": {"interface": {"eth0": 3}}}', 0, "is no object", id="interface"),

@@ -155,6 +155,7 @@ ELSEWHERE = {
     "plugin_utils/_neighbours/kubernetes/document.py:document": "what json.dumps made",
     "plugin_utils/_plan/plan/lock.py:text": "what json.dumps made",
     "plugin_utils/_run/read.py:_whole": "its caller catches it",
+    "plugin_utils/_switch/sonic.py:_unquoted": "a word of a text that was read as a whole before",
 }
 
 

@@ -101,6 +101,7 @@ def test_each_host_of_an_honest_fleet_can_be_judged_alone() -> None:
             _hosts.ping_plan(known, NAMES),
             None,
             _hosts.rdma_plan(known, NAMES),
+            None,
         )
 
 
