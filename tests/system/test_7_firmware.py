@@ -59,7 +59,11 @@ def test_firmware_is_written_with_consent_and_to_one_host_first(cards: Box, tmp_
     assert set(counts[0]) == {NEW}
     assert counts[1:] == [[], []]
     cards.root("node1", "test ! -e /var/lib/ibready/firmware")
-    assert "FW Version(Running)" not in cards.root("node1", "mstflint -d 0000:18:00.0 -qq query")
+    # What was written runs: the card of the first line of the log tells no other version.
+    asked = "mstflint -d $(sed -n '1s/ .*//p' " + f"{PLACE}/log) -qq query"
+    told = cards.root("node1", asked)
+    assert f"FW Version:            {NEW}" in told
+    assert "FW Version(Running)" not in told
 
     converged(cards, image, ibready_firmware_ok=True, ibready_reboot_ok=True)
     assert [len(written(cards, node)) for node in NODES] == [len(counts[0])] * 3
