@@ -28,10 +28,7 @@ class ActionModule(SiteAction):
         "state": {"type": "str", "choices": ["planned", "done"], "default": "planned"},
         "diagnosis": {"type": "dict"},
         "plan": {"type": "dict"},
-        "errors": {"type": "dict", "default": {}},
-        "allow": {"type": "list", "elements": "str", "choices": list(table.acts()), "default": []},
         **{name: {"type": "int", "default": default} for name, default in _plan.NUMBERS.items()},
-        "drain": {"type": "bool", "default": False},
         "dest": {"type": "path", "required": True},
     }
     RULES: ClassVar[dict[str, Any]] = {
@@ -39,9 +36,13 @@ class ActionModule(SiteAction):
     }
 
     def act(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
-        folder = Path(args["dest"])
+        folder, hostvars = Path(args["dest"]), variables["hostvars"]
         try:
-            return self._planned(args, folder) if args["state"] == "planned" else self._done(args, folder)
+            return (
+                self._planned(args, folder, hostvars)
+                if args["state"] == "planned"
+                else self._done(args, folder, hostvars)
+            )
         except (record.RecordError, table.CausesError) as exc:
             raise AnsibleActionFail(str(exc)) from exc
         except OSError as exc:
@@ -49,15 +50,23 @@ class ActionModule(SiteAction):
                 f"nothing can be remembered in {folder}: {exc}; next: set ibready_report_dir"
             ) from exc
 
-    def _planned(self, args: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    def _planned(self, args: Mapping[str, Any], folder: Path, hostvars: Mapping[str, Any]) -> dict[str, Any]:
         now = datetime.now(UTC)
         for name in _plan.NUMBERS:
             if args[name] < 1:
                 raise AnsibleActionFail(f"repair_{name} is {args[name]}; next: say 1 or more")
-        limits = _plan.Limits(args["allow"], args["hosts"], args["per_leaf"], args["tries"], args["drain"])
+        if args["days"] > record.KEPT:
+            raise AnsibleActionFail(f"repair_days is {args['days']}; next: say {record.KEPT} or less")
         causes, places = args["diagnosis"]["causes"], args["diagnosis"]["places"]
-        tried = record.tried(record.read(folder), now, args["days"])
-        planned = _plan.plan(causes, places, table.acts(), limits, tried)
+        named = {act["host"] for cause in causes for act in cause["acts"]}
+        limits = _plan.Limits(
+            allow={host: _allowed(host, hostvars[host].get("repair_allow")) for host in named},
+            drain={host for host in named if hostvars[host].get("ibready_drain")},
+            **{name: args[name] for name in ("hosts", "per_leaf", "tries")},
+        )
+        known = record.read(folder)
+        tried = record.tried(known, now, args["days"])
+        planned = _plan.plan(causes, places, table.acts(), limits, tried, record.out(known))
         tickets = list(told.tickets(causes, places, planned.held))
         self._display.display(f"\n{told.plan(planned, table.acts(), len(tickets))}\n")
         files.write_whole(folder / _TICKETS, "\n\n".join([*tickets, ""]))
@@ -66,12 +75,31 @@ class ActionModule(SiteAction):
         hosts = _plan.by_host(planned, table.CONVERGE)
         return {"changed": False, "hosts": hosts, "tickets": tickets, "at": now.isoformat(), **planned.to_dict()}
 
-    def _done(self, args: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    def _done(self, args: Mapping[str, Any], folder: Path, hostvars: Mapping[str, Any]) -> dict[str, Any]:
         planned = _plan.Plan([_plan.Step(**step) for step in args["plan"]["steps"]])
-        errors = {host: str(error) for host, error in args["errors"].items() if error}
+        mine = {step.host: hostvars[step.host] for step in planned.steps}
+        begun = {host for host, known in mine.items() if known.get("ibready_repair_begun")}
+        errors = {host: told.stopped(known.get("ibready_repair_error")) for host, known in mine.items()}
+        errors = {
+            host: error or "it could not be administered, and nothing was done"
+            for host, error in errors.items()
+            if error or host not in begun
+        }
         results = record.results(planned, args["diagnosis"], errors)
-        record.end(folder, results, datetime.fromisoformat(args["plan"]["at"]))
+        # Who was never begun has tried nothing.
+        ended = [entry for entry in results if entry[0].host in begun]
+        record.end(folder, ended, errors, datetime.fromisoformat(args["plan"]["at"]))
         self._display.display(f"\n{told.done(results)}\n")
         left = [entry for entry in results if entry[1] != record.MENDED]
         stayed = {**errors, **{step.host: f"{step.title} [{step.cause}]: {why}" for step, _result, why in left}}
         return {"changed": False, "stayed": stayed, "steps": args["plan"]["steps"], "held": args["plan"]["held"]}
+
+
+def _allowed(host: str, said: Any) -> list[str]:
+    """The kinds of acts that a host's inventory allows."""
+    kinds = [] if said is None else said
+    strange = [kind for kind in kinds if kind not in table.acts()] if isinstance(kinds, list) else [kinds]
+    if strange:
+        known = ", ".join(table.acts())
+        raise AnsibleActionFail(f"{host}: repair_allow: {strange[0]!r} is none of {known}; next: list some of these")
+    return list(kinds)

@@ -12,6 +12,8 @@ description:
     allows, inside its limits, and says of each other why it is held back. What needs hands becomes a
     ticket. Does nothing on any host; C(playbooks/repair.yml) does.
   - With O(state=done) holds that plan against a diagnosis made afterwards.
+  - Reads C(repair_allow) and C(ibready_drain) of each host, and afterwards C(ibready_repair_begun) and
+    C(ibready_repair_error) of those on which something was to be done.
   - Every act is remembered in C(ibready-repairs.json). A cause that was tried O(tries) times in O(days)
     days on a host is left to hands.
   - Runs on the controller.
@@ -29,18 +31,8 @@ options:
   plan:
     description: What this module answered before the acts; with O(state=done).
     type: dict
-  errors:
-    description: What stopped a host, by its name; with O(state=done).
-    type: dict
-    default: {}
-  allow:
-    description: The kinds of acts that the site allows.
-    type: list
-    elements: str
-    choices: [packages, value, unit, module, converge, service, link, gpu, hca, reboot]
-    default: []
   hosts:
-    description: How many hosts a run may disrupt.
+    description: How many hosts may be disrupted at once, with those that an earlier run could not give back.
     type: int
     default: 1
   per_leaf:
@@ -55,10 +47,6 @@ options:
     description: In how many days.
     type: int
     default: 7
-  drain:
-    description: Whether the site said how jobs are brought off a host (C(ibready_drain)).
-    type: bool
-    default: false
   dest:
     description: The folder for the record and the tickets; it is made where there is none.
     type: path
@@ -70,7 +58,6 @@ EXAMPLES = r"""
 - name: See what would be done
   ibready.cluster.repair:
     diagnosis: "{{ ibready_diagnosis }}"
-    allow: [value, converge]
     dest: reports
   register: ibready_repair
   run_once: true

@@ -15,21 +15,22 @@ from .._diagnose.acts import CONSENTS
 from .._diagnose.row import ActKind
 
 Key = tuple[str, str]
+_AGAIN = "run this again once it is given back"
 # The numbers that a site may set (repair_NAME), and what they are where it does not.
 NUMBERS = {"hosts": 1, "per_leaf": 1, "tries": 2, "days": 7}
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a site allows. ``allow``: kinds of acts. ``hosts``: how many hosts a run may disrupt, ``per_leaf``: and
-    how many below one leaf switch. ``tries``: how often a cause is tried on a host. ``drain``: whether the site said
-    how jobs are brought off a host (ibready_drain)."""
+    """What a site allows. ``allow``: kinds of acts, by host. ``hosts``: how many hosts may be disrupted at once,
+    ``per_leaf``: and how many below one leaf switch. ``tries``: how often a cause is tried on a host. ``drain``: the
+    hosts of which the site said how jobs are brought off them (ibready_drain)."""
 
-    allow: Collection[str] = ()
+    allow: Mapping[str, Collection[str]] = field(default_factory=dict)
     hosts: int = 1
     per_leaf: int = 1
     tries: int = 2
-    drain: bool = False
+    drain: Collection[str] = ()
 
 
 @dataclass(frozen=True)
@@ -84,21 +85,28 @@ class _Budget:
         """Why this host may not be disrupted now, and what to do; None where it may, which is taken."""
         if host in self.disrupted:
             return None
-        place = self.places.get(host)
-        if place is None:
-            return "nobody knows where it stands in the fabric", "diagnose it again"
-        if not self.limits.drain:
+        if host not in self.limits.drain:
             return "nobody said how jobs are brought off it", "set ibready_drain (docs/rolling.md)"
+        place = self.places.get(host)
+        if place is None or place["manager"] is None:
+            return (
+                "nobody knows whether its fabric's subnet manager is on it",
+                "have its ports answered first (fabric.sm.*)",
+            )
         if place["manager"]:
-            return "the subnet manager of the fabric runs on it", "have another host take that over, or do it by hand"
+            return "the subnet manager of its fabric is on it", "have another host take that over, or do it by hand"
         if len(self.disrupted) >= self.limits.hosts:
-            return f"{', '.join(self.disrupted)} first: repair_hosts is {self.limits.hosts}", "run this again"
-        for leaf in place["leaves"]:
-            beside = [name for name in self.disrupted if leaf in self.places[name]["leaves"]]
-            if len(beside) >= self.limits.per_leaf:
-                return f"{', '.join(beside)} below the same leaf switch first ({leaf})", "run this again"
+            return f"{', '.join(self.disrupted)} first: repair_hosts is {self.limits.hosts}", _AGAIN
+        beside = [name for name in self.disrupted if self._may_share(host, name)]
+        if len(beside) >= self.limits.per_leaf:
+            return f"{', '.join(beside)} first, below the same leaf switch as far as anybody knows", _AGAIN
         self.disrupted.append(host)
         return None
+
+    def _may_share(self, host: str, other: str) -> bool:
+        """Whether both hang on a leaf; one of which nobody knows the leaf may hang on any."""
+        mine, theirs = (set(self.places.get(name, {}).get("leaves", ())) for name in (host, other))
+        return not mine or not theirs or bool(mine & theirs)
 
 
 def plan(
@@ -107,15 +115,18 @@ def plan(
     kinds: Mapping[str, ActKind],
     limits: Limits,
     tried: Mapping[Key, int],
+    out: Collection[str] = (),
 ) -> Plan:
     """The acts of the causes, likeliest first, as far as these limits go.
 
     ``causes``: as the diagnosis tells them. ``kinds``: in the order of acts on a host. ``tried``: how often each cause
-    was tried on each host.
+    was tried on each host. ``out``: hosts that an earlier run disrupted and could not give back; those that still have
+    a cause count as disrupted.
     """
     steps: list[Step] = []
     held: list[Held] = []
-    budget = _Budget(limits, places)
+    ill = {host for cause in causes for host in cause["hosts"]}
+    budget = _Budget(limits, places, sorted(ill.intersection(out)))
     for cause in causes:
         for act in cause["acts"]:
             why = _why_not(act, str(cause["id"]), kinds, limits, tried, budget)
@@ -162,7 +173,7 @@ def _why_not(
     times = tried.get((act["host"], cause), 0)
     if times >= limits.tries:
         return f"it was tried {times} times and came again", "mend it by hand (its ticket)", True
-    missing = [kind for kind in dict.fromkeys(_needed(act)) if kind not in limits.allow]
+    missing = [kind for kind in dict.fromkeys(_needed(act)) if kind not in limits.allow.get(act["host"], ())]
     if missing:
         says = "; ".join(kinds[kind].says for kind in missing)
         return f"not allowed: {says}", f"add {', '.join(missing)} to repair_allow"

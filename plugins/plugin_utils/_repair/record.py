@@ -17,8 +17,8 @@ from .plan import Key, Plan, Step
 NAME = "ibready-repairs.json"
 SCHEMA = "ibready/repairs/1"
 MENDED, STAYED, FAILED = "mended", "stayed", "failed"
-# How many acts are remembered; the oldest go first.
-_MOST = 5000
+# How long an act is remembered, in days; nobody may count tries over more.
+KEPT = 90
 
 
 class RecordError(ValueError):
@@ -61,26 +61,53 @@ def tried(entries: Iterable[Mapping[str, Any]], now: datetime, days: int) -> Cou
     return Counter((host, cause) for host, cause, _at in recent)
 
 
+def out(entries: Iterable[Mapping[str, Any]]) -> set[str]:
+    """The hosts that were disrupted when they were last repaired, and not given back then."""
+    last: dict[str, tuple[str, bool]] = {}
+    for entry in entries:
+        at, kept = last.get(entry["host"], ("", False))
+        here = bool(entry.get("drains") and entry.get("error"))
+        if entry["at"] >= at:
+            last[entry["host"]] = (entry["at"], here or (kept and entry["at"] == at))
+    return {host for host, (_at, kept) in last.items() if kept}
+
+
 def results(plan: Plan, after: Mapping[str, Any] | None, errors: Mapping[str, str]) -> list[tuple[Step, str, str]]:
     """What became of every step and why, by the diagnosis afterwards; ``errors``: what stopped a host.
 
     Mended is what was looked at again and is well, whatever stopped the host later: nothing is, without a diagnosis, on
-    a host of which nothing could be told, or where a check that showed the cause could not be made.
+    a host of which nothing could be told, or where a check that showed the cause could not be made, or fails for
+    another cause now.
     """
+    unseen, wrong = (set(), {}) if after is None else (_unseen(after), _wrong(after))
     found = []
     for step in plan.steps:
+        stopped = errors.get(step.host, "")
+        blind = [check for check in step.checks if (step.host, check) in unseen]
+        ill = [(check, wrong[step.host, check]) for check in step.checks if (step.host, check) in wrong]
         if after is None or step.host not in after["looked"]:
-            found.append((step, FAILED, errors.get(step.host, "nobody could look at the host afterwards")))
-        elif any(step.host in cause["hosts"] and cause["id"] == step.cause for cause in after["causes"]):
-            found.append((step, FAILED if step.host in errors else STAYED, errors.get(step.host, "it is still there")))
-        elif blind := [check for check in step.checks if (step.host, check) in _unseen(after)]:
+            found.append((step, FAILED, stopped or "nobody could look at the host afterwards"))
+        elif ill:
+            check, cause = ill[0]
+            still = "it is still there" if cause == step.cause else f"{check} fails now for another cause, {cause}"
+            found.append((step, FAILED if stopped else STAYED, stopped or still))
+        elif blind:
             found.append((step, STAYED, f"{', '.join(blind)} could not be looked at afterwards"))
         else:
             found.append((step, MENDED, ""))
     return found
 
 
-def _unseen(after: Mapping[str, Any]) -> set[tuple[str, str]]:
+def _wrong(after: Mapping[str, Any]) -> dict[Key, str]:
+    """(host, check) of what is not well -> the cause that it belongs to."""
+    return {
+        (entry["host"], entry["check"]): cause["id"]
+        for cause in reversed(after["causes"])
+        for entry in (*cause["explains"], *cause["evidence"])
+    }
+
+
+def _unseen(after: Mapping[str, Any]) -> set[Key]:
     """(host, check) of what was not looked at, whether or not a cause hides it."""
     hidden = [entry for cause in after["causes"] for entry in cause["hides"]]
     return {(host, check) for entry in after["unknown"] for host in entry["hosts"] for check in entry["checks"]} | {
@@ -90,20 +117,22 @@ def _unseen(after: Mapping[str, Any]) -> set[tuple[str, str]]:
 
 def begin(folder: Path, plan: Plan, now: datetime) -> None:
     """Remember every step as one that failed, before it is done: who is interrupted has tried it. Raises OSError."""
-    _write(folder, [*read(folder), *(_entry(step, FAILED, "it was not ended", now) for step in plan.steps)])
+    _write(folder, [*read(folder), *(_entry(step, FAILED, "it was not ended", now) for step in plan.steps)], now)
 
 
-def end(folder: Path, done: Sequence[tuple[Step, str, str]], now: datetime) -> None:
-    """The same with what became of it. ``now``: as it was given to `begin`."""
+def end(folder: Path, done: Sequence[tuple[Step, str, str]], errors: Mapping[str, str], now: datetime) -> None:
+    """The same with what became of it, of the hosts that were begun. ``now``: as it was given to `begin`."""
     known = [entry for entry in read(folder) if entry["at"] != now.isoformat()]
-    _write(folder, [*known, *(_entry(*each, now) for each in done)])
+    ended = [_entry(step, result, why or errors.get(step.host, ""), now) for step, result, why in done]
+    _write(folder, [*known, *ended], now)
 
 
 def _entry(step: Step, result: str, error: str, now: datetime) -> dict[str, Any]:
-    told = {"host": step.host, "cause": step.cause, "kind": step.kind, "words": list(step.words)}
+    told = {"host": step.host, "cause": step.cause, "kind": step.kind, "words": list(step.words), "drains": step.drains}
     return {"at": now.isoformat(), **told, "result": result, "error": error}
 
 
-def _write(folder: Path, entries: Sequence[Mapping[str, Any]]) -> None:
-    body = {"schema": SCHEMA, "acts": list(entries[-_MOST:])}
+def _write(folder: Path, entries: Sequence[Mapping[str, Any]], now: datetime) -> None:
+    since = now - timedelta(days=KEPT)
+    body = {"schema": SCHEMA, "acts": [entry for entry in entries if datetime.fromisoformat(entry["at"]) >= since]}
     files.write_whole(folder / NAME, json.dumps(body, indent=1) + "\n")

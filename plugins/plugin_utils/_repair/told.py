@@ -9,10 +9,12 @@ from typing import Any
 
 from ...module_utils._ground.text import escaped, few
 from .._diagnose.row import ActKind
+from .._ground.dicts import as_dict
 from .plan import Held, Plan, Step
 from .record import MENDED
 
 _SHOWN = 4
+_SAID = 200
 
 
 def plan(planned: Plan, kinds: Mapping[str, ActKind], tickets: int) -> str:
@@ -38,6 +40,21 @@ def done(results: Sequence[tuple[Step, str, str]]) -> str:
     for step, result, why in results:
         lines.append(f"  {step.host}: {result}: {step.title} [{step.cause}]{': ' if why else ''}{why}")
     return _text(lines)
+
+
+def stopped(raw: Any) -> str:
+    """What stopped a host, from the task that failed and its answer; of a loop, with the words of what failed."""
+    if not isinstance(raw, Mapping):
+        return ""
+    result = as_dict(raw.get("result"))
+    acts = [as_dict(act) for act in result.get("results") or () if as_dict(act).get("failed")]
+    said = [f"{shlex.join(map(str, act.get('item') or ()))}: {_said(act)}" for act in acts]
+    return f"{raw.get('task')}: {'; '.join(said) or _said(result)}"
+
+
+def _said(result: Mapping[str, Any]) -> str:
+    """The end of what a program or a module says."""
+    return next((str(result[key])[-_SAID:] for key in ("stderr", "stdout", "msg") if result.get(key)), "no message")
 
 
 def tickets(

@@ -67,21 +67,49 @@ def test_consents_are_told_from_choices() -> None:
     assert acts.of(Fix(words=("ls",), mends=False), [finding], {"n1": None}) == []  # type: ignore[dict-item]
 
 
-def test_the_place_of_a_host_is_its_leaves_and_managers_and_cables() -> None:
-    ports = {"cas": [{"ports": [{"port_guid": "0xAA"}]}], "sm": {"mlx5_0/1": {"sm": {"guid": "0xaa"}}}}
+def port(guid: str, number: int = 1, **more: Any) -> dict[str, Any]:
+    told = {"num": number, "port_guid": guid, "link_layer": "InfiniBand", "physical_state": "LinkUp"}
+    return {**told, **more}
+
+
+def ib(*ports: dict[str, Any], **managers: str) -> dict[str, Any]:
+    """What a host tells of its HCA mlx5_0; of port N the manager that answers it (``p1="0xaa"``)."""
+    answers = {f"mlx5_0/{name[1:]}": {"sm": {"guid": guid}} for name, guid in managers.items()}
+    return {"facts": {"ib": {"cas": [{"name": "mlx5_0", "ports": list(ports)}], "sm": answers}}}
+
+
+def test_the_place_of_a_host_is_its_leaves_and_cables() -> None:
     nodes = [
         {"guid": "0x1", "host": "n1", "hca": "mlx5_0", "leaf": "0x9", "name": "n1 mlx5_0"},
         {"guid": "0x9", "host": "", "hca": "", "leaf": "", "name": "leaf1"},
     ]
     links = [{"a": "0x9", "a_port": 7, "b": "0x1", "b_port": 1}]
     report = {
-        "hosts": {"n1": {"facts": {"ib": ports}}, "n2": {"facts": {}}},
+        "hosts": {"n1": ib(port("0x1"), p1="0x5"), "n2": {"facts": {}}},
         "fabric": {"fabrics": [{"nodes": nodes, "links": links}]},
     }
     assert place.of(report) == {
-        "n1": {"leaves": ["0x9"], "manager": True, "cables": {"mlx5_0": ["leaf1 port 7"]}},
-        "n2": {"leaves": [], "manager": False, "cables": {}},
+        "n1": {"leaves": ["0x9"], "manager": False, "cables": {"mlx5_0": ["leaf1 port 7"]}},
     }
+
+
+@pytest.mark.parametrize(
+    ("host", "manager"),
+    [
+        pytest.param(ib(port("0xAA"), p1="0xaa"), True, id="its own"),
+        pytest.param(ib(port("0xbb"), p1="0xbb"), True, id="its own, told by itself alone"),
+        pytest.param(ib(port("0xAA")), True, id="others know it"),
+        pytest.param(ib(port("0x1"), p1="0xaa"), False, id="another's"),
+        pytest.param(ib(port("0x1")), None, id="no answer"),
+        pytest.param(ib(port("0x1"), port("0x2", 2), p1="0xaa"), None, id="no answer in its second fabric"),
+        pytest.param(ib(port("0x1"), port("0x2", 2, physical_state="Polling"), p1="0xaa"), False, id="no link"),
+        pytest.param(ib(port("0x1", link_layer="Ethernet")), False, id="RoCE"),
+        pytest.param(ib(), False, id="no port at all"),
+    ],
+)
+def test_the_subnet_manager_is_on_a_host_or_not_or_nobody_knows(host: dict[str, Any], manager: bool | None) -> None:
+    report = {"hosts": {"n1": host, "n2": ib(port("0x7"), p1="0xaa")}}
+    assert place.of(report)["n1"]["manager"] is manager
 
 
 def ticket(**more: Any) -> dict[str, Any]:
@@ -113,6 +141,26 @@ def test_the_plan_says_what_is_done_and_what_is_not_and_why() -> None:
     nothing = told.plan(plan.plan(causes, places, KINDS, plan.Limits(), {}), KINDS, 0)
     assert nothing.startswith("REPAIR: 0 acts, 1 held back, 0 for hands\nHELD BACK:\n  node7: nvidia-smi -pm 1\n")
     assert "next: add value to repair_allow" in nothing
-    done = told.plan(plan.plan(causes, places, KINDS, plan.Limits(allow=["value"]), {}), KINDS, 0)
+    done = told.plan(plan.plan(causes, places, KINDS, plan.Limits(allow={"node7": ["value"]}), {}), KINDS, 0)
     assert "  node7: nvidia-smi -pm 1\n" in done
     assert "undone by: the next boot" in done
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        pytest.param(None, "", id="nothing"),
+        pytest.param({"task": "Drain", "result": {"msg": "refused"}}, "Drain: refused", id="a module"),
+        pytest.param({"task": "Drain", "result": {}}, "Drain: no message", id="nothing said"),
+        pytest.param(
+            {
+                "task": "Do",
+                "result": {"results": [{"item": ["a", "b c"], "failed": True, "stderr": "x" * 300}, {"item": ["d"]}]},
+            },
+            f"Do: a 'b c': {'x' * 200}",
+            id="a command of several",
+        ),
+    ],
+)
+def test_what_stopped_a_host_is_told_in_its_words(raw: Any, text: str) -> None:
+    assert told.stopped(raw) == text

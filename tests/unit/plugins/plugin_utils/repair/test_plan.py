@@ -29,10 +29,13 @@ def cause(name: str, *acts: dict[str, Any]) -> dict[str, Any]:
     return {"id": name, "title": name, "hosts": hosts, "acts": list(acts), "evidence": evidence}
 
 
-def planned(*causes: dict[str, Any], places: Any = None, tried: Any = None, **limits: Any) -> Plan:
+def planned(
+    *causes: dict[str, Any], places: Any = None, tried: Any = None, allow: Any = EVERY, out: Any = (), **limits: Any
+) -> Plan:
     hosts = {host for each in causes for host in each["hosts"]}
     known = {host: MIDDLE for host in hosts} if places is None else places
-    return _plan.plan(causes, known, KINDS, Limits(**{"allow": EVERY, "drain": True, **limits}), tried or {})
+    allowed = {host: allow for host in hosts} if isinstance(allow, tuple | list) else allow
+    return _plan.plan(causes, known, KINDS, Limits(allowed, **{"drain": hosts, **limits}), tried or {}, out)
 
 
 def why(found: Plan) -> list[str]:
@@ -51,9 +54,20 @@ def test_nothing_is_done_that_is_not_allowed(kind: str) -> None:
 def test_a_converge_that_may_reboot_needs_both_consents_and_a_drain() -> None:
     reboots = cause("a", act("n1", "converge", consents=["ibready_reboot_ok"]))
     assert why(planned(reboots, allow=["converge"])) == [f"not allowed: {KINDS['reboot'].says}"]
-    assert why(planned(reboots, drain=False)) == ["nobody said how jobs are brought off it"]
+    assert why(planned(reboots, drain=())) == ["nobody said how jobs are brought off it"]
     assert [step.drains for step in planned(reboots).steps] == [True]
-    assert [step.drains for step in planned(cause("a", act("n1", "converge")), drain=False).steps] == [False]
+    assert [step.drains for step in planned(cause("a", act("n1", "converge")), drain=()).steps] == [False]
+
+
+def test_each_host_is_asked_for_its_own_consent_and_its_own_drain() -> None:
+    both = cause("a", act("n1", "gpu"), act("n2", "gpu"))
+    said = planned(both, allow={"n1": ["gpu"]}, hosts=2, per_leaf=2)
+    assert ([step.host for step in said.steps], why(said)) == (["n1"], [f"not allowed: {KINDS['gpu'].says}"])
+    drained = planned(both, drain={"n2"}, hosts=2, per_leaf=2)
+    assert ([step.host for step in drained.steps], why(drained)) == (
+        ["n2"],
+        ["nobody said how jobs are brought off it"],
+    )
 
 
 def test_what_only_the_site_can_say_is_not_said_for_it() -> None:
@@ -64,11 +78,13 @@ def test_what_only_the_site_can_say_is_not_said_for_it() -> None:
 @pytest.mark.parametrize("kind", [name for name, known in KINDS.items() if known.drains])
 def test_the_host_of_the_subnet_manager_is_not_disrupted(kind: str) -> None:
     found = planned(cause("a", act("n1", kind)), places={"n1": {**MIDDLE, "manager": True}})
-    assert why(found) == ["the subnet manager of the fabric runs on it"]
+    assert why(found) == ["the subnet manager of its fabric is on it"]
 
 
-def test_a_host_of_which_nobody_knows_the_place_is_not_disrupted() -> None:
-    assert why(planned(cause("a", act("n1", "gpu")), places={})) == ["nobody knows where it stands in the fabric"]
+@pytest.mark.parametrize("places", [{}, {"n1": {**MIDDLE, "manager": None}}])
+def test_a_host_on_which_the_subnet_manager_may_be_is_not_disrupted(places: Any) -> None:
+    found = planned(cause("a", act("n1", "gpu")), places=places)
+    assert why(found) == ["nobody knows whether its fabric's subnet manager is on it"]
 
 
 def test_the_budget_is_of_hosts_and_below_a_leaf() -> None:
@@ -77,11 +93,22 @@ def test_the_budget_is_of_hosts_and_below_a_leaf() -> None:
     assert [step.host for step in planned(*gpus).steps] == ["n1"]
     two = planned(*gpus, places=apart, hosts=3)
     assert [step.host for step in two.steps] == ["n1", "n2"]
-    assert why(two) == ["n2 below the same leaf switch first (0x2)"]
+    assert why(two) == ["n2 first, below the same leaf switch as far as anybody knows"]
+    # A host of which nobody saw the leaf may hang on any.
+    unseen = {**apart, "n1": {**MIDDLE, "leaves": []}}
+    assert [step.host for step in planned(*gpus, places=unseen, hosts=3).steps] == ["n1"]
     assert len(planned(*gpus, places=apart, hosts=3, per_leaf=2).steps) == 3
     # What disrupts nobody needs no budget, and a host that is drained anyway takes all of its acts.
     more = planned(gpus[0], cause("d", act("n1", "hca")), cause("e", act("n2", "value")))
     assert [(step.host, step.kind) for step in more.steps] == [("n2", "value"), ("n1", "gpu"), ("n1", "hca")]
+
+
+def test_hosts_that_an_earlier_run_left_out_of_service_count() -> None:
+    gpus = [cause("a", act("n1", "gpu")), cause("b", act("n2", "gpu"))]
+    found = planned(*gpus, out={"n2"})
+    assert ([step.host for step in found.steps], why(found)) == (["n2"], ["n2 first: repair_hosts is 1"])
+    # Who is well again, or was taken away, holds nobody back.
+    assert [step.host for step in planned(gpus[0], out={"n2", "n9"}).steps] == ["n1"]
 
 
 def test_what_was_tried_often_enough_is_left_to_hands() -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ def test_an_interrupted_run_has_tried_it(tmp_path: Path) -> None:
     (entry,) = record.read(tmp_path)
     assert (entry["result"], entry["error"]) == ("failed", "it was not ended")
     assert record.tried([entry], NOW, 7) == {("n1", "gpu.sick"): 1}
-    record.end(tmp_path, record.results(PLAN, WELL, {}), NOW)
+    record.end(tmp_path, record.results(PLAN, WELL, {}), {}, NOW)
     assert [entry["result"] for entry in record.read(tmp_path)] == ["mended"]
 
 
@@ -35,8 +36,14 @@ def test_a_run_counts_once_and_is_forgotten_in_time(tmp_path: Path) -> None:
     assert record.tried(record.read(tmp_path), NOW, 30) == {("n1", "gpu.sick"): 3}
 
 
-CAUSE = {"id": "gpu.sick", "hosts": ["n1"], "hides": []}
-HIDES = {"id": "gpu.no_driver", "hosts": ["n1"], "hides": [{"host": "n1", "check": "gpu.xid"}]}
+def cause(name: str, host: str = "n1", **more: Any) -> dict[str, Any]:
+    shown = [{"host": host, "check": "gpu.xid"}]
+    return {"id": name, "hosts": [host], "evidence": shown, "explains": [], "hides": [], **more}
+
+
+CAUSE, OTHER = cause("gpu.sick"), cause("gpu.xid")
+EXPLAINS = cause("gpu.no_driver", evidence=[], explains=[{"host": "n1", "check": "gpu.xid"}])
+HIDES = cause("gpu.no_driver", evidence=[], hides=[{"host": "n1", "check": "gpu.xid"}])
 UNSEEN = {"hosts": ["n1"], "checks": ["gpu.xid"]}
 
 
@@ -44,7 +51,9 @@ UNSEEN = {"hosts": ["n1"], "checks": ["gpu.xid"]}
     ("after", "errors", "result"),
     [
         pytest.param(WELL, {}, "mended", id="well"),
-        pytest.param({**WELL, "causes": [{**CAUSE, "hosts": ["n2"]}]}, {}, "mended", id="another host has it"),
+        pytest.param({**WELL, "causes": [cause("gpu.sick", "n2")]}, {}, "mended", id="another host has it"),
+        pytest.param({**WELL, "causes": [OTHER]}, {}, "stayed", id="fails for another cause"),
+        pytest.param({**WELL, "causes": [EXPLAINS]}, {}, "stayed", id="follows from another cause"),
         pytest.param({**WELL, "causes": [CAUSE]}, {}, "stayed", id="still there"),
         pytest.param({**WELL, "unknown": [UNSEEN]}, {}, "stayed", id="could not be looked at again"),
         pytest.param({**WELL, "causes": [HIDES]}, {}, "stayed", id="hidden by another cause"),
@@ -59,6 +68,28 @@ def test_mended_is_what_was_looked_at_again_and_is_well(after: Any, errors: dict
     ((_step, told, why),) = record.results(PLAN, after, errors)
     assert told == result
     assert bool(why) == (result != "mended")
+
+
+def test_a_host_is_out_until_it_is_given_back(tmp_path: Path) -> None:
+    later = NOW + timedelta(hours=1)
+    record.begin(tmp_path, PLAN, NOW)
+    assert record.out(record.read(tmp_path)) == {"n1"}
+    stays = {"n1": "it stays drained"}
+    record.end(tmp_path, record.results(PLAN, WELL, stays), stays, NOW)
+    assert record.out(record.read(tmp_path)) == {"n1"}
+    record.begin(tmp_path, PLAN, later)
+    record.end(tmp_path, record.results(PLAN, WELL, {}), {}, later)
+    assert record.out(record.read(tmp_path)) == set()
+    calm = Plan([replace(STEP, drains=False)])
+    record.begin(tmp_path, calm, later + timedelta(hours=1))
+    assert record.out(record.read(tmp_path)) == set()
+
+
+def test_what_is_too_old_is_forgotten(tmp_path: Path) -> None:
+    for days in (record.KEPT + 1, record.KEPT - 1, 0):
+        record.begin(tmp_path, PLAN, NOW - timedelta(days=days))
+    record.begin(tmp_path, Plan(), NOW)
+    assert len(record.read(tmp_path)) == 2
 
 
 @given(st.text())
