@@ -18,7 +18,7 @@ NAMES = (
         "bisect_round",
         "expected",
         "fabric_plan",
-        "firmware_before",
+        "firmware_turns",
         "lease_told",
         "package_failure",
     ),

@@ -18,11 +18,13 @@ description:
 options:
   images:
     description:
-      - The images, each with C(psid), C(version), C(image) and C(sha256).
-      - C(image) is a file of this host with O(apply=true), and is not read otherwise.
+      - The images, each with C(psid), C(version), C(image) (where it lies on the controller) and C(sha256).
     type: list
     elements: dict
     required: true
+  directory:
+    description: Where the images lie on this host, each under its PSID. Needed with O(apply=true).
+    type: path
   apply:
     description: Whether firmware may be written; C(ibready_firmware_ok).
     type: bool
@@ -71,6 +73,7 @@ needed:
 """
 
 import hashlib
+import os
 from dataclasses import asdict, replace
 
 from ansible.module_utils.basic import AnsibleModule
@@ -86,19 +89,19 @@ from ..module_utils._ground import state
 from ..module_utils._ground.command import Unavailable
 
 
-def _see(asked: tuple[Image, ...], cards: list[Card]) -> None:
+def _see(asked: tuple[Image, ...], cards: list[Card], directory: str) -> None:
     """FirmwareError where an image that is to be written is not what the site says of it."""
     needed = {card.psid for card in cards if card.behind}
     for image in asked:
         if image.psid not in needed:
             continue
-        digest = hashlib.sha256()
-        with open(image.path, "rb") as stream:
+        digest, path = hashlib.sha256(), os.path.join(directory, image.psid)
+        with open(path, "rb") as stream:
             for block in iter(lambda: stream.read(1 << 20), b""):
                 digest.update(block)
         if digest.hexdigest() != image.sha256:
             raise FirmwareError(f"{image.path} has sha256 {digest.hexdigest()}, not {image.sha256}")
-        told = flint.image(image.path)
+        told = flint.image(path)
         if (told.psid, told.flash) != (image.psid, image.version):
             raise FirmwareError(f"{image.path} is {told.flash} for {told.psid}, not {image.version} for {image.psid}")
 
@@ -118,12 +121,14 @@ def main() -> None:
     module = AnsibleModule(
         argument_spec={
             "images": {"type": "list", "elements": "dict", "required": True},
+            "directory": {"type": "path"},
             "apply": {"type": "bool", "default": False},
             "root": {"type": "path", "default": "/"},
         },
+        required_if=[("apply", True, ["directory"])],
         supports_check_mode=True,
     )
-    root = module.params["root"]
+    root, directory = module.params["root"], module.params["directory"]
     written: list[str] = []
     try:
         asked = images(module.params["images"])
@@ -131,14 +136,15 @@ def main() -> None:
         cards = list(before)
         if module.params["apply"]:
             if not module.check_mode:
-                _see(asked, before)
-            paths = {image.psid: image.path for image in asked}
+                _see(asked, before, directory)
             for place, card in enumerate(before):
                 if not card.behind:
                     continue
                 # What it runs is the boot's affair, in check mode as well.
                 cards[place] = (
-                    replace(card, flash=card.wanted) if module.check_mode else _write(card, paths[card.psid], root)
+                    replace(card, flash=card.wanted)
+                    if module.check_mode
+                    else _write(card, os.path.join(directory, card.psid), root)
                 )
                 written.append(card.device)
     except (FirmwareError, Unavailable, OSError, state.StateError) as exc:

@@ -95,6 +95,7 @@ def names_given(task: dict[str, Any]) -> set[str]:
     """The variables that a task defines."""
     given = set(task.get("vars", {}))
     given |= {task["register"]} if "register" in task else set()
+    given |= set(task.get("ansible.builtin.set_fact", {}))
     given |= {task.get("loop_control", {}).get("loop_var", "item")}
     return given
 

@@ -97,9 +97,9 @@ def fabric_plan(hostvars: Variables, hosts: Sequence[str]) -> dict[str, list[dic
     return {host: [{"device": device, "port": port} for device, port in ports] for host, ports in asking.items()}
 
 
-def firmware_before(hostvars: Variables, hosts: Sequence[str], batch: Sequence[str], host: str) -> str:
-    """The host that has to run new firmware before this host is given it; "" where its turn is now."""
-    return firmware_turn.before(hostvars, hosts, batch, host)
+def firmware_turns(hostvars: Variables, hosts: Sequence[str], batch: Sequence[str]) -> dict[str, str]:
+    """Of each host of a batch the host that has to run new firmware before it; "" where its turn is now."""
+    return firmware_turn.turns(hostvars, hosts, batch)
 
 
 def lease_told(hostvars: Variables, hosts: Sequence[str]) -> str:

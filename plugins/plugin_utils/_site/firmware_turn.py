@@ -12,18 +12,19 @@ Kind = tuple[str, str]
 _ANSWERS = ("__rdma_firmware_written", "__rdma_firmware", "ibready_firmware")
 
 
-def before(hostvars: Mapping[str, Variables], hosts: Sequence[str], batch: Sequence[str], host: str) -> str:
-    """The host of this batch that has to run the firmware first; "" where it is this host's turn.
+def turns(hostvars: Mapping[str, Variables], hosts: Sequence[str], batch: Sequence[str]) -> dict[str, str]:
+    """Of each host of the batch that lacks firmware: the host that has to run it first, "" where its turn is now.
 
     A version is proved for a PSID by any host that runs it and was stopped by nothing in this run. Until then
     the first host of the batch that lacks it goes alone.
     """
     proved = {kind for name in hosts for kind in _runs(hostvars.get(name, {}))}
-    for kind in sorted(_lacks(hostvars.get(host, {})) - proved):
-        first = next(name for name in (*batch, host) if kind in _lacks(hostvars.get(name, {})))
-        if first != host:
-            return first
-    return ""
+    lacks = {name: sorted(_lacks(hostvars.get(name, {})) - proved) for name in batch}
+    first: dict[Kind, str] = {}
+    for name in batch:
+        for kind in lacks[name]:
+            first.setdefault(kind, name)
+    return {name: next((first[kind] for kind in lacks[name] if first[kind] != name), "") for name in batch}
 
 
 def _lacks(variables: Variables) -> set[Kind]:

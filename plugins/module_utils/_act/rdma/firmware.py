@@ -24,7 +24,7 @@ class FirmwareError(ValueError):
 
 @dataclass(frozen=True)
 class Image:
-    """A file of firmware for the cards of one PSID (board id). ``path``: where it lies."""
+    """A file of firmware for the cards of one PSID (board id). ``path``: where it lies on the controller."""
 
     psid: str
     version: str

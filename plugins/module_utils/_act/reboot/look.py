@@ -17,6 +17,7 @@ from ..._ground.reading import Reading
 from ..._parse.proc_limits import UNLIMITED
 from ..rdma import flint
 from ..rdma.firmware import FirmwareError
+from ..rdma.port_type import devices
 from ..tuning import blacklist, kernel_args
 
 INFINIBAND = "/sys/class/infiniband"
@@ -59,13 +60,18 @@ def look(evidence: Evidence, root: str = "/", run: Ask = ask) -> reboot.RebootFa
         installed={item: _installed(item, running, run) for item in dict.fromkeys(wanted)},
         late=_late(evidence, root),
         kept_out=tuple(blacklist.still_loaded(blacklist.names_in(kept_out), in_kernel)),
-        firmware={device: _firmware(device) for device in state.load(flint.STATE, root)},
+        firmware=_firmware(root),
         asked=_asked(evidence, run),
     )
 
 
-def _firmware(device: str) -> Reading[str]:
-    """In words what waits for a boot on a card that ibready wrote."""
+def _firmware(root: str) -> dict[str, Reading[str]]:
+    """In words what waits for a boot on the cards that ibready wrote; one that was taken out waits for none."""
+    written = state.load(flint.STATE, root)
+    return {device: _waits(device) for device in devices(root) if device in written}
+
+
+def _waits(device: str) -> Reading[str]:
     try:
         return Reading(flint.card(device).pending)
     except (Unavailable, FirmwareError) as exc:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -41,15 +42,21 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def image(host: Path, text: str = f"{NEW} SIMULATED0001", **bent: str) -> dict[str, Any]:
-    path = host / "fw.bin"
+    given = {"psid": "SIMULATED0001", "version": NEW, "image": "fw.bin", **bent}
+    path = host / "images" / given["psid"]
+    path.parent.mkdir(exist_ok=True)
     path.write_text(f"{text}\n")
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return {"psid": "SIMULATED0001", "version": NEW, "image": str(path), "sha256": digest, **bent}
+    return {"sha256": hashlib.sha256(path.read_bytes()).hexdigest(), **given}
 
 
 def asked(run_module: Run, host: Path, *, apply: bool, check: bool = False, **bent: str) -> dict[str, Any]:
-    given = [{**image(host), **bent}]
-    return run_module(hca_firmware.main, check=check, images=given, apply=apply, root=str(host / "root"))
+    return ask(run_module, host, [{**image(host), **bent}], apply=apply, check=check)
+
+
+def ask(run_module: Run, host: Path, given: list[dict[str, Any]], **options: bool) -> dict[str, Any]:
+    check, apply = options.get("check", False), options.get("apply", True)
+    places = {"directory": str(host / "images"), "root": str(host / "root")}
+    return run_module(hca_firmware.main, check=check, images=given, apply=apply, **places)
 
 
 def written(host: Path) -> list[str]:
@@ -82,15 +89,18 @@ def test_a_second_time_nothing_is_written(run_module: Run, host: Path) -> None:
         pytest.param("", {"sha256": "0" * 64}, "has sha256", id="other file"),
         pytest.param(f"{NEW} MT_1", {}, "for MT_1, not", id="image of another board"),
         pytest.param("28.40.1000 SIMULATED0001", {}, "is 28.40.1000 for", id="another version"),
-        pytest.param("", {"image": "/nonexistent"}, "No such file", id="no file"),
+        pytest.param("", {"psid": "SIMULATED0001", "gone": "1"}, "No such file", id="no file"),
         pytest.param("x", {}, "tells no firmware version", id="no image at all"),
     ],
 )
 def test_nothing_is_written_where_an_image_is_not_what_is_said(
     run_module: Run, host: Path, text: str, bent: dict[str, str], word: str
 ) -> None:
+    gone = bent.pop("gone", "")
     given = [{**image(host, text or f"{NEW} SIMULATED0001"), **bent}]
-    told = run_module(hca_firmware.main, images=given, apply=True, root=str(host / "root"))
+    if gone:
+        (host / "images/SIMULATED0001").unlink()
+    told = ask(run_module, host, given)
     assert told["failed"]
     assert word in told["msg"]
     assert "no firmware was written" in told["msg"]
@@ -98,8 +108,7 @@ def test_nothing_is_written_where_an_image_is_not_what_is_said(
 
 
 def test_a_card_of_another_board_is_left_alone(run_module: Run, host: Path) -> None:
-    given = [{**image(host), "psid": "MT_1"}]
-    told = run_module(hca_firmware.main, images=given, apply=True, root=str(host / "root"))
+    told = ask(run_module, host, [image(host, psid="MT_1")])
     assert (told["changed"], told["behind"]) == (False, [])
     assert {card["wanted"] for card in told["cards"]} == {""}
 
@@ -143,3 +152,12 @@ def test_a_written_card_that_no_longer_answers_is_no_reason_and_no_all_clear(run
     (host / "bin/flint").chmod(0o755)
     need = reboot.judge(look.look(Live(root), root))
     assert [word for word in need.unknown if "nobody can tell what it runs" in word]
+
+
+def test_a_card_that_was_taken_out_waits_for_no_boot(run_module: Run, host: Path) -> None:
+    assert asked(run_module, host, apply=True)["changed"]
+    root = host / "root"
+    shutil.rmtree(root / "sys/bus/pci/devices" / CARDS[0])
+    need = reboot.judge(look.look(Live(str(root)), str(root)))
+    assert [reason.subject for reason in need.reasons if reason.kind == reboot.FIRMWARE] == [CARDS[1]]
+    assert not [word for word in need.unknown if CARDS[0] in word]
