@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Read a topology.conf or a topology.yaml as Slurm does; what Slurm refuses is a ParseError with its line.
 
-Sources: topology.conf(5) and topology.yaml(5); the tree plugin's own refusals (switch_record.c).
+Sources: topology.conf(5) and topology.yaml(5); Slurm's reader of lines (parse_config.c); the plugins' own refusals
+(switch_record.c, block_record.c).
 """
 
 from __future__ import annotations
@@ -20,9 +21,12 @@ from .model import BLOCK, LONGEST, TREE, Block, Switch, Topology
 T = TypeVar("T")
 
 _CONF, _YAML = "topology.conf", "topology.yaml"
-_PAIR = re.compile(r'\s*([A-Za-z]+)\s*=\s*(?:"([^"]*)"|([^\s"]+))(?=\s|$)')
+# What is blank is ASCII: any other blank is part of a name to Slurm.
+_BLANK = " \t\r\v\f"
+_PAIR = re.compile(r'\s*([A-Za-z]+)\s*=\s*(?:"([^"]*)"|([^\s"]+))(?=\s|$)', re.ASCII)
 _OTHERS = ("flat", "ring", "torus3d")
 _LONG = 1 << 24
+_LEVELS = 16
 
 
 def conf(text: str) -> tuple[Topology, ...]:
@@ -54,19 +58,21 @@ def conf(text: str) -> tuple[Topology, ...]:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """What is no comment; a line that ends with a backslash goes on."""
+    """What is no comment. The line after a backslash at the end goes on right there, without a blank between."""
     if len(text) > _LONG:
         raise ParseError(_CONF, 0, "", f"longer than {_LONG} characters")
     begun, number = "", 0
-    for at, line in enumerate([*text.lstrip("\ufeff").split("\n"), ""], 1):
-        number = number if begun else at
-        begun += line.partition("#")[0].rstrip()
-        if begun.endswith("\\"):
-            begun = begun[:-1] + " "
-            continue
-        if begun.strip():
-            yield number, begun.strip()
-        begun = ""
+    for at, line in enumerate([*text.split("\n"), ""], 1):
+        number = number or at
+        body, comment, _words = line.partition("#")
+        said, backslash, after = body.rstrip(_BLANK).partition("\\")
+        if after or "\0" in said or (comment and body.endswith("\\")):
+            raise ParseError(_CONF, at, line, "a backslash or a NUL inside of a line")
+        begun += said
+        if not backslash:
+            if begun.strip(_BLANK):
+                yield number, begun.strip(_BLANK)
+            begun, number = "", 0
 
 
 def _pairs(number: int, line: str) -> dict[str, str]:
@@ -78,8 +84,8 @@ def _pairs(number: int, line: str) -> dict[str, str]:
             raise ParseError(_CONF, number, line, f"{match[1]} twice")
         found[key] = match[2] if match[3] is None else match[3]
         end = match.end()
-    if line[end:].strip() or not found:
-        raise ParseError(_CONF, number, line, f"{line[end:].strip()!r} is no KEY=VALUE")
+    if line[end:].strip(_BLANK) or not found:
+        raise ParseError(_CONF, number, line, f"{line[end:].strip(_BLANK)!r} is no KEY=VALUE")
     return found
 
 
@@ -104,8 +110,9 @@ def _sizes(tool: str, number: int, line: str, words: Sequence[str]) -> tuple[int
         raise ParseError(tool, number, line, "a block size is a number from 1 on")
     sizes = tuple(int(word) for word in words)
     for size in sizes:
-        if size % sizes[0] or (size // sizes[0]).bit_count() != 1:
-            raise ParseError(tool, number, line, f"{size} is not {sizes[0]} times a power of two")
+        times = size // sizes[0]
+        if size % sizes[0] or times.bit_count() != 1 or times.bit_length() > _LEVELS:
+            raise ParseError(tool, number, line, f"{size} is not {sizes[0]} times a power of two below 2^{_LEVELS}")
     return sizes
 
 

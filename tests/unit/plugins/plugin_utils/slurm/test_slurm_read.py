@@ -33,6 +33,20 @@ def test_a_tree_is_read() -> None:
     assert found.below()["s2"] == {"dev0", "dev1", "dev2", "dev3"}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SwitchName=s0 Nodes=a,\\\nb\n",
+        "SwitchName=s0 Nodes=\\ # why\r\na,b\r\n",
+        "Switch\\\nName=s0 Nodes=a,b",
+        "SwitchName=s0 \\\n\\\nNodes=a,b\\",
+    ],
+)
+def test_a_line_goes_on_after_its_backslash_without_a_blank(text: str) -> None:
+    (found,) = read.conf(text)
+    assert [(one.name, one.nodes, one.line) for one in found.switches] == [("s0", ("a", "b"), 1)]
+
+
 def test_blocks_are_read() -> None:
     (found,) = read.conf("BlockName=b1 Nodes=n[1-2]\nBlockName=b2 Nodes=n[3-4]\nBlockSizes=2,4\n")
     assert (found.kind, found.sizes) == (BLOCK, (2, 4))
@@ -60,6 +74,16 @@ def test_blocks_are_read() -> None:
         ("BlockName=b\n", "line 1 'b': a block without nodes"),
         ("BlockName=b Nodes=a\nBlockSizes=2,6\n", "line 2 .*6 is not 2 times a power of two"),
         ("BlockName=b Nodes=a\nBlockSizes=0\n", "line 2 .*a number from 1 on"),
+        ("BlockName=b Nodes=a\nBlockSizes=1,65536\n", "line 2 .*65536 is not 1 times a power of two below"),
+        ("SwitchName=s0 Nodes=a\\\nSwitches=s1\n", "line 1 .*'aSwitches=s1' is no name"),
+        ("SwitchName=s0 Nodes=a, \\\n b\n", "line 1 .*'b' is no KEY=VALUE"),
+        ("SwitchName=s0 Nodes=a\nSwitchName=s\\#1 Nodes=b\n", "line 2 .*a backslash"),
+        ("SwitchName=s0 Nodes=a \\# b\nSwitches=s1\n", "line 1 .*a backslash"),
+        ("SwitchName=s0 Nodes=a\\\\\nSwitches=s1\n", "line 1 .*a backslash"),
+        ("SwitchName=s0\0 Nodes=a\n", "line 1 .*a NUL"),
+        ("\ufeffSwitchName=s0 Nodes=a\n", "line 1 .*is no KEY=VALUE"),
+        ("SwitchName=s0 Nodes=a\u00a0\n", "line 1 .*is no name"),
+        ("SwitchName=s0 Nodes+=a\n", "line 1 .*is no KEY=VALUE"),
     ],
 )
 def test_what_slurm_refuses_names_its_line(text: str, says: str) -> None:
