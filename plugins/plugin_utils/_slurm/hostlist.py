@@ -89,7 +89,7 @@ def _numbers(text: str) -> list[str]:
         low, high = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
         if match is None or high < low:
             raise ValueError(f"[{text}] is no range")
-        if high - low >= MOST:
+        if len(found) + high - low >= MOST:
             raise ValueError(f"more than {MOST} names")
         found += [str(number).zfill(len(match[1])) for number in range(low, high + 1)]
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 
 TREE, BLOCK = "tree", "block"
 # Source: topology.conf(5), SwitchName.
@@ -52,17 +53,14 @@ class Topology:
     def entries(self) -> tuple[Switch | Block, ...]:
         return (*self.switches, *self.blocks)
 
+    def upwards(self) -> list[str]:
+        """The names of the switches, each after those below it; CycleError where they are no tree."""
+        return [*TopologicalSorter({switch.name: switch.children for switch in self.switches}).static_order()]
+
     def below(self) -> Mapping[str, frozenset[str]]:
         """The nodes below every switch; of a tree whose switches stand below no other in a circle."""
         known = {switch.name: switch for switch in self.switches}
         found: dict[str, frozenset[str]] = {}
-        waiting = list(known)
-        while waiting:
-            switch = known[waiting[-1]]
-            missing = [child for child in switch.children if child not in found]
-            if missing:
-                waiting += missing
-            else:
-                waiting.pop()
-                found[switch.name] = frozenset(switch.nodes).union(*(found[child] for child in switch.children))
+        for switch in map(known.__getitem__, self.upwards()):
+            found[switch.name] = frozenset(switch.nodes).union(*(found[child] for child in switch.children))
         return found

@@ -8,7 +8,9 @@ Sources: topology.conf(5) and topology.yaml(5); Slurm's reader of lines (parse_c
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from graphlib import CycleError
 from typing import TypeVar
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode, YAMLError
@@ -127,8 +129,7 @@ def yml(text: str) -> tuple[Topology, ...]:
     if root is None:
         raise ParseError(_YAML, 0, "", "there is no topology in it")
     found = tuple(_topology(entry) for entry in _items(root))
-    names = [entry.name for entry in found]
-    twice = next((name for name in names if names.count(name) > 1), None)
+    twice = next((name for name, n in Counter(entry.name for entry in found).items() if n > 1), None)
     if twice is not None or not found:
         raise ParseError(_YAML, 0, "", "there is no topology in it" if not found else f"topology {twice} twice")
     return found
@@ -219,19 +220,15 @@ def _sound(tool: str, found: Topology) -> Topology:
     for block in found.blocks:
         if not block.nodes:
             raise ParseError(tool, block.line, block.name, "a block without nodes")
-    level = {switch.name: 0 for switch in found.switches if not switch.children}
     for switch in found.switches:
         if switch.nodes and switch.children:
             raise ParseError(tool, switch.line, switch.name, "a switch has nodes or switches below it, not both")
         lost = next((child for child in switch.children if child not in named), None)
         if lost is not None:
             raise ParseError(tool, switch.line, switch.name, f"{lost} is below it, and nothing says what that is")
-    waiting = [switch for switch in found.switches if switch.children]
-    while waiting:
-        left = [switch for switch in waiting if not all(child in level for child in switch.children)]
-        if len(left) == len(waiting):
-            raise ParseError(tool, left[0].line, left[0].name, "it is below itself: no tree")
-        still = {switch.name for switch in left}
-        level.update((switch.name, 1) for switch in waiting if switch.name not in still)
-        waiting = left
+    try:
+        found.upwards()
+    except CycleError as exc:
+        circle = min((switch for switch in found.switches if switch.name in exc.args[1]), key=lambda each: each.line)
+        raise ParseError(tool, circle.line, circle.name, "it is below itself: no tree") from None
     return found

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from hypothesis import given, strategies as st
 
@@ -69,6 +71,7 @@ def test_what_slurm_documents_is_read(text: str, names: list[str]) -> None:
         "a[1[2]]",
         "a[0-99999]",
         "a[0-999][0-999]",
+        "a[0-40000,0-40000]",
         "[0-65000],b[0-65000]",
         "a=b",
         "näme",
@@ -77,6 +80,16 @@ def test_what_slurm_documents_is_read(text: str, names: list[str]) -> None:
 def test_what_is_no_list_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"name|range|bracket"):
         hostlist.expand(text)
+
+
+def test_many_ranges_in_one_pair_of_brackets_end_at_the_bound_of_one() -> None:
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="more than 65536 names"):
+            hostlist.expand(f"a[{','.join(['0-65000'] * 16)}]")
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
 
 
 @given(st.text(alphabet="an0129-[],. _", max_size=60))

@@ -47,6 +47,12 @@ def test_a_line_goes_on_after_its_backslash_without_a_blank(text: str) -> None:
     assert [(one.name, one.nodes, one.line) for one in found.switches] == [("s0", ("a", "b"), 1)]
 
 
+def test_a_long_chain_of_switches_is_read_at_once() -> None:
+    chain = "".join(f"SwitchName=s{at} Switches=s{at + 1}\n" for at in range(5000))
+    (found,) = read.conf(chain + "SwitchName=s5000 Nodes=a\n")
+    assert found.below()["s0"] == {"a"}
+
+
 def test_blocks_are_read() -> None:
     (found,) = read.conf("BlockName=b1 Nodes=n[1-2]\nBlockName=b2 Nodes=n[3-4]\nBlockSizes=2,4\n")
     assert (found.kind, found.sizes) == (BLOCK, (2, 4))
@@ -69,6 +75,10 @@ def test_blocks_are_read() -> None:
         ("SwitchName=s0 Nodes=a\nSwitchName=s1 Switches=s[0,2]\n", "line 2 's1': s2 is below it"),
         ("SwitchName=s0 Nodes=a\nSwitchName=s1 Switches=s0 Nodes=b\n", "line 2 's1': .*not both"),
         ("SwitchName=s0 Switches=s1\nSwitchName=s1 Switches=s0\n", "line 1 's0': it is below itself"),
+        (
+            "SwitchName=t Switches=s0\nSwitchName=s0 Switches=s[0-1]\nSwitchName=s1 Nodes=a\n",
+            "line 2 's0': it is below",
+        ),
         (f"SwitchName={'s' * 65} Nodes=a\n", "1 to 64 characters"),
         ("SwitchName=s0 Nodes=a\nBlockName=b Nodes=a\n", "switches and blocks in one file"),
         ("BlockName=b\n", "line 1 'b': a block without nodes"),
