@@ -46,6 +46,26 @@ def shared() -> Db:
     return db
 
 
+def pausing(back: str, stops: str) -> Db:
+    """With maps of what a pause of priority 3 stands for and stops; healthy where both are 3."""
+    db = changed(sonic(), "PORT_QOS_MAP", "Ethernet0", pfc_to_pg_map="AZURE", pfc_to_queue_map="AZURE")
+    db["PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"] = {"AZURE": {"3": back, "4": "4"}}
+    db["MAP_PFC_PRIORITY_TO_QUEUE"] = {"AZURE": {**{str(at): str(at) for at in range(8)}, "3": stops}}
+    return db
+
+
+def unsaid(version: str) -> Db:
+    """Nothing says which priorities are watched, in a database of this version."""
+    db = changed(sonic(), "PORT_QOS_MAP", "Ethernet0", pfcwd_sw_enable=None)
+    return changed(db, "VERSIONS", "DATABASE", VERSION=version)
+
+
+def member(mtu: str | None) -> Db:
+    """The port is one of a port channel, whose MTU counts."""
+    db = changed(sonic(), "PORTCHANNEL", "PortChannel1", min_links="1", mtu=mtu)
+    return changed(db, "PORTCHANNEL_MEMBER", "PortChannel1|Ethernet0")
+
+
 def of_switch() -> Db:
     """The map of DSCPs is the whole switch's."""
     db = changed(sonic(), "PORT_QOS_MAP", "Ethernet0", dscp_to_tc_map=None)
@@ -59,6 +79,9 @@ HEALTHY: dict[str, tuple[Any, tuple[str, str]]] = {
     "SONiC with rows for several ports": (shared(), SONIC_RAIL),
     "SONiC with one map for the switch": (of_switch(), SONIC_RAIL),
     "SONiC by the port's other name": (sonic(), ("LEAF1.example.com", "etp1")),
+    "SONiC with maps of pauses": (pausing("3", "3"), SONIC_RAIL),
+    "SONiC of before pfcwd_sw_enable": (unsaid("version_3_0_4"), SONIC_RAIL),
+    "SONiC with a port channel": (member("9100"), SONIC_RAIL),
     "Cumulus Linux": (cumulus(), NVUE_RAIL),
     "Cumulus Linux, a port by itself": (
         {**cumulus(roce=ROCE.replace("pfc-priority      3", "pfc-priority      4")), OWN: STATUS},
@@ -123,16 +146,31 @@ PLANTED = [
         traffic_class=Reading(138),
         priority=Reading(((34, 3), (48, 6))),
     ),
+    planted("roce.switch.dscp", pausing("0", "3"), "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP|AZURE 3 = 0"),
+    planted("roce.switch.dscp", pausing("3", "0"), "MAP_PFC_PRIORITY_TO_QUEUE|AZURE 3 = 0"),
     planted("roce.switch.ecn", changed(sonic(), "QUEUE", "Ethernet0|3", wred_profile=None), "ECN in queues none"),
     planted("roce.switch.ecn", changed(sonic(), "WRED_PROFILE", "AZURE_LOSSLESS", ecn="ecn_none"), "ecn = ecn_none"),
     planted("roce.switch.ecn", mapped("TC_TO_QUEUE_MAP", "3", "1"), "ECN in queues 3"),
     planted("roce.switch.mtu", changed(sonic(), "PORT", "Ethernet0", mtu="1500"), "MTU 1500"),
     planted("roce.switch.mtu", sonic(), "MTU 9100", mtu=Reading(9101)),
+    planted("roce.switch.mtu", member("1500"), "PORTCHANNEL|PortChannel1 mtu = 1500"),
     planted("roce.switch.cnp", mapped("DSCP_TO_TC_MAP", "48", "3"), "DSCP 48 in queue 3"),
     planted("roce.switch.cnp", sonic(), "DSCP 26 in queue 3", cnp_dscp=Reading(26)),
     planted("roce.switch.watchdog", without("PFC_WD", "Ethernet0"), "no row PFC_WD"),
     planted(
         "roce.switch.watchdog", changed(sonic(), "PORT_QOS_MAP", "Ethernet0", pfcwd_sw_enable=""), "pfcwd_sw_enable"
+    ),
+    planted("roce.switch.watchdog", unsaid("version_3_0_5"), "no pfcwd_sw_enable in PORT_QOS_MAP|Ethernet0"),
+    planted("roce.switch.watchdog", unsaid("version_202305_01"), "no pfcwd_sw_enable"),
+    planted("roce.switch.watchdog", changed(sonic(), "PFC_WD", "Ethernet0", action="alert"), "action = alert"),
+    planted(
+        "roce.switch.watchdog",
+        changed(sonic(), "PFC_WD", "Ethernet0", detection_time=None, pfc_stat_history="enable"),
+        "no detection_time in PFC_WD|Ethernet0",
+    ),
+    planted("roce.switch.watchdog", changed(sonic(), "PFC_WD", "Ethernet0", detection_time="0"), "detection_time = 0"),
+    planted(
+        "roce.switch.watchdog", changed(sonic(), "PFC_WD", "GLOBAL", BIG_RED_SWITCH="enable"), "BIG_RED_SWITCH = enable"
     ),
     planted(
         "roce.switch.pfc", cumulus_with("pfc-priority      3", "pfc-priority      -"), "pfc-priority -", heard=NVUE_RAIL
@@ -248,6 +286,55 @@ def test_a_table_that_a_row_names_and_that_is_not_there_is_unknown(tmp_path: Pat
     found = bad(judged(tmp_path, host("node1", rail()))["node1"])
     assert found[check].result == "unknown"
     assert f"no row {table}|AZURE" in found[check].cause
+
+
+@pytest.mark.parametrize(
+    ("db", "check", "why"),
+    [
+        pytest.param(member(None), "roce.switch.mtu", "no mtu in PORTCHANNEL|PortChannel1", id="port channel"),
+        pytest.param(
+            changed(sonic(), "QUEUE", "Ethernet0|3-4", scheduler="scheduler.1"),
+            "roce.switch.ecn",
+            "several rows QUEUE tell of queue 3 of Ethernet0",
+            id="two rows of a queue",
+        ),
+    ],
+)
+def test_what_a_database_does_not_tell_clearly_is_unknown(tmp_path: Path, db: Db, check: str, why: str) -> None:
+    made.write(tmp_path, {"leaf1": db})
+    found = bad(judged(tmp_path, host("node1", rail()))["node1"])
+    assert {name: one.result for name, one in found.items()} == {check: "unknown"}
+    assert why in found[check].cause
+
+
+ESSENTIAL = [
+    ("PORT_QOS_MAP", "Ethernet0", "pfc_enable", "roce.switch.pfc"),
+    ("PORT_QOS_MAP", "Ethernet0", "dscp_to_tc_map", "roce.switch.dscp"),
+    ("PORT_QOS_MAP", "Ethernet0", "tc_to_pg_map", "roce.switch.dscp"),
+    ("PORT_QOS_MAP", "Ethernet0", "tc_to_queue_map", "roce.switch.ecn"),
+    ("PORT_QOS_MAP", "Ethernet0", "pfcwd_sw_enable", "roce.switch.watchdog"),
+    ("DSCP_TO_TC_MAP", "AZURE", "26", "roce.switch.dscp"),
+    ("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "3", "roce.switch.dscp"),
+    ("TC_TO_QUEUE_MAP", "AZURE", "3", "roce.switch.ecn"),
+    ("QUEUE", "Ethernet0|3", "wred_profile", "roce.switch.ecn"),
+    ("WRED_PROFILE", "AZURE_LOSSLESS", "ecn", "roce.switch.ecn"),
+    ("PORT", "Ethernet0", "mtu", "roce.switch.mtu"),
+    ("PFC_WD", "Ethernet0", "detection_time", "roce.switch.watchdog"),
+    ("PFC_WD", "Ethernet0", "action", "roce.switch.watchdog"),
+]
+ODD = [[], ["3"], ["AZURE"], {}, {"3": "3"}, None, True, 3.5, -1, "None", "true", "3;4", "[", "|", "٣", "3\n4"]
+
+
+@pytest.mark.parametrize(("table", "key", "field", "check"), ESSENTIAL)
+@pytest.mark.parametrize("value", ODD, ids=repr)
+def test_a_value_of_another_form_passes_nothing(
+    tmp_path: Path, table: str, key: str, field: str, check: str, value: Any
+) -> None:
+    db: Any = sonic()
+    db[table][key][field] = value
+    made.write(tmp_path, {"leaf1": db})
+    checks = {one.id: one.result for one in judged(tmp_path, host("node1", rail()))["node1"]}
+    assert checks[check] != "pass"
 
 
 def test_a_mark_that_only_the_inventory_tells_counts(tmp_path: Path) -> None:
