@@ -17,7 +17,7 @@ _ALIKE = "roce.switch.alike"
 def _does(hop: Hop) -> dict[str, str]:
     """What of a port is compared between switches, in words; "" for what it does not tell."""
     port, found = hop.port, hop.roce_class()
-    unmarked = not hop.mark or found is None
+    unmarked = not hop.mark.value or found is None
     return {
         "flow control": "" if port.pfc.value is None else f"for {shown(port.pfc.value)}",
         "trust": "" if port.trust.value is None else shown(port.trust.value),

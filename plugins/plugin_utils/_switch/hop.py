@@ -6,13 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...module_utils._areas.roce import check_qos
 from ...module_utils._data import roce
 from ...module_utils._expect.expectations import CAPABILITY, Expectations
 from ...module_utils._ground.check import Check, outcome, passed, unknown
 from ...module_utils._ground.reading import Reading
 from ...module_utils._rails import roce as rails
-from ...module_utils._rails.roce_ports import RocePort
+from ...module_utils._rails.roce_ports import UNSET, RocePort
 from .._answers import rdma_rails
 from .._hosts import hosts as _hosts
 from .port import SwitchPort, TrafficClass
@@ -24,18 +23,19 @@ _HAND_IN = f"hand in its texts ({TEXTS}): docs/lossless.md"
 
 @dataclass(frozen=True)
 class Hop:
-    """A rail and the switch port at the other end of its cable. ``mark``: the ToS of RoCE, 0 where nothing sets it."""
+    """A rail and the switch port at the other end of its cable. ``mark``: the ToS of RoCE, 0 where nothing sets it;
+    a reading without a value where nobody could look."""
 
     host: str
     rail: RocePort
     expect: Expectations
-    mark: int
+    mark: Reading[int]
     switch: Switch
     port: SwitchPort
 
     @property
     def dscp(self) -> int:
-        return self.mark >> roce.DSCP_SHIFT
+        return (self.mark.value or 0) >> roce.DSCP_SHIFT
 
     @property
     def there(self) -> str:
@@ -49,16 +49,24 @@ class Hop:
         return (self.port.classes.value or {}).get(self.dscp)
 
 
-def of_host(host: _hosts.Host) -> Iterator[tuple[RocePort, int]]:
+def of_host(host: _hosts.Host) -> Iterator[tuple[RocePort, Reading[int]]]:
     """The RoCE rails that have a cable, with the mark of their traffic."""
     told = rdma_rails.reported(host.facts, host.ib, host.expect)
     if told is None:
         return
-    said = host.expect.get("roce_tos")
+    nccl_tc: Reading[int] = told.get("nccl_tc", Reading())
     for port in rails.split(told.get("ports", Reading()).value or (), host.expect)[0]:
         if rails.asked_soft(port, host.expect) is None and not port.virtual:
-            mark = check_qos.mark(port, told.get("nccl_tc", Reading()))
-            yield port, mark or (int(said.value) if said is not None else 0)
+            yield port, _mark(port, nccl_tc, host.expect)
+
+
+def _mark(port: RocePort, nccl_tc: Reading[int], expect: Expectations) -> Reading[int]:
+    """The driver's, else NCCL's, else the inventory's. What could not be read may be any."""
+    for found in (port.traffic_class, nccl_tc):
+        if found.value != UNSET and not (found.value is None and found.missing):
+            return found
+    said = expect.get("roce_tos")
+    return Reading(int(said.value) if said is not None else 0)
 
 
 def neighbour(host: str, rail: RocePort, handed: Switches) -> tuple[Check, tuple[Switch, SwitchPort] | None]:

@@ -95,35 +95,39 @@ def _trust(hop: Hop) -> Check:
     return outcome(needed in there, _TRUST, hop.rail.name, observed, f"{needed}, as {hop.here}", CAPABILITY)
 
 
-def _why_no_class(hop: Hop) -> str:
-    """Why nobody follows a DSCP through this port, "" where somebody does."""
-    if not hop.mark:
-        return "nothing marks RoCE traffic, and nobody expects a mark (roce_tos)"
-    if hop.rail.qos.trust.value is not None and hop.rail.qos.trust.value != DSCP:
-        return "priorities are not taken from the DSCP here"
-    return _UNTRUSTED if hop.port.trust.value is not None and DSCP not in hop.port.trust.value else ""
+def _unfollowed(check_id: str, hop: Hop) -> Check | None:
+    """The check where nobody follows a DSCP through this port, or nobody can tell whether; None where somebody does."""
+    trust = hop.rail.qos.trust
+    lost = next((told for told in (hop.mark, trust) if told.value is None), None)
+    if lost is not None:
+        return unknown(check_id, hop.rail.name, f"{hop.here}: {lost.why or 'nobody looked'}")
+    if not hop.mark.value:
+        return skipped(check_id, hop.rail.name, "nothing marks RoCE traffic, and nobody expects a mark (roce_tos)")
+    if trust.value != DSCP:
+        return skipped(check_id, hop.rail.name, "priorities are not taken from the DSCP here")
+    if hop.port.trust.value is None:
+        return unknown(check_id, hop.rail.name, f"{hop.there}: {hop.port.trust.why or _UNTOLD}")
+    return None if DSCP in hop.port.trust.value else skipped(check_id, hop.rail.name, _UNTRUSTED)
 
 
 def _dscp(hop: Hop) -> Check:
-    why = _why_no_class(hop)
-    if why:
-        return skipped(_DSCP, hop.rail.name, why)
-    rules = dict(hop.rail.qos.priority.value or ())
-    own = rules.get(hop.dscp)
-    right = {own} if own is not None else set(hop.rail.qos.pfc.value or ())
-    if hop.port.classes.value is None or not right:
-        lost = f"{hop.there}: {hop.port.classes.why or _UNTOLD}"
-        if hop.port.classes.value is not None:
-            lost = f"{hop.here}: {hop.rail.qos.priority.why or f'it has no priority for DSCP {hop.dscp}'}"
-        return unknown(_DSCP, hop.rail.name, lost)
-    expected = f"DSCP {hop.dscp} in priority {shown(right)}, as {hop.here}"
+    unfollowed = _unfollowed(_DSCP, hop)
+    if unfollowed is not None:
+        return unfollowed
+    right = dict(hop.rail.qos.priority.value or ()).get(hop.dscp)
+    if hop.port.classes.value is None:
+        return unknown(_DSCP, hop.rail.name, f"{hop.there}: {hop.port.classes.why or _UNTOLD}")
+    if right is None:
+        lost = hop.rail.qos.priority.why or f"it has no priority for DSCP {hop.dscp}"
+        return unknown(_DSCP, hop.rail.name, f"{hop.here}: {lost}")
+    expected = f"DSCP {hop.dscp} in priority {right}, as {hop.here}"
     found = hop.roce_class()
     if found is None:
         observed = f"{hop.there}: its map has no DSCP {hop.dscp}"
         return failed(_DSCP, hop.rail.name, observed, expected, CAPABILITY)
     leads = "none" if found.priority is None else found.priority
     observed = _seen(hop, f"DSCP {hop.dscp} in priority {leads}", found.line)
-    return outcome(found.priority in right, _DSCP, hop.rail.name, observed, expected, CAPABILITY)
+    return outcome(found.priority == right, _DSCP, hop.rail.name, observed, expected, CAPABILITY)
 
 
 def _queue(hop: Hop) -> tuple[int | None, str]:
@@ -135,9 +139,11 @@ def _queue(hop: Hop) -> tuple[int | None, str]:
 
 
 def _ecn(hop: Hop) -> Check:
-    why = _why_no_class(hop)
-    if why or not hop.mark & roce.ECN_BITS:
-        return skipped(_ECN, hop.rail.name, why or "RoCE traffic does not say that it understands ECN (roce_tos)")
+    unfollowed = _unfollowed(_ECN, hop)
+    if unfollowed is not None:
+        return unfollowed
+    if not (hop.mark.value or 0) & roce.ECN_BITS:
+        return skipped(_ECN, hop.rail.name, "RoCE traffic does not say that it understands ECN (roce_tos)")
     queue, lost = _queue(hop)
     if queue is None or hop.port.ecn.value is None:
         return unknown(_ECN, hop.rail.name, lost or f"{hop.there}: {hop.port.ecn.why or _UNTOLD}")
@@ -154,19 +160,24 @@ def _mtu(hop: Hop) -> Check:
 
 
 def _cnp(hop: Hop) -> Check:
-    mark = hop.rail.qos.cnp_dscp
-    why = _why_no_class(hop) or ("" if not mark.missing else "the driver does not show how CNPs are marked")
-    if why:
-        return skipped(_CNP, hop.rail.name, why)
+    unfollowed, mark = _unfollowed(_CNP, hop), hop.rail.qos.cnp_dscp
+    if unfollowed is not None:
+        return unfollowed
+    if mark.missing:
+        return skipped(_CNP, hop.rail.name, "the driver does not show how CNPs are marked")
     queue, lost = _queue(hop)
     if mark.value is None or queue is None:
         return unknown(_CNP, hop.rail.name, lost or f"{hop.here}: {mark.why}")
+    if hop.port.pfc.value is None:
+        return unknown(_CNP, hop.rail.name, f"{hop.there}: {hop.port.pfc.why or _UNTOLD}")
     expected = f"a queue of its own for DSCP {mark.value}, by which {hop.here} marks CNPs; RoCE is in queue {queue}"
     found = (hop.port.classes.value or {}).get(mark.value)
     if found is None:
         observed = f"{hop.there}: its map has no DSCP {mark.value}"
         return failed(_CNP, hop.rail.name, observed, expected, CAPABILITY)
-    paused = found.priority in (hop.port.pfc.value or ())
+    if found.queue is None:
+        return unknown(_CNP, hop.rail.name, f"{hop.there}: its maps lead DSCP {mark.value} into no queue")
+    paused = found.priority in hop.port.pfc.value
     observed = _seen(
         hop, f"DSCP {mark.value} in queue {found.queue}{', which is paused' if paused else ''}", found.line
     )
@@ -175,10 +186,10 @@ def _cnp(hop: Hop) -> Check:
 
 def _watchdog(hop: Hop) -> Check:
     told = hop.port.watchdog
-    if not hop.port.pfc.value:
-        return skipped(_WATCHDOG, hop.rail.name, "the switch port has no flow control")
     if told.value is None:
         return skipped(_WATCHDOG, hop.rail.name, told.why or "its texts do not tell, and nobody expects it")
+    if not hop.port.pfc.value:
+        return skipped(_WATCHDOG, hop.rail.name, "the switch port has no flow control")
     expected = f"on for priorities {shown(hop.port.pfc.value)}"
     observed = _seen(hop, "on" if told.value else "off", told.line)
     return outcome(told.value, _WATCHDOG, hop.rail.name, observed, expected, CAPABILITY)

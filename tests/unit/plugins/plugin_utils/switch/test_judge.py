@@ -16,6 +16,7 @@ from tests.unit.switch_texts import INTERFACES, QOS, ROCE, STATUS, Db, bad, cumu
 
 OWN = "nv_show_interface_swp1_qos_roce_status.txt"
 ABSENT: Reading[Any] = Reading(None, "no such file", missing=True)
+DENIED: Reading[Any] = Reading(None, "denied")
 
 
 def changed(db: Db, table: str, key: str, **fields: str | None) -> Db:
@@ -259,6 +260,17 @@ def test_the_inventory_tells_which_end_is_wrong(tmp_path: Path) -> None:
         pytest.param(
             {"priority": Reading(()), "pfc": Reading(())}, "roce.switch.dscp", "unknown", "no priority for", id="map"
         ),
+        pytest.param({"priority": DENIED}, "roce.switch.dscp", "unknown", "denied", id="map denied"),
+        pytest.param(
+            {"priority": Reading(((48, 6),))}, "roce.switch.dscp", "unknown", "no priority for DSCP 26", id="no rule"
+        ),
+        pytest.param({"trust": DENIED}, "roce.switch.dscp", "unknown", "denied", id="trust denied: class"),
+        pytest.param({"trust": DENIED}, "roce.switch.ecn", "unknown", "denied", id="trust denied: ECN"),
+        pytest.param({"trust": DENIED}, "roce.switch.cnp", "unknown", "denied", id="trust denied: CNP"),
+        pytest.param({"traffic_class": DENIED}, "roce.switch.dscp", "unknown", "denied", id="mark denied: class"),
+        pytest.param({"traffic_class": DENIED}, "roce.switch.ecn", "unknown", "denied", id="mark denied: ECN"),
+        pytest.param({"traffic_class": DENIED}, "roce.switch.cnp", "unknown", "denied", id="mark denied: CNP"),
+        pytest.param({"traffic_class": ABSENT}, "roce.switch.dscp", "skip", "nothing marks", id="no such mark"),
         pytest.param({"traffic_class": Reading(104)}, "roce.switch.ecn", "skip", "understands ECN", id="no ECN"),
         pytest.param({"traffic_class": Reading(-1)}, "roce.switch.dscp", "skip", "nothing marks RoCE", id="no mark"),
     ],
@@ -305,6 +317,30 @@ def test_what_a_database_does_not_tell_clearly_is_unknown(tmp_path: Path, db: Db
     found = bad(judged(tmp_path, host("node1", rail()))["node1"])
     assert {name: one.result for name, one in found.items()} == {check: "unknown"}
     assert why in found[check].cause
+
+
+def test_a_mark_of_nccl_that_could_not_be_read_is_unknown(tmp_path: Path) -> None:
+    made.write(tmp_path, {"leaf1": sonic()})
+    one = host("node1", rail(traffic_class=Reading(-1)))
+    one.facts["roce"]["nccl_tc"] = {"value": None, "why": "denied", "missing": False}
+    checks = {check.id: check.result for check in judged(tmp_path, one)["node1"]}
+    assert {checks[f"roce.switch.{name}"] for name in ("dscp", "ecn", "cnp")} == {"unknown"}
+
+
+@pytest.mark.parametrize(
+    ("told", "heard"),
+    [
+        pytest.param(mapped("TC_TO_QUEUE_MAP", "6", None), SONIC_RAIL, id="SONiC"),
+        pytest.param(cumulus(roce=ROCE.replace("    6  6            6      ", "    -  -  ")), NVUE_RAIL, id="NVUE"),
+    ],
+)
+def test_cnps_that_are_led_into_no_queue_are_unknown(tmp_path: Path, told: Any, heard: tuple[str, str]) -> None:
+    made.write(tmp_path, {"leaf1": told})
+    found = bad(judged(tmp_path, host("node1", rail(heard=heard)))["node1"])
+    assert (found["roce.switch.cnp"].result, "DSCP 48 into no queue" in found["roce.switch.cnp"].cause) == (
+        "unknown",
+        True,
+    )
 
 
 ESSENTIAL = [
