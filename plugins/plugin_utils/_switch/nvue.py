@@ -12,12 +12,14 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from ...module_utils._ground.text import clean_lines
+from ...module_utils._ground.text import clean_lines, ends_early
 from .port import DSCP, DSCPS, PCP, PRIORITIES, SwitchPort, Text, Told, TrafficClass, numbers
 
 _TRUST = {DSCP: DSCP, PCP: PCP, "l3": DSCP, "l2": PCP}
 _ON = ("enabled", "yes", "on")
 _OFF = ("disabled", "off")
+# Whether RoCE is on: a release prints one of these.
+_SWITCH = ("state", "enable")
 _RULE = re.compile(r"[-…]{2,}")
 _MAPS = "RoCE PCP/DSCP->SP mapping configurations"
 _CLASSES = "RoCE SP->TC mapping and ETS configurations"
@@ -58,13 +60,14 @@ class _Shown:
 def roce(text: Text) -> SwitchPort:
     """What holds for a port, or for every port of the switch, whose names it does not tell."""
     shown = _read(text)
+    off = next((name for name in _SWITCH if shown.value(name) in _OFF), "")
+    if off:
+        line = shown.quote(off)
+        lost: Told[frozenset[str]] = Told(why=_SWITCHED_OFF)
+        return SwitchPort(
+            "", pfc=Told((), line), ecn=Told(frozenset(), line), trust=lost, classes=Told(why=_SWITCHED_OFF)
+        )
     if not shown.value("mode"):
-        if shown.value("state") in _OFF:
-            line = shown.quote("state")
-            lost: Told[frozenset[str]] = Told(why=_SWITCHED_OFF)
-            return SwitchPort(
-                "", pfc=Told((), line), ecn=Told(frozenset(), line), trust=lost, classes=Told(why=_SWITCHED_OFF)
-            )
         raise text.refuse(0, "", "no line 'mode': not what `nv show qos roce` prints")
     return SwitchPort("", pfc=_pfc(shown), trust=_trust(shown), classes=_classes(shown), ecn=_ecn(shown))
 
@@ -74,7 +77,7 @@ def _read(text: Text) -> _Shown:
     tables: dict[str, list[_Line]] = {}
     spans: list[int] = []
     title, section = "", ""
-    lines = clean_lines(text.text)
+    lines = _lines(text)
     for line_no, line in enumerate(lines, 1):
         words = line.split()
         if not words or set(line.strip()) == {"="}:
@@ -99,11 +102,22 @@ def _read(text: Text) -> _Shown:
     return _Shown(text, values, {name: tuple(rows) for name, rows in tables.items()})
 
 
+def _lines(text: Text) -> list[str]:
+    """All lines of a text that has its end: a word or a number at a cut may go on."""
+    lines = clean_lines(text.text)
+    if ends_early(text.text):
+        raise text.refuse(len(lines), lines[-1], "the text ends within this line: it was cut")
+    return lines
+
+
 def _pfc(shown: _Shown) -> Told[tuple[int, ...]]:
     if "pfc/pfc-priority" not in shown.values:
         return Told(why=f"{shown.text.name}: no pfc-priority")
     found = shown.numbers("pfc/pfc-priority", PRIORITIES)
     ways = ("pfc/rx-enabled", "pfc/tx-enabled")
+    lost = [name for name in ways if found and not shown.value(name)]
+    if lost:
+        return Told(why=f"{shown.text.name}: no {lost[0].partition('/')[2]}")
     silent = [name for name in ways if found and shown.value(name) not in _ON]
     return Told(() if silent else found, shown.quote("pfc/pfc-priority", *silent))
 
@@ -163,7 +177,7 @@ def _number(text: Text, line: _Line, word: str) -> int:
 
 def interfaces(text: Text) -> dict[str, SwitchPort]:
     """The ports of ``nv show interface``, each with its MTU and who is behind it."""
-    lines = clean_lines(text.text)
+    lines = _lines(text)
     at = next((number for number, line in enumerate(lines) if _is_rule(line)), 0)
     starts = [match.start() for match in _RULE.finditer(lines[at])] if at else []
     heads = [_cell(lines[at - 1], starts, column) for column in range(len(starts))]

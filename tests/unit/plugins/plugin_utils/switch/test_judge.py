@@ -343,6 +343,55 @@ def test_cnps_that_are_led_into_no_queue_are_unknown(tmp_path: Path, told: Any, 
     )
 
 
+ROCE_FILE, INTERFACE_FILE = "nv_show_qos_roce.txt", "nv_show_interface.txt"
+# Hosts that agree with the whole text, and hosts that would agree with a part of it.
+ENDS: dict[str, dict[str, Any]] = {
+    "healthy": {},
+    "without flow control": {"pfc": Reading(())},
+    "small": {"mtu": Reading(68)},
+    "with CNPs in the class of RoCE": {"cnp_dscp": Reading(26)},
+}
+WRONG = {
+    "healthy": ("", ""),
+    "CNPs with RoCE": ("    6  6            6 ", "    6  6            3 "),
+    "no ECN for RoCE": ("enabled-tc        0,3", "enabled-tc        0"),
+}
+
+
+def results(folder: Path, files: dict[str, str], end: str) -> dict[str, str]:
+    """Of each check; skipped because of another is nothing told."""
+    checks = judged(made.write(folder, {"leaf1": files}), host("node1", rail(heard=NVUE_RAIL, **ENDS[end])))["node1"]
+    return {check.id: check.result for check in checks if not (check.result == "skip" and "see roce." in check.cause)}
+
+
+@pytest.mark.parametrize(
+    ("file", "wrong", "end"),
+    [
+        (ROCE_FILE, "healthy", "without flow control"),
+        (ROCE_FILE, "healthy", "with CNPs in the class of RoCE"),
+        (ROCE_FILE, "CNPs with RoCE", "healthy"),
+        (ROCE_FILE, "no ECN for RoCE", "healthy"),
+        (OWN, "healthy", "without flow control"),
+        (OWN, "healthy", "with CNPs in the class of RoCE"),
+        (INTERFACE_FILE, "healthy", "small"),
+    ],
+)
+def test_a_text_without_some_of_its_lines_passes_nothing_more(tmp_path: Path, file: str, wrong: str, end: str) -> None:
+    """Cut behind each line, within each line, and without each line: what passes or is skipped, is so by the whole."""
+    files = {**cumulus(roce=ROCE.replace(*WRONG[wrong])), **({OWN: STATUS} if file == OWN else {})}
+    lines = files[file].splitlines(keepends=True)
+    parts = {f"behind {at}": "".join(lines[:at]) for at in range(len(lines))}
+    parts.update(
+        (f"within {at}", "".join(lines[:at]) + lines[at][: len(lines[at]) * 2 // 3]) for at in range(len(lines))
+    )
+    parts.update((f"without {at}", "".join(lines[:at] + lines[at + 1 :])) for at in range(len(lines)))
+    whole = results(tmp_path, files, end)
+    for name, part in parts.items():
+        told = {check: result for check, result in results(tmp_path, {**files, file: part}, end).items()}
+        strange = {check for check, result in told.items() if result in ("pass", "skip") and whole[check] != result}
+        assert not strange, name
+
+
 ESSENTIAL = [
     ("PORT_QOS_MAP", "Ethernet0", "pfc_enable", "roce.switch.pfc"),
     ("PORT_QOS_MAP", "Ethernet0", "dscp_to_tc_map", "roce.switch.dscp"),

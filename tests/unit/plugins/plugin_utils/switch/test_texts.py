@@ -207,6 +207,23 @@ def test_roce_that_is_switched_off_pauses_and_marks_nothing() -> None:
     assert "switched off" in port.trust.why
 
 
+@pytest.mark.parametrize("rest", ["", ROCE[ROCE.index("mode ") :]], ids=["alone", "with what was set up"])
+@pytest.mark.parametrize("line", ["state                                      disabled", "enable              off"])
+def test_roce_is_off_in_either_spelling(line: str, rest: str) -> None:
+    head = "".join(ROCE.splitlines(keepends=True)[:2])
+    port = nvue.roce(Text("leaf1/nv.txt", f"{head}{line}\n{rest}"))
+    assert (port.pfc.value, port.ecn.value, port.trust.value, port.classes.value) == ((), frozenset(), None, None)
+    assert port.pfc.line.endswith(" ".join(line.split()))
+
+
+@pytest.mark.parametrize(("parse", "text"), [(nvue.roce, ROCE), (nvue.interfaces, INTERFACES)], ids=["roce", "ports"])
+def test_a_text_that_ends_within_a_line_was_cut(parse: Callable[[Text], Any], text: str) -> None:
+    cut = text.rstrip()[:-1]
+    with pytest.raises(ParseError, match="it was cut") as refused:
+        parse(Text("leaf1/nv.txt", cut))
+    assert refused.value.line_no == len(cut.splitlines())
+
+
 def test_a_port_of_nvue_has_its_mtu_and_who_is_behind_it() -> None:
     found = nvue.interfaces(Text("leaf1/nv.txt", INTERFACES))
     assert set(found) == {"br_default", "eth0", "swp1", "swp2"}
