@@ -104,7 +104,7 @@ class ActionModule(SiteAction):
             plan=plan,
             asked=asked,
             moves=moves,
-            switches=_texts.asked(variables["hostvars"].get(inventory[0], {})) if inventory else None,
+            switches=_texts.of_hosts(variables["hostvars"], inventory),
         )
         job = self._job(args["log"], hosts, created)
         for name, checks in self._times(args["times"], hosts, created).items():

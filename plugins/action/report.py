@@ -80,9 +80,9 @@ class ActionModule(SiteAction):
         except WaiverError as exc:
             raise AnsibleActionFail(f"ibready_waivers: {exc}") from exc
         size = len(variables["groups"]["all"])
-        switches = _texts.asked(hostvars.get(args["hosts"][0], {}))
+        switches = _texts.of_hosts(hostvars, args["hosts"])
         for error in switches.errors if switches is not None else ():
-            self._display.warning(f"{_texts.TEXTS}: {error}")
+            self._display.warning(error)
         report = cluster.report(
             hosts,
             size=size,

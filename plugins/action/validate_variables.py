@@ -31,10 +31,10 @@ class ActionModule(SiteAction):
         for host in args["hosts"]:
             for problem in _variables.problems(hostvars[host], options):
                 found.setdefault(problem, []).append(host)
-        # Of one host, as the report reads them: they are files of the controller.
-        switches = _texts.asked(hostvars[args["hosts"][0]])
+        # As the report reads them: files of the controller, the same for all hosts.
+        switches = _texts.of_hosts(hostvars, args["hosts"])
         for error in switches.errors if switches is not None else ():
-            found[f"{_texts.TEXTS}: {error}"] = args["hosts"][:1]
+            found[error] = args["hosts"][:1]
         if found:
             said = "; ".join(f"{', '.join(hosts)}: {text}" for text, hosts in found.items())
             raise AnsibleActionFail(f"{said}. Nothing was changed on any host.")

@@ -139,6 +139,7 @@ Exception List
 =================
 No Data
 """
+OF_PORT = "nv_show_interface_swp1_qos_roce_status.txt"
 # Of one port: the values in other places, and only the rows of RoCE and CNPs.
 STATUS = """\
                     operational    applied  description

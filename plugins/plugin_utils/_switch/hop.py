@@ -73,8 +73,11 @@ def neighbour(host: str, rail: RocePort, handed: Switches) -> tuple[Check, tuple
     """Where the rail hangs, by LLDP, the plan or the switch; and the switch port, where its text tells of it."""
     if handed.error:
         return unknown(NEIGHBOUR, rail.name, handed.error), None
-    heard = [entry for entry in rail.neighbours.value or () if handed.find(entry.switch or entry.chassis) is not None]
+    every = rail.neighbours.value or ()
+    heard = [entry for entry in every if handed.find(entry.switch or entry.chassis) is not None]
     planned = _planned(host, rail, handed)
+    # A plan, or another switch's word, holds no longer where a switch tells its own name.
+    strange = not heard and any(entry.switch for entry in every)
     if len(heard) > 1:
         why = f"several switches are heard on one interface: {', '.join(map(str, heard))}"
         return unknown(NEIGHBOUR, rail.name, why), None
@@ -84,6 +87,8 @@ def neighbour(host: str, rail: RocePort, handed: Switches) -> tuple[Check, tuple
             handed.find(heard[0].switch or heard[0].chassis),
             (heard[0].port, heard[0].label),
         )
+    elif strange:
+        source, switch, named = "LLDP", None, ("", "")
     elif planned is not None:
         source, switch, named = "the plan", handed.find(planned[0]), (planned[1], "")
     else:
@@ -118,16 +123,16 @@ def _planned(host: str, rail: RocePort, handed: Switches) -> tuple[str, str] | N
 
 
 def _by_switch(host: str, rail: RocePort, handed: Switches) -> tuple[str, Switch | None, tuple[str, str]]:
-    mine = set(_ends(host, rail))
-    found = [(switch, port) for switch in handed.switches for port in switch.ports.values() if port.remote in mine]
+    found = [entry for end in set(_ends(host, rail)) for entry in handed.behind.get(end, ())]
     return ("the switch", found[0][0], (found[0][1].name, "")) if len(found) == 1 else ("", None, ("", ""))
 
 
 def _unheard(rail: RocePort, planned: tuple[str, str] | None) -> str:
-    if planned is not None:
+    heard = rail.neighbours.value or ()
+    if planned is not None and not any(entry.switch for entry in heard):
         return f"the plan names {planned[0]}, of which no text is handed in"
-    heard = rail.neighbours.value
     if heard:
-        return f"hears {', '.join(map(str, heard))} by LLDP, of which no text is handed in"
+        instead = "" if planned is None else f"; the plan ({CABLING}) names {planned[0]} {planned[1]}"
+        return f"hears {', '.join(map(str, heard))} by LLDP, of which no text is handed in{instead}"
     why = rail.neighbours.why or "nobody is heard by LLDP"
     return f"nothing tells on which switch port it hangs: {why}; no plan and no switch names it either"

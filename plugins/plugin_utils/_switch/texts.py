@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ...module_utils._ground.text import ParseError
+from ...module_utils._ground.text import ParseError, few
 from .._fabric import plan
 from . import nvue, sonic
 from .port import SwitchPort, Text, Told
@@ -27,6 +28,7 @@ _ROCE, _INTERFACES = "nv_show_qos_roce.txt", "nv_show_interface.txt"
 _OF_PORT = re.compile(r"nv_show_interface_([A-Za-z0-9.-]{1,40})_qos_roce_status\.txt")
 _READ = f"{_CONFIG_DB} (SONiC), {_ROCE}, {_INTERFACES}, nv_show_interface_PORT_qos_roce_status.txt (Cumulus Linux)"
 _HAND_IN = "hand in {file} (`{command}`)"
+_SHOWN = 4
 _WATCHDOG = "no text of Cumulus Linux that ibready reads tells of the PFC watchdog"
 
 
@@ -40,9 +42,18 @@ class Switch:
     ports: Mapping[str, SwitchPort] = field(default_factory=dict)
     error: str = ""
 
+    @cached_property
+    def _named(self) -> dict[str, list[SwitchPort]]:
+        found: dict[str, list[SwitchPort]] = {}
+        for port in self.ports.values():
+            for name in port.names:
+                found.setdefault(name, []).append(port)
+        return found
+
     def port(self, *named: str) -> SwitchPort | None:
-        wanted = {name.lower() for name in named if name}
-        return next((port for port in self.ports.values() if port.names & wanted), None)
+        """By the first of these names that there is; None of a name that several ports have."""
+        found = next((self._named[name.lower()] for name in named if name.lower() in self._named), [])
+        return found[0] if len(found) == 1 else None
 
 
 @dataclass(frozen=True)
@@ -56,20 +67,53 @@ class Switches:
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """All errors."""
-        return tuple(error for error in (self.error, *(switch.error for switch in self.switches)) if error)
+        """All errors, with the variable that leads to each."""
+        of_switches = (f"{TEXTS}: {switch.error}" for switch in self.switches if switch.error)
+        return tuple(error for error in (self.error, *of_switches) if error)
+
+    @cached_property
+    def _named(self) -> tuple[dict[str, list[Switch]], dict[str, list[Switch]]]:
+        """By name, and by name without a domain."""
+        whole: dict[str, list[Switch]] = {}
+        short: dict[str, list[Switch]] = {}
+        for switch in self.switches:
+            for name in switch.names:
+                whole.setdefault(name, []).append(switch)
+            for name in set(map(bare, switch.names)):
+                short.setdefault(name, []).append(switch)
+        return whole, short
 
     def find(self, name: str) -> Switch | None:
         """By its name, with or without a domain."""
-        word = name.lower()
-        found = [switch for switch in self.switches if word in switch.names]
-        found = found or [switch for switch in self.switches if bare(word) in map(bare, switch.names)]
+        whole, short = self._named
+        found = whole.get(name.lower()) or short.get(bare(name.lower()), [])
         return found[0] if len(found) == 1 else None
+
+    @cached_property
+    def behind(self) -> dict[tuple[str, str], list[tuple[Switch, SwitchPort]]]:
+        """By host and its port, in lower case: the switch ports that have them behind them."""
+        found: dict[tuple[str, str], list[tuple[Switch, SwitchPort]]] = {}
+        for switch in self.switches:
+            for port in switch.ports.values():
+                found.setdefault(port.remote, []).append((switch, port))
+        return found
 
 
 def bare(name: str) -> str:
     """A host name without its domain; an address stays."""
     return name if name.replace(".", "").isdecimal() else name.partition(".")[0]
+
+
+def of_hosts(hostvars: Mapping[str, Any], names: Sequence[str]) -> Switches | None:
+    """What the site of these hosts hands in, read once; None where no host has the variables."""
+    said: dict[tuple[str, ...], str] = {}
+    for name in names:
+        mine = tuple(str(hostvars.get(name, {}).get(variable) or "") for variable in (TEXTS, CABLING))
+        if any(mine):
+            said.setdefault(mine, name)
+    if len(said) > 1:
+        return Switches(error=f"{TEXTS} and {CABLING} differ between {few(list(said.values()), _SHOWN)}")
+    return asked(hostvars[next(iter(said.values()))]) if said else None
 
 
 def asked(variables: Mapping[str, Any]) -> Switches | None:
@@ -128,7 +172,9 @@ def _switch(folder: Path) -> Switch:
     name = folder.name
     try:
         texts = {entry.name: _text(entry) for entry in sorted(folder.iterdir()) if not entry.name.startswith(".")}
-        strange = [file for file in texts if file not in (_CONFIG_DB, _ROCE, _INTERFACES) and not _OF_PORT.match(file)]
+        strange = [
+            file for file in texts if file not in (_CONFIG_DB, _ROCE, _INTERFACES) and not _OF_PORT.fullmatch(file)
+        ]
         if strange or not texts:
             what = f"{name}/{strange[0]}: nothing reads it" if strange else f"{name}: no text"
             return Switch(name, names=frozenset((name.lower(),)), error=f"{what}; ibready reads {_READ}")
@@ -147,6 +193,9 @@ def _sonic(name: str, texts: Mapping[str, Text]) -> Switch:
     if len(texts) > 1:
         raise ParseError(name, 0, "", f"texts of two systems: {', '.join(texts)}")
     host, ports = sonic.read(texts[_CONFIG_DB])
+    if host and bare(host.lower()) != bare(name.lower()):
+        own = f"it is of a switch that calls itself {host}, and a folder has the switch's own name"
+        raise ParseError(texts[_CONFIG_DB].name, 0, "", own)
     return Switch(name, SONIC, frozenset({name.lower(), host.lower()} - {""}), ports)
 
 

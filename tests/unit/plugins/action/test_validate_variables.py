@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.ibready.cluster.plugins.action.validate_variables import ActionModule
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.variables import role_options
+from tests.unit import switch_texts
 
 Inventory = Callable[..., dict[str, Any]]
 Action = Callable[..., ActionBase]
@@ -62,6 +64,18 @@ def test_what_cannot_be_meant_is_refused_with_its_hosts(
     variables = inventory(shared, **hosts)
     plugin = action(ActionModule, variables, {"hosts": list(hosts)})
     with pytest.raises(AnsibleActionFail, match=said):
+        plugin.run(task_vars=variables)
+
+
+def test_texts_of_switches_are_looked_at_whichever_host_has_the_variable(
+    inventory: Inventory, action: Action, tmp_path: Path
+) -> None:
+    switch_texts.write(tmp_path / "switches", {"leaf1": switch_texts.sonic(), "leaf2": {"config_db.json": "{"}})
+    variables = inventory({}, login={}, n1={"ibready_switch_texts": str(tmp_path / "switches")})
+    plugin = action(ActionModule, variables, {"hosts": ["login", "n1"]})
+    with pytest.raises(
+        AnsibleActionFail, match=r"ibready_switch_texts: leaf2/config_db\.json: line 1 .*\. Nothing was"
+    ):
         plugin.run(task_vars=variables)
 
 

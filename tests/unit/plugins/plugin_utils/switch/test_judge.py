@@ -14,7 +14,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading im
 from tests.unit import switch_texts as made
 from tests.unit.switch_texts import INTERFACES, QOS, ROCE, STATUS, Db, bad, cumulus, host, judged, rail, sonic
 
-OWN = "nv_show_interface_swp1_qos_roce_status.txt"
+OWN = made.OF_PORT
 ABSENT: Reading[Any] = Reading(None, "no such file", missing=True)
 DENIED: Reading[Any] = Reading(None, "denied")
 

@@ -249,6 +249,12 @@ def test_a_port_of_nvue_has_its_mtu_and_who_is_behind_it() -> None:
         ),
         pytest.param({"config_db.json": "{"}, "leaf1/config_db.json: line 1", id="cut"),
         pytest.param({}, "leaf1: no text", id="nothing"),
+        pytest.param(
+            {**cumulus(), f"{made.OF_PORT}.bak": STATUS}, f"{made.OF_PORT}.bak: nothing reads it", id="another name"
+        ),
+        pytest.param(
+            {"config_db.json": json.dumps(made.sonic("leaf7"))}, "calls itself leaf7", id="another switch's text"
+        ),
     ],
 )
 def test_a_switch_whose_texts_are_not_understood_is_unknown_with_the_file(
@@ -282,6 +288,28 @@ def test_a_folder_without_switches_makes_every_host_unknown(tmp_path: Path, fold
     assert (check.result, folder in check.cause) == ("unknown", True)
 
 
+def test_the_site_hands_in_what_any_of_its_hosts_has(tmp_path: Path) -> None:
+    made.write(tmp_path / "switches", {"leaf1": made.sonic()})
+    said = {"ibready_switch_texts": str(tmp_path / "switches")}
+    handed = texts.of_hosts({"login": {}, "node1": said, "node2": said}, ["login", "node1", "node2"])
+    assert handed is not None
+    assert [switch.name for switch in handed.switches] == ["leaf1"]
+    assert handed.errors == ()
+    assert texts.of_hosts({"login": {}}, ["login"]) is None
+
+
+def test_hosts_that_hand_in_different_things_are_named(tmp_path: Path) -> None:
+    made.write(tmp_path, {"leaf1": made.sonic()})
+    said = {"ibready_switch_texts": str(tmp_path)}
+    handed = texts.of_hosts(
+        {"login": {}, "node1": said, "node2": {**said, "ibready_switch_cabling": "c.csv"}}, ["login", "node1", "node2"]
+    )
+    assert handed is not None
+    assert handed.errors == ("ibready_switch_texts and ibready_switch_cabling differ between node1, node2",)
+    (check, *rest) = judge.judge([host("node1", rail())], handed)["node1"]
+    assert (check.result, {one.result for one in rest}) == ("unknown", {"skip"})
+
+
 def test_where_nobody_hands_in_anything_the_check_is_skipped() -> None:
     assert texts.asked({}) is None
     (check,) = judge.judge([host("node1", rail())], None)["node1"]
@@ -293,6 +321,48 @@ def test_a_folder_beside_the_inventory_is_found(tmp_path: Path) -> None:
     handed = texts.asked({"ibready_switch_texts": "switches", "inventory_dir": str(tmp_path)})
     assert handed is not None
     assert [switch.name for switch in handed.switches] == ["leaf1"]
+
+
+@pytest.mark.parametrize("way", ["plan", "switch"])
+def test_a_switch_that_is_heard_and_not_handed_in_is_unknown_whatever_others_say(tmp_path: Path, way: str) -> None:
+    db = made.sonic()
+    if way == "switch":
+        db["DEVICE_NEIGHBOR"] = {"Ethernet0": {"name": "node1", "port": "eth0"}}
+    made.write(tmp_path / "switches", {"leaf1": db})
+    (tmp_path / "cables.csv").write_text(f"{HEAD}node1,eth0,leaf1,Ethernet0\n")
+    site = {"ibready_switch_cabling": str(tmp_path / "cables.csv")} if way == "plan" else {}
+    checks = judged(tmp_path / "switches", host("node1", rail(heard=("spine9", "Ethernet0"))), **site)["node1"]
+    assert not any(check.result == "pass" for check in checks)
+    assert "hears spine9 Ethernet0 by LLDP, of which no text is handed in" in checks[0].cause
+    assert ("names leaf1 Ethernet0" in checks[0].cause) is (way == "plan")
+
+
+def test_a_neighbour_without_a_name_of_its_own_leaves_the_plan_to_tell(tmp_path: Path) -> None:
+    made.write(tmp_path / "switches", {"leaf1": made.sonic()})
+    (tmp_path / "cables.csv").write_text(f"{HEAD}node1,eth0,leaf1,Ethernet0\n")
+    site = {"ibready_switch_cabling": str(tmp_path / "cables.csv")}
+    nameless = rail(neighbours=Reading((Neighbour("eth0", "", "aa:bb", "Ethernet0"),)))
+    assert bad(judged(tmp_path / "switches", host("node1", nameless), **site)["node1"]) == {}
+
+
+@pytest.mark.parametrize(
+    ("named", "port"),
+    [
+        (("Ethernet0",), None),
+        (("etp1", "Ethernet8"), "Ethernet0"),
+        (("aa:bb", "ETHERNET8"), "Ethernet8"),
+        (("aa:bb", ""), None),
+    ],
+    ids=["of two ports", "the id before the description", "the description", "neither"],
+)
+def test_a_port_is_found_by_a_name_that_no_other_has(tmp_path: Path, named: tuple[str, ...], port: str | None) -> None:
+    db = made.sonic(ports=3)
+    db["PORT"]["Ethernet16"]["alias"] = "Ethernet0"
+    made.write(tmp_path, {"leaf1": db})
+    handed = texts.asked({"ibready_switch_texts": str(tmp_path)})
+    assert handed is not None
+    found = handed.switches[0].port(*named)
+    assert (found.name if found else None) == port
 
 
 HEAD = "from,from_port,to,to_port\n"
