@@ -45,9 +45,8 @@ def judge(hosts: Sequence[_hosts.Host], handed: Switches | None) -> dict[str, li
                 checks[host.name] += [skipped(entry.id, rail.name, f"see {NEIGHBOUR}") for entry in some]
             else:
                 hops.append(Hop(host.name, rail, host.expect, mark, *found))
-    odd = alike.judge(hops)
-    for hop in hops:
-        checks[hop.host] += [*_judged(hop), odd(hop)]
+    for hop, check in zip(hops, alike.judge(hops), strict=True):
+        checks[hop.host] += [*_judged(hop), check]
     return checks
 
 
