@@ -141,13 +141,52 @@ def slurm(box: Box, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]
     box.sandbox("heal")
 
 
-def gated(box: Box, node: str) -> tuple[str, str]:
-    """What became of ibready-ready.service, and of a unit with the gate as its condition."""
-    unit = "systemd-run --quiet --wait -p ExecCondition='/usr/local/bin/ibready gate' touch /srv/started"
-    box.root(node, f"rm -f /srv/started; {unit} || true")
-    started = box.root(node, "[ ! -e /srv/started ] || echo started")
-    ready = box.root(node, "systemctl start ibready-ready 2>/dev/null && echo active || echo failed")
-    return ready.strip(), started
+@dataclass(frozen=True)
+class Gated:
+    """What systemd makes of the gate.
+
+    ``asked``: the status of the gate as a unit's ExecCondition; ``started``: whether that unit ran;
+    ``run``: the status of systemd-run, which is 1 for a unit that was passed over. ``ready``: the
+    status of a start of ibready-ready.service, and its state, result and status after that.
+    """
+
+    asked: str
+    started: bool
+    run: str
+    ready: str
+
+
+# A closed gate is its status 1; a gate that could not run has another, and is no refusal.
+OPEN = Gated("0", True, "0", "0 inactive success 0")
+CLOSED = Gated("1", False, "1", "1 failed exit-code 1")
+# It says beside systemd what the gate answered, for systemd tells no more of a condition than that it did not hold.
+CONDITION = """\
+#!/bin/sh
+status=0
+/usr/local/bin/ibready gate --settings /etc/ibready/agent.json || status=$?
+echo $status > /srv/asked
+exit $status
+"""
+GATED = """
+rm -f /srv/started /srv/asked
+echo {condition} | base64 -d > /srv/condition
+chmod 755 /srv/condition
+status=0
+systemd-run --quiet --wait -p ExecCondition=/srv/condition touch /srv/started 2> /dev/null || status=$?
+echo $status
+cat /srv/asked
+status=0
+systemctl start ibready-ready 2> /dev/null || status=$?
+echo $status
+for property in ActiveState Result ExecMainStatus; do systemctl show --value -p $property ibready-ready; done
+[ ! -e /srv/started ] || echo started
+"""
+
+
+def gated(box: Box, node: str) -> Gated:
+    script = GATED.format(condition=base64.b64encode(CONDITION.encode()).decode())
+    run, asked, *ready = box.root(node, script).split()
+    return Gated(asked, ready[-1] == "started", run, " ".join(ready[:4]))
 
 
 def test_a_pulled_cable_drains_its_node_and_nothing_else_does(slurm: Slurm) -> None:
@@ -163,8 +202,8 @@ def test_a_pulled_cable_drains_its_node_and_nothing_else_does(slurm: Slurm) -> N
     assert "no job starts here: not_ready: SIMULATED node2: ib.port.state ibsim1/1" in said(reported)
     assert reported.endswith("status 1\n")
     # systemd by the same verdict: what requires it, and what has it as its condition.
-    assert gated(box, "node1") == ("active", "started\n")
-    assert gated(box, "node2") == ("failed", "")
+    assert gated(box, "node1") == OPEN
+    assert gated(box, "node2") == CLOSED
     assert box.root("node1", "srun -w node1 hostname").strip() == "node1"
 
     box.sandbox("heal")
