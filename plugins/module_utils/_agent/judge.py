@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import os
@@ -10,7 +11,7 @@ import sys
 import time
 from typing import Any
 
-from .._ground import check as _model, strict
+from .._ground import check as _model, strict, whole
 from .._ground.command import Unavailable, decode
 from .._ground.paths import read_regular
 from . import bounded, look, memory
@@ -64,6 +65,9 @@ def _made(settings: Settings, limit: float) -> Look:
         look.save(settings, made)
     except OSError as exc:
         print(f"ibready: {look.path(settings)} was not written: {exc}", file=sys.stderr)
+        # What was seen before this look no longer holds; a full disk lets a file go all the same.
+        with contextlib.suppress(OSError):
+            whole.remove(look.path(settings))
     try:
         memory.remember(settings, reported.get("ports", {}), made.looked_at)
     except OSError as exc:

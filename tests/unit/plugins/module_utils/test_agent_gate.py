@@ -285,6 +285,23 @@ def test_what_a_look_keeps_opens_the_gate_until_it_is_old(tmp_path: Path, monkey
     assert not gate.ask(known).may_start
 
 
+def test_a_look_that_cannot_be_kept_leaves_no_older_verdict(
+    node: Node, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was good a minute ago is not what the look has just seen."""
+    assert gate.ask(node.settings).may_start
+    monkeypatch.setattr(judge, "_judged", lambda _settings: {"checks": [DOWN.to_dict()], "simulated": ""})
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(look, "save", full)
+    assert judge.current(node.settings, 0.0).verdict == "not_ready"
+    answer = gate.ask(node.settings)
+    assert (answer.may_start, answer.why.split(":")[0]) == (False, "no verdict is kept")
+    assert "verdict.json was not written: [Errno 28]" in capsys.readouterr().err
+
+
 def test_a_crash_of_the_program_opens_nothing(node: Node) -> None:
     """Its own process: a crash ends it with a status of its own."""
     pid = os.fork()
