@@ -19,6 +19,7 @@ NAMES = (
         "expected",
         "fabric_plan",
         "firmware_turns",
+        "gate_refused",
         "lease_told",
         "package_failure",
     ),

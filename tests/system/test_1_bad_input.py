@@ -92,3 +92,37 @@ def test_run_names_an_unknown_command() -> None:
     done = run("./run", "dmeo", cwd=ROOT)
     assert done.returncode != 0
     assert "there is no command 'dmeo'" in done.stdout
+
+
+GATE = """---
+- name: Ask the role alone, of which only the refusals are for every tag
+  hosts: n1
+  connection: local
+  gather_facts: false
+  roles: [ibready.cluster.health_agent]
+"""
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        # -e gives all of them as text.
+        pytest.param("health_agent_seconds=30 health_agent_gate_intervals=2.5 health_agent_interval=90", "", id="good"),
+        pytest.param("health_agent_seconds=0", "seconds must be above 0", id="no time to look"),
+        pytest.param("health_agent_timer=false health_agent_npd=true", "no job would ever start", id="nobody looks"),
+        pytest.param("health_agent_slurm_prolog=true", "set health_agent_slurm to true", id="no prolog"),
+        pytest.param("health_agent_gate_intervals=1", "health_agent_gate_intervals to 2 or more", id="too short"),
+        pytest.param("health_agent_gate_intervals=1 health_agent_state=absent", "", id="taken away all the same"),
+    ],
+)
+def test_a_gate_that_nobody_would_keep_is_refused_before_anything_changes(
+    variables: str, message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "hosts.yml").write_text(HOSTS)
+    (tmp_path / "play.yml").write_text(GATE)
+    argv = [str(tmp_path / "play.yml"), "-i", str(tmp_path / "hosts.yml"), "--check", "--tags", "nosuch"]
+    done = run(command("ansible-playbook"), *argv, "-e", variables)
+    reported = " ".join(done.stdout.split())
+    assert (done.returncode == 0) == (message == "")
+    assert message in reported
+    assert ("n1: " in reported and "Nothing was changed. Next: " in reported) == (message != "")

@@ -85,6 +85,8 @@ def from_dict(raw: Any, path: str = PATH) -> Settings:
     for key in ("seconds", "interval", "gate_intervals", "slurm_confirm_fail", "slurm_confirm_good"):
         if getattr(made, key) <= 0:
             raise SettingsError(f"{path}: {key} must be above 0")
+    if not made.areas:
+        raise SettingsError(f"{path}: areas names none, so nothing would be judged")
     return made
 
 

@@ -24,7 +24,7 @@ from .._fleet.ping.leaves import leaves
 from .._fleet.rdma import plan as rdma_rounds
 from .._ground.plain import plain
 from .._hosts import hosts as _hosts
-from .._site import expected as _expected, firmware_turn
+from .._site import expected as _expected, firmware_turn, gate_kept
 
 Variables = Mapping[str, Any]
 
@@ -100,6 +100,11 @@ def fabric_plan(hostvars: Variables, hosts: Sequence[str]) -> dict[str, list[dic
 def firmware_turns(hostvars: Variables, hosts: Sequence[str], batch: Sequence[str]) -> dict[str, str]:
     """Of each host of a batch the host that has to run new firmware before it; "" where its turn is now."""
     return firmware_turn.turns(hostvars, hosts, batch)
+
+
+def gate_refused(settings: Variables, wish: Variables) -> str:
+    """Why the health agent could keep no gate with these variables; "" where it could."""
+    return gate_kept.refused(settings, wish)
 
 
 def lease_told(hostvars: Variables, hosts: Sequence[str]) -> str:

@@ -39,6 +39,7 @@ def test_the_roles_defaults_are_the_programs_own() -> None:
         ([], "not a JSON object"),
         ({"slurm_confirm": 1}, "slurm_confirm is not known"),
         ({"areas": "ib"}, "areas must be a list"),
+        ({"areas": []}, "areas names none"),
         ({"seconds": "5"}, "seconds must be float"),
         ({"seconds": 0}, "seconds must be above 0"),
         ({"slurm_confirm_fail": 0}, "slurm_confirm_fail must be above 0"),
