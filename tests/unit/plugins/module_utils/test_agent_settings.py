@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible.parsing.dataloader import DataLoader
+from ansible.template import Templar, trust_as_template
 
 from ansible_collections.ibready.cluster.plugins.module_utils._agent import settings
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.verify import AREAS
@@ -75,6 +77,30 @@ def test_whatever_the_role_starts_names_its_settings() -> None:
             assert "--settings {{ __health_agent_settings_file }}" in line
     for rule in written["__health_agent_npd"]["rules"]:
         assert rule["args"][1:3] == ["--settings", "{{ __health_agent_settings_file }}"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "state"),
+    [
+        ((), "started"),
+        (("timer_unit",), "restarted"),
+        # Its verdict may be of another schema, and the gate closed by it.
+        (("brought",), "restarted"),
+        # It may be of other areas, or of the name that the node had.
+        (("told",), "restarted"),
+    ],
+)
+def test_a_new_program_and_new_settings_have_the_node_looked_at_anew(changed: tuple[str, ...], state: str) -> None:
+    tasks = yaml.safe_load((ROLE / "tasks/timer.yml").read_text())
+    (start,) = (task for task in tasks if task["name"] == "Start the timer, now and at each boot")
+    text = trust_as_template(start["ansible.builtin.systemd_service"]["state"])
+    answers = {f"__health_agent_{name}": {"changed": name in changed} for name in ("timer_unit", "brought", "told")}
+    assert Templar(loader=DataLoader(), variables=answers).template(text) == state
+    # With its tag alone, the tasks before it have not run.
+    assert Templar(loader=DataLoader(), variables={"__health_agent_timer_unit": {}}).template(text) == "started"
+    for name, register in (("program", "brought"), ("settings", "told")):
+        tasks = yaml.safe_load((ROLE / f"tasks/{name}.yml").read_text())
+        assert f"__health_agent_{register}" in [task.get("register") for task in tasks]
 
 
 def test_only_by_hand_the_defaults_hold_without_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
