@@ -8,7 +8,7 @@ What cannot be read, is damaged, old, or of another boot, host or clock is a clo
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .._ground import check as _model
 from .._ground.text import plain
@@ -16,7 +16,10 @@ from . import look
 from .look import GOOD
 from .settings import ALLOW, Settings, SettingsError, load
 
-_LOOK = "Next: `ibready look` judges the node now; `systemctl status ibready-health.timer` says whether it is looked at"
+_LOOK = (
+    "Next: `ibready look` judges the node now; whether something keeps looking, tell"
+    " `systemctl status ibready-health.timer` and, for Slurm's health check, `scontrol show config`"
+)
 _SET = "Next: converge with the tag health_agent_settings, which writes it"
 # What stands for the verdict itself where no check is to blame.
 _VERDICT = "ibready.verdict"
@@ -29,7 +32,7 @@ class Answer:
 
     ``why``: what the verdict says, or why there is none; the same words as long as nothing changes.
     ``age``: of the verdict in seconds, None where it cannot be told. ``failed``: the ids of the
-    checks that close the gate, the worst first.
+    checks that close the gate, the worst first. ``simulated``: whether the hardware is.
     """
 
     state: str
@@ -38,10 +41,12 @@ class Answer:
     host: str = ""
     age: float | None = None
     failed: tuple[str, ...] = ()
+    simulated: bool = False
 
     def line(self) -> str:
         """One line of plain characters, the answer first."""
-        begin = f"{self.state}: {self.host}: " if self.host else f"{self.state}: "
+        host = f"SIMULATED {self.host}" if self.simulated else self.host
+        begin = f"{self.state}: {host}: " if host else f"{self.state}: "
         end = "" if self.age is None else f" (looked at {self.age:.0f} s ago)"
         return plain(begin, _LENGTH) + " " + plain(self.why, _LENGTH - len(begin) - len(end)) + end
 
@@ -66,20 +71,20 @@ def ask(settings: Settings) -> Answer:
             raise look.NoVerdict(f"the kept verdict is older than {limit:g} s")
     except look.NoVerdict as exc:
         return Answer(_model.NOT_READY, False, f"{exc}. {_LOOK}", settings.host, age)
-    host = f"SIMULATED {seen.host}" if seen.simulated else seen.host
+    closed = Answer(seen.verdict, False, "", seen.host, age, simulated=bool(seen.simulated))
     if seen.verdict == _model.READY:
-        return Answer(seen.verdict, True, _model.counts(seen.checks), host, age)
+        return replace(closed, may_start=True, why=_model.counts(seen.checks))
     from .policy import summary
 
     why = summary(seen, 200)
     if seen.verdict in GOOD:
-        return Answer(_model.READY, True, f"{seen.verdict}, {why}", host, age)
+        return replace(closed, state=_model.READY, may_start=True, why=f"{seen.verdict}, {why}")
     may_start = seen.verdict == _model.UNKNOWN_VERDICT and settings.gate_unknown == ALLOW
     if may_start:
         why += "; a job may start all the same (gate_unknown)"
     # Only what closes it: a warning does not.
     failed = tuple(dict.fromkeys(check.id for check in seen.trouble if check.severity == "error"))
-    return Answer(seen.verdict, may_start, why, host, age, failed)
+    return replace(closed, may_start=may_start, why=why, failed=failed)
 
 
 def of(path: str | None) -> Answer:

@@ -23,5 +23,6 @@ def plugin(given: str | None, length: int = LENGTH) -> int:
     """
     answer = gate.of(given)
     # Without its age: each other message would be written to the API server.
-    print(plain(f"{answer.state}: {answer.why}" if answer.state == _model.READY else answer.why, length))
+    words = f"{answer.state}: {answer.why}" if answer.state == _model.READY else answer.why
+    print(plain(f"SIMULATED {words}" if answer.simulated else words, length))
     return _STATUS[answer.state]

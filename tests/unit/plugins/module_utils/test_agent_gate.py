@@ -249,6 +249,11 @@ def test_one_line_names_the_state_the_host_the_cause_and_the_age(
 def test_a_simulated_node_says_so(node: Node, capsys: pytest.CaptureFixture[str]) -> None:
     node.keep(GOOD, simulated="ibsim")
     assert node.asked(capsys, "gate")[1].startswith("ready: SIMULATED node7: ")
+    assert node.asked(capsys, "npd") == (0, "SIMULATED ready: 1 pass\n")
+    node.keep(DOWN, simulated="ibsim")
+    assert node.asked(capsys, "npd")[1].startswith("SIMULATED ib.port.state mlx5_0/1 Down")
+    for road in ROADS.values():
+        assert "SIMULATED" in node.asked(capsys, *road)[1]
 
 
 @pytest.mark.parametrize(("age", "status"), [(0, 0), (29.5, 0), (30.6, 1)])
