@@ -27,7 +27,7 @@ GOOD = (_model.READY, _model.DEGRADED)
 _BOOT = "/proc/sys/kernel/random/boot_id"
 _SEAL = ',\n "seal": "{}"\n}}\n'
 _SEAL_LENGTH = len(_SEAL.format("0" * 64))
-# More than a clock that is slewed (500 ppm at most, by adjtimex) loses between two looks.
+# Slewing moves both clocks alike (man clock_getres), a step one of them; a leap second is nobody's step.
 _DRIFT_S = 1.0
 
 
