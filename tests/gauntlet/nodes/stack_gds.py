@@ -42,6 +42,8 @@ def add(tree: Tree, node: Node) -> None:
     tree.symlink("/sys/class/block/md0", "../../devices/virtual/block/md0")
     for disk in found.get("raid", ("nvme2n1", "nvme3n1")):
         tree.symlink(f"/sys/devices/virtual/block/md0/slaves/{disk}", f"../../../../{disk}")
+        if not disk.startswith("nvme"):
+            tree.symlink(f"/sys/class/block/{disk}", f"../../devices/pci0000:00/0000:00:17.0/block/{disk}")
 
 
 def interfaces(node: Node) -> list[dict[str, Any]]:

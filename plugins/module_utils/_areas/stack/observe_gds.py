@@ -23,8 +23,8 @@ _DEVICES = "/sys/class/infiniband"
 _BLOCK = "/sys/class/block"
 _VERSION = re.compile(r"version: ([0-9]{1,4}\.[0-9]{1,4})")
 _HOOKED = re.compile(r"([a-z0-9_]{1,40}): ?.{0,80}")
-# A partition of a RAID of volumes is the deepest that anybody builds.
-_LAYERS = 4
+# A thin volume, encrypted, on a partition of a RAID has six layers.
+_LAYERS = 10
 # Mounts whose disks are asked for where nobody names any.
 _ASKED = 64
 _CONTROLLER = re.compile(r"(nvme[0-9]{1,5})(?:c[0-9]{1,5})?n[0-9]{1,5}(?:p[0-9]{1,5})?")
@@ -150,9 +150,13 @@ def _disks(evidence: Evidence, device: str) -> Reading[dict[str, str]]:
         unseen = next((reading for reading in below if reading.value is None), None)
         if unseen is not None:
             return Reading(None, unseen.why)
-        names = [name for reading in below for name in reading.value or ()]
+        above, names = names, list(dict.fromkeys(name for reading in below for name in reading.value or ()))
+        if names == above:
+            break
+    else:
+        return Reading(None, f"{device}: its disks are more than {_LAYERS} layers below")
     found = {}
-    for name in dict.fromkeys(names):
+    for name in names:
         controller = _CONTROLLER.fullmatch(name)
         if controller is None:
             found[name] = ""
@@ -171,7 +175,11 @@ def _below(evidence: Evidence, name: str) -> Reading[list[str]]:
     slaves = ask.names(evidence, f"{_BLOCK}/{name}/slaves")
     if slaves.value or not (slaves.known or slaves.missing):
         return slaves
-    whole = posixpath.basename(posixpath.dirname(ask.link(evidence, f"{_BLOCK}/{name}").value or ""))
+    # The kernel has every device here: what is not (/dev/root) is another name of one that nobody can tell.
+    place = ask.link(evidence, f"{_BLOCK}/{name}")
+    if place.value is None:
+        return Reading(None, place.why)
+    whole = posixpath.basename(posixpath.dirname(place.value))
     return Reading([whole if whole and name.startswith(whole) else name])
 
 

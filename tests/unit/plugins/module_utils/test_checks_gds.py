@@ -251,10 +251,14 @@ def test_how_gds_reaches_what_is_mounted(found: GdsMount, label: str) -> None:
         ("/dev/nvme0n1 /data ext4 rw,data=ordered 0 0", "pass", "ext4 on nvme0n1 (pcie)"),
         ("/dev/nvme0n1 /data ext4 rw,data=writeback 0 0", "fail", "ext4 on nvme0n1 (pcie)"),
         ("/dev/nvme0n1p2 /data xfs rw 0 0", "pass", "xfs on nvme0n1p2 (pcie)"),
-        ("/dev/sda1 /data xfs rw 0 0", "fail", "xfs on sda1"),
+        ("/dev/sda1 /data xfs rw 0 0", "fail", "xfs on sda"),
         ("/dev/nvme9n1 /data xfs rw 0 0", "unknown", ""),
-        # A volume on a partition of a RAID.
+        # A volume on a partition of a RAID, and an encrypted, a thin volume's upon it.
         ("/dev/mapper/vg-data /data xfs rw 0 0", "pass", "xfs on nvme2n1 (pcie), nvme3n1 (pcie)"),
+        ("/dev/mapper/thin /data xfs rw 0 0", "pass", "xfs on nvme2n1 (pcie), nvme3n1 (pcie)"),
+        # A name that the kernel has no device of: nobody knows what lies below.
+        ("/dev/root /data ext4 rw,data=ordered 0 0", "unknown", ""),
+        ("/dev/mapper/gone /data xfs rw 0 0", "unknown", ""),
     ],
 )
 def test_a_mount_is_judged_by_kind_and_network(line: str, result: str, says: str) -> None:
@@ -263,12 +267,34 @@ def test_a_mount_is_judged_by_kind_and_network(line: str, result: str, says: str
     node.more["gds"] = {**node.more["gds"], "mounts": [line]}
     tree = render.render(node)
     tree.symlink("/dev/mapper/vg-data", "../dm-0")
-    tree.folder("/sys/devices/virtual/block/dm-0/slaves/md0p1")
-    tree.symlink("/sys/class/block/dm-0", "../../devices/virtual/block/dm-0")
+    tree.symlink("/dev/mapper/thin", "../dm-3")
+    for upper, lower in (("dm-3", "dm-2"), ("dm-2", "dm-1"), ("dm-1", "dm-0"), ("dm-0", "md0p1")):
+        tree.folder(f"/sys/devices/virtual/block/{upper}/slaves/{lower}")
+        tree.symlink(f"/sys/class/block/{upper}", f"../../devices/virtual/block/{upper}")
+    tree.symlink("/sys/class/block/sda1", "../../devices/pci0000:00/0000:00:17.0/block/sda/sda1")
+    tree.symlink("/sys/class/block/sda", "../../devices/pci0000:00/0000:00:17.0/block/sda")
     tree.folder("/sys/devices/virtual/block/md0/md0p1")
     tree.symlink("/sys/class/block/md0p1", "../../devices/virtual/block/md0/md0p1")
     check = judge(node, tree)["mount /data"]
     assert (check.result, check.observed) == (result, says)
+
+
+def test_what_is_built_too_deep_or_cannot_be_seen_is_unknown() -> None:
+    node = render.node(BOARD)
+    node.expect = {**node.expect, "gds_mounts": ["/data"]}
+    node.more["gds"] = {**node.more["gds"], "mounts": ["/dev/dm-40 /data xfs rw 0 0"]}
+    tree = render.render(node)
+    for number in range(41):
+        lower = f"dm-{number - 1}" if number else "nvme1n1"
+        tree.folder(f"/sys/devices/virtual/block/dm-{number}/slaves/{lower}")
+        tree.symlink(f"/sys/class/block/dm-{number}", f"../../devices/virtual/block/dm-{number}")
+    check = judge(node, tree)["mount /data"]
+    assert (check.result, "dm-40" in check.cause) == ("unknown", True)
+    node.more["gds"]["mounts"] = ["/dev/sda1 /data xfs rw 0 0"]
+    tree = render.render(node)
+    tree.broken["/sys/class/block/sda1"] = "permission denied"
+    check = judge(node, tree)["mount /data"]
+    assert (check.result, "permission denied" in check.cause) == ("unknown", True)
 
 
 def test_nvme_by_tcp_is_no_direct_way() -> None:
