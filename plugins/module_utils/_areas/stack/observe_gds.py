@@ -25,7 +25,7 @@ _VERSION = re.compile(r"version: ([0-9]{1,4}\.[0-9]{1,4})")
 _HOOKED = re.compile(r"([a-z0-9_]{1,40}): ?.{0,80}")
 # A thin volume, encrypted, on a partition of a RAID has six layers.
 _LAYERS = 10
-# Mounts whose disks are asked for where nobody names any.
+# Of what is mounted, so many devices are asked for their disks where nobody names mount points.
 _ASKED = 64
 _CONTROLLER = re.compile(r"(nvme[0-9]{1,5})(?:c[0-9]{1,5})?n[0-9]{1,5}(?:p[0-9]{1,5})?")
 
@@ -123,9 +123,9 @@ def _mounts(evidence: Evidence, points: tuple[str, ...]) -> tuple[GdsMount, ...]
 def _below_all(evidence: Evidence) -> None:
     """Ask for what is below every file system on disks, as far as a bundle of this host goes: who judges it later may
     name mounts that nobody names now."""
-    for mount in (ask.file(evidence, MOUNTS, mounts.parse).value or ())[:_ASKED]:
-        if mount.kind in gds.ON_DISK:
-            _disks(evidence, mount.device)
+    every = ask.file(evidence, MOUNTS, mounts.parse).value or ()
+    for device in list(dict.fromkeys(mount.device for mount in every if mount.kind in gds.ON_DISK))[:_ASKED]:
+        _disks(evidence, device)
 
 
 def _mount(evidence: Evidence, point: str, every: Reading[tuple[Mount, ...]]) -> GdsMount:

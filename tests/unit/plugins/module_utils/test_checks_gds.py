@@ -121,6 +121,19 @@ def test_a_tool_that_could_not_be_asked_passes_nothing(why: str, result: str) ->
     assert found["mount /data"] == "pass"
 
 
+def test_disks_of_every_mount_are_asked_for_whatever_else_is_mounted() -> None:
+    node = render.node("hgx-h100-8")
+    node.more = {**node.more, "modules": [*node.more.get("modules", ()), "nvidia_fs"]}
+    tree = render.render(node)
+    # A node of Kubernetes: volumes of containers by the hundred, and the disk below them once and again.
+    crowd = [f"overlay /run/c{number} overlay rw 0 0\n/dev/md7 /v{number} xfs rw 0 0" for number in range(200)]
+    tree.file("/proc/self/mounts", "\n".join([*crowd, "/dev/md8 /data xfs rw 0 0"]))
+    asked: list[str] = []
+    tree.list = lambda path: asked.append(path) or Tree.list(tree, path)  # type: ignore[method-assign,func-returns-value]
+    judge(node, tree)
+    assert [asked.count(f"/sys/class/block/{name}/slaves") for name in ("md7", "md8")] == [1, 1]
+
+
 def test_a_tool_that_is_not_installed_is_unknown_where_gds_is_wanted() -> None:
     node = render.node(BOARD)
     tree = render.render(node)
