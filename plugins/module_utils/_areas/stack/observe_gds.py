@@ -194,15 +194,15 @@ def _rdma(evidence: Evidence) -> Reading[tuple[str, ...]]:
         return Reading(()) if devices.missing else Reading(None, devices.why)
     found = list(devices.value)
     for device in devices.value:
-        own = ask.names(evidence, f"{_DEVICES}/{device}/device/net")
-        if own.value is None and not own.missing:
-            return Reading(None, own.why)
+        own, ports = (ask.names(evidence, f"{_DEVICES}/{device}/{place}") for place in ("device/net", "ports"))
+        folders = [f"{_DEVICES}/{device}/ports/{port}/gid_attrs/ndevs" for port in ports.value or ()]
+        indexes = [ask.names(evidence, folder) for folder in folders]
+        for reading in (own, ports, *indexes):
+            if reading.value is None and not reading.missing:
+                return Reading(None, reading.why)
         found += own.value or []
-        ports = ask.names(evidence, f"{_DEVICES}/{device}/ports")
-        for port in ports.value or ():
-            folder = f"{_DEVICES}/{device}/ports/{port}/gid_attrs/ndevs"
-            for index in ask.names(evidence, folder).value or ():
-                # The kernel refuses to read an index without a GID.
-                upon = ask.text(evidence, f"{folder}/{index}").value
-                found += [upon] if upon else []
+        for folder, listed in zip(folders, indexes):
+            # The kernel refuses to read an index without a GID.
+            upon = (ask.text(evidence, f"{folder}/{index}").value for index in listed.value or ())
+            found += [name for name in upon if name]
     return Reading(tuple(dict.fromkeys(found)))

@@ -351,6 +351,16 @@ def test_an_address_upon_a_vlan_or_a_bond_counts_by_its_gid() -> None:
     assert judge(node, tree)["conf /etc/cufile.json"].result == "pass"
 
 
+@pytest.mark.parametrize("place", ["ports", "ports/1/gid_attrs/ndevs"])
+def test_gids_that_could_not_be_listed_make_no_address_strange(place: str) -> None:
+    node = render.node(BOARD)
+    tree = render.render(node)
+    tree.command("ip_addr", tree.commands["ip_addr"].stdout.replace('"ib8"', '"bond0.20"'))
+    tree.broken[f"/sys/class/infiniband/mlx5_8/{place}"] = "permission denied"
+    check = judge(node, tree)["conf /etc/cufile.json"]
+    assert (check.result, "permission denied" in check.cause) == ("unknown", True)
+
+
 def test_without_a_file_cufiles_defaults_count() -> None:
     node = render.node(BOARD)
     tree = render.render(node)
