@@ -7,7 +7,7 @@ from typing import Callable, TypeVar
 
 from .._ground.reading import Reading
 from .._ground.text import last_word
-from .sources import Evidence, Missing, Unavailable
+from .sources import Evidence, Missing, Output, Unavailable
 
 T = TypeVar("T")
 
@@ -28,12 +28,33 @@ def command(
         output = evidence.run(name, *args)
     except Unavailable as exc:
         return _without(exc)
+    return _told(evidence, output, parse, (name, *args), ok)
+
+
+def optional(
+    evidence: Evidence,
+    name: str,
+    parse: Callable[[str], T],
+    *args: str,
+    ok: tuple[int, ...] | None = (0,),
+) -> Reading[T]:
+    """The same of a tool that need not be there: missing where it is not installed, whatever a tool's own words are."""
+    try:
+        output = evidence.run(name, *args)
+    except Unavailable as exc:
+        return Reading(None, str(exc), isinstance(exc, Missing) or "not installed" in exc.reason)
+    return _told(evidence, output, parse, (name, *args), ok)
+
+
+def _told(
+    evidence: Evidence, output: Output, parse: Callable[[str], T], asked: tuple[str, ...], ok: tuple[int, ...] | None
+) -> Reading[T]:
     if ok is not None and output.rc not in ok:
         said = last_word(output.stdout, output.stderr) or "without a word"
-        return Reading(None, f"{name} ended with status {output.rc}: {said}")
+        return Reading(None, f"{asked[0]} ended with status {output.rc}: {said}")
     # Several areas read the same output; its facts are frozen, so they may share them.
     parsed = getattr(evidence, "parsed", {})
-    key = (name, *args, parse)
+    key = (*asked, parse)
     if key in parsed:
         return Reading(parsed[key])
     try:
@@ -42,12 +63,6 @@ def command(
         said = last_word(output.stderr)
         more = f" ({said})" if said else ""
         return Reading(None, f"{exc} (exit status {output.rc}){more}")
-
-
-def optional(evidence: Evidence, name: str, parse: Callable[[str], T], *args: str) -> Reading[T]:
-    """The same of a tool that need not be there: missing where it is not installed."""
-    reported = command(evidence, name, parse, *args)
-    return Reading(reported.value, reported.why, reported.missing or "not installed" in reported.why)
 
 
 def text(evidence: Evidence, path: str) -> Reading[str]:

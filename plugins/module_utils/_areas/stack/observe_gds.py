@@ -43,7 +43,8 @@ def observe(evidence: Evidence, expect: Expectations) -> Gds:
     named = conf.value is not None and conf.value.read is not None and conf.value.read.addresses
     return Gds(
         sign=sign,
-        tool=_tool(evidence),
+        # Its status is not 0 where the platform is unfit; its words tell.
+        tool=ask.optional(evidence, "gdscheck", gdscheck.parse, ok=None),
         conf=conf,
         loaded=_loaded(evidence, there),
         hooked=ask.file(evidence, f"{PROC}/modules", _hooked),
@@ -67,12 +68,6 @@ def _sign(expect: Expectations, there: Reading[bool], conf: Reading[GdsConf]) ->
         if reading.value is None and not reading.missing:
             return Reading(None, reading.why)
     return Reading(None, "neither the site nor the host speaks of GPUDirect Storage", True)
-
-
-def _tool(evidence: Evidence) -> Reading[gdscheck.Gdscheck]:
-    # Its status is not 0 where the platform is unfit; its words tell.
-    said = ask.command(evidence, "gdscheck", gdscheck.parse, ok=None)
-    return Reading(said.value, said.why, said.missing or "not installed" in said.why)
 
 
 def _loaded(evidence: Evidence, there: Reading[bool]) -> Reading[str]:

@@ -145,6 +145,15 @@ def test_a_tool_that_is_not_installed_is_unknown_where_gds_is_wanted() -> None:
     assert (found["mode gds"], found["platform gds"], found["module nvidia_fs"]) == ("skip", "skip", "pass")
 
 
+def test_a_tool_that_says_what_is_not_installed_is_itself_installed() -> None:
+    node = render.node("hgx-h100-8")
+    node.more = {**node.more, "modules": [*node.more.get("modules", ()), "nvidia_fs"]}
+    tree = render.render(node)
+    tree.command("gdscheck", "", 1, "gdscheck: libcufile.so.0: the package libcufile is not installed")
+    check = judge(node, tree)["platform gds"]
+    assert (check.result, "libcufile is not installed" in check.cause) == ("unknown", True)
+
+
 @pytest.mark.parametrize(
     "place",
     [
