@@ -12,7 +12,7 @@ import time
 from typing import Any, Callable, Iterator, List, Mapping, NamedTuple, Protocol, TypeVar
 
 from .._data.host_resources import WRITTEN
-from .._ground.command import Missing, Output, Unavailable, as_unavailable, decode, find_program, run_program
+from .._ground.command import Missing, Output, Unavailable, as_unavailable, decode, find_first, run_program
 from .._ground.paths import list_names, read_link, read_regular
 from . import manifest
 
@@ -124,14 +124,6 @@ _RC = re.compile(r"-?[0-9]{1,9}")
 Names = List[str]  # inside the classes below `list` is a method
 
 
-def _found(known: Command) -> str:
-    """The program's path, at the first of its places; Unavailable where it is at none."""
-    for program in (known.argv[0], *known.or_at):
-        with contextlib.suppress(Unavailable):
-            return find_program(program)
-    return find_program(known.argv[0])
-
-
 def entry_name(name: str, *args: str) -> str:
     """The directory of a command in a bundle: ``NAME``, or ``NAME@ARG-ARG`` without the options.
 
@@ -205,7 +197,7 @@ class Live:
         if name not in COMMANDS:
             raise Unavailable(name, "no command is known by this name")
         known = COMMANDS[name]
-        argv = [_found(known), *known.argv[1:], *args]
+        argv = [find_first((known.argv[0], *known.or_at)), *known.argv[1:], *args]
         seconds = known.timeout if self._timeout is None else self._timeout
         return run_program(name, argv, seconds, most=known.most, cwd=known.cwd)
 

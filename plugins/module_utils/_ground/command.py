@@ -17,6 +17,7 @@ from typing import IO, Iterator, Mapping, Sequence
 # The diagnostics live in sbin directories, which an unprivileged or ssh PATH leaves out.
 # EL keeps Open MPI out of it, too: users load it as a module.
 _MORE_PATH = ("/usr/sbin", "/sbin", "/usr/local/sbin", "/usr/lib64/openmpi/bin")
+NOT_INSTALLED = "not installed (no such program in PATH)"
 LIMIT = 8 * 1024 * 1024
 _CHUNK = 64 * 1024
 # A process stuck in the kernel cannot be killed; it is left behind rather than waited for.
@@ -64,7 +65,7 @@ def _why_not_found(program: str, path: str) -> str:
         candidate = os.path.join(directory, program)
         if os.path.isfile(candidate):
             return f"{candidate} may not be executed (permission denied)"
-    return "not installed (no such program in PATH)"
+    return NOT_INSTALLED
 
 
 def find_program(program: str) -> str:
@@ -77,8 +78,15 @@ def find_program(program: str) -> str:
 
 
 def find_first(programs: Sequence[str]) -> str:
-    """The path of the first of these that is there; Unavailable, as of the last, where none is."""
-    return find_program(next(filter(is_there, programs), programs[-1]))
+    """The path of the first of these that is there; Unavailable where none is: of the first that may not be executed,
+    else as of the last."""
+    refused = []
+    for program in programs:
+        try:
+            return find_program(program)
+        except Unavailable as exc:
+            refused.append(exc)
+    raise next((exc for exc in refused if exc.reason != NOT_INSTALLED), refused[-1])
 
 
 def is_there(program: str) -> bool:

@@ -424,6 +424,10 @@ def test_gdscheck_is_asked_where_it_lies_and_can_leave_no_log(tmp_path: Path, mo
     output = Live().run("gdscheck")
     assert output.stdout == "/proc\nno log\n-p\n"
     assert not list(tmp_path.glob("*.log"))
+    # What is there, and may not be run, is not absent.
+    program.chmod(0o644)
+    with pytest.raises(Unavailable, match="gdscheck.py may not be executed"):
+        Live().run("gdscheck")
     program.unlink()
     with pytest.raises(Unavailable, match="not installed"):
         Live().run("gdscheck")
