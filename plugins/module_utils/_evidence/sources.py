@@ -14,6 +14,7 @@ from typing import Any, Callable, Iterator, List, Mapping, NamedTuple, Protocol,
 from .._data.host_resources import WRITTEN
 from .._ground.command import Missing, Output, Unavailable, as_unavailable, decode, find_first, run_program
 from .._ground.paths import list_names, read_link, read_regular
+from .._ground.regular import open_regular
 from . import manifest
 
 __all__ = [
@@ -35,7 +36,8 @@ T = TypeVar("T")
 class Command(NamedTuple):
     """How an evidence name is asked on a live host; `timeout` in seconds, `most` in bytes.
 
-    `or_at`: where else the program may lie, outside of any PATH. `cwd`: where it runs, if not where we do.
+    `or_at`: where else the program may lie. `cwd`: where it runs, if not where we do. Root runs a program that is named
+    by its path only where nobody else may put another there.
     """
 
     argv: tuple[str, ...]
@@ -124,6 +126,16 @@ _RC = re.compile(r"-?[0-9]{1,9}")
 Names = List[str]  # inside the classes below `list` is a method
 
 
+def _found(known: Command) -> str:
+    """The program's path, at the first of its places; Unavailable where it is at none, or may be anybody's."""
+    places = (known.argv[0], *known.or_at)
+    program = find_first(places)
+    if program in places:
+        with as_unavailable(program):
+            os.close(open_regular(program, alone=True))
+    return program
+
+
 def entry_name(name: str, *args: str) -> str:
     """The directory of a command in a bundle: ``NAME``, or ``NAME@ARG-ARG`` without the options.
 
@@ -197,7 +209,7 @@ class Live:
         if name not in COMMANDS:
             raise Unavailable(name, "no command is known by this name")
         known = COMMANDS[name]
-        argv = [find_first((known.argv[0], *known.or_at)), *known.argv[1:], *args]
+        argv = [_found(known), *known.argv[1:], *args]
         seconds = known.timeout if self._timeout is None else self._timeout
         return run_program(name, argv, seconds, most=known.most, cwd=known.cwd)
 

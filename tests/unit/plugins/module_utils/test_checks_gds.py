@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -421,6 +422,7 @@ def test_gdscheck_is_asked_where_it_lies_and_can_leave_no_log(tmp_path: Path, mo
     assert second == f"{first}.py"
     places = {"argv": (f"{tmp_path}/gdscheck", "-p"), "or_at": (str(program),)}
     monkeypatch.setitem(COMMANDS, "gdscheck", known._replace(**places))
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
     output = Live().run("gdscheck")
     assert output.stdout == "/proc\nno log\n-p\n"
     assert not list(tmp_path.glob("*.log"))
@@ -431,3 +433,21 @@ def test_gdscheck_is_asked_where_it_lies_and_can_leave_no_log(tmp_path: Path, mo
     program.unlink()
     with pytest.raises(Unavailable, match="not installed"):
         Live().run("gdscheck")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has to care")
+def test_root_runs_no_program_of_a_place_where_others_may_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "gdscheck"
+    program.write_text("#!/bin/sh\necho run\n")
+    program.chmod(0o755)
+    monkeypatch.setitem(COMMANDS, "gdscheck", COMMANDS["gdscheck"]._replace(argv=(str(program),), or_at=("gdscheck",)))
+    # Below /tmp, as CUDA on a share that the keeper of software may write to.
+    with pytest.raises(Unavailable, match="is not root's alone") as refused:
+        Live().run("gdscheck")
+    assert "not installed" not in refused.value.reason
+    # PATH is root's own word.
+    monkeypatch.setitem(COMMANDS, "gdscheck", COMMANDS["gdscheck"]._replace(argv=("gdscheck",)))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert Live().run("gdscheck").stdout == "run\n"
