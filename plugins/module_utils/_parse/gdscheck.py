@@ -20,7 +20,8 @@ _RELEASE = re.compile(r"GDS release version: {0,4}([0-9]{1,4}(?:\.[0-9]{1,5}){1,
 # Called the library's version up to 1.15; it is the oldest nvidia-fs that the library takes.
 _MINIMUM = re.compile(r"(?:nvidia_fs minimum|libcufile) version: {0,4}([0-9]{1,4}\.[0-9]{1,4})\b")
 _DRIVER = re.compile(r"([A-Za-z][A-Za-z0-9 ]{0,40}?) *: *(.{1,80})")
-_GPU = re.compile(r"GPU (?:index )?([0-9]{1,4}) .{1,200}")
+_ANY_GPU = re.compile(r"GPU\b")
+_GPU = re.compile(r"GPU (?:index )?[0-9]{1,4} .{1,200}")
 _FITS, _NOT = "supports GDS", re.compile(r"\bnot\b", re.IGNORECASE)
 _VERIFIED = "Platform verification succeeded"
 _REFUSED = re.compile(r"Platform verification (?:error|failed)\b *:? *(.{0,200})")
@@ -65,7 +66,7 @@ def parse(text: str) -> Gdscheck:
     if not drivers:
         raise ParseError(_TOOL, 0, "", "names no file system")
     settings = dict(_setting(line) for _at, line in sections[_CONFIG])
-    gpus = [(at, line) for at, line in sections[_GPUS] if _GPU.fullmatch(line)]
+    gpus = [(line, _fits(at, line)) for at, line in sections[_GPUS] if _ANY_GPU.match(line)]
     return Gdscheck(
         release=release.group(1),
         minimum=minimum.group(1) if minimum else "",
@@ -74,7 +75,7 @@ def parse(text: str) -> Gdscheck:
         force=_flag(settings, "properties.force_compat_mode", without=False),
         p2pdma=_flag(settings, "properties.use_pci_p2pdma", without=False),
         gpus=len(gpus),
-        unfit=tuple(line for at, line in gpus if not _fits(at, line)),
+        unfit=tuple(line for line, fits in gpus if not fits),
         refused=_refused(lines),
     )
 
@@ -114,6 +115,8 @@ def _flag(settings: dict[str, str], *names: str, without: bool | None = None) ->
 
 
 def _fits(at: int, line: str) -> bool:
+    if _GPU.fullmatch(line) is None:
+        raise ParseError(_TOOL, at, line, "does not say which GPU, or too much of it")
     if _NOT.search(line):
         return False
     if _FITS not in line:

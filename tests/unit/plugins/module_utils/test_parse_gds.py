@@ -99,6 +99,10 @@ def test_why_a_platform_is_refused() -> None:
         (OLD.replace(" properties.use_compat_mode : false\n", ""), "says nothing of properties.use_compat_mode"),
         (OLD.replace("use_compat_mode : false", "use_compat_mode : maybe"), "use_compat_mode is 'maybe'"),
         (OLD.replace("supports GDS, ", ""), "does not say whether this GPU supports GDS"),
+        # A GPU that is told of in other words is not one GPU fewer.
+        (OLD.replace("GPU index 0 NVIDIA", "GPU[0] NVIDIA"), "does not say which GPU"),
+        (OLD.replace("GPU index 0 NVIDIA", "GPU index 0: NVIDIA"), "does not say which GPU"),
+        (OLD.replace("80GB", "80GB" * 60), "does not say which GPU"),
         (OLD.replace("DRIVER CONFIGURATION:", "DRIVERS:"), "names no file system"),
     ],
 )
