@@ -82,8 +82,8 @@ def _mode(found: Gds, wanted: Expected | None) -> Iterator[Check]:
         return
     tool = found.tool.value
     source = wanted.source if wanted else CAPABILITY
-    if not found.mounts:
-        yield _of_host(found, tool, wanted.value if wanted else _DIRECT, source)
+    if wanted is not None and not found.mounts:
+        yield _of_host(found, tool, wanted.value, source)
     for mount in found.mounts:
         yield _of_mount(found, tool, mount, wanted.value if wanted else _DIRECT, source)
 
@@ -93,11 +93,14 @@ def _of_host(found: Gds, tool: Gdscheck, wanted: str, source: str) -> Check:
     direct = {name: way for name, way in taken.items() if way not in (gds.COMPAT, _NONE)}
     observed = ", ".join(f"{name} by {way}" for name, way in direct.items()) or _rest(taken)
     if wanted == gds.COMPAT:
-        return outcome(not direct, _MODE, _SUBJECT, observed, wanted, source, cause="a direct way is switched on")
-    # What Weka and Spectrum Scale have is a direct way, too, and their only one.
-    fits = [name for name, way in direct.items() if way == wanted or (wanted == gds.NVIDIA_FS and way == gds.RDMA)]
+        holds = not direct and gds.COMPAT in taken.values()
+        cause = "a direct way is switched on" if direct else ""
+        if not direct and not tool.compat:
+            cause = f"properties.allow_compat_mode is false in {gds.CONF}: cuFile refuses instead of copying"
+        return outcome(holds, _MODE, _SUBJECT, observed, wanted, source, cause=cause)
     cause = _why(found, tool, gds.NVME, wanted)
-    return outcome(bool(fits), _MODE, _SUBJECT, observed, f"{wanted} to a file system", source, cause=cause)
+    expected = f"{wanted} to a file system"
+    return outcome(wanted in direct.values(), _MODE, _SUBJECT, observed, expected, source, cause=cause)
 
 
 def _rest(taken: dict[str, str]) -> str:

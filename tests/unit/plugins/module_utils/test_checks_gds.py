@@ -192,6 +192,25 @@ def test_compat_is_what_a_site_may_want() -> None:
     assert (check.result, check.observed) == ("pass", "NFS by compat")
 
 
+@pytest.mark.parametrize("way", ["nvidia-fs", "compat"])
+def test_what_another_way_does_proves_no_wanted_way(way: str) -> None:
+    # With addresses in cufile.json gdscheck has RDMA to Weka and Spectrum Scale, mounted or not.
+    more = {"gds": {**render.node(BOARD).more["gds"], "drivers": {"WekaFS": "dmabuf, compat"}}}
+    check = judged(expect={"gds": way}, more=more)["mode gds"]
+    assert (check.result, check.observed) == ("fail", "WekaFS by RDMA")
+
+
+def test_no_way_at_all_is_not_compat() -> None:
+    node = render.node("hgx-a100-8")
+    node.expect = {"gds": "compat"}
+    node.more["gds"] = {**node.more["gds"], "drivers": {}}
+    tree = render.render(node)
+    said = tree.commands["gdscheck"].stdout
+    tree.command("gdscheck", said.replace("use_compat_mode : true", "use_compat_mode : false"))
+    check = judge(node, tree)["mode gds"]
+    assert (check.result, check.observed) == ("fail", "no way to any file system")
+
+
 def test_mount_points_alone_want_any_direct_way() -> None:
     found = judged(expect={"gds_mounts": ["/data/"]})
     assert (found["mode /data"].result, found["mode /data"].expected) == ("pass", "nvidia-fs or p2pdma")
