@@ -121,7 +121,7 @@ def from_inventory(raw: Mapping[str, Any] | None, source: str = INVENTORY) -> Ex
             ignore = _convert(key, value)
         else:
             converted = _convert(key, value)
-            if key in ("soft_roce", "firmware_images") and not converted:
+            if key in ("soft_roce", "firmware_images", "gds_mounts") and not converted:
                 continue  # none is expected, as if nobody had said so
             values[key] = Expected(_READ.get(key, _as_it_is)(converted), source)
     profile = values.get("profile")

@@ -421,6 +421,11 @@ def test_what_nobody_can_expect_is_refused(raw: dict[str, Any], why: str) -> Non
         from_inventory(raw)
 
 
+def test_a_group_without_mount_points_wants_nothing_of_it() -> None:
+    # A group of hosts takes back what all others have.
+    assert from_inventory({"gds_mounts": []}).get("gds_mounts") is None
+
+
 def test_a_place_is_named_once() -> None:
     found = from_inventory({"gds_mounts": ["/data/", "/data", "/"]}).get("gds_mounts")
     assert found is not None
