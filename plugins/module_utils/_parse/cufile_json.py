@@ -19,6 +19,7 @@ _LONGEST = 1024 * 1024
 # A string, or a comment to the end of its line or of itself; what is no comment stays.
 _PIECE = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _FLAGS = ("allow_compat_mode", "force_compat_mode", "use_pci_p2pdma", "use_poll_mode", "rdma_dynamic_routing")
+_FLAGS_OF_NVME = ("use_pci_p2pdma",)
 _SIZE = "max_direct_io_size_kb"
 _ADDRESSES = "rdma_dev_addr_list"
 
@@ -44,8 +45,8 @@ class CufileJson:
 
     @property
     def changed(self) -> bool:
-        """Whether somebody set what the package leaves open."""
-        return not self.compat or self.p2pdma or self.nvme_p2pdma or bool(self.addresses)
+        """Whether somebody set what the package leaves open, or wrote what no package does."""
+        return not self.compat or self.p2pdma or self.nvme_p2pdma or bool(self.addresses or self.wrong)
 
 
 def parse(text: str) -> CufileJson:
@@ -75,9 +76,11 @@ def _without_comment(match: re.Match[str]) -> str:
 def _read(found: dict[str, Any]) -> CufileJson:
     wrong: list[str] = []
     properties = _object(found, "properties", "", wrong)
-    for name in _FLAGS:
-        if not isinstance(properties.get(name, False), bool):
-            wrong.append(f"properties.{name} is {_shown(properties[name])}, not true or false")
+    nvme = _object(_object(found, "block", "", wrong), "nvme", "block.", wrong)
+    for where, parent, names in (("properties", properties, _FLAGS), ("block.nvme", nvme, _FLAGS_OF_NVME)):
+        for name in names:
+            if not isinstance(parent.get(name, False), bool):
+                wrong.append(f"{where}.{name} is {_shown(parent[name])}, not true or false")
     size, policy = properties.get(_SIZE, SIZE_MOST), properties.get(POLICY, POLICIES[0])
     if isinstance(size, bool) or not isinstance(size, int) or not 0 < size <= SIZE_MOST or size % SIZE_STEP:
         wrong.append(f"properties.{_SIZE} is {_shown(size)}, not a multiple of {SIZE_STEP} up to {SIZE_MOST}")
@@ -92,7 +95,6 @@ def _read(found: dict[str, Any]) -> CufileJson:
         for point in table:
             mount = _object(table, point, f"fs.{name}.mount_table.", wrong)
             addresses += _addresses(mount, f"fs.{name}.mount_table.{point}", wrong)
-    nvme = _object(_object(found, "block", "", wrong), "nvme", "block.", wrong)
     return CufileJson(
         compat=properties.get("allow_compat_mode", True) is not False,
         p2pdma=properties.get("use_pci_p2pdma", False) is True,

@@ -139,6 +139,11 @@ def test_comments_are_none_inside_of_strings() -> None:
         ({"properties": {"use_pci_p2pdma": True}}, True),
         ({"block": {"nvme": {"use_pci_p2pdma": True}}}, True),
         ({"fs": {"weka": {"rdma_dev_addr_list": ["192.0.2.1"]}}}, True),
+        # By hand, and of a form that cuFile does not take: no package brings these.
+        ({"properties": {"allow_compat_mode": "false"}}, True),
+        ({"properties": {"rdma_dev_addr_list": "192.0.2.1"}}, True),
+        ({"fs": []}, True),
+        ({"block": {"nvme": {"use_pci_p2pdma": "true"}}}, True),
     ],
 )
 def test_whether_somebody_changed_it(conf: dict[str, object], changed: bool) -> None:
@@ -162,6 +167,7 @@ def test_whether_somebody_changed_it(conf: dict[str, object], changed: bool) -> 
         # As an installer wrote it in the field before it was found out.
         ({"fs": {"nfs": {"mount_table": ["/data"]}}}, 'fs.nfs.mount_table is ["/data"], not an object'),
         ({"fs": {"nfs": {"mount_table": {"/data": "192.0.2.1"}}}}, "fs.nfs.mount_table./data is"),
+        ({"block": {"nvme": {"use_pci_p2pdma": "true"}}}, 'block.nvme.use_pci_p2pdma is "true", not true or false'),
     ],
 )
 def test_what_is_of_the_wrong_form(conf: dict[str, object], wrong: str) -> None:
