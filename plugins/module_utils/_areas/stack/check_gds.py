@@ -142,6 +142,11 @@ def _why(found: Gds, tool: Gdscheck, route: gds.Route, need: str) -> str:
     return ""
 
 
+def _wanted(found: Gds) -> bool:
+    """Whether the site says that GDS is wanted, and not only the host."""
+    return (found.sign.value or "").startswith("expect.")
+
+
 def _module(facts: StackFacts, machine: Machine, wanted: Expected | None) -> Check:
     found = facts.gds
     need = wanted is not None and wanted.value == gds.NVIDIA_FS
@@ -158,13 +163,20 @@ def _module(facts: StackFacts, machine: Machine, wanted: Expected | None) -> Che
         if oldest and numbers(version)[:2] < numbers(oldest)[:2]:
             cause = f"cuFile of this host takes no nvidia-fs before {oldest}"
             return failed(_MODULE, "nvidia_fs", version, f"{oldest} or newer", CAPABILITY, cause=cause)
-        mine = [entry.version for entry in facts.dkms.value or () if entry.name == "nvidia-fs"]
         if facts.dkms.value is None:
             return unknown(_MODULE, "nvidia_fs", facts.dkms.why, observed=version)
+        every = [entry for entry in facts.dkms.value if entry.name == "nvidia-fs"]
+        mine = [entry.version for entry in every if machine.kernel.value in entry.kernels]
+        mine = mine or [entry.version for entry in every]
         if mine and not any(numbers(entry)[:2] == numbers(version)[:2] for entry in mine):
             observed = f"{version} is loaded, and DKMS has {', '.join(mine)}"
             return failed(_MODULE, "nvidia_fs", observed, expected, CAPABILITY)
-        return passed(_MODULE, "nvidia_fs", version, expected, CAPABILITY)
+        if mine or oldest:
+            return passed(_MODULE, "nvidia_fs", version, expected if mine else f"{oldest} or newer", CAPABILITY)
+        if found.tool.missing and not _wanted(found):
+            return skipped(_MODULE, "nvidia_fs", "neither DKMS nor cuFile is here, whose release it could be held to")
+        why = f"DKMS has no nvidia-fs, and gdscheck names no release: {found.tool.why or 'it says nothing of it'}"
+        return unknown(_MODULE, "nvidia_fs", why, observed=version)
 
     return look(_MODULE, "nvidia_fs", found.loaded, judge, missing=missing)
 
@@ -196,7 +208,7 @@ def _platform(found: Gds) -> Check:
         return outcome(not wrong, _PLATFORM, _SUBJECT, few(wrong, _SHOWN, "; ") or seen, expected, CAPABILITY)
 
     def missing() -> Check:
-        if not (found.sign.value or "").startswith("expect."):
+        if not _wanted(found):
             return skipped(_PLATFORM, _SUBJECT, "gdscheck is not installed, and nobody says that GDS is wanted")
         return unknown(_PLATFORM, _SUBJECT, found.tool.why)
 

@@ -231,6 +231,34 @@ def test_the_loaded_module_is_the_installed_one(dkms: str, result: str) -> None:
     assert judged(more=more)["module nvidia_fs"].result == result
 
 
+def test_a_module_that_was_held_against_nothing_does_not_pass() -> None:
+    node = render.node(BOARD)
+    tree = render.render(node)
+    tree.remove("/var/lib/dkms/nvidia-fs")
+    # Built by other means than DKMS, it is new enough for cuFile.
+    check = judge(node, tree)["module nvidia_fs"]
+    assert (check.result, check.expected) == ("pass", "2.12 or newer")
+    del tree.commands["gdscheck"]
+    check = judge(node, tree)["module nvidia_fs"]
+    assert (check.result, check.observed) == ("unknown", "2.27")
+    node.expect = {key: value for key, value in node.expect.items() if not key.startswith("gds")}
+    assert judge(node, tree)["module nvidia_fs"].result == "skip"
+    tree.broken["gdscheck"] = "gave no complete answer within 90 s"
+    assert judge(node, tree)["module nvidia_fs"].result == "unknown"
+
+
+def test_what_dkms_has_for_another_kernel_is_not_the_installed_one() -> None:
+    node = render.node(BOARD)
+    tree = render.render(node)
+    tree.folder(f"/var/lib/dkms/nvidia-fs/2.26.6/{node.kernel}/x86_64")
+    tree.file("/proc/driver/nvidia-fs/version", "version: 2.26")
+    assert judge(node, tree)["module nvidia_fs"].result == "pass"
+    tree.remove(f"/var/lib/dkms/nvidia-fs/2.26.6/{node.kernel}")
+    tree.folder("/var/lib/dkms/nvidia-fs/2.26.6/5.4.0-1-generic/x86_64")
+    check = judge(node, tree)["module nvidia_fs"]
+    assert (check.result, check.observed) == ("fail", "2.26 is loaded, and DKMS has 2.27.3")
+
+
 def test_proprietary_modules_keep_a_new_nvidia_fs_out() -> None:
     node = render.node(BOARD)
     node.modules, node.more["modules"] = "proprietary", ["rpcrdma", "lnet"]
