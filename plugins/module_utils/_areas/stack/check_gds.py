@@ -34,7 +34,7 @@ def judge(facts: StackFacts, machine: Machine, expect: Expectations) -> Iterator
     yield from _mode(facts.gds, wanted)
     yield _module(facts, machine, wanted)
     yield check_gds_conf.judge(facts.gds)
-    yield from check_gds_mounts.judge(facts)
+    yield from check_gds_mounts.judge(facts, wanted)
     yield _platform(facts.gds)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Iterator
 
 from ..._data import gds
-from ..._expect.expectations import INVENTORY
+from ..._expect.expectations import INVENTORY, Expected
 from ..._ground.check import Check, failed, passed, skipped, unknown
 from ..._ground.look import look
 from ..._ground.reading import Reading
@@ -14,17 +14,19 @@ from ..._ground.text import few
 from ..._parse.mounts import Mount
 from .facts import StackFacts
 from .gds_facts import GdsMount
+from .observe_beegfs import CONF
 
 _ID = "stack.gds.mount"
 _SHOWN = 4
 
 
-def judge(facts: StackFacts) -> Iterator[Check]:
-    """stack.gds.mount, one a place."""
+def judge(facts: StackFacts, wanted: Expected | None) -> Iterator[Check]:
+    """stack.gds.mount, one a place; ``wanted``: the way that the site names."""
+    compat = wanted is not None and wanted.value == gds.COMPAT
     if not facts.gds.mounts:
         yield skipped(_ID, "gds", "nobody names mount points: ibready_expect.gds_mounts")
     for mount in facts.gds.mounts:
-        yield _judged(facts, mount)
+        yield _judged(facts, mount, compat)
 
 
 def route_of(found: GdsMount) -> Reading[gds.Route]:
@@ -44,14 +46,16 @@ def _of_disks(point: str, disks: dict[str, str]) -> gds.Route:
     return gds.NVME if set(disks.values()) == {"pcie"} else gds.NVME_OF
 
 
-def _judged(facts: StackFacts, found: GdsMount) -> Check:
-    expected = "mounted, and of a kind that GDS reaches by RDMA or on NVMe"
+def _judged(facts: StackFacts, found: GdsMount, compat: bool) -> Check:
+    expected = "mounted" if compat else "mounted, and of a kind that GDS reaches by RDMA or on NVMe"
 
     def missing() -> Check:
         cause = "the mount failed, or nothing mounts it at boot"
         return failed(_ID, found.point, "nothing is mounted there", expected, INVENTORY, cause=cause)
 
     def judge(mount: Mount) -> Check:
+        if compat:
+            return passed(_ID, found.point, mount.kind, expected, INVENTORY)
         if mount.kind in gds.ON_DISK and found.disks.value is None:
             return unknown(_ID, found.point, found.disks.why)
         observed, cause, unseen = _seen(facts, found, mount)
@@ -75,9 +79,13 @@ def _seen(facts: StackFacts, found: GdsMount, mount: Mount) -> tuple[str, str, s
         return f"{mount.kind} by {proto}", "" if proto.startswith("rdma") else "mounted without proto=rdma", ""
     if mount.kind == "lustre":
         return _lustre(mount)
-    if mount.kind == "beegfs" and facts.beegfs.nodes.known:
-        # stack.beegfs.transport judges how it is connected.
-        return "beegfs", "", ""
+    if mount.kind == "beegfs":
+        # stack.beegfs.transport judges how it is connected, but for a client that is not to have RDMA.
+        if facts.beegfs.use_rdma.value is False:
+            if f"cfgFile={CONF}" in mount.options:
+                return "beegfs", f"connUseRDMA is false in {CONF}: it goes by TCP", ""
+            return "beegfs", "", f"connUseRDMA is false in {CONF}, and its client reads another file"
+        return "beegfs", "", "" if facts.beegfs.nodes.known else facts.beegfs.nodes.why
     if route_of(found).value is None:
         return mount.kind, f"GDS has no way to {mount.kind}: cuFile copies through host memory", ""
     return mount.kind, "", ""

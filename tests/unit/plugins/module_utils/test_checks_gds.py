@@ -35,6 +35,7 @@ from tests.gauntlet.tree import Tree
 from tests.unit.parsers import SAMPLES
 
 BOARD = "dgx-h100-8"
+BEEGFS = "/etc/beegfs/beegfs-client.conf"
 ROUTES = {route.labels[0]: route for route in gds.ROUTES}
 
 
@@ -347,6 +348,40 @@ def test_a_mount_is_judged_by_kind_and_network(line: str, result: str, says: str
     tree.symlink("/sys/class/block/md0p1", "../../devices/virtual/block/md0/md0p1")
     check = judge(node, tree)["mount /data"]
     assert (check.result, check.observed) == (result, says)
+
+
+@pytest.mark.parametrize(
+    ("seen", "conf", "mine", "result", "says"),
+    [
+        (True, "connUseRDMA = true", BEEGFS, "pass", ""),
+        (True, "", BEEGFS, "pass", ""),
+        # stack.beegfs.transport skips such a client, for TCP is what the site wants of it.
+        (True, "connUseRDMA = false", BEEGFS, "fail", "connUseRDMA is false"),
+        (True, "connUseRDMA = false", "/etc/beegfs/other.conf", "unknown", "reads another file"),
+        (False, "connUseRDMA = true", BEEGFS, "unknown", "/proc/fs/beegfs"),
+    ],
+)
+def test_beegfs_is_left_to_its_own_check_where_that_judges_it(
+    seen: bool, conf: str, mine: str, result: str, says: str
+) -> None:
+    node = render.node(BOARD)
+    node.expect = {**node.expect, "gds_mounts": ["/data"]}
+    node.more["gds"] = {**node.more["gds"], "mounts": [f"beegfs_nodev /data beegfs rw,cfgFile={mine} 0 0"]}
+    tree = render.render(node)
+    if seen:
+        for role in ("meta_nodes", "storage_nodes"):
+            tree.file(f"/proc/fs/beegfs/1-A/{role}", "s1 [ID: 1]\n   Connections: RDMA: 1 (192.0.2.9:8003);")
+    tree.file(BEEGFS, conf)
+    check = judge(node, tree)["mount /data"]
+    assert (check.result, says in check.cause) == (result, True)
+
+
+def test_where_compat_is_wanted_any_mount_will_do() -> None:
+    node = render.node(BOARD)
+    node.expect = {**node.expect, "gds": "compat", "gds_mounts": ["/data", "/gone"]}
+    node.more["gds"] = {**node.more["gds"], "mounts": ["a:/d /data nfs rw,proto=tcp 0 0"]}
+    found = results(judge(node, render.render(node)))
+    assert (found["mount /data"], found["mount /gone"]) == ("pass", "fail")
 
 
 def test_what_is_built_too_deep_or_cannot_be_seen_is_unknown() -> None:
