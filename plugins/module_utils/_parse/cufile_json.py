@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._data.gds import POLICIES, POLICY, SIZE_MOST, SIZE_STEP
-from .._ground.text import ParseError, clean_lines
+from .._ground.text import ParseError, clean_lines, to_short_int
 
 _TOOL = "cufile_json"
 _LONGEST = 1024 * 1024
@@ -56,7 +56,7 @@ def parse(text: str) -> CufileJson:
     lines = clean_lines(text)
     plain = _PIECE.sub(_without_comment, "\n".join(lines))
     try:
-        found = json.loads(plain, strict=False)
+        found = json.loads(plain, parse_int=to_short_int, strict=False)
     except json.JSONDecodeError as exc:
         line = lines[exc.lineno - 1] if exc.lineno <= len(lines) else ""
         raise ParseError(_TOOL, exc.lineno, line, f"no JSON from here on: {exc.msg}") from exc

@@ -188,6 +188,7 @@ def test_the_edges_of_a_size_are_taken() -> None:
         ('{"a": 1', "line 1 .*no JSON from here on"),
         ('{\n  // one\n  "a": 1\n  "b": 2\n}', "line 4 .*no JSON from here on"),
         ("[" * 100000, "nested too deep|no JSON"),
+        ('{"a": %s}' % ("1" * 900), "nested too deep, or a number too long"),
         ('{"a": "' + "x" * 1100000 + '"}', "longer than any"),
     ],
 )
