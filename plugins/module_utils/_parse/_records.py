@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read the JSON that iproute2 prints: one array of objects."""
+"""Read the JSON that tools print whole, and that of iproute2: one array of objects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 from .._ground.text import ParseError, clean_lines, to_short_int
 
-# Longer numbers are none of its own, and slow to convert.
 # What is read of an object. Some releases print others twice, in the details of a device.
 _READ = {
     *("ifname", "flags", "mtu", "link_type", "linkinfo", "info_kind", "master", "addr_info"),
@@ -19,11 +18,19 @@ _READ = {
 
 def records(tool: str, text: str) -> list[dict[str, Any]]:
     """The objects of the array, without empty ones; ParseError where it is anything else."""
+    found = load(tool, text)
+    if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
+        raise ParseError(tool, 0, "", "no array of objects")
+    return [item for item in found if item]
+
+
+def load(tool: str, text: str) -> Any:
+    """What the whole text holds; ParseError, with the line, where it is no JSON."""
     lines = clean_lines(text)
     if not any(line.strip() for line in lines):
         raise ParseError(tool, 0, "", "empty output")
     try:
-        found = json.loads(
+        return json.loads(
             "\n".join(lines),
             object_pairs_hook=_once,
             parse_int=to_short_int,
@@ -36,9 +43,6 @@ def records(tool: str, text: str) -> list[dict[str, Any]]:
     except (ValueError, RecursionError) as exc:
         why = "nested too deep" if isinstance(exc, RecursionError) else str(exc)
         raise ParseError(tool, 0, "", why) from exc
-    if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
-        raise ParseError(tool, 0, "", "no array of objects")
-    return [item for item in found if item]
 
 
 def text_of(tool: str, record: dict[str, Any], key: str) -> str:
@@ -73,4 +77,4 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_number(text: str) -> Any:
-    raise ValueError(f"{text[:20]} is no number that iproute2 prints")
+    raise ValueError(f"{text[:20]} is no number")

@@ -8,15 +8,14 @@ Both of lldpd's forms are read: ``json``, in which what stands alone is no list 
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from typing import Any, Iterator
 
-from .._ground.text import ParseError, clean_lines
+from .._ground.text import ParseError
+from ._records import load
 
 _TOOL = "lldpctl"
-_DIGITS = 20
 _OUI, _PFC = "00,80,C2", "11"
 _BYTES = re.compile(r"[0-9A-Fa-f]{2},([0-9A-Fa-f]{2})")
 
@@ -40,31 +39,11 @@ class Neighbour:
 
 def parse(text: str) -> tuple[Neighbour, ...]:
     """Every neighbour, () where none is heard; ParseError on a text that is no such answer."""
-    found = _load(text)
+    found = load(_TOOL, text)
     top = found.get("lldp") if isinstance(found, dict) else None
     if not isinstance(top, (dict, list)):
         raise ParseError(_TOOL, 0, "", "no object 'lldp'")
     return tuple(_neighbour(name, body) for part in _listed(top) for name, body in _interfaces(part))
-
-
-def _load(text: str) -> Any:
-    lines = clean_lines(text)
-    if not any(line.strip() for line in lines):
-        raise ParseError(_TOOL, 0, "", "empty output")
-    try:
-        return json.loads("\n".join(lines), parse_int=_integer, strict=False)
-    except json.JSONDecodeError as exc:
-        line = lines[exc.lineno - 1] if exc.lineno <= len(lines) else ""
-        raise ParseError(_TOOL, exc.lineno, line, f"no JSON from here on: {exc.msg}") from exc
-    except (ValueError, RecursionError) as exc:
-        why = "nested too deep" if isinstance(exc, RecursionError) else str(exc)
-        raise ParseError(_TOOL, 0, "", why) from exc
-
-
-def _integer(text: str) -> int:
-    if len(text) > _DIGITS:
-        raise ValueError("a number with too many digits")
-    return int(text)
 
 
 def _interfaces(part: Any) -> Iterator[tuple[str, dict[str, Any]]]:
