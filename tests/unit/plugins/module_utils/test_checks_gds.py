@@ -18,7 +18,13 @@ from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack impor
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.gds_facts import GdsMount
 from ansible_collections.ibready.cluster.plugins.module_utils._data import gds
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import COMMANDS, Live, Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import (
+    COMMANDS,
+    Bundle,
+    Evidence,
+    Live,
+    Unavailable,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import (
     ExpectationError,
     from_inventory,
@@ -28,6 +34,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading im
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import gdscheck
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.gdscheck import Driver, Gdscheck
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.mounts import Mount
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import collect
 from tests.gauntlet import render
 from tests.gauntlet.node import Node
 from tests.gauntlet.nodes.pci import place
@@ -88,7 +95,7 @@ def judged(
     return judge(node, tree)
 
 
-def judge(node: Node, tree: Tree) -> dict[str, Check]:
+def judge(node: Node, tree: Evidence) -> dict[str, Check]:
     """As the area does it, without the others."""
     expect = from_inventory(node.expect)
     host = machine.observe(tree)
@@ -134,6 +141,38 @@ def test_disks_of_every_mount_are_asked_for_whatever_else_is_mounted() -> None:
     tree.list = lambda path: asked.append(path) or Tree.list(tree, path)  # type: ignore[method-assign,func-returns-value]
     judge(node, tree)
     assert [asked.count(f"/sys/class/block/{name}/slaves") for name in ("md7", "md8")] == [1, 1]
+
+
+def in_bundle(tree: Tree, node: Node, place: Path) -> Bundle:
+    """What is collected of the host where the site says nothing of GPUDirect Storage."""
+    unsaid = {key: value for key, value in node.expect.items() if not key.startswith("gds")}
+    collect.collect(tree, str(place), "host", "2026-01-01T00:00:00Z", unsaid)
+    return Bundle(place / "host")
+
+
+def test_a_bundle_of_a_host_that_speaks_of_it_is_judged_by_mount_points_that_were_named_later(tmp_path: Path) -> None:
+    node = render.node(BOARD)
+    more = ["/dev/mapper/vg /vg xfs rw 0 0", f"beegfs_nodev /bee beegfs rw,cfgFile={BEEGFS} 0 0"]
+    node.more["gds"] = {**node.more["gds"], "mounts": [*node.more["gds"]["mounts"], *more]}
+    node.expect = {**node.expect, "gds_mounts": [*node.expect["gds_mounts"], "/vg", "/bee", "/gone"]}
+    tree = render.render(node)
+    tree.symlink("/dev/mapper/vg", "../dm-0")
+    tree.folder("/sys/devices/virtual/block/dm-0/slaves/md0")
+    tree.symlink("/sys/class/block/dm-0", "../../devices/virtual/block/dm-0")
+    live = judge(node, tree)
+    assert {live[f"mount {point}"].result for point in ("/data", "/raid", "/lustre", "/vg")} == {"pass"}
+    later = judge(node, in_bundle(tree, node, tmp_path))
+    assert {name: (check.result, check.observed) for name, check in later.items()} == {
+        name: (check.result, check.observed) for name, check in live.items()
+    }
+
+
+def test_a_bundle_of_a_host_that_was_not_looked_at_is_unknown(tmp_path: Path) -> None:
+    node = render.node("hgx-h100-8")
+    bundle = in_bundle(render.render(node), node, tmp_path)
+    node.expect = {**node.expect, "gds": "compat", "gds_mounts": ["/data"]}
+    found = results(judge(node, bundle))
+    assert (found["mode /data"], found["platform gds"]) == ("unknown", "unknown")
 
 
 def test_a_tool_that_is_not_installed_is_unknown_where_gds_is_wanted() -> None:
@@ -515,7 +554,7 @@ def test_gdscheck_is_asked_where_it_lies_and_can_leave_no_log(tmp_path: Path, mo
     assert not list(tmp_path.glob("*.log"))
     # What is there, and may not be run, is not absent.
     program.chmod(0o644)
-    with pytest.raises(Unavailable, match="gdscheck.py may not be executed"):
+    with pytest.raises(Unavailable, match=r"gdscheck\.py may not be executed"):
         Live().run("gdscheck")
     program.unlink()
     with pytest.raises(Unavailable, match="not installed"):
