@@ -20,7 +20,7 @@ from .gds_facts import Gds, GdsMount
 
 _MODE, _MODULE, _PLATFORM = "stack.gds.mode", "stack.gds.module", "stack.gds.platform"
 _IDS = (_MODE, _MODULE, "stack.gds.conf", "stack.gds.mount", _PLATFORM)
-_SUBJECT, _DIRECT, _NONE = "gds", "a direct way", "none"
+_SUBJECT, _NONE = "gds", "none"
 _SHOWN = 4
 
 
@@ -85,7 +85,7 @@ def _mode(found: Gds, wanted: Expected | None) -> Iterator[Check]:
     if wanted is not None and not found.mounts:
         yield _of_host(found, tool, wanted.value, source)
     for mount in found.mounts:
-        yield _of_mount(found, tool, mount, wanted.value if wanted else _DIRECT, source)
+        yield _of_mount(found, tool, mount, wanted.value if wanted else "", source)
 
 
 def _of_host(found: Gds, tool: Gdscheck, wanted: str, source: str) -> Check:
@@ -98,7 +98,7 @@ def _of_host(found: Gds, tool: Gdscheck, wanted: str, source: str) -> Check:
         if not direct and not tool.compat:
             cause = f"properties.allow_compat_mode is false in {gds.CONF}: cuFile refuses instead of copying"
         return outcome(holds, _MODE, _SUBJECT, observed, wanted, source, cause=cause)
-    cause = _why(found, tool, gds.NVME, wanted)
+    cause = _why(found, tool, gds.NVME, (wanted,))
     expected = f"{wanted} to a file system"
     return outcome(wanted in direct.values(), _MODE, _SUBJECT, observed, expected, source, cause=cause)
 
@@ -111,24 +111,22 @@ def _of_mount(found: Gds, tool: Gdscheck, mount: GdsMount, wanted: str, source: 
     route = route_of(mount)
     if route.value is None:
         return unknown(_MODE, mount.point, route.why)
-    need = wanted
-    if wanted == _DIRECT or (wanted != gds.COMPAT and wanted not in route.value.ways):
-        need = " or ".join(route.value.ways)
+    # A file system that has no way of the wanted name is held to those that it has.
+    need = (wanted,) if wanted in (gds.COMPAT, *route.value.ways) else route.value.ways
     taken = (*ways(tool, route.value), _NONE)[0]
-    holds = taken == need or taken in need.split(" or ")
     observed = f"{route.value.labels[0]} by {taken}" if taken != _NONE else f"{route.value.labels[0]}: not supported"
     cause = _why(found, tool, route.value, need)
-    return outcome(holds, _MODE, mount.point, observed, need, source, cause=cause)
+    return outcome(taken in need, _MODE, mount.point, observed, " or ".join(need), source, cause=cause)
 
 
-def _why(found: Gds, tool: Gdscheck, route: gds.Route, need: str) -> str:
-    """Why it is not the way that is needed, as far as anybody can tell; "" leaves it to the catalog."""
+def _why(found: Gds, tool: Gdscheck, route: gds.Route, need: tuple[str, ...]) -> str:
+    """Why it is none of the ways that will do, as far as anybody can tell; "" leaves it to the catalog."""
     if tool.force:
         return "force_compat_mode is true: cuFile copies everything through host memory"
-    if gds.P2PDMA in need and not tool.p2pdma:
+    if need == (gds.P2PDMA,) and not tool.p2pdma:
         return f"properties.use_pci_p2pdma is false in {gds.CONF}"
     read = found.conf.value.read if found.conf.value else None
-    if need == gds.P2PDMA and route is gds.NVME and read is not None and not read.nvme_p2pdma:
+    if need == (gds.P2PDMA,) and route is gds.NVME and read is not None and not read.nvme_p2pdma:
         return f"block.nvme.use_pci_p2pdma is not set in {gds.CONF}, and counts beside that of properties"
     if gds.NVIDIA_FS not in need or not route.module:
         return ""

@@ -257,6 +257,13 @@ def test_mount_points_alone_want_any_direct_way() -> None:
     assert results(found)["module nvidia_fs"] == "pass"
 
 
+def test_where_any_direct_way_will_do_the_usual_one_is_looked_into() -> None:
+    more = {"gds": {**render.node(BOARD).more["gds"], "drivers": {}, "hooked": ["nvme"]}}
+    check = judged(expect={"gds_mounts": ["/data"]}, more=more)["mode /data"]
+    assert (check.result, check.expected) == ("fail", "nvidia-fs or p2pdma")
+    assert "did not hook into rpcrdma" in check.cause
+
+
 def test_a_file_system_that_has_only_one_way_is_held_to_that() -> None:
     more = {"gds": {**render.node(BOARD).more["gds"], "p2pdma": True}}
     check = judged(expect={"gds": "p2pdma", "gds_mounts": ["/lustre"]}, more=more)["mode /lustre"]
