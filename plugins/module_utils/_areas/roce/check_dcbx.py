@@ -22,7 +22,7 @@ def judge(port: RocePort, expect: Expectations) -> Check:
     def compare(heard: tuple[Neighbour, ...]) -> Check:
         told = [entry for entry in heard if entry.pfc is not None]
         if not told:
-            return skipped(_PFC, port.name, "no neighbour advertises flow control (DCBX)")
+            return skipped(_PFC, port.name, "no neighbour advertises flow control by DCBX of IEEE 802.1Qaz")
         mine = port.qos.pfc.value
         if mine is None:
             return unknown(_PFC, port.name, port.qos.pfc.why)

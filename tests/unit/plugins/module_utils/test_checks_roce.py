@@ -585,7 +585,7 @@ def heard(*pfc: tuple[int, ...] | None) -> Reading[tuple[Neighbour, ...]]:
         pytest.param({"neighbours": heard((3, 4))}, "fail", "priorities 3, 4, as leaf0", id="another priority"),
         pytest.param({"neighbours": heard(())}, "fail", "priorities none, as leaf0", id="none"),
         pytest.param({"neighbours": heard((3,), (4,))}, "fail", "priorities 4, as leaf1", id="two neighbours"),
-        pytest.param({"neighbours": heard(None)}, "skip", "no neighbour advertises", id="no DCBX"),
+        pytest.param({"neighbours": heard(None)}, "skip", "by DCBX of IEEE 802.1Qaz", id="no DCBX"),
         pytest.param({"neighbours": heard()}, "skip", "no neighbour advertises", id="nobody"),
         pytest.param({"neighbours": ABSENT}, "skip", "nobody listens", id="no lldpd"),
         pytest.param({"neighbours": DENIED}, "unknown", "permission denied", id="denied"),
