@@ -26,9 +26,9 @@ def _does(hop: Hop) -> dict[str, str]:
     if hop.mark.value:
         found, ecn = hop.roce_class(), port.ecn.value
         priority = "none" if found is None or found.priority is None else found.priority
-        untold = found is None or found.queue is None or ecn is None
+        queue = None if found is None else found.queue
         does[f"DSCP {hop.dscp}"] = "" if port.classes.value is None else f"in priority {priority}"
-        does[f"ECN for DSCP {hop.dscp}"] = "" if untold else "on" if found.queue in ecn else "off"
+        does[f"ECN for DSCP {hop.dscp}"] = "" if queue is None or ecn is None else "on" if queue in ecn else "off"
     return does
 
 

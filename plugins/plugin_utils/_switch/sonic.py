@@ -168,7 +168,7 @@ def _port(db: _Db, name: str, qos: str, queues: Mapping[int, str], lag: str) -> 
 
 def _rows(db: _Db) -> dict[str, str]:
     """By port: the key of its row in PORT_QOS_MAP, which may be a row of several ports; the first counts."""
-    return {port: key for key in reversed(db.tables.get("PORT_QOS_MAP", {})) for port in key.split(",")}
+    return {port: key for key in reversed(list(db.tables.get("PORT_QOS_MAP", {}))) for port in key.split(",")}
 
 
 def _remote(db: _Db, name: str) -> tuple[str, str]:
