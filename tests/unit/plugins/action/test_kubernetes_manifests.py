@@ -43,7 +43,7 @@ def test_files_are_written_once_and_absent_hosts_are_warned_of(run: Any, tmp_pat
     assert result["dest"] == str(tmp_path / "out")
     there = {path.relative_to(tmp_path / "out") for path in (tmp_path / "out").rglob("*.*")}
     assert {str(one) for one in there} == {*result["files"], ".ibready.json"}
-    assert result["operators"] == {"gpu_operator": "26.7.0", "network_operator": "26.4.1"}
+    assert result["operators"] == {"gpu_operator": "26.7.0", "network_operator": "26.7.0"}
     assert list(result["resources"].values()) == [{"rdma/hca_ib": 1}]
     assert result["absent"] == ["gone"]
     assert any("gone: it told nothing" in one for one in warned)

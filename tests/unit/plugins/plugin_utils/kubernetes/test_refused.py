@@ -100,7 +100,7 @@ REFUSED: dict[str, tuple[dict[str, Like], dict[str, Any], str]] = {
         r"toolkit 1\.19\.0 to a: containerd >=1\.7\.16 is needed.*has containerd 1\.7\.2",
     ),
     "an unknown GPU Operator": (two(), {"gpu_operator": "v24.9.0"}, "24.9.0 is not in the matrix"),
-    "an unknown Network Operator": (two(), {"network_operator": "1.0"}, "known are 26.4.1"),
+    "an unknown Network Operator": (two(), {"network_operator": "1.0"}, "known are 26.7.0"),
     "peer memory against no symbols": (
         two(wishes={**LEFT, "rdma_flavour": "inbox"}),
         {"peer_memory": "peermem"},
@@ -175,10 +175,10 @@ network_operators:
 
 
 def test_the_youngest_release_without_a_doubt_is_taken() -> None:
-    assert clusters.rendered(two()).operators.versions == ("GPU Operator 26.7.0, Network Operator 26.4.1")
+    assert clusters.rendered(two()).operators.versions == ("GPU Operator 26.7.0, Network Operator 26.7.0")
     older = clusters.rendered(two(wishes={"container_toolkit": "1.18.1"})).operators
     assert (older.versions, older.doubts) == (
-        "GPU Operator 25.10.1, Network Operator 26.4.1",
+        "GPU Operator 25.10.1, Network Operator 26.7.0",
         (),
     )
     volta = two(board="dgx-1-v100", wishes={**LEFT, "rdma_flavour": "mlnx_ofed"})
@@ -206,7 +206,7 @@ def test_an_hca_that_nobody_knows_is_a_doubt(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(HCAS, "ConnectX-7", ("MT4129", "ffee", "28.47.1026", 400, 5))
     found = clusters.rendered(two(wishes={"rdma_flavour": "inbox"}), ofed="operator")
     (doubt,) = found.operators.doubts
-    assert "brings rdma doca 3.4.1 to class" in doubt
+    assert "brings rdma doca 3.5.0 to class" in doubt
     assert "the host has HCA 15b3:ffee; the matrix has no such model" in doubt
 
 
