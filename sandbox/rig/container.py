@@ -69,6 +69,10 @@ class Fabric:
             raise Stuck(f"the rig, {self._name}: {argv[0]}: {answer.stderr.strip()}")
         return answer
 
+    def log(self, host: str) -> str:
+        """What the opensm of a host (ibsim's id of its HCA) has logged."""
+        return str(self._ask({"do": "log", "host": host})["log"])
+
     def _ask(self, order: Order) -> Order:
         try:
             return self._rig.ask(order, self._deadline)

@@ -40,12 +40,15 @@ class Stuck(OrderError):
 class Manager:
     """An opensm on one HCA."""
 
-    def __init__(self, home: Path, environment: dict[str, str], options: dict[str, str]) -> None:
-        home.mkdir()
+    def __init__(self, home: Path, environment: dict[str, str], options: dict[str, str], files: dict[str, str]) -> None:
+        home.mkdir(exist_ok=True)
         self._log = home / "log"
-        self._read = 0
+        self._read = len(self.log()) if self._log.exists() else 0
         self.standby = False
-        config = {**options, "log_file": str(self._log)}
+        for name, text in files.items():
+            (home / name).write_text(text)
+        own = {name: str(home / name) for name in files}
+        config = {**options, **own, "log_file": str(self._log), "dump_files_dir": str(home)}
         text = "".join(f"{name} {value}\n" for name, value in config.items())
         (home / "opensm.conf").write_text(text)
         self._child = subprocess.Popen(
@@ -56,6 +59,10 @@ class Manager:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
+
+    def log(self) -> str:
+        """All that this opensm and those before it on the same HCA have logged."""
+        return self._log.read_text(errors="replace")
 
     def sweep(self) -> None:
         self._child.send_signal(signal.SIGHUP)
@@ -115,6 +122,7 @@ class Fabric:
             "sweep_sm": self._sweep_sm,
             "pause": self._pause,
             "run": self._run,
+            "log": self._log,
         }
         return orders[order["do"]](order)
 
@@ -137,13 +145,16 @@ class Fabric:
         """Start an opensm on a host, and wait for it."""
         host = order["host"]
         home = self._work / f"opensm-{host}"
-        self._managers[host] = Manager(home, self._environment(host), order["options"])
+        self._managers[host] = Manager(home, self._environment(host), order["options"], order["files"])
         self._managers[host].wait(self._deadline)
         return {}
 
     def _end_sm(self, order: Json) -> Json:
         self._managers.pop(order["host"]).stop()
         return {}
+
+    def _log(self, order: Json) -> Json:
+        return {"log": self._managers[order["host"]].log()}
 
     def _sweep(self, order: Json) -> Json:
         """Have every master look at the fabric again, and wait until it has."""

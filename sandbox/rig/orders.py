@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 Order = dict[str, Any]
@@ -16,9 +17,12 @@ def console(line: str) -> Order:
     return {"do": "console", "line": line}
 
 
-def sm(host: str, **options: str) -> Order:
-    """Start opensm on a host (ibsim's id of its HCA), with options of its configuration file."""
-    return {"do": "sm", "host": host, "options": {**_OPENSM, **options}}
+def sm(host: str, files: Mapping[str, str] | None = None, **options: str) -> Order:
+    """Start opensm on a host (ibsim's id of its HCA), with options of its configuration file.
+
+    ``files``: by the option that names a file, the file's text.
+    """
+    return {"do": "sm", "host": host, "options": {**_OPENSM, **options}, "files": {**(files or {})}}
 
 
 def end_sm(host: str) -> Order:
