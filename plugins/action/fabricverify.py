@@ -30,6 +30,7 @@ _SITE = (
     "ibready_fabric_plan",
     "ibready_fabric_known",
     "ibready_fabric_standbys",
+    "ibready_fabric_sharp",
     "ibready_fabric_oversubscription",
     "ibready_fabric_design",
     "ibready_fabric_from",

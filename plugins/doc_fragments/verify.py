@@ -59,6 +59,8 @@ options:
         description: Mount points of the file systems that jobs read by GPUDirect Storage.
         type: list
         elements: str
+      sharp: {type: bool, description: Whether NCCL's jobs on this host are meant to use SHARP.}
+      sharp_manager: {type: bool, description: Whether this host is to run SHARP's aggregation manager.}
       stack: {type: dict, description: The C(stack) section of the host's platform class in C(stack.lock.yml).}
       lock:
         description:

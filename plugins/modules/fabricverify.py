@@ -18,7 +18,8 @@ description:
     known only where M(ibready.cluster.ibverify) was registered as C(ibready_ibverify) before.
   - Fails when the verdict is C(not_ready) or C(unknown), unless O(report_only=true).
   - Reads C(ibready_fabric_plan), C(ibready_fabric_known), C(ibready_fabric_standbys),
-    C(ibready_fabric_oversubscription) and C(ibready_fabric_design) of the inventory, and its waivers.
+    C(ibready_fabric_sharp), C(ibready_fabric_oversubscription) and C(ibready_fabric_design) of the
+    inventory, and its waivers.
 options:
   hosts:
     description:

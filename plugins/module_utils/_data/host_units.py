@@ -9,6 +9,10 @@ from __future__ import annotations
 
 from . import drivers
 
+# SHARP's aggregation manager, on the host that is to run it; asked only there. Source: sharp_daemons_setup.sh of
+# HPC-X and DOCA-Host, and NVIDIA's SHARP manual 3.x: it is neither started at boot nor again after a fault.
+# A socket may start it at the first question (-b).
+SHARP = ("sharp_am", "sharp_am.socket")
 # One of these, by the distribution; Ubuntu's is started by a socket.
 SSH = ("ssh", "sshd")
 RDMA = ("openibd", "ibacm", "rdma-ndd")

@@ -56,6 +56,8 @@ SPEC: dict[str, dict[str, Any]] = {
     "gds_mounts": {"type": "list", "elements": "str"},
     "stack": {"type": "dict"},
     "lock": {"type": "dict"},
+    "sharp": {"type": "bool"},
+    "sharp_manager": {"type": "bool"},
     "nccl": {"type": "dict"},
     "container": {"type": "dict"},
     "ignore": {"type": "list", "elements": "str", "default": []},

@@ -15,8 +15,9 @@ VERSION, DRIVER, SETTING, BOOTSTRAP, OOB, SOCKETS = range(6)
 HCAS, HCA, NO_IB, GDR_HCA, PLUGIN, REFUSED, HINT, LINK, USED_HCA = range(6, 15)
 NETWORK, ASSIGNED, STARTED, CHANNEL, P2P, SHM, NVLS, RINGS = range(15, 23)
 RANK, NODES, BEGUN, COMPLETE, PROVIDER, FABRIC, CLIQUE, ONE_GPU = range(23, 31)
+COLLNET, COLLNET_PLUGIN, COLLNET_OFF = range(31, 34)
 ONE_RANK = frozenset(
-    (NETWORK, ASSIGNED, CHANNEL, P2P, SHM, NVLS, RINGS, RANK, NODES, BEGUN, COMPLETE, FABRIC, CLIQUE, ONE_GPU)
+    (NETWORK, ASSIGNED, CHANNEL, P2P, SHM, NVLS, RINGS, RANK, NODES, BEGUN, COMPLETE, FABRIC, CLIQUE, ONE_GPU, COLLNET)
 )
 
 
@@ -79,6 +80,14 @@ _OFI = re.compile(
 )
 _LIBFABRIC = "Libfabric"
 _WAY = re.compile(r"\bvia (NET/|P2P/|SHM/|COLLNET/|direct shared memory)(.*)")
+# `CollNet 05/0 : 5 [receive] via COLLNET/SHARP/5/GDRDMA`: only where the plugin took the group.
+_COLLNET = re.compile(r"([\w-]{1,60})/\d{1,5}(?:/|$)")
+_COLLNET_UP = re.compile(r"(?:rank \d{1,7} )?Connected [Cc]oll[Nn]et\b")
+_COLLNET_PLUGIN = re.compile(r"Loaded coll(?:net)? plugin (\S.{0,60}?)(?: \(v\d{1,3}\))?$")
+_NO_COLLNET_PLUGIN = re.compile(r"Failed to find ncclCollNetPlugin")
+_COLLNET_OFF = re.compile(
+    r"Communicator has (\d{1,7}) nodes which is less than CollNet node threshold (\d{1,7}), disabling CollNet"
+)
 _CHANNEL_ENDS = re.compile(r"(?:^| : )(\d{1,7})(?:\[\w{1,16}\])? -> (\d{1,7})(?:\[\w{1,16}\])?")
 _NET = re.compile(r"([^/]{1,60})/\d{1,5}(?:\(\d{1,7}\))?(/GDRDMA)?")
 _P2P = re.compile(r"[A-Za-z]{2,20}(?: pointer| device)?")
@@ -141,7 +150,11 @@ def _channel(text: str, way: re.Match[str]) -> Iterator[Event]:
     elif kind == "P2P/":
         how = _P2P.match(rest)
         yield Event(P2P, how.group(0) if how else "")
-    elif kind != "COLLNET/":
+    elif kind == "COLLNET/":
+        by = _COLLNET.match(rest)
+        if by is not None:
+            yield Event(COLLNET, by.group(1))
+    else:
         yield Event(SHM, True)
 
 
@@ -177,6 +190,10 @@ def _net(text: str) -> Iterator[Event]:
 
 
 def _plugin(text: str) -> Iterator[Event]:
+    collnet = _COLLNET_PLUGIN.search(text)
+    if collnet is not None or _NO_COLLNET_PLUGIN.search(text):
+        yield Event(COLLNET_PLUGIN, collnet.group(1) if collnet is not None else "")
+        return
     if _NO_PLUGIN.search(text):
         yield Event(PLUGIN, "")
         return
@@ -212,6 +229,11 @@ def _other(text: str) -> Iterator[Event]:
         yield Event(REFUSED, True)
     if _NVLS.search(text):
         yield Event(NVLS, True)
+    if _COLLNET_UP.match(text):
+        yield Event(COLLNET, "")
+    off = _COLLNET_OFF.match(text)
+    if off is not None:
+        yield Event(COLLNET_OFF, (int(off.group(1)), int(off.group(2))))
     if _ONE_GPU.match(text):
         yield Event(ONE_GPU, True)
     yield from _fabric(text)

@@ -94,6 +94,9 @@ class Evidence:
     ``intra``: ways between GPUs of a host: P2P, SHM, NVLS. ``net_peers``: ranks reached by network.
     ``provider``: libfabric's, where that is in use: efa, cxi, tcp. ``fabric``: NVLink between hosts, and
     ``clique``: how many ranks it joins.
+    ``collnet``: whose CollNet carries a part of the job: SHARP, "" where no line names it.
+    ``collnet_plugin``: the one that was loaded for it, "" where the plugin has none. ``collnet_off``: (nodes,
+    NCCL_COLLNET_NODE_THRESHOLD) of the largest communicator that is too small for it.
     ``rank`` and ``nranks`` in the largest communicator. ``complete``: each one that began is up.
     """
 
@@ -122,6 +125,9 @@ class Evidence:
     provider: str | None = None
     fabric: Fabric | None = None
     clique: int | None = None
+    collnet: str | None = None
+    collnet_plugin: str | None = None
+    collnet_off: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -230,4 +236,6 @@ def summary(said: Evidence) -> dict[str, Any]:
         "provider": said.provider,
         "mnnvl": {**asdict(said.fabric), "unhealthy": list(said.fabric.unhealthy)} if said.fabric else None,
         "mnnvl_ranks": said.clique,
+        "collnet": said.collnet,
+        "collnet_plugin": said.collnet_plugin,
     }

@@ -13,6 +13,9 @@ from ._nccl_events import (
     BOOTSTRAP,
     CHANNEL,
     CLIQUE,
+    COLLNET,
+    COLLNET_OFF,
+    COLLNET_PLUGIN,
     COMPLETE,
     DRIVER,
     FABRIC,
@@ -131,6 +134,9 @@ def decide(seen: Seen, errors: frozenset[str] = frozenset()) -> Evidence:
         provider=seen.last(PROVIDER),
         fabric=next((entry for entry in fabrics if entry.unhealthy), seen.last(FABRIC)),
         clique=max(seen.all(CLIQUE), default=None),
+        collnet=max(seen.all(COLLNET), default=None),
+        collnet_plugin=max(seen.all(COLLNET_PLUGIN), default=None),
+        collnet_off=max(seen.all(COLLNET_OFF), default=None),
     )
 
 

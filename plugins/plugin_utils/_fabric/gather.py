@@ -3,7 +3,7 @@
 
 ``ibready_fabric_looks`` (the module fabric_look's result), ``ibready_fabric_error`` (why a host
 that was to ask could not), ``ibready_fabric_plan``, ``_known``, ``_standbys``,
-``_oversubscription`` and ``_design`` of the site, ``ibready_topology_file``, and
+``_oversubscription``, ``_sharp`` and ``_design`` of the site, ``ibready_topology_file``, and
 ``ibready_slurm_node`` of a host.
 """
 
@@ -14,6 +14,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from ansible.module_utils.parsing.convert_bool import boolean
 
 from ...module_utils._areas.fabric import observe_look
 from ...module_utils._design.size import DesignError
@@ -91,6 +93,7 @@ def wishes(variables: Mapping[str, Any], cabling: str | None = None) -> DesiredS
             raise FabricError(f"ibready_fabric_plan: {file}: {exc}") from exc
     return DesiredSettings(
         standbys=None if standbys is None else int(_least("ibready_fabric_standbys", standbys, 0)),
+        sharp=_word("ibready_fabric_sharp", variables.get("ibready_fabric_sharp")),
         oversubscription=None if most is None else _least("ibready_fabric_oversubscription", most, 0.001),
         plan=cables,
         design=_design(variables.get(design.NAME)),
@@ -138,6 +141,16 @@ def _least(name: str, value: Any, least: float) -> float:
     if not least <= number < math.inf:
         raise FabricError(f"{name}: {value!r} is no number from {least:g} on")
     return number
+
+
+def _word(name: str, value: Any) -> bool | None:
+    """Yes, no, or nothing; a text of the command line as Ansible reads it."""
+    if value is None:
+        return None
+    try:
+        return boolean(value)
+    except TypeError:
+        raise FabricError(f"{name}: {value!r} is neither true nor false") from None
 
 
 def _place(file: str, variables: Mapping[str, Any]) -> Path:

@@ -22,6 +22,7 @@ from . import (
     check_plan,
     check_rails,
     check_shape,
+    check_sharp,
     check_sm,
     check_topology,
     rows,
@@ -44,13 +45,14 @@ _NO_TOPOLOGY = "no topology file of Slurm was named (ibready_topology_file)"
 class DesiredSettings:
     """What the site says of its fabrics; None where it says nothing.
 
-    ``standbys``: subnet managers in reserve. ``oversubscription``: of a leaf, at most, down to up.
-    ``plan``: the cables. ``no_plan``: why there is none. ``design``: what the fabric was built as.
-    ``topology``: what the site tells Slurm. ``called``: what a host is called there, where that is
-    not its name in the inventory.
+    ``standbys``: subnet managers in reserve. ``sharp``: whether jobs use it. ``oversubscription``: of
+    a leaf, at most, down to up. ``plan``: the cables. ``no_plan``: why there is none. ``design``: what
+    the fabric was built as. ``topology``: what the site tells Slurm. ``called``: what a host is called
+    there, where that is not its name in the inventory.
     """
 
     standbys: int | None = None
+    sharp: bool | None = None
     oversubscription: float | None = None
     plan: Sequence[Planned] | None = None
     no_plan: str = _NO_PLAN
@@ -245,6 +247,7 @@ def _by_itself(entry: _One, inventory: Inventory, wishes: DesiredSettings, meant
         ),
         *check_design.spread(fabric, check_shape.uplinks(fabric), wanted, entry.partial),
         *([meant] if isinstance(meant, Check) else check_design.switches(fabric, wanted, entry.partial)),
+        *check_sharp.judge(fabric, wishes.sharp, entry.partial),
         *check_hcas.judge_known(fabric, inventory, check_sm.guids(entry.looks), entry.partial),
     ]
 

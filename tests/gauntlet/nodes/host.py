@@ -26,7 +26,7 @@ _SECURE_BOOT = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e
 _OTHER_VARIABLE = "/sys/firmware/efi/efivars/BootCurrent-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 _CPUS = 8  # a real host has some hundred; one tells as much
 _SLURMD, _SSHD = 4242, 871
-_PIDS = {"slurmd": _SLURMD, "ssh": _SSHD}
+_PIDS = {"slurmd": _SLURMD, "ssh": _SSHD, "sharp_am": 5151}
 # As the role host_tuning leaves them; the memory policies are settings of their own.
 _SYSCTLS = {
     "vm.max_map_count": 1048576,
@@ -215,6 +215,9 @@ def _services(tree: Tree, node: Node) -> None:
     active[boot_sources.IMEX] = more.get("imex", {}).get("state", "active") if node.imex else ""
     active.update({name: state for name, state in more.get("units", {}).items() if name == "nvidia-persistenced"})
     rack = [(boot_sources.IMEX,)] if node.imex else []
+    if node.expect.get("sharp_manager"):
+        active.setdefault(host_units.SHARP[0], "active")
+        rack.append(host_units.SHARP)
     for names in (host_units.ALWAYS, host_units.UPDATES, *rack):
         _units(tree, names, active, more)
     if active.get("slurmd") == "active":

@@ -101,6 +101,19 @@ ENTRIES = declare(
         ("saquery",),
     ),
     error(
+        "fabric.sharp.nodes",
+        "Every switch offers SHARP whose equals do",
+        "A switch that reduces puts an aggregation node on the fabric, which ibnetdiscover lists as an adapter. "
+        "Judged where ibready_fabric_sharp is true; levels of the tree are compared by themselves.",
+        (
+            "SHARP is off on the switch: sharp_enabled of opensm, or its device_configuration_file",
+            "the switch's firmware is older, or the engine in it is dead",
+        ),
+        "`ibnetdiscover | grep 'Aggregation Node'`; look at sharp_enabled where the subnet manager runs, compare the "
+        "switch's firmware with that of its equals, then restart sharp_am when no job uses SHARP",
+        ("ibnetdiscover",),
+    ),
+    error(
         "fabric.rail.leaf",
         "HCA i of every host is on a leaf of rail i",
         "What a leaf is for is read from most of its HCAs. NCCL keeps traffic within a rail: an "

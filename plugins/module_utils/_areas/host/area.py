@@ -50,12 +50,13 @@ def judge(facts: HostFacts, machine: Machine, expect: Expectations) -> list[Chec
     ]
 
 
-def observe(evidence: Evidence, machine: Machine) -> HostFacts:
+def observe(evidence: Evidence, machine: Machine, expect: Expectations) -> HostFacts:
     """Each room from its own sources."""
+    sharp = expect.get("sharp_manager")
     return HostFacts(
         kernel=observe_kernel.observe(evidence, machine),
         modules=observe_modules.observe(evidence),
-        services=observe_services.observe(evidence),
+        services=observe_services.observe(evidence, sharp is not None and sharp.value),
         updates=observe_updates.observe(evidence),
         resources=observe_resources.observe(evidence),
         disks=observe_disks.observe(evidence),
@@ -65,4 +66,4 @@ def observe(evidence: Evidence, machine: Machine) -> HostFacts:
     )
 
 
-AREA = Area("host", lambda evidence, machine, _expect: observe(evidence, machine), judge)
+AREA = Area("host", observe, judge)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Callable
 
 from ..._data import host_limits
-from ..._expect.expectations import CAPABILITY
+from ..._expect.expectations import CAPABILITY, INVENTORY
 from ..._ground.check import Check, failed, passed, skipped, unknown
 from ..._ground.look import look
 from ..._ground.reading import Reading
@@ -23,6 +23,7 @@ _SYSTEMD = "systemd's default"
 _WELL = "running or not enabled"
 _RESTART = "auto-restart"
 _NOT_FOUND = "not-found"
+_RUNNING = ("active", "reloading")
 # As a unit's file says it; with Default before it, as systemd's own does.
 _ENOUGH = {"MEMLOCK": "LimitMEMLOCK=infinity", "NOFILE": "LimitNOFILE=1024:1048576"}
 
@@ -46,6 +47,7 @@ def judge(facts: HostFacts, machine: Machine) -> list[Check]:
         *systemd.judge("host.limit.nofile", lambda: _nofile(services)),
         *hca.then(systemd).judge("host.service.openibd", lambda: [_openibd(services)]),
         *hca.then(systemd).judge("host.service.ibacm", lambda: [_ibacm(services)]),
+        *whole.then(systemd).judge("host.service.sharp_am", lambda: [_sharp(services)]),
         *whole.then(systemd).judge("host.service.failed", lambda: _failed_units(services)),
         *host.judge("host.clock.synchronised", lambda: [_clock(services)]),
     ]
@@ -220,6 +222,27 @@ def _ibacm(services: ServiceFacts) -> Check:
         return passed(check, HOST, "not running", "not running", CAPABILITY)
 
     return look(check, HOST, services.rdma, judge)
+
+
+def _sharp(services: ServiceFacts) -> Check:
+    """Where it is to run it runs, and has a process; after a fault nothing starts it again."""
+    check = "host.service.sharp_am"
+
+    def judge(units: tuple[Unit, ...]) -> Check:
+        entry = _unit(units, "sharp_am.service")
+        if entry is None:
+            cause = "its unit is not installed: HPC-X and DOCA-Host bring it, and do not install it by themselves"
+            remedy = "`sharp_daemons_setup.sh -s -d sharp_am` in sbin of HPC-X's sharp or of /opt/mellanox/sharp"
+            return failed(check, HOST, "not installed", "active", INVENTORY, cause=cause, remedy=remedy)
+        if entry.active in _RUNNING and entry.pid:
+            return passed(check, HOST, f"{entry.active}, process {entry.pid}", "active", INVENTORY)
+        waits = _unit(units, "sharp_am.socket")
+        if waits is not None and waits.active == "active" and entry.active != "failed":
+            return passed(check, HOST, "started by its socket at the first question", "active", INVENTORY)
+        seen = f"{entry.active} without a process" if entry.active in _RUNNING else entry.active
+        return failed(check, HOST, seen, "active", INVENTORY)
+
+    return look(check, HOST, services.sharp, judge, missing=lambda: skipped(check, HOST, services.sharp.why))
 
 
 def _failed_units(services: ServiceFacts) -> list[Check]:

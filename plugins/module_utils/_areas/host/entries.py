@@ -224,6 +224,16 @@ ENTRIES = declare(
         "`systemctl disable --now ibacm.service ibacm.socket`",
         ("systemctl_show",),
     ),
+    error(
+        "host.service.sharp_am",
+        "SHARP's aggregation manager runs where it is to run",
+        "Judged on the host of which the inventory says so (expect.sharp_manager). Without it no job gets a tree of "
+        "the switches' aggregation nodes: NCCL goes on without SHARP. Nothing starts it at boot or after a fault.",
+        ("the host was booted, and nobody started it", "it has ended: its own log says why"),
+        "`systemctl status sharp_am`, and /var/log/sharp_am.log; it has to run on the port that opensm has. Starting "
+        "it resets the trees, which harms jobs that use SHARP; then `sharp_hello` on a GPU host",
+        ("systemctl_show",),
+    ),
     warning(
         "host.service.failed",
         "No service of RDMA, jobs or time has failed",

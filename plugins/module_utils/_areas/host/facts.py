@@ -100,11 +100,13 @@ class ServiceFacts:
 
     ``asked``: by service and limit (MEMLOCK, NOFILE), what its unit asks for, and for the manager
     (``MANAGER``) what sets its default. ``login``: missing where no sshd runs.
+    ``sharp``: SHARP's manager, missing where this host is not to run it.
     """
 
     rdma: Reading[tuple[Unit, ...]] = field(default_factory=Reading)
     jobs: Reading[tuple[Unit, ...]] = field(default_factory=Reading)
     time: Reading[tuple[Unit, ...]] = field(default_factory=Reading)
+    sharp: Reading[tuple[Unit, ...]] = field(default_factory=Reading)
     defaults: Reading[Limits] = field(default_factory=Reading)
     limits: dict[str, Reading[Limits]] = field(default_factory=dict)
     asked: dict[str, dict[str, UnitLimit]] = field(default_factory=dict)

@@ -23,6 +23,7 @@ _DOCKER, _CONTAINERD, _KUBELET = "docker.service", "containerd.service", "kubele
 # Where systemd keeps the processes of a service.
 _SLICE = "/sys/fs/cgroup/system.slice"
 _RUNNING = ("active", "reloading")
+_NO_SHARP = "this host is not to run SHARP's aggregation manager (expect.sharp_manager)"
 _OTHERS = (_KUBELET, "k3s.service", "k3s-agent.service")
 
 
@@ -33,7 +34,7 @@ def show(text: str) -> Show:
     return systemctl_show.parse(text)
 
 
-def observe(evidence: Evidence) -> ServiceFacts:
+def observe(evidence: Evidence, sharp_manager: bool = False) -> ServiceFacts:
     """Units by subject; the limits of those that run and start jobs, from /proc."""
     shown = blocks(evidence, host_units.JOBS)
     jobs = shown.map(_units)
@@ -42,6 +43,7 @@ def observe(evidence: Evidence) -> ServiceFacts:
         rdma=units(evidence, host_units.RDMA),
         jobs=jobs,
         time=units(evidence, host_units.TIME),
+        sharp=units(evidence, host_units.SHARP) if sharp_manager else Reading(None, _NO_SHARP, missing=True),
         defaults=default,
         limits=limits,
         asked=unit_limits.asked(evidence, shown.value or (), limits, default.value),

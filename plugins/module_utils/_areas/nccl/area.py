@@ -21,6 +21,7 @@ from . import (
     check_harm,
     check_library,
     check_log,
+    check_sharp,
     entries_host as entries,
     observe,
 )
@@ -33,10 +34,10 @@ def judge(facts: NcclFacts, machine: Machine, expect: Expectations) -> list[Chec
     """Every nccl.* check."""
     here = facts.here
     found = list(check_log.judge(facts.log, machine, expect))
-    return found if here is None else [*found, *_of_host(here, machine)]
+    return found if here is None else [*found, *_of_host(here, machine, expect)]
 
 
-def _of_host(here: HostFacts, machine: Machine) -> Iterator[Check]:
+def _of_host(here: HostFacts, machine: Machine, expect: Expectations) -> Iterator[Check]:
     why = _does_not_apply(here, machine)
     if why:
         for entry in entries.ENTRIES:
@@ -49,6 +50,7 @@ def _of_host(here: HostFacts, machine: Machine) -> Iterator[Check]:
     yield check_bootstrap.judge(here)
     yield check_gdr.judge(here)
     yield from check_copies.judge(here)
+    yield from check_sharp.judge(here, expect)
 
 
 def _does_not_apply(here: HostFacts, machine: Machine) -> str:

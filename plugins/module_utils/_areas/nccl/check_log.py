@@ -14,7 +14,7 @@ from ..._ground.link import ETHERNET, INFINIBAND
 from ..._ground.reading import Reading
 from ..._parse._nccl_facts import IB, NONE, ROCE, SOCKET, NcclLog, Rank, over_tcp
 from ..machine.facts import MELLANOX, Machine
-from . import check_log_hosts, entries_log as entries
+from . import check_log_collnet, check_log_hosts, entries_log as entries
 from .check_log_ranks import by, count, is_rdma, names, on_one_host
 
 LOG = "nccl_log"
@@ -43,6 +43,7 @@ def judge(log: Reading[NcclLog], machine: Machine, expect: Expectations) -> Iter
         _errors(log.value),
         _network(log.value, machine, expect),
         _gdr(log.value),
+        check_log_collnet.judge(log.value, expect),
         check_log_hosts.hcas(log.value, expect),
         _mixed(log.value),
         check_log_hosts.bootstrap(log.value),

@@ -119,4 +119,16 @@ ENTRIES = declare(
         "move what is right into nccl_conf_variables, and the line away",
         ("nccl_copies", "systemctl_show"),
     ),
+    error(
+        "nccl.sharp.enabled",
+        "Jobs ask for SHARP where the site wants it, and nowhere else",
+        "NCCL_COLLNET_ENABLE in nccl.conf and in what files and units put into the environment of every job; without "
+        "it NCCL never tries. Judged where the inventory says so (expect.sharp).",
+        (
+            "nobody has set NCCL_COLLNET_ENABLE",
+            "a file or unit that goes before nccl.conf sets it otherwise",
+        ),
+        "nccl_conf_variables: {NCCL_COLLNET_ENABLE: '1'}, and role nccl; see docs/sharp.md",
+        (_PROOF, "nccl_copies", "systemctl_show"),
+    ),
 )

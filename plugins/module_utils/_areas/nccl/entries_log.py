@@ -44,6 +44,20 @@ ENTRIES = declare(
         _LOG,
     ),
     error(
+        "nccl.log.collnet",
+        "A job that is meant to use SHARP used it",
+        "Judged where the job asks for it (NCCL_COLLNET_ENABLE) or the inventory does (expect.sharp). `/SHARP` in the "
+        "list of devices and a number of collnet channels prove nothing: only a channel `via COLLNET/` does. Where "
+        "NCCL goes on without, the line that says so is named.",
+        (
+            "no aggregation manager that the hosts reach, or all trees of the switches are taken",
+            "no plugin with CollNet where the job runs, in its container for example",
+            "NCCL_COLLNET_ENABLE does not reach the job",
+        ),
+        "see host.service.sharp_am, fabric.sharp.nodes and nccl.sharp.enabled; `sharp_hello` where the job runs",
+        _LOG,
+    ),
+    error(
         "nccl.log.hcas",
         "NCCL had every rail of each host, and no other HCA",
         "NCCL lists the ports that it may use. One that is missing is a rail that nobody uses.",

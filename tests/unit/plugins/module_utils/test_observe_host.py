@@ -10,6 +10,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._areas.host.facts 
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine import observe as machine
 from ansible_collections.ibready.cluster.plugins.module_utils._data import host_units
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Output, Unavailable, entry_name
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.proc_limits import UNLIMITED, Limits
 from tests.gauntlet import render
 from tests.gauntlet.node import Node
@@ -29,7 +30,7 @@ def described(board: str = "hgx-h100-8", **more: object) -> tuple[Node, Tree]:
 
 
 def look(tree: Tree) -> HostFacts:
-    return host.observe(tree, machine.observe(tree))
+    return host.observe(tree, machine.observe(tree), from_inventory({"sharp_manager": True}))
 
 
 def test_a_whole_node_is_told_without_a_gap() -> None:

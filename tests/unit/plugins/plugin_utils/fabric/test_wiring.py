@@ -275,6 +275,7 @@ def test_a_plan_of_no_cable_is_none() -> None:
         ("ibready_fabric_known", "storage*"),
         ("ibready_fabric_design", {"design": "superpod-x100", "nodes": 4}),
         ("ibready_fabric_design", {"leafs": 4}),
+        ("ibready_fabric_sharp", "perhaps"),
     ],
 )
 def test_a_wish_that_no_fabric_could_miss_is_refused(name: str, value: Any) -> None:
