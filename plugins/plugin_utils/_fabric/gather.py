@@ -148,7 +148,7 @@ def _word(name: str, value: Any) -> bool | None:
     if value is None:
         return None
     try:
-        return boolean(value)
+        return bool(boolean(value))  # type: ignore[no-untyped-call]
     except TypeError:
         raise FabricError(f"{name}: {value!r} is neither true nor false") from None
 
