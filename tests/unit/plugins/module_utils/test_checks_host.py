@@ -101,8 +101,8 @@ def test_every_check_of_the_catalog_is_made_once_on_a_healthy_node() -> None:
     checks = judge()
     assert sorted(check.id for check in checks) == sorted(MINE)
     assert results(checks, "fail", "unknown") == {}
-    # Nothing but IPoIB is not there to be judged.
-    assert results(checks, "skip") == {"host.module.ipoib": "skip"}
+    # Nothing but IPoIB and a manager of SHARP is not there to be judged.
+    assert results(checks, "skip") == {"host.module.ipoib": "skip", "host.service.sharp_am": "skip"}
 
 
 @pytest.mark.parametrize(

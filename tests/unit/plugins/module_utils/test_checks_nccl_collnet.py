@@ -36,8 +36,8 @@ def judge(*said: str, sharp: bool | None = None, nodes: int = 2) -> Check:
 @pytest.mark.parametrize(
     ("said", "sharp", "result", "word"),
     [
-        pytest.param([], None, SKIP, "did not ask", id="nobody wants it"),
-        pytest.param([ASKED.replace("1.", "0.")], None, SKIP, "did not ask", id="off is not asked for"),
+        pytest.param([], None, SKIP, "no line says", id="nobody wants it"),
+        pytest.param([ASKED.replace("1.", "0.")], None, SKIP, "no line says", id="off is not asked for"),
         pytest.param([ASKED, LOADED, CHANNEL], None, PASS, "SHARP", id="channels by SHARP"),
         pytest.param([ASKED, "rank 3 Connected CollNet comm 0x5 nRanks 16"], None, PASS, "CollNet", id="connected"),
         pytest.param([ASKED, "Connected Collnet Chains [0] 1->0->2"], None, PASS, "CollNet", id="chains connected"),
@@ -57,13 +57,22 @@ def judge(*said: str, sharp: bool | None = None, nodes: int = 2) -> Check:
         pytest.param(["NCCL_IB_TC set to 106"], True, FAIL, "did not ask", id="the site wants it, the job does not"),
         pytest.param([ASKED.replace("1.", "0.")], True, FAIL, "NCCL_COLLNET_ENABLE=0", id="the job says no"),
         pytest.param([CHANNEL], True, PASS, "SHARP", id="in use as the site wants"),
-        pytest.param([CHANNEL], False, SKIP, "did not ask", id="the site does not want it"),
+        pytest.param([CHANNEL], False, SKIP, "no line says", id="the site does not want it"),
     ],
 )
 def test_a_job_and_sharp(said: list[str], sharp: bool | None, result: str, word: str) -> None:
     check = judge(*said, sharp=sharp)
     assert check.result == result, check
     assert word in f"{check.observed} {check.cause}"
+
+
+def test_a_log_that_ends_within_a_line_may_ask_yet() -> None:
+    text = f"{HEAD}{COMM.format(0, 2)}\n{HEAD}NCCL_COLL"
+    check = check_log_collnet.judge(nccl_log.parse(text), from_inventory({}))
+    assert (check.result, check.cause) == (
+        UNKNOWN,
+        "the log ends within a line: NCCL_COLLNET_ENABLE may follow",
+    )
 
 
 def test_a_job_on_one_host_crosses_no_switch() -> None:

@@ -339,6 +339,7 @@ BEYOND = {
     "nvidia_peermem was built before the RDMA stack was there": "modules have to be built",
     "proprietary modules above the distribution's RDMA stack": _PACKAGE,
     "no way of GPUDirect RDMA, and a lock in which nobody accepted that": _PACKAGE,
+    "jobs ask for SHARP on a site without it": "the site's own variable has the run write it again",
 }
 
 
