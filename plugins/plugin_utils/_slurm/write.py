@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from .._ground.plain import plain
 from . import hostlist
 from .model import Block, Switch, Topology
 
@@ -44,7 +45,8 @@ def yml(topologies: Sequence[Topology]) -> str:
 
 
 def _note(entry: Switch | Block) -> list[str]:
-    return [f"# {entry.note}"] if entry.note else []
+    """One line, whatever a host put into it."""
+    return [f"# {' '.join(plain(entry.note).split())}"] if entry.note else []
 
 
 def _said(text: str) -> str:

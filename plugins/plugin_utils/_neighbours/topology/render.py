@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from ..._fabric.tree import Part, Tree
 from ..._slurm import hostlist, write
@@ -60,10 +61,10 @@ def render(
     tree: Tree, cliques: Mapping[str, str | None], called: Mapping[str, Called], release: str, said: Sequence[str]
 ) -> Rendered:
     """Every file. ``release``: topograph's. ``said``: what stands on top of each."""
-    _refuse(tree, called)
+    blocks = domains(tree, cliques)
+    _refuse(tree, blocks, called)
     order = tuple(tree.path)
     slurm = [slurm_tree(tree, {host: entry.slurm for host, entry in called.items()})]
-    blocks = domains(tree, cliques)
     if blocks:
         slurm.append(slurm_blocks({name: [called[host].slurm for host in hosts] for name, hosts in blocks.items()}))
     untold = [host for host in order if not cliques.get(host)]
@@ -151,10 +152,10 @@ def hostfile(tree: Tree, called: Mapping[str, Called]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _refuse(tree: Tree, called: Mapping[str, Called]) -> None:
+def _refuse(tree: Tree, blocks: Mapping[str, Sequence[str]], called: Mapping[str, Called]) -> None:
     if not tree.path:
         raise TopologyError("no host was seen on a switch of the fabric; next: playbooks/fabric.yml says what is wrong")
-    for host in tree.path:
+    for host in dict.fromkeys((*tree.path, *chain(*blocks.values()))):
         if not hostlist.NAME.fullmatch(called[host].slurm):
             raise TopologyError(
                 f"{host}: {called[host].slurm!r} is no name of a node in Slurm; next: set its ibready_slurm_node"

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import example, given, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import check_topology, judge, read, tree as trees
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import Inventory
@@ -77,6 +78,16 @@ def test_blocks_are_nvlink_domains_planned_by_the_smallest() -> None:
     assert made.blocks == {f"{UUID}.1": ["node1", "node2", "node3"], f"{UUID}.2": ["node4", "node5"]}
 
 
+@given(st.lists(st.text(min_size=1), min_size=2, max_size=2, unique=True))
+@example([f"{UUID}.1\nBlockName=evil Nodes=node1", "\u2028SwitchName=evil"])
+def test_no_domain_that_a_host_tells_becomes_a_line_of_its_own(domains: list[str]) -> None:
+    made = rendered(tree(), {"node1": domains[0], "node2": domains[1]})
+    (conf,) = slurm.conf(made.files["topology-block.conf"])
+    both = [conf, slurm.yml(made.files["topology.yaml"])[1]]
+    for found in both:
+        assert [(one.name, one.nodes) for one in found.blocks] == [("block1", ("node1",)), ("block2", ("node2",))]
+
+
 def test_without_nvlink_domains_there_are_no_blocks() -> None:
     made = rendered(tree(), dict.fromkeys(RACKS, ""))
     assert sorted(made.files) == ["hostfile", "node-labels.yaml", "topology.conf", "topology.yaml"]
@@ -128,6 +139,12 @@ def test_the_hostfile_has_neighbours_beside_each_other() -> None:
 def test_names_that_others_cannot_read_are_refused(called: render.Called, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         rendered(tree(), called={"node1": called})
+
+
+def test_a_host_of_a_block_alone_needs_a_name_as_well() -> None:
+    off = {"node99": render.Called("node99 Nodes=other", "node99", "10.0.0.99")}
+    with pytest.raises(render.TopologyError, match=r"node99: .* is no name of a node in Slurm"):
+        rendered(tree(), {"node99": UUID}, called=off)
 
 
 def test_a_fabric_without_hosts_is_refused() -> None:
