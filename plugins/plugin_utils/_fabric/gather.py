@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.parsing.convert_bool import boolean
@@ -22,6 +21,7 @@ from ...module_utils._design.size import DesignError
 from ...module_utils._ground.text import ParseError
 from ...module_utils._rails.ib_ports import port_name
 from .._answers import apart, shapes, typed
+from .._ground import files
 from .._hosts import hosts as _hosts
 from .._slurm import read as slurm
 from .._slurm.model import Topology
@@ -88,7 +88,7 @@ def wishes(variables: Mapping[str, Any], cabling: str | None = None) -> DesiredS
     cables = None
     if file:
         try:
-            cables = plan.read(_place(str(file), variables).read_text(encoding="utf-8"))
+            cables = plan.read(files.of_site(str(file), variables).read_text(encoding="utf-8"))
         except (OSError, UnicodeError, plan.PlanError) as exc:
             raise FabricError(f"ibready_fabric_plan: {file}: {exc}") from exc
     return DesiredSettings(
@@ -117,7 +117,7 @@ def topology(variables: Mapping[str, Any]) -> tuple[Topology, ...] | None:
         return None
     parse = slurm.yml if str(file).endswith((".yaml", ".yml")) else slurm.conf
     try:
-        return parse(_place(str(file), variables).read_text(encoding="utf-8"))
+        return parse(files.of_site(str(file), variables).read_text(encoding="utf-8"))
     except (OSError, UnicodeError, ParseError) as exc:
         raise FabricError(f"ibready_topology_file: {file}: {exc}") from exc
 
@@ -151,13 +151,6 @@ def _word(name: str, value: Any) -> bool | None:
         return bool(boolean(value))  # type: ignore[no-untyped-call]
     except TypeError:
         raise FabricError(f"{name}: {value!r} is neither true nor false") from None
-
-
-def _place(file: str, variables: Mapping[str, Any]) -> Path:
-    """The file; one that is not in the working directory is looked for beside the inventory."""
-    path = Path(file).expanduser()
-    beside = Path(str(variables.get("inventory_dir") or ".")) / path
-    return path if path.exists() or not beside.exists() else beside
 
 
 def listed(variables: Mapping[str, Any], name: str) -> list[str]:

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write files on the controller so that a reader sees the old whole or the new whole."""
+"""Files on the controller: where those of a site are, and how ours are written, so that no reader sees half of them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from ...module_utils._ground import whole
 
@@ -18,3 +20,10 @@ def write_whole(path: Path, text: str | bytes, mode: int | None = None) -> None:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     whole.put(str(path), text.encode() if isinstance(text, str) else text, mode)
+
+
+def of_site(file: str, variables: Mapping[str, Any]) -> Path:
+    """The file or folder that a variable names, in the working directory, else beside the inventory."""
+    path = Path(file).expanduser()
+    beside = Path(str(variables.get("inventory_dir") or ".")) / path
+    return path if path.exists() or not beside.exists() else beside

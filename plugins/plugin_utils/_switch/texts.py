@@ -16,6 +16,7 @@ from typing import Any
 
 from ...module_utils._ground.text import ParseError, few
 from .._fabric import plan
+from .._ground import files
 from . import nvue, sonic
 from .port import SwitchPort, Text, Told
 
@@ -122,20 +123,13 @@ def asked(variables: Mapping[str, Any]) -> Switches | None:
     if not folder and not cabling:
         return None
     try:
-        cables = _cables(_place(str(cabling), variables)) if cabling else {}
+        cables = _cables(files.of_site(str(cabling), variables)) if cabling else {}
         if not folder:
             return Switches(cables=cables, error=f"{CABLING} names the cables, and no {TEXTS} what the switches do")
-        return Switches(_folder(_place(str(folder), variables)), cables)
+        return Switches(_folder(files.of_site(str(folder), variables)), cables)
     except (OSError, UnicodeError, plan.PlanError) as exc:
         name = CABLING if isinstance(exc, plan.PlanError) else f"{TEXTS}, {CABLING}"
         return Switches(error=f"{name}: {exc}")
-
-
-def _place(file: str, variables: Mapping[str, Any]) -> Path:
-    """One that is not in the working directory is looked for beside the inventory."""
-    path = Path(file).expanduser()
-    beside = Path(str(variables.get("inventory_dir") or ".")) / path
-    return path if path.exists() or not beside.exists() else beside
 
 
 def _cables(path: Path) -> dict[tuple[str, str], tuple[str, str]]:
