@@ -240,3 +240,13 @@ def judged(folder: Path, *hosts: Host, **site: Any) -> dict[str, list[Check]]:
 def bad(checks: list[Check]) -> dict[str, Check]:
     """What is not as it should be, by id."""
     return {check.id: check for check in checks if check.result in ("fail", "unknown")}
+
+
+def changed(db: Db, table: str, key: str, **fields: str | None) -> Db:
+    """A row with other fields; None takes one away."""
+    row = db.setdefault(table, {}).setdefault(key, {})
+    for name, value in fields.items():
+        row.pop(name, None)
+        if value is not None:
+            row[name] = value
+    return db
