@@ -58,6 +58,7 @@ def choose(kernel: Path) -> Accelerator:
     trouble = _without_kvm(kernel)
     # Another checkout may be trying, too.
     fresh = known.with_suffix(f".{os.getpid()}")
+    fresh.parent.mkdir(parents=True, exist_ok=True)
     fresh.write_text(json.dumps({"run": run, "trouble": trouble}) + "\n")
     fresh.replace(known)
     return _accelerator(trouble)

@@ -28,7 +28,6 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(accel, "_DEVICE", device)
     monkeypatch.setattr(accel, "_SECONDS", 2.0)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    accel.cache().mkdir(parents=True)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     return tmp_path / accel.PROGRAM
 
