@@ -21,6 +21,7 @@ NAMES = (
         "firmware_turns",
         "gate_refused",
         "lease_told",
+        "node_address",
         "package_failure",
     ),
     *("ping_again", "ping_plan", "ping_questions", "rdma_part", "rdma_plan", "tcp_lease", "tcp_plan"),

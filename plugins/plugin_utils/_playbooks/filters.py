@@ -22,6 +22,7 @@ from .._fleet.bench import plan as bench_rounds, reported, switches
 from .._fleet.ping import again, plan as ping_rounds, schedule, walk
 from .._fleet.ping.leaves import leaves
 from .._fleet.rdma import plan as rdma_rounds
+from .._ground import address
 from .._ground.plain import plain
 from .._hosts import hosts as _hosts
 from .._site import expected as _expected, firmware_turn, gate_kept
@@ -136,6 +137,11 @@ def _names(told: Sequence[tuple[str, str, str]]) -> str:
     names = [name for _since, _until, name in told]
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more
+
+
+def node_address(hostvars: Variables, host: str) -> str:
+    """Where the others reach a host, as the inventory says."""
+    return address.of(host, hostvars[host])
 
 
 def package_failure(said: str) -> dict[str, str]:

@@ -59,6 +59,16 @@ def test_processes_meet_where_the_others_reach_the_first_host() -> None:
     assert "node2) node_rank=1 address=10.0.0.2 ;;" in shell(text)
 
 
+def test_by_one_variable_they_meet_on_ipoib() -> None:
+    hosts = two()
+    for index, variables in enumerate(hosts.values(), start=11):
+        site = {"ibready_address": "ipoib", "ipoib_interfaces": [{"port": "mlx5_0/1", "networks": ["10.1.0.0/16"]}]}
+        variables.update(site, ipoib_index=index)
+    found = made(hosts)
+    assert "|| MASTER_ADDR=10.1.0.11\n" in found.files["rank.sh"]
+    assert found.files["mpi-hostfile"] == "10.1.0.11 slots=8\n10.1.0.12 slots=8\n"
+
+
 def test_an_ipv6_address_is_bracketed_only_where_a_port_follows() -> None:
     hosts = {"n1": host("fd00::1", "node1"), "n2": host("fd00::2", "node2")}
     found = made(hosts)
