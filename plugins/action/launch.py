@@ -38,6 +38,8 @@ class ActionModule(SiteAction):
         "processes": {"type": "int"},
         "port": {"type": "int"},
         "mounts": {"type": "list", "elements": "str", "default": []},
+        "bucket_mb": {"type": "int"},
+        "accumulation": {"type": "int"},
     }
 
     def act(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:

@@ -72,6 +72,16 @@ options:
     type: list
     elements: str
     default: []
+  bucket_mb:
+    description: >-
+      How many MiB of gradients go in a single all-reduce, where the launcher has a word for it (horovodrun,
+      Megatron-LM). The other scripts say in a C(NOTE:) whose word it is.
+    type: int
+  accumulation:
+    description: >-
+      After how many batches gradients are summed, where the launcher has a word for it (Accelerate). The other
+      scripts say in a C(NOTE:) whose word it is.
+    type: int
 extends_documentation_fragment: [ibready.cluster.no_diff]
 attributes:
   check_mode:

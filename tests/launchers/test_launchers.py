@@ -34,7 +34,7 @@ def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     nodes = [
         Node(name, name, address, "eth0", (0,) * 4 + (1,) * 4) for name, address in zip(HOSTS, ADDRESSES, strict=True)
     ]
-    said = options.read({"program": "train.py", "arguments": PROGRAM[2:]})
+    said = options.read({"program": "train.py", "arguments": PROGRAM[2:], "bucket_mb": 64})
     made = cluster.make(nodes, {}, said)
     for kind in KINDS.values():
         if not make.refusal(kind, made, said):
@@ -81,7 +81,10 @@ def parsed(name: str, arguments: list[str]) -> dict[str, Any]:
     return reported
 
 
-@pytest.mark.parametrize(("kind", "program"), [("torchrun", PROGRAM), ("megatron", PROGRAM)])
+@pytest.mark.parametrize(
+    ("kind", "program"),
+    [("torchrun", PROGRAM), ("megatron", [*PROGRAM, "--overlap-grad-reduce", "--ddp-bucket-size", "16777216"])],
+)
 @pytest.mark.parametrize("rank", [0, 1])
 def test_torchrun(scripts: Path, kind: str, program: list[str], rank: int) -> None:
     tool, *arguments = called(scripts, kind, HOSTS[rank])
@@ -128,6 +131,7 @@ def test_horovod(scripts: Path) -> None:
     reported = parsed("horovod", arguments)
     assert reported["pool"] == [["10.0.0.1", 8], ["10.0.0.2", 8]]
     assert reported["num_proc"] == 16
+    assert reported["fusion_threshold_mb"] == 64
     assert reported["nics"] == ["eth0"] or reported["nics"] == "{'eth0'}"
     assert reported["command"] == [str(scripts / "rank.sh"), *PROGRAM]
 

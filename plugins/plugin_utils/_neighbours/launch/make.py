@@ -13,6 +13,7 @@ import jinja2
 
 from ....module_utils._ground.version import VERSION
 from ..._site.launchers import KINDS, Kind
+from . import gradients
 from .cluster import Cluster, make as joined
 from .node import Node, gather
 from .options import Options, read
@@ -87,15 +88,22 @@ def render(kind: Kind, cluster: Cluster, options: Options) -> dict[str, str]:
     shared: dict[str, Any] = {
         "cluster": cluster,
         "options": words,
-        "command": words.command(),
-        "header": _header(cluster),
         "settings": settings(cluster),
         "enroot_image": enroot_image(options.image),
     }
-    return {
-        name: _ENVIRONMENT.get_template(f"{name}.j2").render(**shared, kind=KINDS.get(name.removesuffix(".sh"), kind))
-        for name in kind.parts
-    }
+    files = {}
+    for name in kind.parts:
+        # What several kinds need beside them is the same for all of these.
+        own = KINDS.get(name.removesuffix(".sh"))
+        said = gradients.of(own.name, words) if own else gradients.Gradients()
+        files[name] = _ENVIRONMENT.get_template(f"{name}.j2").render(
+            **shared,
+            kind=own or kind,
+            gradients=said,
+            command=(*words.command(), *said.program),
+            header=_header(cluster, said.notes),
+        )
+    return files
 
 
 def settings(cluster: Cluster) -> tuple[Setting, ...]:
@@ -110,7 +118,7 @@ def settings(cluster: Cluster) -> tuple[Setting, ...]:
     )
 
 
-def _header(cluster: Cluster) -> list[str]:
+def _header(cluster: Cluster, more: Sequence[str]) -> list[str]:
     """What it was rendered from, a comment line each."""
     gpus = f"{cluster.gpus} GPUs each" if cluster.gpus else "no GPU counted on"
     lines = [
@@ -121,7 +129,7 @@ def _header(cluster: Cluster) -> list[str]:
     if cluster.simulated:
         lines.insert(0, f"SIMULATED: {cluster.simulated}")
     lines += [f"Left out: {name}, {why}" for name, why in cluster.absent.items()]
-    lines += [f"NOTE: {note}" for note in cluster.notes]
+    lines += [f"NOTE: {note}" for note in (*cluster.notes, *more)]
     if not cluster.rdma:
         lines.append("NOTE: not every host has an RDMA device, so that jobs would use TCP")
     return lines

@@ -17,7 +17,8 @@ PROGRAM = "train.py"
 class Options:
     """``program``: "" for the default of a kind. ``nodes``: how many of the hosts, 0 for all.
     ``processes``: on each host, 0 for one a GPU. ``mounts``: folders that a container sees at the
-    same place."""
+    same place. ``bucket_mb``: MiB of gradients that go in a single all-reduce, ``accumulation``: batches
+    before it; 0 leaves them to the framework."""
 
     image: str = ""
     program: str = ""
@@ -26,6 +27,8 @@ class Options:
     processes: int = 0
     port: int = PORT
     mounts: tuple[str, ...] = ()
+    bucket_mb: int = 0
+    accumulation: int = 0
 
     def command(self, otherwise: str = PROGRAM) -> tuple[str, ...]:
         """The program with its arguments; Python runs what ends with .py."""
@@ -44,6 +47,8 @@ def read(given: Mapping[str, Any]) -> Options:
         processes=int(given.get("processes") or 0),
         port=int(given.get("port") or PORT),
         mounts=tuple(str(mount) for mount in given.get("mounts") or ()),
+        bucket_mb=int(given.get("bucket_mb") or 0),
+        accumulation=int(given.get("accumulation") or 0),
     )
     _refuse("program", [made.program], is_argument, "has characters that cannot be seen")
     _refuse("arguments", made.arguments, is_argument, "has characters that cannot be seen")
@@ -53,7 +58,7 @@ def read(given: Mapping[str, Any]) -> Options:
         raise LaunchError(f"program: {made.program!r} would be read as an option; next: write ./{made.program}")
     if not 1024 <= made.port <= 65535:
         raise LaunchError(f"port: {made.port} is none that a job may listen on; next: take one from 1024 to 65535")
-    for name in ("nodes", "processes"):
+    for name in ("nodes", "processes", "bucket_mb", "accumulation"):
         if getattr(made, name) < 0:
             raise LaunchError(f"{name}: {getattr(made, name)} is less than 1; next: leave it out")
     return made
