@@ -11,6 +11,8 @@ description:
   - Every process adds its number to those of all others and checks the sum. The job's output tells
     which transport the hosts used.
   - Needs Open MPI 4 or later and Python 3 on the hosts, and no ssh between them.
+  - Two programs are laid out beside the scripts, C(smoke.py) and C(bindings.py); the second does the same by
+    mpi4py, or by torch with C(backend=mpi), whichever its argument names.
   - All of it runs in the unit C(ibready-smoke.service) as an ordinary user, and below
     C(/var/lib/ibready-smoke). O(state=absent) ends and removes both; the unit ends by itself after
     O(timeout).
@@ -151,7 +153,7 @@ from ..module_utils._ground import compiled
 
 compiled.use()
 
-from ..module_utils._between.smoke import _program, job, settings, verdict
+from ..module_utils._between.smoke import _bindings, _program, job, settings, verdict
 from ..module_utils._evidence.sources import Live
 from ..module_utils._ground.command import Unavailable, run_by_name
 from ..module_utils._ground.source import source_of
@@ -165,7 +167,7 @@ def _act(given: dict[str, Any]) -> dict[str, Any]:
     state, user = given["state"], given["user"] or job.default_user(os.environ)
     more = job.checked(given["environment"])
     if state == "prepared":
-        files = {**given["files"], "smoke.py": source_of(_program)}
+        files = {**given["files"], "smoke.py": source_of(_program), "bindings.py": source_of(_bindings)}
         folder = job.prepare(run_by_name, files, user)
         reported = settings.look(run_by_name, Live("/"), folder, user, job.home_of(user), more)
         return {"changed": True, "mpirun": folder, "settings": reported}
@@ -200,7 +202,9 @@ def _judged(given: dict[str, Any]) -> dict[str, Any]:
     )
     if ended.running or ended.result != "success":
         how = "did not end" if ended.running else f"ended with {ended.result} {ended.status}"
-        why = f"mpirun {how}: {found.why if found.result == verdict.FAIL else job.last_line(log)}"
+        why = (
+            f"mpirun {how}: {job.own_word(log) or (found.why if found.result == verdict.FAIL else job.last_line(log))}"
+        )
         cause = found.cause
         wanted = given["rails"] and not given["simulated"] and not parsed.between
         if why_not is not None and (parsed.unanswered or wanted):

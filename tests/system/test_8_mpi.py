@@ -73,6 +73,19 @@ def test_the_smoke_job_tells_over_what_two_nodes_spoke(installed: Box, tmp_path:
     smoke.nothing_is_left(installed)
 
 
+def test_the_smoke_job_by_mpi4py(installed: Box, tmp_path: Path) -> None:
+    done = smoke.play(installed, "smoke", tmp_path, "-e", "smoke_binding=mpi4py")
+    assert done.returncode != 0
+    assert "ModuleNotFoundError: No module named 'mpi4py'" in said(done.stdout)
+    done = installed.playbook(PLAYBOOK, "-e", "mpi_python=true", "--tags", "mpi_packages")
+    assert done.returncode == 0, done.stdout
+    done = smoke.play(installed, "smoke", tmp_path, "-e", "smoke_binding=mpi4py")
+    assert done.returncode == 0, done.stdout
+    assert "pass: 2 processes on 2 hosts, every sum is right, over tcp" in said(done.stdout)
+    assert (tmp_path / "smoke.log").read_text().count(", by mpi4py") == 2
+    smoke.nothing_is_left(installed)
+
+
 def test_the_same_job_without_rdma_stands_beside_it(installed: Box) -> None:
     """It speaks TCP either way: the two numbers differ by noise alone, and both are there."""
     wish = {

@@ -59,6 +59,8 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
 # The names of files that we write.
 _FILE = re.compile(r"[a-z][a-z0-9.-]{0,63}")
 _AGAIN_S = 0.1
+# What our programs say of themselves, ahead of what mpirun makes of it.
+_OWN = re.compile(r"ibready-smoke: ([^\n]{1,500})")
 # A daemon that cannot be started or loaded is gone by then.
 _FIRST_S = 0.5
 
@@ -196,6 +198,12 @@ def read_log() -> str:
 def last_line(log: str) -> str:
     """What the job said last, for a message."""
     return last_word(log) or "it said nothing"
+
+
+def own_word(log: str) -> str:
+    """Why the job's own program gave up; "" where it said nothing of that."""
+    found = _OWN.search(log)
+    return found.group(1) if found else ""
 
 
 def default_user(environment: Mapping[str, str]) -> str:

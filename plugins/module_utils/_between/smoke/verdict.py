@@ -221,10 +221,15 @@ def _wrong(log: MpiLog, ranks: int, hosts: int) -> str:
     if bad:
         said = bad[0].said or "no more is told"
         return f"rank {bad[0].rank} on {bad[0].host} has a wrong sum: {said}"
+    sizes = sorted({rank.size for rank in log.ranks})
+    if sizes == [1] and ranks > 1:
+        return (
+            "each process was alone: the MPI that it called is not that of mpirun; next: build it (mpi4py, torch) "
+            "against the MPI of mpirun, or start it by its own"
+        )
     silent = sorted(set(range(ranks)) - {rank.rank for rank in log.ranks})
     if silent:
         return f"rank {', '.join(map(str, silent[:8]))} did not say that its sum is right"
-    sizes = sorted({rank.size for rank in log.ranks})
     if sizes != [ranks]:
         return f"the processes were {' or '.join(map(str, sizes))} and not {ranks}"
     seen = {rank.host for rank in log.ranks}

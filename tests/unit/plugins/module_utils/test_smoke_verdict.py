@@ -77,7 +77,8 @@ def test_a_log_without_a_transport_is_unknown_and_no_pass() -> None:
         ((), "rank 0, 1 did not say"),
         ((RIGHT[0], Rank(1, 2, "b", False, "at 7")), "rank 1 on b has a wrong sum: at 7"),
         ((RIGHT[0], Rank(1, 2, "a", True, "")), "they ran on 1 hosts and not on 2"),
-        ((Rank(0, 1, "a", True, ""), Rank(1, 1, "b", True, "")), "the processes were 1 and not 2"),
+        ((Rank(0, 3, "a", True, ""), Rank(1, 3, "b", True, "")), "the processes were 3 and not 2"),
+        ((Rank(0, 1, "a", True, ""), Rank(0, 1, "b", True, "")), "not that of mpirun; next: build it (mpi4py, torch)"),
     ],
 )
 def test_what_is_wrong_with_the_processes_fails(ranks: tuple[Rank, ...], said: str) -> None:

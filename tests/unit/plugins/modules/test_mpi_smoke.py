@@ -56,3 +56,15 @@ def test_a_job_that_broke_off_is_laid_at_a_setting_only_where_rdma_was_wanted(
     result = run_module(mpi_smoke.main, state="finished", **given)
     assert (result["result"], result["cause"]) == ("fail", cause)
     assert ("pml=ob1" in result["why"]) is rails
+
+
+def test_the_job_s_own_word_comes_before_what_mpirun_makes_of_it(
+    run_module: RunModule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "mpi4py of /usr/bin/python3: ModuleNotFoundError: No module named 'mpi4py'"
+    log = f"ibready-smoke: {said}\nprterun noticed that process rank 0 ended\n"
+    monkeypatch.setattr(job, "wait", lambda run, seconds: job.State(running=False, result="exit-code", status="1"))
+    monkeypatch.setattr(job, "read_log", lambda: log)
+    result = run_module(mpi_smoke.main, state="finished", ranks=2, hosts=2)
+    assert result["result"] == "fail"
+    assert result["why"] == f"mpirun ended with exit-code 1: {said}"
