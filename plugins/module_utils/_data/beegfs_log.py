@@ -124,6 +124,9 @@ CAUSES = {
     ),
 }
 
+# Where a newer ibready told a cause that this one does not know.
+OTHER = Cause("BeeGFS says so", "read the lines around it in the log")
+
 _IBV, _APP, _CONFIG = "client IBVSocket.c", "client App.c", "client Config.c"
 _SERVER = "common IBVSocket.cpp (libbeegfs-ib)"
 

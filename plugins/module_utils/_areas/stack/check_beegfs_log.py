@@ -27,7 +27,7 @@ def judge(facts: StackFacts, machine: Machine) -> list[Check]:
     told = [problem for log in (beegfs.kernel.value, beegfs.helper.value) for problem in _problems(log)]
     if beegfs.nodes.missing:
         # Of what was mounted once nothing counts; what keeps it from being mounted does.
-        told = [problem for problem in told if data.CAUSES[problem.cause].mount]
+        told = [problem for problem in told if data.CAUSES.get(problem.cause, data.OTHER).mount]
         return _failed(told) or [skipped(_ID, _SUBJECT, "no BeeGFS is mounted")]
     if has_rdma(facts, machine) is False or beegfs.use_rdma.value is False:
         told = [problem for problem in told if problem.cause not in (data.TCP, data.RAILS)]
@@ -42,7 +42,7 @@ def _problems(log: BeegfsLog | None) -> tuple[Problem, ...]:
 def _failed(told: list[Problem]) -> list[Check]:
     checks = []
     for name, mine in by_cause(told).items():
-        cause = data.CAUSES[name]
+        cause = data.CAUSES.get(name, data.OTHER)
         checks.append(failed(_ID, name, shown(mine), _EXPECTED, CAPABILITY, cause=cause.means, remedy=cause.remedy))
     return checks
 
