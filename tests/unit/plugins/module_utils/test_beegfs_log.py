@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -16,6 +17,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.facts
 from ansible_collections.ibready.cluster.plugins.module_utils._data import beegfs_log as data
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import beegfs_log, dmesg
@@ -214,9 +216,9 @@ NO_FILE: Reading[BeegfsLog] = Reading(None, "no such file", True)
 
 def judged(
     *lines: str,
-    nodes: Reading[tuple[BeegfsNode, ...]] = RUNNING,
+    nodes: Reading[Any] = RUNNING,
     rdma: bool = True,
-    **more: Reading[BeegfsLog] | Reading[bool],
+    **more: Any,
 ) -> list[Check]:
     beegfs = Beegfs(nodes, kernel=Reading(kernel(*lines).beegfs) if lines else QUIET, helper=NO_FILE)
     devices: Reading[tuple[str, ...]] = Reading(("mlx5_0",)) if rdma else Reading(None, "no such directory", True)
@@ -314,7 +316,13 @@ def test_the_kernels_log_is_asked_and_parsed_once_for_all_areas(monkeypatch: pyt
     tree = Tree()
     tree.command("dmesg", "[    1.000000] beegfs: mount(7): BeeGFS mount ready.\n")
     asked: list[str] = []
-    monkeypatch.setattr(tree, "run", lambda name, *args, run=tree.run: asked.append(name) or run(name, *args))
+    run = tree.run
+
+    def counted(name: str, *args: str) -> Output:
+        asked.append(name)
+        return run(name, *args)
+
+    monkeypatch.setattr(tree, "run", counted)
     assert observe_beegfs.observe(tree).kernel.value == BeegfsLog(1)
     assert asked == ["dmesg"]
 
