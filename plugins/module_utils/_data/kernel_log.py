@@ -167,5 +167,5 @@ HEADS = (
     *("nv_peer_mem", "gdrdrv", "nouveau", "pcieport ", "pci ", "pci_bus ", "Linux version "),
     *("Command line:", "Kernel command line:", "BIOS-", "DMI:", "ACPI:", "DMAR:", "AMD-Vi:"),
     *("iommu:", "x86/", "smpboot:", "EDAC ", "mce:", "EXT4-fs", "XFS ", "IPv6:", "usb ", "scsi "),
-    *("nvme ", "systemd[1]:", "audit:", "BUG:", "INFO:", "watchdog:", "Call Trace:"),
+    *("nvme ", "systemd[1]:", "audit:", "BUG:", "INFO:", "watchdog:", "Call Trace:", "beegfs: "),
 )

@@ -279,6 +279,7 @@ ROWS = {
     "stack.mpi.transports": "some_jobs",
     "stack.mpi.ucx_conf": "some_jobs",
     "stack.beegfs.transport": "some_jobs",
+    "stack.beegfs.log": "some_jobs",
     "stack.gds.mode": "promised: it is judged where the site says by which way jobs are to read",
     "stack.gds.module": "some_jobs: those that read by it; stack.gds.mode says so where the site counts on it",
     "stack.gds.conf": "some_jobs",

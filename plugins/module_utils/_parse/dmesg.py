@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from operator import itemgetter
 from typing import Any, Iterator, NamedTuple
 
 from .._data import kernel_faults, kernel_log
 from .._ground.text import clean_lines, is_whole, no_facts
+from . import _beegfs_log
+from ._beegfs_log import BeegfsLog
 
 _TOOL = "dmesg"
 NOTHING: dict[str, Any] = {
@@ -125,7 +127,7 @@ class Dmesg:
     """What the log tells. ``beginning_lost``: it does not reach back to the boot; None: unknown.
 
     ``refused``: modules that the kernel did not let in. ``iommu``: the kernel's default domain.
-    ``cut``: the text ends within a line.
+    ``beegfs``: what a BeeGFS client says in it. ``cut``: the text ends within a line.
     """
 
     hca: tuple[Message, ...] = ()
@@ -136,6 +138,7 @@ class Dmesg:
     sxids: tuple[SXid, ...] = ()
     refused: tuple[str, ...] = ()
     iommu: str = ""
+    beegfs: BeegfsLog = field(default_factory=BeegfsLog)
     beginning_lost: bool | None = None
     cut: bool = False
 
@@ -151,12 +154,16 @@ def parse(text: str) -> Dmesg:
     """Read a kernel log; raise ParseError on a text that is none."""
     found = records(text)
     log = _Log()
+    beegfs = _beegfs_log.Reading()
     before_boot = False
     for record in found:
+        if record.text.startswith(_beegfs_log.OURS):
+            beegfs.take_kernel(record.text, record.seconds)
+            continue
         before_boot = kernel_faults.BEFORE_BOOT in record.text or (before_boot and kernel_faults.RECORD in record.text)
         if _INTERESTING.search(record.text):
             log.take(record, before_boot=before_boot)
-    return replace(log.result(), beginning_lost=_beginning_lost(found), cut=not is_whole(text))
+    return replace(log.result(), beegfs=beegfs.result(), beginning_lost=_beginning_lost(found), cut=not is_whole(text))
 
 
 def records(text: str) -> list[Record]:
@@ -179,6 +186,8 @@ def facts(parsed: Dmesg) -> dict[str, Any]:
         "sxids": [asdict(sxid) for sxid in parsed.sxids],
         "kernel": [message.text for message in parsed.kernel],
     }
+    if parsed.beegfs.lines:
+        found["beegfs"] = [problem.what for problem in parsed.beegfs.problems]
     if parsed.firmware:
         found["firmware"] = parsed.firmware[0][1]
     if parsed.beginning_lost is not None:

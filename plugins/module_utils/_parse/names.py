@@ -33,6 +33,7 @@ _LOOSE = frozenset(("dmesg", "ibhosts", "iblinkinfo", "ibnetdiscover", "ibquerye
 _COMPLAINT = re.compile(r"^(?:ibpanic|ibwarn|iberror|src/\w+\.c):", re.MULTILINE)
 
 NAMES = (
+    "beegfs_log",
     "container_probe",
     "dcgmi",
     "deepspeed_log",

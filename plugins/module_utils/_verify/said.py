@@ -25,6 +25,13 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
+def _beegfs(facts: Facts) -> str:
+    ways = f"{_count(len(facts['rdma']), 'server')} by RDMA, {len(facts['tcp'])} by TCP"
+    nics = f", interfaces {facts['nics']}" if facts["nics"] else ""
+    first = f", errors like {facts['errors'][0]!r}" if facts["errors"] else ""
+    return f"{_count(facts['records'], 'record')}, {ways}{nics}{first}"
+
+
 def _dcgmi(facts: Facts) -> str:
     results = Counter(result["result"] for test in facts["tests"] for result in test["results"])
     parts = [f"{result}: {number}" for result, number in results.most_common()]
@@ -147,6 +154,7 @@ def _smpquery(facts: Facts) -> str:
 
 
 _LINES: dict[str, Callable[[Facts], str]] = {
+    "beegfs_log": _beegfs,
     "dcgmi": _dcgmi,
     "fabricmanager_status": _fabric_manager,
     "fi_info": _fi_info,

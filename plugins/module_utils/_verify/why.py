@@ -18,7 +18,7 @@ from .._evidence.sources import COMMANDS
 from .._expect.expectations import Expectations, from_inventory
 from .._ground import check as model
 from .._ground.check import Check
-from .._ground.text import ParseError, printable
+from .._ground.text import ParseError, escaped, printable
 from .._parse import flight_recorder, names, prefix
 from .._parse._times import Times
 from .._slow import settings
@@ -57,7 +57,8 @@ _OF_JOBS = {
 }
 # Tools whose lines stand among others', and the facts in which they tell what is wrong.
 _ALSO = {
-    "dmesg": ("failures", "xids", "sxids", "kernel"),
+    "beegfs_log": ("problems",),
+    "dmesg": ("failures", "xids", "sxids", "kernel", "beegfs"),
     "job_end": ("ends",),
     "nccl_log": ("errors",),
     "nvsmi_error": ("unreachable",),
@@ -297,7 +298,7 @@ def _host(name: str, texts: dict[str, str], expect: Expectations) -> Host:
         tuple(bad),
         () if bad else tuple(_open(checks, texts))[:_OPEN],
         _ask(checks, texts),
-        tuple(f"{tool}: {printable(wrong)}" for tool, of in read.items() for wrong in of.wrong),
+        tuple(f"{tool}: {escaped(wrong)}" for tool, of in read.items() for wrong in of.wrong),
         tuple(line for tool, of in read.items() for line in _says(tool, of)),
         tuple(part for tool, of in read.items() for part in _partly(tool, of.facts)),
     )

@@ -18,7 +18,7 @@ from typing import Any
 from ansible_collections.ibready.cluster.plugins.module_utils._data import boot_sources, host_units
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import entry_name
 from tests.gauntlet.node import Node
-from tests.gauntlet.nodes import host_machine
+from tests.gauntlet.nodes import host_machine, stack
 from tests.gauntlet.nodes.pci import DEVICES, place
 from tests.gauntlet.tree import Tree
 
@@ -175,6 +175,8 @@ def _log(tree: Tree, node: Node) -> None:
         lines.append("nvidia: loading out-of-tree module taints kernel.")
         lines.append("nvidia: module verification failed: signature and/or required key missing - tainting kernel")
         lines.append(f"NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  {node.driver}")
+    if node.more.get("beegfs"):
+        lines += stack.beegfs_said()
     lines += node.more.get("log", ())
     stamped = [
         f"{line}\n" if line.startswith("[") else f"[{3.25 * number:12.6f}] {line}\n"

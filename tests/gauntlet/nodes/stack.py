@@ -48,12 +48,26 @@ def add(tree: Tree, node: Node) -> None:
         tree.command("ompi_info", _ompi())
         tree.command("ucx_info", _ucx(node))
     if node.more.get("beegfs"):
-        tree.file("/etc/beegfs/beegfs-client.conf", "sysMgmtdHost = mgmt\nconnUseRDMA = true\n")
+        tree.file("/etc/beegfs/beegfs-client.conf", "sysMgmtdHost = mgmt\nconnUseRDMA = true\nlogType = syslog\n")
         for role, port in (("mgmt", 8008), ("meta", 8005), ("storage", 8003)):
             kind = "TCP" if role == "mgmt" else "RDMA"
             lines = f"{role}1 [ID: 1]\n   Connections: {kind}: 4 (192.0.2.40:{port}); \n"
             tree.file(f"/proc/fs/beegfs/1F-6507A3B2-node/{role}_nodes", lines)
     stack_gds.add(tree, node)
+
+
+def beegfs_said() -> list[str]:
+    """What a client of BeeGFS that logs to the kernel says of its mount; made by its format strings, not recorded."""
+    connected = "beegfs: {}: NodeConn (acquire stream): Connected: beegfs-{}@192.0.2.40:{} (protocol: {})"
+    return [
+        "beegfs: mount(3019): Built without NVFS RDMA support.",
+        "beegfs: mount(3019): App_logInfos: BeeGFS Client Version: 8.1.0",
+        "beegfs: mount(3019): App_logInfos: Usable NICs: ib0(RDMA) ib0(TCP) eth0(TCP)",
+        connected.format("beegfs_XNodeSyn(3021)", "mgmtd", 8008, "TCP"),
+        connected.format("mount(3019)", "meta", 8005, "RDMA"),
+        connected.format("mount(3019)", "storage", 8003, "RDMA"),
+        "beegfs: mount(3019): BeeGFS mount ready.",
+    ]
 
 
 def _ompi() -> str:

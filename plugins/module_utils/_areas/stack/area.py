@@ -9,6 +9,7 @@ from ..area import Area
 from ..machine.facts import Machine
 from . import (
     check_beegfs,
+    check_beegfs_log,
     check_gds,
     check_gpudirect,
     check_held,
@@ -37,6 +38,7 @@ def judge(facts: StackFacts, machine: Machine, expect: Expectations) -> list[Che
         *check_lock.judge(facts, machine, expect, ours),
         *check_mpi.judge(facts, machine),
         check_beegfs.judge(facts, machine),
+        *check_beegfs_log.judge(facts, machine),
         *check_gds.judge(facts, machine, expect),
     ]
 

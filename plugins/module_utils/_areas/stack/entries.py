@@ -224,5 +224,22 @@ ENTRIES = declare(
         "ibready.cluster.beegfs_client, rebuild the client's module, and mount anew",
         ("/proc/fs/beegfs/*/storage_nodes", "/proc/fs/beegfs/*/meta_nodes"),
     ),
+    warning(
+        "stack.beegfs.log",
+        "The BeeGFS client logs no failure of its connections or of its mount",
+        "In the kernel's log, where BeeGFS 8 and a client of BeeGFS 7 with logType = syslog write all, and in "
+        "/var/log/beegfs-client.log, where beegfs-helperd of BeeGFS 7 writes: servers that were not reached, RDMA that "
+        "failed and what was taken instead, buffers that an HCA has no room for, a secret, an interfaces file or a "
+        "setting that does not fit, releases that do not understand each other. What a later line ended does not "
+        "count, nor what the connections of now show to be over. A finding a cause. Where no BeeGFS is mounted, only "
+        "what keeps it from being mounted counts.",
+        (
+            "the finding names it: BeeGFS' own words, what they mean and the next step",
+            "a server's daemon is down, or its RDMA address is not reached from this rail",
+        ),
+        "take the step that the finding names; docs/beegfs.md has the messages, and `ibready why "
+        "/var/log/beegfs-storage.log` reads a server's log",
+        ("dmesg",),
+    ),
     *entries_gds.ENTRIES,
 )

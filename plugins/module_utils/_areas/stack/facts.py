@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..._ground.reading import Reading
+from ..._parse._beegfs_log import BeegfsLog
 from ..._parse.beegfs_net import BeegfsNode
 from ..._parse.ofed_info import OfedInfo
 from ..._parse.ompi_info import OmpiInfo
@@ -53,10 +54,16 @@ class PeerMemory:
 @dataclass(frozen=True)
 class Beegfs:
     """``nodes``: the servers of every mounted file system, with the connections of now; missing
-    where none is mounted. ``use_rdma``: what the client's file says."""
+    where none is mounted. ``use_rdma``: what the client's file says; ``to_helper``: whether it has the client log by
+    beegfs-helperd, as only BeeGFS 7 does. ``kernel``: what the client says in the kernel's log; ``helper``: in the
+    helper's file, missing where there is none. ``since``: whether the kernel's log begins after the boot."""
 
     nodes: Reading[tuple[BeegfsNode, ...]] = field(default_factory=Reading)
     use_rdma: Reading[bool] = field(default_factory=Reading)
+    to_helper: Reading[bool] = field(default_factory=Reading)
+    kernel: Reading[BeegfsLog] = field(default_factory=Reading)
+    helper: Reading[BeegfsLog] = field(default_factory=Reading)
+    since: bool = False
 
 
 @dataclass(frozen=True)
