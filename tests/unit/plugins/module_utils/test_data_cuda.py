@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The node's table of CUDA and drivers says what the matrix says, and what NVIDIA's table of forward compatibility says."""
+"""The node's table of CUDA and drivers says what the matrix and NVIDIA's table of forward compatibility say."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._cuda_require import least, met, parse
@@ -97,6 +96,7 @@ def test_another_alternative_never_takes_away(terms: list[str]) -> None:
 @given(st.text(max_size=200))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
-        assert met(parse(text), {}) is None
-    except ParseError as exc:
-        assert exc.line_no == 1
+        found = parse(text)
+    except ParseError:
+        return
+    assert met(found, {}) is None

@@ -132,9 +132,7 @@ def test_the_loaders_libcuda_and_an_images_cuda_are_told(box: Box, monkeypatch: 
     assert [inside.environment[name] for name in names] == ["13.0.1", requires, "true"]
 
 
-def test_an_image_without_readlink_does_not_tell_where_libcuda_leads(
-    box: Box, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_image_without_readlink_does_not_tell_where_libcuda_leads(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
     box.has("docker", _DOCKER)
     box.has("readlink", "#!/bin/sh\nexit 1\n")
     (box.folder / "libcuda.so.1").touch()
