@@ -319,6 +319,7 @@ ROWS = {
     "container.network.path": "stops",
     "container.gpu.visible": "stops",
     "container.gpu.count": "stops",
+    "container.cuda.driver": "stops",
     "container.nccl.library": "some_jobs: frameworks may carry NCCL inside their own library",
     "container.nccl.conf": "falls_back",
     "container.nccl.env": "falls_back",

@@ -46,7 +46,11 @@ class Inside:
     has no package manager that can be asked. ``gpus``: device files; ``smi``: lines of
     `nvidia-smi -L`, None where there is none; ``smi_rc``: its status.
     ``conf``: the lines of /etc/nccl.conf, None where there is none; ``conf_denied``: this user may
-    not read it. ``environment``: what is set of NCCL. ``opens_by``: who asked libibverbs to open
+    not read it. ``environment``: what is set of NCCL and CUDA. ``cuda_json``: lines of
+    /usr/local/cuda/version.json; ``cudart``: paths of libcudart, and of what pip notes of it;
+    ``compat``: those of libcuda of the compatibility packages; ``libcuda``: libcuda.so.1 as the
+    loader finds it, the first before all others, and the file that it leads to ("untold" where
+    that cannot be seen), None where nobody looked. ``opens_by``: who asked libibverbs to open
     its devices, ``opens``: OK or the reason by device, ``opens_said``: complaints.
     """
 
@@ -69,6 +73,10 @@ class Inside:
     conf: tuple[str, ...] | None = None
     conf_denied: bool = False
     environment: dict[str, str] = field(default_factory=dict)
+    cuda_json: tuple[str, ...] = ()
+    cudart: tuple[str, ...] = ()
+    compat: tuple[str, ...] = ()
+    libcuda: dict[str, str] | None = None
     opens_by: str = ""
     opens: dict[str, str] = field(default_factory=dict)
     opens_said: tuple[str, ...] = ()

@@ -73,6 +73,10 @@ class Builder:
             conf=lines if conf == "readable" else None,
             conf_denied=conf == "unreadable",
             environment=self._named.get("env", {}),
+            cuda_json=tuple(self._many.get("cuda.json", ())),
+            cudart=self._all("cudart"),
+            compat=self._all("compat"),
+            libcuda=self._named.get("loads", {}) if "looked" in self._one else None,
             opens_by=self._one["opens_by"],
             opens=self._named.get("opens", {}),
             opens_said=self._all("opens.said"),
@@ -127,6 +131,13 @@ class Builder:
 
     def _pair(self, key: str, words: list[str]) -> None:
         self._named.setdefault(key, {})[words[0]] = words[1]
+
+    def _first(self, key: str, words: list[str]) -> None:
+        """The loader comes by a path a second time, and takes the first."""
+        self._named.setdefault(key, {}).setdefault(words[0], words[1])
+
+    def _looked(self, _key: str, words: list[str]) -> None:
+        self._one["looked"] = _number(words[0])
 
     def _net(self, _key: str, words: list[str]) -> None:
         if words[1] not in ("rdma", "plain"):
@@ -194,6 +205,11 @@ _KEYS: dict[str, tuple[int, Callable[[Builder, str, list[str]], None]]] = {
     "conf": (1, Builder._conf),
     "conf.line": (0, Builder._line),
     "env": (0, Builder._set),
+    "cuda.looked": (1, Builder._looked),
+    "cuda.json": (0, Builder._line),
+    "cudart": (1, Builder._line),
+    "compat": (1, Builder._line),
+    "loads": (2, Builder._first),
     "opens.by": (1, Builder._by),
     "opens.rc": (1, Builder._status_of),
     "opens": (2, Builder._pair),

@@ -3,7 +3,8 @@
 
 `node.more["container"]` understands `drop` (beginnings of lines to leave out, "root device" or for
 all "device"), `add` (lines before the end, "root net\teth1 plain"; a bar | stands for a tab) and
-`image` (its origin: local or built).
+`image` (its origin: local or built). Of the image's CUDA, `cuda` (its release, that of the driver by
+itself), `compat` (the release of its compatibility libraries) and `ahead` (the loader takes those).
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ def _inside(tree: Tree, node: Node, user: int) -> Iterator[str]:
         for card in node.cards:
             yield f"smi|GPU {card.index}: {node.gpu_name} (UUID: {card.uuid})"
     yield from _conf(tree)
+    yield from _cuda(node)
     yield "env|LC_ALL='C'"
     yield "env|LD_LIBRARY_PATH='/usr/local/nvidia/lib'"
     yield "opens.by|ibv_devinfo"
@@ -92,6 +94,28 @@ def _libraries(node: Node) -> Iterator[str]:
     yield "package|ibverbs-providers|56.0-1|installed"
     yield "package|libibverbs1|56.0-1|installed"
     yield "package|libnccl2|2.28.7-1+cuda13.0|installed"
+
+
+def _cuda(node: Node) -> Iterator[str]:
+    """An image of the CUDA that the driver brings, and the host's libcuda, as CDI puts it into a container."""
+    more = node.more.get("container", {})
+    cuda, compat = more.get("cuda", node.cuda), more.get("compat", "")
+    release = f"{cuda}.1"
+    yield f"env|CUDA_VERSION='{release}'"
+    alternatives = (f"brand={brand},driver>=535,driver<536" for brand in ("unknown", "tesla", "nvidia"))
+    yield f"env|NVIDIA_REQUIRE_CUDA='cuda>={cuda} {' '.join(alternatives)}'"
+    yield "cuda.looked|1"
+    for line in ("{", '"cuda" : {', '"name" : "CUDA SDK",', f'"version" : "{release}"', "}", "}"):
+        yield f"cuda.json|{line}"
+    yield f"cudart|/usr/local/cuda/lib64/libcudart.so.{cuda.split('.')[0]}"
+    yield f"cudart|/usr/local/cuda/lib64/libcudart.so.{cuda}.96"
+    if compat:
+        yield f"compat|/usr/local/cuda/compat/libcuda.so.{compat}"
+        if more.get("ahead"):
+            yield f"loads|/usr/local/cuda/compat/libcuda.so.1|/usr/local/cuda-{cuda}/compat/libcuda.so.{compat}"
+    if node.cards:
+        folder = _LIB.format(node.machine)
+        yield f"loads|{folder}/libcuda.so.1|{folder}/libcuda.so.{node.driver}"
 
 
 def _conf(tree: Tree) -> Iterator[str]:

@@ -22,7 +22,7 @@ NOT_SHOWN = {
     *("host.disk.space", "host.disk.nvme", "host.bmc.sensors", "host.bmc.log"),
     *("host.clock.synchronised", "host.rdma.devices"),
     *("ib.port.ber", "ib.port.mtu", "ib.port.optics", "ib.port.flapping", "ib.port.unsteady"),
-    *("container.verbs.opens", "container.gpu.visible", "container.gpu.count"),
+    *("container.verbs.opens", "container.gpu.visible", "container.gpu.count", "container.cuda.driver"),
     *("stack.kmod.next", "stack.mpi.pml", "stack.mpi.transports", "stack.mpi.ucx_conf"),
 }
 

@@ -13,7 +13,7 @@ from ..._parse._container_desired import Desired
 from ..._parse._container_facts import ContainerProbe
 from ..area import Area
 from ..machine.facts import Machine
-from . import check_devices, check_gpu, check_limits, check_nccl, check_verbs, entries, observe
+from . import check_cuda, check_devices, check_gpu, check_limits, check_nccl, check_verbs, entries, observe
 from .check_view import CONTAINER, View, who, why
 from .facts import ContainerFacts
 
@@ -46,6 +46,7 @@ def _inside(view: View) -> Iterator[Check]:
     yield from check_verbs.judge(view)
     yield from check_limits.judge(view)
     yield from check_gpu.judge(view)
+    yield from check_cuda.judge(view)
     yield from check_nccl.judge(view)
 
 

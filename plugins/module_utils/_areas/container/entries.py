@@ -159,6 +159,21 @@ ENTRIES = declare(
         f"write the CDI file anew ({_ROLE})",
         (_PROBE,),
     ),
+    error(
+        "container.cuda.driver",
+        "The host's driver runs the CUDA that the image was built for",
+        "A driver runs the CUDA that it brings, any release of the same major from a least driver on "
+        "(minor version compatibility), and newer ones where a compatibility package of the image is what "
+        "the loader takes, on GPUs and driver branches of NVIDIA's table. The image tells by CUDA_VERSION, "
+        "version.json and libcudart; the newest of them counts. A framework that carries CUDA inside its "
+        "own library is not seen.",
+        (
+            "the image was built for a newer major release of CUDA than the driver knows",
+            "its compatibility libraries are not in the loader's way, or are older than the driver",
+        ),
+        "take an image of a CUDA that the driver runs, or give the host a newer driver (stack_driver)",
+        (_PROBE, "/proc/driver/nvidia/version"),
+    ),
     warning(
         "container.nccl.library",
         "The image has NCCL's library",

@@ -19,7 +19,8 @@ class ContainerFacts:
     """``wish``: None where nobody asked for containers to be looked at.
 
     Of the host: ``devices`` below /dev/infiniband, ``conf`` (its nccl.conf), ``interfaces``, and
-    of a simulated node ``limits`` (of its first process, which nothing in it can exceed). ``nccl``:
+    of a simulated node ``limits`` (of its first process, which nothing in it can exceed); ``driver``:
+    the release of NVIDIA's driver that is loaded. ``nccl``:
     what settings of NCCL are judged by; None where the image sets none.
     """
 
@@ -29,6 +30,7 @@ class ContainerFacts:
     conf: Reading[str] = field(default_factory=Reading)
     interfaces: Reading[tuple[Interface, ...]] = field(default_factory=Reading)
     limits: Reading[Limits] = field(default_factory=Reading)
+    driver: Reading[str] = field(default_factory=Reading)
     nccl: NcclHost | None = None
 
     def to_dict(self) -> dict[str, Any]:

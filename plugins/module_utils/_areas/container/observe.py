@@ -16,6 +16,7 @@ from ..._parse._container_facts import ContainerProbe
 from ..host import observe_net
 from ..machine.facts import Machine
 from ..nccl.observe_host import look_at
+from ..stack.observe import NVIDIA, driver_version
 from .facts import ContainerFacts
 
 PROBE = "container_probe"
@@ -49,6 +50,7 @@ def observe(evidence: Evidence, machine: Machine, expect: Expectations) -> Conta
         conf=ask.text(evidence, SYSTEM_FILE),
         interfaces=observe_net.observe(evidence).interfaces,
         limits=ask.file(evidence, _FIRST, proc_limits.parse) if machine.simulated else Reading(),
+        driver=ask.file(evidence, NVIDIA, driver_version).map(lambda driver: driver.version),
         nccl=look_at(evidence, machine, expect, (), "") if sets else None,
     )
 

@@ -66,7 +66,7 @@ def observe(evidence: Evidence, machine: Machine, expect: Expectations | None = 
         userspace=observe_verbs.observe(evidence, devices.value or (), verbs),
         driver=ask.file(evidence, NVIDIA, driver_version),
         peer=_peer_memory(evidence, machine),
-        cuda=ask.file(evidence, CUDA, _cuda_version),
+        cuda=ask.file(evidence, CUDA, cuda_version),
         ompi=ask.optional(evidence, "ompi_info", ompi_info.parse),
         ucx=ask.optional(evidence, "ucx_info", ucx_info.parse),
         ucx_conf=ask.text(evidence, UCX_FILE).map(_settings),
@@ -201,7 +201,8 @@ def driver_version(text: str) -> Driver:
     return Driver(match.group(1), "Open Kernel Module" in first)
 
 
-def _cuda_version(text: str) -> str:
+def cuda_version(text: str) -> str:
+    """Read version.json of a CUDA toolkit; ValueError where it names no version."""
     try:
         version = json.loads(text)["cuda"]["version"]
     except (ValueError, KeyError, TypeError, RecursionError):

@@ -17,7 +17,7 @@ from typing import Iterator
 from ..._ground.command import Output, Unavailable
 from ..._ground.text import last_word
 from ..._parse._container_desired import Desired, from_text
-from . import devices, engine, image
+from . import cuda, devices, engine, image
 from .engine import Engine, Job
 
 # Prints "NAME<TAB>ok" or "NAME<TAB>reason" for each RDMA device; no single quotes in it.
@@ -142,9 +142,13 @@ if [ -e "$f" ]; then
     while IFS= read -r line || [ -n "$line" ]; do say conf.line "$line"; done <"$f"
   else say conf unreadable; fi
 else say conf none; fi
+CUDA
 export -p | while read -r line; do
   line=${line#export }; line=${line#declare -x }
-  case $line in NCCL_*=*|LD_LIBRARY_PATH=*|LC_ALL=*) say env "$line" ;; esac
+  case $line in
+    NCCL_*=*|LD_LIBRARY_PATH=*|LC_ALL=*|CUDA_VERSION=*|NVIDIA_REQUIRE_*=*|NVIDIA_DISABLE_REQUIRE=*)
+      say env "$line" ;;
+  esac
 done
 if command -v ibv_devinfo >/dev/null; then
   say opens.by ibv_devinfo
@@ -163,11 +167,13 @@ elif command -v python3 >/dev/null; then
   done
 else say opens.by nothing; fi
 say end 1
-""".replace("PYTHON", _PYTHON)
+""".replace("PYTHON", _PYTHON).replace("CUDA\n", cuda.SCRIPT, 1)
 # Seconds for one container, of which the script takes one or two.
 _RUN = 90.0
 _HERE = "host"
 _MOST_LINES = 5000
+# docker's last line, below what went wrong.
+_POINTERS = ("See 'docker ", "Run 'docker ")
 _BUILT, _LOCAL, _PULLED = "built", "local", "pulled"
 
 
@@ -256,12 +262,17 @@ def _once(found: Engine, job: Job, who: str) -> Iterator[str]:
         found.remove(job.name)
     inside = _inside(done.stdout)
     if not inside:
-        said = last_word(done.stderr, done.stdout) or f"ended with status {done.rc}"
+        said = last_word(_complaints(done.stderr), done.stdout) or f"ended with status {done.rc}"
         yield _told(_HERE, "run", who, str(job.user), _how(said), said)
         return
     yield _told(_HERE, "run", who, str(job.user), "ran", "")
     for line in inside:
         yield f"{who}\t{line}"
+
+
+def _complaints(text: str) -> str:
+    """What an engine's client says of a failure, without where to read how it is called."""
+    return "\n".join(line for line in text.splitlines() if not line.startswith(_POINTERS))
 
 
 def _how(said: str) -> str:

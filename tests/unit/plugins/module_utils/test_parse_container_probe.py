@@ -14,6 +14,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.proc_limits
 
 SAMPLE = (Path(__file__).parents[2] / "parse_samples/container_probe.txt").read_text()
 
+LIBCUDA = "/usr/lib/x86_64-linux-gnu/libcuda.so.1"
+
 
 def changed(old: str, new: str) -> str:
     """The sample with the first of these replaced; lines may be added with \\n."""
@@ -41,7 +43,16 @@ def test_the_sample_is_told_whole() -> None:
     assert inside.own_users is False
     assert inside.devices["rdma_cm"] == "ok"
     assert inside.os == {"ID": "ubuntu", "ID_LIKE": "debian", "VERSION_ID": "24.04"}
-    assert inside.environment == {"LC_ALL": "C", "LD_LIBRARY_PATH": "/usr/local/nvidia/lib"}
+    assert inside.environment == {
+        "CUDA_VERSION": "13.0.1",
+        "LC_ALL": "C",
+        "LD_LIBRARY_PATH": "/usr/local/nvidia/lib",
+        "NVIDIA_REQUIRE_CUDA": "cuda>=13.0 brand=tesla,driver>=535,driver<536",
+    }
+    assert inside.cuda_json[3] == '"version" : "13.0.1"'
+    assert inside.cudart[1] == "/usr/local/cuda/lib64/libcudart.so.13.0.88"
+    assert inside.compat == ("/usr/local/cuda-13.0/compat/libcuda.so.580.82.07",)
+    assert inside.libcuda == {LIBCUDA: "/usr/lib/x86_64-linux-gnu/libcuda.so.535.183.06"}
     assert inside.smi is not None
     assert len(inside.smi) == 8
     assert inside.conf is not None
@@ -73,6 +84,16 @@ def test_a_map_of_users_is_seen() -> None:
 
 def test_the_effective_user_is_told() -> None:
     assert root(changed("Uid:\t0\t0\t0\t0", "Uid:\t0\t1000\t0\t0")).uid == 1000
+
+
+def test_the_first_libcuda_that_the_loader_meets_counts() -> None:
+    again = f"root\tloads\t{LIBCUDA}\t/elsewhere/libcuda.so.1"
+    assert root(changed("root\topens.by", f"{again}\nroot\topens.by")).libcuda == root(SAMPLE).libcuda
+
+
+def test_a_probe_that_did_not_look_for_cuda_tells_of_no_libcuda() -> None:
+    inside = root(changed("root\tcuda.looked\t1\n", ""))
+    assert inside.libcuda is None
 
 
 def test_packages_that_are_not_installed_are_none() -> None:

@@ -107,6 +107,50 @@ def test_a_container_runs_as_root_and_as_another_and_nothing_stays(box: Box) -> 
     assert box.told[-1] == f"rmi --force {probe.image}"
 
 
+def test_the_loaders_libcuda_and_an_images_cuda_are_told(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    box.has("docker", _DOCKER)
+    compat, other = box.folder / "compat", box.folder / "other"
+    for folder, driver in ((compat, "580.65.06"), (other, "535.183.06")):
+        folder.mkdir()
+        (folder / f"libcuda.so.{driver}").touch()
+        (folder / "libcuda.so.1").symlink_to(f"libcuda.so.{driver}")
+    (other / "libcudart.so.13.0.96").touch()
+    requires = "cuda>=13.0 brand=tesla,driver>=535,driver<536"
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"{box.folder}/none::{compat}:{other}:{compat}")
+    monkeypatch.setenv("CUDA_VERSION", "13.0.1")
+    monkeypatch.setenv("NVIDIA_REQUIRE_CUDA", requires)
+    monkeypatch.setenv("NVIDIA_DISABLE_REQUIRE", "true")
+    inside = ask().runs[0].inside
+    assert inside is not None
+    assert inside.libcuda is not None
+    assert list(inside.libcuda.items())[:2] == [
+        (f"{compat}/libcuda.so.1", f"{compat}/libcuda.so.580.65.06"),
+        (f"{other}/libcuda.so.1", f"{other}/libcuda.so.535.183.06"),
+    ]
+    assert f"{other}/libcudart.so.13.0.96" in inside.cudart
+    names = ("CUDA_VERSION", "NVIDIA_REQUIRE_CUDA", "NVIDIA_DISABLE_REQUIRE")
+    assert [inside.environment[name] for name in names] == ["13.0.1", requires, "true"]
+
+
+def test_an_image_without_readlink_does_not_tell_where_libcuda_leads(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    box.has("docker", _DOCKER)
+    box.has("readlink", "#!/bin/sh\nexit 1\n")
+    (box.folder / "libcuda.so.1").touch()
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(box.folder))
+    inside = ask().runs[0].inside
+    assert inside is not None
+    assert inside.libcuda is not None
+    assert inside.libcuda[f"{box.folder}/libcuda.so.1"] == "untold"
+
+
+def test_what_docker_says_below_a_failure_is_left_out(box: Box) -> None:
+    said = "nvidia-container-cli: requirement error: unsatisfied condition: cuda>=13.0, please update your driver"
+    for pointer in ("See 'docker run --help'.", "Run 'docker run --help' for more information"):
+        run = f'run) printf "docker: Error response from daemon\\n{said}\\n\\n{pointer}\\n" >&2; exit 125 ;;'
+        box.has("docker", _DOCKER.replace('run) while [ "$1" != -c ]; do shift; done; exec /bin/sh -c "$2" ;;', run))
+        assert [(one.how, one.said) for one in ask().runs] == 2 * [("failed", said)]
+
+
 def test_the_sites_word_is_kept(box: Box) -> None:
     box.has("docker", _DOCKER)
     probe = ask(
