@@ -32,7 +32,7 @@ def add(tree: Tree, node: Node) -> None:
     `all`): counters at the first look, and by how much they have risen at the second:
     {mlx5_3: {packet_seq_err: 800, ethtool: {rx_prio3_discards: 90}}}. `roce_vlan` by HCA (or `all`): the MTU of
     a VLAN that has the rail's address. `roce_dcbx`: the priorities that the rails' switches advertise, those of
-    the rails unless it says otherwise.
+    the rails unless it says otherwise. `roce_heard`: the switch port that each rail hears, in place of Ethernet0.
     """
     for index, hca in enumerate(one for one in node.hcas if one.layer == "Ethernet"):
         rail = hca.role == "rail"
@@ -58,13 +58,14 @@ def _neighbours(tree: Tree, node: Node) -> None:
     rails = [hca for hca in node.hcas if hca.layer == "Ethernet" and hca.role == "rail" and hca.state == "Active"]
     if not rails:
         return
+    heard = node.more.get("roce_heard", "Ethernet0")
     bits = sum(1 << at for at in node.more.get("roce_dcbx", _priorities(node)[1]))
     told = [
         {
             hca.netdev: {
                 "via": "LLDP",
                 "chassis": {f"leaf{at}": {"id": {"type": "mac", "value": f"70:06:92:6e:33:{at:02x}"}}},
-                "port": {"id": {"type": "local", "value": "Ethernet0"}, "descr": "Ethernet0", "ttl": "120"},
+                "port": {"id": {"type": "local", "value": heard}, "descr": heard, "ttl": "120"},
                 "unknown-tlvs": {
                     "unknown-tlv": {"oui": "00,80,C2", "subtype": "11", "len": "2", "value": f"08,{bits:02X}"}
                 },
