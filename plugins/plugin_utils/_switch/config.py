@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ...module_utils._ground.text import clean_lines, ends_early
-from .port import Text, Told
+from .port import Text, Told, numbers
 
 MTUS = range(68, 65536)
 _DEPTH = 8
@@ -106,6 +106,17 @@ def mtu_of(text: Text, block: Block) -> Told[int]:
     if not (said.isascii() and said.isdecimal() and len(said) < 6 and int(said) in MTUS):
         raise text.refuse(block.number, block.said, "no MTU")
     return Told(int(said), quote(text, block))
+
+
+def numbers_of(text: Text, block: Block, said: str, within: range) -> tuple[int, ...]:
+    """The numbers that a command has, at least one, apart by commas or blanks."""
+    try:
+        found = numbers(",".join(said.replace(",", " ").split()), within)
+    except ValueError as exc:
+        raise text.refuse(block.number, block.said, str(exc)) from exc
+    if not found:
+        raise text.refuse(block.number, block.said, "no number")
+    return found
 
 
 def without(text: Text, said: str) -> str:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from . import config
 from .config import Block
-from .port import DSCP, DSCPS, PCP, PRIORITIES, SwitchPort, Text, Told, TrafficClass, numbers
+from .port import DSCP, DSCPS, PCP, PRIORITIES, SwitchPort, Text, Told, TrafficClass
 
 HEAD = re.compile(r"! Command: show running-config(?: sanitized)?")
 _COMMAND = "show running-config"
@@ -169,24 +169,17 @@ def _with_channel(mine: _Said, said: Mapping[str, _Said]) -> _Said:
     return mine.over(said.get(channel))
 
 
-def _numbers(text: Text, block: Block, said: str, within: range) -> tuple[int, ...]:
-    try:
-        return numbers(",".join(said.replace(",", " ").split()), within)
-    except ValueError as exc:
-        raise text.refuse(block.number, block.said, str(exc)) from exc
-
-
 def _classes(text: Text, top: list[Block]) -> Told[Mapping[int, TrafficClass]]:
     led: dict[int, tuple[int, Block | None]] = {dscp: (_DEFAULT[dscp // 8], None) for dscp in DSCPS}
     queues: dict[int, tuple[int, Block | None]] = {at: (at, None) for at in _SAME_QUEUE}
     for block in config.walk(top, "qos", "map"):
         of_dscp, of_class = _OF_DSCP.fullmatch(block.said), _OF_CLASS.fullmatch(block.said)
         if of_dscp is not None:
-            some = _numbers(text, block, of_dscp.group(1), DSCPS)
+            some = config.numbers_of(text, block, of_dscp.group(1), DSCPS)
             led.update(dict.fromkeys(some, (int(of_dscp.group(2)), block)))
         elif of_class is not None and of_class.group(2) in _QUEUES:
-            queue = _numbers(text, block, of_class.group(3), PRIORITIES)
-            some = _numbers(text, block, of_class.group(1), PRIORITIES)
+            queue = config.numbers_of(text, block, of_class.group(3), PRIORITIES)
+            some = config.numbers_of(text, block, of_class.group(1), PRIORITIES)
             if len(queue) != 1:
                 raise text.refuse(block.number, block.said, "no queue")
             queues.update(dict.fromkeys(some, (queue[0], block)))

@@ -234,6 +234,9 @@ WHOLE = [
     # What another class is paused for is no pause of this one.
     one((26, (None, 4)), NXOS, ("set qos-group 3", "set qos-group 4"), ("pause pfc-cos 3", "pause pfc-cos 4")),
     one((26, None), NXOS, ("match-any ROCE\n", "match-all ROCE\n  match cos 3\n")),
+    # Which class is paused is not known: that of RoCE may be another.
+    one((26, None), NXOS, ("class type network-qos c-8q-nq3", "class type network-qos OURS")),
+    one((26, None), NXOS, ("match-any ROCE\n  match dscp 26\n", "match-any ROCE\n")),
     one((26, (0, 0)), NXOS, ("    set qos-group 3\n", "    set cos 3\n")),
     one((26, (3, 3)), NXOS, ("c-8q-nq3", "c-nq3"), ("c-out-8q-q3", "c-out-q3")),
     one(("ecn", {3}), NXOS),
