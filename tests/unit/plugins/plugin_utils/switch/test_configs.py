@@ -418,3 +418,11 @@ def test_a_table_beside_the_configuration_of_nx_os_is_read(tmp_path: Path) -> No
 
 def test_the_terminal_after_the_configuration_is_left_out() -> None:
     assert read_nxos(f"leaf1# show running-config\n{NXOS}\nleaf1# show clock\n09:00\n").keys() == read_nxos(NXOS).keys()
+
+
+@EACH
+@pytest.mark.parametrize("long", ["A" + " " * 300_000 + "x", "   " + "1 " * 150_000, "x" * 300_000, " " * 300_000 + "x"])
+def test_a_line_of_any_length_is_read_once(parser: str, long: str) -> None:
+    lines = PARSERS[parser][1].splitlines(keepends=True)
+    half = len(lines) // 2
+    read(parser, "".join([*lines[:half], long, "\n", *lines[half:]]))
