@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read what NVIDIA Onyx prints on a switch that the command ``roce`` has set up: ``show roce`` for what holds on all
-ports, ``show running-config`` for the ports, their MTU, and what is set on one of them alone.
+"""Read what NVIDIA Onyx prints: ``show roce`` for what the command ``roce`` has set up on all ports, ``show
+running-config`` for the ports, their MTU, and what is set on one of them; all of it where ``roce`` is not used.
 
 ``show roce``: NVIDIA Onyx User Manual v3.10, RoCE Commands, and an output of 3.10.4006 in a public repository;
 confirmed. Its exceptions are not read: what they may touch is not told. The running configuration: dumps of 3.9 in
-public repositories; confirmed. DSCP 8 to 15 lead into switch priority 1 and so on where no ``qos map`` says otherwise,
-and priorities that ``show roce`` does not list share traffic class 0; inferred from the pools that it lists. The MTU
-is 1500 without a line: recalled.
+public repositories, for what is set up by hand the commands of NVIDIA's recommendations, and the manual's default of
+trust (L2, QoS Commands); confirmed. DSCP 8 to 15 lead into switch priority 1 and so on where no ``qos map`` says
+otherwise; priorities that ``show roce`` does not list share traffic class 0, and by hand each has the class of its
+number; inferred. The MTU is 1500 without a line: recalled.
 """
 
 from __future__ import annotations
@@ -29,7 +30,15 @@ _MOST = 1024
 _PAIR = re.compile(r" {0,8}([A-Za-z][A-Za-z0-9 -]{0,40}?(?: \(KB\))?) {0,20}: *(.*)")
 _CLASS = re.compile(r" *([0-7]) +([0-7]) +(\S+)(?: +.*)?")
 _TRUST = {"L3": (DSCP,), "L2": (PCP,), "both": (DSCP, PCP), "port": ()}
-_SETS = ("qos", "dcb", "traffic-class", "bind", "pool", "ingress-buffer", "egress-buffer")
+_BUFFERS = ("pool", "ingress-buffer", "egress-buffer")
+_SETS = ("qos", "dcb", "traffic-class", "bind", *_BUFFERS)
+_OF_ALL = re.compile(r"dcb priority-flow-control (?:priority ([0-7]) )?(enable|disable)(?: force)?")
+_PFC_MODE = ("dcb", "priority-flow-control", "mode")
+_MODE = re.compile(r"dcb priority-flow-control mode (on|off|auto)")
+_MARKS = re.compile(r"traffic-class ([0-7]) congestion-control (ecn|red|both) .*")
+_HARMLESS = re.compile(r"traffic-class [0-7] dcb ets .*|qos rewrite .*")
+# The mode where the command roce is not used.
+_UNUSED = "N/A"
 _SILENT = "no text of NVIDIA Onyx that ibready reads tells of the PFC watchdog"
 # What the command roce may have been told, and whether it pauses both ways.
 _MODES = {"lossless": True, "semi-lossless": False, "lossy": False}
@@ -51,15 +60,17 @@ class _Roce:
 
 def read(text: Text, roce: Text) -> tuple[str, dict[str, SwitchPort]]:
     """The switch's own name, and the ports of which its configuration has a line."""
-    of_switch = _of_switch(_show_roce(roce))
+    shown = _show_roce(roce)
     name, blocks = _configuration(text)
+    by_hand = shown.told("RoCE mode")[0] == _UNUSED
+    of_switch = _by_hand(text, blocks) if by_hand else _of_switch(shown)
     lines: dict[str, list[Block]] = {}
     for block in config.walk(blocks, "interface", "ethernet"):
         for port in _ports(text, block):
             lines.setdefault(port, []).append(Block(block.number, block.words[3:]))
     if not lines:
         raise text.refuse(0, "", "no line `interface ethernet`")
-    return name, {f"Eth{port}": _port(text, port, some, of_switch) for port, some in lines.items()}
+    return name, {f"Eth{port}": _port(text, port, some, of_switch, by_hand) for port, some in lines.items()}
 
 
 def _show_roce(text: Text) -> _Roce:
@@ -88,6 +99,8 @@ def _show_roce(text: Text) -> _Roce:
             found[key] = (pair.group(2), text.line(at, line))
         elif line.split()[:1] != ["Switch-Priority"]:
             raise text.refuse(at, line, "no line of `show roce` that is known")
+    if [value for value, _line in found.values()] == [_UNUSED]:
+        return _Roce(text, found, {}, "")
     rest = [line.strip() for line in lines[at:] if line.strip()]
     if not lines or not lines[at - 1].startswith("Exception list") or not rest:
         raise text.refuse(len(lines), lines[-1] if lines else "", "no list of exceptions at the end: it was cut")
@@ -97,9 +110,6 @@ def _show_roce(text: Text) -> _Roce:
 def _of_switch(roce: _Roce) -> SwitchPort:
     """What holds on all ports; nothing of it is told where there are exceptions."""
     mode, mode_line = roce.told("RoCE mode")
-    if mode == "N/A":
-        why = f"{mode_line}: the command roce is not used, and nobody here reads what was set up by hand"
-        return SwitchPort("", pfc=Told(why=why), trust=Told(why=why), classes=Told(why=why), ecn=Told(why=why))
     if mode not in _MODES:
         raise roce.text.refuse(0, mode_line, f"no mode that is known: {', '.join(_MODES)}")
     if roce.exceptions:
@@ -120,6 +130,30 @@ def _of_switch(roce: _Roce) -> SwitchPort:
         trust=Told(frozenset(_TRUST[trust]), trust_line),
         classes=Told({dscp: TrafficClass(dscp // 8, leads[dscp // 8][0], leads[dscp // 8][2]) for dscp in DSCPS}),
         ecn=Told(frozenset(carries) if marks.split(",")[0].lower() == "ecn" else frozenset(), marks_line),
+    )
+
+
+def _by_hand(text: Text, blocks: list[Block]) -> SwitchPort:
+    """What holds on all ports where the command roce is not used, before a port's own lines."""
+    switched: list[Block] = []
+    paused: dict[int, Block] = {}
+    for block in config.walk(blocks, "dcb", "priority-flow-control"):
+        match = _OF_ALL.fullmatch(block.said)
+        if match is None:
+            raise text.refuse(block.number, block.said, "no priority-flow-control that is known")
+        if match.group(2) == "enable" and match.group(1):
+            paused[int(match.group(1))] = block
+        elif match.group(2) == "enable":
+            switched.append(block)
+    quoted = config.quote(text, *switched, *paused.values())
+    return SwitchPort(
+        "",
+        pfc=Told(
+            tuple(sorted(paused)) if switched else (), quoted or config.without(text, "dcb priority-flow-control")
+        ),
+        trust=Told(frozenset((PCP,)), f"{config.without(text, 'qos trust')}: L2 is the default"),
+        classes=Told({at: TrafficClass(at // 8, at // 8, f"{text.name}: the default maps") for at in DSCPS}),
+        ecn=Told(frozenset(), config.without(text, "congestion-control ecn of a traffic-class")),
     )
 
 
@@ -163,7 +197,22 @@ def _ports(text: Text, block: Block) -> Iterator[str]:
     return (f"{before}{at}" for at in range(int(first), end + 1))
 
 
-def _port(text: Text, name: str, lines: list[Block], of_switch: SwitchPort) -> SwitchPort:
+def _own(text: Text, block: Block, port: SwitchPort) -> SwitchPort | None:
+    """The port with what its line sets by hand; None for a line that nobody here follows."""
+    line = config.quote(text, block)
+    mode, marks = _MODE.fullmatch(block.said), _MARKS.fullmatch(block.said)
+    if (block.words[0] == "dcb" and mode is None) or ("congestion-control" in block.words and marks is None):
+        raise text.refuse(block.number, block.said, "no flow control or congestion-control that is known")
+    if mode is not None and port.pfc.value:
+        auto = f"{line}: nothing tells what was negotiated"
+        told = {"on": Told(port.pfc.value, f"{line}; {port.pfc.line}"), "off": Told((), line), "auto": Told(why=auto)}
+        return replace(port, pfc=told[mode.group(1)])
+    if marks is not None and marks.group(2) != "red":
+        return replace(port, ecn=Told((port.ecn.value or frozenset()) | {int(marks.group(1))}, line))
+    return port if mode or marks or block.words[0] in _BUFFERS or _HARMLESS.fullmatch(block.said) else None
+
+
+def _port(text: Text, name: str, lines: list[Block], of_switch: SwitchPort, by_hand: bool) -> SwitchPort:
     mtu: Told[int] = Told(1500, f"{config.without(text, f'mtu of {name}')}: the default")
     member = next((one for one in lines if one.words[:1] in (("channel-group",), ("mlag-channel-group",))), None)
     if member is not None:
@@ -179,7 +228,14 @@ def _port(text: Text, name: str, lines: list[Block], of_switch: SwitchPort) -> S
                 raise text.refuse(block.number, block.said, f"no trust that is known: {', '.join(_TRUST)}")
             found = replace(found, trust=Told(frozenset(_TRUST[words[2]]), config.quote(text, shown)))
         elif words[:1] and words[0] in _SETS:
+            own = _own(text, shown, found) if by_hand else None
+            if own is not None:
+                found = own
+                continue
             why = f"{config.quote(text, shown)}: set on {name} alone, and nobody here follows that"
             found = replace(found, pfc=Told(why=why), classes=Told(why=why), ecn=Told(why=why))
+    if by_hand and found.pfc.value and not any(block.words[:3] == _PFC_MODE for block in lines):
+        why = f"{config.without(text, f'dcb priority-flow-control mode of {name}')}: nothing tells whether it pauses"
+        found = replace(found, pfc=Told(why=why))
     shorts = (f"eth{name}", f"ethernet {name}", f"ethernet{name}", name)
     return replace(found, name=f"Eth{name}", names=frozenset(shorts), mtu=mtu, watchdog=Told(why=_SILENT))
