@@ -6,8 +6,8 @@ running-config`` for the ports, their MTU, and what is set on one of them; all o
 confirmed. Its exceptions are not read: what they may touch is not told. The running configuration: dumps of 3.9 in
 public repositories, for what is set up by hand the commands of NVIDIA's recommendations, and the manual's default of
 trust (L2, QoS Commands); confirmed. DSCP 8 to 15 lead into switch priority 1 and so on where no ``qos map`` says
-otherwise; priorities that ``show roce`` does not list share traffic class 0, and by hand each has the class of its
-number; inferred. The MTU is 1500 without a line: recalled.
+otherwise, and by hand each switch priority into the traffic class of its number; inferred. The MTU is 1500 without a
+line: recalled.
 """
 
 from __future__ import annotations
@@ -122,8 +122,8 @@ def _of_switch(roce: _Roce) -> SwitchPort:
     if not roce.classes:
         raise roce.text.refuse(0, "", "no traffic classes below 'RoCE used TCs'")
     carries = {tc for tc, what, _line in roce.classes.values() if what == "RoCE"}
-    rest = f"{roce.text.name}: no other switch priority below 'RoCE used TCs'"
-    leads = {at: roce.classes.get(at, (0, "", rest)) for at in PRIORITIES}
+    rest = f"{roce.text.name}: no such switch priority below 'RoCE used TCs'"
+    leads = {at: roce.classes.get(at, (None, "", rest)) for at in PRIORITIES}
     return SwitchPort(
         "",
         pfc=_pfc(roce, mode, mode_line),

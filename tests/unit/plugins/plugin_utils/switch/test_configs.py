@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.plugin_utils._switch import eos, nxos, onyx, texts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._switch.port import SwitchPort, Text
@@ -345,8 +346,8 @@ WHOLE = [
     one(("trust", set()), ONYX, port="Eth1/1", roce=ROCE.replace("mode: L3", "mode: port")),
     one((26, (3, 3)), ONYX, port="Eth1/1"),
     one((48, (6, 6)), ONYX, port="Eth1/1"),
-    one((0, (0, 0)), ONYX, port="Eth1/1"),
-    one((40, (5, 0)), ONYX, port="Eth1/1"),
+    one((0, (0, None)), ONYX, port="Eth1/1"),
+    one((40, (5, None)), ONYX, port="Eth1/1"),
     one((26, None), ONYX, ('1/1 description "node1 eth0"', "1/1 qos map dscp 26 to switch-priority 4"), port="Eth1/1"),
     one(("ecn", {3}), ONYX, port="Eth1/1"),
     one(("ecn", set()), ONYX, port="Eth1/1", roce=ROCE.replace("ecn, absolute", "red, absolute")),
@@ -453,6 +454,35 @@ def test_texts_that_do_not_belong_together_are_an_error(tmp_path: Path, name: st
     handed = texts.asked({"ibready_switch_texts": str(tmp_path)})
     assert handed is not None
     assert [why in error for error in handed.errors] == [True], handed.errors
+
+
+ENDS: list[dict[str, Any]] = [{}, {"pfc": Reading(())}, {"cnp_dscp": Reading(26)}, {"trust": Reading("pcp")}]
+WRONG = [
+    ("", ""),
+    ("6                 6 ", "6                 3 "),
+    ("ecn, abs", "red, abs"),
+    (": lossless", ": lossy"),
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=["healthy", "CNPs with RoCE", "no ECN", "lossy"])
+@pytest.mark.parametrize("end", ENDS, ids=["healthy", "no flow control", "CNPs with RoCE", "trusts the PCP"])
+def test_show_roce_without_some_of_its_lines_passes_nothing_more(
+    tmp_path: Path, wrong: tuple[str, str], end: dict[str, Any]
+) -> None:
+    def results(text: str) -> dict[str, str]:
+        told = made.write(tmp_path, {"leaf1": {RUNNING: ONYX, SHOW_ROCE: text}})
+        checks = made.judged(told, made.host("node1", made.rail(heard=("leaf1", "Eth1/1"), **end)))["node1"]
+        return {check.id: check.result for check in checks if "see roce." not in check.cause}
+
+    whole = ROCE.replace(*wrong)
+    lines = whole.splitlines(keepends=True)
+    kept = results(whole)
+    assert "pass" in kept.values()
+    for at in range(len(lines)):
+        for part in ("".join(lines[:at] + lines[at + 1 :]), "".join(lines[:at])):
+            told = results(part)
+            assert not {one for one, result in told.items() if result in ("pass", "skip") and kept[one] != result}, at
 
 
 def test_a_table_beside_the_configuration_of_nx_os_is_read(tmp_path: Path) -> None:
