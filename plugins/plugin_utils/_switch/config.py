@@ -30,19 +30,22 @@ class Block:
 
 
 def lines_of(text: Text, head: re.Pattern[str], command: str) -> tuple[int, list[str]]:
-    """All lines, and in which the head stands; ParseError without one, with two, or of a text that was cut."""
+    """All lines, and in which the head stands; ParseError without one, with two, or of a text that was cut.
+
+    No line is quoted that may be anything: configurations hold passwords.
+    """
     lines = clean_lines(text.text)
     if ends_early(text.text):
-        raise text.refuse(len(lines), lines[-1], "the text ends within this line: it was cut")
+        raise text.refuse(len(lines), "", "the text ends within this line: it was cut")
     heads = [number for number, line in enumerate(lines, 1) if head.fullmatch(line)]
     if len(heads) != 1:
         said = "no head" if not heads else "several heads"
         at = heads[1] if heads else min(1, len(lines))
-        raise text.refuse(at, lines[at - 1] if at else "", f"{said} of what `{command}` prints")
+        raise text.refuse(at, "", f"{said} of what `{command}` prints")
     lines = _without_banners(lines)
     noise = next((number for number, line in enumerate(lines, 1) if number > heads[0] and _NOISE.search(line)), 0)
     if noise:
-        raise text.refuse(noise, lines[noise - 1], "no line of a configuration, but of a terminal")
+        raise text.refuse(noise, "", "no line of a configuration, but of a terminal")
     return heads[0], lines
 
 
@@ -78,7 +81,7 @@ def tree(text: Text, numbered: Iterable[tuple[int, str]]) -> list[Block]:
         block = Block(number, tuple(said.split()))
         above[-1][1].append(block)
         if len(above) > _DEPTH:
-            raise text.refuse(number, line, "blocks nested too deep")
+            raise text.refuse(number, "", "blocks nested too deep")
         above.append((indent, block.body))
     return top
 

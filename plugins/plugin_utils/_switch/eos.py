@@ -99,7 +99,7 @@ def _top(text: Text) -> list[Block]:
     whole = list(enumerate(lines, 1))[head:]
     end = next((at for at, (_number, line) in enumerate(whole) if line == "end"), None)
     if end is None:
-        raise text.refuse(len(lines), lines[-1], "no `end`: it was cut")
+        raise text.refuse(len(lines), "", "no `end`: it was cut")
     return config.tree(text, whole[:end])
 
 

@@ -70,7 +70,7 @@ def _top(text: Text) -> list[Block]:
     top = config.tree(text, whole[:end])
     last = max((at for at, block in enumerate(top) if block.words[0] == "interface"), default=len(top))
     if not any(block.words[:2] in (("line", "console"), ("line", "vty")) for block in top[last:]):
-        raise text.refuse(len(lines), lines[-1], "no `line vty` behind the interfaces: it was cut")
+        raise text.refuse(len(lines), "", "no `line vty` behind the interfaces: it was cut")
     return top
 
 

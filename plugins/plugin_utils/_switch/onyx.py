@@ -180,7 +180,7 @@ def _configuration(text: Text) -> tuple[str, list[Block]]:
     # The first such line is of this listing, the last of what the switch keeps.
     modes = [at for at, (_number, line) in enumerate(kept) if _LAST.fullmatch(line)]
     if len(modes) != 2 or modes[1] != last:
-        raise text.refuse(len(lines), lines[-1], "no `cli default prefix-modes enable` at the end: it was cut")
+        raise text.refuse(len(lines), "", "no `cli default prefix-modes enable` at the end: it was cut")
     return (names or [""])[0], config.tree(text, kept)
 
 

@@ -215,8 +215,7 @@ def _configured(name: str, texts: Mapping[str, Text]) -> Switch:
     lines = clean_lines(text.text)
     runs = next((runs for runs, (head, _file) in _HEADS.items() if any(map(head.fullmatch, lines))), "")
     if not runs:
-        line = lines[0] if lines else ""
-        raise text.refuse(min(1, len(lines)), line, f"no head of `show running-config` of {NXOS}, {EOS} or {ONYX}")
+        raise text.refuse(0, "", f"no head of `show running-config` of {NXOS}, {EOS} or {ONYX}")
     beside = _HEADS[runs][1]
     strange = [file for file in texts if file not in (_RUNNING, beside)]
     if strange:

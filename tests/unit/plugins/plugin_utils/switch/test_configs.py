@@ -506,3 +506,22 @@ def test_a_line_of_any_length_ends_no_reader(parser: str, long: str) -> None:
     lines = PARSERS[parser][1].splitlines(keepends=True)
     half = len(lines) // 2
     read(parser, "".join([*lines[:half], long, "x\n", *lines[half:]]))
+
+
+@pytest.mark.parametrize("parser", ["nxos", "eos", "onyx"])
+def test_no_error_quotes_a_password(tmp_path: Path, parser: str) -> None:
+    """Of a configuration that was cut behind or within its line, or lost its head."""
+    whole = f"username x password 5 $5$SECRET\n{PARSERS[parser][1]}"
+    lines = whole.splitlines(keepends=True)
+    head = next(at for at, line in enumerate(lines) if "running" in line.lower())
+    secret = "username y password 5 $5$SECRET"
+    parts = [
+        f"{''.join(lines[:at])}{secret}{end}" for at in range(head + 1, len(lines)) for end in ("", "\n", " --More--\n")
+    ]
+    for part in [*parts, "".join([secret, "\n", *lines[head + 1 :]])]:
+        made.write(tmp_path, {"leaf1": {RUNNING: part, **({SHOW_ROCE: ROCE} if parser == "onyx" else {})}})
+        handed = texts.asked({"ibready_switch_texts": str(tmp_path)})
+        assert handed is not None
+        # Behind its last lines a text is whole.
+        assert len(handed.errors) == 1 or part in parts[-15:]
+        assert "SECRET" not in str(handed.errors)
