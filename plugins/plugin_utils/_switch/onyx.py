@@ -204,8 +204,11 @@ def _own(text: Text, block: Block, port: SwitchPort) -> SwitchPort | None:
     if (block.words[0] == "dcb" and mode is None) or ("congestion-control" in block.words and marks is None):
         raise text.refuse(block.number, block.said, "no flow control or congestion-control that is known")
     if mode is not None and port.pfc.value:
-        auto = f"{line}: nothing tells what was negotiated"
-        told = {"on": Told(port.pfc.value, f"{line}; {port.pfc.line}"), "off": Told((), line), "auto": Told(why=auto)}
+        told: dict[str, Told[tuple[int, ...]]] = {
+            "on": Told(port.pfc.value, f"{line}; {port.pfc.line}"),
+            "off": Told((), line),
+            "auto": Told(why=f"{line}: nothing tells what was negotiated"),
+        }
         return replace(port, pfc=told[mode.group(1)])
     if marks is not None and marks.group(2) != "red":
         return replace(port, ecn=Told((port.ecn.value or frozenset()) | {int(marks.group(1))}, line))
