@@ -217,10 +217,12 @@ def _own(text: Text, block: Block, port: SwitchPort) -> SwitchPort | None:
 
 def _port(text: Text, name: str, lines: list[Block], of_switch: SwitchPort, by_hand: bool) -> SwitchPort:
     mtu: Told[int] = Told(1500, f"{config.without(text, f'mtu of {name}')}: the default")
-    member = next((one for one in lines if one.words[:1] in (("channel-group",), ("mlag-channel-group",))), None)
-    if member is not None:
-        mtu = Told(why=f"{config.without(text, f'mtu of {name}')}, which is in a port channel")
     found = of_switch
+    if any(one.words[:1] in (("channel-group",), ("mlag-channel-group",)) for one in lines):
+        # What the port channel says holds for it, and nobody here reads that.
+        lost = f"{text.name}: {name} is in a port channel"
+        mtu = Told(why=lost)
+        found = replace(found, trust=Told(why=lost), ecn=Told(why=lost)) if by_hand else found
     for block in lines:
         words = tuple(word for word in block.words if word != "force")
         shown = Block(block.number, words)
