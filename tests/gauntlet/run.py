@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet import entries_switch
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, PASS, UNKNOWN, Check, sentence
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
 from tests.gauntlet import cuts, fault, render
 from tests.gauntlet.node import Node
+from tests.gauntlet.switches import site
 from tests.gauntlet.tree import Tree
 
-_HEALTHY = {"healthy": "healthy boards", "odd": "odd, and healthy"}
+_HEALTHY = {"healthy": "healthy boards", "odd": "odd, and healthy", "sites": "healthy with switches"}
 _JUDGED: dict[str, tuple[fault.Fault, list[Check]]] = {}
 
 
@@ -65,9 +67,18 @@ def odd(one: fault.Oddity) -> Outcome:
     return Outcome(one.name, "odd", not same, "the node is like its board" if same else "", bad)
 
 
+def healthy_site(runs: str) -> Outcome:
+    """A healthy node and its switches: as a healthy node, and each check of a switch port that is told of passes."""
+    checks = site.judge(site.healthy(runs))
+    bad = [sentence(one) for one in checks if one.result in (FAIL, UNKNOWN)]
+    passed = {one.id for one in checks if one.result == PASS}
+    lost = [entry.id for entry in entries_switch.ENTRIES if entry.id not in (*passed, *site.SYSTEMS[runs].silent)]
+    return Outcome(runs, "sites", not lost, f"nothing passes {', '.join(lost)}" if lost else "", bad)
+
+
 def faulty(one: fault.Fault) -> Outcome:
     """A broken node: the named check must fail and say why; nothing else may be found."""
-    checks = judged(one)
+    checks = site.judge(one) if isinstance(one, site.Fault) else judged(one)
     mine = [check for check in checks if check.id == one.check and check.result == FAIL]
     named = [check for check in mine if not one.subject or check.subject == one.subject]
     reported = [check for check in named if one.cause in f"{check.cause} {check.observed} {check.expected}"]
@@ -96,7 +107,8 @@ def _said(check: Check) -> str:
 def outcomes() -> list[Outcome]:
     """All of it: the healthy nodes, those that are unlike others, then the faults."""
     plain = [healthy(name) for name in render.boards()]
-    return [*plain, *(odd(one) for one in fault.oddities()), *(faulty(one) for one in fault.load())]
+    odds = [odd(one) for one in fault.oddities()]
+    return [*plain, *odds, *map(healthy_site, site.SYSTEMS), *map(faulty, [*fault.load(), *site.load()])]
 
 
 def table(done: Sequence[Outcome]) -> str:
@@ -122,7 +134,7 @@ def main(args: Sequence[str]) -> int:
         return _cuts()
     done = _some(args) if args else outcomes()
     if not done:
-        known = ", ".join([*render.boards(), *sorted({one.area for one in fault.load()})])
+        known = ", ".join([*render.boards(), *site.SYSTEMS, *sorted({one.area for one in fault.load()}), site.AREA])
         print(f"no board, area or fault is named like that; known are {known}", file=sys.stderr)
         return 1
     for one in done:
@@ -154,4 +166,6 @@ def _some(words: Sequence[str]) -> list[Outcome]:
         return any(word in (one.area, one.board) or word in one.name for word in words)
 
     odds = [odd(one) for one in fault.oddities() if named(one)]
-    return [healthy(name) for name in names] + odds + [faulty(one) for one in fault.load() if named(one)]
+    sites = [healthy_site(runs) for runs in site.SYSTEMS if runs in words or "healthy" in words or site.AREA in words]
+    hung = [faulty(one) for one in site.load() if named(one) or one.runs in words]
+    return [healthy(name) for name in names] + odds + sites + [faulty(one) for one in fault.load() if named(one)] + hung

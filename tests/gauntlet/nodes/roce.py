@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output
@@ -12,9 +12,6 @@ from tests.gauntlet.node import Hca, Node
 from tests.gauntlet.nodes.pci import place
 from tests.gauntlet.tree import Tree
 
-_MAPPING = "".join(
-    "\tprio:{} dscp:{}\n".format(prio, "".join(f"{8 * prio + at:02d}," for at in range(7, -1, -1))) for prio in range(8)
-)
 # As mlx5 names them; those of a priority in whole only where flow control is on.
 _PHY = (
     *("rx_out_of_buffer", "rx_crc_errors_phy", "rx_symbol_err_phy", "rx_discards_phy", "tx_discards_phy"),
@@ -32,7 +29,8 @@ def add(tree: Tree, node: Node) -> None:
     `all`): counters at the first look, and by how much they have risen at the second:
     {mlx5_3: {packet_seq_err: 800, ethtool: {rx_prio3_discards: 90}}}. `roce_vlan` by HCA (or `all`): the MTU of
     a VLAN that has the rail's address. `roce_dcbx`: the priorities that the rails' switches advertise, those of
-    the rails unless it says otherwise.
+    the rails unless it says otherwise. `roce_heard`: the switch port that each rail hears, in place of Ethernet0.
+    `roce_map`: DSCPs that the rails put into another priority than that of their first three bits, {26: 4}.
     """
     for index, hca in enumerate(one for one in node.hcas if one.layer == "Ethernet"):
         rail = hca.role == "rail"
@@ -41,7 +39,7 @@ def add(tree: Tree, node: Node) -> None:
         mtu = vlan.get(hca.name, vlan.get("all", "")) if rail else ""
         _gids(tree, hca, index, _vlan(tree, hca, mtu) if mtu else "")
         trust, lossless = _priorities(node) if rail else ("pcp", ())
-        tree.command(f"mlnx_qos@{hca.netdev}", _qos(trust, lossless))
+        tree.command(f"mlnx_qos@{hca.netdev}", _qos(trust, lossless, node.more.get("roce_map", {})))
         _counters(tree, node, hca)
         cm = f"/sys/kernel/config/rdma_cm/{hca.name}/ports/1"
         tree.file(f"{cm}/default_roce_mode", "RoCE v2")
@@ -58,13 +56,14 @@ def _neighbours(tree: Tree, node: Node) -> None:
     rails = [hca for hca in node.hcas if hca.layer == "Ethernet" and hca.role == "rail" and hca.state == "Active"]
     if not rails:
         return
+    heard = node.more.get("roce_heard", "Ethernet0")
     bits = sum(1 << at for at in node.more.get("roce_dcbx", _priorities(node)[1]))
     told = [
         {
             hca.netdev: {
                 "via": "LLDP",
                 "chassis": {f"leaf{at}": {"id": {"type": "mac", "value": f"70:06:92:6e:33:{at:02x}"}}},
-                "port": {"id": {"type": "local", "value": "Ethernet0"}, "descr": "Ethernet0", "ttl": "120"},
+                "port": {"id": {"type": "local", "value": heard}, "descr": heard, "ttl": "120"},
                 "unknown-tlvs": {
                     "unknown-tlv": {"oui": "00,80,C2", "subtype": "11", "len": "2", "value": f"08,{bits:02X}"}
                 },
@@ -149,9 +148,11 @@ def _priorities(node: Node) -> tuple[str, Sequence[int]]:
     return node.more.get("roce_trust", "dscp"), node.more.get("roce_pfc", (3,))
 
 
-def _qos(trust: str, lossless: Sequence[int]) -> str:
+def _qos(trust: str, lossless: Sequence[int], moved: Mapping[int, int]) -> str:
     flags = "   ".join("1" if at in lossless else "0" for at in range(8))
-    mapping = f"dscp2prio mapping:\n{_MAPPING}" if trust == "dscp" else ""
+    rows = {prio: [at for at in range(63, -1, -1) if moved.get(at, at // 8) == prio] for prio in range(8)}
+    mapped = "".join(f"\tprio:{prio} dscp:{''.join(f'{at:02d},' for at in row)}\n" for prio, row in rows.items())
+    mapping = f"dscp2prio mapping:\n{mapped}" if trust == "dscp" else ""
     classes = "".join(f"tc: {at} ratelimit: unlimited, tsa: vendor\n\t priority:  {at}\n" for at in range(8))
     return (
         f"DCBX mode: OS controlled\nPriority trust state: {trust}\n{mapping}default priority:\n"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.gauntlet import fault, render, run
+from tests.gauntlet.switches import site
 
 pytestmark = pytest.mark.thorough
 
@@ -47,7 +48,8 @@ def test_the_readme_shows_the_table_of_today() -> None:
     # The tests above demand of each that it is found and raises no false alarm.
     good = [run.Outcome(board, "healthy") for board in render.boards()]
     good += [run.Outcome(one.name, "odd") for one in ODDITIES]
-    good += [run.Outcome(one.name, one.area) for one in FAULTS]
+    good += [run.Outcome(runs, "sites") for runs in site.SYSTEMS]
+    good += [run.Outcome(one.name, one.area) for one in [*FAULTS, *site.load()]]
     assert run.table(good) in readme
 
 
