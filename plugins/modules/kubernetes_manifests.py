@@ -145,6 +145,16 @@ options:
       C(/etc/nccl.conf).
     type: bool
     default: true
+  dra:
+    description:
+      - What pods claim of NVIDIA's DRA driver in place of asking a device plugin for it.
+      - V(gpus) needs Kubernetes 1.34 and switches the GPU Operator's device plugin off.
+        V(compute_domains) gives the jobs of classes whose nodes all tell of an NVLink domain a
+        ComputeDomain, and needs C(nvidia_driver_imex=job) on them.
+    type: list
+    elements: str
+    choices: [gpus, compute_domains]
+    default: []
 attributes:
   check_mode:
     description: Renders everything and writes nothing.
