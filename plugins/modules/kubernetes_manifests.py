@@ -29,9 +29,10 @@ options:
     type: str
     required: true
   plugin:
-    description: The RDMA shared device plugin, where all pods of a node share its rails, or SR-IOV.
+    description: The RDMA shared device plugin, where all pods of a node share its rails, SR-IOV, or
+      host devices, where one pod has all rails of its node.
     type: str
-    choices: [shared, sriov]
+    choices: [shared, sriov, hostdev]
     default: shared
   interfaces:
     description:

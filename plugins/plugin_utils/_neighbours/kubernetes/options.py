@@ -12,7 +12,7 @@ from . import names
 from .names import KubernetesError
 
 AUTO, HOST, OPERATOR, POD = "auto", "host", "operator", "pod"
-SHARED, SRIOV = "shared", "sriov"
+SHARED, SRIOV, HOSTDEV = "shared", "sriov", "hostdev"
 SITE, NONE = "site", "none"
 DMABUF, PEERMEM = "dmabuf", "peermem"
 # What pods claim of NVIDIA's DRA driver.
@@ -25,7 +25,7 @@ _INTERFACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,14}")
 _MOST_VFS = 127
 
 SPEC: dict[str, dict[str, Any]] = {
-    "plugin": {"type": "str", "choices": [SHARED, SRIOV], "default": SHARED},
+    "plugin": {"type": "str", "choices": [SHARED, SRIOV, HOSTDEV], "default": SHARED},
     "interfaces": {"type": "list", "elements": "str", "default": []},
     "network": {"type": "str", "choices": [AUTO, HOST, POD], "default": AUTO},
     "ipam": {"type": "dict", "default": {}},

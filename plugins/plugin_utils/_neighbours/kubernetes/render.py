@@ -12,6 +12,7 @@ from . import (
     attachments,
     document,
     dra,
+    hostdev,
     jobs,
     labels,
     names,
@@ -27,7 +28,7 @@ from .names import KubernetesError
 from .networks import Network
 from .nodes import Node, Reported
 from .operators import Operators
-from .options import SRIOV, Options
+from .options import HOSTDEV, SRIOV, Options
 from .pools import Pool, pools
 from .shared import Shared
 from .sources import Sources
@@ -173,6 +174,8 @@ def _remarks(found: _Found) -> Iterator[str]:
             "virtual functions have to be allowed in the HCAs' firmware (SRIOV_EN, NUM_OF_VFS), "
             "and by kernel arguments (host_tuning_kernel_args: sriov); no manifest does that"
         )
+    if found.options.plugin == HOSTDEV:
+        yield from hostdev.remarks(found.pools)
     yield from dra.remarks(found.options)
     for pool in found.pools:
         yield from pods.nccl(pool, found.networks[pool.slug], found.options).remarks
