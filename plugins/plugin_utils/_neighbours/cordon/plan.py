@@ -26,12 +26,13 @@ _SHOWN = 4
 @dataclass(frozen=True)
 class Host:
     """What a verify said of a host. ``node``: its name in Kubernetes. ``bad``: ids of the checks that failed; of those
-    that all nodes share, none."""
+    that all nodes share, none. ``simulated``: what of the host is no hardware, "" for nothing."""
 
     name: str
     node: str
     verdict: str
     bad: tuple[str, ...] = ()
+    simulated: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,9 @@ def _no_room(out: int, taken: Sequence[str], most: int) -> str:
 
 def judged(host: Host, node: Node | None, limits: Limits, at: str) -> Step | Held | None:
     """What is due for one host, whatever the budget; None where its node is as it should be."""
+    if host.simulated:
+        why = f"what it told is simulated ({host.simulated}), and no word on a node of a cluster"
+        return Held(host.name, host.node, why, "leave it out with --limit")
     if host.verdict in _GOOD:
         return _back(host, node, limits)
     if host.verdict != NOT_READY:

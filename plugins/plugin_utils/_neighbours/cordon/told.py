@@ -9,7 +9,6 @@ from typing import Any
 
 from ....module_utils._ground.check import FAIL, NOT_READY, from_dict, trouble
 from ....module_utils._ground.text import escaped, few
-from ..kubernetes import names
 from .node import ClusterError
 from .plan import Held, Host, Plan, Step
 
@@ -19,20 +18,21 @@ _SHOWN = 8
 
 def hosts(report: Mapping[str, Any], called: Mapping[str, str], never: Sequence[str]) -> list[Host]:
     """The hosts of a run object. ``called``: the name as a node that the site gives a host. ``never``: checks (globs)
-    that take no node out, for all nodes share what they look at. ClusterError for two hosts that are one node."""
+    that take no node out, for all nodes share what they look at. ClusterError for two hosts that are one node.
+
+    Without a name of the site's a host is the node of its name in the inventory: one that could say its name itself
+    could have another node taken out.
+    """
     found: dict[str, Host] = {}
     for name, told in report["hosts"].items():
-        node = called.get(name) or str((told["facts"].get("node") or {}).get("hostname") or name).lower()
-        try:
-            names.subdomain(node, f"{name}: the name of its node (kubernetes_rdma_node)")
-        except names.KubernetesError as exc:
-            raise ClusterError(f"{exc}. Next: set kubernetes_rdma_node") from None
+        node = called.get(name) or name.lower()
         if node in found:
             raise ClusterError(
                 f"{found[node].name} and {name} would both be the node {node}. Next: set kubernetes_rdma_node on each"
             )
         bad = _bad(told, never) if told["verdict"] == NOT_READY else ()
-        found[node] = Host(name, node, told["verdict"], bad)
+        simulated = str((told["facts"].get("node") or {}).get("simulated") or "")
+        found[node] = Host(name, node, told["verdict"], bad, simulated)
     return list(found.values())
 
 

@@ -20,6 +20,7 @@ from tests.unit import api_server, runs
 from tests.unit.api_server import Server
 
 Run = Callable[..., dict[str, Any]]
+SIMULATED = {"simulated": "everything"}
 ALL = ["cordon", "taint", "back"]
 
 
@@ -110,6 +111,30 @@ def test_checks_that_all_nodes_share_take_none_out(run: Run) -> None:
     assert "all nodes share" in result["held"][0]["why"]
 
 
+def test_what_is_simulated_moves_no_node(run: Run) -> None:
+    server = nodes()
+    bad = runs.MIXED["n2"]
+    result = run(server, hosts={**runs.MIXED, "n2": {**bad, "facts": {**bad["facts"], "node": SIMULATED}}}, allow=ALL)
+    assert (result["changed"], server.patches) == (False, [])
+    assert "what it told is simulated (everything)" in result["held"][0]["why"]
+
+
+def test_what_a_host_says_is_its_name_takes_no_other_node_out(run: Run) -> None:
+    server = nodes()
+    bad = runs.MIXED["n2"]
+    lies = {"N2": {**bad, "facts": {**bad["facts"], "node": {"hostname": "control"}}}}
+    result = run(server, hosts=lies, site={"N2": {}}, allow=ALL)
+    assert [one["node"] for one in result["steps"]] == ["n2"]
+    assert server.nodes["control"]["spec"] == {}
+
+
+def test_a_name_that_no_node_can_have_is_no_node(run: Run) -> None:
+    server = nodes()
+    result = run(server, hosts={"n_2": runs.MIXED["n2"]}, site={"n_2": {}}, allow=ALL)
+    assert (result["changed"], server.patches) == (False, [])
+    assert "the cluster has no node n_2" in result["held"][0]["why"]
+
+
 def test_a_refused_patch_is_the_hosts_error(run: Run, shown: list[str]) -> None:
     server = nodes()
     server.forbidden = True
@@ -124,7 +149,6 @@ def test_a_refused_patch_is_the_hosts_error(run: Run, shown: list[str]) -> None:
         ({}, {"most": 0}, "cordon_most is 0"),
         ({}, {"context": ""}, "nobody said which cluster it is.*Nothing was changed"),
         ({"n2": {"kubernetes_rdma_node": "n1"}}, {}, "n1 and n2 would both be the node n1"),
-        ({"n2": {"kubernetes_rdma_node": "N_2"}}, {}, "n2: the name of its node"),
         ({}, {"report": "/nonexistent/run.json"}, "is not there.*Nothing was changed"),
     ],
 )

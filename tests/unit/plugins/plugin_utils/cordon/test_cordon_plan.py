@@ -17,6 +17,7 @@ from tests.unit import api_server
 ALL = Limits(plan.KINDS, 1)
 AT = "2026-11-27T03:00:00+00:00"
 THEIRS = {"key": "maintenance", "value": "disk", "effect": "NoSchedule"}
+VERDICTS = ["ready", "degraded", "unknown", "not_ready"]
 OURS = {"key": TAINT, "value": "ib.port.state", "effect": "NoSchedule"}
 
 
@@ -144,6 +145,15 @@ def test_what_all_nodes_share_takes_none_out() -> None:
     assert "all nodes share" in held.why
 
 
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_a_simulated_host_moves_no_node(verdict: str) -> None:
+    host = Host("node1", "node1", verdict, ("ib.port.state",), "hardware")
+    for known in (node(), node(mark=mark(), unschedulable=True, taints=[OURS])):
+        held = judged(host, known)
+        assert isinstance(held, Held)
+        assert "simulated (hardware)" in held.why
+
+
 def test_a_node_that_is_not_there_is_named() -> None:
     held = judged(bad("node9"), None)
     assert isinstance(held, Held)
@@ -196,7 +206,6 @@ STATES = [
         [True, False],
     )
 ]
-VERDICTS = ["ready", "degraded", "unknown", "not_ready"]
 
 
 @given(
