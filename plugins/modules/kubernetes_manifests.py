@@ -29,9 +29,10 @@ options:
     type: str
     required: true
   plugin:
-    description: The RDMA shared device plugin, where all pods of a node share its rails, or SR-IOV.
+    description: The RDMA shared device plugin, where all pods of a node share its rails, SR-IOV, or
+      host devices, where one pod has all rails of its node.
     type: str
-    choices: [shared, sriov]
+    choices: [shared, sriov, hostdev]
     default: shared
   interfaces:
     description:
@@ -145,6 +146,16 @@ options:
       C(/etc/nccl.conf).
     type: bool
     default: true
+  dra:
+    description:
+      - What pods claim of NVIDIA's DRA driver in place of asking a device plugin for it.
+      - V(gpus) needs Kubernetes 1.34 and switches the GPU Operator's device plugin off.
+        V(compute_domains) gives the jobs of classes whose nodes all tell of an NVLink domain a
+        ComputeDomain, and needs C(nvidia_driver_imex=job) on them.
+    type: list
+    elements: str
+    choices: [gpus, compute_domains]
+    default: []
 attributes:
   check_mode:
     description: Renders everything and writes nothing.

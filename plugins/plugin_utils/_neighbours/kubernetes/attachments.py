@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The networks of the rails that pods join: policies and networks of SR-IOV, or macvlan."""
+"""The networks of the rails that pods join: policies and networks of SR-IOV, host devices, or macvlan."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....module_utils._rails import hcas
-from . import names, networks
+from . import hostdev, names, networks
 from .labels import CLASS
 from .names import KubernetesError
 from .nodes import Hca
-from .options import SRIOV, Options
+from .options import HOSTDEV, SRIOV, Options
 from .pools import Pool
 
 _RAIL = "{rail}"
@@ -40,15 +40,18 @@ def _refuse_no_addresses(pools: Sequence[Pool], options: Options) -> None:
             f"{names.shown(roce[0].hosts)}: over RoCE a pod's interfaces need addresses, and "
             "nobody said whose. Next: kubernetes_rdma_ipam, such as "
             '{type: nv-ipam, poolName: "rail{rail}"}'
-            + ("" if options.plugin == SRIOV else ", or kubernetes_rdma_network: host")
+            + ("" if options.plugin in networks.OWN else ", or kubernetes_rdma_network: host")
         )
 
 
 def manifests(pools: Sequence[Pool], options: Options) -> list[dict[str, Any]]:
-    """What makes the networks: policies of SR-IOV and its networks, or macvlan."""
+    """What makes the networks: policies of SR-IOV and its networks, host devices, or macvlan."""
     if not networks.needed(pools, options):
         return []
     _refuse_no_addresses(pools, options)
+    if options.plugin == HOSTDEV:
+        rails = range(max(len(pool.rails) for pool in pools))
+        return hostdev.manifests(pools, options, [ipam(options, at) if options.ipam else "" for at in rails])
     if options.plugin != SRIOV:
         return _macvlan([pool for pool in pools if not pool.is_infiniband], options)
     _refuse_virtual(pools)
@@ -57,7 +60,7 @@ def manifests(pools: Sequence[Pool], options: Options) -> list[dict[str, Any]]:
     for pool in pools:
         for at in range(len(pool.rails)):
             found.setdefault(networks.rail_name(pool, at), _sriov(pool, at, options))
-    return [*policies, *(found[name] for name in sorted(found, key=_counted))]
+    return [*policies, *(found[name] for name in sorted(found, key=networks.counted))]
 
 
 def _refuse_virtual(pools: Sequence[Pool]) -> None:
@@ -68,11 +71,6 @@ def _refuse_virtual(pools: Sequence[Pool]) -> None:
                 f"{names.shown(pool.hosts)}: the rails are virtual functions themselves, which "
                 "have none of their own. Next: kubernetes_rdma_plugin: shared"
             )
-
-
-def _counted(name: str) -> tuple[str, int]:
-    stem = name.rstrip("0123456789")
-    return stem, int(name[len(stem) :])
 
 
 def _policy(pool: Pool, at: int, options: Options) -> dict[str, Any]:
@@ -164,5 +162,5 @@ def _macvlan(pools: Sequence[Pool], options: Options) -> list[dict[str, Any]]:
                 "networkNamespace": options.namespace,
             },
         }
-        for name, (_host, rail, at) in sorted(masters.items(), key=lambda master: _counted(master[0]))
+        for name, (_host, rail, at) in sorted(masters.items(), key=lambda master: networks.counted(master[0]))
     ]

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from . import pods, script
+from . import dra, pods, script
 from .networks import Network
 from .options import Options
 from .pools import Pool
@@ -16,6 +17,24 @@ _MPI = ("all_reduce_perf", "-b", "8M", "-e", "8G", "-f", "2", "-g", "1")
 _TORCH_PORT = 23456
 _SSHD = f"/usr/sbin/sshd -De -p {script.SSH_PORT}"
 _SSH_FILE = "/etc/ssh/ssh_config.d/ibready.conf"
+
+
+def torch_name(pool: Pool) -> str:
+    """The PyTorchJob of the pool."""
+    return f"ibready-torch-{pool.slug}"
+
+
+def mpi_name(pool: Pool) -> str:
+    """The MPIJob of the pool."""
+    return f"ibready-mpi-{pool.slug}"
+
+
+def claimed(pools: Sequence[Pool], options: Options) -> Iterator[dict[str, Any]]:
+    """What the claims of all these pods are made from."""
+    gpus = [number for pool in pools for number in (min(1, pool.gpus), pool.gpus)]
+    racks = [pool for pool in pools if dra.in_domain(pool, options)]
+    domains = {name(pool): count(pool, options) for pool in racks for name in (torch_name, mpi_name)}
+    return dra.manifests(options, gpus, domains)
 
 
 def test_pod(pool: Pool, network: Network, options: Options) -> dict[str, Any]:
@@ -40,7 +59,7 @@ def test_pod(pool: Pool, network: Network, options: Options) -> dict[str, Any]:
 
 def pytorch_job(pool: Pool, network: Network, options: Options) -> dict[str, Any]:
     """A job of the training operator on so many of the pool's nodes, every GPU a rank."""
-    name = f"ibready-torch-{pool.slug}"
+    name = torch_name(pool)
     command = f"{pods.CHECK} && exec {shlex.join(options.torch_command or _TORCH)}"
     made = pods.template(
         pool,
@@ -51,6 +70,7 @@ def pytorch_job(pool: Pool, network: Network, options: Options) -> dict[str, Any
         command=["sh", "-c", command],
         gpus=pool.gpus,
         ports=[{"name": "pytorchjob-port", "containerPort": _TORCH_PORT}],
+        domain=name if dra.in_domain(pool, options) else "",
     )
     replica = {"restartPolicy": "Never", "template": made}
     replicas: dict[str, Any] = {"Master": {"replicas": 1, **replica}}
@@ -71,7 +91,7 @@ def pytorch_job(pool: Pool, network: Network, options: Options) -> dict[str, Any
 
 def mpi_job(pool: Pool, network: Network, options: Options) -> dict[str, Any]:
     """A job of the MPI operator: sshd in the workers, mpirun in the launcher."""
-    name = f"ibready-mpi-{pool.slug}"
+    name = mpi_name(pool)
     nodes, slots = count(pool, options), max(1, pool.gpus)
     worker = pods.template(
         pool,
@@ -81,6 +101,7 @@ def mpi_job(pool: Pool, network: Network, options: Options) -> dict[str, Any]:
         container="worker",
         command=["sh", "-c", f"{pods.CHECK} && exec {_SSHD}"],
         gpus=pool.gpus,
+        domain=name if dra.in_domain(pool, options) else "",
     )
     # Processes that sshd starts see nothing of the container's environment.
     passed = [word for entry in pods.nccl(pool, network, options).env for word in ("-x", entry)]

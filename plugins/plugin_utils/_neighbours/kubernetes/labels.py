@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....module_utils._areas.machine.facts import NVIDIA
-from . import names
+from . import dra, names
 from .nodes import Node
-from .options import HOST, NONE, Options
+from .options import CLAIMED_GPUS, HOST, NONE, OPERATOR, Options
 from .pools import Pool
 from .sources import Sources
 
@@ -49,6 +49,8 @@ def labels(pool: Pool, node: Node, sources: Sources, options: Options) -> dict[s
         "ibready.io/ofed": _by(sources.ofed, f"{rdma.get('flavour', '')} {rdma.get('version', '')}"),
         "ibready.io/gpu-driver": _by(sources.driver, driver.get("version", "")),
     }
+    if CLAIMED_GPUS in options.dra and sources.driver == OPERATOR and node.gpus:
+        found[dra.KUBELET_PLUGIN] = "true"
     if options.nfd == NONE:
         vendors = {rail.vendor for rail in node.rails} | ({NVIDIA} if node.gpus else set())
         found |= {f"feature.node.kubernetes.io/pci-{vendor}.present": "true" for vendor in sorted(vendors)}

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from ....module_utils._ground.link import ETHERNET, INFINIBAND
 from . import shared
 from .names import KubernetesError
-from .options import AUTO, HOST, POD, SRIOV, Options
+from .options import AUTO, HOST, HOSTDEV, POD, SRIOV, Options
 from .pools import Pool
 from .shared import Shared
 from .values import SRIOV_PREFIX
 
+# Plugins that give a pod functions of its own, each by a network of its rail.
+OWN = (SRIOV, HOSTDEV)
 _SHORT = {INFINIBAND: "ib", ETHERNET: "roce"}
 
 
@@ -29,10 +31,10 @@ class Network:
 
 def network(pool: Pool, resource: Shared | None, options: Options) -> Network:
     """The way of this pool's pods; KubernetesError where the site's wish cannot be."""
-    if options.plugin == SRIOV:
+    if options.plugin in OWN:
         if options.network == HOST:
             raise KubernetesError(
-                "kubernetes_rdma_network is host, but a virtual function belongs to a pod's own "
+                "kubernetes_rdma_network is host, but a function of its own belongs to a pod's own "
                 "network. Next: kubernetes_rdma_network: auto, or kubernetes_rdma_plugin: shared"
             )
         count = range(len(pool.rails))
@@ -57,11 +59,17 @@ def rail_resource(pool: Pool, at: int) -> str:
     return rail_name(pool, at).replace("-", "_")
 
 
+def counted(name: str) -> tuple[str, int]:
+    """To sort the names of rails by their numbers."""
+    stem = name.rstrip("0123456789")
+    return stem, int(name[len(stem) :])
+
+
 def needed(pools: Sequence[Pool], options: Options) -> bool:
     """Whether pods join networks beside their own."""
-    return options.plugin == SRIOV or (options.network == POD and any(not pool.is_infiniband for pool in pools))
+    return options.plugin in OWN or (options.network == POD and any(not pool.is_infiniband for pool in pools))
 
 
 def resources_of(pools: Sequence[Pool], options: Options) -> dict[str, Shared]:
-    """The shared plugin's resource of each pool; {} with SR-IOV."""
-    return {} if options.plugin == SRIOV else shared.resources(pools, options.interfaces)
+    """The shared plugin's resource of each pool; {} with functions of their own."""
+    return {} if options.plugin in OWN else shared.resources(pools, options.interfaces)

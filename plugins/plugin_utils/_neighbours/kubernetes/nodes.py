@@ -17,6 +17,7 @@ from ..._answers.typed import read as answer
 from ..._fleet import nccl_plan
 from ..._plan.matrix.model import Matrix
 from ..._plan.resolve.platform import Platform, platform
+from ..._site.expected import IMEX
 from . import names
 from .names import KubernetesError
 
@@ -44,7 +45,8 @@ class Hca:
 class Node:
     """``name``: in Kubernetes. ``group``: the class of the plan. ``installed``: what is on the host
     now, None where nobody could look. ``others``: ports that are no rails. ``nccl``: the lines of
-    its nccl.conf."""
+    its nccl.conf. ``domain``: its NVLink domain, "" where it told none. ``imex``: who brings IMEX
+    (nvidia_driver_imex)."""
 
     host: str
     name: str
@@ -58,6 +60,8 @@ class Node:
     gpus: int = 0
     nccl: tuple[Setting, ...] = ()
     simulated: str = ""
+    domain: str = ""
+    imex: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,7 @@ def _seen(hostvars: Mapping[str, Any], host: str) -> Mapping[str, Any] | None:
     reported, node = mine.get(TOLD), (mine.get("ibready_node") or {}).get("node")
     if not isinstance(reported, Mapping) or "nccl_host" not in reported or not node:
         return None
-    return {entry: mine[entry] for entry in (TOLD, NAME, "ibready_node", "ibready_plan") if entry in mine}
+    return {entry: mine[entry] for entry in (TOLD, NAME, IMEX, "ibready_node", "ibready_plan") if entry in mine}
 
 
 def _told(seen: Mapping[str, Any], matrix: Matrix) -> nccl_plan.Reported:
@@ -161,6 +165,8 @@ def _node(
         gpus=sum(1 for gpu in facts.get("gpus") or () if gpu.get("vendor") == NVIDIA),
         nccl=lines,
         simulated=str(facts.get("simulated") or told.host.simulated),
+        domain=str(facts.get("nvlink_domain") or ""),
+        imex=str(seen.get(IMEX) or ""),
     )
 
 

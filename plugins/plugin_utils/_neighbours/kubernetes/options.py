@@ -12,9 +12,11 @@ from . import names
 from .names import KubernetesError
 
 AUTO, HOST, OPERATOR, POD = "auto", "host", "operator", "pod"
-SHARED, SRIOV = "shared", "sriov"
+SHARED, SRIOV, HOSTDEV = "shared", "sriov", "hostdev"
 SITE, NONE = "site", "none"
 DMABUF, PEERMEM = "dmabuf", "peermem"
+# What pods claim of NVIDIA's DRA driver.
+CLAIMED_GPUS, DOMAINS = "gpus", "compute_domains"
 # Who brings a part. The name of the option, and of the site's variable for the plan.
 _BRINGS = [AUTO, HOST, OPERATOR]
 _QUANTITY = re.compile(r"[1-9][0-9]{0,5}(Ki|Mi|Gi|Ti)")
@@ -23,7 +25,7 @@ _INTERFACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,14}")
 _MOST_VFS = 127
 
 SPEC: dict[str, dict[str, Any]] = {
-    "plugin": {"type": "str", "choices": [SHARED, SRIOV], "default": SHARED},
+    "plugin": {"type": "str", "choices": [SHARED, SRIOV, HOSTDEV], "default": SHARED},
     "interfaces": {"type": "list", "elements": "str", "default": []},
     "network": {"type": "str", "choices": [AUTO, HOST, POD], "default": AUTO},
     "ipam": {"type": "dict", "default": {}},
@@ -46,6 +48,7 @@ SPEC: dict[str, dict[str, Any]] = {
     "torch_command": {"type": "list", "elements": "str", "default": []},
     "mpi_command": {"type": "list", "elements": "str", "default": []},
     "nccl_conf": {"type": "bool", "default": True},
+    "dra": {"type": "list", "elements": "str", "choices": [CLAIMED_GPUS, DOMAINS], "default": []},
 }
 
 
@@ -76,6 +79,7 @@ class Options:
     torch_command: tuple[str, ...] = ()
     mpi_command: tuple[str, ...] = ()
     nccl_conf: bool = True
+    dra: tuple[str, ...] = ()
 
 
 def read(given: Mapping[str, Any]) -> Options:
@@ -96,6 +100,7 @@ def read(given: Mapping[str, Any]) -> Options:
         raise KubernetesError(f"shm is {args['shm']!r}, and must be a size such as 16Gi")
     for name in ("torch_command", "mpi_command"):
         args[name] = tuple(_word(arg, name) for arg in args[name])
+    args["dra"] = tuple(args["dra"])
     args["interfaces"] = tuple(_interface(interface) for interface in args["interfaces"])
     _json_only(args["ipam"], "ipam")
     return Options(**args)

@@ -10,17 +10,16 @@ from typing import Any
 from ....module_utils._expect.nccl_policy import HCA, SOCKET
 from ....module_utils._nccl.derive import TOPO
 from ....module_utils._nccl.derive_roce import INDEX
-from . import names, script
+from . import dra, names, script
 from .labels import CLASS
 from .networks import Network
-from .options import SRIOV, Options
+from .options import CLAIMED_GPUS, SRIOV, Options
 from .pools import Pool
 
 GPU = "nvidia.com/gpu"
 CONFIG = "ibready-rdma"
 FOLDER = "/ibready"
 CHECK = f"sh {FOLDER}/check.sh"
-JOB = "ibready.io/job"
 _NCCL_CONF = "/etc/nccl.conf"
 # The pod's own interface, by the convention of the kubelet's network plugins.
 _POD_INTERFACE = "=eth0"
@@ -103,11 +102,14 @@ def template(
     command: Sequence[str],
     gpus: int,
     ports: Sequence[Mapping[str, Any]] = (),
+    domain: str = "",
 ) -> dict[str, Any]:
-    """The template of a pod on a node of the pool, alone of its job on the node."""
+    """The template of a pod on a node of the pool, alone of its job on the node. ``domain``: whose ComputeDomain it
+    joins."""
     settings = nccl(pool, network, options)
+    claims = dra.claims(options, gpus, domain)
     resources = {name: str(count) for name, count in sorted(network.resources.items())}
-    if gpus:
+    if gpus and CLAIMED_GPUS not in options.dra:
         resources[GPU] = str(gpus)
     volumes, mounts = _volumes(options, mount=settings.mount)
     env = {**settings.env, "IBREADY_GPUS": str(gpus), "IBREADY_RAILS": str(len(pool.rails))}
@@ -119,12 +121,15 @@ def template(
     }
     if ports:
         entry["ports"] = [dict(port) for port in ports]
+    wanted: dict[str, Any] = {"limits": dict(resources), "requests": dict(resources)}
+    if claims.container:
+        wanted["claims"] = [dict(claim) for claim in claims.container]
     entry |= {
-        "resources": {"limits": dict(resources), "requests": dict(resources)},
+        "resources": wanted,
         "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}},
         "volumeMounts": mounts,
     }
-    metadata: dict[str, Any] = {"labels": {JOB: job}}
+    metadata: dict[str, Any] = {"labels": dra.job_label(job)}
     if network.attached:
         metadata["annotations"] = {"k8s.v1.cni.cncf.io/networks": ", ".join(network.attached)}
     spec: dict[str, Any] = {}
@@ -132,18 +137,20 @@ def template(
         spec |= {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
     spec |= {
         "nodeSelector": {CLASS: pool.label},
-        "affinity": _apart(job),
+        "affinity": {**_apart(job), **dra.together(job, domain)},
         "tolerations": [{"key": GPU, "operator": "Exists", "effect": "NoSchedule"}],
         "containers": [entry],
         "volumes": volumes,
     }
+    if claims.pod:
+        spec["resourceClaims"] = [dict(claim) for claim in claims.pod]
     return {"metadata": metadata, "spec": spec}
 
 
 def _apart(job: str) -> dict[str, Any]:
     """No two pods of the job on one node."""
     term = {
-        "labelSelector": {"matchLabels": {JOB: job}},
+        "labelSelector": {"matchLabels": dra.job_label(job)},
         "topologyKey": "kubernetes.io/hostname",
     }
     return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from . import networks, shared
+from . import hostdev, networks, shared
 from .labels import CLASS
 from .names import KubernetesError
 from .operators import Operators
-from .options import OPERATOR, Options
+from .options import HOSTDEV, OPERATOR, Options
 from .pools import Pool
 from .shared import Shared
 from .sources import Sources
@@ -43,6 +43,11 @@ def policy(
         spec["rdmaSharedDevicePlugin"] = {
             **_image("k8s-rdma-shared-dev-plugin", chosen, options),
             "config": shared.config(listed, options.pods_per_node),
+        }
+    if options.plugin == HOSTDEV:
+        spec["sriovDevicePlugin"] = {
+            **_image("sriov-network-device-plugin", chosen, options),
+            "config": hostdev.config(pools),
         }
     if networks.needed(pools, options):
         spec["secondaryNetwork"] = {

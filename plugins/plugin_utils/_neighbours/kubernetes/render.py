@@ -8,12 +8,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._plan.matrix.model import Matrix
-from . import attachments, document, jobs, labels, names, networks, operators, pods, policy, shared, sources, values
+from . import (
+    attachments,
+    document,
+    dra,
+    hostdev,
+    jobs,
+    labels,
+    names,
+    networks,
+    operators,
+    pods,
+    policy,
+    shared,
+    sources,
+    values,
+)
 from .names import KubernetesError
 from .networks import Network
 from .nodes import Node, Reported
 from .operators import Operators
-from .options import SRIOV, Options
+from .options import HOSTDEV, SRIOV, Options
 from .pools import Pool, pools
 from .shared import Shared
 from .sources import Sources
@@ -51,6 +66,7 @@ def render(told: Reported, options: Options, matrix: Matrix, version: str) -> Re
             "contact and look at every host"
         )
     groups = pools(told.nodes)
+    dra.refuse(groups, options)
     by = sources.decide(told.nodes, options)
     chosen = operators.choose(told.nodes, by, options, matrix)
     given = networks.resources_of(groups, options)
@@ -68,9 +84,12 @@ def _files(found: _Found, matrix: Matrix, version: str) -> Iterator[tuple[str, s
     nodes = [node for pool in found.pools for node in pool.nodes]
     by, chosen, options = found.sources, found.operators, found.options
     if chosen.gpu is not None:
-        content = values.gpu_operator(nodes, by, chosen, options, matrix)
+        content = dra.operator_values(values.gpu_operator(nodes, by, chosen, options, matrix), by, options)
         notes = [*origin, f"Helm values of GPU Operator v{chosen.gpu.name}.", _who(by)]
         yield "gpu-operator-values.yaml", document.document(content, notes)
+    if options.dra:
+        notes = [*origin, f"Helm values of the DRA driver for NVIDIA GPUs {dra.CHART}.", _who(by)]
+        yield "dra-driver-values.yaml", document.document(dra.driver_values(by, options), notes)
     notes = [*origin, f"Helm values of Network Operator {chosen.network.name}.", _who(by)]
     content = values.network_operator(chosen, options)
     yield "network-operator-values.yaml", document.document(content, notes)
@@ -91,6 +110,9 @@ def _jobs(found: _Found, version: str) -> Iterator[tuple[str, str]]:
     options = found.options
     config = pods.config_map(options)
     yield "job-config.yaml", document.document(config, _origin(found.pools, version))
+    claimed = [(entry, _origin(found.pools, version)) for entry in jobs.claimed(found.pools, options)]
+    if claimed:
+        yield "claims.yaml", _documents(claimed)
     for name, make in (
         ("test-pod", jobs.test_pod),
         ("pytorchjob", jobs.pytorch_job),
@@ -152,6 +174,9 @@ def _remarks(found: _Found) -> Iterator[str]:
             "virtual functions have to be allowed in the HCAs' firmware (SRIOV_EN, NUM_OF_VFS), "
             "and by kernel arguments (host_tuning_kernel_args: sriov); no manifest does that"
         )
+    if found.options.plugin == HOSTDEV:
+        yield from hostdev.remarks(found.pools)
+    yield from dra.remarks(found.options)
     for pool in found.pools:
         yield from pods.nccl(pool, found.networks[pool.slug], found.options).remarks
         if found.options.image and jobs.count(pool, found.options) < found.options.job_nodes:
@@ -192,6 +217,12 @@ def _steps(
             f"helm upgrade --install gpu-operator nvidia/gpu-operator --version v{chosen.gpu.name} "
             "-n gpu-operator --create-namespace -f gpu-operator-values.yaml",
         )
+    if options.dra:
+        yield (
+            "Install the DRA driver for NVIDIA GPUs",
+            f"helm upgrade --install {dra.NAMESPACE} nvidia/dra-driver-nvidia-gpu --version {dra.CHART} "
+            f"-n {dra.NAMESPACE} --create-namespace -f dra-driver-values.yaml",
+        )
     yield (
         "Install the Network Operator",
         "helm upgrade --install network-operator nvidia/network-operator --version "
@@ -206,6 +237,11 @@ def _steps(
         yield (
             "Make the networks of the rails",
             "kubectl apply --dry-run=server -f networks.yaml && kubectl apply -f networks.yaml",
+        )
+    if "claims.yaml" in files:
+        yield (
+            "Make what GPUs and NVLink domains are claimed by",
+            "kubectl apply --dry-run=server -f claims.yaml && kubectl apply -f claims.yaml",
         )
     if "test-pod.yaml" in files:
         yield "Try one pod of each class", "kubectl apply -f job-config.yaml -f test-pod.yaml"

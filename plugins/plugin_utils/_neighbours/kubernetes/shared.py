@@ -15,8 +15,8 @@ from .nodes import Hca
 from .pools import Pool
 
 PREFIX = "rdma"
-# As the plugin calls the link layers (netlink's encapsulation types).
-_LINKS = {INFINIBAND: "infiniband", ETHERNET: "ether"}
+# As the plugins call the link layers (netlink's encapsulation types).
+LINKS = {INFINIBAND: "infiniband", ETHERNET: "ether"}
 _NAMES = {INFINIBAND: "hca_ib", ETHERNET: "hca_roce"}
 
 
@@ -88,7 +88,7 @@ def _candidates(pools: Sequence[Pool]) -> Iterable[dict[str, list[str]]]:
     rails = _rails(pools)
     # The plugin looks at the network interface for both of these.
     if all(rail.netdev for rail in rails):
-        yield {**plain, "linkTypes": _each(rails, lambda entry: _LINKS[entry.layer])}
+        yield {**plain, "linkTypes": _each(rails, lambda entry: LINKS[entry.layer])}
         yield {**plain, "ifNames": _each(rails, lambda entry: entry.netdev)}
 
 
@@ -113,7 +113,7 @@ def _takes(selectors: Mapping[str, list[str]], hca: Hca) -> bool:
     said = {
         "vendors": hca.vendor,
         "deviceIDs": hca.device,
-        "linkTypes": _LINKS.get(hca.layer, "") if hca.netdev else "",
+        "linkTypes": LINKS.get(hca.layer, "") if hca.netdev else "",
         "ifNames": hca.netdev,
     }
     return all(said[name] in wanted for name, wanted in selectors.items())

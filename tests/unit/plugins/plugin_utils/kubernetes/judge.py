@@ -15,6 +15,8 @@ import yaml
 _SCHEMAS = Path(__file__).parent / "schemas"
 # The oldest and the youngest that the rendered kinds are judged by.
 KUBERNETES = ("1.31", "1.36")
+# Of an API that is younger than the oldest: since when it is served.
+_SINCE = {"resource.k8s.io/v1": "1.34"}
 _NAME = r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
 _KEY = re.compile(rf"([a-z0-9]([-a-z0-9.]{{0,251}}[a-z0-9])?/)?{_NAME}")
 _META = {
@@ -57,7 +59,7 @@ def strict(schema: dict[str, Any]) -> dict[str, Any]:
 def manifest(content: dict[str, Any]) -> None:
     """Raises where the manifest is not what its kind's schema says."""
     try:
-        for version in KUBERNETES:
+        for version in (_SINCE.get(content["apiVersion"], KUBERNETES[0]), KUBERNETES[1]):
             kubernetes_validate.validate(content, version, strict=True)
         return
     except kubernetes_validate.SchemaNotFoundError:

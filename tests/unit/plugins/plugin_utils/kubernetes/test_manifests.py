@@ -56,7 +56,9 @@ PLUGINS = {
     "shared in the node's network": {"plugin": "shared", "network": "host"},
     "shared in the pod's network": {"plugin": "shared", "network": "pod", "ipam": IPAM},
     "sriov": {"plugin": "sriov", "ipam": IPAM},
+    "hostdev": {"plugin": "hostdev", "ipam": IPAM},
 }
+NETWORKS = ("SriovNetwork", "SriovIBNetwork", "MacvlanNetwork", "HostDeviceNetwork")
 CASES = [
     *itertools.product(FLAVOURS, WHO, BOARDS, PLUGINS, (2,)),
     *itertools.product(["doca"], ["host"], BOARDS, PLUGINS, (1,)),
@@ -165,6 +167,9 @@ def test_resources_agree_between_plugin_and_pods(case: tuple[Any, ...]) -> None:
         offered |= {f"rdma/{one['resourceName']}" for one in config["configList"]}
     prefix = yaml.safe_load(rendered.files["network-operator-values.yaml"])
     prefix = prefix.get("sriov-network-operator", {}).get("operator", {}).get("resourcePrefix")
+    if "sriovDevicePlugin" in policy["spec"]:
+        config = json.loads(policy["spec"]["sriovDevicePlugin"]["config"])
+        offered |= {f"{one['resourcePrefix']}/{one['resourceName']}" for one in config["resourceList"]}
     policies = kinds(rendered, "SriovNetworkNodePolicy")
     offered |= {f"{prefix}/{one['spec']['resourceName']}" for one in policies}
     seen = list(specs(rendered))
@@ -196,8 +201,11 @@ def test_networks_and_selectors_agree(case: tuple[Any, ...]) -> None:
     affinity = policy["spec"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
     (expression,) = affinity["nodeSelectorTerms"][0]["matchExpressions"]
     assert set(expression["values"]) == labelled
-    there = [one for kind in ("SriovNetwork", "SriovIBNetwork", "MacvlanNetwork") for one in kinds(rendered, kind)]
+    there = [one for kind in NETWORKS for one in kinds(rendered, kind)]
     resources = {one["spec"]["resourceName"] for one in kinds(rendered, "SriovNetworkNodePolicy")}
+    if "sriovDevicePlugin" in policy["spec"]:
+        config = json.loads(policy["spec"]["sriovDevicePlugin"]["config"])
+        resources |= {one["resourceName"] for one in config["resourceList"]}
     assert {one["spec"]["resourceName"] for one in there if "resourceName" in one["spec"]} == (resources)
     known = {one["metadata"]["name"] for one in there}
     joined = set()

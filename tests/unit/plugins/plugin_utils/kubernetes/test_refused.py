@@ -46,6 +46,12 @@ def moved(node: Any) -> None:
     node.hcas[0].path[-1] = "0000:f5:00.0"
 
 
+def swapped(node: Any) -> None:
+    """Two rails are in each other's slot."""
+    one, other = node.hcas[0], node.hcas[1]
+    one.address, other.address, one.path, other.path = other.address, one.address, other.path, one.path
+
+
 REFUSED: dict[str, tuple[dict[str, Like], dict[str, Any], str]] = {
     "two drivers by the plan": (two(), {"driver": "operator"}, "plan installs NVIDIA driver 580"),
     "two drivers by what is there": (
@@ -132,6 +138,17 @@ REFUSED: dict[str, tuple[dict[str, Like], dict[str, Any], str]] = {
         two(board="cloud-a100-8-vm"),
         {"plugin": "sriov"},
         "are virtual functions themselves",
+    ),
+    "host devices in the node's network": (
+        two(),
+        {"plugin": "hostdev", "network": "host"},
+        "belongs to a pod's own network",
+    ),
+    "host devices over RoCE without addresses": (two(board=ROCE), {"plugin": "hostdev"}, "kubernetes_rdma_ipam"),
+    "a rail that is another on the next node": (
+        {"a": Like(), "b": Like(bent=swapped)},
+        {"plugin": "hostdev"},
+        r"is ib-rail\d on a and ib-rail\d on b, and the device plugin knows functions by address",
     ),
     "no registry": (two(), {"registry": ""}, "kubernetes_rdma_registry"),
     "twins": (

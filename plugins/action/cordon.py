@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keep pods off the nodes that a verify calls not ready, and give back those that are ready again.
+
+Runs on the controller and speaks to the cluster's API server by kubectl; no host is touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ansible.errors import AnsibleActionFail
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.cordon import plan as _plan, told
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.cordon.cluster import Cluster, do
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.cordon.node import ClusterError
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import read
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
+
+
+class ActionModule(SiteAction):
+    """The whole of the module ``cordon``: there is nothing to do on a node."""
+
+    SPEC: ClassVar[dict[str, Any]] = {
+        "report": {"type": "path", "required": True},
+        "context": {"type": "str", "default": ""},
+        "kubectl": {"type": "str", "default": "kubectl"},
+        "allow": {"type": "list", "elements": "str", "choices": list(_plan.KINDS), "default": []},
+        "most": {"type": "int", "default": 1},
+        "never": {"type": "list", "elements": "str", "default": ["fabric.sm.*"]},
+    }
+
+    def act(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
+        if args["most"] < 1:
+            raise AnsibleActionFail(f"cordon_most is {args['most']}; next: say 1 or more")
+        limits, at = _plan.Limits(args["allow"], args["most"]), datetime.now(UTC).isoformat(timespec="seconds")
+        dry = bool(self._task.check_mode)
+        try:
+            report = read.read(Path(args["report"]))
+            hosts = told.hosts(report, _called(report, variables["hostvars"]), args["never"])
+            cluster = Cluster(args["kubectl"], args["context"])
+            planned = _plan.plan(hosts, cluster.nodes(), limits, at)
+        except (read.RunError, ClusterError) as exc:
+            raise AnsibleActionFail(f"{exc}. Nothing was changed.") from None
+        self._display.display(f"\n{told.plan(planned, limits.most, dry=dry)}\n")
+        by_name = {host.name: host for host in hosts}
+        steps, held, errors = [], list(planned.held), {}
+        for step in planned.steps:
+            try:
+                came = do(cluster, by_name[step.host], step, limits, at, dry=dry)
+            except ClusterError as exc:
+                errors[step.host] = str(exc)
+                continue
+            if isinstance(came, _plan.Held):
+                held.append(came)
+            elif came is not None:
+                steps.append(came)
+        if planned.steps:
+            self._display.display(told.done(steps, errors, dry=dry) + "\n")
+        return {
+            "changed": bool(steps),
+            "steps": [step.to_dict() for step in steps],
+            "held": [vars(entry) for entry in held],
+            "errors": errors,
+            "out": planned.out,
+            "known": planned.known,
+        }
+
+
+def _called(report: Mapping[str, Any], hostvars: Mapping[str, Any]) -> dict[str, str]:
+    """The names that the inventory gives the hosts as nodes."""
+    said = {name: hostvars[name].get("kubernetes_rdma_node") for name in report["hosts"] if name in hostvars}
+    return {name: str(node) for name, node in said.items() if node}

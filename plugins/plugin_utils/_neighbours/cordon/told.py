@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a verify said of the hosts, as a plan takes it; and a plan and what came of it as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from ....module_utils._ground.check import FAIL, NOT_READY, from_dict, trouble
+from ....module_utils._ground.text import escaped, few
+from .node import ClusterError
+from .plan import Held, Host, Plan, Step
+
+_ERROR = "error"
+_SHOWN = 8
+
+
+def hosts(report: Mapping[str, Any], called: Mapping[str, str], never: Sequence[str]) -> list[Host]:
+    """The hosts of a run object. ``called``: the name as a node that the site gives a host. ``never``: checks (globs)
+    that take no node out, for all nodes share what they look at. ClusterError for two hosts that are one node.
+
+    Without a name of the site's a host is the node of its name in the inventory: one that could say its name itself
+    could have another node taken out.
+    """
+    found: dict[str, Host] = {}
+    for name, told in report["hosts"].items():
+        node = called.get(name) or name.lower()
+        if node in found:
+            raise ClusterError(
+                f"{found[node].name} and {name} would both be the node {node}. Next: set kubernetes_rdma_node on each"
+            )
+        bad = _bad(told, never) if told["verdict"] == NOT_READY else ()
+        simulated = str((told["facts"].get("node") or {}).get("simulated") or "")
+        found[node] = Host(name, node, told["verdict"], bad, simulated)
+    return list(found.values())
+
+
+def _bad(told: Mapping[str, Any], never: Sequence[str]) -> tuple[str, ...]:
+    failed = [check for check in trouble(map(from_dict, told["checks"])) if check.result == FAIL]
+    ids = [check.id for check in failed if check.severity == _ERROR]
+    return tuple(dict.fromkeys(one for one in ids if not any(fnmatchcase(one, entry) for entry in never)))
+
+
+def plan(planned: Plan, most: int, *, dry: bool) -> str:
+    """All that will be done, then what will not and why."""
+    head = f"CORDON: {len(planned.steps)} of {planned.known} nodes change, {len(planned.held)} are left as they are"
+    room = f"; {planned.out} take no pods now, and {most} may (cordon_most)"
+    lines = [f"{head}{room}{'; nothing is kept, the server looks only (--check)' if dry else ''}"]
+    lines += [f"  {_of(step)}: {step.does} ({step.why})" for step in planned.steps]
+    held: dict[tuple[str, str], list[str]] = {}
+    for entry in planned.held:
+        held.setdefault((entry.why, entry.next), []).append(_of(entry))
+    lines += ["LEFT AS THEY ARE:"] if held else []
+    lines += [f"  {few(who, _SHOWN)}: {why}; next: {then}" for (why, then), who in held.items()]
+    return "\n".join(map(escaped, lines))
+
+
+def done(steps: Iterable[Step], errors: Mapping[str, str], *, dry: bool) -> str:
+    """What became of every act."""
+    what = "the server would take it" if dry else "done"
+    lines = [f"  {_of(step)}: {step.does}: {what}" for step in steps]
+    lines += [f"  {host}: FAILED: {why}" for host, why in errors.items()]
+    return "\n".join(map(escaped, lines))
+
+
+def _of(entry: Step | Held) -> str:
+    return entry.host if entry.host == entry.node else f"{entry.host} (node {entry.node})"

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The action cordon: by a run's verdicts, over a stand-in for the API server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.ibready.cluster.plugins.action.cordon import ActionModule
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.cordon import cluster
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.cordon.node import MARK, TAINT
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import folded
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_json
+from tests.unit import api_server, runs
+from tests.unit.api_server import Server
+
+Run = Callable[..., dict[str, Any]]
+SIMULATED = {"simulated": "everything"}
+ALL = ["cordon", "taint", "back"]
+
+
+@pytest.fixture
+def run(
+    inventory: Callable[..., dict[str, Any]],
+    action: Callable[..., ActionBase],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> Run:
+    """Of n1 (ready), n2 (not ready) and n3 (degraded), whose nodes have these names, unless the site gives others."""
+
+    def over(
+        server: Server,
+        *,
+        check: bool = False,
+        hosts: Mapping[str, Any] = runs.MIXED,
+        site: Mapping[str, dict[str, Any]] | None = None,
+        **args: Any,
+    ) -> dict[str, Any]:
+        monkeypatch.setattr(cluster, "_by_program", lambda _program, words: api_server.kubectl(server, words))
+        report = tmp_path / "ibready-report.json"
+        report.write_text(render_json.render(folded.fold(runs.run(hosts))))
+        named = {name: {"kubernetes_rdma_node": name} for name in hosts}
+        variables = inventory({}, **{**named, **(site or {})})
+        made: Any = action(ActionModule, variables, {"report": str(report), "context": "training", **args})
+        made._task.check_mode = check
+        result: dict[str, Any] = made.run(task_vars=variables)
+        return result
+
+    return over
+
+
+def nodes() -> Server:
+    return Server(*[api_server.node(name) for name in ("n1", "n2", "n3", "control")])
+
+
+def test_who_is_not_ready_is_taken_out_and_nobody_else(run: Run, shown: list[str]) -> None:
+    server = nodes()
+    result = run(server, allow=ALL)
+    assert (result["changed"], result["errors"], result["known"]) == (True, {}, 4)
+    assert [(one["host"], one["back"]) for one in result["steps"]] == [("n2", False)]
+    assert server.nodes["n2"]["spec"]["unschedulable"]
+    assert server.nodes["n2"]["spec"]["taints"][0]["key"] == TAINT
+    assert {name for name, one in server.nodes.items() if one["spec"]} == {"n2"}
+    assert "1 of 4 nodes change" in shown[0]
+    assert "n2: cordon and taint" in shown[1]
+    assert not run(server, allow=ALL)["changed"], "once"
+
+
+def test_without_consent_the_plan_is_shown_and_nothing_done(run: Run, shown: list[str]) -> None:
+    server = nodes()
+    result = run(server)
+    assert (result["changed"], result["steps"], server.patches) == (False, [], [])
+    assert "n2: ib.port.state, and neither cordon nor taint is allowed; next: add cordon" in shown[0]
+
+
+def test_in_check_mode_the_server_keeps_nothing(run: Run, shown: list[str]) -> None:
+    server = nodes()
+    assert run(server, check=True, allow=ALL)["changed"]
+    assert server.nodes == nodes().nodes
+    assert [query["dryRun"] for _name, _patch, query in server.patches] == [["All"]]
+    assert "the server would take it" in shown[1]
+
+
+def test_who_is_good_again_is_given_back(run: Run) -> None:
+    server = nodes()
+    run(server, allow=ALL)
+    again = {**runs.MIXED, "n2": runs.MIXED["n1"]}
+    assert [one["back"] for one in run(server, hosts=again, allow=ALL)["steps"]] == [True]
+    assert server.nodes["n2"]["spec"] == {}
+    assert MARK not in server.nodes["n2"]["metadata"]["annotations"]
+
+
+def test_the_budget_is_the_clusters(run: Run) -> None:
+    server = nodes()
+    server.change("control", unschedulable=True)
+    result = run(server, allow=ALL)
+    assert (result["changed"], result["out"]) == (False, 1)
+    assert "1 of the cluster's nodes take no pods, and cordon_most is 1" in result["held"][0]["why"]
+    assert run(server, allow=ALL, most=2)["changed"]
+
+
+def test_checks_that_all_nodes_share_take_none_out(run: Run) -> None:
+    server = nodes()
+    result = run(server, allow=ALL, never=["ib.port.*"])
+    assert (result["changed"], server.patches) == (False, [])
+    assert "all nodes share" in result["held"][0]["why"]
+
+
+def test_what_is_simulated_moves_no_node(run: Run) -> None:
+    server = nodes()
+    bad = runs.MIXED["n2"]
+    result = run(server, hosts={**runs.MIXED, "n2": {**bad, "facts": {**bad["facts"], "node": SIMULATED}}}, allow=ALL)
+    assert (result["changed"], server.patches) == (False, [])
+    assert "what it told is simulated (everything)" in result["held"][0]["why"]
+
+
+def test_what_a_host_says_is_its_name_takes_no_other_node_out(run: Run) -> None:
+    server = nodes()
+    bad = runs.MIXED["n2"]
+    lies = {"N2": {**bad, "facts": {**bad["facts"], "node": {"hostname": "control"}}}}
+    result = run(server, hosts=lies, site={"N2": {}}, allow=ALL)
+    assert [one["node"] for one in result["steps"]] == ["n2"]
+    assert server.nodes["control"]["spec"] == {}
+
+
+def test_a_name_that_no_node_can_have_is_no_node(run: Run) -> None:
+    server = nodes()
+    result = run(server, hosts={"n_2": runs.MIXED["n2"]}, site={"n_2": {}}, allow=ALL)
+    assert (result["changed"], server.patches) == (False, [])
+    assert "the cluster has no node n_2" in result["held"][0]["why"]
+
+
+def test_a_refused_patch_is_the_hosts_error(run: Run, shown: list[str]) -> None:
+    server = nodes()
+    server.forbidden = True
+    result = run(server, allow=ALL)
+    assert (result["changed"], list(result["errors"])) == (False, ["n2"])
+    assert "FAILED: kubectl could not patch node n2" in shown[1]
+
+
+@pytest.mark.parametrize(
+    ("site", "args", "said"),
+    [
+        ({}, {"most": 0}, "cordon_most is 0"),
+        ({}, {"context": ""}, "nobody said which cluster it is.*Nothing was changed"),
+        ({"n2": {"kubernetes_rdma_node": "n1"}}, {}, "n1 and n2 would both be the node n1"),
+        ({}, {"report": "/nonexistent/run.json"}, "is not there.*Nothing was changed"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_changes(
+    run: Run, site: dict[str, Any], args: dict[str, Any], said: str
+) -> None:
+    server = nodes()
+    with pytest.raises(AnsibleActionFail, match=said):
+        run(server, site=site, **{"allow": ALL, **args})
+    assert server.patches == []
