@@ -117,10 +117,13 @@ PLAIN = (
     "lldpctl",
     "meminfo",
     "mounts",
+    "mstconfig",
+    "mstreg",
     "proc_limits",
     "redfish",
     "rpm_qa",
     "scontrol_node",
+    "spcx_cc",
     "systemctl_show",
 )
 EVERY = tuple(sorted((*NAMES, *PLAIN)))

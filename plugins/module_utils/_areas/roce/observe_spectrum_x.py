@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read back, where the site says that it has Spectrum-X, what HCAs are set to; nothing is ever written to one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Mapping
+
+from ..._data import spectrum_x
+from ..._evidence import ask
+from ..._evidence.sources import Evidence
+from ..._expect.expectations import Expectations
+from ..._ground.reading import Reading
+from ..._parse import mstconfig, mstreg, spcx_cc
+from ..._rails.hcas import hca_by_type
+from ..._rails.roce_ports import Configured, RoceFacts, RocePort, SpectrumX
+
+REGISTER = "ROCE_ACCL"
+
+
+def observe(evidence: Evidence, facts: RoceFacts, expect: Expectations) -> RoceFacts:
+    """The same facts with what Spectrum-X adds; of other HCAs than its own nothing is asked."""
+    wanted = expect.get("spectrum_x")
+    if wanted is None:
+        return facts
+    profile = spectrum_x.PROFILES[wanted.value]
+    ports = facts.ports.map(lambda found: tuple(_port(evidence, port, profile) for port in found))
+    # Status 1: there is none of them, which the text tells as well.
+    programs = ask.command(evidence, "spcx_cc", spcx_cc.parse, ok=(0, 1))
+    return replace(facts, ports=ports, programs=programs)
+
+
+def _port(evidence: Evidence, port: RocePort, profile: spectrum_x.Profile) -> RocePort:
+    model = hca_by_type(port.model)
+    if model is None or model.pci_id not in profile.hcas or not port.address:
+        return port
+    names = {name for planes in profile.config for name in profile.wanted(model.pci_id, planes)}
+    config = ask.command(evidence, "mstconfig", mstconfig.parse, "-d", port.address, "-e", "query")
+    register = ask.command(evidence, "mstreg", mstreg.parse, "-d", port.address, "--reg_name", REGISTER, "--get")
+    kept = config.map(lambda read: Configured(read.description, _only(read.parameters, names)))
+    return replace(port, spectrum_x=SpectrumX(kept, register.map(lambda read: _only(read.fields, spectrum_x.REGISTER))))
+
+
+def _only(told: Mapping[str, Any], names: Any) -> dict[str, Any]:
+    return {name: value for name, value in told.items() if name in names}

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parse what ``mstconfig -d DEVICE -e query`` prints (mstflint; mlxconfig of NVIDIA's MFT prints the same): what the
+firmware of an HCA is configured to, now and from the next reset on."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Mapping
+
+from .._ground.text import ParseError, clean_lines, ends_early, no_facts
+
+_TOOL = "mstconfig"
+_HEAD = re.compile(r"(Device type|Name|Description|Device):\s*(.*)")
+_KEYS = {"Device type": "type", "Name": "part", "Description": "description", "Device": "device"}
+# The columns end in Next Boot; a tool that is asked without -e has no other.
+_COLUMNS = re.compile(r"Configurations:\s+((?:Default|Current|Next Boot)(?:\s+(?:Default|Current|Next Boot))*)")
+_NAMES = re.compile(r"Default|Current|Next Boot")
+# '*' stands before what differs, RO before what nobody may write.
+_LINE = re.compile(r"(?:\*\s+|RO\s+|\*\s+RO\s+|RO\s+\*\s+)?([A-Z][A-Z0-9_]{1,63}(?:\[[0-9.]{1,12}\])?)\s+(\S.*)")
+_NUMBER = re.compile(r"(?:.*\()?(0x[0-9a-fA-F]{1,16}|-?[0-9]{1,19})\)?")
+_BETWEEN = re.compile(r"\s{2,}|(?<=\))\s+")
+
+
+@dataclass(frozen=True)
+class Value:
+    """``now`` and ``next``: the numbers that hold now and from the next reset on; None where none is shown.
+    ``word``: what is shown of now."""
+
+    now: int | None = None
+    next: int | None = None
+    word: str = ""
+
+
+@dataclass(frozen=True)
+class Config:
+    """One HCA. ``part`` and ``description``: of the board, as the firmware has them."""
+
+    device: str
+    type: str = ""
+    part: str = ""
+    description: str = ""
+    parameters: Mapping[str, Value] = field(default_factory=dict)
+
+
+def parse(text: str) -> Config:
+    """Read the first device; ParseError where there is none, or none of its parameters."""
+    lines = [line.strip() for line in clean_lines(text)]
+    # A line that was cut may end within a number.
+    lines = lines[:-1] if ends_early(text) else lines
+    head: dict[str, str] = {}
+    columns: list[str] = []
+    parameters: dict[str, Value] = {}
+    for line_no, line in enumerate(lines, 1):
+        if not columns:
+            match = _HEAD.fullmatch(line)
+            if match is not None:
+                head.setdefault(_KEYS[match.group(1)], match.group(2).strip())
+            found = _COLUMNS.fullmatch(line)
+            columns = _NAMES.findall(found.group(1)) if found is not None else []
+        elif line.startswith("Device #"):
+            raise ParseError(_TOOL, line_no, line, "a second device: only one is asked for")
+        else:
+            match = _LINE.fullmatch(line)
+            if match is not None:
+                parameters[match.group(1)] = _value(match.group(2), columns)
+    if not parameters or "device" not in head:
+        said = tuple(line for line in lines if line.startswith("-E-"))
+        raise no_facts(_TOOL, lines, "no configuration of a device", said=said)
+    return Config(parameters=parameters, **head)
+
+
+def _value(text: str, columns: list[str]) -> Value:
+    """Words of a column may hold blanks, and a long one leaves a single blank behind it."""
+    words = [word for word in _BETWEEN.split(text) if word]
+    if len(words) != len(columns):
+        words = text.split()
+    if len(words) != len(columns):
+        return Value()
+    shown = dict(zip(columns, words))
+    now = shown.get("Current", "")
+    return Value(_number(now), _number(shown.get("Next Boot", "")), now)
+
+
+def _number(word: str) -> int | None:
+    match = _NUMBER.fullmatch(word)
+    return int(match.group(1), 0) if match is not None and not match.group(1).startswith("00") else None
