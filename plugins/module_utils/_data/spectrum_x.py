@@ -14,7 +14,7 @@ ROCE_RTT_RESP_DSCP_P1 does nothing: inferred.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Mapping
 
 # How a port's lanes are spread over planes of switches; NONE has one.
@@ -35,8 +35,11 @@ REGISTER = {
 }
 # The program of Spectrum-X's congestion control, one for each RDMA device; all releases run it on the host.
 CONGESTION = "doca_spcx_cc"
-# What NVIDIA's plugin for NCCL is called by (HPC-X 2.25, Spectrum-X NCCL Plugin). Of its default no public word is told.
+# What NVIDIA's plugin for NCCL is called by (HPC-X 2.25, Spectrum-X NCCL Plugin); what it does unasked is not public.
 PLUGIN = "spcx"
+
+# A BlueField that is a NIC has its processor off the way.
+_NIC_MODE = {"INTERNAL_CPU_MODEL": 1, "INTERNAL_CPU_OFFLOAD_ENGINE": 1}
 
 
 @dataclass(frozen=True)
@@ -49,15 +52,12 @@ class Profile:
     congestion: str
     trust: str = "dscp"
     lossless: tuple[int, ...] = (3,)
-    bluefield: Mapping[str, int] = field(default_factory=lambda: _NIC_MODE)
 
     def wanted(self, pci_id: str, planes: str) -> dict[str, int]:
         """The firmware's parameters of such an HCA."""
-        return {**self.config[planes], **(self.bluefield if pci_id == BLUEFIELD_3 else {})}
+        return {**self.config[planes], **(_NIC_MODE if pci_id == BLUEFIELD_3 else {})}
 
 
-# A BlueField that is a NIC has its processor off the way.
-_NIC_MODE = {"INTERNAL_CPU_MODEL": 1, "INTERNAL_CPU_OFFLOAD_ENGINE": 1}
 _FIRST = {"ROCE_ADAPTIVE_ROUTING_EN": 1, "USER_PROGRAMMABLE_CC": 1, "TX_SCHEDULER_LOCALITY_MODE": 2}
 _STEERED = {**_FIRST, "ROCE_CC_STEERING_EXT": 2}
 _USUAL = {"ROCE_RTT_RESP_DSCP_MODE_P1": 0}

@@ -138,7 +138,7 @@ def from_inventory(raw: Mapping[str, Any] | None, source: str = INVENTORY) -> Ex
 
 
 def _with_spectrum_x(values: dict[str, Expected]) -> dict[str, Expected]:
-    """With what the site's release of Spectrum-X has of its rails, for whatever is not said; raises ExpectationError."""
+    """With what the site's release of Spectrum-X has of rails, for whatever is not said; raises ExpectationError."""
     release, planes, layer = (values.get(key) for key in ("spectrum_x", "spectrum_x_planes", "link_layer"))
     if release is None:
         if planes is not None:
@@ -149,7 +149,9 @@ def _with_spectrum_x(values: dict[str, Expected]) -> dict[str, Expected]:
     profile = spectrum_x.PROFILES[release.value]
     if planes is not None and planes.value not in profile.config:
         known = ", ".join(profile.config)
-        raise ExpectationError(f"expect.spectrum_x_planes of {release.value} must be one of {known}, not {planes.value!r}")
+        raise ExpectationError(
+            f"expect.spectrum_x_planes of {release.value} must be one of {known}, not {planes.value!r}"
+        )
     promised = {"link_layer": ETHERNET, "roce_trust": profile.trust, "roce_pfc": list(profile.lossless)}
     source = f"Spectrum-X {release.value}"
     return {**{key: Expected(value, source) for key, value in promised.items()}, **values}

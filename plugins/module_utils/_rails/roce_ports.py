@@ -61,7 +61,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class Configured:
-    """What the firmware of an HCA is set to, of what a site's release of Spectrum-X names. ``board``: its description."""
+    """What the firmware of an HCA is set to, of what the release of Spectrum-X names. ``board``: its description."""
 
     board: str = ""
     parameters: Mapping[str, Value] = field(default_factory=dict)
@@ -148,7 +148,7 @@ class RoceFacts:
 
     def to_dict(self) -> RoceReported:
         """As JSON."""
-        # Two looks at a hundred counters a host are judged here and of no use to anybody else; so are an HCA's settings.
+        # Two looks at a hundred counters a host are judged here and of no use to others, as are an HCA's settings.
         plain = self.ports.map(
             lambda ports: tuple(replace(port, counters=Counted(), spectrum_x=SpectrumX()) for port in ports)
         )

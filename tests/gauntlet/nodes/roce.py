@@ -23,9 +23,7 @@ _PHY = (
     *("rx_prio3_pause", "rx_prio3_pause_duration", "tx_prio3_pause", "tx_prio3_pause_duration"),
     *("tx_pause_storm_warning_events", "tx_pause_storm_error_events"),
 )
-_BOARDS = {
-    "BlueField-3": "Nvidia BlueField-3 B3140H E-series HHHL SuperNIC; 400GbE (default mode) / NDR IB; Single-port QSFP112"
-}
+_BOARDS = {"BlueField-3": "Nvidia BlueField-3 B3140H E-series HHHL SuperNIC; 400GbE (default mode) / NDR IB"}
 _PART = "900-9D3D4-00EN-HA0_Ax"
 _DIFFERENT = "The '*' shows parameters with next value different from default/current value."
 
@@ -64,7 +62,8 @@ def add(tree: Tree, node: Node) -> None:
 def _spectrum_x(tree: Tree, node: Node) -> None:
     """What the tools of firmware print of each rail's HCA, and who serves its congestion control.
 
-    ``more``: `spectrum_x` by HCA (or `all`): parameters and fields that are otherwise, a number or [now, next]; `board`.
+    ``more``: `spectrum_x` by HCA (or `all`): parameters and fields that are otherwise, a number or [now, next], and
+    `board`, its description.
     """
     profile = spectrum_x.PROFILES[node.expect["spectrum_x"]]
     planes = node.expect.get("spectrum_x_planes", spectrum_x.NONE)

@@ -38,7 +38,10 @@ def judge(switch: Switch, wanted: Expected, here: HostFacts) -> Iterator[Check]:
         return
     places = (here.copies.settings, here.copies.units)
     set_at = [
-        (item.place, item.line, item.value) for place in places for item in place.value or () if item.name == switch.name
+        (item.place, item.line, item.value)
+        for place in places
+        for item in place.value or ()
+        if item.name == switch.name
     ]
     expected = f"{switch.name}={int(wanted.value)}"
     otherwise = [item for item in set_at if switch.on(item[2]) != wanted.value]
@@ -57,7 +60,11 @@ def judge(switch: Switch, wanted: Expected, here: HostFacts) -> Iterator[Check]:
             yield unknown(switch.check_id, SYSTEM_FILE, f"what goes before it is not known: {unread}", observed=seen)
         elif not otherwise:
             yield passed(
-                switch.check_id, SYSTEM_FILE, seen if mine is not None or not on else "set for jobs", expected, wanted.source
+                switch.check_id,
+                SYSTEM_FILE,
+                seen if mine is not None or not on else "set for jobs",
+                expected,
+                wanted.source,
             )
     elif wanted.value and unread:
         yield unknown(switch.check_id, SYSTEM_FILE, f"it may be set for jobs elsewhere: {unread}", observed=seen)
@@ -72,4 +79,3 @@ def judge(switch: Switch, wanted: Expected, here: HostFacts) -> Iterator[Check]:
         cause = switch.unwanted
         remedy = f"take {switch.name} out of {SYSTEM_FILE} and of nccl_conf_variables"
         yield failed(switch.check_id, SYSTEM_FILE, seen, expected, wanted.source, cause=cause, remedy=remedy)
-

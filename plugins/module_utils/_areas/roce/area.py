@@ -229,8 +229,6 @@ def _kind(port: RocePort, machine: Machine, expect: Expectations) -> Check:
     return unknown(_KIND, port.name, f"nobody knows whether its driver ({driver}) speaks RoCE")
 
 
-
-
 def _observe(evidence: Evidence, machine: Machine, expect: Expectations) -> RoceFacts:
     return observe_spectrum_x.observe(evidence, observe.observe(evidence, machine), expect)
 

@@ -10,7 +10,6 @@ from ..._data import spectrum_x
 from ..._evidence import ask
 from ..._evidence.sources import Evidence
 from ..._expect.expectations import Expectations
-from ..._ground.reading import Reading
 from ..._parse import mstconfig, mstreg, spcx_cc
 from ..._rails.hcas import hca_by_type
 from ..._rails.roce_ports import Configured, RoceFacts, RocePort, SpectrumX
