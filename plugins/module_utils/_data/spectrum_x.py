@@ -22,8 +22,9 @@ NONE, SOFTWARE, HARDWARE, UNIPLANE = "none", "swplb", "hwplb", "uniplane"
 PLANES = (NONE, SOFTWARE, HARDWARE, UNIPLANE)
 
 CONNECTX_8, CONNECTX_9, BLUEFIELD_3 = "1023", "1025", "a2dc"
-# A BlueField-3 is sold as SuperNIC for what GPUs say to each other, and as DPU for the rest: its description tells.
-SUPERNIC, DPU = "SuperNIC", "DPU"
+# A BlueField-3 is sold as SuperNIC for what GPUs say to each other, and as DPU for the rest: the name of its board
+# tells (names of both in the tests of NVIDIA's DOCA platform).
+DPU = "DPU"
 
 # The register ROCE_ACCL, alike in all releases. It forgets all of it at a reset.
 REGISTER = {

@@ -8,18 +8,17 @@ import re
 from dataclasses import dataclass, field
 from typing import Mapping
 
-from .._ground.text import ParseError, clean_lines, ends_early, no_facts
+from .._ground.text import ParseError, ends_early, flat_lines, no_facts
 
 _TOOL = "mstconfig"
-_HEAD = re.compile(r"(Device type|Name|Description|Device):\s*(.*)")
+_HEAD = re.compile(r"(Device type|Name|Description|Device): (.*)")
 _KEYS = {"Device type": "type", "Name": "part", "Description": "description", "Device": "device"}
-# The columns end in Next Boot; a tool that is asked without -e has no other.
-_COLUMNS = re.compile(r"Configurations:\s+((?:Default|Current|Next Boot)(?:\s+(?:Default|Current|Next Boot))*)")
-_NAMES = re.compile(r"Default|Current|Next Boot")
+# Before the columns; they end in Next Boot, and a tool that is asked without -e has no other.
+_TITLE = "Configurations:"
+_COLUMNS = re.compile(r"Default|Current|Next Boot")
 # '*' stands before what differs, RO before what nobody may write.
-_LINE = re.compile(r"(?:\*\s+|RO\s+|\*\s+RO\s+|RO\s+\*\s+)?([A-Z][A-Z0-9_]{1,63}(?:\[[0-9.]{1,12}\])?)\s+(\S.*)")
-_NUMBER = re.compile(r"(?:.*\()?(0x[0-9a-fA-F]{1,16}|-?[0-9]{1,19})\)?")
-_BETWEEN = re.compile(r"\s{2,}|(?<=\))\s+")
+_LINE = re.compile(r"(?:[*] )?(?:RO )?(?:[*] )?([A-Z][A-Z0-9_]{1,63}(?:\[[0-9.]{1,12}\])?) (.+)")
+_NUMBER = re.compile(r"(?:[^ ()]{1,80}\()?(0x[0-9a-fA-F]{1,16}|[0-9]{1,19})\)?")
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Config:
 
 def parse(text: str) -> Config:
     """Read the first device; ParseError where there is none, or none of its parameters."""
-    lines = [line.strip() for line in clean_lines(text)]
+    lines = [line.strip() for line in flat_lines(text)]
     # A line that was cut may end within a number.
     lines = lines[:-1] if ends_early(text) else lines
     head: dict[str, str] = {}
@@ -55,26 +54,21 @@ def parse(text: str) -> Config:
         if not columns:
             match = _HEAD.fullmatch(line)
             if match is not None:
-                head.setdefault(_KEYS[match.group(1)], match.group(2).strip())
-            found = _COLUMNS.fullmatch(line)
-            columns = _NAMES.findall(found.group(1)) if found is not None else []
+                head.setdefault(_KEYS[match.group(1)], match.group(2))
+            columns = _COLUMNS.findall(line) if line.startswith(_TITLE) else []
         elif line.startswith("Device #"):
             raise ParseError(_TOOL, line_no, line, "a second device: only one is asked for")
         else:
             match = _LINE.fullmatch(line)
             if match is not None:
-                parameters[match.group(1)] = _value(match.group(2), columns)
+                parameters[match.group(1)] = _value(match.group(2).split(), columns)
     if not parameters or "device" not in head:
         said = tuple(line for line in lines if line.startswith("-E-"))
         raise no_facts(_TOOL, lines, "no configuration of a device", said=said)
     return Config(parameters=parameters, **head)
 
 
-def _value(text: str, columns: list[str]) -> Value:
-    """Words of a column may hold blanks, and a long one leaves a single blank behind it."""
-    words = [word for word in _BETWEEN.split(text) if word]
-    if len(words) != len(columns):
-        words = text.split()
+def _value(words: list[str], columns: list[str]) -> Value:
     if len(words) != len(columns):
         return Value()
     shown = dict(zip(columns, words))
@@ -84,4 +78,7 @@ def _value(text: str, columns: list[str]) -> Value:
 
 def _number(word: str) -> int | None:
     match = _NUMBER.fullmatch(word)
-    return int(match.group(1), 0) if match is not None and not match.group(1).startswith("00") else None
+    if match is None:
+        return None
+    digits = match.group(1)
+    return int(digits, 16 if digits.startswith("0x") else 10)

@@ -8,12 +8,12 @@ import re
 from dataclasses import dataclass, field
 from typing import Mapping
 
-from .._ground.text import ParseError, clean_lines, no_facts
+from .._ground.text import ParseError, flat_lines, no_facts
 
 _TOOL = "mstreg"
-_TITLE = re.compile(r"Field Name\s*\|\s*Data")
+_TITLE = re.compile(r"Field Name ?\| ?Data")
 _RULE = re.compile(r"={10,}")
-_LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_\[\]]{0,79})\s*\|\s*(0x[0-9a-fA-F]{1,8})")
+_LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_\[\]]{0,79}) ?\| ?(0x[0-9a-fA-F]{1,8})")
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Register:
 
 def parse(text: str) -> Register:
     """Read the one table; ParseError where there is none, or where it is not closed."""
-    lines = [line.strip() for line in clean_lines(text)]
+    lines = [line.strip() for line in flat_lines(text)]
     fields: dict[str, int] = {}
     rules, begun = 0, False
     for line_no, line in enumerate(lines, 1):

@@ -60,18 +60,12 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Configured:
-    """What the firmware of an HCA is set to, of what the release of Spectrum-X names. ``board``: its description."""
-
-    board: str = ""
-    parameters: Mapping[str, Value] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class SpectrumX:
-    """Of a rail's HCA, where the site has Spectrum-X: the firmware's configuration, and the register ROCE_ACCL."""
+    """Of a rail's HCA, where the site has Spectrum-X. ``board``: the name in its product data. ``config``: what its
+    firmware is set to, and ``register``: of ROCE_ACCL, as far as the site's release names it."""
 
-    config: Reading[Configured] = field(default_factory=Reading)
+    board: Reading[str] = field(default_factory=Reading)
+    config: Reading[Mapping[str, Value]] = field(default_factory=Reading)
     register: Reading[Mapping[str, int]] = field(default_factory=Reading)
 
 

@@ -23,7 +23,6 @@ _PHY = (
     *("rx_prio3_pause", "rx_prio3_pause_duration", "tx_prio3_pause", "tx_prio3_pause_duration"),
     *("tx_pause_storm_warning_events", "tx_pause_storm_error_events"),
 )
-_BOARDS = {"BlueField-3": "Nvidia BlueField-3 B3140H E-series HHHL SuperNIC; 400GbE (default mode) / NDR IB"}
 _PART = "900-9D3D4-00EN-HA0_Ax"
 _DIFFERENT = "The '*' shows parameters with next value different from default/current value."
 
@@ -62,8 +61,7 @@ def add(tree: Tree, node: Node) -> None:
 def _spectrum_x(tree: Tree, node: Node) -> None:
     """What the tools of firmware print of each rail's HCA, and who serves its congestion control.
 
-    ``more``: `spectrum_x` by HCA (or `all`): parameters and fields that are otherwise, a number or [now, next], and
-    `board`, its description.
+    ``more``: `spectrum_x` by HCA (or `all`): parameters and fields that are otherwise, a number or [now, next].
     """
     profile = spectrum_x.PROFILES[node.expect["spectrum_x"]]
     planes = node.expect.get("spectrum_x_planes", spectrum_x.NONE)
@@ -74,10 +72,14 @@ def _spectrum_x(tree: Tree, node: Node) -> None:
             continue
         told = node.more.get("spectrum_x", {})
         told = {**told.get("all", {}), **told.get(hca.name, {})}
-        board = told.pop("board", _BOARDS.get(hca.model, "NVIDIA ConnectX-8 C8180 HHHL SuperNIC; 800Gbs XDR IB"))
         lines = [
             *("", "Device #1:", "----------", "", f"Device type:        {hca.model.replace('-', '')}"),
-            *(f"Name:               {_PART}", f"Description:        {board}", f"Device:             {hca.address}", ""),
+            *(
+                f"Name:               {_PART}",
+                f"Description:        NVIDIA {hca.model} SuperNIC",
+                f"Device:             {hca.address}",
+                "",
+            ),
             f"{'Configurations:':<57}{'Default':<21}{'Current':<21}Next Boot",
             f"        {'MEMIC_SIZE_LIMIT':<44}" + f"{'_256KB(1)':<21}" * 3,
         ]

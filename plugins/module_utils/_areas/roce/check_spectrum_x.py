@@ -16,7 +16,7 @@ from ..._parse.mstconfig import Value
 from ..._parse.spcx_cc import Programs
 from ..._rails.hcas import hca_by_id, hca_by_type
 from ..._rails.roce import asked_soft
-from ..._rails.roce_ports import Configured, RocePort
+from ..._rails.roce_ports import RocePort
 
 HCA, CONGESTION = "roce.spectrum.hca", "roce.spectrum.congestion"
 _OF_HCA = FIRMWARE, ROUTING = "roce.spectrum.firmware", "roce.spectrum.routing"
@@ -68,23 +68,21 @@ def _hca(port: RocePort, model: Hca, profile: spectrum_x.Profile, release: Expec
     if model.pci_id != spectrum_x.BLUEFIELD_3:
         return passed(HCA, port.name, model.name, expected, release.source)
 
-    def by_board(config: Configured) -> Check:
-        observed = plain(config.board.partition(";")[0], 80)
-        if spectrum_x.SUPERNIC in observed:
+    def by_board(name: str) -> Check:
+        """NVIDIA's operator goes by the PCI device alone; a DPU says so itself, and is no SuperNIC."""
+        observed = plain(name.partition(",")[0], 80) or model.name
+        if spectrum_x.DPU not in observed.split():
             return passed(HCA, port.name, observed, expected, release.source)
-        if spectrum_x.DPU in observed.split():
-            cause = "a DPU is made for storage and management; Spectrum-X's rails are SuperNICs"
-            return failed(HCA, port.name, observed, expected, release.source, cause=cause)
-        why = f"its board does not tell whether it is a SuperNIC or a DPU: {observed or 'no description'}"
-        return unknown(HCA, port.name, why, remedy="look at its part number (`mstvpd ADDRESS`)")
+        cause = "a DPU is made for storage and management; Spectrum-X's rails are SuperNICs"
+        return failed(HCA, port.name, observed, expected, release.source, cause=cause)
 
-    return _look(HCA, port, port.spectrum_x.config, by_board)
+    return _look(HCA, port, port.spectrum_x.board, by_board)
 
 
 def _firmware(port: RocePort, wanted: Mapping[str, int], release: Expected) -> Check:
-    def compare(config: Configured) -> Check:
+    def compare(config: Mapping[str, Value]) -> Check:
         nothing = Value()
-        found = {name: config.parameters.get(name, nothing) for name in wanted}
+        found = {name: config.get(name, nothing) for name in wanted}
         untold = [name for name, value in found.items() if value.now is None or value.next is None]
         now = [name for name, value in found.items() if value.now not in (None, wanted[name])]
         later = [name for name, value in found.items() if value.next not in (None, wanted[name])]

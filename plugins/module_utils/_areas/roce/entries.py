@@ -190,10 +190,10 @@ ENTRIES = declare(
         "roce.spectrum.hca",
         "The rail is an HCA that the site's release of Spectrum-X has a profile for",
         "Adaptive routing of RoCE needs an HCA that puts packets in order again, and the congestion control a "
-        f"processor in it. A BlueField-3 tells by its board whether it is a SuperNIC or a DPU. {_RELEASE}",
+        f"processor in it. A BlueField-3 is refused where its board calls itself a DPU. {_RELEASE}",
         ("an HCA of another model was built in", "the inventory names another release than the site has"),
         "compare the part with NVIDIA's list for the release; correct expect.spectrum_x where it names another",
-        (*_RAILS, "mstconfig"),
+        (*_RAILS, "/sys/bus/pci/devices/*/vpd"),
     ),
     error(
         "roce.spectrum.firmware",

@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Mapping
+from typing import Any, Collection, Mapping
 
 from ..._data import spectrum_x
 from ..._evidence import ask
 from ..._evidence.sources import Evidence
 from ..._expect.expectations import Expectations
-from ..._parse import mstconfig, mstreg, spcx_cc
+from ..._parse import mstconfig, mstreg, spcx_cc, vpd
 from ..._rails.hcas import hca_by_type
-from ..._rails.roce_ports import Configured, RoceFacts, RocePort, SpectrumX
+from ..._rails.roce_ports import RoceFacts, RocePort, SpectrumX
+from ..machine.observe import PCI
 
 REGISTER = "ROCE_ACCL"
 
@@ -34,11 +35,16 @@ def _port(evidence: Evidence, port: RocePort, profile: spectrum_x.Profile) -> Ro
     if model is None or model.pci_id not in profile.hcas or not port.address:
         return port
     names = {name for planes in profile.config for name in profile.wanted(model.pci_id, planes)}
+    board = ask.data(evidence, f"{PCI}/{port.address}/vpd").map(vpd.parse)
     config = ask.command(evidence, "mstconfig", mstconfig.parse, "-d", port.address, "-e", "query")
     register = ask.command(evidence, "mstreg", mstreg.parse, "-d", port.address, "--reg_name", REGISTER, "--get")
-    kept = config.map(lambda read: Configured(read.description, _only(read.parameters, names)))
-    return replace(port, spectrum_x=SpectrumX(kept, register.map(lambda read: _only(read.fields, spectrum_x.REGISTER))))
+    told = SpectrumX(
+        board.map(lambda data: data.name),
+        config.map(lambda read: _only(read.parameters, names)),
+        register.map(lambda read: _only(read.fields, spectrum_x.REGISTER)),
+    )
+    return replace(port, spectrum_x=told)
 
 
-def _only(told: Mapping[str, Any], names: Any) -> dict[str, Any]:
+def _only(told: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
     return {name: value for name, value in told.items() if name in names}

@@ -22,16 +22,11 @@ from ansible_collections.ibready.cluster.plugins.module_utils._ground.check impo
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.mstconfig import Value
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.spcx_cc import Programs
-from ansible_collections.ibready.cluster.plugins.module_utils._rails.roce_ports import (
-    Configured,
-    RoceFacts,
-    RocePort,
-    SpectrumX,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._rails.roce_ports import RoceFacts, RocePort, SpectrumX
 from tests.gauntlet.tree import Tree
 
 BLUEFIELD, CONNECTX_7, CONNECTX_8, CONNECTX_9 = "MT41692", "MT4129", "MT4131", "MT4133"
-BOARD = "Nvidia BlueField-3 B3140H E-series HHHL SuperNIC; 400GbE (default mode) / NDR IB"
+BOARD = "Nvidia BlueField-3 B3140H E-series HHHL SuperNIC, 400GbE(default mode)/NDR IB"
 HCA, FIRMWARE, ROUTING, CONGESTION = (f"roce.spectrum.{name}" for name in ("hca", "firmware", "routing", "congestion"))
 NOT_INSTALLED: Reading[Any] = Reading(None, "mstconfig: not installed (no such program in PATH)")
 SERVED = Reading(Programs(("mlx5_0",), True))
@@ -44,7 +39,7 @@ def config(release: str = "RA2.1", planes: str = "none", **bent: Value | None) -
 
 
 def port(model: str = BLUEFIELD, board: str = BOARD, bent: dict[str, Value] | None = None, **more: Any) -> RocePort:
-    told = SpectrumX(Reading(Configured(board, bent or config())), Reading(dict(spectrum_x.REGISTER)))
+    told = SpectrumX(Reading(board), Reading(bent or config()), Reading(dict(spectrum_x.REGISTER)))
     return replace(RocePort("mlx5_0", 1, model, "0000:18:00.0", spectrum_x=told), **more)
 
 
@@ -79,9 +74,9 @@ def test_a_supernic_as_its_release_has_it_passes(release: str) -> None:
         pytest.param(CONNECTX_7, "", "RA2.0", FAIL, "no ConnectX-7", id="ConnectX-7 has no profile"),
         pytest.param(CONNECTX_9, "", "RA2.1", FAIL, "no ConnectX-9", id="ConnectX-9 has none yet"),
         pytest.param(CONNECTX_9, "", "RA2.2", PASS, "ConnectX-9", id="ConnectX-9 has one"),
-        pytest.param(BLUEFIELD, "NVIDIA BlueField-3 B3220 P-Series FHHL DPU; 200GbE", "RA2.1", FAIL, "DPU", id="a DPU"),
-        pytest.param(BLUEFIELD, "Some OEM's BlueField-3; SuperNIC", "RA2.1", UNKNOWN, "does not tell", id="no word"),
-        pytest.param(BLUEFIELD, "", "RA2.1", UNKNOWN, "no description", id="no board"),
+        pytest.param(BLUEFIELD, "NVIDIA BlueField-3 B3220 P-Series FHHL DPU, 200GbE", "RA2.1", FAIL, "DPU", id="a DPU"),
+        pytest.param(BLUEFIELD, "Nvidia BlueField-3 VPI QSFP112 1P 400G", "RA2.1", PASS, "1P 400G", id="an OEM's name"),
+        pytest.param(BLUEFIELD, "", "RA2.1", PASS, "BlueField-3", id="no name: the PCI device tells"),
         pytest.param("MT9999", "", "RA2.1", UNKNOWN, "type MT9999", id="an HCA that nobody knows"),
     ],
 )
@@ -145,7 +140,10 @@ def test_the_register(bent: dict[str, int | None], result: str, word: str) -> No
 
 
 def test_what_could_not_be_read_is_unknown_and_says_what_to_do() -> None:
-    found = judge(port(spectrum_x=SpectrumX(NOT_INSTALLED, NOT_INSTALLED)), programs=Reading(None, "denied"))
+    found = judge(
+        port(spectrum_x=SpectrumX(Reading(None, "denied"), NOT_INSTALLED, NOT_INSTALLED)),
+        programs=Reading(None, "denied"),
+    )
     assert results(found) == [UNKNOWN] * 4
     assert "install mstflint" in found[FIRMWARE].remedy
     assert "not installed" in found[ROUTING].cause
