@@ -11,8 +11,6 @@ from typing import Mapping
 from .._ground.text import ParseError, ends_early, flat_lines, no_facts
 
 _TOOL = "mstconfig"
-_HEAD = re.compile(r"(Device type|Name|Description|Device): (.*)")
-_KEYS = {"Device type": "type", "Name": "part", "Description": "description", "Device": "device"}
 # Before the columns; they end in Next Boot, and a tool that is asked without -e has no other.
 _TITLE = "Configurations:"
 _COLUMNS = re.compile(r"Default|Current|Next Boot")
@@ -33,12 +31,8 @@ class Value:
 
 @dataclass(frozen=True)
 class Config:
-    """One HCA. ``part`` and ``description``: of the board, as the firmware has them."""
+    """The parameters of one HCA, by their names."""
 
-    device: str
-    type: str = ""
-    part: str = ""
-    description: str = ""
     parameters: Mapping[str, Value] = field(default_factory=dict)
 
 
@@ -47,14 +41,12 @@ def parse(text: str) -> Config:
     lines = [line.strip() for line in flat_lines(text)]
     # A line that was cut may end within a number.
     lines = lines[:-1] if ends_early(text) else lines
-    head: dict[str, str] = {}
+    device = False
     columns: list[str] = []
     parameters: dict[str, Value] = {}
     for line_no, line in enumerate(lines, 1):
         if not columns:
-            match = _HEAD.fullmatch(line)
-            if match is not None:
-                head.setdefault(_KEYS[match.group(1)], match.group(2))
+            device = device or line.startswith("Device: ")
             columns = _COLUMNS.findall(line) if line.startswith(_TITLE) else []
         elif line.startswith("Device #"):
             raise ParseError(_TOOL, line_no, line, "a second device: only one is asked for")
@@ -62,10 +54,10 @@ def parse(text: str) -> Config:
             match = _LINE.fullmatch(line)
             if match is not None:
                 parameters[match.group(1)] = _value(match.group(2).split(), columns)
-    if not parameters or "device" not in head:
+    if not parameters or not device:
         said = tuple(line for line in lines if line.startswith("-E-"))
         raise no_facts(_TOOL, lines, "no configuration of a device", said=said)
-    return Config(parameters=parameters, **head)
+    return Config(parameters)
 
 
 def _value(words: list[str], columns: list[str]) -> Value:

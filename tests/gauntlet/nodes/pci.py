@@ -3,7 +3,8 @@
 
 ``node.more["pci"]`` bends single functions, by address: ``speed`` and ``max_speed`` (of SPEEDS, by
 generation), ``width``, ``max_width``, ``acs``, ``payload``, ``request``, ``command``, ``driver``,
-``bar``, ``fatal``, ``nonfatal``, ``correctable`` (counters), ``numa``, ``vfs``. ``node.more["products"]``: the name in an HCA's product data.
+``bar``, ``fatal``, ``nonfatal``, ``correctable`` (counters), ``numa``, ``vfs``. ``node.more["products"]``: the name in
+the product data of an HCA.
 """
 
 from __future__ import annotations

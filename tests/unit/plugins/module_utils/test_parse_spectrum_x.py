@@ -42,11 +42,8 @@ The '*' shows parameters with next value different from default/current value.
 """
 
 
-def test_board_and_values_are_read() -> None:
-    found = mstconfig.parse(CONFIG)
-    assert (found.device, found.type, found.part) == ("18:00.0", "BlueField3", "900-9D3D4-00EN-HA0_Ax")
-    assert "SuperNIC" in found.description
-    values = found.parameters
+def test_now_and_next_are_read() -> None:
+    values = mstconfig.parse(CONFIG).parameters
     assert values["USER_PROGRAMMABLE_CC"] == Value(0, 1, "False(0)")
     assert values["TX_SCHEDULER_LOCALITY_MODE"] == Value(2, 2, "ACCUMULATIVE(2)")
     assert values["ROCE_RTT_RESP_DSCP_P1"] == Value(48, 48, "48")
