@@ -40,6 +40,14 @@ options:
       roce_pfc: {type: list, elements: int, description: The priorities with priority flow control on the RoCE rails.}
       roce_tos: {type: int, description: The traffic class (ToS byte) of the RoCE rails.}
       roce_mtu: {type: int, description: "The MTU of the RoCE rails' network interfaces, in bytes."}
+      spectrum_x:
+        description: The release of Spectrum-X's reference architecture that the site has.
+        type: str
+        choices: [RA1.3, RA2.0, RA2.1, RA2.2, RA3.0]
+      spectrum_x_planes:
+        description: How Spectrum-X spreads a port over planes of switches; C(none) where nobody says it.
+        type: str
+        choices: [none, swplb, hwplb, uniplane]
       gpus: {type: int, description: How many GPUs the host has.}
       gpu_model: {type: str, description: "The GPUs' model, as in docs/profiles.md or as C(nvidia-smi) prints it."}
       driver: {type: str, description: The version of the NVIDIA driver.}

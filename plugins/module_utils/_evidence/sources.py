@@ -94,6 +94,9 @@ COMMANDS: dict[str, Command] = {
     "lsmod": Command(("lsmod",)),
     "mlnx_qos": Command(("mlnx_qos",)),
     "mlxlink": Command(("mlxlink",)),
+    # The same programs are in mstflint, and under the other name in NVIDIA's MFT. They read alone: nothing here sets.
+    "mstconfig": Command(("mstconfig",), 60.0, or_at=("mlxconfig",)),
+    "mstreg": Command(("mstreg",), or_at=("mlxreg",)),
     "mst_status": Command(("mst", "status")),
     "nvlink_caps": Command(("nvidia-smi", "nvlink", "-c"), _SMI),
     "nvlink_errors": Command(("nvidia-smi", "nvlink", "-e"), _SMI),
@@ -109,6 +112,8 @@ COMMANDS: dict[str, Command] = {
     "rpm_qa": Command(("rpm", "-qa", "--qf", "%{NAME} %{VERSION}-%{RELEASE} %{ARCH}\\n"), 60.0),
     "saquery_sm": Command(("saquery", "SMInfoRecord"), 60.0),
     "sminfo": Command(("sminfo",)),
+    # Process 1 as well: where that is hidden, others are, too.
+    "spcx_cc": Command(("pgrep", "-x", "-a", "doca_spcx_cc|systemd|init"), 10.0),
     "systemctl_show": Command(("systemctl", "show")),
     "timedatectl_show": Command(("timedatectl", "show")),
     "topo": Command(("nvidia-smi", "topo", "-m"), _SMI),

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Callable
 
-from .._data import gds
+from .._data import gds, spectrum_x
 from .._data.boards import Board
-from .._ground.link import LAYERS
+from .._ground.link import ETHERNET, LAYERS
 from .._parse._container_desired import DesiredError, read as read_container
 from .nccl import Desired, read as read_wish
 from .nccl_policy import PolicyError
@@ -46,6 +46,8 @@ SPEC: dict[str, dict[str, Any]] = {
     "roce_pfc": {"type": "list", "elements": "int"},
     "roce_tos": {"type": "int"},
     "roce_mtu": {"type": "int"},
+    "spectrum_x": {"type": "str", "choices": list(spectrum_x.PROFILES)},
+    "spectrum_x_planes": {"type": "str", "choices": list(spectrum_x.PLANES)},
     "gpus": {"type": "int"},
     "gpu_model": {"type": "str"},
     "driver": {"type": "str"},
@@ -132,7 +134,27 @@ def from_inventory(raw: Mapping[str, Any] | None, source: str = INVENTORY) -> Ex
 
         near = ", ".join(difflib.get_close_matches(profile.value, PROFILES)) or "docs/profiles.md"
         raise ExpectationError(f"expect.profile names no known hardware profile: {profile.value!r}; see {near}")
-    return Expectations(values, ignore)
+    return Expectations(_with_spectrum_x(values), ignore)
+
+
+def _with_spectrum_x(values: dict[str, Expected]) -> dict[str, Expected]:
+    """With what the site's release of Spectrum-X has of rails, for whatever is not said; raises ExpectationError."""
+    release, planes, layer = (values.get(key) for key in ("spectrum_x", "spectrum_x_planes", "link_layer"))
+    if release is None:
+        if planes is not None:
+            raise ExpectationError("expect.spectrum_x_planes says nothing without expect.spectrum_x")
+        return values
+    if layer is not None and layer.value != ETHERNET:
+        raise ExpectationError(f"expect.spectrum_x is of Ethernet rails, and expect.link_layer is {layer.value}")
+    profile = spectrum_x.PROFILES[release.value]
+    if planes is not None and planes.value not in profile.config:
+        known = ", ".join(profile.config)
+        raise ExpectationError(
+            f"expect.spectrum_x_planes of {release.value} must be one of {known}, not {planes.value!r}"
+        )
+    promised = {"link_layer": ETHERNET, "roce_trust": profile.trust, "roce_pfc": list(profile.lossless)}
+    source = f"Spectrum-X {release.value}"
+    return {**{key: Expected(value, source) for key, value in promised.items()}, **values}
 
 
 def with_bundle(own: Expectations, raw: Mapping[str, Any]) -> Expectations:

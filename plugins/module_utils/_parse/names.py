@@ -118,10 +118,13 @@ PLAIN = (
     "lldpctl",
     "meminfo",
     "mounts",
+    "mstconfig",
+    "mstreg",
     "proc_limits",
     "redfish",
     "rpm_qa",
     "scontrol_node",
+    "spcx_cc",
     "systemctl_show",
 )
 EVERY = tuple(sorted((*NAMES, *PLAIN)))

@@ -9,6 +9,8 @@ from typing import Mapping, TypedDict
 from .._ground.reading import Reading, as_json
 from .._parse.gid import ROUTABLE
 from .._parse.lldpctl import Neighbour
+from .._parse.mstconfig import Value
+from .._parse.spcx_cc import Programs
 
 ROCE_V2 = "RoCE v2"
 ROCE_V1 = "IB/RoCE v1"
@@ -58,6 +60,16 @@ class Counted:
 
 
 @dataclass(frozen=True)
+class SpectrumX:
+    """Of a rail's HCA, where the site has Spectrum-X. ``board``: the name in its product data. ``config``: what its
+    firmware is set to, and ``register``: of ROCE_ACCL, as far as the site's release names it."""
+
+    board: Reading[str] = field(default_factory=Reading)
+    config: Reading[Mapping[str, Value]] = field(default_factory=Reading)
+    register: Reading[Mapping[str, int]] = field(default_factory=Reading)
+
+
+@dataclass(frozen=True)
 class RocePort:
     """One RDMA port with an Ethernet link layer.
 
@@ -66,6 +78,7 @@ class RocePort:
     one that keeps the priorities, "" where that cannot be told. ``gids_read``: how many entries of
     the table were read. ``traffic_class`` and ``cm_tos``: UNSET where nothing is set. ``cm_mode``:
     RDMA CM's default. ``neighbours``: who is heard by LLDP on the interface; missing where no lldpd listens.
+    ``spectrum_x``: asked only where the site says that it has it.
     """
 
     device: str
@@ -92,6 +105,7 @@ class RocePort:
     cm_mode: Reading[str] = field(default_factory=Reading)
     counters: Counted = field(default_factory=Counted)
     neighbours: Reading[tuple[Neighbour, ...]] = field(default_factory=Reading)
+    spectrum_x: SpectrumX = field(default_factory=SpectrumX)
 
     @property
     def name(self) -> str:
@@ -117,17 +131,21 @@ class RoceReported(TypedDict, total=False):
 class RoceFacts:
     """``ports``: those with an Ethernet link layer. ``devices``: every RDMA device of the host.
 
-    ``nccl_tc``: NCCL_IB_TC of /etc/nccl.conf, UNSET where the file has none.
+    ``nccl_tc``: NCCL_IB_TC of /etc/nccl.conf, UNSET where the file has none. ``programs``: of Spectrum-X's congestion
+    control, asked only where the site says that it has it.
     """
 
     devices: Reading[tuple[str, ...]] = field(default_factory=Reading)
     ports: Reading[tuple[RocePort, ...]] = field(default_factory=Reading)
     nccl_tc: Reading[int] = field(default_factory=Reading)
+    programs: Reading[Programs] = field(default_factory=Reading)
 
     def to_dict(self) -> RoceReported:
         """As JSON."""
-        # Two looks at a hundred counters a host are judged here and of no use to anybody else.
-        plain = self.ports.map(lambda ports: tuple(replace(port, counters=Counted()) for port in ports))
+        # Two looks at a hundred counters a host are judged here and of no use to others, as are an HCA's settings.
+        plain = self.ports.map(
+            lambda ports: tuple(replace(port, counters=Counted(), spectrum_x=SpectrumX()) for port in ports)
+        )
         return {
             "devices": as_json(self.devices),
             "ports": as_json(plain),

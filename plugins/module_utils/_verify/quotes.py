@@ -27,6 +27,7 @@ _OPEN_FILES = (
 _OPEN_COMMANDS = {
     *("dcb", "dmesg", "ibhosts", "iblinkinfo", "ibnetdiscover", "ibqueryerrors", "ibstat"),
     *("ibstatus", "ibv_devinfo", "ip_addr", "lsmod", "mlnx_qos", "mlxlink", "perfquery"),
+    *("mstconfig", "mstreg", "spcx_cc"),
     *("rdma_link", "sminfo", "fabricmanager_status", "nvlink_caps", "nvlink_errors"),
     *("nvlink_status", "nvsmi_q", "nvsmi_xml", "topo", "ofed_info", "ompi_info", "rpm_qa"),
     *("timedatectl_show", "ucx_info"),

@@ -3,7 +3,8 @@
 
 ``node.more["pci"]`` bends single functions, by address: ``speed`` and ``max_speed`` (of SPEEDS, by
 generation), ``width``, ``max_width``, ``acs``, ``payload``, ``request``, ``command``, ``driver``,
-``bar``, ``fatal``, ``nonfatal``, ``correctable`` (counters), ``numa``, ``vfs``.
+``bar``, ``fatal``, ``nonfatal``, ``correctable`` (counters), ``numa``, ``vfs``. ``node.more["products"]``: the name in
+the product data of an HCA.
 """
 
 from __future__ import annotations
@@ -147,10 +148,19 @@ def _gpu_resource(node: Node, index: int, address: str) -> str:
     return "\n".join([*lines, *[" ".join(["0x" + "0" * 16] * 3)] * 7])
 
 
+_PRODUCTS = {"BlueField-3": "Nvidia BlueField-3 B3140H E-series HHHL SuperNIC, 400GbE(default mode)/NDR IB"}
+
+
 def _adapter(tree: Tree, node: Node, hca: Hca) -> None:
     """What an HCA has beside any function: virtual functions and product data."""
     base = place(hca.path)
-    tree.file(f"{base}/vpd", vpd(f"NVIDIA {hca.model}", hca.role == "nvswitch"))
+    tree.file(
+        f"{base}/vpd",
+        vpd(
+            node.more.get("products", {}).get(hca.name, _PRODUCTS.get(hca.model, f"NVIDIA {hca.model}")),
+            hca.role == "nvswitch",
+        ),
+    )
     if not node.virtual:
         tree.file(f"{base}/sriov_numvfs", str(_bent(node, hca.address).get("vfs", 0)))
 

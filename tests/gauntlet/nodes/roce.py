@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.ibready.cluster.plugins.module_utils._data import spectrum_x
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output
 from tests.gauntlet.node import Hca, Node
 from tests.gauntlet.nodes.pci import place
@@ -19,6 +20,8 @@ _PHY = (
     *("rx_prio3_pause", "rx_prio3_pause_duration", "tx_prio3_pause", "tx_prio3_pause_duration"),
     *("tx_pause_storm_warning_events", "tx_pause_storm_error_events"),
 )
+_PART = "900-9D3D4-00EN-HA0_Ax"
+_DIFFERENT = "The '*' shows parameters with next value different from default/current value."
 
 
 def add(tree: Tree, node: Node) -> None:
@@ -49,6 +52,45 @@ def add(tree: Tree, node: Node) -> None:
                 f"{base}/tc/1/traffic_class", "Global tclass=106" if rail and not node.more.get("roce_unset") else ""
             )
     _neighbours(tree, node)
+    if "spectrum_x" in node.expect:
+        _spectrum_x(tree, node)
+
+
+def _spectrum_x(tree: Tree, node: Node) -> None:
+    """What the tools of firmware print of each rail's HCA, and who serves its congestion control.
+
+    ``more``: `spectrum_x` by HCA (or `all`): parameters and fields that are otherwise, a number or [now, next].
+    """
+    profile = spectrum_x.PROFILES[node.expect["spectrum_x"]]
+    planes = node.expect.get("spectrum_x_planes", spectrum_x.NONE)
+    programs = ["1 /sbin/init splash", "3120 /lib/systemd/systemd --user"]
+    for at, hca in enumerate(one for one in node.rails if one.layer == "Ethernet"):
+        programs.append(f"{41820 + at} /opt/mellanox/doca/tools/doca_spcx_cc --device {hca.name}")
+        if hca.device not in profile.hcas:
+            continue
+        told = node.more.get("spectrum_x", {})
+        told = {**told.get("all", {}), **told.get(hca.name, {})}
+        lines = [
+            *("", "Device #1:", "----------", "", f"Device type:        {hca.model.replace('-', '')}"),
+            *(
+                f"Name:               {_PART}",
+                f"Description:        NVIDIA {hca.model} SuperNIC",
+                f"Device:             {hca.address}",
+                "",
+            ),
+            f"{'Configurations:':<57}{'Default':<21}{'Current':<21}Next Boot",
+            f"        {'MEMIC_SIZE_LIMIT':<44}" + f"{'_256KB(1)':<21}" * 3,
+        ]
+        for name, value in profile.wanted(hca.device, planes).items():
+            now, later = told[name] if isinstance(told.get(name), list) else [told.get(name, value)] * 2
+            lines.append(f"*       {name:<44}{'0':<21}{now:<21}{later:<21}")
+        tree.command(f"mstconfig@{hca.address}-query", "\n".join([*lines, _DIFFERENT]) + "\n")
+        fields = {**dict.fromkeys((f"{name}_field_select" for name in spectrum_x.REGISTER), 1), **spectrum_x.REGISTER}
+        rows = [f"{name:<47}| 0x{told.get(name, value):08x}" for name, value in fields.items()]
+        rule = "=" * 60
+        text = ["Sending access register...", "", f"{'Field Name':<47}| Data", rule, *rows, rule]
+        tree.command(f"mstreg@{hca.address}-ROCE_ACCL", "\n".join(text) + "\n")
+    tree.command("spcx_cc", "\n".join(programs) + "\n")
 
 
 def _neighbours(tree: Tree, node: Node) -> None:

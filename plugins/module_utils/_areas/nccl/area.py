@@ -22,6 +22,7 @@ from . import (
     check_library,
     check_log,
     check_sharp,
+    check_spectrum_x,
     entries_host as entries,
     observe,
 )
@@ -51,6 +52,7 @@ def _of_host(here: HostFacts, machine: Machine, expect: Expectations) -> Iterato
     yield check_gdr.judge(here)
     yield from check_copies.judge(here)
     yield from check_sharp.judge(here, expect)
+    yield from check_spectrum_x.judge(here, expect)
 
 
 def _does_not_apply(here: HostFacts, machine: Machine) -> str:

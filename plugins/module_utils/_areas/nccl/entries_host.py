@@ -131,4 +131,17 @@ ENTRIES = declare(
         "nccl_conf_variables: {NCCL_COLLNET_ENABLE: '1'}, and role nccl; see docs/sharp.md",
         (_PROOF, "nccl_copies", "systemctl_show"),
     ),
+    error(
+        "nccl.spectrum.routing",
+        "Jobs send as adaptive routing needs it, where the site has Spectrum-X",
+        "NCCL sends large messages so that switches may route them adaptively only with NCCL_IB_ADAPTIVE_ROUTING=1: by "
+        "itself it does so on InfiniBand and not on RoCE. Looked for in nccl.conf and in what files and units put into "
+        "the environment of every job. Judged where the inventory names the release (expect.spectrum_x).",
+        (
+            "nobody has set NCCL_IB_ADAPTIVE_ROUTING",
+            "a file or unit that goes before nccl.conf sets it to 0",
+        ),
+        "nccl_conf_variables: {NCCL_IB_ADAPTIVE_ROUTING: '1'}, and role nccl; see docs/spectrum-x.md",
+        (_PROOF, "nccl_copies", "systemctl_show"),
+    ),
 )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Iterator
 
 from ..._data import rdma_drivers
+from ..._evidence.sources import Evidence
 from ..._expect.expectations import CAPABILITY, Expectations, Expected
 from ..._ground.check import PASS, SKIP, Check, failed, passed, skipped, unknown
 from ..._ground.link import ETHERNET
@@ -16,7 +17,17 @@ from ..._rails.roce_ports import RoceFacts, RocePort
 from ..area import Area
 from ..ib.check_port import set_key
 from ..machine.facts import Machine
-from . import check_counters, check_dcbx, check_gid, check_port, check_qos, entries, observe
+from . import (
+    check_counters,
+    check_dcbx,
+    check_gid,
+    check_port,
+    check_qos,
+    check_spectrum_x,
+    entries,
+    observe,
+    observe_spectrum_x,
+)
 
 _KIND = "roce.rail.kind"
 _SOFT = "soft RoCE (RDMA in software)"
@@ -63,6 +74,7 @@ def judge(facts: RoceFacts, machine: Machine, expect: Expectations) -> list[Chec
         judged += check_gid.judge(port, rails, expect)
         judged += check_qos.judge(port, rails, facts.nccl_tc, expect)
         judged.append(check_dcbx.judge(port, expect))
+    judged += check_spectrum_x.judge(rails, facts.programs, expect)
     return checks + _gathered(judged)
 
 
@@ -217,4 +229,8 @@ def _kind(port: RocePort, machine: Machine, expect: Expectations) -> Check:
     return unknown(_KIND, port.name, f"nobody knows whether its driver ({driver}) speaks RoCE")
 
 
-AREA = Area("roce", lambda evidence, machine, _expect: observe.observe(evidence, machine), judge)
+def _observe(evidence: Evidence, machine: Machine, expect: Expectations) -> RoceFacts:
+    return observe_spectrum_x.observe(evidence, observe.observe(evidence, machine), expect)
+
+
+AREA = Area("roce", _observe, judge)

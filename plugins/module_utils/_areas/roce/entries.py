@@ -7,6 +7,7 @@ from ..._ground.catalog import declare, error, warning
 
 _PORT = "/sys/class/infiniband/*/ports/*"
 _QOS = "mlnx_qos|dcb"
+_RELEASE = "Judged where the inventory names the site's release of Spectrum-X (expect.spectrum_x)."
 # Without these nobody knows which ports are rails.
 _RAILS = ("/sys/class/infiniband/*/ports", f"{_PORT}/link_layer")
 
@@ -184,5 +185,47 @@ ENTRIES = declare(
         "run role roce with roce_mode, or `cma_roce_mode -d DEVICE -p PORT -m 2` (RoCE v2; "
         "mlnx-tools of NVIDIA's stack), and again at every boot",
         (*_RAILS, "/sys/kernel/config/rdma_cm/*/ports/*/default_roce_mode"),
+    ),
+    error(
+        "roce.spectrum.hca",
+        "The rail is an HCA that the site's release of Spectrum-X has a profile for",
+        "Adaptive routing of RoCE needs an HCA that puts packets in order again, and the congestion control a "
+        f"processor in it. A BlueField-3 is refused where its board calls itself a DPU. {_RELEASE}",
+        ("an HCA of another model was built in", "the inventory names another release than the site has"),
+        "compare the part with NVIDIA's list for the release; correct expect.spectrum_x where it names another",
+        (*_RAILS, "/sys/bus/pci/devices/*/vpd"),
+    ),
+    error(
+        "roce.spectrum.firmware",
+        "The HCA's firmware is configured as the site's release of Spectrum-X has it",
+        "Adaptive routing and a congestion control that can be exchanged are off in an HCA as it is sold. What is "
+        f"configured counts from the next reset of the firmware on. {_RELEASE}",
+        (
+            "nobody has configured this HCA, or its configuration was set back with an update or a swap",
+            "it was configured, and the host was not switched off and on since",
+        ),
+        "compare `mstconfig -d ADDRESS -e query` with a good host; have what configures the site's HCAs (NVIDIA's NIC "
+        "configuration operator, or its installer) do it, then switch the host off and on; nothing here writes it",
+        (*_RAILS, "mstconfig"),
+    ),
+    error(
+        "roce.spectrum.routing",
+        "The HCA sends RoCE so that switches may route it adaptively",
+        "The register ROCE_ACCL: adaptive routing for all, retransmission and window that bear packets out of order. "
+        f"Every boot forgets it. {_RELEASE}",
+        ("what sets it at boot did not run, or ran before the HCA was there",),
+        "`mstreg -d ADDRESS --reg_name ROCE_ACCL --get`, and look at the unit or operator that sets it at boot; "
+        "nothing here writes it",
+        (*_RAILS, "mstreg"),
+    ),
+    error(
+        "roce.spectrum.congestion",
+        "Spectrum-X's congestion control runs for every rail",
+        "doca_spcx_cc puts the algorithm into the HCA, and serves it as long as it runs: one process for each RDMA "
+        f"device. Without it senders are slowed by the firmware's own way or not at all. {_RELEASE}",
+        ("it was not started, or has ended", "it was started twice: by a unit and by an operator"),
+        "`pgrep -a doca_spcx_cc`, and look at the log of the unit or operator that starts it; it ends where "
+        "USER_PROGRAMMABLE_CC is off (roce.spectrum.firmware)",
+        (*_RAILS, "spcx_cc"),
     ),
 )

@@ -25,8 +25,9 @@ from tests.gauntlet.tree import Tree
 NOW = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC).isoformat()
 
 
-def collected(tree: Tree, place: Path) -> Bundle:
-    collect.collect(tree, str(place), "node7", NOW, {"nccl": {"peers": [PEER]}, "container": {}})
+def collected(tree: Tree, place: Path, **said: object) -> Bundle:
+    """``said``: what decides as well what is looked at, as a collect by the inventory passes it on."""
+    collect.collect(tree, str(place), "node7", NOW, {"nccl": {"peers": [PEER]}, "container": {}, **said})
     return Bundle(place / "node7")
 
 
@@ -36,7 +37,8 @@ def test_a_bundle_is_judged_like_the_host(board: str, tmp_path: Path) -> None:
     tree = render.render(node)
     expect = from_inventory(node.expect)
     live = _verify.verify(tree, expect)
-    offline = _verify.verify(collected(tree, tmp_path), expect)
+    said = {key: node.expect[key] for key in ("spectrum_x",) if key in node.expect}
+    offline = _verify.verify(collected(tree, tmp_path, **said), expect)
     reported = {(one.id, one.subject): (one.result, one.observed) for one in live.checks}
     assert {(one.id, one.subject): (one.result, one.observed) for one in offline.checks} == reported
 
