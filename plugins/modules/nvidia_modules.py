@@ -9,7 +9,8 @@ short_description: Build NVIDIA's modules again after the RDMA stack changed, an
 version_added: 0.2.0
 description:
   - Where DKMS built an RDMA stack for the running kernel after NVIDIA's modules, it has DKMS build
-    those again, since C(nvidia-peermem) is built against the stack that is there.
+    those again, since C(nvidia-peermem) is built against the stack that is there. So it does with
+    C(nvidia-fs) after the driver.
   - Loads C(nvidia) where no driver is loaded and nothing else has the GPUs. A loaded driver is
     never unloaded here.
   - Tells which version is loaded and which is installed.
@@ -99,12 +100,15 @@ def main() -> None:
     rebuilt, loaded_now, notice = "", [], ""
     try:
         stale = nvidia_build.stale(root, kernel)
-        if stale is not None:
-            driver, rebuilt = stale
-            if not module.check_mode:
-                dkms.builder(run.run)(driver, kernel)
-                if nvidia_build.stale(root, kernel) is not None:
-                    raise dkms.failure(root, driver, kernel)
+        while stale is not None:
+            built, why = stale
+            rebuilt = "; ".join(filter(None, (rebuilt, why)))
+            if module.check_mode:
+                break
+            dkms.builder(run.run)(built, kernel)
+            stale = nvidia_build.stale(root, kernel)
+            if stale is not None and stale[0] == built:
+                raise dkms.failure(root, built, kernel)
         before, there = nvidia_build.loaded(root), installed(nvidia_build.module(root))
         if there and not before:
             if nvidia_build.rival(root):

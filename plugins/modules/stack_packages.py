@@ -132,7 +132,7 @@ repaired:
 kind:
   description: >-
     Why it failed, as one word - input, key, checksum, unreachable, version, conflict, held,
-    forbidden, disk, lock, headers, dkms, broken, mixture or failed.
+    forbidden, busy, disk, lock, headers, dkms, broken, mixture or failed.
   type: str
   returned: failure
 """

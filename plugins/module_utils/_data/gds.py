@@ -69,3 +69,6 @@ SIZE_STEP, SIZE_MOST = 64, 16384
 
 # From here on the module takes NVIDIA's open kernel modules only, on x86_64 (its ChangeLog).
 OPEN_ONLY = (2, 17, 5)
+# Packages whose scripts unload a kernel module before they go or are replaced, and fail where it is in use: dpkg's
+# words in a public log of nvidia-fs-dkms 2.17.3 to 2.25.7 (rmmod: ERROR: Module nvidia_fs is in use). Of rpm: inferred.
+UNLOADED_BY = {"nvidia-fs-dkms": "nvidia_fs"}

@@ -33,6 +33,7 @@ WATCHED = (
     Watched("nvidia", _GPU, "NVIDIA driver; library and module must be of one version"),
     Watched("nvidia_uvm", _GPU, "NVIDIA driver; library and module must be of one version"),
     Watched("nvidia_peermem", _GPU, "built against the OFED that was there"),
+    Watched("nvidia_fs", _GPU, "built against the driver that was there"),
 )
 # Holds the GPUs, so that nvidia cannot: unloading it takes the console with it, as a rule.
 RIVAL, ITS_RIVAL = "nvidia", "nouveau"

@@ -2,8 +2,8 @@
 """What a lock calls the parts of a stack, and the packages that they come in. Data only.
 
 A package goes by exactly this name, or by it and a driver branch (nvidia-fabricmanager-570).
-Sources: NVIDIA's driver installation guide, container toolkit and DCGM guides, the NCCL and
-gdrcopy packages; confirmed unless noted.
+Sources: NVIDIA's driver installation guide, container toolkit and DCGM guides, the NCCL, gdrcopy
+and nvidia-fs packages; confirmed unless noted.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "cuda": ("cuda-toolkit", "cuda-cudart", "cuda-runtime", "cuda"),
     "dcgm": ("datacenter-gpu-manager-4-core", "datacenter-gpu-manager"),
     "gdrcopy": ("gdrcopy", "libgdrapi", "gdrdrv-dkms"),
+    "gds": ("nvidia-fs-dkms", "nvidia-fs"),
     "docker": ("docker-ce", "docker.io"),
     "containerd": ("containerd.io", "containerd"),
     "podman": ("podman",),

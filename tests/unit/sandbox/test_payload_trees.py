@@ -15,7 +15,7 @@ TREES = REPOSITORY / "sandbox/vendor/payload"
 OURS = (
     *("nvidia-utils", "nvidia-dkms", "nvidia-kernel-common", "nvidia-modprobe", "nvidia-imex"),
     *("nvidia-fabricmanager", "nvidia-persistenced", "libnvidia-compute", "libnvidia-nscq"),
-    *("libnvsdm", "nvlsm", "dcgm", "nvidia-container-toolkit", "nvidia-container-toolkit-base"),
+    *("libnvsdm", "nvlsm", "dcgm", "nvidia-container-toolkit", "nvidia-container-toolkit-base", "nvidia-fs-dkms"),
 )
 FILES = [path for stem in OURS for path in sorted((TREES / stem).rglob("*")) if path.is_file() and path.suffix != LINK]
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Was NVIDIA's driver built against the RDMA stack that is there now?
+"""Was NVIDIA's driver built against the RDMA stack that is there now, and nvidia-fs against that driver?
 
 nvidia-peermem takes its symbols from the OFED that is there while it is built; a later OFED has
-others, and the module then ends with "Invalid argument" when it is loaded.
+others, and the module then ends with "Invalid argument" when it is loaded. nvidia-fs takes its
+symbols from the driver in the same way.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ _LOADS = re.compile(r"^install nvidia modprobe -i ([A-Za-z0-9_-]{1,60})\b", re.M
 _MODPROBE = ("etc/modprobe.d", "run/modprobe.d", "usr/lib/modprobe.d", "lib/modprobe.d")
 # DKMS names of the OFED's kernel modules, deb and rpm.
 STACKS = ("mlnx-ofed-kernel", "mlnx-ofa_kernel")
+STORAGE = "nvidia-fs"
 
 
 @dataclass(frozen=True)
@@ -69,16 +71,22 @@ def module(root: str) -> str:
 
 
 def stale(root: str, kernel: str) -> tuple[DkmsModule, str] | None:
-    """The driver's module that is older than the RDMA stack's, with the reason; or None."""
+    """The module that is older than what it is built against, with the reason; or None.
+
+    The driver comes first: once it is built again, nvidia-fs is the older one.
+    """
     found = drivers(root, kernel)
     stacks = [build for name in STACKS for build in builds(root, name, kernel)]
-    if not found or not stacks:
+    return _older(found, stacks, kernel) or _older(builds(root, STORAGE, kernel), found, kernel)
+
+
+def _older(mine: list[Build], against: list[Build], kernel: str) -> tuple[DkmsModule, str] | None:
+    if not mine or not against:
         return None
-    driver = max(found, key=lambda driver: driver.at)
-    stack = max(stacks, key=lambda stack: stack.at)
-    if driver.at >= stack.at:
+    last, first = max(mine, key=lambda build: build.at), max(against, key=lambda build: build.at)
+    if last.at >= first.at:
         return None
-    return driver.module, f"{stack.module} was built for {kernel} after {driver.module}"
+    return last.module, f"{first.module} was built for {kernel} after {last.module}"
 
 
 def text(path: str) -> str:

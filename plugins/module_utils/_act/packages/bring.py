@@ -115,6 +115,7 @@ class Planner:
         refuse.forbidden(found.changes, order.forbid)
         refuse.holds(found.changes, self._survey.packages, held)
         refuse.removals(found.changes, ours, order.replace_ok)
+        refuse.busy(found.changes, self._manager.root)
         if any(change.after for change in found.changes):
             space = refuse.disk_space(self._manager.root)
             refuse.room(found, self._manager.cache, order.min_free_mb, space)

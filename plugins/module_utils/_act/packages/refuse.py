@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from typing import Callable, Collection, Mapping, Sequence
 
+from ..._data import gds
 from .model import Change, Installed, PackageError, Transaction, matches
 
 # Path -> (device number, free bytes).
@@ -66,6 +67,33 @@ def holds(changes: Sequence[Change], installed: Mapping[str, Installed], ours: C
                 f"ask who holds it; release it with `apt-mark unhold {change.name}` (`dnf versionlock"
                 f" delete {change.name}`), or pin the plan to {change.before}",
             )
+
+
+def busy(changes: Sequence[Change], root: str) -> None:
+    """Refuse to move or remove a package whose scripts unload a module that is in use: they would fail half way."""
+    for change in changes:
+        module = gds.UNLOADED_BY.get(change.name) if change.before else None
+        users = _users(root, module) if module else ""
+        if users not in ("", "0"):
+            to = f"to {change.after}" if change.after else "away"
+            raise PackageError(
+                "busy",
+                f"{change.name} {change.before} is to be brought {to}, whose scripts unload {module}; it is in use"
+                f" ({users} users), and they would fail and leave the package broken",
+                "drain the host and run this again, or end the jobs that read by GPUDirect Storage"
+                " (`fuser -v /dev/nvidia-fs*` names them)",
+            )
+
+
+def _users(root: str, module: str) -> str:
+    """How many use a loaded module, as the kernel says; "" where it is not loaded."""
+    try:
+        with open(os.path.join(root, "sys/module", module, "refcnt"), encoding="ascii", errors="replace") as stream:
+            return stream.read(20).strip()
+    except FileNotFoundError:
+        return ""
+    except OSError as exc:
+        return f"nobody can tell how many: {exc.strerror}"
 
 
 def room(transaction: Transaction, cache: str, min_free_mb: int, space: Space) -> None:

@@ -250,6 +250,7 @@ class Restorer:
             _see_offered(way.come, pool.versions(names), pool.plain, said)
         planned = pool.simulate(request)
         _see_only(planned.changes, way, pool.plain)
+        refuse.busy(planned.changes, pool.root)
         if way.come:
             refuse.room(planned, pool.cache, order.min_free_mb, refuse.disk_space(pool.root))
         self.outcome.changes = list(planned.changes)

@@ -25,7 +25,7 @@ from .facts import StackFacts
 # What a plan may name and a table compares; engines are told apart.
 _PARTS = (
     *("fabric_manager", "nscq", "imex", "nvlsm", "nccl", "container_toolkit", "cuda", "dcgm"),
-    "gdrcopy",
+    *("gdrcopy", "gds"),
 )
 _ENGINES = ("docker", "containerd", "podman", "cri-o")
 _UPSTREAM = re.compile(r"(?:[0-9]{1,9}:)?([0-9]{1,9}(?:\.[0-9]{1,9}){0,5})")

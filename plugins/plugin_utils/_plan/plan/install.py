@@ -13,7 +13,7 @@ from ..matrix.packaged import applies
 from ..matrix.versions import ANY, within
 
 # The roles that install, in their order: the driver's modules are built against the RDMA stack's.
-PARTS = ("rdma", "nvidia_driver", "nccl", "container_toolkit", "extras")
+PARTS = ("rdma", "nvidia_driver", "nccl", "container_toolkit", "extras", "gds")
 # The host's own archive, which no site has to name.
 OWN = "distribution"
 OFF = (
@@ -129,6 +129,7 @@ def _words(stack: Mapping[str, Any], component: Mapping[str, Any]) -> dict[str, 
         "modules": str(driver.get("modules", "")),
         "cuda": cuda,
         "cuda_major": cuda.partition(".")[0],
+        "cuda_dashed": cuda.replace(".", "-"),
         # The module that installs knows it.
         "kernel": "{kernel}",
     }

@@ -13,7 +13,7 @@ from .lock import Class, shown
 
 _HEAD = ("PART", "THERE IS", "THERE WILL BE")
 _MANY = 6
-_NAMES = {"rdma": "RDMA stack", "driver": "NVIDIA driver", "cuda": "CUDA", "nccl": "NCCL"}
+_NAMES = {"rdma": "RDMA stack", "driver": "NVIDIA driver", "cuda": "CUDA", "nccl": "NCCL", "gds": "nvidia-fs"}
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,9 @@ ALLOWED = "allowed"
 # A stack that somebody shipped is not chosen by itself if it got old, or never was final.
 _NOT_BY_ITSELF = ("DRIVER_EOL", "RDMA_EOL", "RDMA_PRERELEASE", "RDMA_PATCH")
 _NO_PACKAGES = ("RDMA_SYSTEM", "DRIVER_SYSTEM", "DRIVER_ARCHIVE")
-_VERSIONS = ("driver", "cuda", "nccl", "container_toolkit", "dcgm", "gdrcopy")
+_VERSIONS = ("driver", "cuda", "nccl", "container_toolkit", "dcgm", "gdrcopy", "gds")
 # Parts that a site asks for by itself: a stack that was shipped with them may be had without.
-_ASKED_FOR = ("dcgm", "gdrcopy")
+_ASKED_FOR = ("dcgm", "gdrcopy", "gds")
 # Wishes that come to nothing without another.
 _COMES_WITH = {
     "rdma_version": "rdma_flavour",

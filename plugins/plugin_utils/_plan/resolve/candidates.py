@@ -16,10 +16,10 @@ from .policy import AUTO, DISTRIBUTION, NEWEST, NONE, Policy
 # In the order in which they are settled: what most depends on, first.
 PARTS = (
     *("rdma", "driver", "cuda", "peer_memory", "fabric_manager", "nscq", "imex", "nvlsm"),
-    *("nccl", "container_toolkit", "dcgm", "gdrcopy"),
+    *("nccl", "container_toolkit", "dcgm", "gdrcopy", "gds"),
 )
 _OF_DRIVER = ("fabric_manager", "nscq", "imex")
-_ASKED_FOR = ("dcgm", "gdrcopy")
+_ASKED_FOR = ("dcgm", "gdrcopy", "gds")
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ def _nccl(policy: Policy, matrix: Matrix) -> list[Candidate]:
 
 
 def _plain(part: str, policy: Policy, matrix: Matrix) -> list[Candidate]:
-    """Container toolkit, DCGM, gdrcopy: a release of the list."""
+    """Container toolkit, DCGM, gdrcopy, nvidia-fs: a release of the list."""
     wanted = getattr(policy, part)
     if wanted == NONE or (wanted == AUTO and part in _ASKED_FOR):
         return [Candidate(part, absent=True)]
@@ -224,7 +224,7 @@ def _plain(part: str, policy: Policy, matrix: Matrix) -> list[Candidate]:
     found = [
         Candidate(part, name, fact=fact, pinned=wanted not in (AUTO, NEWEST))
         for name, fact in known.items()
-        if wanted in (AUTO, NEWEST) or fits(name, wanted)
+        if (wanted in (AUTO, NEWEST) and not fact.get("by_name")) or fits(name, wanted)
     ]
     return found or [Candidate(part, wanted, pinned=True)]
 

@@ -25,7 +25,7 @@ class Policy:
     """One wish per part: auto, none (do not install it), or a version or its beginning.
 
     ``driver`` also takes a branch (580); ``driver_flavour``: nvidia or distribution, whose packages
-    it comes in. ``dcgm`` and ``gdrcopy`` come only where asked for: newest, or a version.
+    it comes in. ``dcgm``, ``gdrcopy`` and ``gds`` come only where asked for: newest, or a version.
     ``peer_memory``: dmabuf, peermem or none.
     """
 
@@ -43,6 +43,7 @@ class Policy:
     container_toolkit: str = AUTO
     dcgm: str = AUTO
     gdrcopy: str = AUTO
+    gds: str = AUTO
     peer_memory: str = AUTO
 
     def pins(self) -> Iterator[tuple[str, str]]:

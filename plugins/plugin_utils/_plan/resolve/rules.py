@@ -8,15 +8,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..matrix.model import Matrix
-from . import rules_driver, rules_rdma, rules_software
+from . import rules_driver, rules_gds, rules_rdma, rules_software
 from .candidates import Candidate
 from .collision import Alone, Collision, Found, Pair, collision
 from .platform import Platform
 
 # The first that is broken is the one that a refusal names: what nobody can change comes first.
-_ALONE: tuple[Alone, ...] = (*rules_software.ALONE, *rules_driver.ALONE, *rules_rdma.ALONE)
+_ALONE: tuple[Alone, ...] = (*rules_software.ALONE, *rules_driver.ALONE, *rules_rdma.ALONE, *rules_gds.ALONE)
 _AGES = (("DRIVER_EOL", "driver"), ("RDMA_EOL", "rdma"))
-PAIRS: tuple[Pair, ...] = (*rules_driver.PAIRS, *rules_rdma.PAIRS, *rules_software.PAIRS)
+PAIRS: tuple[Pair, ...] = (*rules_driver.PAIRS, *rules_rdma.PAIRS, *rules_software.PAIRS, *rules_gds.PAIRS)
 
 
 @dataclass(frozen=True)

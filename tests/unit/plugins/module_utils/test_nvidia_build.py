@@ -40,6 +40,23 @@ def test_a_distributions_driver_is_one_by_its_own_name(tmp_path: Path, name: str
     assert str(found[0]) == f"{name}/550.163.01"
 
 
+def test_nvidia_fs_is_stale_after_the_driver_and_only_then(tmp_path: Path) -> None:
+    built(tmp_path, "nvidia-fs", "2.26.6", 100)
+    assert nvidia_build.stale(str(tmp_path), KERNEL) is None
+    built(tmp_path, "nvidia", "580.126.20", 90)
+    assert nvidia_build.stale(str(tmp_path), KERNEL) is None
+    built(tmp_path, "nvidia", "580.173.02", 110)
+    found = nvidia_build.stale(str(tmp_path), KERNEL)
+    assert found is not None
+    assert str(found[0]) == "nvidia-fs/2.26.6"
+    assert found[1] == f"nvidia/580.173.02 was built for {KERNEL} after nvidia-fs/2.26.6"
+    # The driver first: nvidia-fs is built against what comes of it.
+    built(tmp_path, "mlnx-ofed-kernel", "25.10", 120)
+    first = nvidia_build.stale(str(tmp_path), KERNEL)
+    assert first is not None
+    assert str(first[0]) == "nvidia/580.173.02"
+
+
 def test_the_file_that_debian_renamed_is_the_one_that_modprobe_loads(tmp_path: Path) -> None:
     assert nvidia_build.module(str(tmp_path)) == "nvidia"
     # As nvidia-open-kernel-support 550.163.01-2 has it, by a link of Debian's alternatives.

@@ -656,3 +656,49 @@ def test_a_build_that_breaks_the_package_is_told_as_such(
     with pytest.raises(PackageError) as caught:
         bring(world, [repository.entry()], {"nvidia_driver": DRIVER})
     assert (caught.value.kind, "gcc: not found" in caught.value.cause) == ("dkms", True)
+
+
+# GPUDirect Storage: the real package's scripts unload the module, and fail where it is in use.
+STORAGE = {"packages": [{"name": "nvidia-fs-dkms", "version": "2.26.6"}]}
+NEWER_STORAGE = {"packages": [{"name": "nvidia-fs-dkms", "version": "2.27.3"}]}
+
+
+@pytest.fixture
+def storage(world: AptWorld, repository: DebRepository, kernel: Path) -> DebRepository:
+    repository.publish([Deb("nvidia-fs-dkms", "2.26.6-1")])
+    bring(world, [repository.entry()], {"gds": STORAGE})
+    repository.publish([Deb("nvidia-fs-dkms", "2.26.6-1"), Deb("nvidia-fs-dkms", "2.27.3-1")])
+    return repository
+
+
+def used(world: AptWorld, users: str) -> None:
+    home = world.root / "sys/module/nvidia_fs"
+    home.mkdir(parents=True)
+    (home / "refcnt").write_text(f"{users}\n")
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_a_module_that_is_in_use_keeps_its_package(world: AptWorld, storage: DebRepository, check: bool) -> None:
+    used(world, "3")
+    before = everything(world)
+    newer = {"gds": NEWER_STORAGE}
+    for parts, absent, way in ((newer, (), "to 2.27.3-1"), ({}, ("gds",), "away")):
+        with pytest.raises(PackageError) as caught:
+            bring(world, [storage.entry()], parts, absent=absent, check=check)
+        assert (caught.value.kind, caught.value.changed) == ("busy", False)
+        assert f"nvidia-fs-dkms 2.26.6-1 is to be brought {way}" in caught.value.cause
+        assert "in use (3 users)" in caught.value.cause
+        assert "drain the host" in str(caught.value)
+    assert everything(world) == before
+    # What stays as it is may be in use.
+    assert not bring(world, [storage.entry()], {"gds": STORAGE}).changed
+
+
+@pytest.mark.parametrize("users", ["0", None])
+def test_a_module_that_nobody_uses_may_go(world: AptWorld, storage: DebRepository, users: str | None) -> None:
+    if users is not None:
+        used(world, users)
+    newer = {"gds": NEWER_STORAGE}
+    assert acts(bring(world, [storage.entry()], newer)) == {"nvidia-fs-dkms": ("upgraded", "2.26.6-1", "2.27.3-1")}
+    bring(world, [storage.entry()], {}, absent=("gds",))
+    assert "nvidia-fs-dkms" not in world.packages()

@@ -23,7 +23,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._act.snapshot.mode
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.dkms_status import DkmsModule
 from tests.unit.apt_world import CAN_RUN, AptWorld, Deb, DebRepository, Signer, sh
-from tests.unit.plugins.module_utils.test_packages_apt import NEW, OLD, bring, driver, part
+from tests.unit.plugins.module_utils.test_packages_apt import KERNEL, NEW, OLD, bring, driver, part
 
 pytestmark = pytest.mark.thorough
 
@@ -179,6 +179,26 @@ def test_a_version_that_is_gone_is_named_and_nothing_changes(site: Site) -> None
     with pytest.raises(PackageError, match=r"no repository has|cannot be reached") as caught:
         site.back(A)
     assert "Failed to fetch" in str(caught.value) or "File not found" in str(caught.value)
+
+
+@real
+def test_a_module_that_jobs_use_is_not_unloaded_by_a_rollback(site: Site) -> None:
+    site.converge(A, "old")
+    site.converge(B, "new")
+    storage = DebRepository(site.world.root.parent / "storage", site.signer)
+    storage.publish([Deb("nvidia-fs-dkms", "2.26.6-1")])
+    (site.world.root / f"lib/modules/{KERNEL}/build").mkdir(parents=True)
+    gds = {"gds": {"packages": [{"name": "nvidia-fs-dkms", "version": "2.26.6"}], "pins": []}}
+    bring(site.world, [site.releases["new"].entry(), storage.entry("storage")], gds)
+    site.write("sys/module/nvidia_fs/refcnt", "1\n")
+    before = site.looks()
+    with pytest.raises(PackageError, match=r"nvidia-fs-dkms 2\.26\.6-1 is to be brought away") as caught:
+        site.back(A)
+    assert (caught.value.kind, caught.value.changed) == ("busy", False)
+    assert site.looks() == before
+    site.write("sys/module/nvidia_fs/refcnt", "0\n")
+    site.back(A)
+    assert "nvidia-fs-dkms" not in site.world.packages()
 
 
 @real

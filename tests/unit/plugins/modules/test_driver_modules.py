@@ -152,6 +152,36 @@ def test_modules_are_built_again_after_the_rdma_stack(run_module: Run, program: 
     assert not run_module(nvidia_modules.main, root=str(home))["changed"]
 
 
+def test_nvidia_fs_is_built_again_after_the_driver(run_module: Run, program: Program, tmp_path: Path) -> None:
+    home = root(tmp_path)
+    built(home, "nvidia-fs", "2.26.6", 100)
+    built(home, "nvidia", "580.173.02", 150)
+    built(home, "mlnx-ofed-kernel", "25.10", 200)
+    program("modinfo", "exit 1")
+    log = tmp_path / "log"
+    kernel = os.uname().release
+    made = f"{home}/var/lib/dkms/$3/$5/{kernel}/x86_64/module/$3.ko"
+    program("dkms", f'echo "$1 $3" >> {log}; sleep 0.01; touch {made}')
+    done = run_module(nvidia_modules.main, root=str(home))
+    assert log.read_text().splitlines() == ["build nvidia", "install nvidia", "build nvidia-fs", "install nvidia-fs"]
+    assert f"nvidia/580.173.02 was built for {kernel} after nvidia-fs/2.26.6" in done["rebuilt"]
+    assert not run_module(nvidia_modules.main, root=str(home))["changed"]
+
+
+@pytest.mark.parametrize("broken", ["nvidia", "nvidia-fs"])
+def test_a_build_that_fails_is_named(run_module: Run, program: Program, tmp_path: Path, broken: str) -> None:
+    home = root(tmp_path)
+    built(home, "nvidia-fs", "2.26.6", 100)
+    built(home, "nvidia", "580.173.02", 150)
+    built(home, "mlnx-ofed-kernel", "25.10", 200)
+    program("modinfo", "exit 1")
+    made = f"{home}/var/lib/dkms/$3/$5/{os.uname().release}/x86_64/module/$3.ko"
+    program("dkms", f"sleep 0.01; [ $3 = {broken} ] || touch {made}")
+    failed = run_module(nvidia_modules.main, root=str(home))
+    assert failed["failed"]
+    assert f"DKMS did not build {broken}/" in failed["msg"]
+
+
 @pytest.mark.parametrize(
     ("loaded", "rival", "notice", "changed"),
     [

@@ -102,6 +102,28 @@ def test_a_rollback_puts_back_every_file_that_the_document_names(node: dict[str,
     assert {path for path in named if not any(fnmatch.fnmatchcase(path, glob) for glob in kept)} == set()
 
 
+LOADED = "/etc/modules-load.d/ibready-nvidia-fs.conf"
+
+
+def brought(wanted: Wanted) -> list[tuple[list[str], list[str]]]:
+    """The parts that packages are brought of, and those that go."""
+    found = [item.want for item in wanted.items if item.kind == "ibready.cluster.stack_packages"]
+    return [(sorted(want["parts"]), sorted(want.get("absent") or [])) for want in found]
+
+
+def test_gpudirect_storage_comes_after_the_driver_and_goes_with_its_file() -> None:
+    without = composed("nvidia_driver")
+    assert brought(without) == [(["nvidia_driver"], ["extras", "gds"])]
+    assert [item.want["state"] for item in without.items if LOADED in files(item)] == ["absent"]
+
+    parts = {**PLAN["install"]["parts"], "extras": PART, "gds": PART}
+    plan = {**PLAN, "stack": {**PLAN["stack"], "gds": {}}, "install": {**PLAN["install"], "parts": parts}}
+    asked = composed("nvidia_driver", ibready_plan=plan)
+    assert asked.always == []
+    assert brought(asked) == [(["extras", "nvidia_driver"], []), (["gds"], [])]
+    assert ["nvidia_fs" in str(item.want) for item in asked.items if LOADED in files(item)] == [True]
+
+
 def test_the_distributions_own_stack_is_followed_too() -> None:
     plan = {**PLAN, "stack": {"rdma": {"flavour": "inbox"}}, "install": {"repositories": [], "parts": {}}}
 

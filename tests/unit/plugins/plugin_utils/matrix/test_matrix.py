@@ -195,7 +195,7 @@ def test_what_a_plan_installs_is_recognised_on_the_nodes() -> None:
     for fact in MATRIX.all("packages.packages").values():
         for family in ("apt", "dnf"):
             for one in fact.get(family, []):
-                name = one["name"].format(branch="580", cuda_major="13", kernel="6.8.0-88-generic")
+                name = one["name"].format(branch="580", cuda_major="13", cuda_dashed="13-0", kernel="6.8.0-88-generic")
                 reported.setdefault((fact.get("component"), family), []).append(Package(name, "1", ""))
     for (component, family), packages in reported.items():
         if component == "rdma":

@@ -212,6 +212,25 @@ def test_what_a_package_manager_is_told() -> None:
     assert "{" not in json.dumps([reported["repositories"], reported["parts"]]).replace('{"', "").replace("[{", "")
 
 
+@pytest.mark.parametrize(("system", "family"), [("ubuntu24.04", "apt"), ("rhel9.4", "dnf")])
+def test_gpudirect_storage_is_a_part_of_its_own_with_the_cufile_of_the_plans_cuda(system: str, family: str) -> None:
+    stack = next(iter(made(gds="newest").classes.values())).stack
+    assert stack["cuda"]["version"] == "13.0"
+    reported = installer.install(stack, installer.target(system, "x86_64", MATRIX), MATRIX, SITES)
+    assert reported["parts"]["gds"]["packages"] == [
+        {"name": "nvidia-fs", "version": "2.26.6"},
+        {"name": "nvidia-fs-dkms", "version": "2.26.6"},
+        {"name": "libcufile-13-0", "version": ""},
+        {"name": "gds-tools-13-0", "version": ""},
+    ]
+    assert {"name": "cuda", "kind": family} == {
+        key: next(one for one in reported["repositories"] if one["name"] == "cuda")[key] for key in ("name", "kind")
+    }
+    without = next(iter(made(dcgm="newest", gdrcopy="newest").classes.values())).stack
+    told = installer.install(without, installer.target(system, "x86_64", MATRIX), MATRIX, SITES)
+    assert "gds" not in told["parts"]
+
+
 def test_enterprise_linux_gets_its_streams_folders_and_exclusions() -> None:
     stack = next(iter(made().classes.values())).stack
     to = installer.target("rhel9.4", "x86_64", MATRIX)

@@ -76,6 +76,7 @@ def test_a_host_that_became_another_leaves_its_class() -> None:
         ({"stack_driver": "595"}, "stack_driver is 595, the lock says 580"),
         ({"stack_nccl": "none"}, "stack_nccl is none"),
         ({"stack_gdrcopy": "newest"}, "stack_gdrcopy is newest"),
+        ({"stack_gds": "newest"}, "stack_gds is newest, the lock says none"),
         ({"stack_rdma_flavour": "inbox"}, "stack_rdma_flavour is inbox, the lock says doca"),
         ({"stack_peer_memory": "peermem"}, "stack_peer_memory is peermem, the lock says dmabuf"),
     ],

@@ -34,7 +34,7 @@ _KERNELS = {
     "rhel8": "4.18.0-553.el8_10.x86_64",
     "rhel9": "5.14.0-427.13.1.el9_4.x86_64",
 }
-_PARTS = ("driver", "cuda", "nccl", "container_toolkit", "dcgm", "gdrcopy")
+_PARTS = ("driver", "cuda", "nccl", "container_toolkit", "dcgm", "gdrcopy", "gds")
 
 
 def host(stack: Fact) -> Platform:
