@@ -13,7 +13,9 @@ import pytest
 
 from tests.system.conftest import NAME, Box
 
-OLD = {"stack_driver": "580.126.20", "stack_rdma_version": "3.2.2"}
+# GPUDirect Storage comes with the old stack and goes with the new.
+OLD = {"stack_driver": "580.126.20", "stack_rdma_version": "3.2.2", "stack_gds": "newest"}
+STORAGE = "etc/modules-load.d/ibready-nvidia-fs.conf"
 # By another road than the module's: dpkg's and apt's own words, and every file of /etc, not only
 # those that ibready knows to be its own.
 LOOK = """
@@ -45,6 +47,13 @@ def without_groups(seen: list[str]) -> list[str]:
     return [line for line in seen if not any(path in line.split() for path in GROUPS)]
 
 
+def storage(seen: list[str]) -> set[str]:
+    """What there is of GPUDirect Storage: packages with their releases, and what loads the module at boot."""
+    own = ("nvidia-fs ", "nvidia-fs-dkms ", "gds-tools-", "libcufile-")
+    packages = {" ".join(line.split()[:2]) for line in seen if line.startswith(own) and line.endswith(" installed")}
+    return packages | {STORAGE for line in seen if line.startswith(f"{STORAGE} ")}
+
+
 def drivers(seen: list[str]) -> set[str]:
     return {line.split()[1] for line in seen if line.startswith("nvidia-open-580 ")}
 
@@ -66,12 +75,16 @@ def test_upgrade_and_rollback_are_byte_for_byte(bare: Box, lock: Path) -> None:
     assert done.returncode == 0, done.stdout
     old = look(bare)
     assert drivers(old) == {"580.126.20-1ubuntu1"}
+    assert STORAGE in storage(old)
+    assert {entry.split()[0] for entry in storage(old)} > {"nvidia-fs", "nvidia-fs-dkms"}
+    assert bare.sandbox("exec", "node1", "--", "cat", "/sys/module/nvidia_fs/refcnt").strip() == "0"
 
     done = bare.playbook("playbooks/converge.yml", *extra(lock, stack_relock=True))
     assert done.returncode == 0, done.stdout
     new = look(bare)
     assert drivers(new)
     assert drivers(new) != drivers(old)
+    assert storage(new) == set()
 
     # Verification follows, and a node that is alone cannot be ready: nobody pings it.
     done = bare.playbook("playbooks/rollback.yml", *extra(lock))
