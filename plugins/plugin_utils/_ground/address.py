@@ -22,22 +22,37 @@ def of(name: str, variables: Mapping[str, Any]) -> str:
     other would have jobs meet where the site does not want them.
     """
     said = variables.get("ibready_address")
-    return _on_ipoib(name, variables) if said == IPOIB else str(said or variables.get("ansible_host") or name)
+    if said != IPOIB:
+        return str(said or variables.get("ansible_host") or name)
+    try:
+        return _on_ipoib(variables)
+    except ValueError as exc:
+        raise AnsibleError(f"{name}: {exc}") from exc
 
 
-def _on_ipoib(name: str, variables: Mapping[str, Any]) -> str:
+def problem(variables: Mapping[str, Any]) -> str:
+    """Why the inventory's word for the address gives the host none; "" where it does."""
+    try:
+        if variables.get("ibready_address") == IPOIB:
+            _on_ipoib(variables)
+    except ValueError as exc:
+        return str(exc)
+    return ""
+
+
+def _on_ipoib(variables: Mapping[str, Any]) -> str:
+    """The first address; ValueError where there is none."""
     index = variables.get("ipoib_index")
     mode, mtu = variables.get("ipoib_mode") or DATAGRAM, variables.get("ipoib_mtu")
     try:
-        links = desired.read(
-            variables.get("ipoib_interfaces") or [], mode, mtu, None if index in (None, "") else int(str(index))
+        number = None if index in (None, "") else int(str(index))
+        links = desired.read(variables.get("ipoib_interfaces") or [], mode, mtu, number)
+    except (AttributeError, TypeError, ValueError) as exc:
+        raise ValueError(f"ibready_address is {IPOIB}, and {exc}") from exc
+    found = [address for link in links for address in link.addresses]
+    if not found:
+        raise ValueError(
+            f"ibready_address is {IPOIB}, and ipoib_interfaces gives the host no address."
+            " Next: name its addresses or networks (docs/ipoib.md), or an ibready_address of its own"
         )
-    except (desired.IpoibError, AttributeError, TypeError, ValueError) as exc:
-        raise AnsibleError(f"{name}: ibready_address is {IPOIB}, and {exc}") from exc
-    for link in links:
-        for address in link.addresses:
-            return address.partition("/")[0]
-    raise AnsibleError(
-        f"{name}: ibready_address is {IPOIB}, and ipoib_interfaces gives the host no address."
-        " Next: name its addresses or networks (docs/ipoib.md), or an ibready_address of its own"
-    )
+    return found[0].partition("/")[0]

@@ -15,7 +15,7 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ...module_utils._expect import nccl_policy, waivers
 from ...module_utils._expect.expectations import ExpectationError, from_inventory
 from ...module_utils._verify.catalog import CATALOG
-from .._ground import yaml as _yaml
+from .._ground import address, yaml as _yaml
 
 _TOP = Path(__file__).resolve().parents[3]
 # Of report_ only what is near to ours: a site may have variables of that name.
@@ -92,7 +92,9 @@ def problems(variables: Mapping[str, Any], role_options: Mapping[str, Mapping[st
             waivers.parse(ours["ibready_waivers"], CATALOG)
         except waivers.WaiverError as exc:
             found.append(f"ibready_waivers: {exc}")
-    return found
+    # Told where the first play begins: a converge asks for it once roles have changed hosts.
+    nowhere = address.problem(ours)
+    return [*found, nowhere] if nowhere else found
 
 
 def _misspelt(name: str, known: Mapping[str, Any]) -> str:

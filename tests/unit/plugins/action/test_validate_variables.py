@@ -52,6 +52,12 @@ def test_good_variables_pass_and_name_the_hosts(inventory: Inventory, action: Ac
             r"^n1: .*unable to convert to int.*; n2: ibready_bogus is not",
             id="two hosts with two slips",
         ),
+        pytest.param(
+            {"ibready_address": "ipoib", "ipoib_interfaces": [{"port": "mlx5_0/1", "networks": ["10.1.0.0/16"]}]},
+            {"n1": {"ipoib_index": 11}, "n2": {}},
+            r"^n2: ibready_address is ipoib, and .*set ipoib_index of the host\. Nothing was changed",
+            id="a host that IPoIB gives no address to meet at",
+        ),
     ],
 )
 def test_what_cannot_be_meant_is_refused_with_its_hosts(
