@@ -202,11 +202,12 @@ def _judged(given: dict[str, Any]) -> dict[str, Any]:
     )
     if ended.running or ended.result != "success":
         how = "did not end" if ended.running else f"ended with {ended.result} {ended.status}"
-        why = (
-            f"mpirun {how}: {job.own_word(log) or (found.why if found.result == verdict.FAIL else job.last_line(log))}"
-        )
+        own = job.own_word(log)
+        why = f"mpirun {how}: {own or (found.why if found.result == verdict.FAIL else job.last_line(log))}"
         cause = found.cause
-        wanted = given["rails"] and not given["simulated"] and not parsed.between
+        # A program that gave up before it called MPI says nothing of what MPI would have taken.
+        begun = not own or parsed.layers or parsed.ucx
+        wanted = begun and given["rails"] and not given["simulated"] and not parsed.between
         if why_not is not None and (parsed.unanswered or wanted):
             # Open MPI that may take UCX only does not start without a transport that it likes.
             why += f"; {why_not.cause}; next: {why_not.remedy}"

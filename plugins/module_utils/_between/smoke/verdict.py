@@ -225,7 +225,7 @@ def _wrong(log: MpiLog, ranks: int, hosts: int) -> str:
     if sizes == [1] and ranks > 1:
         return (
             "each process was alone: the MPI that it called is not that of mpirun; next: build it (mpi4py, torch) "
-            "against the MPI of mpirun, or start it by its own"
+            "against the MPI of mpirun, or start the job by the mpirun of the MPI that it calls"
         )
     silent = sorted(set(range(ranks)) - {rank.rank for rank in log.ranks})
     if silent:
