@@ -68,7 +68,7 @@ steps:
   elements: dict
   returned: always
 held: {type: list, elements: dict, returned: always, description: "What stays as it is, each with C(why) and C(next)."}
-errors: {type: dict, returned: always, description: Of each host whose node could not be changed, why.}
+errors: {type: dict, returned: always, description: "Of each host whose node could not be changed, why."}
 out: {type: int, returned: always, description: "How many nodes took no pods before, whoever saw to that."}
 known: {type: int, returned: always, description: How many nodes the cluster has.}
 """
