@@ -27,7 +27,12 @@ from ansible_collections.ibready.cluster.plugins.module_utils._verify import why
 from tests.gauntlet.tree import Tree
 from tests.unit.parsers import SAMPLES
 
-SAMPLE = (SAMPLES / "beegfs_log.txt").read_text()
+# What the sample leaves out, for each of its lines counts by itself: what follows from the line before it.
+STEPS = """(2) Nov27 08:12:40 ConnAccept [IBVSocket.cpp:899] >> Couldn't prepare recvBuf.
+(2) Nov27 08:12:40 ConnAccept [IBVSocket.cpp:499] >> Creation of CommContext failed.
+"""
+_REASON = "Couldn't allocate MR.\n"
+SAMPLE = (SAMPLES / "beegfs_log.txt").read_text().replace(_REASON, _REASON + STEPS)
 A, B = "beegfs-storage@192.0.2.40:8003", "beegfs-storage@198.51.100.40:8003"
 FAILED = f"Connect failed: {A} (protocol: RDMA)"
 INSTEAD = f"Connected: {B} (protocol: TCP; fallback route)"
