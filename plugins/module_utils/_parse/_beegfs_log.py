@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Iterable, Iterator
+from typing import Iterable, Iterator, Tuple
 
 from .._data import beegfs_log as data
+from .._ground.text import few
 
 # What is spoken to by RDMA; the management server only ever is by TCP.
 _OF_DATA = ("beegfs-meta", "beegfs-storage")
 _RDMA = "RDMA"
 _LONGEST = 200
+# So many addresses of a server that failed are kept, and named.
+_TRIED, _SHOWN = 16, 3
 OURS = "beegfs: "
 # The kernel's own form: "beegfs: mount(3019): CONTEXT: MESSAGE"; of interrupts, and of the module's symbols, without
 # who runs. Source: client_module Common.h, printk_fhgfs.
@@ -29,12 +32,14 @@ _MESSAGES = [(message, re.compile(message.pattern)) for message in data.MESSAGES
 
 @dataclass(frozen=True)
 class Problem:
-    """``cause``: a key of CAUSES. ``what``: the log's words, or the server. ``when``: last, as the log has it."""
+    """``cause``: a key of CAUSES. ``what``: the log's words, or the server. ``when``: last, as the log has it.
+    ``failed``: the servers' addresses that failed."""
 
     cause: str
     what: str
     count: int = 1
     when: str = ""
+    failed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,30 +69,49 @@ def by_cause(problems: Iterable[Problem]) -> dict[str, list[Problem]]:
     return found
 
 
+# A server's address and a protocol: with IPoIB both have the same address.
+_Key = Tuple[str, str]
+
+
 @dataclass
 class _Way:
-    """How a server's address was tried last. ``instead``: what failed before it."""
+    """How it was tried last. ``instead``: what failed before it."""
 
-    protocol: str
     reached: bool
     when: str
     fallback: bool = False
     count: int = 1
-    instead: tuple[str, ...] = ()
+    instead: tuple[_Key, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Lost:
+    """A server of a kind, of which every address failed; ``by``: those that were told."""
+
+    kind: str
+    by: tuple[_Key, ...]
+    when: str
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """What ends it: an address that failed, or any server of its kind where none was told."""
+        return tuple(server for server, _protocol in self.by) or (self.kind,)
 
 
 @dataclass
 class Reading:
-    """The lines so far, one after another."""
+    """The lines so far, one after another. ``ways``: the last word on each comes last. ``ends``: the lost servers that
+    an address, or any server of a kind, ends once it is reached."""
 
     lines: int = 0
     spoke: bool = False
     version: str = ""
     nics: str = ""
     running: int = 0
-    ways: dict[str, _Way] = field(default_factory=dict)
-    lost: dict[str, tuple[str, tuple[str, ...], str]] = field(default_factory=dict)
-    trying: dict[str, list[str]] = field(default_factory=dict)
+    ways: dict[_Key, _Way] = field(default_factory=dict)
+    lost: dict[str, _Lost] = field(default_factory=dict)
+    ends: dict[str, dict[str, None]] = field(default_factory=dict)
+    trying: dict[str, dict[_Key, None]] = field(default_factory=dict)
     said: dict[tuple[str, str, bool], Problem] = field(default_factory=dict)
 
     def take(self, message: str, speaker: str = "", when: str = "") -> None:
@@ -111,30 +135,37 @@ class Reading:
 
     def _connection(self, message: str, speaker: str, when: str) -> bool:
         connected = _CONNECTED.search(message)
-        failed = _FAILED.search(message) if connected is None else None
-        found = connected or failed
+        found = connected or _FAILED.search(message)
         if found is not None:
             self.spoke = True
             kind, address, protocol = found.group(1), found.group(2), found.group(3)
-            server = f"{kind}@{address}"
+            key = (f"{kind}@{address}", protocol)
+            before = self.ways.pop(key, None)
             if connected is None:
-                before = self.ways.get(server)
-                self.ways[server] = _Way(protocol, False, when, count=before.count + 1 if before else 1)
-                self.trying.setdefault(speaker, []).append(server)
+                self.ways[key] = _Way(False, when, count=before.count + 1 if before else 1)
+                tried = self.trying.setdefault(speaker, {})
+                if len(tried) < _TRIED:
+                    tried[key] = None
                 return True
             instead = tuple(self.trying.pop(speaker, ()))
-            self.ways[server] = _Way(protocol, True, when, connected.group(4) is not None, instead=instead)
-            self.lost = {
-                name: (of, by, at)
-                for name, (of, by, at) in self.lost.items()
-                if server not in by and (by or of != kind)
-            }
+            self.ways[key] = _Way(True, when, connected.group(4) is not None, instead=instead)
+            self._reached(key[0], kind)
             return True
         lost = _LOST.search(message)
         if lost is not None:
             self.spoke = True
-            self.lost[f"{lost.group(1)} {lost.group(2)}"] = (lost.group(1), tuple(self.trying.pop(speaker, ())), when)
+            kind, name = lost.group(1), f"{lost.group(1)} {lost.group(2)}"
+            self.lost[name] = _Lost(kind, tuple(self.trying.pop(speaker, ())), when)
+            for end in self.lost[name].ends:
+                self.ends.setdefault(end, {})[name] = None
         return lost is not None
+
+    def _reached(self, server: str, kind: str) -> None:
+        for end in (server, kind):
+            for name in self.ends.pop(end, ()):
+                # It may have been lost again by other addresses.
+                if name in self.lost and end in self.lost[name].ends:
+                    del self.lost[name]
 
     def _course(self, message: str) -> bool:
         """What begins and ends: a mount, a run of a daemon."""
@@ -155,23 +186,27 @@ class Reading:
             if not self.running:
                 # Another mount may be on: what went before counts only without one.
                 self.nics = ""
-                self.ways, self.lost, self.trying = {}, {}, {}
+                self.ways, self.lost, self.ends, self.trying = {}, {}, {}, {}
         else:
             return False
         return True
 
     def result(self) -> BeegfsLog:
         """Everything, by its last words."""
-        reached = [(server, way) for server, way in self.ways.items() if way.reached and _is_of_data(server)]
+        last = {server: protocol for server, protocol in self._last().items() if _is_of_data(server)}
         return BeegfsLog(
             self.lines,
             self.spoke,
             self.version,
             self.nics,
-            tuple(server for server, way in reached if way.protocol == _RDMA),
-            tuple(server for server, way in reached if way.protocol != _RDMA),
+            tuple(server for server, protocol in last.items() if protocol == _RDMA),
+            tuple(server for server, protocol in last.items() if protocol != _RDMA),
             tuple(self._problems()),
         )
+
+    def _last(self) -> dict[str, str]:
+        """The protocol by which each address was reached last."""
+        return {server: protocol for (server, protocol), way in self.ways.items() if way.reached}
 
     def _problems(self) -> Iterator[Problem]:
         reasons = [problem for (_cause, _what, step), problem in self.said.items() if not step]
@@ -180,21 +215,25 @@ class Reading:
         for (cause, _what, step), problem in self.said.items():
             if step and not causes.intersection(data.FOLLOWS[cause]):
                 yield problem
-        told: set[str] = set()
-        for name, (_kind, by, when) in self.lost.items():
-            told.update(by)
-            yield Problem(data.SERVER, name, 1, when)
-        for server, way in self.ways.items():
-            if way.reached and way.fallback and not self._mended(way):
+        told: set[_Key] = set()
+        for name, lost in self.lost.items():
+            told.update(lost.by)
+            yield Problem(data.SERVER, name, 1, lost.when)
+        last = self._last()
+        for key, way in self.ways.items():
+            server, protocol = key
+            if not way.reached or last[server] != protocol:
+                continue
+            if way.fallback and not self._mended(way):
                 told.update(way.instead)
-                failed = f", for {', '.join(way.instead)} failed" if way.instead else ""
-                yield Problem(data.FALLBACK, f"{server} by {way.protocol}{failed}", way.count, way.when)
-            elif way.reached and not way.fallback and self._is_by_tcp(server, way):
-                yield Problem(data.TCP, f"{server} by {way.protocol}", way.count, way.when)
-        for server, way in self.ways.items():
-            if not way.reached and server not in told:
-                cause = data.FALLBACK if way.protocol == _RDMA else data.SERVER
-                yield Problem(cause, f"{server} by {way.protocol} failed", way.count, way.when)
+                yield from self._another_way(key, way)
+            elif not way.fallback and self._is_by_tcp(server, protocol):
+                yield Problem(data.TCP, f"{server} by {protocol}", way.count, way.when)
+        for key in reversed(self._failed_last()):
+            if key not in told:
+                (server, protocol), way = key, self.ways[key]
+                cause = data.FALLBACK if protocol == _RDMA else data.SERVER
+                yield Problem(cause, f"{server} by {protocol} failed", way.count, way.when, (server,))
         if self.nics and not self.has_rails:
             yield Problem(data.RAILS, f"Usable NICs: {self.nics}"[:_LONGEST])
 
@@ -202,13 +241,33 @@ class Reading:
     def has_rails(self) -> bool:
         return "(RDMA)" in self.nics
 
-    def _is_by_tcp(self, server: str, way: _Way) -> bool:
+    def _failed_last(self) -> list[_Key]:
+        """What was not reached since it failed, the last first; an address that RDMA reached later needs no TCP."""
+        reached: set[str] = set()
+        found = []
+        for (server, protocol), way in reversed(list(self.ways.items())):
+            if way.reached:
+                reached.add(server)
+            elif protocol == _RDMA or server not in reached:
+                found.append((server, protocol))
+        return found
+
+    def _another_way(self, key: _Key, way: _Way) -> Iterator[Problem]:
+        """What took another way; the management server has no RDMA that could have failed."""
+        server, protocol = key
+        if _is_of_data(server):
+            failed = tuple(dict.fromkeys(name for name, _protocol in way.instead))
+            told = [tried if name == server else name for name, tried in way.instead]
+            reason = f", for {few(list(dict.fromkeys(told)), _SHOWN)} failed" if told else ""
+            yield Problem(data.FALLBACK, f"{server} by {protocol}{reason}", way.count, way.when, failed)
+
+    def _is_by_tcp(self, server: str, protocol: str) -> bool:
         """Where it has no rail itself, that is told instead."""
-        return way.protocol != _RDMA and _is_of_data(server) and (self.has_rails or not self.nics)
+        return protocol != _RDMA and _is_of_data(server) and (self.has_rails or not self.nics)
 
     def _mended(self, way: _Way) -> bool:
         """Whether all that failed before this way was reached later."""
-        return bool(way.instead) and all(self.ways[server].reached for server in way.instead)
+        return bool(way.instead) and all(self.ways[key].reached for key in way.instead)
 
 
 def _is_of_data(server: str) -> bool:

@@ -101,6 +101,48 @@ def test_another_way_is_told_with_what_failed_before_it() -> None:
     assert problems(f"Connected: {B} (protocol: TCP (fallback route))")[0][0] == "fallback"
 
 
+def test_with_ipoib_both_ways_have_the_same_address() -> None:
+    by_tcp = f"Connected: {A} (protocol: TCP; fallback route)"
+    assert problems(FAILED, by_tcp) == [("fallback", f"{A} by TCP, for RDMA failed")]
+    log = kernel(FAILED, by_tcp).beegfs
+    assert (log.rdma, log.tcp) == ((), (A,))
+    log = kernel(FAILED, by_tcp, AGAIN).beegfs
+    assert (log.rdma, log.tcp, log.problems) == ((A,), (), ())
+    # The last word counts, whichever it is; and an address that RDMA reaches needs no TCP.
+    assert [cause for cause, _what in problems(AGAIN, FAILED, by_tcp)] == ["fallback"]
+    assert problems(f"Connect failed: {A} (protocol: TCP)", AGAIN) == []
+    assert problems(f"Connected: {A} (protocol: TCP)", AGAIN) == []
+    assert problems(AGAIN, f"Connected: {A} (protocol: TCP)") == [("tcp", f"{A} by TCP")]
+
+
+def test_another_rail_is_another_way_as_well_and_a_management_server_has_no_rdma_to_lose() -> None:
+    rail = f"Connected: {B} (protocol: RDMA; fallback route)"
+    assert problems(FAILED, rail) == [("fallback", f"{B} by RDMA, for {A} failed")]
+    assert problems(FAILED, rail, AGAIN) == []
+    first = "Connect failed: beegfs-mgmtd@192.0.2.9:8008 (protocol: TCP)"
+    assert problems(first, "Connected: beegfs-mgmtd@198.51.100.9:8008 (protocol: TCP; fallback route)") == []
+    assert problems(first) == [("server", "beegfs-mgmtd@192.0.2.9:8008 by TCP failed")]
+
+
+def test_a_server_that_fails_again_and_again_is_named_once() -> None:
+    (found,) = kernel(*[FAILED] * 500, INSTEAD).beegfs.problems
+    assert found.what == f"{B} by TCP, for {A} failed"
+    many = [FAILED.replace("192.0.2.40", f"192.0.2.{at}") for at in range(200)]
+    assert any("and 13 more failed" in problem.what for problem in kernel(*many, INSTEAD).beegfs.problems)
+
+
+def test_a_log_of_many_servers_takes_no_time_to_speak_of() -> None:
+    # Each line against all before it would take minutes.
+    lost = [LOST.replace("storage1", f"storage{at}") for at in range(20_000)]
+    reached = [AGAIN.replace("storage", "meta").replace("8003", str(at)) for at in range(20_000)]
+    assert len(kernel(*lost, *reached).beegfs.problems) == 20_000
+
+
+def test_what_was_lost_by_other_addresses_later_is_not_ended_by_the_first() -> None:
+    other = FAILED.replace("192.0.2.40", "192.0.2.44")
+    assert "server" in dict(problems(FAILED, LOST, other, LOST, AGAIN))
+
+
 def test_the_last_word_on_a_server_counts() -> None:
     assert problems(FAILED, INSTEAD, AGAIN) == []
     assert problems(FAILED) == [("fallback", f"{A} by RDMA failed")]
