@@ -33,7 +33,7 @@ _MESSAGES = [(message, re.compile(message.pattern)) for message in data.MESSAGES
 @dataclass(frozen=True)
 class Problem:
     """``cause``: a key of CAUSES. ``what``: the log's words, or the server. ``when``: last, as the log has it.
-    ``failed``: the servers' addresses that failed."""
+    ``failed``: the servers' addresses that were not reached, or not by RDMA."""
 
     cause: str
     what: str
@@ -218,7 +218,9 @@ class Reading:
         told: set[_Key] = set()
         for name, lost in self.lost.items():
             told.update(lost.by)
-            yield Problem(data.SERVER, name, 1, lost.when)
+            yield Problem(
+                data.SERVER, name, 1, lost.when, tuple(dict.fromkeys(server for server, _protocol in lost.by))
+            )
         last = self._last()
         for key, way in self.ways.items():
             server, protocol = key
@@ -228,7 +230,7 @@ class Reading:
                 told.update(way.instead)
                 yield from self._another_way(key, way)
             elif not way.fallback and self._is_by_tcp(server, protocol):
-                yield Problem(data.TCP, f"{server} by {protocol}", way.count, way.when)
+                yield Problem(data.TCP, f"{server} by {protocol}", way.count, way.when, (server,))
         for key in reversed(self._failed_last()):
             if key not in told:
                 (server, protocol), way = key, self.ways[key]

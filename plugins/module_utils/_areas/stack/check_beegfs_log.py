@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Iterable
+
 from ..._data import beegfs_log as data
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check, failed, passed, skipped, unknown
@@ -19,6 +21,7 @@ _ID, _SUBJECT = "stack.beegfs.log", "beegfs"
 _EXPECTED = "no such message"
 _RDMA = "RDMA"
 _SHOWN = 3
+_ROLES = {"beegfs-meta": "meta_nodes", "beegfs-storage": "storage_nodes"}
 
 
 def judge(facts: StackFacts, machine: Machine) -> list[Check]:
@@ -49,15 +52,26 @@ def _failed(told: list[Problem]) -> list[Check]:
 
 def _is_over(problem: Problem, nodes: tuple[BeegfsNode, ...]) -> bool:
     """Whether the connections of now say that it has passed; the log tells the last change alone."""
-    kinds = {connection.kind for node in nodes for connection in node.connections}
+    addresses = {server.partition("@")[2] for server in problem.failed}
     if problem.cause in (data.FALLBACK, data.TCP):
-        return kinds == {_RDMA}
+        mended = [node for node in nodes if _is_by_rdma(node)]
+        return bool(nodes) and (len(mended) == len(nodes) or _has_address(mended, addresses))
     if problem.cause == data.SERVER:
-        reached = {node.name for node in nodes if node.connections}
-        ways = {connection.address for node in nodes for connection in node.connections}
-        words = problem.what.split()
-        return words[-1] in reached or words[0].partition("@")[2] in ways
+        kind, _blank, name = problem.what.partition(" ")
+        # A metadata and a storage server may have the same name, and so may those of two file systems.
+        same = [node for node in nodes if (node.role, node.name) == (_ROLES.get(kind), name)]
+        by_name = bool(same) and all(node.connections for node in same)
+        return by_name if _ROLES.get(kind) else _has_address(nodes, addresses)
     return False
+
+
+def _is_by_rdma(node: BeegfsNode) -> bool:
+    """Whether it has connections, all by RDMA and by its first rail."""
+    return bool(node.connections) and all(way.kind == _RDMA and not way.fallback for way in node.connections)
+
+
+def _has_address(nodes: Iterable[BeegfsNode], addresses: set[str]) -> bool:
+    return any(way.address in addresses for node in nodes for way in node.connections)
 
 
 def _silence(beegfs: Beegfs, past: list[Problem]) -> Check:

@@ -304,6 +304,39 @@ def test_the_connections_of_now_end_what_the_log_says_last() -> None:
     assert results(judged(FAILED, LOST, nodes=other)) == [("fail", "server")]
 
 
+def test_connections_to_others_end_nothing() -> None:
+    idle = replace(NODE, connections=())
+    other = BeegfsNode("storage2", 2, "storage_nodes", (Connections("RDMA", 4, "192.0.2.41:8003"),))
+    # Where nothing is known of the server itself, it has not been mended.
+    assert results(judged(FAILED, INSTEAD, nodes=Reading((idle, other)))) == [("fail", "fallback")]
+    assert results(judged(INSTEAD, nodes=Reading((idle, other)))) == [("fail", "fallback")]
+    assert results(judged(INSTEAD, nodes=Reading((NODE, other)))) == [("pass", "beegfs")]
+    first = f"Connected: {B} (protocol: TCP)"
+    assert results(judged(first, nodes=Reading((idle, other)))) == [("fail", "tcp")]
+    # Data of the other servers may still go by TCP.
+    mixed = replace(other, connections=(Connections("TCP", 1, "198.51.100.41:8003", True),))
+    assert results(judged(FAILED, INSTEAD, nodes=Reading((NODE, mixed)))) == [("pass", "beegfs")]
+
+
+def test_a_rail_that_stands_in_for_another_is_not_mended() -> None:
+    rail = f"Connected: {B} (protocol: RDMA; fallback route)"
+    stands_in = replace(NODE, connections=(Connections("RDMA", 4, "198.51.100.40:8003", True),))
+    assert results(judged(FAILED, rail, nodes=Reading((stands_in,)))) == [("fail", "fallback")]
+    both = replace(NODE, connections=(*NODE.connections, Connections("TCP", 1, "198.51.100.40:8003", True)))
+    assert results(judged(FAILED, INSTEAD, nodes=Reading((both,)))) == [("fail", "fallback")]
+
+
+def test_a_server_is_back_by_its_own_kind_alone() -> None:
+    lost = "Connect failed on all available routes: beegfs-storage node1 [ID: 1]"
+    meta = BeegfsNode("node1", 1, "meta_nodes", (Connections("RDMA", 4, "192.0.2.40:8005"),))
+    storage = replace(meta, role="storage_nodes", connections=())
+    back = replace(storage, connections=(Connections("RDMA", 4, "192.0.2.40:8003"),))
+    assert results(judged(lost, nodes=Reading((meta, storage)))) == [("fail", "server")]
+    assert results(judged(lost, nodes=Reading((meta, back)))) == [("pass", "beegfs")]
+    # Two file systems may have servers of the same name.
+    assert results(judged(lost, nodes=Reading((storage, back)))) == [("fail", "server")]
+
+
 def test_what_fell_back_is_told_with_the_reason_for_it() -> None:
     checks = judged("couldn't create QP. ErrCode: -12", FAILED, INSTEAD, nodes=Reading((BY_TCP,)))
     assert results(checks) == [("fail", "buffers")]
