@@ -182,3 +182,6 @@ FOLLOWS = {
 READY = "BeeGFS mount ready"
 HEARD_AGAIN = "External logger (provided by beegfs-helperd) is reachable now"
 BEGUN, STOPPED = "BeeGFS Client Version: ", "All components stopped"
+# What a daemon says besides; a client says STOPPED as well of a mount that it gave up. Source: App.cpp of each daemon,
+# App.c of the client (App_stop).
+EXITS = "Exiting now"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Iterable, Iterator, Tuple
+from typing import Callable, Iterable, Iterator, Tuple
 
 from .._data import beegfs_log as data
 from .._ground.text import few
@@ -101,30 +101,35 @@ class _Lost:
 @dataclass
 class Reading:
     """The lines so far, one after another. ``ways``: the last word on each comes last. ``ends``: the lost servers that
-    an address, or any server of a kind, ends once it is reached."""
+    an address, or any server of a kind, ends once it is reached. ``running``: mounts that began and were neither ended
+    nor given up; ``begun``, ``refused``: by whom."""
 
     lines: int = 0
     spoke: bool = False
     version: str = ""
     nics: str = ""
     running: int = 0
+    begun: set[str] = field(default_factory=set)
+    refused: set[str] = field(default_factory=set)
     ways: dict[_Key, _Way] = field(default_factory=dict)
     lost: dict[str, _Lost] = field(default_factory=dict)
     ends: dict[str, dict[str, None]] = field(default_factory=dict)
     trying: dict[str, dict[_Key, None]] = field(default_factory=dict)
-    said: dict[tuple[str, str, bool], Problem] = field(default_factory=dict)
+    said: dict[tuple[str, bool], dict[str, Problem]] = field(default_factory=dict)
 
     def take(self, message: str, speaker: str = "", when: str = "") -> None:
         """One message; ``speaker``: the thread, which tries one server after another."""
         self.lines += 1
-        if not (self._connection(message, speaker, when) or self._course(message)):
+        if not (self._connection(message, speaker, when) or self._course(message, speaker)):
             for known, pattern in _MESSAGES:
                 found = pattern.search(message)
                 if found is not None:
                     what = found.group(0)[:_LONGEST]
-                    before = self.said.get((known.cause, what, known.step))
-                    count = before.count + 1 if before else 1
-                    self.said[(known.cause, what, known.step)] = Problem(known.cause, what, count, when)
+                    said = self.said.setdefault((known.cause, known.step), {})
+                    count = said[what].count + 1 if what in said else 1
+                    said[what] = Problem(known.cause, what, count, when)
+                    if known.step and known.cause == data.MOUNT:
+                        self._came_to_nothing(speaker)
                     return
 
     def take_kernel(self, text: str, seconds: float | None) -> None:
@@ -167,29 +172,49 @@ class Reading:
                 if name in self.lost and end in self.lost[name].ends:
                     del self.lost[name]
 
-    def _course(self, message: str) -> bool:
+    def _course(self, message: str, speaker: str) -> bool:
         """What begins and ends: a mount, a run of a daemon."""
         nics, version = _NICS.search(message), _VERSION.search(message)
         if data.BEGUN in message:
             self.running += 1
+            self.begun.add(speaker)
             self.spoke = True
         if nics is not None:
             self.nics = nics.group(1).strip()
         elif version is not None:
             self.version = version.group(1)
         elif data.READY in message:
-            self.said = {key: problem for key, problem in self.said.items() if not data.CAUSES[problem.cause].mount}
+            self._forget(lambda cause: cause.mount)
         elif data.HEARD_AGAIN in message:
-            self.said = {key: problem for key, problem in self.said.items() if problem.cause != data.HELPER}
+            self._forget(lambda cause: cause is data.CAUSES[data.HELPER])
         elif data.STOPPED in message:
-            self.running = max(0, self.running - 1)
-            if not self.running:
-                # Another mount may be on: what went before counts only without one.
-                self.nics = ""
-                self.ways, self.lost, self.ends, self.trying = {}, {}, {}, {}
+            self._stopped(message, speaker)
         else:
             return False
         return True
+
+    def _came_to_nothing(self, speaker: str) -> None:
+        """A mount was given up, and the end that is told of it ends no other."""
+        if speaker in self.begun:
+            self.running -= 1
+        self.begun.discard(speaker)
+        self.refused.add(speaker)
+
+    def _stopped(self, message: str, speaker: str) -> None:
+        """What went before the end of the last mount that is told to have begun, or of a daemon, counts no more; what
+        keeps from mounting does."""
+        if speaker in self.refused:
+            self.refused.discard(speaker)
+            return
+        last = self.running == 1 or data.EXITS in message
+        self.running = max(0, self.running - 1)
+        if last:
+            self.nics = ""
+            self.ways, self.lost, self.ends, self.trying = {}, {}, {}, {}
+            self._forget(lambda cause: not cause.mount)
+
+    def _forget(self, over: Callable[[data.Cause], bool]) -> None:
+        self.said = {key: problems for key, problems in self.said.items() if not over(data.CAUSES[key[0]])}
 
     def result(self) -> BeegfsLog:
         """Everything, by its last words."""
@@ -209,12 +234,10 @@ class Reading:
         return {server: protocol for (server, protocol), way in self.ways.items() if way.reached}
 
     def _problems(self) -> Iterator[Problem]:
-        reasons = [problem for (_cause, _what, step), problem in self.said.items() if not step]
-        yield from reasons
-        causes = {problem.cause for problem in reasons}
-        for (cause, _what, step), problem in self.said.items():
-            if step and not causes.intersection(data.FOLLOWS[cause]):
-                yield problem
+        reasons = {cause for cause, step in self.said if not step}
+        for (cause, step), problems in self.said.items():
+            if not step or not reasons.intersection(data.FOLLOWS[cause]):
+                yield from problems.values()
         told: set[_Key] = set()
         for name, lost in self.lost.items():
             told.update(lost.by)

@@ -41,8 +41,13 @@ AGAIN = f"Connected: {A} (protocol: RDMA)"
 
 
 def kernel(*lines: str, pid: int = 4019) -> dmesg.Dmesg:
-    said = [f"beegfs: python({pid}): NodeConn (acquire stream): {line}" for line in lines]
-    return dmesg.parse("".join(f"[{83.5 + at:12.6f}] {line}\n" for at, line in enumerate(said)))
+    told = [f"beegfs: python({pid}): NodeConn (acquire stream): {line}" for line in lines]
+    return dmesg.parse("".join(f"[{83.5 + at:12.6f}] {line}\n" for at, line in enumerate(told)))
+
+
+def said(*lines: str) -> BeegfsLog:
+    """Whole lines of the kernel's log, each with who says it."""
+    return dmesg.parse("".join(f"[{at:6}.000000] {line}\n" for at, line in enumerate(lines))).beegfs
 
 
 def problems(*lines: str) -> list[tuple[str, str]]:
@@ -178,6 +183,32 @@ def test_what_went_before_an_unmount_is_over() -> None:
     assert problems(begin, FAILED, INSTEAD, stop) == []
     # Another mount is still there, and it may be the one that goes by TCP.
     assert [cause for cause, _what in problems(begin, begin, FAILED, INSTEAD, stop)] == ["fallback"]
+
+
+def test_a_mount_that_was_given_up_ends_no_other() -> None:
+    stop, begin, mount = "All components stopped.", "BeeGFS Client Version: 8.1.0", "beegfs: mount(77): "
+    canceled = "Mount sanity check failed. Canceling mount. (Log file may provide additional information.)"
+    broken = "Component initialization error. (Log file may provide additional information.)"
+    on = [f"beegfs: mount(5): {begin}", f"beegfs: p(7): {FAILED}", f"beegfs: p(7): {INSTEAD}"]
+    for given_up in ([broken, stop], [begin, canceled, stop]):
+        lines = [*on, *(mount + line for line in given_up)]
+        assert {"fallback", "mount"} == {problem.cause for problem in said(*lines).problems}
+        # The other mount ends as it would have without it.
+        assert [problem.cause for problem in said(*lines, f"beegfs: umount(9): {stop}").problems] == ["mount"]
+
+
+def test_a_mount_anew_is_what_the_finding_asks_for_and_ends_it() -> None:
+    reason, stop, begin = "couldn't create QP. ErrCode: -12", "All components stopped.", "BeeGFS Client Version: 8.1.0"
+    assert [cause for cause, _what in problems(begin, reason, FAILED, INSTEAD)] == ["buffers", "fallback"]
+    assert problems(begin, reason, FAILED, INSTEAD, stop, begin, AGAIN) == []
+    # Of a mount whose beginning the log lost nobody knows how many there are beside it.
+    assert [cause for cause, _what in problems(FAILED, INSTEAD, stop)] == ["fallback"]
+
+
+def test_a_daemon_that_was_restarted_begins_anew() -> None:
+    head = "Nov 27 08:00:01 storage1 beegfs-storage[7]: Main [App] >> "
+    text = f"{head}Couldn't allocate MR.\n{head}All components stopped. Exiting now!\n"
+    assert beegfs_log.parse(text).told.problems == ()
 
 
 def test_a_mount_that_came_about_ends_what_kept_it_and_nothing_else() -> None:
@@ -427,11 +458,11 @@ def asked(text: str) -> str:
 
 def test_why_tells_cause_and_next_step_of_a_pasted_log() -> None:
     assert "LimitMEMLOCK=infinity" in asked(SAMPLE)
-    said = asked(
+    words = asked(
         "".join(f"[   83.{at}00000] beegfs: p(7): NodeConn (x): {line}\n" for at, line in enumerate([FAILED, INSTEAD]))
     )
-    assert f"for {A} failed" in said
-    assert "ping the address that failed" in said
+    assert f"for {A} failed" in words
+    assert "ping the address that failed" in words
     # The client's lines in a journal, and one of them in the midst of a job's output.
     assert "storage1" in asked(f"Nov 27 08:00:01 node1 kernel: beegfs: p(7): NodeConn (acquire stream): {LOST}\n")
     assert "connAuthFile" in asked(
