@@ -21,6 +21,7 @@ _ID, _SUBJECT = "stack.beegfs.log", "beegfs"
 _EXPECTED = "no such message"
 _RDMA = "RDMA"
 _SHOWN = 3
+_READ_END = f"read its end as root: `tail -n 20000 {LOG} | ibready why`"
 _ROLES = {"beegfs-meta": "meta_nodes", "beegfs-storage": "storage_nodes"}
 
 
@@ -31,7 +32,7 @@ def judge(facts: StackFacts, machine: Machine) -> list[Check]:
     if beegfs.nodes.missing:
         # Of what was mounted once nothing counts; what keeps it from being mounted does.
         told = [problem for problem in told if data.CAUSES.get(problem.cause, data.OTHER).mount]
-        return _failed(told) or [skipped(_ID, _SUBJECT, "no BeeGFS is mounted")]
+        return _failed(told) or [_not_mounted(beegfs)]
     if has_rdma(facts, machine) is False or beegfs.use_rdma.value is False:
         told = [problem for problem in told if problem.cause not in (data.TCP, data.RAILS)]
     past = [problem for problem in told if _is_over(problem, beegfs.nodes.value or ())]
@@ -74,18 +75,39 @@ def _has_address(nodes: Iterable[BeegfsNode], addresses: set[str]) -> bool:
     return any(way.address in addresses for node in nodes for way in node.connections)
 
 
+def _not_mounted(beegfs: Beegfs) -> Check:
+    """Where a client is set up, a log that nobody could read may say what keeps it from mounting."""
+    unread = next((log.why for log in (beegfs.kernel, beegfs.helper) if log.value is None and not log.missing), "")
+    if beegfs.to_helper.known and (unread or beegfs.half_read):
+        return unknown(_ID, _SUBJECT, f"no BeeGFS is mounted, and why is not known: {unread or beegfs.half_read}")
+    return skipped(_ID, _SUBJECT, "no BeeGFS is mounted")
+
+
 def _silence(beegfs: Beegfs, past: list[Problem]) -> Check:
     """A log that nobody could read, and one that the client does not write, say nothing by silence."""
-    for reading in (beegfs.nodes, beegfs.kernel, beegfs.helper):
+    for reading, ask in ((beegfs.nodes, ""), (beegfs.kernel, ""), (beegfs.helper, _READ_END)):
         if reading.value is None and not reading.missing:
-            return unknown(_ID, _SUBJECT, reading.why or "nobody looked")
-    if beegfs.kernel.value is None:
+            return unknown(_ID, _SUBJECT, reading.why or "nobody looked", remedy=ask)
+    kernel, helper = beegfs.kernel.value, beegfs.helper.value
+    if kernel is None:
         return unknown(_ID, _SUBJECT, beegfs.kernel.why)
-    if beegfs.to_helper.value and beegfs.helper.value is None and not beegfs.kernel.value.spoke:
-        return unknown(_ID, _SUBJECT, f"the client's log goes to beegfs-helperd, and {LOG} is not there")
-    lines = beegfs.kernel.value.lines + (beegfs.helper.value.lines if beegfs.helper.value else 0)
-    since = (
-        ", since the kernel's log begins, which is after the boot" if beegfs.since and not beegfs.helper.value else ""
-    )
+    if beegfs.half_read:
+        return unknown(_ID, _SUBJECT, beegfs.half_read)
+    if helper is None and not kernel.spoke and beegfs.to_helper.value is not False:
+        return unknown(_ID, _SUBJECT, _elsewhere(beegfs))
+    lines = kernel.lines + (helper.lines if helper else 0)
     over = f"; mended since: {few([problem.what for problem in past], _SHOWN, '; ')}" if past else ""
-    return passed(_ID, _SUBJECT, f"nothing wrong in {lines} lines{since}{over}", _EXPECTED, CAPABILITY)
+    return passed(_ID, _SUBJECT, f"nothing wrong in {lines} lines{_since(beegfs)}{over}", _EXPECTED, CAPABILITY)
+
+
+def _elsewhere(beegfs: Beegfs) -> str:
+    if beegfs.to_helper.value:
+        return f"the client's log goes to beegfs-helperd, and {LOG} is not there"
+    return f"the kernel's log has no word of the client, and where it logs to is not known: {beegfs.to_helper.why}"
+
+
+def _since(beegfs: Beegfs) -> str:
+    """Since when, where the log of a client has lost its beginning."""
+    if beegfs.helper.value is None:
+        return ", since the kernel's log begins, which is after the boot" if beegfs.since else ""
+    return "" if beegfs.helper.value.spoke else f", since {LOG} begins, which is after the mount"

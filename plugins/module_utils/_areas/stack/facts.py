@@ -56,7 +56,8 @@ class Beegfs:
     """``nodes``: the servers of every mounted file system, with the connections of now; missing
     where none is mounted. ``use_rdma``: what the client's file says; ``to_helper``: whether it has the client log by
     beegfs-helperd, as only BeeGFS 7 does. ``kernel``: what the client says in the kernel's log; ``helper``: in the
-    helper's file, missing where there is none. ``since``: whether the kernel's log begins after the boot."""
+    helper's file, missing where there is none. ``since``: whether the kernel's log begins after the boot.
+    ``half_read``: why the silence of a log that was read says nothing, "" where it does."""
 
     nodes: Reading[tuple[BeegfsNode, ...]] = field(default_factory=Reading)
     use_rdma: Reading[bool] = field(default_factory=Reading)
@@ -64,6 +65,7 @@ class Beegfs:
     kernel: Reading[BeegfsLog] = field(default_factory=Reading)
     helper: Reading[BeegfsLog] = field(default_factory=Reading)
     since: bool = False
+    half_read: str = ""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.fac
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack import check_beegfs_log, observe_beegfs
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.facts import Beegfs, StackFacts
 from ansible_collections.ibready.cluster.plugins.module_utils._data import beegfs_log as data
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Live
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output
@@ -411,6 +413,98 @@ def test_a_client_that_logs_elsewhere_says_nothing_by_silence() -> None:
     assert "/var/log/beegfs-client.log" in check.cause
     assert judged(kernel=silent, to_helper=Reading(True), helper=Reading(BeegfsLog(9, True)))[0].result == "pass"
     assert judged(kernel=silent, to_helper=Reading(False))[0].result == "pass"
+
+
+def test_where_nobody_knows_where_the_client_logs_to_silence_says_nothing() -> None:
+    silent = Reading(BeegfsLog(1))
+    (check,) = judged(kernel=silent, to_helper=Reading(None, f"{observe_beegfs.CONF}: permission denied"))
+    assert (check.result, check.observed) == ("unknown", "")
+    assert "permission denied" in check.cause
+    # With several mounts each has a file of its own.
+    assert judged(kernel=silent, to_helper=Reading(None, "no such file", True))[0].result == "unknown"
+    assert judged(to_helper=Reading(None, "permission denied"))[0].result == "pass"
+
+
+def test_a_client_that_is_set_up_and_not_mounted_has_a_reason_that_is_not_known() -> None:
+    gone: Reading[tuple[BeegfsNode, ...]] = Reading(None, "no such directory", True)
+    unread: Reading[BeegfsLog] = Reading(None, "dmesg ended with status 1")
+    assert results(judged(nodes=gone, kernel=unread, to_helper=Reading(False))) == [("unknown", "beegfs")]
+    assert results(judged(nodes=gone, half_read="dmesg: cut", to_helper=Reading(False))) == [("unknown", "beegfs")]
+    assert results(judged(nodes=gone, to_helper=Reading(False))) == [("skip", "beegfs")]
+
+
+def helper(text: str, conf: str = "logType = helperd\n", **files: str) -> Beegfs:
+    """What is seen of a client with this log of its helper; ``files``: more of /etc/beegfs."""
+    tree = Tree()
+    tree.command("dmesg", "[    1.000000] usb 1-1: new high-speed USB device number 2 using xhci_hcd\n")
+    tree.file(observe_beegfs.CONF, conf)
+    tree.file("/proc/fs/beegfs/1/storage_nodes", "storage1 [ID: 1]\n   Connections: RDMA: 4 (192.0.2.40:8003); \n")
+    tree.file("/proc/fs/beegfs/1/meta_nodes", "meta1 [ID: 1]\n   Connections: RDMA: 4 (192.0.2.40:8005); \n")
+    tree.file(observe_beegfs.LOG, text.encode())
+    for name, content in files.items():
+        tree.file(f"/etc/beegfs/beegfs-{name}.conf", content)
+    return observe_beegfs.observe(tree)
+
+
+def verdict(seen: Beegfs) -> Check:
+    facts = StackFacts(devices=Reading(("mlx5_0",)), beegfs=seen)
+    (check,) = check_beegfs_log.judge(facts, Machine())
+    return check
+
+
+HEAD = "(3) Jul06 20:23:28 *mount(4045)* [NodeConn (acquire stream)] >> "
+
+
+@pytest.mark.parametrize("end", ["", "(2) Jul06 20:23:29 *mount(4045)* [Nod", "(2) Jul06 20:23:29 *mount", "x\n"])
+def test_a_helpers_log_that_is_half_read_passes_nobody(end: str) -> None:
+    text = f"{HEAD}{FAILED}\n{HEAD}{AGAIN}\n" + end
+    check = verdict(helper(text if end else text.rstrip()))
+    assert check.result == "unknown"
+    assert observe_beegfs.LOG in check.cause
+    # What it tells of a failure it tells.
+    lost = LOST.replace("storage1", "storage9")
+    assert verdict(helper(f"{HEAD}{lost}\n{end or '('}")).result == "fail"
+    # What is over says nothing of the lines that nobody could read.
+    assert verdict(helper(f"{HEAD}{LOST}\n{end or '('}")).result == "unknown"
+    assert verdict(helper(text.replace(end, "") if end else text)).result == "pass"
+
+
+def test_a_helpers_log_that_was_turned_over_says_so() -> None:
+    seen = helper("(3) Jul06 20:23:28 *beegfs_XNodeSyn(7)* [InternodeSyncer] >> Nothing of note.\n")
+    assert (
+        verdict(seen).observed
+        == f"nothing wrong in 1 lines, since {observe_beegfs.LOG} begins, which is after the mount"
+    )
+
+
+@pytest.mark.parametrize("text", ["", "\n", "no log\n", "\x00" * 5])
+def test_a_helpers_log_without_a_record_is_unknown(text: str) -> None:
+    check = verdict(helper(text))
+    assert check.result == "unknown"
+    assert observe_beegfs.LOG in check.cause
+
+
+def test_a_helpers_log_that_is_too_long_is_unknown_and_says_how_to_read_its_end(tmp_path: Path) -> None:
+    for path, text in ((observe_beegfs.CONF, "logType = helperd\n"), (observe_beegfs.LOG, "")):
+        place = tmp_path / path.lstrip("/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    with (tmp_path / observe_beegfs.LOG.lstrip("/")).open("r+b") as sparse:
+        sparse.truncate(500 * 1024 * 1024)
+    seen = observe_beegfs.observe(Live(tmp_path))
+    assert (seen.helper.value, seen.helper.missing) == (None, False)
+    assert seen.helper.why == f"{observe_beegfs.LOG}: holds more than 8 MiB"
+    (check,) = judged(helper=seen.helper)
+    assert (check.result, check.remedy[:24]) == ("unknown", "read its end as root: `t")
+
+
+def test_a_file_of_the_release_before_is_not_the_clients() -> None:
+    old = "(2) Jul06 20:23:28 *mount(4045)* [App_logInfos] >> Usable NICs: eth0(TCP)\n"
+    assert verdict(helper(old)).result == "fail"
+    assert verdict(helper(old, "logType = syslog\n")).result == "pass"
+    # Where nothing is set, BeeGFS 7 logs by its helper, and BeeGFS 8 has none.
+    assert verdict(helper(old, "connUseRDMA = true\n", helperd="logNumLines = 50000")).result == "fail"
+    assert verdict(helper(old, "connUseRDMA = true\n")).result == "pass"
 
 
 def test_a_log_that_ends_within_a_line_passes_nobody() -> None:
