@@ -19,7 +19,7 @@ from ..._parse.packages import Package
 from ..host import packages
 from ..machine.facts import Machine
 from . import observe_beegfs, observe_gds, observe_held, observe_kmods, observe_repositories, observe_verbs
-from .facts import Dkms, Driver, PeerMemory, StackFacts
+from .facts import Beegfs, Dkms, Driver, PeerMemory, StackFacts
 from .gds_facts import Gds
 from .kmods_facts import KmodFacts
 
@@ -42,8 +42,8 @@ _MODULES = ("mlx5_core", "nvidia", "nvidia_peermem")
 
 
 def observe(evidence: Evidence, machine: Machine, expect: Expectations | None = None) -> StackFacts:
-    """Packages, modules on the disk and in the kernel, and the ways of GPUDirect; of GPUDirect Storage only for
-    whoever says what is expected of the host."""
+    """Packages, modules on the disk and in the kernel, and the ways of GPUDirect; storage (BeeGFS with its logs,
+    GPUDirect Storage) only for whoever says what is expected of the host."""
     everything, database = _packages(evidence)
     devices = ask.names(evidence, DEVICES).map(tuple)
     verbs = observe_verbs.libraries(evidence, observe_verbs.VERBS)
@@ -70,7 +70,7 @@ def observe(evidence: Evidence, machine: Machine, expect: Expectations | None = 
         ompi=ask.optional(evidence, "ompi_info", ompi_info.parse),
         ucx=ask.optional(evidence, "ucx_info", ucx_info.parse),
         ucx_conf=ask.text(evidence, UCX_FILE).map(_settings),
-        beegfs=observe_beegfs.observe(evidence),
+        beegfs=Beegfs() if expect is None else observe_beegfs.observe(evidence),
         gds=Gds() if expect is None else observe_gds.observe(evidence, expect),
     )
 

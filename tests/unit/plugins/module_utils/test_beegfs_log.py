@@ -13,7 +13,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine
-from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack import check_beegfs_log, observe_beegfs
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack import (
+    check_beegfs_log,
+    observe as stack,
+    observe_beegfs,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.facts import Beegfs, StackFacts
 from ansible_collections.ibready.cluster.plugins.module_utils._data import beegfs_log as data
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Live
@@ -562,3 +566,15 @@ def test_why_tells_cause_and_next_step_of_a_pasted_log() -> None:
     assert "connAuthFile" in asked(
         "step 1\n[   83.100000] beegfs: mount(7): Auth file is empty or too small: '/x'\nstep 2\n"
     )
+
+
+def test_who_plans_a_host_reads_no_log_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = Tree()
+    asked: list[str] = []
+    run, read = tree.run, tree.read_bytes
+    monkeypatch.setattr(tree, "run", lambda name, *args: asked.append(name) or run(name, *args))
+    monkeypatch.setattr(tree, "read_bytes", lambda path: asked.append(path) or read(path))
+    stack.observe(tree, Machine())
+    assert not {"dmesg", observe_beegfs.LOG, observe_beegfs.CONF} & {*asked}
+    stack.observe(tree, Machine(), from_inventory({}))
+    assert "dmesg" in asked
