@@ -37,15 +37,15 @@ class ParseError(ValueError):
         return f"{self.tool}: line {self.line_no} '{printable(self.line)}': {reason}"
 
 
-def printable(line: str) -> str:
-    """Return `line` fit for a message: control characters escaped, cut at 120 characters."""
-    shown = line if len(line) <= _LINE_SHOWN else line[: _LINE_SHOWN - 3] + "..."
+def printable(line: str, most: int = _LINE_SHOWN) -> str:
+    """Return `line` fit for a message: control characters escaped, cut at `most` characters."""
+    shown = line if len(line) <= most else line[: most - 3] + "..."
     return escaped(shown)
 
 
 def escaped(text: str) -> str:
     """The whole text, with what a terminal would obey written out."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def sendable(value: Any) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Callable, Iterable, Iterator, Tuple
 
 from .._data import beegfs_log as data
-from .._ground.text import few
+from .._ground.text import escaped, few
 
 # What is spoken to by RDMA; the management server only ever is by TCP.
 _OF_DATA = ("beegfs-meta", "beegfs-storage")
@@ -120,6 +120,8 @@ class Reading:
     def take(self, message: str, speaker: str = "", when: str = "") -> None:
         """One message; ``speaker``: the thread, which tries one server after another."""
         self.lines += 1
+        # A server's name or a path is whoever's; it goes to terminals and reports.
+        message = escaped(message)
         if not (self._connection(message, speaker, when) or self._course(message, speaker)):
             for known, pattern in _MESSAGES:
                 found = pattern.search(message)

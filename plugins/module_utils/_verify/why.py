@@ -18,7 +18,7 @@ from .._evidence.sources import COMMANDS
 from .._expect.expectations import Expectations, from_inventory
 from .._ground import check as model
 from .._ground.check import Check
-from .._ground.text import ParseError, escaped, printable
+from .._ground.text import ParseError, printable
 from .._parse import flight_recorder, names, prefix
 from .._parse._times import Times
 from .._slow import settings
@@ -37,6 +37,8 @@ _NEXT, _OPEN = 3, 4
 # A parser that comes so far knows the text, and what it stumbles over; of a long one nobody asks all again.
 _FAR, _SHORT = 5, 5000
 _LONGEST_SETTINGS = 20_000
+# A cause with ten of a log's lines and the next step behind them is shorter; what a stranger wrote need not be.
+_LONGEST_TOLD = 4000
 _RECORDER, _END = "flight_recorder", "job_end"
 _WATCHDOG = "Watchdog caught collective operation timeout"
 # How a pickle of the protocols from 2 on begins.
@@ -298,7 +300,7 @@ def _host(name: str, texts: dict[str, str], expect: Expectations) -> Host:
         tuple(bad),
         () if bad else tuple(_open(checks, texts))[:_OPEN],
         _ask(checks, texts),
-        tuple(f"{tool}: {escaped(wrong)}" for tool, of in read.items() for wrong in of.wrong),
+        tuple(f"{tool}: {printable(wrong, _LONGEST_TOLD)}" for tool, of in read.items() for wrong in of.wrong),
         tuple(line for tool, of in read.items() for line in _says(tool, of)),
         tuple(part for tool, of in read.items() for part in _partly(tool, of.facts)),
     )

@@ -22,6 +22,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.facts
 from ansible_collections.ibready.cluster.plugins.module_utils._data import beegfs_log as data
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Live
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._ground import check as model
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
@@ -578,3 +579,29 @@ def test_who_plans_a_host_reads_no_log_for_it(monkeypatch: pytest.MonkeyPatch) -
     assert not {"dmesg", observe_beegfs.LOG, observe_beegfs.CONF} & {*asked}
     stack.observe(tree, Machine(), from_inventory({}))
     assert "dmesg" in asked
+
+
+@pytest.mark.parametrize("name", ["nccl_ras", "opensm_log", "ibdiagnet", "beegfs_log"])
+def test_no_line_of_a_strangers_text_fills_the_screen_of_why(name: str) -> None:
+    lines = (SAMPLES / f"{name}.txt").read_text().split("\n")
+    for at in range(0, len(lines), 3):
+        heard = why.Heard()
+        heard.texts["host"] = {
+            name: "\n".join([*lines[:at], f"{lines[at]} {'word ' * 4000}\x1b[2J\u202e", *lines[at + 1 :]])
+        }
+        for host in why.judged(heard, from_inventory({})):
+            assert all(len(line) < 4100 and line.isprintable() for line in (*host.told, *host.says, *host.partly))
+
+
+def test_a_cause_with_ten_long_lines_keeps_its_next_step() -> None:
+    head = "(2) Nov27 08:12:40 Main [App] >> Failed to open auth file: '"
+    text = "".join(f"{head}/{at}{'x' * 180}'\n" for at in range(20))
+    assert "and 10 more" in asked(text)
+    assert "connAuthFile has to name the same file" in asked(text)
+
+
+def test_words_of_a_job_reach_a_finding_with_what_a_terminal_would_obey_written_out() -> None:
+    lost = "Connect failed on all available routes: beegfs-storage s\x07\u202e\x9b [ID: 1]"
+    (check,) = judged(lost)
+    assert check.result == "fail"
+    assert model.sentence(check).isprintable()
