@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Iterator
 
-from ..._data.cuda import BRANDS, LEAST
+from ..._data.cuda import LEAST
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check, failed, passed, skipped, unknown
 from ..._parse._container_facts import Inside
@@ -87,14 +87,15 @@ class _Found:
 
     @property
     def gpus(self) -> list[str]:
-        """As nvidia-smi names them."""
-        return [match.group(1) for line in self.inside.smi or () if (match := _GPU.fullmatch(line))]
+        """As nvidia-smi names them; none where it did not list all of them."""
+        lines = () if self.inside.smi_rc else self.inside.smi or ()
+        return [match.group(1) for line in lines if (match := _GPU.fullmatch(line))]
 
     @property
     def host(self) -> dict[str, str]:
         """What a constraint of the image is held against."""
         own = cuda_rules.brings(self.driver)
-        brands = {next((word for name, word in BRANDS if gpu.startswith(name)), "") for gpu in self.gpus}
+        brands = {cuda_rules.brand(gpu) for gpu in self.gpus}
         known = {"driver": self.driver, "cuda": cuda_rules.text(own) if own else ""}
         known["brand"] = brands.pop() if len(brands) == 1 else ""
         return {name: value for name, value in known.items() if value}

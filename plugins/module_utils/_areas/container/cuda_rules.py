@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Iterable, Tuple
+from typing import Sequence, Tuple
 
-from ..._data.cuda import BROUGHT, FORWARD, LEAST, NEVER_FORWARD, SELECT_FORWARD
+from ..._data.cuda import BRANDS, BROUGHT, DATA_CENTER, FORWARD, LEAST, NEVER_FORWARD, SELECT_FORWARD
 from ..._parse.version_text import numbers
 
 # (major, minor), or (major,) where the minor is not told.
@@ -54,18 +54,25 @@ def text(release: Release) -> str:
     return ".".join(map(str, release))
 
 
-def forward(driver: str, library: str, gpus: Iterable[str]) -> tuple[bool | None, str]:
+def brand(gpu: str) -> str:
+    """The brand of a GPU that nvidia-smi names; "" where nobody knows it."""
+    return next((word for name, word in BRANDS if gpu.startswith(name)), "")
+
+
+def forward(driver: str, library: str, gpus: Sequence[str]) -> tuple[bool | None, str]:
     """Whether forward compatibility holds between a driver and the newer libcuda of a compatibility
     package, and why not; None where nobody can tell. ``gpus``: as nvidia-smi names them."""
-    names = [name[len("NVIDIA ") :] if name.startswith("NVIDIA ") else name for name in gpus]
-    never = next((name for name in names if name.startswith(NEVER_FORWARD)), "")
+    names = {gpu: gpu[len("NVIDIA ") :] if gpu.startswith("NVIDIA ") else gpu for gpu in gpus}
+    never = next((name for name in names.values() if name.startswith(NEVER_FORWARD)), "")
     if never:
         return False, f"forward compatibility is for GPUs of data centers, and {never.strip()} is none (CUDA error 804)"
     if not names:
         return None, "nobody can tell which GPUs they are: see container.gpu.visible"
-    select = next((name for name in names if name.startswith(SELECT_FORWARD)), "")
-    if select:
-        return None, f"of {select}, NVIDIA supports forward compatibility on selected servers only"
+    odd = next((gpu for gpu in names if brand(gpu) not in DATA_CENTER), "")
+    if odd and names[odd].startswith(SELECT_FORWARD):
+        return None, f"of {names[odd]}, NVIDIA supports forward compatibility on selected servers only"
+    if odd:
+        return None, f"forward compatibility is for GPUs of data centers, and nobody knows whether {odd} is one"
     package = BROUGHT.get(branch(library))
     row = FORWARD.get(branch(driver))
     if row is None or package is None or package not in row:

@@ -105,6 +105,10 @@ A100, GEFORCE = "NVIDIA A100-SXM4-80GB", "NVIDIA GeForce RTX 4090"
         ("535.183.06", GEFORCE, "12.4", "550.54.15", FAIL, "error 804"),
         ("535.183.06", "NVIDIA TITAN V", "13.0", "580.65.06", FAIL, "error 804"),
         ("535.183.06", "NVIDIA RTX A6000", "13.0", "580.65.06", UNKNOWN, "selected servers only"),
+        *(
+            ("535.183.06", gpu, "13.0", "580.65.06", UNKNOWN, f"nobody knows whether {gpu} is one")
+            for gpu in ("NVIDIA Graphics Device", "NVIDIA DGX Display", "NVIDIA RTXA6000-48Q", "NVIDIA Thor", "MX450")
+        ),
         # Libraries that are themselves too old for the image.
         ("535.183.06", A100, "13.0", "575.57.08", FAIL, "which runs CUDA up to 12.9"),
     ],
@@ -115,6 +119,24 @@ def test_compatibility_libraries_that_the_loader_takes(
     requires = ["env|NVIDIA_REQUIRE_CUDA"]
     check = judge(node(driver, gpu, cuda=cuda, compat=compat, ahead=True, drop=requires))
     assert (check.result, word in check.observed + check.cause) == (result, True), check
+
+
+def test_a_host_with_two_kinds_of_gpus_is_judged_by_both() -> None:
+    more = {"cuda": "13.0", "compat": "580.65.06", "ahead": True}
+    for other, result in (("NVIDIA H100 PCIe", PASS), ("NVIDIA DGX Display", UNKNOWN), (GEFORCE, FAIL)):
+        check = judge(node("535.183.06", A100, **more, add=[f"root|smi|GPU 8: {other} (UUID: GPU-1)"]))
+        assert check.result == result, check
+
+
+def test_slices_of_a_gpu_are_no_gpus_of_another_kind() -> None:
+    add = ["root|smi|MIG 1g.10gb      Device  0: (UUID: MIG-6f3d0e2a)"]
+    assert judge(node("535.183.06", A100, cuda="13.0", compat="580.65.06", ahead=True, add=add)).result == PASS
+
+
+def test_gpus_that_were_not_all_listed_are_not_known() -> None:
+    add = ["root|smi.rc|255", "root|smi|Unable to determine the device handle for GPU0000:01:00.0: Unknown Error"]
+    check = judge(node("535.183.06", A100, cuda="13.0", compat="580.65.06", ahead=True, drop=["smi.rc"], add=add))
+    assert (check.result, "which GPUs they are" in check.cause) == (UNKNOWN, True), check
 
 
 def test_what_the_table_leaves_out_the_image_may_say() -> None:
