@@ -64,6 +64,17 @@ def met(constraint: Constraint, host: Mapping[str, str]) -> bool | None:
     return _any([_all([_holds(factor, host.get(factor.name)) for factor in term]) for term in constraint])
 
 
+def names(constraint: Constraint, host: Mapping[str, str]) -> bool:
+    """Whether an alternative holds that names a brand and which drivers, up to a last: those for which
+    NVIDIA's images bring compatibility libraries. ``driver>=450`` alone says nothing of these."""
+    return any(_all([_holds(factor, host.get(factor.name)) for factor in term]) for term in constraint if _bounded(term))
+
+
+def _bounded(term: Sequence[Factor]) -> bool:
+    said = {(factor.name, factor.operator) for factor in term}
+    return (BRAND, "=") in said and bool(said & {(DRIVER, "<"), (DRIVER, "<="), (DRIVER, "=")})
+
+
 def least(constraint: Constraint) -> str:
     """The oldest CUDA that an alternative by itself asks for; "" where none does."""
     alone = [term[0] for term in constraint if len(term) == 1 and term[0].name == CUDA]

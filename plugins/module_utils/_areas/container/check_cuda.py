@@ -101,13 +101,8 @@ class _Found:
         return {name: value for name, value in known.items() if value}
 
     def forward(self, library: str) -> tuple[bool | None, str]:
-        """As cuda_rules.forward; what NVIDIA's table does not have, the image may have by its own word."""
-        holds, why = cuda_rules.forward(self.driver, library, self.gpus)
-        # Without what CUDA the driver brings, only an alternative of brands and drivers can be met.
-        named = {name: value for name, value in self.host.items() if name != "cuda"}
-        if holds is None and self.told.requires and self.told.met(named):
-            return True, ""
-        return holds, why
+        """As cuda_rules.forward."""
+        return cuda_rules.forward(self.driver, library, self.gpus, self.told.vouched(self.host))
 
     def passed(self, how: str) -> Check:
         observed = f"{self.shown}, {how}"

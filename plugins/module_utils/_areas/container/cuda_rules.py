@@ -59,9 +59,10 @@ def brand(gpu: str) -> str:
     return next((word for name, word in BRANDS if gpu.startswith(name)), "")
 
 
-def forward(driver: str, library: str, gpus: Sequence[str]) -> tuple[bool | None, str]:
+def forward(driver: str, library: str, gpus: Sequence[str], vouched: Sequence[str]) -> tuple[bool | None, str]:
     """Whether forward compatibility holds between a driver and the newer libcuda of a compatibility
-    package, and why not; None where nobody can tell. ``gpus``: as nvidia-smi names them."""
+    package, and why not; None where nobody can tell. ``gpus``: as nvidia-smi names them; ``vouched``:
+    releases of CUDA whose package the image itself says to hold here, where the table says nothing."""
     names = {gpu: gpu[len("NVIDIA ") :] if gpu.startswith("NVIDIA ") else gpu for gpu in gpus}
     never = next((name for name in names.values() if name.startswith(NEVER_FORWARD)), "")
     if never:
@@ -74,8 +75,7 @@ def forward(driver: str, library: str, gpus: Sequence[str]) -> tuple[bool | None
     if odd:
         return None, f"forward compatibility is for GPUs of data centers, and nobody knows whether {odd} is one"
     package = BROUGHT.get(branch(library))
-    row = FORWARD.get(branch(driver))
-    if row is None or package is None or package not in row:
+    if package is None or (package not in FORWARD.get(branch(driver), ()) and text(package) not in vouched):
         which = f"cuda-compat-{package[0]}-{package[1]}" if package else f"the libraries of driver {library}"
         return None, f"NVIDIA's table of forward compatibility does not have {which} on driver {branch(driver)}"
     return True, ""

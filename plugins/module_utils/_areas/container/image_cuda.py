@@ -43,6 +43,10 @@ class Told:
         found = [_cuda_require.met(constraint, host) for constraint in self.requires]
         return False if False in found else None if None in found or self.wrong else True
 
+    def vouched(self, host: Mapping[str, str]) -> list[str]:
+        """Of which CUDA the image says that its compatibility libraries hold on this brand and driver."""
+        return [_cuda_require.least(each) for each in self.requires if _cuda_require.names(each, host)]
+
 
 def read(inside: Inside) -> Told:
     """All that the image says."""

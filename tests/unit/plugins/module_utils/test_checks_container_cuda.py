@@ -141,11 +141,24 @@ def test_gpus_that_were_not_all_listed_are_not_known() -> None:
 
 def test_what_the_table_leaves_out_the_image_may_say() -> None:
     said = "root|env|NVIDIA_REQUIRE_CUDA='cuda>=13.0 brand=nvidia,driver>=550,driver<551'"
-    more = {"cuda": "13.0", "compat": "580.65.06", "ahead": True, "drop": ["env|NVIDIA_REQUIRE_CUDA"]}
+    more: dict[str, Any] = {"cuda": "13.0", "compat": "580.65.06", "ahead": True, "drop": ["env|NVIDIA_REQUIRE_CUDA"]}
     assert judge(node("550.163.01", A100, **more, add=[said])).result == PASS
     # An alternative of CUDA alone says nothing of compatibility libraries; nor does another brand's.
-    for other in ("root|env|NVIDIA_REQUIRE_CUDA='cuda>=9.0'", said.replace("brand=nvidia", "brand=quadro")):
+    # Nor do drivers without a brand or a last, or an image of another CUDA.
+    for other in (
+        "root|env|NVIDIA_REQUIRE_CUDA='cuda>=9.0'",
+        said.replace("brand=nvidia", "brand=quadro"),
+        said.replace("brand=nvidia,", ""),
+        said.replace(",driver<551", ""),
+        said.replace("cuda>=13.0", "cuda>=12.4"),
+        said.replace("driver>=550,driver<551", "driver>=551,driver<552"),
+    ):
         assert judge(node("550.163.01", A100, **more, add=[other])).result == UNKNOWN
+    # No image speaks for GPUs that have no forward compatibility, or may not have it.
+    said = "root|env|NVIDIA_REQUIRE_CUDA='cuda>=13.0 driver>=450'"
+    for gpu, result in (("NVIDIA RTX A6000", UNKNOWN), ("MX450", UNKNOWN), (GEFORCE, FAIL)):
+        assert judge(node("550.163.01", gpu, **more, add=[said])).result == result
+    assert judge(node("550.163.01", A100, **{**more, "drop": [*more["drop"], "smi"]}, add=[said])).result == UNKNOWN
 
 
 @pytest.mark.parametrize(
