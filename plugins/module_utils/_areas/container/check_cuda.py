@@ -19,7 +19,8 @@ from .image_cuda import Told
 
 _ID = "container.cuda.driver"
 _GPU = re.compile(r"GPU [0-9]{1,3}: (.{1,200}?)(?: \(UUID: .*)?")
-_LIBRARY = re.compile(r"libcuda\.so\.([0-9]{1,4}(?:\.[0-9]{1,6}){1,3})")
+# Of Jetson it is libcuda.so.1.1, which tells of no driver.
+_LIBRARY = re.compile(r"libcuda\.so\.([0-9]{3,4}(?:\.[0-9]{1,6}){1,3})")
 # NVIDIA's runtime, where an image requires what the host is not.
 _REFUSED = re.compile(r"unsatisfied condition: ([a-z]{1,20} ?[<>=!]{1,2} ?[0-9A-Za-z.]{1,40})")
 # Where NVIDIA's framework images keep compatibility libraries until their entrypoint wants them.

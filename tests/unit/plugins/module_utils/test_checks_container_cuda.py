@@ -272,8 +272,8 @@ def test_what_could_not_be_looked_at_is_unknown() -> None:
     # Recorded by a release that did not look.
     check = judge(node(drop=["cuda.looked", "cuda.json", "cudart", "loads"]))
     assert (check.result, "collect again" in check.cause) == (UNKNOWN, True)
-    # No readlink in the image, and a stub.
-    for target in ("untold", "/usr/local/cuda/lib64/stubs/libcuda.so"):
+    # No readlink in the image, a stub, and Jetson's.
+    for target in ("untold", "/usr/local/cuda/lib64/stubs/libcuda.so", "/usr/lib/nvidia/libcuda.so.1.1"):
         first = [f"root|loads|/opt/lib/libcuda.so.1|{target}"]
         assert judge(node(drop=["loads"], add=first)).result == UNKNOWN
     described, tree = node()
