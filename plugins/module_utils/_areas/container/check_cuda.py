@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Iterator
 
-from ..._data.cuda import LEAST
+from ..._data.cuda import BROUGHT, LEAST
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check, failed, passed, skipped, unknown
 from ..._parse._container_facts import Inside
@@ -95,7 +95,7 @@ class _Found:
     @property
     def host(self) -> dict[str, str]:
         """What a constraint of the image is held against."""
-        own = cuda_rules.brings(self.driver)
+        own = BROUGHT.get(cuda_rules.branch(self.driver))
         brands = {cuda_rules.brand(gpu) for gpu in self.gpus}
         known = {"driver": self.driver, "cuda": cuda_rules.text(own) if own else ""}
         known["brand"] = brands.pop() if len(brands) == 1 else ""

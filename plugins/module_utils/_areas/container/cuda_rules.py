@@ -10,6 +10,7 @@ from ..._parse.version_text import numbers
 
 # (major, minor), or (major,) where the minor is not told.
 Release = Tuple[int, ...]
+_ANY_MINOR = 99
 # It runs because the driver brings it, or by minor version compatibility; it does not; nobody can tell.
 OWN, MINOR, NO, UNSURE = "own", "minor", "no", "unsure"
 
@@ -28,7 +29,8 @@ def brings(driver: str) -> Release | None:
 def how(release: Release, driver: str) -> str:
     """OWN, MINOR, NO or UNSURE."""
     own, least = brings(driver), LEAST.get(release[0])
-    if own is not None and release <= own:
+    # Where its minor is not told it may be any.
+    if own is not None and (*release, _ANY_MINOR)[:2] <= own:
         return OWN
     if least is None:
         return UNSURE
@@ -45,8 +47,10 @@ def newest(driver: str) -> str:
     own = brings(driver)
     if own is None:
         return "CUDA older than 11"
-    minor = f", and any {own[0]}.x by minor version compatibility" if how((own[0], 99), driver) == MINOR else ""
-    return f"CUDA up to {text(own)}{minor}"
+    minor = f", and any {own[0]}.x by minor version compatibility" if how(own[:1], driver) == MINOR else ""
+    # A branch that is newer than the table brings no less.
+    most = "up to" if branch(driver) in BROUGHT else "at least"
+    return f"CUDA {most} {text(own)}{minor}"
 
 
 def text(release: Release) -> str:

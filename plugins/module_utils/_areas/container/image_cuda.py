@@ -13,11 +13,12 @@ from ..._parse._container_facts import Inside
 from ..stack.observe import CUDA, cuda_version
 from .cuda_rules import Release
 
-_SAID = re.compile(r"v?([0-9]{1,2})(?:\.([0-9]{1,2}))?(?:\.[0-9]{1,6}){0,3}")
+# Containers began with CUDA 7: a smaller number is that of something else.
+_RELEASE = r"([7-9]|[1-9][0-9])(?:\.([0-9]{1,2}))?(?:\.[0-9]{1,6}){0,3}"
+_SAID = re.compile(f"v?{_RELEASE}")
 # libcudart.so.12.4.127 and torch's libcudart-1b2c3d4e.so.11.0; nvidia_cuda_runtime_cu12-12.8.90.dist-info of pip.
 _FILE = re.compile(
-    r"(?:libcudart(?:-[0-9a-f]{4,16})?\.so\.|nvidia_cuda_runtime(?:_cu[0-9]{1,3})?-)"
-    r"([0-9]{1,2})(?:\.([0-9]{1,2}))?(?:\.[0-9]{1,6}){0,3}(?:\.dist-info)?"
+    rf"(?:libcudart(?:-[0-9a-f]{{4,16}})?\.so\.|nvidia_cuda_runtime(?:_cu[0-9]{{1,3}})?-){_RELEASE}(?:\.dist-info)?"
 )
 _PREFIX, _MAIN, _JETPACK = "NVIDIA_REQUIRE_", "NVIDIA_REQUIRE_CUDA", "NVIDIA_REQUIRE_JETPACK"
 _DISABLE, _VERSION = "NVIDIA_DISABLE_REQUIRE", "CUDA_VERSION"

@@ -57,6 +57,21 @@ def test_what_the_driver_runs_by_itself(driver: str, cuda: str, result: str, wor
     assert (check.result, word in check.observed + check.cause) == (result, True), check
 
 
+@pytest.mark.parametrize(
+    ("driver", "library", "result", "word"),
+    [
+        ("535.183.06", "libcudart.so.12", PASS, "minor version compatibility"),
+        ("525.60.12", "libcudart.so.12", FAIL, "CUDA 12 needs driver 525.60.13 or newer"),
+        ("580.65.05", "libcudart.so.13", FAIL, "CUDA 13 needs driver 580.65.06 or newer"),
+        ("580.65.05", "libcudart.so.12", PASS, "which brings as much"),
+    ],
+)
+def test_a_release_without_its_minor_may_be_the_newest(driver: str, library: str, result: str, word: str) -> None:
+    drop = ["env|CUDA_VERSION", "env|NVIDIA_REQUIRE", "cuda.json", "cudart"]
+    check = judge(node(driver, drop=drop, add=[f"root|cudart|/usr/lib64/{library}"]))
+    assert (check.result, word in check.observed + check.cause) == (result, True), check
+
+
 def test_a_failure_names_image_cuda_driver_what_it_runs_and_the_next_step() -> None:
     check = judge(node(cuda="13.0"))
     assert check.observed == "registry.example.com/train:25.10: CUDA 13.0 (CUDA_VERSION) on driver 535.183.06"
@@ -217,6 +232,9 @@ def test_where_an_image_tells_of_its_cuda(told: str, release: str) -> None:
     [
         ((), SKIP),
         (("env|CUDA_VERSION='cu124'",), UNKNOWN),
+        (("env|CUDA_VERSION='0'",), UNKNOWN),
+        (("env|CUDA_VERSION='1.0.0'",), UNKNOWN),
+        (("cudart|/usr/lib/python3/dist-packages/nvidia_cuda_runtime_cu13-0.0.1.dist-info",), UNKNOWN),
         (("cuda.json|{",), UNKNOWN),
         (("cuda.json|[]",), UNKNOWN),
         (("cudart|/usr/lib64/libcudart.so.old",), UNKNOWN),
@@ -249,6 +267,13 @@ def test_an_image_that_runs_and_that_the_runtime_would_refuse() -> None:
     check = judge(node(cuda="12.8", drop=["env|NVIDIA_REQUIRE"], add=add))
     assert check.result == PASS
     assert "where NVIDIA's runtime is asked (--gpus), it refuses" in check.observed
+
+
+def test_what_a_driver_newer_than_the_table_brings_is_a_least() -> None:
+    add = ["root|env|NVIDIA_REQUIRE_CUDA='cuda>=13.9'"]
+    check = judge(node("700.10.01", cuda="13.9", drop=["env|NVIDIA_REQUIRE"], add=add))
+    assert (check.result, "refuses" in check.observed) == (PASS, False)
+    assert check.expected == "CUDA at least 13.5, and any 13.x by minor version compatibility"
 
 
 def test_a_refusal_of_the_runtime_is_judged_without_a_look_inside() -> None:
