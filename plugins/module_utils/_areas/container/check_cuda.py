@@ -66,9 +66,8 @@ def _judge(view: View, inside: Inside) -> Check:
         check = _own(found)
     else:
         check = _other(found, path, _release(file))
-    if check.result == "pass" and told.wrong:
-        return unknown(_ID, CONTAINER, told.wrong, observed=check.observed)
-    return check
+    doubt = told.strange or told.wrong
+    return unknown(_ID, CONTAINER, doubt, observed=check.observed) if doubt and check.result == "pass" else check
 
 
 @dataclass(frozen=True)

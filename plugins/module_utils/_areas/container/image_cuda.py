@@ -20,6 +20,7 @@ _SAID = re.compile(f"v?{_RELEASE}")
 _FILE = re.compile(
     rf"(?:libcudart(?:-[0-9a-f]{{4,16}})?\.so\.|nvidia_cuda_runtime(?:_cu[0-9]{{1,3}})?-){_RELEASE}(?:\.dist-info)?"
 )
+_NOTES = ".dist-info"
 _PREFIX, _MAIN, _JETPACK = "NVIDIA_REQUIRE_", "NVIDIA_REQUIRE_CUDA", "NVIDIA_REQUIRE_JETPACK"
 _DISABLE, _VERSION = "NVIDIA_DISABLE_REQUIRE", "CUDA_VERSION"
 # What the container toolkit takes as yes (Go's strconv.ParseBool).
@@ -29,7 +30,7 @@ _YES = ("1", "t", "T", "TRUE", "true", "True")
 @dataclass(frozen=True)
 class Told:
     """``release``: the newest CUDA that anything of the image tells of, and ``where``. ``strange``: what
-    should tell of it and is not understood. ``disabled``: whether the runtime is not to ask for what the
+    should tell of it and is not understood, so that it may be a newer one. ``disabled``: whether the runtime is not to ask for what the
     image requires; else ``requires`` has it, and ``wrong`` why a part of it is not understood."""
 
     release: Release | None
@@ -60,19 +61,24 @@ def read(inside: Inside) -> Told:
                 required[name] = _cuda_require.parse(value)
             except ParseError as exc:
                 wrong = f"{name} is not understood at {exc.line!r}: {exc.reason}"
-    found, strange = [], ""
+    found: list[tuple[Release, str]] = []
+    strange: list[tuple[str, str]] = []
     for where, text, pattern in _said(inside):
         match = pattern.fullmatch(text)
         if match is None:
-            strange = strange or f"{where}: {text[:60]!r} is no release of CUDA"
+            strange.append((where, text))
         else:
             found.append((tuple(int(number) for number in match.groups() if number is not None), where))
+    if found:
+        # Anybody may set a variable of this name, and pip's notes may name a day (recalled): files tell better.
+        strange = [(where, text) for where, text in strange if where != _VERSION and not text.endswith(_NOTES)]
     if not found and _MAIN in required:
         match = _SAID.fullmatch(_cuda_require.least(required[_MAIN]))
         found += [(tuple(int(one) for one in match.groups() if one is not None), _MAIN)] if match else []
     best = max((release for release, _ in found), default=None)
     where = next((where for release, where in found if release == best), "")
-    return Told(best, where, strange, disabled, () if disabled else tuple(required.values()), "" if disabled else wrong)
+    odd = next((f"{where}: {text[:60]!r} is no release of CUDA" for where, text in strange), "")
+    return Told(best, where, odd, disabled, () if disabled else tuple(required.values()), "" if disabled else wrong)
 
 
 def _said(inside: Inside) -> Iterator[tuple[str, str, re.Pattern[str]]]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 SCRIPT = r"""
 say cuda.looked 1
 f=/usr/local/cuda/version.json
-if [ -r "$f" ]; then
+if [ -e "$f" ]; then
+  say cuda.json ""
   while read -r line || [ -n "$line" ]; do [ -n "$line" ] && say cuda.json "$line"; done <"$f"
 fi
 for d in /usr/local/cuda*/lib64 /usr/local/cuda*/targets/*/lib /usr/lib/*-linux-gnu /usr/lib64 /opt/conda/lib; do

@@ -239,6 +239,14 @@ def test_where_an_image_tells_of_its_cuda(told: str, release: str) -> None:
         (("cuda.json|[]",), UNKNOWN),
         (("cudart|/usr/lib64/libcudart.so.old",), UNKNOWN),
         (("env|CUDA_VERSION='cu124'", "cudart|/usr/lib64/libcudart.so.12.4.127"), PASS),
+        # What is not understood may be newer than what is, and fails nothing that is known to fail.
+        (("env|CUDA_VERSION='12.2.1'", "cuda.json|{"), UNKNOWN),
+        (("env|CUDA_VERSION='12.2.1'", "cuda.json|"), UNKNOWN),
+        (("env|CUDA_VERSION='12.2.1'", "cudart|/usr/lib64/libcudart.so.14rc1"), UNKNOWN),
+        (("env|CUDA_VERSION='13.0.1'", "cuda.json|{"), FAIL),
+        (("env|CUDA_VERSION='cu130'", "env|NVIDIA_REQUIRE_CUDA='cuda>=9.0'"), UNKNOWN),
+        # Early packages of pip were named by the day (recalled).
+        (("env|CUDA_VERSION='12.2.1'", "cudart|/opt/x/nvidia_cuda_runtime_cu11-2022.4.25.dist-info"), PASS),
         (("env|NVIDIA_REQUIRE_CUDA='what ever'",), UNKNOWN),
     ],
 )

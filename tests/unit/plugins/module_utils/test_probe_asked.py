@@ -143,6 +143,22 @@ def test_an_image_without_readlink_does_not_tell_where_libcuda_leads(box: Box, m
     assert inside.libcuda[f"{box.folder}/libcuda.so.1"] == "untold"
 
 
+@pytest.mark.parametrize(
+    ("text", "told"), [(None, ()), ("", ("",)), ('{"cuda":\n\n  {}}', ("", '{"cuda":', "{}}"))], ids=["none", "empty", "some"]
+)
+def test_a_version_file_is_told_of_also_where_it_is_empty(
+    box: Box, monkeypatch: pytest.MonkeyPatch, text: str | None, told: tuple[str, ...]
+) -> None:
+    box.has("docker", _DOCKER)
+    path = box.folder / "version.json"
+    if text is not None:
+        path.write_text(text)
+    monkeypatch.setattr(query, "_SCRIPT", query._SCRIPT.replace("/usr/local/cuda/version.json", str(path)))
+    inside = ask().runs[0].inside
+    assert inside is not None
+    assert inside.cuda_json == told
+
+
 def test_what_docker_says_below_a_failure_is_left_out(box: Box) -> None:
     said = "nvidia-container-cli: requirement error: unsatisfied condition: cuda>=13.0, please update your driver"
     for pointer in ("See 'docker run --help'.", "Run 'docker run --help' for more information"):
