@@ -51,7 +51,8 @@ BRANDS = (
     ("TITAN", "titan"),
     ("Tesla", "tesla"),
     ("A100-", "tesla"),
-    *((f"NVIDIA {letter}", "nvidia") for letter in ("A1", "A2", "A3", "A4", "A8", "H1", "H2", "H8", "B2", "B3", "L4", "L2")),
+    *((f"NVIDIA {letter}", "nvidia") for letter in ("A1", "A2", "A3", "A4", "A8", "B2", "B3")),
+    *((f"NVIDIA {letter}", "nvidia") for letter in ("H1", "H2", "H8", "L2", "L4")),
     *((f"NVIDIA {chip}", "nvidia") for chip in ("GB2", "GB3", "GH2")),
 )
 # The brands above that GPUs of data centers have, and no others of that table.

@@ -67,7 +67,7 @@ def met(constraint: Constraint, host: Mapping[str, str]) -> bool | None:
 def names(constraint: Constraint, host: Mapping[str, str]) -> bool:
     """Whether an alternative holds that names a brand and which drivers, up to a last: those for which
     NVIDIA's images bring compatibility libraries. ``driver>=450`` alone says nothing of these."""
-    return any(_all([_holds(factor, host.get(factor.name)) for factor in term]) for term in constraint if _bounded(term))
+    return met([term for term in constraint if _bounded(term)], host) is True
 
 
 def _bounded(term: Sequence[Factor]) -> bool:

@@ -30,8 +30,9 @@ _YES = ("1", "t", "T", "TRUE", "true", "True")
 @dataclass(frozen=True)
 class Told:
     """``release``: the newest CUDA that anything of the image tells of, and ``where``. ``strange``: what
-    should tell of it and is not understood, so that it may be a newer one. ``disabled``: whether the runtime is not to ask for what the
-    image requires; else ``requires`` has it, and ``wrong`` why a part of it is not understood."""
+    should tell of it and is not understood, so that it may be a newer one. ``disabled``: whether the runtime
+    is not to ask for what the image requires; else ``requires`` has it, and ``wrong`` why a part of it is not
+    understood."""
 
     release: Release | None
     where: str

@@ -144,7 +144,9 @@ def test_an_image_without_readlink_does_not_tell_where_libcuda_leads(box: Box, m
 
 
 @pytest.mark.parametrize(
-    ("text", "told"), [(None, ()), ("", ("",)), ('{"cuda":\n\n  {}}', ("", '{"cuda":', "{}}"))], ids=["none", "empty", "some"]
+    ("text", "told"),
+    [(None, ()), ("", ("",)), ('{"cuda":\n\n  {}}', ("", '{"cuda":', "{}}"))],
+    ids=["none", "empty", "some"],
 )
 def test_a_version_file_is_told_of_also_where_it_is_empty(
     box: Box, monkeypatch: pytest.MonkeyPatch, text: str | None, told: tuple[str, ...]
