@@ -25,6 +25,10 @@ _LIBRARY = re.compile(r"libcuda\.so\.([0-9]{3,4}(?:\.[0-9]{1,6}){1,3})")
 _REFUSED = re.compile(r"unsatisfied condition: ([a-z]{1,20} ?[<>=!]{1,2} ?[0-9A-Za-z.]{1,40})")
 # Where NVIDIA's framework images keep compatibility libraries until their entrypoint wants them.
 _BY_ENTRYPOINT = "/lib.real/"
+_NO_LIBCUDA = (
+    "the container has its GPUs and no libcuda.so.1 where the loader looks: "
+    "NVIDIA_DRIVER_CAPABILITIES without compute, or a CDI file without it"
+)
 _NONE = "the image shows no CUDA: no CUDA_VERSION, no version.json, no libcudart where frameworks have it"
 
 
@@ -66,7 +70,8 @@ def _judge(view: View, inside: Inside) -> Check:
         check = _own(found)
     else:
         check = _other(found, path, _release(file))
-    doubt = told.strange or told.wrong
+    absent = "" if path or not found.gpus else _NO_LIBCUDA
+    doubt = told.strange or told.wrong or absent
     return unknown(_ID, CONTAINER, doubt, observed=check.observed) if doubt and check.result == "pass" else check
 
 

@@ -321,8 +321,15 @@ def test_what_could_not_be_looked_at_is_unknown() -> None:
     assert (check.result, "which GPUs they are" in check.cause) == (UNKNOWN, True)
 
 
-def test_without_a_libcuda_in_the_container_the_hosts_own_counts() -> None:
-    assert judge(node(drop=["loads"])).result == PASS
+def test_without_a_libcuda_in_the_container_the_hosts_own_counts_where_no_gpu_is_in_it() -> None:
+    # The check that the GPUs are there fails then.
+    assert judge(node(drop=["loads", "smi", "gpu"])).result == PASS
+    assert judge(node(drop=["loads", "smi", "gpu"], cuda="13.0")).result == FAIL
+
+
+def test_gpus_without_a_libcuda_are_nothing_that_passes() -> None:
+    check = judge(node(drop=["loads"]))
+    assert (check.result, "no libcuda.so.1 where the loader looks" in check.cause) == (UNKNOWN, True), check
     assert judge(node(drop=["loads"], cuda="13.0")).result == FAIL
 
 
