@@ -29,6 +29,7 @@ _NO_LIBCUDA = (
     "the container has its GPUs and no libcuda.so.1 where the loader looks: "
     "NVIDIA_DRIVER_CAPABILITIES without compute, or a CDI file without it"
 )
+_UNTOLD = "the image has compatibility libraries, and nothing tells of which CUDA its programs are"
 _NONE = "the image shows no CUDA: no CUDA_VERSION, no version.json, no libcudart where frameworks have it"
 
 
@@ -59,7 +60,7 @@ def _judge(view: View, inside: Inside) -> Check:
         return unknown(_ID, CONTAINER, "nobody looked for CUDA when this was recorded: collect again")
     told, driver = image_cuda.read(inside), view.facts.driver
     if told.release is None:
-        wrong = told.strange or told.wrong
+        wrong = told.strange or told.wrong or (_UNTOLD if inside.compat else "")
         return unknown(_ID, CONTAINER, wrong) if wrong else skipped(_ID, CONTAINER, _NONE)
     if driver.value is None:
         absent = "no NVIDIA driver is loaded on the host: see gpu.driver.answers"
@@ -124,6 +125,16 @@ class _Found:
     def unknown(self, why: str) -> Check:
         return unknown(_ID, CONTAINER, f"{self.shown}: {why}", observed=self.shown)
 
+    def aside(self, path: str) -> str:
+        """The next step where a libcuda of the image stands before the host's."""
+        folder = path.rpartition("/")[0]
+        searched = [name.rstrip("/") for name in self.inside.environment.get("LD_LIBRARY_PATH", "").split(":")]
+        return (
+            f"take {folder} out of LD_LIBRARY_PATH"
+            if folder.rstrip("/") in searched
+            else f"take {path} out of the image"
+        )
+
     def newer(self) -> str:
         """The next step where the driver is too old: another image, or another driver."""
         own, least = cuda_rules.brings(self.driver), LEAST.get(self.release[0])
@@ -154,10 +165,10 @@ def _own(found: _Found) -> Check:
         return found.failed(f"{needs}, and the image has no compatibility libraries of it", found.newer())
     path, version = fits[0]
     folder, (holds, why) = path.rpartition("/")[0], found.forward(version)
+    if holds is not False and any(_BY_ENTRYPOINT in path for path, _ in fits):
+        return found.unknown(f"its entrypoint, which was left out here, puts its libcuda {version} in the way, or not")
     if not holds:
         return found.failed(f"{needs}, and of its compatibility libraries ({version}): {why}", found.newer())
-    if any(_BY_ENTRYPOINT in path for path, _ in fits):
-        return found.unknown(f"its entrypoint, which was left out here, puts its libcuda {version} in the way, or not")
     cause = f"{needs}; the image's compatibility libraries ({version}) lie in {folder}, where the loader does not look"
     remedy = f"put {folder} first in LD_LIBRARY_PATH of the image or the job; or {found.newer()}"
     return found.failed(cause, remedy)
@@ -171,8 +182,7 @@ def _other(found: _Found, path: str, version: str) -> Check:
     ours, theirs = cuda_rules.branch(found.driver), cuda_rules.branch(version)
     if theirs < ours:
         cause = f"{taken}, older than the host's driver: no call of CUDA succeeds with it (error 803)"
-        folder = path.rpartition("/")[0]
-        return found.failed(cause, f"take {folder} out of LD_LIBRARY_PATH: the host's own libcuda is newer")
+        return found.failed(cause, f"{found.aside(path)}: the host's own libcuda is newer")
     if theirs == ours:
         return found.unknown(f"{taken}, another release of the same branch as the driver's own")
     holds, why = found.forward(version)
@@ -180,8 +190,7 @@ def _other(found: _Found, path: str, version: str) -> Check:
         return found.unknown(f"{taken}: {why}")
     if not holds:
         host = cuda_rules.how(found.release, found.driver) in (cuda_rules.OWN, cuda_rules.MINOR)
-        remedy = f"take {path.rpartition('/')[0]} out of the loader's way" if host else found.newer()
-        return found.failed(f"{taken}, and {why}", remedy)
+        return found.failed(f"{taken}, and {why}", found.aside(path) if host else found.newer())
     if cuda_rules.runs(found.release, version):
         return found.passed(f"by forward compatibility: {path} is of {version}")
     if cuda_rules.how(found.release, version) == cuda_rules.UNSURE:

@@ -196,6 +196,9 @@ def test_what_an_entrypoint_decides_is_unknown() -> None:
     check = judge(node(cuda="13.0", add=[kept]))
     assert check.result == UNKNOWN
     assert "its entrypoint, which was left out here" in check.cause
+    # Where nobody can tell whether it would hold, the entrypoint decides just as well; not where it never holds.
+    assert judge(node(gpu="NVIDIA RTX A6000", cuda="13.0", add=[kept])).result == UNKNOWN
+    assert judge(node(gpu=GEFORCE, cuda="13.0", add=[kept])).result == FAIL
     # The host's own libcuda is enough for an older image.
     assert judge(node(cuda="12.4", add=[kept])).result == PASS
 
@@ -228,9 +231,24 @@ def test_where_an_image_tells_of_its_cuda(told: str, release: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "word"),
+    [
+        ("/usr/local/nvidia/lib", "take /usr/local/nvidia/lib out of LD_LIBRARY_PATH"),
+        ("/usr/local/cuda/compat", "take /usr/local/cuda/compat/libcuda.so.1 out of the image"),
+    ],
+)
+def test_the_next_step_names_what_puts_a_libcuda_before_the_hosts(path: str, word: str) -> None:
+    for driver, gpu, library in (("580.65.06", A100, "550.54.15"), ("535.183.06", GEFORCE, "550.54.15")):
+        found = f"root|loads|{path}/libcuda.so.1|{path}/libcuda.so.{library}"
+        check = judge(node(driver, gpu, cuda="12.2", drop=["loads"], add=[found]))
+        assert (check.result, word in check.remedy) == (FAIL, True), check
+
+
+@pytest.mark.parametrize(
     ("told", "result"),
     [
         ((), SKIP),
+        (("compat|/usr/local/cuda/compat/libcuda.so.580.65.06",), UNKNOWN),
         (("env|CUDA_VERSION='cu124'",), UNKNOWN),
         (("env|CUDA_VERSION='0'",), UNKNOWN),
         (("env|CUDA_VERSION='1.0.0'",), UNKNOWN),
