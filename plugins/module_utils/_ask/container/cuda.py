@@ -2,7 +2,8 @@
 """The part of the probe's script that looks for CUDA in an image, and for which libcuda the loader takes.
 
 `loads` is told in the order of the loader: LD_LIBRARY_PATH, its cache, its own folders (ld.so(8)). What a program
-brings along by RPATH or LD_PRELOAD is not seen. POSIX sh, after `say` and `two` are defined.
+brings along by RPATH or LD_PRELOAD is not seen. Packages of pip are those of the python3 in PATH (a virtual
+environment, conda), and of the usual places. POSIX sh, after `say` and `two` are defined.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ fi
 for d in /usr/local/cuda*/lib64 /usr/local/cuda*/targets/*/lib /usr/lib/*-linux-gnu /usr/lib64 /opt/conda/lib; do
   for f in "$d"/libcudart.so.[0-9]*; do [ -e "$f" ] && say cudart "$f"; done
 done
-for d in /usr/lib/python3*/*-packages /usr/local/lib/python3*/*-packages /opt/*/lib/python3*/site-packages \
+home=$(command -v python3)
+home=${home%/bin/python3}
+for d in "$home"/lib/python3*/site-packages /usr/lib/python3*/*-packages /usr/local/lib/python3*/*-packages /opt/*/lib/python3*/site-packages \
     /opt/conda/envs/*/lib/python3*/site-packages; do
   for f in "$d"/nvidia_cuda_runtime*-*.dist-info "$d"/nvidia/cu1[0-9]/lib/libcudart.so.[0-9]* \
       "$d"/nvidia/cuda_runtime/lib/libcudart.so.[0-9]* "$d"/torch/lib/libcudart-*.so.[0-9]*; do

@@ -7,6 +7,7 @@ The engines are scripts that write down their words and run what a container wou
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -159,6 +160,19 @@ def test_a_version_file_is_told_of_also_where_it_is_empty(
     inside = ask().runs[0].inside
     assert inside is not None
     assert inside.cuda_json == told
+
+
+def test_the_virtual_environment_that_jobs_call_is_looked_at(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    box.has("docker", _DOCKER)
+    home = box.folder / "app dir/.venv"
+    wheel = home / "lib/python3.12/site-packages/nvidia_cuda_runtime-13.0.96.dist-info"
+    for folder in (home / "bin", wheel):
+        folder.mkdir(parents=True)
+    (home / "bin/python3").symlink_to(sys.executable)
+    monkeypatch.setenv("PATH", f"{home}/bin:{os.environ['PATH']}")
+    inside = ask().runs[0].inside
+    assert inside is not None
+    assert str(wheel) in inside.cudart
 
 
 def test_what_docker_says_below_a_failure_is_left_out(box: Box) -> None:
