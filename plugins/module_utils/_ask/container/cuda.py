@@ -20,8 +20,8 @@ for d in /usr/local/cuda*/lib64 /usr/local/cuda*/targets/*/lib /usr/lib/*-linux-
 done
 home=$(command -v python3)
 home=${home%/bin/python3}
-for d in "$home"/lib/python3*/site-packages /usr/lib/python3*/*-packages /usr/local/lib/python3*/*-packages /opt/*/lib/python3*/site-packages \
-    /opt/conda/envs/*/lib/python3*/site-packages; do
+for d in "$home"/lib/python3*/site-packages /usr/lib/python3*/*-packages /usr/local/lib/python3*/*-packages \
+    /opt/*/lib/python3*/site-packages /opt/conda/envs/*/lib/python3*/site-packages; do
   for f in "$d"/nvidia_cuda_runtime*-*.dist-info "$d"/nvidia/cu1[0-9]/lib/libcudart.so.[0-9]* \
       "$d"/nvidia/cuda_runtime/lib/libcudart.so.[0-9]* "$d"/torch/lib/libcudart-*.so.[0-9]*; do
     [ -e "$f" ] && say cudart "$f"
