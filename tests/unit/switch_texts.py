@@ -7,13 +7,16 @@ SONiC: the tables of sonic-buildimage's Configuration.md. Cumulus Linux: the lay
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+from hypothesis import strategies as st
 
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.lldpctl import Neighbour
 from ansible_collections.ibready.cluster.plugins.module_utils._rails.ib_ports import IbFacts
 from ansible_collections.ibready.cluster.plugins.module_utils._rails.roce_ports import (
@@ -250,3 +253,21 @@ def changed(db: Db, table: str, key: str, **fields: str | None) -> Db:
         if value is not None:
             row[name] = value
     return db
+
+
+def told(parse: Callable[[str], Any], text: str, *files: str) -> Any:
+    """What a parser gives, or None for its error, which names one of these files and a line that there is."""
+    try:
+        return parse(text)
+    except ParseError as exc:
+        refused = exc
+    assert refused.tool in files
+    assert str(refused).startswith(f"{refused.tool}: ")
+    assert 0 <= refused.line_no <= text.count("\n") + text.count("\r") + 1
+    return None
+
+
+def holed(data: st.DataObject, text: str) -> str:
+    """The text without some of its characters, and with a few others in their place."""
+    start = data.draw(st.integers(0, len(text)))
+    return text[:start] + data.draw(st.text(max_size=5)) + text[start + data.draw(st.integers(0, 40)) :]
