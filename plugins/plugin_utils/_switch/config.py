@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ...module_utils._ground.text import clean_lines, ends_early
+from ...module_utils._ground.text import clean_lines, ends_early, printable
 from .port import Text, Told, numbers
 
 MTUS = range(68, 65536)
@@ -58,7 +58,9 @@ def _without_banners(lines: list[str]) -> list[str]:
         if until:
             until = "" if (line == until if until == "EOF" else until in line) else until
         elif words[:1] == ["banner"] and len(words) > 1:
-            mark, rest = (words[2][0], words[2][1:]) if len(words) == 3 else ("EOF", "")
+            # NX-OS writes the character ^C, with which its banners are typed, as these two.
+            mark = "EOF" if len(words) < 3 else "^C" if words[2].startswith("^C") else words[2][0]
+            rest = words[2].removeprefix(mark) if len(words) == 3 else ""
             until = "" if mark in rest else mark
         else:
             kept.append(line)
@@ -83,6 +85,8 @@ def tree(text: Text, numbered: Iterable[tuple[int, str]]) -> list[Block]:
         if len(above) > _DEPTH:
             raise text.refuse(number, "", "blocks nested too deep")
         above.append((indent, block.body))
+    if not any(block.body for block in top):
+        raise text.refuse(0, "", "no line is indented: nothing tells of which block a line is")
     return top
 
 
@@ -97,7 +101,7 @@ def named(text: Text, blocks: Iterable[Block], kept: Callable[[Block], str]) -> 
     for block in blocks:
         name = kept(block)
         if name and name in found:
-            raise text.refuse(block.number, block.said, f"{name} is there twice")
+            raise text.refuse(block.number, block.said, f"{printable(name)} is there twice")
         if name:
             found[name] = block
     return found
@@ -123,7 +127,7 @@ def numbers_of(text: Text, block: Block, said: str, within: range) -> tuple[int,
 
 
 def without(text: Text, said: str) -> str:
-    return f"{text.name}: no {said}"
+    return f"{text.name}: no {printable(said)}"
 
 
 def walk(blocks: Iterable[Block], *words: str) -> Iterator[Block]:

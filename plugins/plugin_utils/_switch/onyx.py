@@ -181,7 +181,7 @@ def _configuration(text: Text) -> tuple[str, list[Block]]:
     modes = [at for at, (_number, line) in enumerate(kept) if _LAST.fullmatch(line)]
     if len(modes) != 2 or modes[1] != last:
         raise text.refuse(len(lines), "", "no `cli default prefix-modes enable` at the end: it was cut")
-    return (names or [""])[0], config.tree(text, kept)
+    return (names or [""])[0], [Block(number, tuple(line.split())) for number, line in kept if line]
 
 
 def _ports(text: Text, block: Block) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.plugin_utils._switch import texts
 from tests.unit import switch_texts as made
 from tests.unit.switch_configs import (
@@ -21,6 +22,7 @@ from tests.unit.switch_configs import (
     RUNNING,
     SHOW_ROCE,
     TABLE,
+    bent,
     read,
     read_eos,
     read_nxos,
@@ -83,6 +85,34 @@ def test_what_greets_people_is_no_configuration(text: str) -> None:
     parse = read_nxos if text is NXOS else read_eos
     assert "no place for you" in text
     assert not any("place" in name for name in parse(text))
+
+
+def test_the_mark_of_a_banner_is_both_of_its_characters() -> None:
+    """A ``^`` within the text ends none: what stands behind it is no configuration either."""
+    inside = "interface Ethernet1/1 is no place for you\n"
+    assert read_nxos(bent(NXOS, (inside, "a hat: ^\ninterface Ethernet1/9\n"))).keys() == read_nxos(NXOS).keys()
+
+
+@pytest.mark.parametrize("parser", ["nxos", "eos"])
+def test_a_text_that_lost_its_indentation_is_refused(parser: str) -> None:
+    """Whose a line is cannot be told any more, and a port without lines would have the defaults."""
+    assert read(parser, "\n".join(line.strip() for line in PARSERS[parser][1].split("\n"))) is None
+
+
+@CONFIGS
+def test_a_name_of_any_length_is_quoted_in_part_and_in_print(parser: str) -> None:
+    long = "x\a" * 100_000
+    lines = {
+        "nxos": f"interface {long}\n\ninterface {long}\n\nline console\n",
+        "eos": f"interface {long}\n!\ninterface {long}\n!\nend\n",
+        "onyx": f"   interface ethernet {long}\n\ncli default prefix-modes enable\n",
+    }[parser]
+    last = lines.rstrip("\n").rpartition("\n")[2] + "\n"
+    said = "\n" + last
+    with pytest.raises(ParseError) as refused:
+        PARSERS[parser][0](bent(PARSERS[parser][1], (said, "\n" + lines)))
+    assert len(str(refused.value)) < 1000
+    assert "\a" not in str(refused.value)
 
 
 def test_ports_have_the_names_that_others_call_them_by() -> None:
