@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ...module_utils._ground.text import ParseError, clean_lines, few
+from ...module_utils._ground.text import ParseError, clean_lines, few, printable
 from .._fabric import plan
 from .._ground import files
 from . import eos, nvue, nxos, onyx, sonic
@@ -183,14 +183,17 @@ def _switch(folder: Path) -> Switch:
             return _sonic(name, texts)
         configured = {_RUNNING, _SHOW_ROCE, _NEGOTIATED} & set(texts)
         return _configured(name, texts) if configured else _nvue(name, texts)
-    except (OSError, UnicodeError, ParseError) as exc:
+    except (OSError, ParseError) as exc:
         return Switch(name, names=frozenset((name.lower(),)), error=str(exc))
 
 
 def _text(path: Path) -> Text:
     if not path.is_file() or path.stat().st_size > _MOST:
         raise ParseError(f"{path.parent.name}/{path.name}", 0, "", f"no file of at most {_MOST >> 20} MiB")
-    return Text(f"{path.parent.name}/{path.name}", path.read_text(encoding="utf-8"))
+    try:
+        return Text(f"{path.parent.name}/{path.name}", path.read_text(encoding="utf-8"))
+    except UnicodeError as exc:
+        raise ParseError(f"{path.parent.name}/{path.name}", 0, "", f"not UTF-8: {exc}") from exc
 
 
 def _sonic(name: str, texts: Mapping[str, Text]) -> Switch:
@@ -202,7 +205,7 @@ def _sonic(name: str, texts: Mapping[str, Text]) -> Switch:
 def _own(name: str, runs: str, text: Text, host: str, ports: Mapping[str, SwitchPort]) -> Switch:
     """The switch of a text in which it calls itself ``host``; ParseError where that is another."""
     if host and bare(host.lower()) != bare(name.lower()):
-        own = f"it is of a switch that calls itself {host}, and a folder has the switch's own name"
+        own = f"it is of a switch that calls itself {printable(host)}, and a folder has the switch's own name"
         raise ParseError(text.name, 0, "", own)
     return Switch(name, runs, frozenset({name.lower(), host.lower()} - {""}), ports)
 

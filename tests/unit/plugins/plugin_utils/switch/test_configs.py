@@ -145,6 +145,10 @@ FILES: dict[str, tuple[dict[str, str], str]] = {
     "empty": ({RUNNING: ""}, "no head"),
     "two heads": ({RUNNING: NXOS + NXOS}, "several heads"),
     "another switch": ({RUNNING: NXOS.replace("hostname leaf1", "hostname leaf9")}, "calls itself leaf9"),
+    "another switch of a long name": (
+        {RUNNING: NXOS.replace("hostname leaf1", f"hostname {'leaf' * 100}")},
+        f"calls itself {'leaf' * 29}l...",
+    ),
     "another EOS switch": ({RUNNING: EOS.replace("hostname leaf1", "hostname leaf9")}, "calls itself leaf9"),
     "another Onyx switch": ({RUNNING: ONYX.replace("leaf1", "leaf9"), SHOW_ROCE: ROCE}, "calls itself leaf9"),
     "no show roce": ({RUNNING: ONYX}, "hand in show_roce.txt (`show roce`)"),
@@ -170,6 +174,15 @@ def test_texts_that_do_not_belong_together_are_an_error(tmp_path: Path, name: st
 
 def test_the_terminal_after_the_configuration_is_left_out() -> None:
     assert read_nxos(f"leaf1# show running-config\n{NXOS}\nleaf1# show clock\n09:00\n").keys() == read_nxos(NXOS).keys()
+
+
+@pytest.mark.parametrize("encoded", [NXOS.encode("utf-16"), NXOS.encode() + b"\xff\n"], ids=["UTF-16", "Latin-1"])
+def test_a_text_of_another_encoding_is_an_error_that_names_the_file(tmp_path: Path, encoded: bytes) -> None:
+    made.write(tmp_path, {"leaf1": {RUNNING: ""}, "leaf2": {RUNNING: ""}})
+    (tmp_path / "leaf2" / RUNNING).write_bytes(encoded)
+    handed = texts.asked({"ibready_switch_texts": str(tmp_path)})
+    assert handed is not None
+    assert f"leaf2/{RUNNING}: not UTF-8" in handed.switches[1].error
 
 
 @EACH
