@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ...module_utils._ground.text import clean_lines, ends_early, printable
-from .port import Text, Told, numbers
+from .port import SwitchPort, Text, Told, numbers
 
 MTUS = range(68, 65536)
 _DEPTH = 8
@@ -124,6 +125,34 @@ def numbers_of(text: Text, block: Block, said: str, within: range) -> tuple[int,
     if not found:
         raise text.refuse(block.number, block.said, "no number")
     return found
+
+
+def channel_of(text: Text, member: Block | None, prefix: str, known: Container[str]) -> str:
+    """The port channel of an interface that has this ``channel-group``, "" without one; ParseError for an unknown."""
+    if member is None:
+        return ""
+    name = f"{prefix}{''.join(member.words[1:2])}"
+    if name not in known:
+        raise text.refuse(member.number, member.said, "no such port channel")
+    return name
+
+
+def apart(
+    text: Text,
+    port: SwitchPort,
+    mine: Mapping[str, Block],
+    its: Mapping[str, Block],
+    facts: Mapping[str, tuple[str, ...]],
+) -> SwitchPort:
+    """A member of a port channel without the facts of those subjects of which it says anything but what that says."""
+    lost: dict[str, Any] = {}
+    for subject, names in facts.items():
+        own, other = mine.get(subject), its.get(subject)
+        if own is not None and (other is None or other.said != own.said):
+            beside = quote(text, other) or "nothing of it"
+            why = f"{quote(text, own)}; its port channel has {beside}, and nobody here knows which of them counts"
+            lost.update(dict.fromkeys(names, Told(why=why)))
+    return replace(port, **lost)
 
 
 def without(text: Text, said: str) -> str:

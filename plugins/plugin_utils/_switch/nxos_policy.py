@@ -192,7 +192,9 @@ def _followed(
     for cls in config.walk(policy.body, "class"):
         name = _class_name(cls)
         groups = list(config.walk(cls.body, "set", "qos-group"))
-        group = config.numbers_of(policies.text, groups[-1], groups[-1].words[-1], PRIORITIES)[0] if groups else 0
+        if groups and (len(groups) > 1 or groups[0].words[2:] not in _GROUPS):
+            raise policies.text.refuse(groups[-1].number, groups[-1].said, "no qos-group that is known, or a second")
+        group = int(groups[0].words[2]) if groups else 0
         if name == "class-default":
             rest = _class(policies, group, config.quote(policies.text, cls, *groups))
             continue

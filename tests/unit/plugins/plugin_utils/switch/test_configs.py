@@ -186,7 +186,9 @@ def test_a_text_of_another_encoding_is_an_error_that_names_the_file(tmp_path: Pa
 
 
 @EACH
-@pytest.mark.parametrize("long", ["A" + " " * 300_000, "   " + "1 " * 150_000, "x" * 300_000, " " * 300_000])
+@pytest.mark.parametrize(
+    "long", ["A" + " " * 300_000, "   " + "1 " * 150_000, "x" * 300_000, " " * 300_000, "Eth1/9 On On" + " " * 300_000]
+)
 def test_a_line_of_any_length_ends_no_reader(parser: str, long: str) -> None:
     lines = PARSERS[parser][1].splitlines(keepends=True)
     half = len(lines) // 2
