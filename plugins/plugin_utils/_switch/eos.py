@@ -5,8 +5,10 @@ Lines of interfaces, of the qos profiles that these bind (``service-profile``) a
 that aristanetworks/avd generates (molecule/eos_cli_config_gen); confirmed. A DSCP leads into a traffic class and that
 into a queue, by the switch's maps over a default that the EOS manual has for every platform (Quality of Service); what
 is paused for a traffic class is the priority of its number; inferred. Switched ports trust the CoS and have 9214 bytes,
-routed ones trust the DSCP and have 1500; confirmed, but for the last: recalled. Into which queues traffic classes 0 and
-1 lead by themselves differs between platforms. The watchdog is off without a timeout (DCBX and Flow Control); recalled.
+routed ones trust the DSCP and have 1500; confirmed, the last by outputs of ``show interfaces`` in public repositories.
+Where a routed port has an ``mtu`` and an ``l2 mtu``, packets have to pass by both: inferred. Into which queues traffic
+classes 0 and 1 lead by themselves differs between platforms. The watchdog is off without a timeout (DCBX and Flow
+Control); recalled.
 Head and ``end``: dumps of EOS 4.20 to 4.33 in public repositories; confirmed.
 """
 
@@ -14,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from . import config
 from .config import Block
@@ -45,22 +47,20 @@ _OF_CLASS = re.compile(r"qos map traffic-class ([0-7 ,-]{1,40}) to (\S+) ?([0-9]
 _QUEUES, _BESIDE = ("tx-queue", "uc-tx-queue"), ("cos", "dscp", "exp", "mc-tx-queue")
 # Lines by which an interface is led past the switch's maps.
 _PAST = re.compile(r"service-policy type qos input .*|qos map .*")
-
-
-@dataclass
-class _Said:
-    """What a port says, or a profile. ``lines``: by subject; ``lossless`` and ``queues``: by number."""
-
-    lines: dict[str, Block] = field(default_factory=dict)
-    lossless: dict[int, Block] = field(default_factory=dict)
-    queues: dict[int, Block] = field(default_factory=dict)
-
-    def over(self, other: _Said | None) -> _Said:
-        """These, over what the other says."""
-        below = other or _Said()
-        return _Said(
-            {**below.lines, **self.lines}, {**below.lossless, **self.lossless}, {**below.queues, **self.queues}
-        )
+_UNDONE = ("mtu", "l2", "channel-group", "service-profile", "service-policy", "tx-queue", "uc-tx-queue")
+_LOSSLESS, _MARKING = ({at: f"{subject} {at}" for at in PRIORITIES} for subject in ("lossless", "marking queue"))
+# What is not known of a member of a port channel that says something else of these subjects.
+_OF_MEMBER = {
+    **{subject: ("pfc",) for subject in ("pfc", *_LOSSLESS.values())},
+    **{subject: ("ecn",) for subject in _MARKING.values()},
+    "trust": ("trust",),
+    "past": ("trust", "classes"),
+    "switchport": ("trust", "mtu"),
+    "mtu": ("mtu",),
+    "l2 mtu": ("mtu",),
+}
+# The lines of a port, of a profile or of the switch, by subject.
+_Said = Mapping[str, Block]
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def read(text: Text) -> tuple[str, dict[str, SwitchPort]]:
     if not said:
         raise text.refuse(0, "", "no interface Ethernet")
     names = [block.words[1] for block in config.walk(top, "hostname") if len(block.words) == 2]
-    return (names or [""])[0], {name: _port(switch, name, _with_channel(mine, said)) for name, mine in said.items()}
+    return (names or [""])[0], {name: _with_channel(switch, name, said) for name in said}
 
 
 def _top(text: Text) -> list[Block]:
@@ -105,14 +105,14 @@ def _top(text: Text) -> list[Block]:
 
 def _said(text: Text, blocks: Iterable[Block]) -> _Said:
     """ParseError for a line of these subjects that nobody here knows: it may be what counts."""
-    found = _Said()
+    found: dict[str, Block] = {}
     for block in blocks:
         said, subject = block.said, ""
-        if "priority-flow-control" in block.words[:2]:
+        if block.words[0] == "priority-flow-control" or block.words[:2] == ("no", "priority-flow-control"):
             subject = "pfc" if _ON.fullmatch(said) or _OFF.fullmatch(said) else ""
             priority, watchdog = _PRIORITY.fullmatch(said), _WATCHDOG.fullmatch(said)
             if priority is not None:
-                found.lossless[int(priority.group(1))] = block
+                subject = _LOSSLESS[int(priority.group(1))]
             elif watchdog is not None:
                 subject = "action" if watchdog.group(2) else "timeout" if watchdog.group(3, 4) != (None, None) else ""
                 subject = subject or ("watchdog" if len(block.words) < 5 or block.words[-1] == "disable" else "")
@@ -126,7 +126,7 @@ def _said(text: Text, blocks: Iterable[Block]) -> _Said:
             match = _QUEUE.fullmatch(said)
             if match is None:
                 raise text.refuse(block.number, said, "no queue that is known")
-            found.queues.update({int(match.group(1)): block} if _marking(text, block) else {})
+            subject = _MARKING[int(match.group(1))] if _marking(text, block) else ""
         elif _PAST.fullmatch(said):
             subject = "past"
         elif said in ("switchport", "no switchport"):
@@ -137,15 +137,19 @@ def _said(text: Text, blocks: Iterable[Block]) -> _Said:
             subject = "l2 mtu"
         elif block.words[:4] == ("qos", "random-detect", "ecn", "global-buffer"):
             subject = "every queue"
-        found.lines.update({subject: block} if subject else {})
+        elif block.words[0] == "no" and block.words[1:2] and block.words[1] in _UNDONE:
+            raise text.refuse(block.number, said, "a default that is written out: nobody here follows that")
+        found.update({subject: block} if subject else {})
     return found
 
 
 def _marking(text: Text, queue: Block) -> bool:
     marks = False
-    for one in config.walk(queue.body, "random-detect"):
+    for one in queue.body:
+        if "random-detect" not in one.words[:2]:
+            continue
         match = _MARKS.fullmatch(one.said)
-        if match is None and one.words[1:2] != ("drop",):
+        if match is None and one.words[:2] != ("random-detect", "drop"):
             raise text.refuse(one.number, one.said, "no random-detect that is known")
         marks = marks or (match is not None and match.group(1) is None)
     return marks
@@ -153,20 +157,21 @@ def _marking(text: Text, queue: Block) -> bool:
 
 def _bound(text: Text, own: _Said, profiles: Mapping[str, _Said]) -> _Said:
     """What an interface says over the profile that it binds."""
-    bound = own.lines.get("service-profile")
+    bound = own.get("service-profile")
     if bound is None:
         return own
     profile = profiles.get(" ".join(bound.words[1:]))
     if profile is None:
         raise text.refuse(bound.number, bound.said, "no such qos profile")
-    return own.over(profile)
+    return {**profile, **own}
 
 
-def _with_channel(mine: _Said, said: Mapping[str, _Said]) -> _Said:
-    """A member of a port channel does what that does where it says nothing itself."""
-    member = mine.lines.get("channel-group")
-    channel = f"Port-Channel{member.words[1]}" if member is not None and len(member.words) > 1 else ""
-    return mine.over(said.get(channel))
+def _with_channel(switch: _Switch, name: str, said: Mapping[str, _Said]) -> SwitchPort:
+    """A port; a member of a port channel does what that does where it says nothing itself."""
+    mine = said[name]
+    channel = config.channel_of(switch.text, mine.get("channel-group"), "Port-Channel", said)
+    its = said[channel] if channel else mine
+    return config.apart(switch.text, _port(switch, name, {**its, **mine}), mine, its, _OF_MEMBER)
 
 
 def _classes(text: Text, top: list[Block]) -> Told[Mapping[int, TrafficClass]]:
@@ -201,7 +206,7 @@ def _classes(text: Text, top: list[Block]) -> Told[Mapping[int, TrafficClass]]:
 
 
 def _port(switch: _Switch, name: str, said: _Said) -> SwitchPort:
-    past = said.lines.get("past")
+    past = said.get("past")
     lost = f"{config.quote(switch.text, past)}: nobody here follows that" if past is not None else ""
     short = name.lower().replace("ethernet", "et").replace("port-channel", "po")
     return SwitchPort(
@@ -217,23 +222,24 @@ def _port(switch: _Switch, name: str, said: _Said) -> SwitchPort:
 
 
 def _pfc(switch: _Switch, name: str, said: _Said) -> Told[tuple[int, ...]]:
-    of_switch, block = switch.said.lines.get("pfc"), said.lines.get("pfc")
+    of_switch, block = switch.said.get("pfc"), said.get("pfc")
     if of_switch is not None and _OFF.fullmatch(of_switch.said):
         return Told((), config.quote(switch.text, of_switch))
     if block is None or not _ON.fullmatch(block.said):
         line = config.quote(switch.text, block) or config.without(switch.text, f"priority-flow-control on at {name}")
         return Told((), line)
-    kept = {at: one for at, one in sorted(said.lossless.items()) if one.words[-1] == "no-drop"}
+    listed = {at: said[subject] for at, subject in _LOSSLESS.items() if subject in said}
+    kept = {at: one for at, one in listed.items() if one.words[-1] == "no-drop"}
     return Told(tuple(kept), config.quote(switch.text, block, *kept.values()))
 
 
 def _routed(switch: _Switch, said: _Said) -> bool:
-    block = said.lines.get("switchport")
+    block = said.get("switchport")
     return switch.routed if block is None else block.words[0] == "no"
 
 
 def _trust(switch: _Switch, name: str, said: _Said) -> Told[frozenset[str]]:
-    block = said.lines.get("trust")
+    block = said.get("trust")
     match = _TRUST.fullmatch(block.said) if block is not None else None
     if block is not None and match is not None:
         mode = "" if match.group(1) else match.group(2) or ""
@@ -248,34 +254,33 @@ def _trust(switch: _Switch, name: str, said: _Said) -> Told[frozenset[str]]:
 
 
 def _ecn(switch: _Switch, name: str, said: _Said) -> Told[frozenset[int]]:
-    every = switch.said.lines.get("every queue")
+    every = switch.said.get("every queue")
     if every is not None:
         return Told(frozenset(PRIORITIES), config.quote(switch.text, every))
-    quoted = [
-        one for queue in said.queues.values() for one in (queue, *config.walk(queue.body, "random-detect", "ecn"))
-    ]
+    queues = {at: said[subject] for at, subject in _MARKING.items() if subject in said}
+    quoted = [one for queue in queues.values() for one in (queue, *config.walk(queue.body, "random-detect", "ecn"))]
     line = config.quote(switch.text, *quoted) or config.without(switch.text, f"random-detect ecn of a queue of {name}")
-    return Told(frozenset(said.queues), line)
+    return Told(frozenset(queues), line)
 
 
 def _mtu(switch: _Switch, name: str, said: _Said) -> Told[int]:
-    block = said.lines.get("l2 mtu")
-    if block is not None:
-        return config.mtu_of(switch.text, Block(block.number, block.words[1:]))
-    block = said.lines.get("mtu") or (switch.mtu if _routed(switch, said) else None)
-    if block is not None:
-        return config.mtu_of(switch.text, block)
-    size = 1500 if _routed(switch, said) else 9214
-    return Told(size, f"{config.without(switch.text, f'mtu of {name}')}: the default")
+    routed, layer2 = _routed(switch, said), said.get("l2 mtu")
+    block = said.get("mtu") or (switch.mtu if routed else None)
+    line = f"{config.without(switch.text, f'mtu of {name}')}: the default"
+    own = Told(1500 if routed else 9214, line) if block is None else config.mtu_of(switch.text, block)
+    if layer2 is None:
+        return own
+    its = config.mtu_of(switch.text, Block(layer2.number, layer2.words[1:]))
+    return own if routed and (own.value or 0) < (its.value or 0) else its
 
 
 def _watchdog(switch: _Switch, name: str, said: _Said) -> Told[bool]:
     """A timeout that is not 0, of the switch or of the port, that nothing switches off, and an act that ends pauses."""
-    block = said.lines.get("watchdog")
+    block = said.get("watchdog")
     if block is not None and (block.words[0] == "no" or block.words[-1] == "disable"):
         return Told(False, config.quote(switch.text, block))
-    timeout = said.lines.get("timeout") or switch.said.lines.get("timeout")
-    action = said.lines.get("action") or switch.said.lines.get("action")
+    timeout = said.get("timeout") or switch.said.get("timeout")
+    action = said.get("action") or switch.said.get("action")
     match = _WATCHDOG.fullmatch(timeout.said) if timeout is not None else None
     if timeout is None or match is None:
         return Told(False, config.without(switch.text, f"timeout of a watchdog for {name}"))

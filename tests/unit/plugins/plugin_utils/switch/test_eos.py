@@ -16,6 +16,10 @@ FOREIGN = [
     ("eos", "random-detect ecn minimum", "random-detect enc minimum"),
     ("eos", "   uc-tx-queue 3\n", "   uc-tx-queue three\n"),
     ("eos", "   mtu 9214\n", "   mtu big\n"),
+    ("eos", "   mtu 9214\n", "   no mtu\n"),
+    ("eos", "random-detect ecn count", "no random-detect ecn"),
+    ("eos", "   uc-tx-queue 3\n      random-detect ecn count\n", "   no uc-tx-queue 3\n"),
+    ("eos", "channel-group 7", "channel-group 8"),
     ("eos", "qos map dscp 26 to traffic-class 3", "qos map dscp 26 to traffic-klass 3"),
     ("eos", "qos map dscp 26 to", "qos map dscp 66 to"),
     ("eos", "   service-profile ROCE\n", "   service-profile ROKE\n"),
@@ -25,6 +29,17 @@ FOREIGN = [
 TELLS = [
     pfc((3,)),
     pfc((3,), ("priority-flow-control on", "priority-flow-control mode on")),
+    # What is told of a port by its description, or by a comment, does nothing.
+    pfc((), ("interface Ethernet3/1\n", "interface Ethernet3/1\n   description priority-flow-control on\n"
+        "   !! priority-flow-control on\n   !! priority-flow-control priority 3 no-drop\n"), port="Ethernet3/1"),
+    # A member says what its port channel does not: nobody knows which of them counts.
+    one(("trust", None), ("channel-group 7", "qos trust cos\n   channel-group 7"), port="Ethernet4/1"),
+    one(("trust", None), ("Channel7\n   switchport access vlan 10\n   qos trust dscp", "Channel7"),
+        ("channel-group 7", "qos trust dscp\n   channel-group 7"), port="Ethernet4/1"),
+    one(("trust", {"dscp"}), ("channel-group 7", "qos trust dscp\n   channel-group 7"), port="Ethernet4/1"),
+    one(("mtu", None), ("channel-group 7", "mtu 9214\n   channel-group 7"), port="Ethernet4/1"),
+    one(("mtu", None), ("channel-group 7", "l2 mtu 9214\n   channel-group 7"), port="Ethernet4/1"),
+    one(("mtu", None), ("channel-group 7", "no switchport\n   channel-group 7"), port="Ethernet4/1"),
     pfc((), port="Ethernet3/1"),
     pfc((3,), port="Ethernet2/1"),
     pfc((), ("   priority-flow-control on\n", "")),
@@ -59,6 +74,10 @@ TELLS = [
     one(("mtu", 1500), ("   mtu 9214\n", "")),
     one(("mtu", 9000), ("   mtu 9214\n", ""), ("vlan 10\n!\nqos", "interface defaults\n   mtu 9000\n!\nqos")),
     one(("mtu", 9214), port="Ethernet3/1"),
+    # Packets have to pass by both, where a routed port has both.
+    one(("mtu", 1500), ("   mtu 9214\n", "   l2 mtu 9214\n")),
+    one(("mtu", 9000), ("   mtu 9214\n", "   mtu 9214\n   l2 mtu 9000\n")),
+    one(("mtu", 9000), ("   mtu 9214\n", "   mtu 9000\n   l2 mtu 9214\n")),
     one(("mtu", 2000), ("interface Ethernet3/1\n", "interface Ethernet3/1\n   l2 mtu 2000\n"), port="Ethernet3/1"),
     one(("watchdog", True)),
     one(("watchdog", False), ("timeout 0.20", "timeout 0")),
