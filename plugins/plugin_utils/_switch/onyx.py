@@ -7,7 +7,7 @@ confirmed. Its exceptions are not read: what they may touch is not told. The run
 public repositories, for what is set up by hand the commands of NVIDIA's recommendations, and the manual's default of
 trust (L2, QoS Commands); confirmed. DSCP 8 to 15 lead into switch priority 1 and so on where no ``qos map`` says
 otherwise, and by hand each switch priority into the traffic class of its number; inferred. The MTU is 1500 without a
-line: recalled.
+line (``show interfaces ethernet`` of MLNX-OS and Onyx in public repositories; confirmed).
 """
 
 from __future__ import annotations
@@ -26,12 +26,14 @@ _COMMAND = "show running-config"
 _LAST = re.compile(r"\s*(?:no )?cli default prefix-modes enable")
 _NAME = re.compile(r"## Hostname: (\S+)")
 _RANGE = re.compile(r"([0-9]+/(?:[0-9]+/)?)([0-9]+)(?:-([0-9]+/(?:[0-9]+/)?)([0-9]+))?")
-_MOST = 1024
+# Ports of a line, and of all lines together.
+_MOST, _MANY = 1024, 256 * 1024
 _PAIR = re.compile(r" {0,8}([A-Za-z][A-Za-z0-9 -]{0,40}?(?: \(KB\))?) {0,20}: *(.*)")
 _CLASS = re.compile(r" *([0-7]) +([0-7]) +(\S+)(?: +.*)?")
 _TRUST = {"L3": (DSCP,), "L2": (PCP,), "both": (DSCP, PCP), "port": ()}
 _BUFFERS = ("pool", "ingress-buffer", "egress-buffer")
 _SETS = ("qos", "dcb", "traffic-class", "bind", *_BUFFERS)
+_MEMBER = ("channel-group", "mlag-channel-group")
 _OF_ALL = re.compile(r"dcb priority-flow-control (?:priority ([0-7]) )?(enable|disable)(?: force)?")
 _PFC_MODE = ("dcb", "priority-flow-control", "mode")
 _MODE = re.compile(r"dcb priority-flow-control mode (on|off|auto)")
@@ -65,9 +67,19 @@ def read(text: Text, roce: Text) -> tuple[str, dict[str, SwitchPort]]:
     by_hand = shown.told("RoCE mode")[0] == _UNUSED
     of_switch = _by_hand(text, blocks) if by_hand else _of_switch(shown)
     lines: dict[str, list[Block]] = {}
-    for block in config.walk(blocks, "interface", "ethernet"):
-        for port in _ports(text, block):
-            lines.setdefault(port, []).append(Block(block.number, block.words[3:]))
+    many = 0
+    # What is undone keeps its ``no``, for a port to refuse.
+    for block in blocks:
+        undone = block.words[:1] == ("no",)
+        words = block.words[1:] if undone else block.words
+        if words[:2] != ("interface", "ethernet"):
+            continue
+        line = Block(block.number, (*block.words[:undone], *words[3:]))
+        for port in _ports(text, Block(block.number, words)):
+            lines.setdefault(port, []).append(line)
+            many += 1
+        if many > _MANY:
+            raise text.refuse(block.number, block.said, "more ports in its lines than any switch has")
     if not lines:
         raise text.refuse(0, "", "no line `interface ethernet`")
     return name, {f"Eth{port}": _port(text, port, some, of_switch, by_hand) for port, some in lines.items()}
@@ -90,6 +102,8 @@ def _show_roce(text: Text) -> _Roce:
         if section == "RoCE buffer pools":
             continue
         if section == "RoCE used TCs" and row is not None:
+            if int(row.group(1)) in classes:
+                raise text.refuse(at, line, f"switch priority {row.group(1)} is there twice")
             classes[int(row.group(1))] = (int(row.group(2)), row.group(3), text.line(at, line))
         elif pair is not None:
             section = pair.group(1) if not pair.group(2) else section if line[0] == " " else ""
@@ -135,22 +149,20 @@ def _of_switch(roce: _Roce) -> SwitchPort:
 
 def _by_hand(text: Text, blocks: list[Block]) -> SwitchPort:
     """What holds on all ports where the command roce is not used, before a port's own lines."""
-    switched: list[Block] = []
-    paused: dict[int, Block] = {}
-    for block in config.walk(blocks, "dcb", "priority-flow-control"):
+    said: dict[str, Block] = {}
+    for block in blocks:
+        if ("dcb", "priority-flow-control") not in (block.words[:2], block.words[1:3]):
+            continue
         match = _OF_ALL.fullmatch(block.said)
         if match is None:
             raise text.refuse(block.number, block.said, "no priority-flow-control that is known")
-        if match.group(2) == "enable" and match.group(1):
-            paused[int(match.group(1))] = block
-        elif match.group(2) == "enable":
-            switched.append(block)
-    quoted = config.quote(text, *switched, *paused.values())
+        said[match.group(1) or ""] = block
+    enabled = {subject for subject, block in said.items() if "enable" in block.words}
+    paused = tuple(sorted(int(at) for at in enabled if at)) if "" in enabled else ()
+    line = config.quote(text, *said.values()) or config.without(text, "dcb priority-flow-control")
     return SwitchPort(
         "",
-        pfc=Told(
-            tuple(sorted(paused)) if switched else (), quoted or config.without(text, "dcb priority-flow-control")
-        ),
+        pfc=Told(paused, line),
         trust=Told(frozenset((PCP,)), f"{config.without(text, 'qos trust')}: L2 is the default"),
         classes=Told({at: TrafficClass(at // 8, at // 8, f"{text.name}: the default maps") for at in DSCPS}),
         ecn=Told(frozenset(), config.without(text, "congestion-control ecn of a traffic-class")),
@@ -210,22 +222,27 @@ def _own(text: Text, block: Block, port: SwitchPort) -> SwitchPort | None:
             "auto": Told(why=f"{line}: nothing tells what was negotiated"),
         }
         return replace(port, pfc=told[mode.group(1)])
-    if marks is not None and marks.group(2) != "red":
-        return replace(port, ecn=Told((port.ecn.value or frozenset()) | {int(marks.group(1))}, line))
+    if marks is not None and port.ecn.value is not None:
+        klass = frozenset((int(marks.group(1)),))
+        marking = port.ecn.value - klass
+        return replace(port, ecn=Told(marking if marks.group(2) == "red" else marking | klass, line))
     return port if mode or marks or block.words[0] in _BUFFERS or _HARMLESS.fullmatch(block.said) else None
 
 
 def _port(text: Text, name: str, lines: list[Block], of_switch: SwitchPort, by_hand: bool) -> SwitchPort:
     mtu: Told[int] = Told(1500, f"{config.without(text, f'mtu of {name}')}: the default")
     found = of_switch
-    if any(one.words[:1] in (("channel-group",), ("mlag-channel-group",)) for one in lines):
+    if any(one.words[:1] and one.words[0] in _MEMBER for one in lines):
         # What the port channel says holds for it, and nobody here reads that.
         lost = f"{text.name}: {name} is in a port channel"
         mtu = Told(why=lost)
-        found = replace(found, trust=Told(why=lost), ecn=Told(why=lost)) if by_hand else found
+        if by_hand:
+            found = replace(found, pfc=Told(why=lost), trust=Told(why=lost), classes=Told(why=lost), ecn=Told(why=lost))
     for block in lines:
         words = tuple(word for word in block.words if word != "force")
         shown = Block(block.number, words)
+        if words[:1] == ("no",) and words[1:2] and words[1] in ("mtu", *_MEMBER, *_SETS):
+            raise text.refuse(block.number, block.said, "a default that is written out: nobody here follows that")
         if words[:1] == ("mtu",):
             mtu = config.mtu_of(text, shown)
         elif words[:2] == ("qos", "trust") and found.trust.value is not None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from tests.unit import switch_texts as made
 from tests.unit.switch_configs import (
     HAND,
@@ -33,6 +34,12 @@ FOREIGN = [
     ("onyx by hand", "priority 3 enable", "priority 9 enable"),
     ("onyx by hand", "qos trust L3", "qos trust L5"),
     ("onyx by hand", "control ecn", "control encore"),
+    ("onyx by hand", "1/3 pfc-wd", "1/3 no dcb priority-flow-control mode on"),
+    ("onyx by hand", "1/3 pfc-wd", "1/3 no qos trust L3"),
+    ("onyx by hand", "interface ethernet 1/3 pfc-wd", "no interface ethernet 1/3 qos trust"),
+    ("onyx by hand", "interface ethernet 1/3 pfc-wd", "no dcb priority-flow-control priority 3 enable"),
+    ("onyx", "1/1-1/3 mtu 9216 force", "1/1-1/3 mtu 9216 force\n   no interface ethernet 1/1 mtu"),
+    ("onyx roce", "  6                 6      CNP", "  3                 6      CNP"),
     ("onyx roce", "mode      : lossless", "mode      : lossy-less"),
     ("onyx roce", "trust mode: L3", "trust mode: L4"),
     ("onyx roce", "PFC              : enabled", "PFC              : maybe"),
@@ -71,6 +78,23 @@ TELLS = [
     pfc((), HAND, ("control enable force", "control disable force"), port="Eth1/1", roce=OFF),
     pfc((), HAND, ("priority 3 enable", "priority 3 disable"), port="Eth1/1", roce=OFF),
     pfc((), HAND, ("mode on", "mode off"), port="Eth1/1", roce=OFF),
+    # What is told of a port by its description does nothing.
+    pfc(None, HAND, ("interface ethernet 1/3 pfc-wd", "interface ethernet 1/3 description dcb mode on"), port="Eth1/3",
+        roce=OFF),
+    # What was lost by a line that nobody follows does not come back by the next.
+    one(("ecn", None), HAND, ("1/1-1/2 qos trust L3\n",
+        "1/1-1/2 qos trust L3\n   interface ethernet 1/1 traffic-class 3 bind switch-priority 4\n"), port="Eth1/1",
+        roce=OFF),
+    pfc(None, HAND, ("switchport access vlan 10", "channel-group 7 mode active"), port="Eth1/1", roce=OFF),
+    one((26, None), HAND, ("switchport access vlan 10", "channel-group 7 mode active"), port="Eth1/1", roce=OFF),
+    # The last line counts.
+    pfc((), HAND, ("priority 3 enable\n", "priority 3 enable\n   dcb priority-flow-control priority 3 disable\n"),
+        port="Eth1/1", roce=OFF),
+    pfc((), HAND, ("control enable force\n", "control enable force\n   dcb priority-flow-control disable force\n"),
+        port="Eth1/1", roce=OFF),
+    one(("ecn", set()), HAND, ("1/1-1/2 traffic-class 6 dcb ets strict",
+        "1/1-1/2 traffic-class 3 congestion-control red minimum-absolute 150 maximum-absolute 1500"), port="Eth1/1",
+        roce=OFF),
     pfc(None, HAND, ("mode on", "mode auto"), port="Eth1/1", roce=OFF),
     pfc((), port="Eth1/1", roce=OFF),
     one(("trust", {"dscp"}), HAND, port="Eth1/1", roce=OFF),
@@ -132,3 +156,10 @@ def test_show_roce_without_some_of_its_lines_passes_nothing_more(
         for part in ("".join(lines[:at] + lines[at + 1 :]), "".join(lines[:at])):
             told = results(part)
             assert not {one for one, result in told.items() if result in ("pass", "skip") and kept[one] != result}, at
+
+
+def test_lines_of_many_ports_end_no_reader() -> None:
+    """Each of them names up to 1024: a text of a MiB would have as many as 30 million."""
+    many = "   interface ethernet 1/0-1/1023 speed 400G\n" * 30_000
+    with pytest.raises(ParseError, match="more ports"):
+        read_onyx(bent(ONYX, ("   interface port-channel 7\n", many)))
