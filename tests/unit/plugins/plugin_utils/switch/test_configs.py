@@ -99,6 +99,39 @@ def test_a_text_that_lost_its_indentation_is_refused(parser: str) -> None:
     assert read(parser, "\n".join(line.strip() for line in PARSERS[parser][1].split("\n"))) is None
 
 
+def facts(parser: str, text: str) -> dict[str, Any] | None:
+    """What a text tells of each port, without the lines that tell it."""
+    found = read(parser, text)
+    return found and {
+        name: (
+            *(getattr(port, what).value for what in ("pfc", "trust", "ecn", "mtu", "watchdog")),
+            {dscp: (led.priority, led.queue) for dscp, led in (port.classes.value or {}).items()},
+        )
+        for name, port in found.items()
+    }
+
+
+@pytest.mark.parametrize("parser", ["nxos", "eos", "onyx", "onyx by hand"])
+def test_a_line_that_does_not_count_tells_nothing(parser: str) -> None:
+    """As a comment it is as good as gone; undone, or as a description, it never tells what it told."""
+    lines = PARSERS[parser][1].splitlines(keepends=True)
+    whole, counted = facts(parser, "".join(lines)), 0
+    comment = "# " if parser.startswith("onyx") else "! "
+    for at, line in enumerate(lines):
+        if line.strip() in ("", "^C"):
+            continue
+        blank, said = line[: len(line) - len(line.lstrip())], line.lstrip()
+        gone, *others = (
+            facts(parser, "".join([*lines[:at], *instead, *lines[at + 1 :]]))
+            for instead in ([], [blank + comment + said], [f"{blank}no {said}"], [f"{blank}description {said}"])
+        )
+        assert others[0] == gone, line
+        if gone not in (None, whole):
+            counted += 1
+            assert whole not in others, line
+    assert counted
+
+
 @CONFIGS
 def test_a_name_of_any_length_is_quoted_in_part_and_in_print(parser: str) -> None:
     long = "x\a" * 100_000
