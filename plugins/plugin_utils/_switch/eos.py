@@ -8,8 +8,7 @@ is paused for a traffic class is the priority of its number; inferred. Switched 
 routed ones trust the DSCP and have 1500; confirmed, the last by outputs of ``show interfaces`` in public repositories.
 Where a routed port has an ``mtu`` and an ``l2 mtu``, packets have to pass by both: inferred. Into which queues traffic
 classes 0 and 1 lead by themselves differs between platforms. The watchdog is off without a timeout (DCBX and Flow
-Control); recalled.
-Head and ``end``: dumps of EOS 4.20 to 4.33 in public repositories; confirmed.
+Control); recalled. Head and ``end``: dumps of EOS 4.20 to 4.33 in public repositories; confirmed.
 """
 
 from __future__ import annotations
