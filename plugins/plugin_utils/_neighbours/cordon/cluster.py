@@ -83,7 +83,8 @@ class Cluster:
             raise ClusterError(f"kubectl could not {what}: {exc}. Next: {_NEXT}") from None
         if done.rc == 0:
             return done.stdout
-        said = escaped(masked(done.said))
+        # A cut takes a secret's name away, and leaves the rest of it unknown.
+        said = escaped(Output(done.rc, masked(done.stdout), masked(done.stderr)).said)
         if _CONFLICT in done.stderr:
             raise Changed(f"{what}: {said}")
         raise ClusterError(f"kubectl could not {what}: {said}. Next: {_NEXT}")

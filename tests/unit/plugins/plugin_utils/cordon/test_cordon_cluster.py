@@ -127,6 +127,15 @@ def test_secrets_in_kubectls_words_are_masked() -> None:
     assert "\x1b" not in str(raised.value)
 
 
+@pytest.mark.parametrize("before", ["error: Authorization: Bearer ", "token="])
+def test_a_secret_that_is_longer_than_a_message_is_masked_whole(before: str) -> None:
+    secret = "a1B2-c3D4_" * 90
+    for done in (Output(1, "", before + secret), Output(1, before + secret, "")):
+        with pytest.raises(ClusterError) as raised:
+            Cluster("kubectl", "training", lambda _words, done=done: done).nodes()
+        assert secret[:10] not in str(raised.value)
+
+
 def test_a_kubectl_that_is_missing_or_hangs_is_told() -> None:
     def hangs(_words: list[str]) -> Output:
         raise Unavailable("kubectl", "gave no complete answer within 60 s")
