@@ -11,8 +11,8 @@ description:
   - Reads the run object that M(ibready.cluster.report) wrote and the cluster's nodes, and says which of the
     nodes are to take no pods, and which are good again. What O(allow) names is done, within O(most).
   - A node is taken out where its host is C(not_ready). One of which nobody could tell stays as it is.
-  - What was done to a node is remembered on it (annotation C(ibready.io/cordon)), and that alone is taken back.
-    A cordon or a taint of somebody else stays.
+  - What was done to a node is remembered on it (annotation C(ibready.io/cordon)), and that alone is taken back,
+    where every check that it was taken out for was judged again. A cordon or a taint of somebody else stays.
   - The cluster is asked and changed by C(kubectl), without a shell, with the credentials of whoever runs
     Ansible. ibready reads no kubeconfig. In check mode the server is asked whether it would take the changes,
     and keeps none.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 # What a node that ibready took out has: the taint where the site allows taints, and in any case the annotation, which
@@ -21,12 +21,12 @@ class ClusterError(ValueError):
 
 @dataclass(frozen=True)
 class Mark:
-    """What ibready did to a node. ``at``: when. ``why``: the checks that failed."""
+    """What ibready did to a node. ``at``: when. ``checks``: ids of those that failed."""
 
     cordoned: bool
     tainted: bool
     at: str
-    why: str
+    checks: tuple[str, ...]
 
     def text(self) -> str:
         """As the annotation has it."""
@@ -36,7 +36,8 @@ class Mark:
 @dataclass(frozen=True)
 class Node:
     """``version``: what a patch has to name, to change what was seen and nothing newer. ``ready``: kubelet's word.
-    ``mark``: None where there is none. ``strange``: the annotation is there, and is not as ibready writes it."""
+    ``mark``: None where there is none. ``strange``: the annotation is there, and is not as ibready writes it, or has no
+    word of a taint that is there."""
 
     name: str
     version: str
@@ -96,7 +97,8 @@ def _node(raw: Any) -> Node:
         raise ClusterError(f"node {name}: spec.unschedulable or spec.taints is not as Kubernetes has them")
     kept = _dict(metadata, "annotations").get(MARK)
     mark = None if kept is None else _mark(kept)
-    return Node(name, version, unschedulable, tuple(taints), _is_ready(raw, name), mark, kept is not None and not mark)
+    found = Node(name, version, unschedulable, tuple(taints), _is_ready(raw, name), mark, kept is not None and not mark)
+    return replace(found, strange=True) if found.tainted and not (mark and mark.tainted) else found
 
 
 def _is_taint(raw: Any) -> bool:
@@ -117,8 +119,10 @@ def _mark(text: Any) -> Mark | None:
         mark = Mark(**found)
     except (TypeError, ValueError, RecursionError):
         return None
-    flags = isinstance(mark.cordoned, bool) and isinstance(mark.tainted, bool)
-    return mark if flags and isinstance(mark.at, str) and isinstance(mark.why, str) else None
+    flags = isinstance(mark.cordoned, bool) and isinstance(mark.tainted, bool) and isinstance(mark.at, str)
+    if not flags or not isinstance(mark.checks, list) or not all(isinstance(entry, str) for entry in mark.checks):
+        return None
+    return replace(mark, checks=tuple(mark.checks))
 
 
 def _dict(raw: Mapping[str, Any], key: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ....module_utils._ground.check import DEGRADED, NOT_READY, READY
-from ....module_utils._ground.text import few
+from ....module_utils._ground.text import few, printable
 from ..kubernetes import names
 from .node import EFFECT, MARK, TAINT, Mark, Node
 
@@ -26,13 +26,15 @@ _SHOWN = 4
 @dataclass(frozen=True)
 class Host:
     """What a verify said of a host. ``node``: its name in Kubernetes. ``bad``: ids of the checks that failed; of those
-    that all nodes share, none. ``simulated``: what of the host is no hardware, "" for nothing."""
+    that all nodes share, none. ``simulated``: what of the host is no hardware, "" for nothing. ``seen``: ids of the
+    checks that somebody could judge."""
 
     name: str
     node: str
     verdict: str
     bad: tuple[str, ...] = ()
     simulated: str = ""
+    seen: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,9 @@ _MAKE_ROOM = (
 )
 
 
+_BY_HAND = "give it back by hand where that is right: uncordon it, and remove taint and annotation"
+
+
 def _no_room(out: int, taken: Sequence[str], most: int) -> str:
     first = f", {few(taken, _SHOWN)} first" if taken else ""
     return f"{out} of the cluster's nodes take no pods{first}, and cordon_most is {most}"
@@ -136,7 +141,7 @@ def _out(host: Host, node: Node, limits: Limits, at: str) -> Step | Held | None:
         missing = [what for what, gone in (("cordon", _uncordoned(node)), ("taint", _untainted(node))) if gone]
         if not missing:
             return None
-        why = f"somebody took back the {' and the '.join(missing)} that ibready set at {node.mark.at}"
+        why = f"somebody took back the {' and the '.join(missing)} that ibready set at {printable(node.mark.at)}"
         forget = f"`kubectl annotate node {host.node} {MARK}-` has it forget that"
         return Held(host.name, host.node, why, f"leave it so, or {forget}")
     if node.unschedulable:
@@ -147,7 +152,7 @@ def _out(host: Host, node: Node, limits: Limits, at: str) -> Step | Held | None:
     if not wanted:
         why = f"{_checks(host)}, and neither {CORDON} nor {TAINTS} is allowed"
         return Held(host.name, host.node, why, "add cordon, taint or both to cordon_allow")
-    mark = Mark(CORDON in wanted, TAINTS in wanted, at, _checks(host))
+    mark = Mark(CORDON in wanted, TAINTS in wanted, at, host.bad)
     spec: dict[str, Any] = {}
     if mark.cordoned:
         spec["unschedulable"] = True
@@ -159,10 +164,14 @@ def _out(host: Host, node: Node, limits: Limits, at: str) -> Step | Held | None:
 
 
 def _back(host: Host, node: Node | None, limits: Limits) -> Step | Held | None:
-    if node is None or not (node.tainted or node.mark or node.strange):
+    if node is None or not (node.mark or node.strange):
         return None
     if node.strange:
         return _strange(host)
+    unseen = [printable(entry) for entry in node.mark.checks if entry not in host.seen] if node.mark else []
+    if unseen:
+        why = f"it is {host.verdict}, but {few(unseen, _SHOWN)}, for which it was taken out, was not looked at"
+        return Held(host.name, host.node, why, f"run this over all hosts, or {_BY_HAND}")
     cordoned = node.mark is not None and node.mark.cordoned and node.unschedulable
     parts = [*(["uncordon"] if cordoned else []), *([f"take {TAINT} back"] if node.tainted else [])]
     does = " and ".join(parts) or "forget what somebody else took back"
@@ -176,8 +185,8 @@ def _back(host: Host, node: Node | None, limits: Limits) -> Step | Held | None:
 
 
 def _strange(host: Host) -> Held:
-    why = f"its annotation {MARK} is not as ibready wrote it, so nobody knows what is ours"
-    return Held(host.name, host.node, why, "uncordon it by hand where that is right, and remove the annotation")
+    why = f"its annotation {MARK} is missing or not as ibready wrote it, so nobody knows what is ours"
+    return Held(host.name, host.node, why, _BY_HAND)
 
 
 def _uncordoned(node: Node) -> bool:

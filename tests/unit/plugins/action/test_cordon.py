@@ -12,6 +12,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.ibready.cluster.plugins.action.cordon import ActionModule
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import UNKNOWN
 from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.cordon import cluster
 from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.cordon.node import MARK, TAINT
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run import folded
@@ -93,6 +94,18 @@ def test_who_is_good_again_is_given_back(run: Run) -> None:
     assert [one["back"] for one in run(server, hosts=again, allow=ALL)["steps"]] == [True]
     assert server.nodes["n2"]["spec"] == {}
     assert MARK not in server.nodes["n2"]["metadata"]["annotations"]
+
+
+@pytest.mark.parametrize("result", [None, UNKNOWN])
+def test_who_is_good_but_for_what_took_it_out_stays_out(run: Run, result: str | None) -> None:
+    server = nodes()
+    run(server, allow=ALL)
+    checks = [runs.check(check_id="gpu.device.count")]
+    checks += [runs.check(result, severity="warning")] if result else []
+    again = run(server, hosts={**runs.MIXED, "n2": runs.judged(*checks)}, allow=ALL)
+    assert (again["changed"], server.nodes["n2"]["spec"]["unschedulable"]) == (False, True)
+    (held,) = [entry["why"] for entry in again["held"] if entry["host"] == "n2"]
+    assert "ib.port.state, for which it was taken out, was not looked at" in held
 
 
 def test_the_budget_is_the_clusters(run: Run) -> None:

@@ -62,7 +62,7 @@ def test_out_and_back(make: Make) -> None:
     assert do(cluster, HOST, step(cluster), LIMITS, AT, dry=False)
     spec = server.nodes["node1"]["spec"]
     assert (spec["unschedulable"], [one["key"] for one in spec["taints"]]) == (True, ["maintenance", TAINT])
-    host = plan.Host("node1", "node1", "ready")
+    host = plan.Host("node1", "node1", "ready", seen=frozenset(HOST.bad))
     assert do(cluster, host, step(cluster, host), LIMITS, AT, dry=False)
     assert server.nodes["node1"]["spec"] == {"taints": [THEIRS]}
     assert server.nodes["node1"]["metadata"]["annotations"] == {}

@@ -74,9 +74,9 @@ def test_any_annotation_is_ours_or_strange(value: Any) -> None:
     assert found.mark is None
 
 
-@given(st.booleans(), st.booleans(), st.text(max_size=20), st.text(max_size=20))
-def test_what_is_remembered_is_read_back(cordoned: bool, tainted: bool, at: str, why: str) -> None:
-    kept = node.Mark(cordoned, tainted, at, why)
+@given(st.booleans(), st.booleans(), st.text(max_size=20), st.lists(st.text(max_size=20)))
+def test_what_is_remembered_is_read_back(cordoned: bool, tainted: bool, at: str, checks: list[str]) -> None:
+    kept = node.Mark(cordoned, tainted, at, tuple(checks))
     found = node.one(json.dumps(api_server.node("node1", annotations={node.MARK: kept.text()})))
     assert found.mark == kept
     assert not found.strange

@@ -26,7 +26,7 @@ def bad(name: str = "node1", *checks: str) -> Host:
 
 
 def good(name: str = "node1", verdict: str = "ready") -> Host:
-    return Host(name, name, verdict)
+    return Host(name, name, verdict, seen=frozenset({"ib.port.state"}))
 
 
 def node(name: str = "node1", mark: Mark | None = None, **spec: Any) -> Node:
@@ -35,7 +35,7 @@ def node(name: str = "node1", mark: Mark | None = None, **spec: Any) -> Node:
 
 
 def mark(*, cordoned: bool = True, tainted: bool = True) -> Mark:
-    return Mark(cordoned, tainted, AT, "ib.port.state")
+    return Mark(cordoned, tainted, AT, ("ib.port.state",))
 
 
 def judged(host: Host, known: Node | None, limits: Limits = ALL) -> Step | Held | None:
@@ -57,7 +57,7 @@ def test_a_node_that_is_not_ready_is_cordoned_and_tainted_with_its_check() -> No
     assert step.patch["metadata"]["resourceVersion"] == "100", "good for what was seen alone"
     now = after(node(taints=[THEIRS]), step)
     assert plan.holds(step, now)
-    assert now.mark == Mark(True, True, AT, "ib.port.state, ib.port.rate")
+    assert now.mark == Mark(True, True, AT, ("ib.port.state", "ib.port.rate"))
     assert judged(bad(), now) is None, "once"
 
 
@@ -161,7 +161,39 @@ def test_a_node_that_is_not_there_is_named() -> None:
     assert judged(good("node9"), None) is None
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"cordoned": 1, "tainted": true, "at": "", "why": ""}', "["])
+def test_who_is_given_back_was_looked_at_for_what_took_it_out() -> None:
+    known = node(mark=mark(), unschedulable=True, taints=[OURS])
+    held = judged(Host("node1", "node1", "ready", seen=frozenset({"ib.port.rate"})), known)
+    assert isinstance(held, Held)
+    assert "ib.port.state, for which it was taken out, was not looked at" in held.why
+
+
+@pytest.mark.parametrize("host", [bad(), good()])
+@pytest.mark.parametrize("kept", [None, mark(tainted=False)])
+def test_a_taint_that_no_annotation_knows_of_is_nobodys_we_know(host: Host, kept: Mark | None) -> None:
+    held = judged(host, node(mark=kept, unschedulable=True, taints=[OURS]))
+    assert isinstance(held, Held)
+    assert "is missing or not as ibready wrote it" in held.why
+
+
+def test_what_an_annotation_says_fills_no_screen() -> None:
+    flood = Mark(True, True, "x" * 10_000 + "\x1b[2J", ("y" * 10_000 + "\x1b[2J",))
+    for host in (bad(), good()):
+        held = judged(host, node(mark=flood))
+        assert isinstance(held, Held)
+        assert len(held.why) < 400
+        assert "\x1b" not in held.why
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "{}", "[]", "null", "["),
+        '{"cordoned": 1, "tainted": true, "at": "", "checks": []}',
+        '{"cordoned": true, "tainted": true, "at": "", "checks": "ib.port.state"}',
+        '{"cordoned": true, "tainted": true, "at": "", "checks": [1]}',
+    ],
+)
 @pytest.mark.parametrize("host", [bad(), good()])
 def test_an_annotation_of_somebody_elses_is_not_believed(text: str, host: Host) -> None:
     raw = api_server.node("node1", annotations={MARK: text}, unschedulable=True)
@@ -212,15 +244,17 @@ STATES = [
     st.lists(st.tuples(st.sampled_from(STATES), st.sampled_from(VERDICTS)), max_size=8),
     st.lists(st.sampled_from(plan.KINDS), unique=True),
     st.integers(1, 4),
+    st.integers(0, 1),
 )
 def test_no_state_goes_beyond_the_budget_or_touches_what_is_not_ours(
-    found: list[tuple[Node, str]], allow: list[str], most: int
+    found: list[tuple[Node, str]], allow: list[str], most: int, seen: int
 ) -> None:
     known, hosts = {}, []
     for at, (state, verdict) in enumerate(found):
         name = f"node{at}"
         known[name] = Node(name, *list(vars(state).values())[1:])
-        hosts.append(Host(name, name, verdict, ("ib.port.state",) if verdict == "not_ready" else ()))
+        ids = ("ib.port.state",)
+        hosts.append(Host(name, name, verdict, ids if verdict == "not_ready" else (), seen=frozenset(ids[:seen])))
     before = sum(one.out for one in known.values())
     planned = plan.plan(hosts, known, Limits(allow, most), AT)
     now = dict(known)
@@ -235,6 +269,8 @@ def test_no_state_goes_beyond_the_budget_or_touches_what_is_not_ours(
         assert host.verdict == "not_ready" or step.back
         if step.back:
             assert host.verdict in ("ready", "degraded")
+            assert was.mark
+            assert host.seen.issuperset(was.mark.checks)
             assert done.unschedulable == (was.unschedulable and not (was.mark and was.mark.cordoned))
     assert sum(one.out for one in now.values()) <= max(most, before)
     again = plan.plan(hosts, now, Limits(allow, most), AT)
