@@ -13,11 +13,14 @@ from typing import Any, ClassVar
 
 from ansible.errors import AnsibleActionFail
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import escaped, few
 from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.cordon import plan as _plan, told
 from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.cordon.cluster import Cluster, do
 from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.cordon.node import ClusterError
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run import read
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
+
+_OF_ALL = ("cordon_context", "cordon_kubectl", "cordon_allow", "cordon_most", "cordon_never")
 
 
 class ActionModule(SiteAction):
@@ -35,15 +38,16 @@ class ActionModule(SiteAction):
     def act(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         if args["most"] < 1:
             raise AnsibleActionFail(f"cordon_most is {args['most']}; next: say 1 or more")
-        limits, at = _plan.Limits(args["allow"], args["most"]), datetime.now(UTC).isoformat(timespec="seconds")
-        dry = bool(self._task.check_mode)
+        limits, now = _plan.Limits(args["allow"], args["most"]), datetime.now(UTC)
+        dry, at = bool(self._task.check_mode), now.isoformat(timespec="seconds")
         try:
             report = read.read(Path(args["report"]))
+            told.refuse_stale(report, now)
             hosts = told.hosts(report, _called(report, variables["hostvars"]), args["never"])
             cluster = Cluster(args["kubectl"], args["context"])
             planned = _plan.plan(hosts, cluster.nodes(), limits, at)
         except (read.RunError, ClusterError) as exc:
-            raise AnsibleActionFail(f"{exc}. Nothing was changed.") from None
+            raise AnsibleActionFail(f"{escaped(str(exc))}. Nothing was changed.") from None
         self._display.display(f"\n{told.plan(planned, limits.most, dry=dry)}\n")
         by_name = {host.name: host for host in hosts}
         steps, held, errors = [], list(planned.held), {}
@@ -51,7 +55,7 @@ class ActionModule(SiteAction):
             try:
                 came = do(cluster, by_name[step.host], step, limits, at, dry=dry)
             except ClusterError as exc:
-                errors[step.host] = str(exc)
+                errors[step.host] = escaped(str(exc))
                 continue
             if isinstance(came, _plan.Held):
                 held.append(came)
@@ -70,6 +74,22 @@ class ActionModule(SiteAction):
 
 
 def _called(report: Mapping[str, Any], hostvars: Mapping[str, Any]) -> dict[str, str]:
-    """The names that the inventory gives the hosts as nodes."""
-    said = {name: hostvars[name].get("kubernetes_rdma_node") for name in report["hosts"] if name in hostvars}
+    """The names that the inventory gives the hosts as nodes; ClusterError where it does not speak for all of them."""
+    strange = [name for name in report["hosts"] if name not in hostvars]
+    if strange:
+        raise ClusterError(
+            f"the report is of {few(strange, 4)}, which this inventory has not. Next: name its own inventory (-i)"
+        )
+    mine = {name: hostvars[name] for name in report["hosts"]}
+    # A run asks one cluster once: what a group alone says would hold for all, or for none.
+    for name in _OF_ALL:
+        values: dict[str, str] = {}
+        for host, known in mine.items():
+            values.setdefault(repr(known.get(name)), host)
+        if len(values) > 1:
+            raise ClusterError(
+                f"{name} differs between {' and '.join(list(values.values())[:2])}. Next: set it once for all, or run "
+                "each group by itself (--limit)"
+            )
+    said = {name: known.get("kubernetes_rdma_node") for name, known in mine.items()}
     return {name: str(node) for name, node in said.items() if node}

@@ -16,11 +16,11 @@ description:
   - The cluster is asked and changed by C(kubectl), without a shell, with the credentials of whoever runs
     Ansible. ibready reads no kubeconfig. In check mode the server is asked whether it would take the changes,
     and keeps none.
-  - Reads C(kubernetes_rdma_node) of each host.
+  - Reads C(kubernetes_rdma_node) of each host, and refuses variables of C(cordon.yml) that differ between hosts.
   - Runs on the controller.
 options:
   report:
-    description: The run object.
+    description: The run object, of hosts of this inventory, and not older than an hour.
     type: path
     required: true
   context:

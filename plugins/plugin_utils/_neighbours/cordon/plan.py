@@ -14,7 +14,7 @@ from typing import Any
 from ....module_utils._ground.check import DEGRADED, NOT_READY, READY
 from ....module_utils._ground.text import few, printable
 from ..kubernetes import names
-from .node import EFFECT, MARK, TAINT, Mark, Node
+from .node import EFFECT, MARK, TAINT, ClusterError, Mark, Node
 
 # Kinds of acts that a site may allow.
 CORDON, TAINTS, BACK = "cordon", "taint", "back"
@@ -82,8 +82,16 @@ class Plan:
 
 
 def plan(hosts: Iterable[Host], nodes: Mapping[str, Node], limits: Limits, at: str) -> Plan:
-    """What is done now. Who is given back makes no room for another: the next run sees whether it was."""
-    found = [(host, judged(host, nodes.get(host.node), limits, at)) for host in sorted(hosts, key=lambda one: one.name)]
+    """What is done now. Who is given back makes no room for another: the next run sees whether it was. ClusterError
+    where the cluster is not that of these hosts."""
+    listed = sorted(hosts, key=lambda one: one.name)
+    if listed and not any(host.node in nodes for host in listed):
+        raise ClusterError(
+            f"none of {few([host.node for host in listed], _SHOWN)} is among the cluster's {len(nodes)} nodes "
+            f"({few(sorted(nodes), _SHOWN)}). Next: set cordon_context to the cluster of these hosts, or "
+            "kubernetes_rdma_node"
+        )
+    found = [(host, judged(host, nodes.get(host.node), limits, at)) for host in listed]
     out = sum(node.out for node in nodes.values())
     taken: list[str] = []
     steps: list[Step] = []

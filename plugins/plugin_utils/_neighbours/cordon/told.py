@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -15,6 +16,21 @@ from .plan import Held, Host, Plan, Step
 
 _ERROR = "error"
 _SHOWN = 8
+# Longer than a verify takes to write it.
+_FRESH = timedelta(hours=1)
+_ANEW = "run playbooks/cordon.yml, which looks at the hosts anew"
+
+
+def refuse_stale(report: Mapping[str, Any], now: datetime) -> None:
+    """ClusterError where the verdicts may be none of what the hosts are now."""
+    try:
+        age = now - datetime.fromisoformat(report["created"])
+    except (TypeError, ValueError):
+        raise ClusterError(
+            f"the report was written at {report['created']!r}, which is no time. Next: {_ANEW}"
+        ) from None
+    if abs(age) > _FRESH:
+        raise ClusterError(f"the report was written at {report['created']}, and it is {now}. Next: {_ANEW}")
 
 
 def hosts(report: Mapping[str, Any], called: Mapping[str, str], never: Sequence[str]) -> list[Host]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +40,16 @@ def run(
         *,
         check: bool = False,
         hosts: Mapping[str, Any] = runs.MIXED,
-        site: Mapping[str, dict[str, Any]] | None = None,
+        created: datetime | str | None = None,
+        site: Mapping[str, dict[str, Any] | None] | None = None,
         **args: Any,
     ) -> dict[str, Any]:
         monkeypatch.setattr(cluster, "_by_program", lambda _program, words: api_server.kubectl(server, words))
         report = tmp_path / "ibready-report.json"
-        report.write_text(render_json.render(folded.fold(runs.run(hosts))))
+        report.write_text(render_json.render(folded.fold(runs.run(hosts, created=created or datetime.now(UTC)))))
         named = {name: {"kubernetes_rdma_node": name} for name in hosts}
-        variables = inventory({}, **{**named, **(site or {})})
+        known = {name: entry for name, entry in {**named, **(site or {})}.items() if entry is not None}
+        variables = inventory({}, **known)
         made: Any = action(ActionModule, variables, {"report": str(report), "context": "training", **args})
         made._task.check_mode = check
         result: dict[str, Any] = made.run(task_vars=variables)
@@ -143,7 +146,7 @@ def test_what_a_host_says_is_its_name_takes_no_other_node_out(run: Run) -> None:
 
 def test_a_name_that_no_node_can_have_is_no_node(run: Run) -> None:
     server = nodes()
-    result = run(server, hosts={"n_2": runs.MIXED["n2"]}, site={"n_2": {}}, allow=ALL)
+    result = run(server, hosts={"n1": runs.MIXED["n1"], "n_2": runs.MIXED["n2"]}, site={"n_2": {}}, allow=ALL)
     assert (result["changed"], server.patches) == (False, [])
     assert "the cluster has no node n_2" in result["held"][0]["why"]
 
@@ -162,13 +165,32 @@ def test_a_refused_patch_is_the_hosts_error(run: Run, shown: list[str]) -> None:
         ({}, {"most": 0}, "cordon_most is 0"),
         ({}, {"context": ""}, "nobody said which cluster it is.*Nothing was changed"),
         ({"n2": {"kubernetes_rdma_node": "n1"}}, {}, "n1 and n2 would both be the node n1"),
+        ({"n2": None}, {}, "the report is of n2, which this inventory has not.*Nothing was changed"),
+        ({"n1": {"cordon_allow": ALL}}, {}, "cordon_allow differs between n1 and n2.*--limit"),
+        ({"n2": {"cordon_most": 5}}, {}, "cordon_most differs between n1 and n2"),
+        (
+            {name: {"kubernetes_rdma_node": ""} for name in runs.MIXED},
+            {"nodes": ["x\x1b"]},
+            r"none of n1, .* 1 nodes \(x.x1b",
+        ),
+        (
+            {},
+            {"created": datetime.now(UTC) - timedelta(hours=2)},
+            "the report was written at .*looks at the hosts anew",
+        ),
+        (
+            {},
+            {"created": datetime.now(UTC) + timedelta(hours=2)},
+            "the report was written at .*looks at the hosts anew",
+        ),
+        ({}, {"created": "2026-11-27T03:00:00"}, "which is no time"),
         ({}, {"report": "/nonexistent/run.json"}, "is not there.*Nothing was changed"),
     ],
 )
 def test_bad_input_is_refused_before_anything_changes(
     run: Run, site: dict[str, Any], args: dict[str, Any], said: str
 ) -> None:
-    server = nodes()
+    server = Server(*map(api_server.node, args.pop("nodes", ("n1", "n2", "n3"))))
     with pytest.raises(AnsibleActionFail, match=said):
         run(server, site=site, **{"allow": ALL, **args})
     assert server.patches == []
