@@ -14,9 +14,11 @@ from typing import Any, ClassVar
 from ansible.errors import AnsibleActionFail
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import escaped, few
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ground.dicts import as_dict
 from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.cordon import plan as _plan, told
 from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.cordon.cluster import Cluster, do
 from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.cordon.node import ClusterError
+from ansible_collections.ibready.cluster.plugins.plugin_utils._playbooks.filters import lease_told
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run import read
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
 
@@ -33,6 +35,7 @@ class ActionModule(SiteAction):
         "allow": {"type": "list", "elements": "str", "choices": list(_plan.KINDS), "default": []},
         "most": {"type": "int", "default": 1},
         "never": {"type": "list", "elements": "str", "default": ["fabric.sm.*"]},
+        "looked": {"type": "dict"},
     }
 
     def act(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
@@ -48,7 +51,10 @@ class ActionModule(SiteAction):
             planned = _plan.plan(hosts, cluster.nodes(), limits, at)
         except (read.RunError, ClusterError) as exc:
             raise AnsibleActionFail(f"{escaped(str(exc))}. Nothing was changed.") from None
-        self._display.display(f"\n{told.plan(planned, limits.most, dry=dry)}\n")
+        if args["looked"] is None:
+            self._display.display(f"\n{told.plan(planned, limits.most, dry=dry)}\n")
+        else:
+            planned = told.only(planned, args["looked"], lambda step: _busy(step, variables["hostvars"]))
         by_name = {host.name: host for host in hosts}
         steps, held, errors = [], list(planned.held), {}
         for step in planned.steps:
@@ -61,8 +67,10 @@ class ActionModule(SiteAction):
                 held.append(came)
             elif came is not None:
                 steps.append(came)
-        if planned.steps:
+        if steps or errors:
             self._display.display(told.done(steps, errors, dry=dry) + "\n")
+        if held and args["looked"] is not None:
+            self._display.display(told.left(held) + "\n")
         return {
             "changed": bool(steps),
             "steps": [step.to_dict() for step in steps],
@@ -71,6 +79,23 @@ class ActionModule(SiteAction):
             "out": planned.out,
             "known": planned.known,
         }
+
+
+def _busy(step: _plan.Step, hostvars: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Why a node stays as it is though all speaks for the act, and what to do: who changes the host wants it so."""
+    other = lease_told(hostvars, [step.host])
+    if other:
+        return f"another run is at work there: {other}", "run this again when that has ended"
+    if not step.back:
+        return None
+    lease, stat = (as_dict(hostvars[step.host].get(name)) for name in ("ibready_lease", "ibready_cordon_drained"))
+    drained = as_dict(stat.get("stat")).get("exists")
+    if drained is True:
+        return "ibready drained it and has not given it back", "run again what drained it (docs/rolling.md)"
+    if drained is not False or lease.get("taken") is not True:
+        why = escaped(str(lease.get("msg") or stat.get("msg") or "no answer"))
+        return f"nobody could tell whether another run is at work there: {why}", "mend that, and run this again"
+    return None
 
 
 def _called(report: Mapping[str, Any], hostvars: Mapping[str, Any]) -> dict[str, str]:

@@ -49,6 +49,12 @@ options:
     type: list
     elements: str
     default: [fabric.sm.*]
+  looked:
+    description:
+      - What this module answered in check mode. Of its acts those are done that are still due, where the host is this
+        run's by M(ibready.cluster.run_lease) (C(ibready_lease)). Who is ready again is given back where that is sure,
+        and where ibready did not drain the host (C(ibready_cordon_drained)).
+    type: dict
 extends_documentation_fragment: [ibready.cluster.look]
 """
 

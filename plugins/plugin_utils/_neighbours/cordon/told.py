@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 from typing import Any
@@ -18,6 +19,7 @@ _ERROR = "error"
 _SHOWN = 8
 # Longer than a verify takes to write it.
 _FRESH = timedelta(hours=1)
+_SINCE = "somebody changed it or another node meanwhile"
 _ANEW = "run playbooks/cordon.yml, which looks at the hosts anew"
 
 
@@ -68,14 +70,34 @@ def plan(planned: Plan, most: int, *, dry: bool) -> str:
     """All that will be done, then what will not and why."""
     head = f"CORDON: {len(planned.steps)} of {planned.known} nodes change, {len(planned.held)} are left as they are"
     room = f"; {planned.out} take no pods now, and {most} may (cordon_most)"
-    lines = [f"{head}{room}{'; nothing is kept, the server looks only (--check)' if dry else ''}"]
+    lines = [f"{head}{room}{'; the server looks first' if dry else ''}"]
     lines += [f"  {_of(step)}: {step.does} ({step.why})" for step in planned.steps]
-    held: dict[tuple[str, str], list[str]] = {}
-    for entry in planned.held:
-        held.setdefault((entry.why, entry.next), []).append(_of(entry))
-    lines += ["LEFT AS THEY ARE:"] if held else []
-    lines += [f"  {few(who, _SHOWN)}: {why}; next: {then}" for (why, then), who in held.items()]
-    return "\n".join(map(escaped, lines))
+    return "\n".join([*map(escaped, lines), *([left(planned.held)] if planned.held else [])])
+
+
+def left(held: Iterable[Held]) -> str:
+    """What is not done and why, hosts of one reason together."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for entry in held:
+        found.setdefault((entry.why, entry.next), []).append(_of(entry))
+    lines = [f"  {few(who, _SHOWN)}: {why}; next: {then}" for (why, then), who in found.items()]
+    return "\n".join(map(escaped, ["LEFT AS THEY ARE:", *lines]))
+
+
+def only(planned: Plan, looked: Mapping[str, Any], busy: Callable[[Step], tuple[str, str] | None]) -> Plan:
+    """Of the acts those that ``looked``, what an earlier look answered, has shown, and that nobody else speaks against
+    (``busy``: why and what to do); of what is left as it is only what came since."""
+    shown = {(step["host"], step["back"], step["does"]) for step in looked["steps"]}
+    steps, held = [], []
+    for step in planned.steps:
+        why = busy(step) if (step.host, step.back, step.does) in shown else (_SINCE, "run this again")
+        if why is None:
+            steps.append(step)
+        elif step.host not in looked["errors"]:
+            held.append(Held(step.host, step.node, *why))
+    known = {(entry["host"], entry["why"]) for entry in looked["held"]}
+    held += [entry for entry in planned.held if (entry.host, entry.why) not in known]
+    return replace(planned, steps=steps, held=held)
 
 
 def done(steps: Iterable[Step], errors: Mapping[str, str], *, dry: bool) -> str:

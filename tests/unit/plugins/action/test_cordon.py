@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -109,6 +110,75 @@ def test_who_is_good_but_for_what_took_it_out_stays_out(run: Run, result: str | 
     assert (again["changed"], server.nodes["n2"]["spec"]["unschedulable"]) == (False, True)
     (held,) = [entry["why"] for entry in again["held"] if entry["host"] == "n2"]
     assert "ib.port.state, for which it was taken out, was not looked at" in held
+
+
+MINE = {"ibready_lease": {"taken": True}, "ibready_cordon_drained": {"stat": {"exists": False}}}
+OTHER = {"who": "deploy@login1 (process 42)", "what": "repair.yml", "since": "3:00", "until": "15:00"}
+GOOD = {**runs.MIXED, "n2": runs.MIXED["n1"]}
+
+
+def test_what_was_looked_at_first_is_done(run: Run, shown: list[str]) -> None:
+    server = nodes()
+    for hosts, is_out in ((runs.MIXED, True), (GOOD, False)):
+        looked = run(server, check=True, hosts=hosts, allow=ALL)
+        shown.clear()
+        result = run(server, hosts=hosts, site={"n2": MINE}, allow=ALL, looked=looked)
+        assert (result["changed"], result["held"]) == (True, [])
+        assert bool(server.nodes["n2"]["spec"].get("unschedulable")) == is_out
+        assert "CORDON:" not in "".join(shown), "the plan was shown by the look"
+
+
+@pytest.mark.parametrize(
+    ("known", "why"),
+    [
+        (
+            {**MINE, "ibready_lease": {"failed": True, "holder": OTHER}},
+            "another run is at work there: repair.yml by depl",
+        ),
+        (
+            {**MINE, "ibready_cordon_drained": {"stat": {"exists": True}}},
+            "ibready drained it and has not given it back",
+        ),
+        ({**MINE, "ibready_lease": {"unreachable": True, "msg": "ssh\x1b"}}, r"nobody could tell.*: ssh.x1b"),
+        ({**MINE, "ibready_cordon_drained": {"failed": True, "msg": "no root"}}, "nobody could tell.*: no root"),
+        ({**MINE, "ibready_cordon_drained": {"stat": {}}}, "nobody could tell.*: no answer"),
+        ({}, "nobody could tell.*: no answer"),
+    ],
+)
+def test_who_is_not_surely_ours_is_not_given_back(run: Run, shown: list[str], known: dict[str, Any], why: str) -> None:
+    server = nodes()
+    run(server, allow=ALL)
+    looked = run(server, check=True, hosts=GOOD, allow=ALL)
+    assert [one["back"] for one in looked["steps"]] == [True]
+    result = run(server, hosts=GOOD, site={"n2": known}, allow=ALL, looked=looked)
+    assert (result["changed"], server.nodes["n2"]["spec"]["unschedulable"]) == (False, True)
+    assert re.search(why, result["held"][0]["why"])
+    assert re.search(why.replace(".x1b", ".*"), shown[-1])
+
+
+@pytest.mark.parametrize(("lease", "done"), [({"failed": True, "holder": OTHER}, False), ({"failed": True}, True)])
+def test_a_broken_host_is_taken_out_unless_another_run_is_at_work(run: Run, lease: dict[str, Any], done: bool) -> None:
+    server = nodes()
+    looked = run(server, check=True, allow=ALL)
+    result = run(server, site={"n2": {"ibready_lease": lease}}, allow=ALL, looked=looked)
+    assert result["changed"] == done
+
+
+def test_only_what_was_shown_is_done(run: Run, shown: list[str]) -> None:
+    server = nodes()
+    looked = run(server, check=True, hosts=GOOD, allow=ALL)
+    result = run(server, site={"n2": MINE}, allow=ALL, looked=looked)
+    assert (result["changed"], server.nodes) == (False, nodes().nodes)
+    assert "somebody changed it or another node meanwhile; next: run this again" in shown[-1]
+
+
+def test_what_the_server_would_not_take_is_not_tried(run: Run) -> None:
+    server = nodes()
+    server.drops = {"taints"}
+    looked = run(server, check=True, allow=ALL)
+    assert list(looked["errors"]) == ["n2"]
+    result = run(server, site={"n2": MINE}, allow=ALL, looked=looked)
+    assert (result["changed"], result["errors"], result["held"], server.nodes) == (False, {}, [], nodes().nodes)
 
 
 def test_the_budget_is_the_clusters(run: Run) -> None:
