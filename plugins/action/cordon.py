@@ -85,7 +85,7 @@ def _busy(step: _plan.Step, hostvars: Mapping[str, Any]) -> tuple[str, str] | No
     """Why a node stays as it is though all speaks for the act, and what to do: who changes the host wants it so."""
     other = lease_told(hostvars, [step.host])
     if other:
-        return f"another run is at work there: {other}", "run this again when that has ended"
+        return other, "run this again when that has ended"
     if not step.back:
         return None
     lease, stat = (as_dict(hostvars[step.host].get(name)) for name in ("ibready_lease", "ibready_cordon_drained"))

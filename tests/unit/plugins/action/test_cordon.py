@@ -133,7 +133,7 @@ def test_what_was_looked_at_first_is_done(run: Run, shown: list[str]) -> None:
     [
         (
             {**MINE, "ibready_lease": {"failed": True, "holder": OTHER}},
-            "another run is at work there: repair.yml by depl",
+            r"repair.yml by deploy@login1 \(process 42\) is at work since 3:00 on n2",
         ),
         (
             {**MINE, "ibready_cordon_drained": {"stat": {"exists": True}}},
