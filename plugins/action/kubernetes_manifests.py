@@ -50,7 +50,7 @@ class ActionModule(SiteAction):
             rendered = render.render(reported, wanted, matrix, VERSION)
             changed = files.changes(folder, rendered.files)
         except _PROBLEMS as exc:
-            raise AnsibleActionFail(f"{exc}. Nothing was written.") from None
+            raise AnsibleActionFail(plain(f"{exc}. Nothing was written.")) from None
         for remark in rendered.remarks:
             self._display.warning(plain(remark))
         for name in reported.absent:

@@ -11,6 +11,8 @@ from typing import Any
 
 import yaml
 
+from ..._ground.plain import plain
+
 _WIDTH = 108
 # Plain, some readers of YAML would take these for numbers or booleans: 12345e67, y.
 _ODD = re.compile(r"[-+]?[0-9._]+([eE][-+]?[0-9]+)?|0[xob][0-9a-fA-F_]+|[yYnN]|=")
@@ -45,5 +47,4 @@ def document(content: Mapping[str, Any], comments: Iterable[str]) -> str:
 
 def _wrapped(comment: str) -> list[str]:
     """Foreign words stay within the comment: no line breaks, no controls."""
-    clean = "".join(entry if entry.isprintable() else "?" for entry in " ".join(comment.split()))
-    return textwrap.wrap(clean, _WIDTH, initial_indent="# ", subsequent_indent="#   ")
+    return textwrap.wrap(plain(" ".join(comment.split())), _WIDTH, initial_indent="# ", subsequent_indent="#   ")

@@ -86,7 +86,7 @@ def read(given: Mapping[str, Any]) -> Options:
     """The options as a module has them; KubernetesError where one cannot be meant."""
     args = {name: given.get(name, spec["default"]) for name, spec in SPEC.items()}
     for name in ("gpu_operator", "network_operator", "kubernetes_version"):
-        args[name] = _version(args[name], name)
+        args[name] = _version(args[name], name, "1.34.2" if name == "kubernetes_version" else "26.4.1")
     for name in ("namespace", "operator_namespace"):
         names.label(args[name], name)
     if args["registry"]:
@@ -106,12 +106,12 @@ def read(given: Mapping[str, Any]) -> Options:
     return Options(**args)
 
 
-def _version(text: str, what: str) -> str:
+def _version(text: str, what: str, such: str) -> str:
     if text in (AUTO, ""):
         return ""
     found = _VERSION.fullmatch(text)
     if found is None:
-        raise KubernetesError(f"{what} is {text!r}, and must be a version such as 26.4.1")
+        raise KubernetesError(f"{what} is {text!r}, and must be a version of numbers alone, such as {such}")
     return found.group(1)
 
 

@@ -63,7 +63,7 @@ def pools(nodes: Sequence[Node]) -> tuple[Pool, ...]:
             _refuse_strange(member)
         _refuse_odd(group, members)
         found.append(Pool(group, slugs[group], names.value(group), tuple(members)))
-    _refuse_same_labels(found)
+    _refuse_same_names(found)
     return tuple(found)
 
 
@@ -115,8 +115,16 @@ def _refuse_odd(group: str, members: Sequence[Node]) -> None:
     )
 
 
-def _refuse_same_labels(found: Sequence[Pool]) -> None:
-    labels: dict[str, str] = {}
-    for pool in found:
-        if labels.setdefault(pool.label, pool.group) != pool.group:
-            raise KubernetesError(f"classes {labels[pool.label]} and {pool.group} would have the label {pool.label}")
+def _refuse_same_names(found: Sequence[Pool]) -> None:
+    for said in ([(pool.label, pool.group) for pool in found], [(pool.slug, pool.group) for pool in found]):
+        known: dict[str, str] = {}
+        for name, group in said:
+            if not name:
+                raise KubernetesError(
+                    f"class {group} makes no name that Kubernetes takes. Next: leave it out (--limit)"
+                )
+            if known.setdefault(name, group) != group:
+                raise KubernetesError(
+                    f"classes {known[name]} and {group} would have the one name {name} in manifests. Next: render the "
+                    "nodes of each by themselves (--limit)"
+                )

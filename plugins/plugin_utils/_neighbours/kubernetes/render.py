@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..._ground.plain import plain
 from ..._plan.matrix.model import Matrix
 from . import (
     attachments,
@@ -194,10 +195,11 @@ def _guide(
     remarks: Iterable[str],
 ) -> str:
     """The page; its commands run in the folder of the manifests."""
-    lines = ["# Manifests", "", *(f"- {entry}" for entry in origin)]
+    # A host's words stay within their line: below it are commands that somebody runs.
+    lines = ["# Manifests", "", *(f"- {plain(entry)}" for entry in origin)]
     found = list(dict.fromkeys(remarks))
     if found:
-        lines += ["", "## To know", "", *(f"- {item}" for item in found)]
+        lines += ["", "## To know", "", *(f"- {plain(item)}" for item in found)]
     lines += ["", "## In this order", ""]
     for at, (title, command) in enumerate(_steps(files, pools, chosen, options), 1):
         lines += [f"{at}. {title}:", "", f"       {command}", ""]
@@ -247,7 +249,7 @@ def _steps(
         yield "Try one pod of each class", "kubectl apply -f job-config.yaml -f test-pod.yaml"
         for pool in pools:
             yield (
-                f"See what it found on class {pool.group}",
+                f"See what it found on class {plain(pool.group)}",
                 f"kubectl logs -n {options.namespace} ibready-test-{pool.slug}",
             )
         yield "Run a job with the training operator", "kubectl apply -f pytorchjob.yaml"

