@@ -122,6 +122,9 @@ def test_gpudirect_storage_comes_after_the_driver_and_goes_with_its_file() -> No
     assert asked.always == []
     assert brought(asked) == [(["extras", "nvidia_driver"], []), (["gds"], [])]
     assert ["nvidia_fs" in str(item.want) for item in asked.items if LOADED in files(item)] == [True]
+    # An nvidia-fs of before may not build beside the new driver: the new one comes before anything is built again.
+    kinds = [item.kind.rpartition(".")[2] for item in asked.items]
+    assert kinds.index("nvidia_modules") > max(i for i, kind in enumerate(kinds) if kind == "stack_packages")
 
 
 def test_the_distributions_own_stack_is_followed_too() -> None:
