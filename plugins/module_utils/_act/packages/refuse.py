@@ -74,26 +74,30 @@ def busy(changes: Sequence[Change], root: str) -> None:
     for change in changes:
         module = gds.UNLOADED_BY.get(change.name) if change.before else None
         users = _users(root, module) if module else ""
-        if users not in ("", "0"):
+        if users:
             to = f"to {change.after}" if change.after else "away"
             raise PackageError(
                 "busy",
-                f"{change.name} {change.before} is to be brought {to}, whose scripts unload {module}; it is in use"
-                f" ({users} users), and they would fail and leave the package broken",
+                f"{change.name} {change.before} is to be brought {to}, whose scripts unload {module}; it is {users},"
+                " and where it is in use they fail and leave the package broken",
                 "drain the host and run this again, or end the jobs that read by GPUDirect Storage"
                 " (`fuser -v /dev/nvidia-fs*` names them)",
             )
 
 
 def _users(root: str, module: str) -> str:
-    """How many use a loaded module, as the kernel says; "" where it is not loaded."""
-    try:
-        with open(os.path.join(root, "sys/module", module, "refcnt"), encoding="ascii", errors="replace") as stream:
-            return stream.read(20).strip()
-    except FileNotFoundError:
+    """What speaks against unloading a module; "" where it is not loaded, or the kernel says that nobody uses it."""
+    home = os.path.join(root, "sys/module", module)
+    if not os.path.lexists(home):
         return ""
+    try:
+        with open(os.path.join(home, "refcnt"), encoding="ascii", errors="replace") as stream:
+            said = stream.read(20).strip()
     except OSError as exc:
-        return f"nobody can tell how many: {exc.strerror}"
+        return f"loaded, and nobody can tell how many use it ({exc.strerror})"
+    if said.lstrip("-").isdigit():
+        return "" if said == "0" else f"in use ({said} users)"
+    return f"loaded, and nobody can tell how many use it (refcnt is {said!r})"
 
 
 def room(transaction: Transaction, cache: str, min_free_mb: int, space: Space) -> None:

@@ -13,10 +13,10 @@ from urllib.request import urlopen
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._act.packages import failures, openpgp, read
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages import failures, openpgp, read, refuse
 from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.apt import Apt
 from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.bring import Bringer
-from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.model import Outcome, PackageError
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.model import Change, Outcome, PackageError
 from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.survey import Order
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.dkms_status import DkmsModule
 from tests.unit.apt_world import CAN_RUN, AptWorld, Deb, DebRepository, Signer
@@ -692,6 +692,19 @@ def test_a_module_that_is_in_use_keeps_its_package(world: AptWorld, storage: Deb
     assert everything(world) == before
     # What stays as it is may be in use.
     assert not bring(world, [storage.entry()], {"gds": STORAGE}).changed
+
+
+@pytest.mark.parametrize("said", ["", "many", None], ids=["empty", "no number", "no file"])
+def test_a_module_of_which_nobody_tells_whether_it_is_used_keeps_its_package(tmp_path: Path, said: str | None) -> None:
+    """A kernel that unloads no modules has no refcnt of them."""
+    home = tmp_path / "sys/module/nvidia_fs"
+    home.mkdir(parents=True)
+    if said is not None:
+        (home / "refcnt").write_text(said)
+    with pytest.raises(PackageError) as caught:
+        refuse.busy([Change("nvidia-fs-dkms", "2.26.6-1", "")], str(tmp_path))
+    assert caught.value.kind == "busy"
+    assert "it is loaded, and nobody can tell how many use it" in caught.value.cause
 
 
 @pytest.mark.parametrize("users", ["0", None])
