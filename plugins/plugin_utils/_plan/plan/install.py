@@ -129,7 +129,8 @@ def _words(stack: Mapping[str, Any], component: Mapping[str, Any]) -> dict[str, 
         "modules": str(driver.get("modules", "")),
         "cuda": cuda,
         "cuda_major": cuda.partition(".")[0],
-        "cuda_dashed": cuda.replace(".", "-"),
+        # Packages are of a series: 13-0, whatever update of it is asked for.
+        "cuda_dashed": "-".join(cuda.split(".")[:2]),
         # The module that installs knows it.
         "kernel": "{kernel}",
     }

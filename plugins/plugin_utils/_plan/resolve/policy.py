@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -67,6 +68,8 @@ class Policy:
 
 
 PREFIX = "stack_"
+# What a package manager can be asked for, or a beginning of it.
+_VERSION = re.compile(r"[0-9][A-Za-z0-9_.+:~^-]{0,99}")
 _CHOICES = {
     "rdma_flavour": (AUTO, NONE, "inbox", "mlnx_ofed", "doca"),
     "driver_flavour": (AUTO, NVIDIA, DISTRIBUTION),
@@ -89,8 +92,8 @@ def from_variables(variables: Mapping[str, Any]) -> Policy:
             raise PolicyError(f"{PREFIX}{field.name} must be text in quotes, such as {AUTO!r} or '13.0', not {value!r}")
         text = str(value).strip()
         choices = _CHOICES.get(field.name)
-        if not text or (choices and text not in choices):
-            shown = f"one of {', '.join(choices)}" if choices else "a version, or auto"
+        if text not in (choices or (AUTO, NONE, NEWEST)) and (choices or not _VERSION.fullmatch(text)):
+            shown = f"one of {', '.join(choices)}" if choices else "a version, auto or none"
             raise PolicyError(f"{PREFIX}{field.name} must be {shown}, not {text!r}")
         given[field.name] = text
     return Policy(**given)

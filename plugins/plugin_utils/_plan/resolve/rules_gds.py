@@ -36,7 +36,7 @@ def cuda(host: Platform, gds: Candidate, chosen: Candidate, matrix: Matrix) -> F
     if chosen.absent:
         return Found(f"{_named(gds)} is asked for", "no CUDA is in the plan (stack_cuda), whose cuFile it would serve")
     wanted = gds.fact.get("cuda", ANY) if gds.fact else ANY
-    if within(chosen.version, wanted):
+    if within(".".join(chosen.version.split(".")[:2]), wanted):  # The matrix has series, a site may ask for an update.
         return None
     return Found(f"{_named(gds)} came with CUDA {wanted.lstrip('=')}", f"{chosen} is to be used", _UNSURE)
 

@@ -212,6 +212,15 @@ def test_what_a_package_manager_is_told() -> None:
     assert "{" not in json.dumps([reported["repositories"], reported["parts"]]).replace('{"', "").replace("[{", "")
 
 
+def test_an_update_of_a_cuda_has_the_nvidia_fs_and_the_cufile_of_its_series() -> None:
+    stack = next(iter(made(gds="newest", cuda="13.0.1").classes.values())).stack
+    reported = installer.install(stack, installer.target("ubuntu24.04", "x86_64", MATRIX), MATRIX, SITES)
+    assert reported["parts"]["gds"]["packages"][1:3] == [
+        {"name": "nvidia-fs-dkms", "version": "2.26.6"},
+        {"name": "libcufile-13-0", "version": ""},
+    ]
+
+
 @pytest.mark.parametrize(("system", "family"), [("ubuntu24.04", "apt"), ("rhel9.4", "dnf")])
 def test_gpudirect_storage_is_a_part_of_its_own_with_the_cufile_of_the_plans_cuda(system: str, family: str) -> None:
     stack = next(iter(made(gds="newest").classes.values())).stack

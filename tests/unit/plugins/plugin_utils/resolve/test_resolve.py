@@ -208,6 +208,12 @@ def test_support_that_ends_this_month_has_not_ended() -> None:
         {"stack_driver": True},
         {"stack_nccl": ""},
         {"stack_rdma_flavour": "ofed"},
+        {"stack_gds": "latest"},
+        {"stack_gds": "2.28;x"},
+        {"stack_gds": 2.28},
+        {"stack_dcgm": "yes"},
+        {"stack_gdrcopy": "-rf"},
+        {"stack_container_toolkit": "1.17 4"},
     ],
 )
 def test_a_wish_that_cannot_be_meant_is_refused(given_: dict[str, object]) -> None:
