@@ -23,8 +23,11 @@ PLANES = (NONE, SOFTWARE, HARDWARE, UNIPLANE)
 
 CONNECTX_8, CONNECTX_9, BLUEFIELD_3 = "1023", "1025", "a2dc"
 # A BlueField-3 is sold as SuperNIC for what GPUs say to each other, and as DPU for the rest: the name of its board
-# tells (names of both in the tests of NVIDIA's DOCA platform).
+# tells (names of both in the tests of NVIDIA's DOCA platform). Of the same models some boards are named DPU: all of
+# them were at first (BlueField DPU BSP 4.2.2, supported platforms; now SuperNICs: BlueField-3 user manual, supported
+# interfaces). In capitals.
 DPU = "DPU"
+SUPERNIC = frozenset(("SUPERNIC", "B3140H", "B3140L", "B3210L", "B3220L"))
 
 # The register ROCE_ACCL, alike in all releases. It forgets all of it at a reset.
 REGISTER = {

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Iterator
 
 from .._ground.text import ParseError
 
@@ -11,7 +12,6 @@ from .._ground.text import ParseError
 _NAME = 0x82
 _READ_ONLY = 0x90
 _WRITABLE = 0x91
-_END = 0x78
 # The mark of the HCA functions on HGX B200 and B300 boards that lead to the NVLink switches.
 _SWITCH_MANAGER = "SW_MNG"
 
@@ -33,20 +33,33 @@ def parse(data: bytes) -> Vpd:
     """Read the resources up to the end tag, or to where the data is cut."""
     name = ""
     fields: dict[str, str] = {}
-    at = 0
-    while at < len(data) and data[at] != _END:
-        tag, size = data[at], int.from_bytes(data[at + 1 : at + 3], "little")
-        if tag not in (_NAME, _READ_ONLY, _WRITABLE):
-            break
-        body = data[at + 3 : at + 3 + size]
+    for tag, body, _whole in _resources(data):
         if tag == _NAME:
             name = _text(body)
         else:
             fields.update(_keywords(body))
-        at += 3 + size
     if not name and not fields:
         raise ParseError("vpd", 0, "", "no product data in it")
     return Vpd(name, fields)
+
+
+def product(data: bytes) -> str:
+    """The product's whole name; ParseError where there is none, or its beginning alone."""
+    for tag, body, whole in _resources(data):
+        if tag == _NAME and not whole:
+            raise ParseError("vpd", 0, "", "the product's name is cut")
+        if tag == _NAME and _text(body):
+            return _text(body)
+    raise ParseError("vpd", 0, "", "no name of a product in it")
+
+
+def _resources(data: bytes) -> Iterator[tuple[int, bytes, bool]]:
+    """Tag and content of each, and whether all of it is there."""
+    at = 0
+    while at < len(data) and data[at] in (_NAME, _READ_ONLY, _WRITABLE):
+        end = at + 3 + int.from_bytes(data[at + 1 : at + 3], "little")
+        yield data[at], data[at + 3 : end], len(data) >= max(at + 3, end)
+        at = end
 
 
 def _keywords(body: bytes) -> dict[str, str]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Callable, Iterator, Mapping, TypeVar
 
 from ..._data import spectrum_x
@@ -23,6 +24,8 @@ _OF_HCA = FIRMWARE, ROUTING = "roce.spectrum.firmware", "roce.spectrum.routing"
 _IDS = (HCA, *_OF_HCA, CONGESTION)
 NOT_SAID = "the inventory does not say that the site has Spectrum-X (expect.spectrum_x)"
 _TOOLS = "install mstflint (or NVIDIA's MFT), and look as root on the host that has the HCA"
+_BOARD = "look as root on the host that has the HCA: its product data (vpd) names the board"
+_WORD = re.compile(r"[A-Z0-9]+")
 _SHOWN = 3
 
 T = TypeVar("T")
@@ -70,13 +73,14 @@ def _hca(port: RocePort, model: Hca, profile: spectrum_x.Profile, release: Expec
 
     def by_board(name: str) -> Check:
         """NVIDIA's operator goes by the PCI device alone; a DPU says so itself, and is no SuperNIC."""
-        observed = plain(name.partition(",")[0], 80) or model.name
-        if spectrum_x.DPU not in observed.split():
+        observed = plain(name.replace(";", ",").partition(",")[0], 80) or model.name
+        words = set(_WORD.findall(name.upper()))
+        if spectrum_x.DPU not in words or words & spectrum_x.SUPERNIC:
             return passed(HCA, port.name, observed, expected, release.source)
         cause = "a DPU is made for storage and management; Spectrum-X's rails are SuperNICs"
         return failed(HCA, port.name, observed, expected, release.source, cause=cause)
 
-    return _look(HCA, port, port.spectrum_x.board, by_board)
+    return _look(HCA, port, port.spectrum_x.board, by_board, _BOARD)
 
 
 def _firmware(port: RocePort, wanted: Mapping[str, int], release: Expected) -> Check:
@@ -142,9 +146,11 @@ def _congestion(served: list[RocePort], programs: Reading[Programs], release: Ex
     return look(CONGESTION, "host", programs, count)
 
 
-def _look(check_id: str, port: RocePort, reading: Reading[T], compare: Callable[[T], Check]) -> Check:
+def _look(
+    check_id: str, port: RocePort, reading: Reading[T], compare: Callable[[T], Check], remedy: str = _TOOLS
+) -> Check:
     if reading.value is None:
-        return unknown(check_id, port.name, reading.why or "nobody asked it", remedy=_TOOLS)
+        return unknown(check_id, port.name, reading.why or "nobody asked it", remedy=remedy)
     return compare(reading.value)
 
 

@@ -35,11 +35,11 @@ def _port(evidence: Evidence, port: RocePort, profile: spectrum_x.Profile) -> Ro
     if model is None or model.pci_id not in profile.hcas or not port.address:
         return port
     names = {name for planes in profile.config for name in profile.wanted(model.pci_id, planes)}
-    board = ask.data(evidence, f"{PCI}/{port.address}/vpd").map(vpd.parse)
+    board = ask.data(evidence, f"{PCI}/{port.address}/vpd").map(vpd.product)
     config = ask.command(evidence, "mstconfig", mstconfig.parse, "-d", port.address, "-e", "query")
     register = ask.command(evidence, "mstreg", mstreg.parse, "-d", port.address, "--reg_name", REGISTER, "--get")
     told = SpectrumX(
-        board.map(lambda data: data.name),
+        board,
         config.map(lambda read: _only(read.parameters, names)),
         register.map(lambda read: _only(read.fields, spectrum_x.REGISTER)),
     )

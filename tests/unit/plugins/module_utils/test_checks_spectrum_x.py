@@ -76,7 +76,17 @@ def test_a_supernic_as_its_release_has_it_passes(release: str) -> None:
         pytest.param(CONNECTX_9, "", "RA2.2", PASS, "ConnectX-9", id="ConnectX-9 has one"),
         pytest.param(BLUEFIELD, "NVIDIA BlueField-3 B3220 P-Series FHHL DPU, 200GbE", "RA2.1", FAIL, "DPU", id="a DPU"),
         pytest.param(BLUEFIELD, "Nvidia BlueField-3 VPI QSFP112 1P 400G", "RA2.1", PASS, "1P 400G", id="an OEM's name"),
-        pytest.param(BLUEFIELD, "", "RA2.1", PASS, "BlueField-3", id="no name: the PCI device tells"),
+        pytest.param(BLUEFIELD, "BlueField-3 P-Series FHHL DPU; 200GbE", "RA2.1", FAIL, "DPU", id="a DPU; semicolons"),
+        pytest.param(BLUEFIELD, "Bluefield-3, 200 GbE, Crypto DPU", "RA2.1", FAIL, "DPU", id="behind a comma"),
+        pytest.param(BLUEFIELD, f"{'Dual Port ' * 9}DPU", "RA2.1", FAIL, "DPU", id="a DPU, with a long name"),
+        pytest.param(
+            BLUEFIELD,
+            "NVIDIA BlueField-3 B3140L E-Series FHHL DPU, 400GbE",
+            "RA2.1",
+            PASS,
+            "B3140L",
+            id="a SuperNIC that was named before SuperNICs were",
+        ),
         pytest.param("MT9999", "", "RA2.1", UNKNOWN, "type MT9999", id="an HCA that nobody knows"),
     ],
 )
@@ -91,6 +101,20 @@ def test_which_hcas_a_release_has(model: str, board: str, release: str, result: 
 def test_a_virtual_function_tells_nothing() -> None:
     found = judge(port("MT4126", virtual=True))
     assert results(found) == [UNKNOWN, UNKNOWN, UNKNOWN, SKIP]
+
+
+def test_a_board_without_a_whole_name_is_unknown() -> None:
+    name = b"\x82" + len(BOARD).to_bytes(2, "little") + BOARD.encode()
+    for data in (name[:20], b"\x90\x05\x00PN\x02XY\x78", b"", None):
+        host = Tree()
+        if data is not None:
+            host.file("/sys/bus/pci/devices/0000:18:00.0/vpd", data)
+        asked = RoceFacts(ports=Reading((port(),)))
+        expect = from_inventory({"spectrum_x": "RA2.1"})
+        looked = observe_spectrum_x.observe(host, asked, expect).ports.value or ()
+        found = next(check_spectrum_x.judge(list(looked), SERVED, expect))
+        assert (found.id, found.result) == (HCA, UNKNOWN), data
+        assert "vpd" in found.remedy
 
 
 @pytest.mark.parametrize(

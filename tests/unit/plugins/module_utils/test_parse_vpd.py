@@ -48,6 +48,19 @@ def test_data_that_is_cut_gives_what_is_there() -> None:
     assert vpd.parse(whole[:10]).name == "NVIDIA"
 
 
+@pytest.mark.parametrize("at", range(len(NAME)))
+def test_the_beginning_of_a_name_is_no_name(at: int) -> None:
+    with pytest.raises(ParseError, match=r"is cut|no name of a product"):
+        vpd.product(NAME[:at])
+    assert vpd.product(NAME) == vpd.product(NAME + FIELDS[:at]) == "NVIDIA ConnectX-7"
+
+
+@pytest.mark.parametrize("data", [FIELDS + END, resource(0x82, b" \0 ") + FIELDS + END, b"", END])
+def test_product_data_without_a_name(data: bytes) -> None:
+    with pytest.raises(ParseError, match="no name of a product"):
+        vpd.product(data)
+
+
 @pytest.mark.parametrize("data", [b"", b"\0" * 256, b"\xff" * 256, END, b"\x82"])
 def test_no_product_data(data: bytes) -> None:
     with pytest.raises(ParseError, match="no product data"):
