@@ -6,11 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Iterator
 
+from ..._ask.nccl.copies import for_all
 from ..._data.nccl_reading import SYSTEM_FILE
 from ..._expect.expectations import Expected
 from ..._ground.check import Check, failed, passed, unknown
 from ..._nccl.problem import short
 from ..._parse import strtoll
+from ..._parse.nccl_copies import Setting
 from .facts import HostFacts
 
 
@@ -36,38 +38,37 @@ def judge(switch: Switch, wanted: Expected, here: HostFacts) -> Iterator[Check]:
     if settings is None:
         yield unknown(switch.check_id, SYSTEM_FILE, here.settings.why or "nobody looked at the settings")
         return
-    places = (here.copies.settings, here.copies.units)
-    set_at = [
-        (item.place, item.line, item.value)
-        for place in places
-        for item in place.value or ()
-        if item.name == switch.name
-    ]
+    copies = here.copies
+    every = [item for place in (copies.settings, copies.units) for item in place.value or ()]
+    set_at = [item for item in every if item.name == switch.name]
     expected = f"{switch.name}={int(wanted.value)}"
-    otherwise = [item for item in set_at if switch.on(item[2]) != wanted.value]
-    for place, line, value in otherwise:
-        where = f"{short(place)}{f':{line}' if line else ''}"
+    # A shell works out what stands behind these.
+    unclear = [item for item in set_at if item.line and for_all(item.place) and set("$`") & set(item.value)]
+    otherwise = [item for item in set_at if item not in unclear and switch.on(item.value) != wanted.value]
+    for item in otherwise:
+        where = f"{short(item.place)}{f':{item.line}' if item.line else ''}"
         cause = "it goes before nccl.conf in the jobs that get this environment"
         remedy = f"take it out of {where}; new logins and restarted services do without"
-        seen = f"{switch.name}={short(value)}, in {where}"
+        seen = f"{switch.name}={short(item.value)}, in {where}"
         yield failed(switch.check_id, where, seen, expected, wanted.source, cause=cause, remedy=remedy)
     mine = settings.get(switch.name)
-    on = switch.on(mine) or (wanted.value and bool(set_at) and not otherwise)
+    on = switch.on(mine) or (wanted.value and not otherwise and any(for_all(item.place) for item in set_at))
     seen = "not set" if mine is None else f"{switch.name}={short(mine)}"
-    unread = next((place.why or "nobody searched" for place in places if place.value is None and not place.missing), "")
+    unread = short(copies.unread) or "".join(
+        f"{short(item.place)} sets it to {short(item.value)}" for item in unclear[:1]
+    )
+    some = _some(here, set_at)
     if on == wanted.value:
         if unread:
             yield unknown(switch.check_id, SYSTEM_FILE, f"what goes before it is not known: {unread}", observed=seen)
         elif not otherwise:
-            yield passed(
-                switch.check_id,
-                SYSTEM_FILE,
-                seen if mine is not None or not on else "set for jobs",
-                expected,
-                wanted.source,
-            )
+            shown = seen if switch.on(mine) == on else "set for jobs"
+            yield passed(switch.check_id, SYSTEM_FILE, shown, expected, wanted.source)
     elif wanted.value and unread:
         yield unknown(switch.check_id, SYSTEM_FILE, f"it may be set for jobs elsewhere: {unread}", observed=seen)
+    elif wanted.value and some:
+        why = f"{some} sets it, and nobody tells for which jobs"
+        yield unknown(switch.check_id, SYSTEM_FILE, why, remedy=switch.set_it, observed=seen)
     elif wanted.value:
         cause = (
             f"{SYSTEM_FILE} says {seen}"
@@ -79,3 +80,11 @@ def judge(switch: Switch, wanted: Expected, here: HostFacts) -> Iterator[Check]:
         cause = switch.unwanted
         remedy = f"take {switch.name} out of {SYSTEM_FILE} and of nccl_conf_variables"
         yield failed(switch.check_id, SYSTEM_FILE, seen, expected, wanted.source, cause=cause, remedy=remedy)
+
+
+def _some(here: HostFacts, set_at: list[Setting]) -> str:
+    """A file that sets it for a service or a job that cannot be told; "" without: units tell of what starts jobs, and
+    a user's own file is for that user."""
+    own = [conf.path for conf in here.copies.confs.value or () if not conf.who.startswith("/")]
+    files = [item.place for item in set_at if not for_all(item.place) and "/systemd/" not in item.place]
+    return next((short(place) for place in files if place not in own), "")

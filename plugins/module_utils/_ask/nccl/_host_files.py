@@ -50,7 +50,7 @@ Homes = Dict[str, str]
 _LIBRARY_PATH = "LD_LIBRARY_PATH"
 _CONF_FILE = "NCCL_CONF_FILE"
 _HOMES = "on another machine: what users set there is not seen"
-_SHELL = (
+SHELL = (
     *("/etc/environment", "/etc/environment.d/*.conf", "/etc/profile", "/etc/profile.d/*"),
     *("/etc/bash.bashrc", "/etc/bashrc", "/etc/csh.cshrc", "/etc/csh.login", "/etc/zshenv"),
     "/etc/security/pam_env.conf",
@@ -199,7 +199,7 @@ def is_persons(home: str) -> bool:
 def settings(host: Host, homes: Homes) -> list[tuple[str, str]]:
     """Say what sets what; returns the folders that the linker is led to, each with who does."""
     folders = _linker(host)
-    for pattern in _SHELL:
+    for pattern in SHELL:
         for path in host.matching(pattern):
             folders += _shell(host, path)
     for pattern in _UNITS:

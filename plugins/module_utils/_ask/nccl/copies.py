@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 import shlex
 from dataclasses import dataclass, field
@@ -36,6 +37,19 @@ class Copies:
     confs: Reading[tuple[ConfFile, ...]] = field(default_factory=Reading)
     units: Reading[tuple[Setting, ...]] = field(default_factory=Reading)
     unseen: tuple[Unseen, ...] = ()
+
+    @property
+    def unread(self) -> str:
+        """Why not all was read that may give jobs an environment, "" where it was."""
+        for reading in (self.settings, self.units):
+            if reading.value is None and not reading.missing:
+                return reading.why or "nobody searched"
+        return next((f"{entry.place}: {entry.why}" for entry in self.unseen if not entry.beyond), "")
+
+
+def for_all(place: str) -> bool:
+    """Whether jobs of every user get what is set there: by what starts them (systemd's word), or by their login."""
+    return not place.startswith("/") or any(fnmatch.fnmatchcase(place, pattern) for pattern in _host_files.SHELL)
 
 
 def search() -> Output:
