@@ -160,7 +160,11 @@ def _with_spectrum_x(values: dict[str, Expected]) -> dict[str, Expected]:
 def with_bundle(own: Expectations, raw: Mapping[str, Any]) -> Expectations:
     """Add what a bundle carries, for whatever nobody says here; raises ExpectationError."""
     theirs = from_inventory(raw, BUNDLE)
-    return Expectations({**theirs.values, **own.values}, own.ignore or theirs.ignore)
+    carried = dict(theirs.values)
+    release, other = own.get("spectrum_x"), theirs.get("spectrum_x")
+    if release is not None and other is not None and release.value != other.value:
+        carried.pop("spectrum_x_planes", None)  # of another release, which may have other ones
+    return Expectations({**carried, **own.values}, own.ignore or theirs.ignore)
 
 
 def with_profile(own: Expectations, board: Board | None, network: str = "") -> Expectations:

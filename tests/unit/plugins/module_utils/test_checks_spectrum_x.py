@@ -244,6 +244,16 @@ def test_what_contradicts_itself_is_refused(raw: dict[str, Any], word: str) -> N
         from_inventory(raw)
 
 
+@pytest.mark.parametrize("release", spectrum_x.PROFILES)
+def test_planes_that_a_bundle_carries_go_with_its_release(release: str) -> None:
+    carried = {"spectrum_x": "RA2.2", "spectrum_x_planes": "hwplb"}
+    told = with_bundle(from_inventory({"spectrum_x": release}), carried)
+    assert (told.get("spectrum_x_planes") is None) == (release != "RA2.2")
+    planes = "hwplb" if release == "RA2.2" else "none"
+    found = [one for one in check_spectrum_x.judge([port(bent=config(release, planes))], SERVED, told)]
+    assert [one.result for one in found] == [PASS] * 4
+
+
 def test_a_host_without_rdma_is_not_asked() -> None:
     host = Asked()
     expect = from_inventory({"spectrum_x": "RA2.1"})
