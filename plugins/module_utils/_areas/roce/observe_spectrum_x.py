@@ -12,6 +12,7 @@ from ..._evidence.sources import Evidence
 from ..._expect.expectations import Expectations
 from ..._parse import mstconfig, mstreg, spcx_cc, vpd
 from ..._rails.hcas import hca_by_type
+from ..._rails.roce import split
 from ..._rails.roce_ports import RoceFacts, RocePort, SpectrumX
 from ..machine.observe import PCI
 
@@ -19,12 +20,15 @@ REGISTER = "ROCE_ACCL"
 
 
 def observe(evidence: Evidence, facts: RoceFacts, expect: Expectations) -> RoceFacts:
-    """The same facts with what Spectrum-X adds; of other HCAs than its own nothing is asked."""
+    """The same facts with what Spectrum-X adds of rails; other HCAs are not asked, for that takes seconds each."""
     wanted = expect.get("spectrum_x")
     if wanted is None:
         return facts
     profile = spectrum_x.PROFILES[wanted.value]
-    ports = facts.ports.map(lambda found: tuple(_port(evidence, port, profile) for port in found))
+    rails = split(facts.ports.value or (), expect)[0]
+    ports = facts.ports.map(
+        lambda found: tuple(_port(evidence, port, profile) if port in rails else port for port in found)
+    )
     # Status 1: there is none of them, which the text tells as well.
     programs = ask.command(evidence, "spcx_cc", spcx_cc.parse, ok=(0, 1))
     return replace(facts, ports=ports, programs=programs)

@@ -12,7 +12,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.fac
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.roce import check_spectrum_x, observe_spectrum_x
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.roce.area import AREA
 from ansible_collections.ibready.cluster.plugins.module_utils._data import spectrum_x
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import COMMANDS
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import COMMANDS, Cached
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import (
     ExpectationError,
     from_inventory,
@@ -217,6 +217,24 @@ def test_nothing_is_asked_where_nobody_named_spectrum_x_and_nothing_ever_set() -
     words = {word for one in host.asked for word in one}
     assert not words & {"set", "-s", "--set", "reset", "-y", "--yes", "0000:40:00.0"}
     assert {one[0] for one in host.asked} == {"mstconfig", "mstreg", "pgrep"}
+
+
+def test_rails_alone_are_asked_and_two_ports_of_one_device_once() -> None:
+    """A DPU for storage, of the rails' chip, waits for nobody; 8 rails are asked 16 times, and not 32."""
+    host = Asked()
+    rails = [
+        replace(port(), device=f"mlx5_{at}", num=num, address=f"0000:{at:02x}:00.0")
+        for at in range(8)
+        for num in (1, 2)
+    ]
+    storage = replace(port(), device="mlx5_9", address="0000:99:00.0")
+    facts = RoceFacts(ports=Reading((*rails, storage)))
+    expect = from_inventory({"spectrum_x": "RA2.1", "ignore": ["mlx5_9"]})
+    looked = observe_spectrum_x.observe(Cached(host), facts, expect)
+    tools = [one for one in host.asked if one[0] in ("mstconfig", "mstreg")]
+    assert len(tools) == len(set(tools)) == 16
+    assert not [one for one in tools if "0000:99:00.0" in one]
+    assert (looked.ports.value or ())[-1] == storage
 
 
 def test_the_release_says_what_rails_are_where_the_site_does_not() -> None:
