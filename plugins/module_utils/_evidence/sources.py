@@ -9,7 +9,7 @@ import posixpath
 import re
 import stat
 import time
-from typing import Any, Callable, Iterator, List, Mapping, NamedTuple, Protocol, TypeVar
+from typing import Any, Callable, Collection, Iterator, List, Mapping, NamedTuple, Protocol, TypeVar
 
 from .._data.host_resources import WRITTEN
 from .._ground.command import Missing, Output, Unavailable, as_unavailable, decode, find_first, run_program
@@ -186,7 +186,7 @@ class Live:
     """The host itself; `root` takes the place of / for files.
 
     `timeout` (seconds) takes the place of every command's own limit, `pause` of every wait between
-    two looks. `questions`: those of QUESTIONS that can be asked.
+    two looks. `questions`: those of QUESTIONS that can be asked. `unasked`: commands that are not run.
     """
 
     recorded = False
@@ -197,8 +197,10 @@ class Live:
         timeout: float | None = None,
         pause: float | None = None,
         questions: Questions | None = None,
+        unasked: Collection[str] = (),
     ) -> None:
         self._questions = questions or {}
+        self._unasked = unasked
         self._root = os.fspath(root)
         self._timeout = timeout
         self._pause = pause
@@ -213,6 +215,8 @@ class Live:
             return self._questions[name](*args)
         if name not in COMMANDS:
             raise Unavailable(name, "no command is known by this name")
+        if name in self._unasked:
+            raise Unavailable(name, "it takes too long to be asked here")
         known = COMMANDS[name]
         argv = [_found(known), *known.argv[1:], *args]
         seconds = known.timeout if self._timeout is None else self._timeout

@@ -17,6 +17,8 @@ from ..._rails.roce_ports import RoceFacts, RocePort, SpectrumX
 from ..machine.observe import PCI
 
 REGISTER = "ROCE_ACCL"
+# mstconfig reads from an HCA for seconds, in which a processor waits.
+_AT_ONCE = 8
 
 
 def observe(evidence: Evidence, facts: RoceFacts, expect: Expectations) -> RoceFacts:
@@ -25,29 +27,40 @@ def observe(evidence: Evidence, facts: RoceFacts, expect: Expectations) -> RoceF
     if wanted is None:
         return facts
     profile = spectrum_x.PROFILES[wanted.value]
-    rails = split(facts.ports.value or (), expect)[0]
+    rails = [port for port in split(facts.ports.value or (), expect)[0] if _has_profile(port, profile)]
+    told = _told(evidence, tuple(dict.fromkeys(port.address for port in rails)), profile)
     ports = facts.ports.map(
-        lambda found: tuple(_port(evidence, port, profile) if port in rails else port for port in found)
+        lambda found: tuple(replace(port, spectrum_x=told[port.address]) if port in rails else port for port in found)
     )
     # Status 1: there is none of them, which the text tells as well.
     programs = ask.command(evidence, "spcx_cc", spcx_cc.parse, ok=(0, 1))
     return replace(facts, ports=ports, programs=programs)
 
 
-def _port(evidence: Evidence, port: RocePort, profile: spectrum_x.Profile) -> RocePort:
+def _has_profile(port: RocePort, profile: spectrum_x.Profile) -> bool:
     model = hca_by_type(port.model)
-    if model is None or model.pci_id not in profile.hcas or not port.address:
-        return port
-    names = {name for planes in profile.config for name in profile.wanted(model.pci_id, planes)}
-    board = ask.data(evidence, f"{PCI}/{port.address}/vpd").map(vpd.product)
-    config = ask.command(evidence, "mstconfig", mstconfig.parse, "-d", port.address, "-e", "query")
-    register = ask.command(evidence, "mstreg", mstreg.parse, "-d", port.address, "--reg_name", REGISTER, "--get")
-    told = SpectrumX(
+    return model is not None and model.pci_id in profile.hcas and bool(port.address)
+
+
+def _told(evidence: Evidence, addresses: tuple[str, ...], profile: spectrum_x.Profile) -> dict[str, SpectrumX]:
+    """What each HCA tells, by address; they are asked side by side."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    # A BlueField-3 is configured like the others, and more.
+    names = {name for planes in profile.config for name in profile.wanted(spectrum_x.BLUEFIELD_3, planes)}
+    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+        return dict(zip(addresses, pool.map(lambda address: _hca(evidence, address, names), addresses)))
+
+
+def _hca(evidence: Evidence, address: str, names: Collection[str]) -> SpectrumX:
+    board = ask.data(evidence, f"{PCI}/{address}/vpd").map(vpd.product)
+    config = ask.command(evidence, "mstconfig", mstconfig.parse, "-d", address, "-e", "query")
+    register = ask.command(evidence, "mstreg", mstreg.parse, "-d", address, "--reg_name", REGISTER, "--get")
+    return SpectrumX(
         board,
         config.map(lambda read: _only(read.parameters, names)),
         register.map(lambda read: _only(read.fields, spectrum_x.REGISTER)),
     )
-    return replace(port, spectrum_x=told)
 
 
 def _only(told: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -235,6 +236,21 @@ def test_rails_alone_are_asked_and_two_ports_of_one_device_once() -> None:
     assert len(tools) == len(set(tools)) == 16
     assert not [one for one in tools if "0000:99:00.0" in one]
     assert (looked.ports.value or ())[-1] == storage
+
+
+def test_hcas_are_asked_side_by_side() -> None:
+    """Each waits until all eight are asked."""
+    together = threading.Barrier(8, timeout=30)
+
+    class Slow(Asked):
+        def run(self, name: str, *args: str) -> Any:
+            if name == "mstconfig":
+                together.wait()
+            return super().run(name, *args)
+
+    rails = [replace(port(), device=f"mlx5_{at}", address=f"0000:{at:02x}:00.0") for at in range(8)]
+    observe_spectrum_x.observe(Slow(), RoceFacts(ports=Reading(tuple(rails))), from_inventory({"spectrum_x": "RA2.1"}))
+    assert not together.broken
 
 
 def test_the_release_says_what_rails_are_where_the_site_does_not() -> None:
