@@ -74,7 +74,7 @@ def judge(facts: RoceFacts, machine: Machine, expect: Expectations) -> list[Chec
         judged += check_gid.judge(port, rails, expect)
         judged += check_qos.judge(port, rails, facts.nccl_tc, expect)
         judged.append(check_dcbx.judge(port, expect))
-    judged += check_spectrum_x.judge(rails, facts.programs, expect)
+    judged += check_spectrum_x.judge(rails, facts.programs, expect, machine.holds_part)
     return checks + _gathered(judged)
 
 

@@ -31,8 +31,10 @@ _SHOWN = 3
 T = TypeVar("T")
 
 
-def judge(rails: list[RocePort], programs: Reading[Programs], expect: Expectations) -> Iterator[Check]:
-    """roce.spectrum.*; skipped where nobody says that the site has it."""
+def judge(
+    rails: list[RocePort], programs: Reading[Programs], expect: Expectations, container: str = ""
+) -> Iterator[Check]:
+    """roce.spectrum.*; skipped where nobody says that the site has it. ``container``: what kind we look from."""
     release = expect.get("spectrum_x")
     if release is None:
         yield from (skipped(check_id, "host", NOT_SAID) for check_id in _IDS)
@@ -58,7 +60,7 @@ def judge(rails: list[RocePort], programs: Reading[Programs], expect: Expectatio
         yield _firmware(port, wanted, release)
         yield _routing(port, release)
         served.append(port)
-    yield _congestion(served, programs, release)
+    yield _congestion(served, programs, release, container)
 
 
 def _hca(port: RocePort, model: Hca, profile: spectrum_x.Profile, release: Expected) -> Check:
@@ -123,14 +125,15 @@ def _routing(port: RocePort, release: Expected) -> Check:
     return _look(ROUTING, port, port.spectrum_x.register, compare)
 
 
-def _congestion(served: list[RocePort], programs: Reading[Programs], release: Expected) -> Check:
+def _congestion(served: list[RocePort], programs: Reading[Programs], release: Expected, container: str) -> Check:
     """One of all rails: the list of processes has no end that tells."""
     if not served:
         return skipped(CONGESTION, "host", f"no rail that is an HCA of {release.value}: see {HCA}")
     expected = f"one {spectrum_x.CONGESTION} for each RDMA device of a rail"
 
     def count(told: Programs) -> Check:
-        if not told.first:
+        # A container may have a systemd of its own for its first.
+        if container or not told.first:
             why = "the first process of the host is not shown, so that others may be hidden (hidepid, a container)"
             return unknown(CONGESTION, "host", why, remedy="look as root on the host itself")
         number = {port.device: sum(name in (port.device, port.address) for name in told.devices) for port in served}

@@ -193,6 +193,14 @@ def test_congestion_control(devices: tuple[str, ...], first: bool, result: str, 
     assert word in f"{found.observed} {found.cause}"
 
 
+@pytest.mark.parametrize("devices", [(), ("mlx5_0",)])
+def test_a_systemd_of_a_containers_own_shows_no_processes_of_its_host(devices: tuple[str, ...]) -> None:
+    expect = from_inventory({"spectrum_x": "RA2.1"})
+    ports = RoceFacts(Reading(("mlx5_0",)), Reading((port(),)), programs=Reading(Programs(devices, True)))
+    found = {one.id: one for one in AREA.judge(ports, Machine(container="lxc"), expect)}
+    assert found[CONGESTION].result == UNKNOWN
+
+
 def test_two_ports_of_one_device_are_served_by_one() -> None:
     assert judge(port(), replace(port(), num=2))[CONGESTION].result == PASS
 
