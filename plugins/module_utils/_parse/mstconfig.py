@@ -16,7 +16,7 @@ _TITLE = "Configurations:"
 _COLUMNS = re.compile(r"Default|Current|Next Boot")
 # '*' stands before what differs, RO before what nobody may write.
 _LINE = re.compile(r"(?:[*] )?(?:RO )?(?:[*] )?([A-Z][A-Z0-9_]{1,63}(?:\[[0-9.]{1,12}\])?) (.+)")
-_NUMBER = re.compile(r"(?:[^ ()]{1,80}\()?(0x[0-9a-fA-F]{1,16}|[0-9]{1,19})\)?")
+_NUMBER = re.compile(r"(?P<word>[^ ()]{1,80}\()?(?P<digits>0x[0-9a-fA-F]{1,16}|[0-9]{1,19})(?(word)\))")
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,9 @@ def parse(text: str) -> Config:
         else:
             match = _LINE.fullmatch(line)
             if match is not None:
-                parameters[match.group(1)] = _value(match.group(2).split(), columns)
+                name, value = match.group(1), _value(match.group(2).split(), columns)
+                if parameters.setdefault(name, value) != value:
+                    raise ParseError(_TOOL, line_no, line, "another value of the same parameter")
     if not parameters or not device:
         said = tuple(line for line in lines if line.startswith("-E-"))
         raise no_facts(_TOOL, lines, "no configuration of a device", said=said)
@@ -72,5 +74,5 @@ def _number(word: str) -> int | None:
     match = _NUMBER.fullmatch(word)
     if match is None:
         return None
-    digits = match.group(1)
+    digits = match.group("digits")
     return int(digits, 16 if digits.startswith("0x") else 10)

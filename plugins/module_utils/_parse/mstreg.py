@@ -37,7 +37,9 @@ def parse(text: str) -> Register:
             match = _LINE.fullmatch(line)
             if match is None:
                 raise ParseError(_TOOL, line_no, line, "no field and its number")
-            fields[match.group(1)] = int(match.group(2), 16)
+            value = int(match.group(2), 16)
+            if fields.setdefault(match.group(1), value) != value:
+                raise ParseError(_TOOL, line_no, line, "another number of the same field")
     if not begun:
         said = tuple(line for line in lines if line.startswith("-E-"))
         raise no_facts(_TOOL, lines, "no register from here to the end", said=said)

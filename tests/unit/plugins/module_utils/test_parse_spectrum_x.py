@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import mstconfig, mstreg, spcx_cc
@@ -79,6 +80,51 @@ def test_a_number_that_was_cut_is_left_out() -> None:
 def test_columns_that_do_not_fit_give_no_number() -> None:
     bent = CONFIG.replace("0                    48                   48 ", "0                    48 ")
     assert mstconfig.parse(bent).parameters["ROCE_RTT_RESP_DSCP_P1"] == Value()
+
+
+@pytest.mark.parametrize("word", ["True(1", "1)", "(1)", "True()", "True(1))", "0x", "-1", "N/A", "Array[0..3]"])
+def test_what_is_no_number_gives_none(word: str) -> None:
+    bent = CONFIG.replace("True(1)              True(1)", f"True(1)              {word}", 1)
+    assert mstconfig.parse(bent).parameters["ROCE_ADAPTIVE_ROUTING_EN"] == Value(1, None, "True(1)")
+
+
+def test_two_values_of_one_name_are_refused() -> None:
+    line = "        MULTIPATH_DSCP    DEVICE_DEFAULT(0)    {0}    {0}\n"
+    same, other = CONFIG + line.format("DEVICE_DEFAULT(0)"), CONFIG + line.format("DSCP(1)")
+    assert mstconfig.parse(same) == mstconfig.parse(CONFIG)
+    with pytest.raises(ParseError, match="another value"):
+        mstconfig.parse(other)
+    rule = REGISTER.rstrip().splitlines()[-1]
+    with pytest.raises(ParseError, match="another number"):
+        mstreg.parse(REGISTER.rstrip()[: -len(rule)] + f"roce_tx_window_en | 0x00000000\n{rule}\n")
+
+
+@given(st.integers(0, len(CONFIG)), st.sampled_from(["", "\n", " \n", "\x1b[0m\n"]))
+def test_a_cut_configuration_shows_the_same_or_nothing(at: int, end: str) -> None:
+    """However much is missing, and however the cut ends: no other number than that of the whole."""
+    whole = mstconfig.parse(CONFIG).parameters
+    try:
+        cut = mstconfig.parse(CONFIG[:at] + end).parameters
+    except ParseError:
+        return
+    for name, value in cut.items():
+        if name in whole:
+            assert value.now in (None, whole[name].now)
+            assert value.next in (None, whole[name].next) or _in_a_number(at)
+
+
+def _in_a_number(at: int) -> bool:
+    """What ends within a number and has a line's end all the same is a number."""
+    return CONFIG[at - 1].isdigit() and CONFIG[at].isdigit()
+
+
+@given(st.integers(0, len(REGISTER)), st.sampled_from(["", "\n"]))
+def test_a_cut_register_shows_the_same_or_nothing(at: int, end: str) -> None:
+    try:
+        cut = mstreg.parse(REGISTER[:at] + end).fields
+    except ParseError:
+        return
+    assert cut == mstreg.parse(REGISTER).fields
 
 
 def test_a_register_is_read() -> None:
