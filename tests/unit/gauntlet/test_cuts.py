@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """No check passes by an output that ends early; every source says how its end is known.
 
-IBREADY_CUTS=all cuts at every line of every board, as `./run gauntlet cuts` does.
+IBREADY_CASES=all cuts at every line of every board, as `./run gauntlet cuts` does.
 """
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 import pytest
@@ -17,12 +16,12 @@ from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import PASS, SKIP
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import rpm_qa
+from tests import cases
 from tests.gauntlet import cuts, fault
 
 pytestmark = pytest.mark.thorough
 
-ALL = os.environ.get("IBREADY_CUTS") == "all"
-MOST = None if ALL else cuts.FEW
+MOST = None if cases.ALL else cuts.FEW
 # Outputs that only a bundle holds.
 GIVEN = {"ibping", "nccl_log", "nvsmi_error"}
 
@@ -36,7 +35,7 @@ def test_every_source_says_how_its_end_is_known() -> None:
         assert said.get("why") or said["end"] != cuts.STATUS, name
 
 
-@pytest.mark.parametrize(("name", "source"), cuts.walk(everything=ALL))
+@pytest.mark.parametrize(("name", "source"), cuts.walk(everything=cases.ALL))
 def test_an_output_that_ends_early_is_worth_no_more_than_none(name: str, source: str) -> None:
     assert list(cuts.wrong(name, source, MOST)) == []
 

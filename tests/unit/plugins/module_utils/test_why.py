@@ -12,6 +12,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectatio
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import NOT_READY, READY, UNKNOWN
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import names
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import why
+from tests import cases
 from tests.gauntlet import fault, render
 from tests.gauntlet.tree import Tree
 from tests.unit.parsers import SAMPLES
@@ -120,7 +121,7 @@ def read(tree: Tree) -> dict[str, str]:
 @pytest.mark.thorough
 def test_faults_that_texts_show_are_found_in_them_alone() -> None:
     missed, told = [], 0
-    for one in fault.load():
+    for one in cases.some(fault.load(), lambda one: one.check):
         texts = read(fault.broken(one)[1])
         if texts == read(render.render(render.node(one.board))):
             continue
@@ -130,7 +131,7 @@ def test_faults_that_texts_show_are_found_in_them_alone() -> None:
         (host,) = why.judged(heard, from_inventory({}))
         if not host.bad:
             missed.append(one.name)
-    assert told > 100
+    assert told > 80
     assert len(missed) < 0.3 * told, missed
 
 

@@ -16,6 +16,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan.install
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.answer import Answer, resolve
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.policy import Policy
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.refuse import Refusal
+from tests import cases
 from tests.unit.plugins.plugin_utils.resolve import simulated
 from tests.unit.plugins.plugin_utils.resolve.hosts import TODAY
 
@@ -94,7 +95,7 @@ def test_what_is_planned_is_ready_and_what_is_refused_is_not() -> None:
 
 @pytest.mark.thorough
 def test_what_is_planned_is_ready_for_many_requests() -> None:
-    wrong = [said for request in requests(1000) if (said := judged(request))]
+    wrong = [said for request in requests(1000 if cases.ALL else 300) if (said := judged(request))]
     assert not wrong, "\n".join(wrong)
 
 
@@ -147,8 +148,8 @@ def test_shipped_stacks_are_ready_wherever_they_are_planned() -> None:
 
 
 @pytest.mark.thorough
-def test_all_shipped_stacks_are_ready_wherever_they_are_planned() -> None:
-    assert every_shipped(list(load.own().all("stacks.stacks"))) > 100
+def test_more_shipped_stacks_are_ready_wherever_they_are_planned() -> None:
+    assert every_shipped(list(load.own().all("stacks.stacks"))[:: 1 if cases.ALL else 3]) > 35
 
 
 def test_a_plan_can_be_installed_or_says_that_it_may_not() -> None:
