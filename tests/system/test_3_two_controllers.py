@@ -11,6 +11,8 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.system.conftest import ROOT, Box, command, said
 from tests.system.test_0_there_and_back import look
 
@@ -108,6 +110,7 @@ def test_a_host_that_another_controller_has_is_left_alone_with_all_others(ready:
     assert leases(ready) == []
 
 
+@pytest.mark.thorough
 def test_a_run_that_was_killed_is_in_nobodys_way_on_its_own_machine(ready: Box, tmp_path: Path) -> None:
     killed = start(ready, "playbooks/converge.yml", tmp_path / "killed", "-e", "ibready_serial=1")
     try:
@@ -124,6 +127,7 @@ def test_a_run_that_was_killed_is_in_nobodys_way_on_its_own_machine(ready: Box, 
     assert leases(ready) == []
 
 
+@pytest.mark.thorough
 def test_servers_of_another_run_stay_and_its_host_is_unknown_by_its_name(ready: Box) -> None:
     theirs = {"run": "1 1 elsewhere other-boot", "who": "eve@other (process 1)", "what": "site.yml"}
     ends = [{"device": "ibsim0"}, {"device": "ibsim1"}]

@@ -98,6 +98,7 @@ def test_the_program_judges_the_live_host_and_changes_nothing(ready: Box, progra
     assert ready.root("node1", STATE) == before
 
 
+@pytest.mark.thorough
 def test_a_command_that_hangs_is_stopped_and_unknown(ready: Box, program: Path) -> None:
     ready.root("node1", HANG)
     try:
@@ -113,6 +114,7 @@ def test_a_command_that_hangs_is_stopped_and_unknown(ready: Box, program: Path) 
         ready.root("node1", MEND)
 
 
+@pytest.mark.thorough
 def test_two_runs_at_once_do_not_disturb_each_other(ready: Box, tmp_path: Path) -> None:
     argv = [command("ansible-playbook"), "playbooks/verify.yml", *ready.inventories]
     runs = [

@@ -86,7 +86,7 @@ def by_node(text: str) -> dict[str, str]:
     return {name: said(part) for name, part in zip(parts[1::2], parts[2::2], strict=True)}
 
 
-@pytest.mark.parametrize("files", ROUNDS, ids=lambda some: f"round {ROUNDS.index(some) + 1}")
+@pytest.mark.parametrize("files", [ROUNDS[0], *(pytest.param(some, marks=pytest.mark.thorough) for some in ROUNDS[1:])])
 def test_mistakes_are_named_and_a_converge_mends_them(ready: Box, files: list[list[Mistake]]) -> None:
     for node, mistakes in zip(NODES, files, strict=True):
         plant(ready, node, "\n".join(one.lines for one in mistakes))
@@ -114,6 +114,7 @@ def test_the_next_converge_changes_nothing(ready: Box) -> None:
     assert [ready.root(node, f"cat {CONF}; ls /etc") for node in NODES] == before
 
 
+@pytest.mark.thorough
 def test_a_line_that_somebody_wrote_well_stays(ready: Box) -> None:
     plant(ready, "node1", "# mine\nNCCL_ALGO=Ring")
     try:
