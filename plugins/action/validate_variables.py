@@ -28,8 +28,11 @@ class ActionModule(SiteAction):
         options = _variables.role_options()
         hostvars = variables["hostvars"]
         found: dict[str, list[str]] = {}
+        names: set[str] = set()
         for host in args["hosts"]:
-            for problem in _variables.problems(hostvars[host], options):
+            given = hostvars[host]
+            names.update(given)
+            for problem in _variables.problems(given, options):
                 found.setdefault(problem, []).append(host)
         # As the report reads them: files of the controller, the same for all hosts.
         switches = _texts.of_hosts(hostvars, args["hosts"])
@@ -38,4 +41,10 @@ class ActionModule(SiteAction):
         if found:
             said = "; ".join(f"{', '.join(hosts)}: {text}" for text, hosts in found.items())
             raise AnsibleActionFail(f"{said}. Nothing was changed on any host.")
-        return {"changed": False, "hosts": args["hosts"]}
+        told = {"changed": False, "hosts": args["hosts"]}
+        # A site's own variable may look like that as well.
+        said = [
+            f"{name} is not a variable of ibready, and nothing here reads it; did you mean {ours}?"
+            for name, ours in _variables.near_misses(names, options).items()
+        ]
+        return {**told, "warnings": said} if said else told

@@ -8,10 +8,11 @@ module: validate_variables
 short_description: Refuse misspelt and wrongly typed variables before anything changes
 version_added: 0.1.0
 description:
-  - Runs on the controller and looks at every variable of the named hosts that starts with
-    C(ibready_) or with the name of a role of this collection.
-  - Fails on a name that does not exist, with the nearest one that does, on a value of the wrong
-    type, and when there is no host at all.
+  - Runs on the controller and looks at the variables of the named hosts that are of this collection.
+  - Fails on a name that begins with C(ibready_) or C(diagnose_) and does not exist, with the nearest name that does, on a value of
+    the wrong type, and when there is no host at all.
+  - Warns of any other name that is a letter or two away from a variable of this collection. All other variables are
+    a site's own.
 options:
   hosts:
     description: The names of the hosts whose variables are looked at.
@@ -33,5 +34,10 @@ EXAMPLES = r"""
 
 RETURN = r"""
 hosts: {type: list, elements: str, returned: success, description: The hosts whose variables were looked at.}
+warnings:
+  type: list
+  elements: str
+  returned: where a name looks like a misspelt variable of ibready
+  description: What it looks like. It may be a variable of the site's own.
 """
 # The action plugin of the same name does the work: there is nothing to do on a node.

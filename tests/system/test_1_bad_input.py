@@ -37,7 +37,7 @@ def test_an_inventory_without_hosts_is_never_a_pass(playbook: str, tmp_path: Pat
 @pytest.mark.parametrize(
     ("variables", "message"),
     [
-        pytest.param("rdma_port_typ: keep", "did you mean rdma_port_type?", id="misspelt"),
+        pytest.param("ibready_ping_cuont: 9", "did you mean ibready_ping_count?", id="misspelt"),
         pytest.param("rdma_port_type: best", "must be one of: keep, ", id="wrong choice"),
         pytest.param("host_tuning_nofile: many", "unable to convert to int", id="wrong type"),
         pytest.param("ibready_expect: {rate: 400}", "ibready_expect.rate", id="wrong expectation"),
@@ -52,6 +52,18 @@ def test_a_bad_variable_is_refused_with_host_and_name(variables: str, message: s
     assert message in " ".join(done.stdout.split())
     assert "Nothing was changed on any host" in " ".join(done.stdout.split())
     assert "Collect what the host is" not in done.stdout  # n1 was not even contacted
+
+
+def test_a_site_s_own_variables_are_no_bad_input(tmp_path: Path) -> None:
+    own = "firewall_allowed_tcp_ports: [22]\n    mpi_version: 5\n    rdma_port_typ: keep"
+    (tmp_path / "hosts.yml").write_text(f"{HOSTS}  vars:\n    {own}\n")
+    report = f"ibready_report_dir={tmp_path / 'reports'}"
+    done = run(command("ansible-playbook"), "playbooks/verify.yml", "-i", str(tmp_path / "hosts.yml"), "-e", report)
+    said = " ".join(done.stdout.split())
+    assert "rdma_port_typ is not a variable of ibready, and nothing here reads it; did you mean rdma_port_type?" in said
+    assert "firewall_allowed" not in said
+    # It went on to the host, which does not answer.
+    assert "Judge all that one host can tell" in said
 
 
 SILENT = [

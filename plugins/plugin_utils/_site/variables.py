@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Refuse misspelt and wrongly typed variables of ours before any host is touched."""
+"""Refuse what cannot be meant by variables of ours before any host is touched, and name what looks misspelt."""
 
 from __future__ import annotations
 
 import difflib
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,10 @@ from ...module_utils._verify.catalog import CATALOG
 from .._ground import address, yaml as _yaml
 
 _TOP = Path(__file__).resolve().parents[3]
-# Of report_ only what is near to ours: a site may have variables of that name.
-PREFIXES = (
-    *("ibready_", "stack_", "diagnose_", "launch_", "smoke_", "bench_"),
-    *("report_fail", "report_from"),
-)
+# Nobody else has variables that begin like this; all other beginnings a site may share with us.
+OURS = ("ibready_", "diagnose_")
+# How alike two names are of which one is the other misspelt: a letter or two of some ten.
+_NEAR = 0.9
 
 
 @functools.cache
@@ -52,7 +51,7 @@ def is_ours(name: str) -> bool:
     """Whether this is the name of a variable of ours: any of ``ibready_``, else a known name. (An
     interface rdma-0 is the fact ``rdma_0``, so prefixes of roles do not tell.)"""
     return (
-        name.startswith("ibready_")
+        name.startswith(OURS)
         or name in playbook_options()
         or any(name in options for options in role_options().values())
     )
@@ -61,23 +60,20 @@ def is_ours(name: str) -> bool:
 def problems(variables: Mapping[str, Any], role_options: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """What is wrong with the variables of one host, one sentence each.
 
-    ``role_options`` maps a role's name to the options of its argument spec. Only names that start
-    with one of PREFIXES or a role's name and an underscore are ours.
+    ``role_options`` maps a role's name to the options of its argument spec. Of names that are none of
+    these only those that begin with OURS are ours.
     """
-    known: dict[str, Any] = dict(playbook_options())
-    for options in role_options.values():
-        known.update(options)
-    prefixes = (*PREFIXES, *(f"{role}_" for role in role_options))
-    names = sorted(name for name in variables if name.startswith(prefixes))
-    found = [_misspelt(name, known) for name in names if name not in known and name not in registered()]
+    known = _known(role_options)
+    unknown = sorted(name for name in variables if name.startswith(OURS) and name not in {*known, *registered()})
+    found = [f"{name} is not a variable of ibready; {_hint(name, known)}" for name in unknown]
     ours: dict[str, Any] = {}
-    for name in names:
+    for name in sorted(name for name in variables if name in known):
         try:
             # Only ours: a site's other variables may need facts that nobody has gathered yet.
             ours[name] = variables[name]
         except AnsibleError as exc:
             found.append(f"{name} cannot be told: {exc}")
-    found += _wrong(known, {name: value for name, value in ours.items() if name in known})
+    found += _wrong(known, ours)
     if isinstance(ours.get("ibready_expect"), Mapping):
         try:
             from_inventory(ours["ibready_expect"])
@@ -97,10 +93,36 @@ def problems(variables: Mapping[str, Any], role_options: Mapping[str, Mapping[st
     return [*found, nowhere] if nowhere else found
 
 
-def _misspelt(name: str, known: Mapping[str, Any]) -> str:
+def near_misses(variables: Iterable[str], role_options: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Names that may be the site's own, and look like a variable of ours misspelt: name -> ours.
+
+    >>> near_misses(["rdma_port_typ", "mpi_version"], role_options())
+    {'rdma_port_typ': 'rdma_port_type'}
+    """
+    alike: dict[str, list[str]] = {}
+    known = _known(role_options)
+    for name in known:
+        alike.setdefault(name.partition("_")[0], []).append(name)
+    found: dict[str, str] = {}
+    for name in sorted(variables):
+        if name in known or name in registered() or name.startswith(OURS):
+            continue
+        near = difflib.get_close_matches(name, alike.get(name.partition("_")[0], ()), n=1, cutoff=_NEAR)
+        if near:
+            found[name] = near[0]
+    return found
+
+
+def _known(role_options: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    known: dict[str, Any] = dict(playbook_options())
+    for options in role_options.values():
+        known.update(options)
+    return known
+
+
+def _hint(name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]}?" if near else "docs/variables.md lists what there is"
-    return f"{name} is not a variable of ibready; {hint}"
+    return f"did you mean {near[0]}?" if near else "docs/variables.md lists what there is"
 
 
 def _wrong(known: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:

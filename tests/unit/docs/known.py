@@ -10,7 +10,6 @@ from typing import Any
 import yaml
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.variables import (
-    PREFIXES,
     playbook_options,
     registered,
     role_options,
@@ -21,7 +20,10 @@ ROLES = sorted(role_options())
 VARIABLES = {*playbook_options(), *(name for one in role_options().values() for name in one)}
 # Of the sandbox's own playbooks.
 SANDBOX = {"sandbox_fault", "sandbox_node"}
-OURS = (*PREFIXES, *(f"{role}_" for role in ROLES))
+OURS = (
+    *("ibready_", "stack_", "diagnose_", "launch_", "smoke_", "bench_", "report_fail", "report_from"),
+    *(f"{role}_" for role in ROLES),
+)
 MODULES = {path.stem for path in (ROOT / "plugins/modules").glob("*.py")}
 CALLBACKS = {path.stem for path in (ROOT / "plugins/callback").glob("*.py")}
 # What people start; the others are parts of these.

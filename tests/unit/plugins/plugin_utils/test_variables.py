@@ -10,7 +10,11 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectatio
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.bench import values
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan import rollback
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.launchers import KINDS
-from ansible_collections.ibready.cluster.plugins.plugin_utils._site.variables import playbook_options, problems
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.variables import (
+    near_misses,
+    playbook_options,
+    problems,
+)
 
 ROLES = {
     "rdma": {
@@ -23,7 +27,6 @@ ROLES = {
 @pytest.mark.parametrize(
     ("variables", "expected"),
     [
-        pytest.param({"rdma_flavor": "inbox"}, "did you mean rdma_flavour?", id="misspelt role"),
         pytest.param({"ibready_expct": {}}, "did you mean ibready_expect?", id="misspelt own"),
         pytest.param({"rdma_min_free_mb": "lots"}, "unable to convert to int", id="wrong type"),
         pytest.param({"rdma_flavour": "mlx"}, "must be one of: inbox", id="wrong choice"),
@@ -49,6 +52,11 @@ def test_good_and_foreign_variables_pass() -> None:
         "my_rdma_flavor": "whatever",
     }
     assert problems(variables, ROLES) == []
+
+
+def test_only_what_is_a_letter_or_two_from_a_name_of_ours_is_near() -> None:
+    foreign = ["nccl_version", "my_rdma_flavor", "rdma_0", "rdma_flavours_of_the_site", "ibready_expct", "rdma_flavour"]
+    assert near_misses([*foreign, "rdma_flavor"], ROLES) == {"rdma_flavor": "rdma_flavour"}
 
 
 def test_what_the_playbooks_options_list_is_what_the_code_knows() -> None:
