@@ -1,3 +1,4 @@
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Remember for the report what a run changed, and when it began. Shows nothing."""
 

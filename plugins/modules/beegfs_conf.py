@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: beegfs_conf
 short_description: Have the BeeGFS client of a host use RDMA
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Changes values in C(beegfs-client.conf) and C(beegfs-client-autobuild.conf) where they stand,
     and keeps every other byte. A copy of a changed file is kept.

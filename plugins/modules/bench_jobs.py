@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: bench_jobs
 short_description: Tell whether a job runs on this host now
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Names the programs that have an RDMA device open (daemons of the stack left out), and those that
     compute on a GPU. A benchmark would disturb them and be disturbed.

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: bench_report
 short_description: Judge what a run of benchmarks measured, and compare it with the baseline
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Runs on the controller, after C(playbooks/bench.yml) has gathered what the hosts told.
   - Holds every number against a published floor or the site's own, against what equal hosts reached

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: bisect_report
 short_description: Say which part of the hosts and their fabric is slow, with the measurements that convict it
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Runs on the controller, after C(playbooks/bisect.yml) has measured in rounds.
   - Every part that a slow flow went over is convicted, acquitted, or cannot be told; each with the

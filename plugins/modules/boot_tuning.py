@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: boot_tuning
 short_description: Keep PCIe and CPU settings that every boot resets
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Clears the redirecting bits of ACS on the PCIe switch ports between GPUs and HCAs, raises the
     read requests of HCAs, and sets the governor of the CPU clocks; now, and at each boot by a small

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: container_cdi
 short_description: Tell container engines of RDMA devices and GPUs by CDI specifications
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Writes C(/etc/cdi/ibready-rdma.json) from the RDMA devices that the host has, as
     C(ibready.io/rdma=all) and one device for each HCA (C(ibready.io/rdma=mlx5_0)). Each has its

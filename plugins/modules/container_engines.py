@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: container_engines
 short_description: Give the containers of a host's engines the limits that training needs
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Merges a few keys into the configuration that a site has for docker, containerd or podman, and
     raises the limits of the engine's service. All else in the file stays as it is, to the byte.

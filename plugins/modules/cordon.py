@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: cordon
 short_description: Keep Kubernetes' pods off nodes that a verify calls not ready, and give them back
-version_added: 0.3.0
+version_added: 0.1.0
 description:
   - Reads the run object that M(ibready.cluster.report) wrote and the cluster's nodes, and says which of the
     nodes are to take no pods, and which are good again. What O(allow) names is done, within O(most).

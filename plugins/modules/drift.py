@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: drift
 short_description: Say what differs on which host from what is wanted of it
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Shows what M(ibready.cluster.host_desired) told of every host, equal things of several hosts
     once, and writes it to C(ibready-drift.json).

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: fabric_wait
 short_description: Wait until a host's HCAs are Active and its fabric manager is ready
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - After a reboot or a restart of the RDMA stack, ports take seconds to minutes until the subnet
     manager has brought them up, and GPUs until the fabric manager has them in the NVLink fabric.

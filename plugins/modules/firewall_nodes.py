@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: firewall_nodes
 short_description: Say from which addresses the nodes of the inventory reach each other
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Gives for each host where the inventory reaches it (C(ibready_address) before C(ansible_host)
     before its name), and of the addresses that it has itself those in O(networks).

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: firewall_rules
 short_description: Let the nodes of a cluster reach each other's ports through the host's firewall
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Adds to the firewall that is active on the host what lets the given nodes in on the given ports.
     Nothing is closed, no firewall is enabled, and no rule of others changes or goes.

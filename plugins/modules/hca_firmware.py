@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: hca_firmware
 short_description: Compare the firmware of NVIDIA's cards with the images of a site, and write it where that is allowed
-version_added: 0.3.0
+version_added: 0.1.0
 description:
   - Asks C(mstflint) for the firmware of every card of NVIDIA on the bus, what its flash holds and
     what it runs. Virtual functions are none of them, and a card whose PSID no image is for is left alone.

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: host_desired
 short_description: Hold a host against what the roles want of it, in one visit
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Composes what is wanted of a host from the roles' own tasks, compares it with the host in one
     visit, and says which roles have to run. docs/desired.md tells how.

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: host_hooks
 short_description: Run a site's own commands for a host, on the controller or on the host
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Runs one command after the other, without a shell, and stops at the first that fails.
   - On the controller they run as the user who runs Ansible, with that user's environment and

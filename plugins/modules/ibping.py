@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ options:
       - How many ports ask at a time. The questions of one port are asked one after the other.
     type: int
     default: 1
-    version_added: 0.2.0
+    version_added: 0.1.0
 extends_documentation_fragment: [ibready.cluster.run, ibready.cluster.no_diff]
 attributes:
   check_mode:

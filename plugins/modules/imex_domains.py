@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: imex_domains
 short_description: Say which hosts of a rack share GPU memory by IMEX
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Gives for each host the addresses of all hosts of its IMEX domain, as nodes_config.cfg has to have
     them on every one of these in the same order.

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: ipoib_interfaces
 short_description: Give a host's InfiniBand ports IP interfaces that last
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Writes mode, MTU, partitions and addresses of IPoIB interfaces into the files of the service
     that has the host's interfaces - netplan, NetworkManager or systemd-networkd - after its own

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: kernel_args
 short_description: Keep arguments on the kernel command line, beside the operator's own
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Where GRUB reads C(/etc/default/grub.d) (Debian family), writes a drop-in that adds to what
     other files say, and runs C(update-grub). Elsewhere (EL) lets C(grubby) edit every boot entry.

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: kubernetes_manifests
 short_description: Render what NVIDIA's operators and jobs with RDMA need in Kubernetes
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - From the plan of every host (C(ibready_plan)), M(ibready.cluster.node_facts) (C(ibready_node))
     and M(ibready.cluster.nccl_host) (C(__kubernetes_rdma_host)) it renders Helm values of the GPU

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: launch
 short_description: Render launch scripts for a cluster from what its hosts told
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Runs on the controller and starts nothing. Before it, M(ibready.cluster.node_facts) and
     M(ibready.cluster.ncclverify) have looked at the hosts, and their results are registered as

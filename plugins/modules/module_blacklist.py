@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: module_blacklist
 short_description: Keep kernel modules of a site's choice from being loaded
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Writes C(/etc/modprobe.d/ibready-blacklist.conf), so that these modules are loaded neither by
     themselves nor by another module, and has the initramfs made again, which carries a copy.

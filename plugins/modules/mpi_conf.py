@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: mpi_conf
 short_description: Have Open MPI and UCX use the rails and the network of the other nodes
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Asks the installed Open MPI and UCX what they are and what they reach, and writes a block into
     C(openmpi-mca-params.conf), C(prte-mca-params.conf) (Open MPI 5) and C(/etc/ucx/ucx.conf).

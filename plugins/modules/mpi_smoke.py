@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: mpi_smoke
 short_description: Run a small job under mpirun on several hosts, and see over what it spoke
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Every process adds its number to those of all others and checks the sum. The job's output tells
     which transport the hosts used.

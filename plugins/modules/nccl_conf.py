@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: nccl_conf
 short_description: Keep settings of NCCL in nccl.conf, in the form that NCCL reads as it is meant
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Writes C(NAME=value) lines with the reason for each above it. NCCL knows no quotes, no blanks
     around the C(=), no C(export) and no comment behind a value, and never says so; none is written.

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: nccl_derive
 short_description: Derive the nccl.conf of every host from what all of them told
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Takes what M(ibready.cluster.nccl_host) registered as C(__nccl_host) and gives the lines
     for M(ibready.cluster.nccl_conf), each with its reason. docs/nccl-conf.md tells how.

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: nccl_host
 short_description: Collect what an nccl.conf is derived from
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Looks at the host's RDMA ports, GPUs, network interfaces, its way to the other nodes, and its
     NCCL library. M(ibready.cluster.nccl_derive) makes the lines of an nccl.conf of it.

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: nccl_peers
 short_description: Say where the nodes of the inventory are
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Gives the addresses under which the inventory knows the nodes, C(ibready_address) of a host
     before C(ansible_host) before its name. M(ibready.cluster.nccl_host) asks each host for its way

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: nccl_perf
 short_description: Measure NCCL's all-reduce with nccl-tests
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Runs C(all_reduce_perf) between the GPUs of one host, or reads what it printed as the job that
     M(ibready.cluster.mpi_smoke) started on several.

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: next_kernel
 short_description: See that the kernel that boots next has the modules that this host runs with
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Where the next boot starts another kernel than the one that runs, every module that did not come
     with the kernel has to be there for it as well - what DKMS builds (NVIDIA's driver, the HCA's

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: node_program
 short_description: Have the node program on the host
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Packs the collection's own code for nodes on the controller, in memory, and has it on the host
     as one file without dependencies, compiled for the Python that will run it there.

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: nvidia_modules
 short_description: Build NVIDIA's modules again after the RDMA stack changed, and load them
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Where DKMS built an RDMA stack for the running kernel after NVIDIA's modules, it has DKMS build
     those again, since C(nvidia-peermem) is built against the stack that is there. So it does with

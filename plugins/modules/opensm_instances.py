@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: opensm_instances
 short_description: Run opensm on a host's ports, one instance for each fabric
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Writes C(/etc/ibready/opensm/NAME.conf) and its partitions, and runs each instance as
     C(ibready-opensm@NAME.service) with a memory of LIDs and a log of its own.

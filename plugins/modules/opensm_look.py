@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: opensm_look
 short_description: See which port a subnet manager would run on, and who manages the fabric there
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Finds the port of each fabric, its GUID and LID, and asks with C(sminfo) for the master of the
     fabric and for a subnet manager on the port itself.

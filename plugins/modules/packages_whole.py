@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: packages_whole
 short_description: Let dpkg end what an interrupted run left half installed
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - apt refuses every installation on a host that lost its power, or its controller, while packages
     were installed. This lets dpkg and apt end what was begun, as M(ibready.cluster.stack_packages)

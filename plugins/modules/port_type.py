@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: port_type
 short_description: Check the link type of VPI cards, and set it where that is allowed
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Asks C(mstconfig) for the link type (InfiniBand or Ethernet) of every port of NVIDIA's cards.
   - Sets it with O(apply=true). The type counts from the next boot on; nothing is reset here.

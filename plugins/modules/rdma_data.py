@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: rdma_data
 short_description: Move data over RDMA between two hosts, and between their containers
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Starts C(ibv_rc_pingpong), C(ib_send_lat), C(ib_write_bw) and C(rping) as servers on a host's
     RDMA ports, and asks those of another host; on the hosts themselves as root, and in containers

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: rdma_users
 short_description: Tell whether the RDMA stack has to be restarted, and what that would break
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Compares the loaded modules of the RDMA stack with those that are installed for the running
     kernel.

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: rdmaverify
 short_description: Judge what data arrived over RDMA between hosts
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Runs on the controller, after C(playbooks/tasks/rdma.yml) has moved data between the hosts by
     M(ibready.cluster.rdma_data), and shows a table.

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: reboot_state
 short_description: Tell whether a host has to boot before what is installed is what runs
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Compares the running kernel with the one that boots next, the loaded modules of the RDMA stack
     and of NVIDIA's driver with their files for the running kernel, the kernel's command line with

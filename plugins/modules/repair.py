@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: repair
 short_description: Plan which acts of a diagnosis are done, and tell what became of them
-version_added: 0.3.0
+version_added: 0.1.0
 description:
   - With O(state=planned) chooses of the acts that M(ibready.cluster.diagnose) names those that the site
     allows, inside its limits, and says of each other why it is held back. What needs hands becomes a

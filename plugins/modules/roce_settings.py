@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: roce_settings
 short_description: Set mode, mark, trust, flow control, ECN and MTU of RoCE ports, also after a boot
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Looks at the RoCE ports of the host, sets what is asked for and not yet so, and reads it back.
     What is not asked for is left as it is.

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: run_lease
 short_description: Take a host for one run, so that no two runs change it at a time
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Keeps on the host who is at work there, since when and until when, in
     C(/var/lib/ibready/lease/changes.json), which only root can read and which survives a reboot.

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: secure_boot
 short_description: Tell whether the kernel would load modules that DKMS signs with the site's key
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Looks whether Secure Boot is on, and if so whether the site's key is there and enrolled.
   - Changes nothing. Enrolling a key needs a person at the console.

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: slurm_health_conf
 short_description: Keep the health check's lines in slurm.conf
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Keeps lines between two marks in a file that is otherwise the site's.
   - A file that has a line of its own with one of the names is refused and left as it is.

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: soft_roce
 short_description: Have soft RoCE devices (rdma_rxe) on network interfaces, also after a boot
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Adds the devices of O(links) with C(rdma link add), and has a systemd unit add them at each boot
     as soon as their interface is there.

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: stack_bundle
 short_description: Bring all package files that one class of hosts needs to the controller
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Asks one host of a class, which reaches the repositories, for the files that a bare host of that
     class needs (M(ibready.cluster.stack_bundle_files)), and carries to C(DIRECTORY/CLASS) those

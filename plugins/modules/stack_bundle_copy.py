@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: stack_bundle_copy
 short_description: Have a class's part of a bundle on the host
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Carries what a host lacks of its class's repository from a bundle on the controller to
     C(/var/lib/ibready/bundle), from where M(ibready.cluster.stack_packages) installs. Small files

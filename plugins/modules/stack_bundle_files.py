@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: stack_bundle_files
 short_description: Find and fetch the package files that a bare host needs for a plan
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - The node's part of M(ibready.cluster.stack_bundle), for hosts that reach the repositories. The
     packages of the host, its repositories and its package manager's state stay as they are.

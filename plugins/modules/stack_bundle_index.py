@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: stack_bundle_index
 short_description: Make signed repositories of a bundle's package files
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Runs on the controller. Writes the index of each class's folder (a flat apt repository with
     C(InRelease), or an rpm repository with C(repomd.xml.asc)), a manifest, the lock and the bill of

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: stack_packages
 short_description: Bring the packages of a plan's parts to exactly what the plan says
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Installs, upgrades or downgrades the packages of one or several parts of C(ibready_plan.install)
     with apt or dnf, in one visit to the host, and keeps them there.

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ options:
         bundle behind an address is taken from gpg of the controller.
     type: bool
     default: true
-    version_added: 0.2.0
+    version_added: 0.1.0
 attributes:
   check_mode:
     description: Shows the plan and writes nothing.
@@ -102,7 +103,7 @@ refused:
   description: Why hosts that answered get no plan, by host.
   returned: success
   type: dict
-  version_added: 0.2.0
+  version_added: 0.1.0
 changes: {type: list, elements: str, returned: success, description: What differs from the lock.}
 lock: {type: str, returned: success, description: The lock file on the controller.}
 written: {type: list, elements: str, returned: success, description: The files that were written on the controller.}

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: stack_rollback
 short_description: Say to which plan hosts go back, and let the locks change places
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Runs on the controller and touches no host.
   - With O(state=planned) tells, for every host, the digest of its plan in

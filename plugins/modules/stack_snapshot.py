@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: stack_snapshot
 short_description: Remember a host before its stack moves, and bring it back to that
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Knows to which plan the host was last brought (C(/var/lib/ibready/stack.json)), by the plan's
     digest. Before a host leaves it, O(state=taken) records every installed package with version and

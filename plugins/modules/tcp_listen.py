@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: tcp_listen
 short_description: Listen on TCP ports of this node for a while
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Listens on given ports, and on a few that stand for the range from which the kernel takes the
     ports of NCCL's sockets, so that M(ibready.cluster.tcp_reach) on other nodes can prove the way.

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: tcp_reach
 short_description: Connect to TCP ports of other nodes and tell what became of each
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Connects from this node to all ports of all O(peers) at once, and has the listener that
     M(ibready.cluster.tcp_listen) started there prove itself, so that neither another service nor a

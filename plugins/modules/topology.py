@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: topology
 short_description: Write the fabric's topology for Slurm, Kubernetes and MPI
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - From what M(ibready.cluster.fabric_look) heard of every InfiniBand fabric and what all hosts told of
     their HCAs it writes Slurm's C(topology.conf) and C(topology.yaml), labels of Kubernetes nodes as

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: units
 short_description: Have units of systemd run or not, now and at boot, in one visit
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Asks systemd for all units at once, and acts on those that are not as asked, in their order.
   - A unit that is running is left alone; nothing is restarted.

@@ -1,4 +1,5 @@
 #!/usr/bin/python
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ short_description: Refuse misspelt and wrongly typed variables before anything c
 version_added: 0.1.0
 description:
   - Runs on the controller and looks at the variables of the named hosts that are of this collection.
-  - Fails on a name that begins with C(ibready_) or C(diagnose_) and does not exist, with the nearest name that does, on a value of
-    the wrong type, and when there is no host at all.
+  - Fails on a name that begins with C(ibready_) or C(diagnose_) and does not exist, with the nearest name that does,
+    on a value of the wrong type, and when there is no host at all.
   - Warns of any other name that is a letter or two away from a variable of this collection. All other variables are
     a site's own.
 options:
