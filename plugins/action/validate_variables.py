@@ -43,8 +43,8 @@ class ActionModule(SiteAction):
             raise AnsibleActionFail(f"{said}. Nothing was changed on any host.")
         told = {"changed": False, "hosts": args["hosts"]}
         # A site's own variable may look like that as well.
-        said = [
+        near = [
             f"{name} is not a variable of ibready, and nothing here reads it; did you mean {ours}?"
             for name, ours in _variables.near_misses(names, options).items()
         ]
-        return {**told, "warnings": said} if said else told
+        return {**told, "warnings": near} if near else told

@@ -136,8 +136,10 @@ options:
       - V(findings) returns them as one text, C(packed), without the facts that no report is made
         of, and with what M(ibready.cluster.node_facts) tells. The playbooks ask for it, since the
         controller keeps the answers of all hosts.
+      - V(short) returns C(counts) and C(findings), as sentences, in place of both. Where the command C(ansible) asks
+        by itself, without C(-v), that is the default.
     type: str
-    choices: [all, findings]
+    choices: [all, findings, short]
     default: all
 notes:
   - Every check says what was seen, what was expected and who expects it. What could not be looked

@@ -60,8 +60,29 @@ verdict:
   type: str
   returned: always
   sample: ready
-checks: {type: list, elements: dict, returned: always, description: "Every check, as of M(ibready.cluster.hostverify)."}
-facts: {type: dict, returned: always, description: "What was seen, by area, and under C(machine) what the host is."}
+checks:
+  description: "Every check, as of M(ibready.cluster.hostverify)."
+  type: list
+  elements: dict
+  returned: without O(answer=short)
+facts:
+  description: "What was seen, by area, and under C(machine) what the host is."
+  type: dict
+  returned: without O(answer=short)
+counts:
+  description: As of M(ibready.cluster.hostverify).
+  type: dict
+  returned: with O(answer=short)
+findings:
+  description: As of M(ibready.cluster.hostverify).
+  type: list
+  elements: str
+  returned: with O(answer=short)
+waived:
+  description: As of M(ibready.cluster.hostverify).
+  type: list
+  elements: str
+  returned: with O(answer=short), where there are any
 clock:
   description: Times of the host and of the controller, as of M(ibready.cluster.hostverify).
   type: dict

@@ -54,7 +54,7 @@ checks:
       told to be about it.
   type: list
   elements: dict
-  returned: always
+  returned: without O(answer=short)
   sample:
     - id: ib.port.rate
       subject: mlx5_3/1
@@ -68,7 +68,25 @@ checks:
       evidence:
         /sys/class/infiniband/mlx5_3/ports/1/rate: 100 Gb/sec (4X EDR)
       waived: ""
-facts: {type: dict, returned: always, description: "What was seen, by area, and under C(machine) what the host is."}
+facts:
+  description: "What was seen, by area, and under C(machine) what the host is."
+  type: dict
+  returned: without O(answer=short)
+counts:
+  description: How many checks came out how.
+  type: dict
+  returned: with O(answer=short)
+  sample: {pass: 57, skip: 30}
+findings:
+  description: What is wrong, a sentence for each cause.
+  type: list
+  elements: str
+  returned: with O(answer=short)
+waived:
+  description: Failures that are waived, each with its waiver.
+  type: list
+  elements: str
+  returned: with O(answer=short), where there are any
 clock:
   description:
     - The host's clock when the look began and when it ended, in seconds since 1970; with

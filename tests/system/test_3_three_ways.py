@@ -86,6 +86,16 @@ def test_ad_hoc_by_short_and_full_name(bare: Box, module: str) -> None:
     done = bare.adhoc("all", "-m", module)
     assert done.returncode == 0, done.stdout
     assert done.stdout.count('"verdict": "ready"') == 3
+    # It fits a screen; what each check saw is for those who ask.
+    assert len(done.stdout.splitlines()) < 60
+    assert '"checks"' not in done.stdout
+
+
+def test_ad_hoc_tells_everything_where_more_is_asked_for(bare: Box) -> None:
+    done = bare.adhoc("node1", "-m", "ibverify", "-v")
+    assert done.returncode == 0, done.stdout
+    assert '"id": "ib.port.state"' in done.stdout
+    assert '"facts"' in done.stdout
 
 
 def test_ad_hoc_fails_where_the_inventory_expects_something_else(bare: Box) -> None:

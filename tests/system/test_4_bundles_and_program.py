@@ -68,7 +68,7 @@ def test_collect_brings_home_a_bundle_of_every_host(ready: Box, tmp_path: Path) 
         manifest = json.loads((tmp_path / f"b b/{node}/manifest.json").read_text())
         assert (manifest["format"], manifest["host"]) == (1, node)
     # Nobody says what to expect: the bundle carries what the inventory did.
-    args = json.dumps({"bundle": str(tmp_path / "b b/node2")})
+    args = json.dumps({"bundle": str(tmp_path / "b b/node2"), "answer": "all"})
     judged = run(command("ansible"), "localhost", "-m", "ibready.cluster.ibverify", "-a", args)
     assert judged.returncode == 0, judged.stdout
     reported = verdict(judged.stdout)

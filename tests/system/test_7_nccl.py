@@ -136,7 +136,7 @@ def test_what_goes_before_the_file_is_shown(ready: Box) -> None:
         f"mkdir -p {wheel}; cp -L {library} {wheel}/libnccl.so.2",
     )
     try:
-        done = ready.adhoc("node1", "-m", "ncclverify")
+        done = ready.adhoc("node1", "-m", "ncclverify", "-a", "answer=all")
         text = said(done.stdout)
         assert '"verdict": "degraded"' in text
         assert "/home/ada/.nccl.conf (ada)" in text
@@ -150,7 +150,7 @@ def test_no_users_home_is_part_of_the_proof(ready: Box) -> None:
     """The library is asked as nobody; ~/.nccl.conf of root is named like that of any user."""
     ready.root("node1", "echo NCCL_SOCKET_IFNAME=lo > /root/.nccl.conf")
     try:
-        text = said(ready.adhoc("node1", "-m", "ncclverify").stdout)
+        text = said(ready.adhoc("node1", "-m", "ncclverify", "-a", "answer=all").stdout)
         assert "NCCL took NCCL_SOCKET_IFNAME=lo" not in text
         assert "/root/.nccl.conf (root)" in text
     finally:

@@ -185,7 +185,7 @@ ROUNDS = (
 
 def judged(box: Box, wishes: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """What containerverify says of each node, by name; ``wishes`` by node."""
-    args = {"report_only": True, "expect": "{{ {'container': wishes[inventory_hostname]} }}"}
+    args = {"report_only": True, "answer": "all", "expect": "{{ {'container': wishes[inventory_hostname]} }}"}
     reported = box.adhoc(
         *("all", "-b", "-m", "containerverify", "-a", json.dumps(args)),
         *("-e", json.dumps({"wishes": wishes})),
@@ -264,7 +264,7 @@ def test_a_bundle_holds_what_a_container_saw(engines: Box) -> None:
     reported = engines.adhoc("node1", "-b", "-m", "ibready.cluster.collect", "-a", args).stdout
     assert "CHANGED" in reported
     bundle = json.loads(reported.partition("=>")[2])["path"]
-    reported = engines.adhoc("node1", "-b", "-m", "containerverify", "-a", f"bundle={bundle}").stdout
+    reported = engines.adhoc("node1", "-b", "-m", "containerverify", "-a", f"bundle={bundle} answer=all").stdout
     assert '"verdict": "ready"' in reported
     assert '"container.device.opens"' in reported
     engines.root("node1", "rm -r /root/bundles")

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A verdict as a run's controller is told it: every check without what is empty, and of the facts
-those that somebody reads there, as one text. _answers/judged.py reads it.
+"""A verdict in fewer words.
+
+As a run's controller is told it: every check without what is empty, and of the facts those that somebody reads there,
+as one text. _answers/judged.py reads it. And as a person reads it who asked one module.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any, Mapping
+from collections import Counter
+from typing import Any, Mapping, Sequence
 
 from .._ground import packed
 from .._ground.text import sendable
 
-ALL, FINDINGS = "all", "findings"
+ALL, FINDINGS, SHORT = "all", "findings", "short"
 KEY = "packed"
 # A check's fields in the order in which they travel: what is empty at the end of it stays.
 FIELDS = (
@@ -39,6 +42,16 @@ def brief(verdict: Mapping[str, Any]) -> dict[str, Any]:
     # Each area as a text of its own: what equal hosts tell alike is read once.
     texts = {area: json.dumps(entry, separators=(",", ":")) for area, entry in left["facts"].items()}
     return {**found, KEY: packed.pack({"checks": checks, "facts": texts})}
+
+
+def short(verdict: Mapping[str, Any], findings: Sequence[str]) -> dict[str, Any]:
+    """The verdict object without checks and facts: how many checks came out how, and what was found."""
+    found = {key: entry for key, entry in verdict.items() if key not in ("checks", "facts", "clock")}
+    counts = Counter(check["result"] for check in verdict["checks"])
+    waived = [f"{check['id']} {check['subject']}: {check['waived']}" for check in verdict["checks"] if check["waived"]]
+    left = {**found, "counts": dict(sorted(counts.items())), "findings": list(findings)}
+    told: dict[str, Any] = sendable({**left, "waived": waived} if waived else left)
+    return told
 
 
 def facts(every: Mapping[str, Any]) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def judge(
             "bundle": {"type": "path"},
             "pause": {"type": "float"},
             "report_only": {"type": "bool", "default": False},
-            "answer": {"type": "str", "choices": [brief.ALL, brief.FINDINGS], "default": brief.ALL},
+            "answer": {"type": "str", "choices": [brief.ALL, brief.FINDINGS, brief.SHORT], "default": brief.ALL},
             **(more or {}),
         },
         supports_check_mode=True,
@@ -98,9 +98,16 @@ def judge(
     result = verdict_object(host, checks, judged.facts)
     if not module.params["bundle"]:
         result["clock"] = {"began": began, "ended": time.time()}
-    result = _findings(result, judged) if module.params["answer"] == brief.FINDINGS else sendable(result)
     verdict = result["verdict"]
+    findings = [fold.told(line) for line in fold.folded(_model.trouble(checks))]
+    said = f"{host} is {verdict}: {'; '.join(findings)}"
+    if module.params["answer"] == brief.FINDINGS:
+        result = _findings(result, judged)
+    elif module.params["answer"] == brief.SHORT:
+        result = brief.short(result, findings)
+        said = f"{host} is {verdict}: see its findings. Next: docs/checks.md tells of each; -v prints every check"
+    else:
+        result = sendable(result)
     if verdict in (_model.NOT_READY, _model.UNKNOWN_VERDICT) and not module.params["report_only"]:
-        said = "; ".join(fold.told(line) for line in fold.folded(_model.trouble(checks)))
-        module.fail_json(msg=f"{host} is {verdict}: {said}", changed=False, **result)
+        module.fail_json(msg=said, changed=False, **result)
     module.exit_json(changed=False, **result)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from ansible import context
 from ansible.errors import AnsibleActionFail
 
 from ...module_utils._expect import waivers
@@ -23,6 +24,11 @@ from . import expected, nccl_peers, trust
 
 # Seconds between two looks at error counters.
 PAUSE = "ibready_counter_pause"
+
+
+def _for_a_person() -> bool:
+    """Whether `ansible` itself asks, which prints all that it is told, and nobody wants more of it."""
+    return bool(context.CLIARGS.get("module_name")) and not context.CLIARGS.get("verbosity")
 
 
 class VerifyAction(EngineAction):
@@ -56,6 +62,8 @@ class VerifyAction(EngineAction):
         args["expect"] = self.expected(args.get("expect"), variables, bundle=bundle)
         if not bundle:
             args["expect"] = self.with_lock(args["expect"], variables)
+        if args.get("answer") is None and _for_a_person():
+            args["answer"] = brief.SHORT
         if args.get("host") is None:
             # A bundle tells whose it is.
             args["host"] = None if args.get("bundle") else variables.get("inventory_hostname")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from ansible import context
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.template import trust_as_template
@@ -40,6 +41,22 @@ def verify(action: Callable[..., ActionBase], monkeypatch: pytest.MonkeyPatch) -
 
 
 EXPECT = {"hcas": 8, "rate_gbps": 400}
+
+
+@pytest.mark.parametrize(
+    ("command", "args", "answer"),
+    [
+        pytest.param({"module_name": "ibverify", "verbosity": 0}, {}, "short", id="a person asks"),
+        pytest.param({"module_name": "ibverify", "verbosity": 1}, {}, None, id="and wants to see all"),
+        pytest.param({"module_name": "ibverify", "verbosity": 0}, {"answer": "all"}, "all", id="by the option as well"),
+        pytest.param({"args": ("site.yml",), "verbosity": 0}, {}, None, id="a playbook asks"),
+    ],
+)
+def test_who_asks_by_hand_gets_what_fits_a_screen(
+    verify: Verify, monkeypatch: pytest.MonkeyPatch, command: dict[str, Any], args: dict[str, Any], answer: str | None
+) -> None:
+    monkeypatch.setattr(context, "CLIARGS", context.CLIArgs(command))
+    assert verify({"ibready_expect": EXPECT}, **args).get("answer") == answer
 
 
 @pytest.mark.parametrize(

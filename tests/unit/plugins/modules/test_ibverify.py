@@ -69,6 +69,24 @@ def test_a_slow_port_fails_the_module_with_the_whole_story(run_module: RunModule
         assert part in result["msg"]
 
 
+def test_a_short_answer_is_the_verdict_and_its_findings(run_module: RunModule, bundle: Path) -> None:
+    asked = {"bundle": str(bundle), "expect": EXPECT, "answer": "short"}
+    well = run_module(ibverify.main, **asked)
+    assert (well["verdict"], well["findings"]) == ("ready", [])
+    assert well["counts"]["pass"] > 20
+    assert not {"checks", "facts", "clock", "waived"} & {*well}
+    bend(bundle, "ibstat", "Rate: 200", "Rate: 100")
+    slow = run_module(ibverify.main, **asked)
+    assert slow["failed"] is True
+    assert slow["verdict"] == "not_ready"
+    (found,) = [finding for finding in slow["findings"] if finding.startswith("ib.port.rate mlx5_0/1: 100 Gb/s")]
+    assert "; next: " in found
+    waiver = {"check": "ib.port.rate", "host": "node7", "until": "2999-12-31", "reason": "RMA 1"}
+    waived = run_module(ibverify.main, **asked, waivers=[waiver])
+    assert found not in waived["findings"]
+    assert [said for said in waived["waived"] if said.startswith("ib.port.rate mlx5_0/1: ") and "RMA 1" in said]
+
+
 def test_report_only_returns_the_same_without_failing(run_module: RunModule, bundle: Path) -> None:
     command(bundle, "ibstat", "")
     failing = run_module(ibverify.main, bundle=str(bundle), expect=EXPECT)
