@@ -10,7 +10,7 @@ import yaml
 
 from ansible_collections.ibready.cluster.plugins.doc_fragments.verify import ModuleDocFragment
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import SPEC
-from ansible_collections.ibready.cluster.plugins.plugin_utils._site.variables import PREFIXES, playbook_options
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.variables import OURS, playbook_options
 from tools import role_readme
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,7 +41,7 @@ _ORDER = (
 def render(note: str) -> str:
     """The page, with `note` below its title."""
     text = ["# Variables: the inventory reference", "", note]
-    prefixes = ", ".join(f"`{prefix}`" for prefix in PREFIXES)
+    prefixes = ", ".join(f"`{prefix}`" for prefix in OURS)
     text += [
         "Sources: `playbooks/meta/argument_specs.yml`,",
         "`plugins/module_utils/_expect/expectations.py` and",
@@ -50,9 +50,9 @@ def render(note: str) -> str:
         "[InfiniBand](../inventories/example-infiniband/hosts.yml) and",
         "[RoCE](../inventories/example-roce/hosts.yml).",
         "",
-        f"A name that begins with {prefixes}",
-        "or with a role's name, and is not listed here, is refused before anything runs. So is a",
-        "value of another type.",
+        f"A name that begins with {prefixes}, and is not listed here, is refused before anything runs. So is a",
+        "value of another type. Any other name that is a letter or two away from a name here is told in a warning: it",
+        "may be the site's own.",
     ]
     expected = yaml.safe_load(ModuleDocFragment.DOCUMENTATION)["options"]
     text += _keys("ibready_expect", "what the inventory expects of a host", _expected(expected))
