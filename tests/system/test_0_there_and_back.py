@@ -116,6 +116,7 @@ def test_a_host_without_a_snapshot_is_refused_by_name(bare: Box, lock: Path) -> 
     assert look(bare, "node1") == before
 
 
+@pytest.mark.thorough
 def test_a_host_that_is_lost_stops_the_run(bare: Box, lock: Path) -> None:
     """Two of a batch of two, one of them lost while it converges: the third is not touched."""
     before = {node: look(bare, node) for node in ("node1", "node2", "node3")}

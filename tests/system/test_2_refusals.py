@@ -126,6 +126,7 @@ def test_power_lost_in_the_middle_is_repaired_by_the_next_run(bare: Box) -> None
     assert bare.root("node3", "dpkg --audit") == ""
 
 
+@pytest.mark.thorough
 def test_another_rdma_stack_goes_only_with_consent(bare: Box) -> None:
     other = (
         "-e",

@@ -85,6 +85,7 @@ def test_closed_ports_are_opened_between_the_nodes_alone(walled: Box) -> None:
     assert not connects("node2", 8080), "a port that no job needs"
 
 
+@pytest.mark.thorough
 def test_the_second_run_changes_nothing_and_a_loaded_ruleset_is_opened_again(walled: Box) -> None:
     done = walled.playbook(PLAYBOOK, "-e", "firewall_manage=true")
     assert done.returncode == 0, done.stdout

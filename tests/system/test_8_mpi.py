@@ -39,6 +39,7 @@ def installed(bare: Box) -> Box:
     return bare
 
 
+@pytest.mark.thorough
 def test_the_second_run_changes_nothing(installed: Box) -> None:
     done = installed.playbook(PLAYBOOK)
     assert done.returncode == 0, done.stdout
@@ -73,6 +74,7 @@ def test_the_smoke_job_tells_over_what_two_nodes_spoke(installed: Box, tmp_path:
     smoke.nothing_is_left(installed)
 
 
+@pytest.mark.thorough
 def test_the_smoke_job_by_mpi4py(installed: Box, tmp_path: Path) -> None:
     done = smoke.play(installed, "smoke", tmp_path, "-e", "smoke_binding=mpi4py")
     assert done.returncode != 0
@@ -86,6 +88,7 @@ def test_the_smoke_job_by_mpi4py(installed: Box, tmp_path: Path) -> None:
     smoke.nothing_is_left(installed)
 
 
+@pytest.mark.thorough
 def test_the_same_job_without_rdma_stands_beside_it(installed: Box) -> None:
     """It speaks TCP either way: the two numbers differ by noise alone, and both are there."""
     wish = {

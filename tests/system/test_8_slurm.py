@@ -228,7 +228,7 @@ def test_a_second_converge_changes_nothing_and_the_timer_has_written_metrics(slu
         assert '\nibready_could_not_look{source="ports"} 0\n' in text
 
 
-@pytest.mark.parametrize("gpus", [0, GPUS])
+@pytest.mark.parametrize("gpus", [pytest.param(0, marks=pytest.mark.thorough), GPUS])
 def test_slurm_takes_the_launch_scripts(slurm: Slurm, gpus: int) -> None:
     """Pyxis is not there: what sbatch.sh asks of Slurm is judged by Slurm, and srun.sh runs."""
     box, two, each = slurm.box, NODES[:2], gpus or 1
