@@ -143,6 +143,7 @@ def test_two_runs_at_once_do_not_disturb_each_other(ready: Box, tmp_path: Path) 
         assert one.returncode in (0, 2), output
 
 
+@pytest.mark.thorough
 def test_a_waived_failure_does_not_stop_a_run(ready: Box) -> None:
     waiver = {"check": "ib.port.rate", "host": "node2", "until": "2999-12-31", "reason": "RMA 1234"}
     ready.sandbox("break", "degraded", "node2")

@@ -145,6 +145,7 @@ def test_both_roads_agree_and_the_short_one_mends(ready: Box, drifts: list[list[
     assert without_handlers(changes(ready)) == {node: {drift.role for drift in some} for node, some in spoilt.items()}
 
 
+@pytest.mark.thorough
 def test_then_no_role_has_anything_to_do(ready: Box) -> None:
     assert changes(ready, "-e", "ibready_compare=never") == {node: set() for node in NODES}
     assert differs(ready) == {node: set() for node in NODES}
