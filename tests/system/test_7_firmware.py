@@ -69,5 +69,5 @@ def test_firmware_is_written_with_consent_and_to_one_host_first(cards: Box, tmp_
 
     converged(cards, image, ibready_firmware_ok=True, ibready_reboot_ok=True)
     assert [len(written(cards, node)) for node in NODES] == [len(counts[0])] * 3
-    assert "waits for" not in converged(cards, image, *ALONE, ibready_firmware_ok=True)
+    assert "It waits for" not in converged(cards, image, *ALONE, ibready_firmware_ok=True)
     assert [len(written(cards, node)) for node in NODES] == [len(counts[0])] * 3
