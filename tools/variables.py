@@ -41,7 +41,7 @@ _ORDER = (
 def render(note: str) -> str:
     """The page, with `note` below its title."""
     text = ["# Variables: the inventory reference", "", note]
-    prefixes = ", ".join(f"`{prefix}`" for prefix in OURS)
+    prefixes = " or ".join(f"`{prefix}`" for prefix in OURS)
     text += [
         "Sources: `playbooks/meta/argument_specs.yml`,",
         "`plugins/module_utils/_expect/expectations.py` and",
@@ -50,7 +50,7 @@ def render(note: str) -> str:
         "[InfiniBand](../inventories/example-infiniband/hosts.yml) and",
         "[RoCE](../inventories/example-roce/hosts.yml).",
         "",
-        f"A name that begins with {prefixes}, and is not listed here, is refused before anything runs. So is a",
+        f"A name that begins with {prefixes} and is not listed here is refused before anything runs. So is a",
         "value of another type. Any other name that is a letter or two away from a name here is told in a warning: it",
         "may be the site's own.",
     ]

@@ -10,9 +10,13 @@ from typing import Any, ClassVar
 
 from ansible.errors import AnsibleActionFail
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import few
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site import variables as _variables
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
 from ansible_collections.ibready.cluster.plugins.plugin_utils._switch import texts as _texts
+
+# Hosts that a warning names.
+_SHOWN = 4
 
 
 class ActionModule(SiteAction):
@@ -28,10 +32,11 @@ class ActionModule(SiteAction):
         options = _variables.role_options()
         hostvars = variables["hostvars"]
         found: dict[str, list[str]] = {}
-        names: set[str] = set()
+        users: dict[str, list[str]] = {}
         for host in args["hosts"]:
             given = hostvars[host]
-            names.update(given)
+            for name in given:
+                users.setdefault(name, []).append(host)
             for problem in _variables.problems(given, options):
                 found.setdefault(problem, []).append(host)
         # As the report reads them: files of the controller, the same for all hosts.
@@ -44,7 +49,8 @@ class ActionModule(SiteAction):
         told = {"changed": False, "hosts": args["hosts"]}
         # A site's own variable may look like that as well.
         near = [
-            f"{name} is not a variable of ibready, and nothing here reads it; did you mean {ours}?"
-            for name, ours in _variables.near_misses(names, options).items()
+            f"{few(users[name], _SHOWN)}: {name} is not a variable of ibready, and nothing here reads it;"
+            f" did you mean {ours}?"
+            for name, ours in _variables.near_misses(users, options).items()
         ]
         return {**told, "warnings": near} if near else told

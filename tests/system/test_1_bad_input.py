@@ -60,7 +60,8 @@ def test_a_site_s_own_variables_are_no_bad_input(tmp_path: Path) -> None:
     report = f"ibready_report_dir={tmp_path / 'reports'}"
     done = run(command("ansible-playbook"), "playbooks/verify.yml", "-i", str(tmp_path / "hosts.yml"), "-e", report)
     said = " ".join(done.stdout.split())
-    assert "rdma_port_typ is not a variable of ibready, and nothing here reads it; did you mean rdma_port_type?" in said
+    told = "n1: rdma_port_typ is not a variable of ibready, and nothing here reads it; did you mean rdma_port_type?"
+    assert told in said
     assert "firewall_allowed" not in said
     # It went on to the host, which does not answer.
     assert "Judge all that one host can tell" in said

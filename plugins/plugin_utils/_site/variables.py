@@ -20,8 +20,8 @@ from .._ground import address, yaml as _yaml
 _TOP = Path(__file__).resolve().parents[3]
 # Nobody else has variables that begin like this; all other beginnings a site may share with us.
 OURS = ("ibready_", "diagnose_")
-# How alike two names are of which one is the other misspelt: a letter or two of some ten.
-_NEAR = 0.9
+# How alike two names are of which one may be the other misspelt: with one slip, names of seven letters and more are.
+_NEAR = 0.85
 
 
 @functools.cache
@@ -48,7 +48,7 @@ def _options(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def is_ours(name: str) -> bool:
-    """Whether this is the name of a variable of ours: any of ``ibready_``, else a known name. (An
+    """Whether this is the name of a variable of ours: any that begins with OURS, else a known name. (An
     interface rdma-0 is the fact ``rdma_0``, so prefixes of roles do not tell.)"""
     return (
         name.startswith(OURS)
@@ -99,15 +99,12 @@ def near_misses(variables: Iterable[str], role_options: Mapping[str, Mapping[str
     >>> near_misses(["rdma_port_typ", "mpi_version"], role_options())
     {'rdma_port_typ': 'rdma_port_type'}
     """
-    alike: dict[str, list[str]] = {}
     known = _known(role_options)
-    for name in known:
-        alike.setdefault(name.partition("_")[0], []).append(name)
     found: dict[str, str] = {}
     for name in sorted(variables):
         if name in known or name in registered() or name.startswith(OURS):
             continue
-        near = difflib.get_close_matches(name, alike.get(name.partition("_")[0], ()), n=1, cutoff=_NEAR)
+        near = difflib.get_close_matches(name, known, n=1, cutoff=_NEAR)
         if near:
             found[name] = near[0]
     return found

@@ -74,8 +74,11 @@ def test_a_site_s_own_variables_are_its_own_and_what_looks_like_a_slip_is_told(
     variables = inventory(shared, n1={}, n2={"rdma_port_typ": "keep"})
     result = action(ActionModule, variables, {"hosts": ["n1", "n2"]}).run(task_vars=variables)
     assert result["warnings"] == [
-        f"{name} is not a variable of ibready, and nothing here reads it; did you mean {ours}?"
-        for name, ours in (("rdma_port_typ", "rdma_port_type"), ("repair_alow", "repair_allow"))
+        f"{hosts}: {name} is not a variable of ibready, and nothing here reads it; did you mean {ours}?"
+        for hosts, name, ours in (
+            ("n2", "rdma_port_typ", "rdma_port_type"),
+            ("n1, n2", "repair_alow", "repair_allow"),
+        )
     ]
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,10 +12,14 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.bench impor
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan import rollback
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.launchers import KINDS
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.variables import (
+    OURS,
     near_misses,
     playbook_options,
     problems,
+    registered,
+    role_options,
 )
+from tests import cases
 
 ROLES = {
     "rdma": {
@@ -54,7 +59,27 @@ def test_good_and_foreign_variables_pass() -> None:
     assert problems(variables, ROLES) == []
 
 
+def slips(name: str) -> Iterator[str]:
+    """The name with a letter left out, typed twice, typed wrong, or after the next."""
+    for at, letter in enumerate(name):
+        yield name[:at] + name[at + 1 :]
+        yield name[:at] + letter + name[at:]
+        yield name[:at] + ("x" if letter != "x" else "y") + name[at + 1 :]
+        yield name[:at] + name[at + 1 : at + 2] + letter + name[at + 2 :]
+
+
+def test_a_slip_in_any_name_of_ours_is_told_or_refused() -> None:
+    known = {*playbook_options(), *(name for options in role_options().values() for name in options)}
+    # `since` is a word that anything is near to.
+    typed = sorted({slip for name in known - {"since"} for slip in slips(name)} - known - registered())
+    some = typed if cases.ALL else typed[::10]
+    near = near_misses(some, role_options())
+    assert [name for name in some if name not in near and not name.startswith(OURS)] == []
+
+
 def test_only_what_is_a_letter_or_two_from_a_name_of_ours_is_near() -> None:
+    foreign = ["firewall_allowed_tcp_ports", "mpi_version", "nvidia_driver_branch", "stack_name", "rdma_devices"]
+    assert near_misses(foreign, role_options()) == {}
     foreign = ["nccl_version", "my_rdma_flavor", "rdma_0", "rdma_flavours_of_the_site", "ibready_expct", "rdma_flavour"]
     assert near_misses([*foreign, "rdma_flavor"], ROLES) == {"rdma_flavor": "rdma_flavour"}
 
