@@ -68,25 +68,18 @@ checks:
       evidence:
         /sys/class/infiniband/mlx5_3/ports/1/rate: 100 Gb/sec (4X EDR)
       waived: ""
-facts:
-  description: "What was seen, by area, and under C(machine) what the host is."
-  type: dict
-  returned: without O(answer=short)
+facts: {type: dict, returned: without answer=short, description: "What was seen, by area; C(machine) is the host."}
 counts:
   description: How many checks came out how.
   type: dict
   returned: with O(answer=short)
   sample: {pass: 57, skip: 30}
-findings:
-  description: What is wrong, a sentence for each cause.
-  type: list
-  elements: str
-  returned: with O(answer=short)
+findings: {type: list, elements: str, returned: with O(answer=short), description: A sentence for each cause.}
 waived:
   description: Failures that are waived, each with its waiver.
   type: list
   elements: str
-  returned: with O(answer=short), where there are any
+  returned: with O(answer=short) where any is
 clock:
   description:
     - The host's clock when the look began and when it ended, in seconds since 1970; with

@@ -36,29 +36,11 @@ verdict:
   type: str
   returned: always
   sample: ready
-checks:
-  description: "Every check, as of M(ibready.cluster.hostverify)."
-  type: list
-  elements: dict
-  returned: without O(answer=short)
-facts:
-  description: "What was seen, by area, and under C(machine) what the host is."
-  type: dict
-  returned: without O(answer=short)
-counts:
-  description: As of M(ibready.cluster.hostverify).
-  type: dict
-  returned: with O(answer=short)
-findings:
-  description: As of M(ibready.cluster.hostverify).
-  type: list
-  elements: str
-  returned: with O(answer=short)
-waived:
-  description: As of M(ibready.cluster.hostverify).
-  type: list
-  elements: str
-  returned: with O(answer=short), where there are any
+checks: {type: list, elements: dict, returned: without answer=short, description: As of M(ibready.cluster.hostverify).}
+facts: {type: dict, returned: without answer=short, description: "What was seen, by area; C(machine) is the host."}
+counts: {type: dict, returned: with O(answer=short), description: As of M(ibready.cluster.hostverify).}
+findings: {type: list, elements: str, returned: with O(answer=short), description: As of M(ibready.cluster.hostverify).}
+waived: {type: list, elements: str, returned: with O(answer=short), description: As of M(ibready.cluster.hostverify).}
 clock:
   description: Times of the host and of the controller, as of M(ibready.cluster.hostverify).
   type: dict

@@ -105,7 +105,9 @@ def judge(
         result = _findings(result, judged)
     elif module.params["answer"] == brief.SHORT:
         result = brief.short(result, findings)
-        said = f"{host} is {verdict}: see its findings. Next: docs/checks.md tells of each; -v prints every check"
+        said = (
+            f"{host} is {verdict}: see its findings. Next: docs/checks.md explains each; answer=all brings every check"
+        )
     else:
         result = sendable(result)
     if verdict in (_model.NOT_READY, _model.UNKNOWN_VERDICT) and not module.params["report_only"]:
