@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import yaml
+
+from tests.unit.docs import known
 
 ROOT = Path(__file__).parents[2]
 MODULES = {path.stem for path in (ROOT / "plugins/modules").glob("*.py")} - {"__init__"}
@@ -53,5 +56,14 @@ def test_what_a_builder_of_images_reads_is_shipped() -> None:
     assert {"meta/execution-environment.yml", told["dependencies"]["system"]} <= {*shipped}
 
 
-def test_the_container_for_development_is_json() -> None:
-    assert json.loads((ROOT / ".devcontainer/devcontainer.json").read_text())["postCreateCommand"] == "./run setup"
+def test_what_a_fork_runs_are_commands_of_ours() -> None:
+    """Its workflows, the hook before a commit, the container for development."""
+    steps = set(re.findall(r"^    ([a-z][a-z |-]*)\)", (ROOT / "run").read_text(), re.MULTILINE))
+    known_steps = {step.strip() for line in steps for step in line.split("|")}
+    container = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text())["postCreateCommand"]
+    files = [*(ROOT / ".github").rglob("*.yml"), *(ROOT / ".github").rglob("*.md"), ROOT / ".pre-commit-config.yaml"]
+    text = "\n".join([container, *(path.read_text() for path in files)])
+    asked = re.findall(r"\./run ([a-z]+)(?: ([a-z][a-z-]*))?", text)
+    assert {"test", "setup"} <= {command for command, _step in asked}
+    assert {command for command, _step in asked} <= known.run_commands()
+    assert {step for command, step in asked if command == "test" and step} <= known_steps
