@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which cases a long test has: of each kind the first in every run, all of them with ``IBREADY_CASES=all``."""
+"""Which cases a long test has in every run; with ``IBREADY_CASES=all`` it has all of them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable
-from typing import TypeVar
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import pytest
 
 ALL = os.environ.get("IBREADY_CASES") == "all"
 
@@ -15,4 +17,12 @@ Case = TypeVar("Case")
 def some(cases: Iterable[Case], kind: Callable[[Case], Hashable]) -> list[Case]:
     """Return the first case of each kind, in their order; every case where all are asked for."""
     known = list(cases)
-    return known if ALL else list({kind(one): one for one in reversed(known)}.values())[::-1]
+    first: dict[Hashable, Case] = {}
+    for case in known:
+        first.setdefault(kind(case), case)
+    return known if ALL else list(first.values())
+
+
+def rounds(every: Sequence[Case]) -> list[Any]:
+    """Return parameters for pytest: the first round, and the others as `thorough` (`./run system` has them)."""
+    return [every[0], *(pytest.param(one, marks=pytest.mark.thorough) for one in every[1:])]

@@ -94,7 +94,6 @@ def packed(drifts: Iterable[Drift]) -> list[list[Drift]]:
 
 PACKED = packed(planted())
 ROUNDS = [PACKED[begin : begin + len(NODES)] for begin in range(0, len(PACKED), len(NODES))]
-ROUNDS = ROUNDS if cases.ALL else ROUNDS[:1]
 
 
 def differs(box: Box) -> dict[str, set[str]]:
@@ -128,7 +127,7 @@ def without_handlers(found: dict[str, set[str]]) -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize(
-    "drifts", ROUNDS, ids=lambda drifts: "; ".join(", ".join(one.name for one in some) for some in drifts)
+    "drifts", cases.rounds(ROUNDS), ids=lambda drifts: "; ".join(", ".join(one.name for one in some) for some in drifts)
 )
 def test_both_roads_agree_and_the_short_one_mends(ready: Box, drifts: list[list[Drift]]) -> None:
     spoilt: dict[str, list[Drift]] = dict(itertools.zip_longest(NODES, drifts, fillvalue=[]))

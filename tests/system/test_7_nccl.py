@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from tests import cases
 from tests.system.conftest import Box, said
 
 NODES = ("node1", "node2", "node3")
@@ -86,7 +87,7 @@ def by_node(text: str) -> dict[str, str]:
     return {name: said(part) for name, part in zip(parts[1::2], parts[2::2], strict=True)}
 
 
-@pytest.mark.parametrize("files", [ROUNDS[0], *(pytest.param(some, marks=pytest.mark.thorough) for some in ROUNDS[1:])])
+@pytest.mark.parametrize("files", cases.rounds(ROUNDS), ids=lambda some: f"round {ROUNDS.index(some) + 1}")
 def test_mistakes_are_named_and_a_converge_mends_them(ready: Box, files: list[list[Mistake]]) -> None:
     for node, mistakes in zip(NODES, files, strict=True):
         plant(ready, node, "\n".join(one.lines for one in mistakes))

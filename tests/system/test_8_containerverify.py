@@ -238,9 +238,7 @@ def test_good_containers_of_every_engine_pass_and_leave_nothing(engines: Box) ->
     assert (left[0], left[2]) == ("", "")
 
 
-@pytest.mark.parametrize(
-    "faults", ROUNDS if cases.ALL else ROUNDS[:1], ids=lambda some: ", ".join(fault.what for fault in some)
-)
+@pytest.mark.parametrize("faults", cases.rounds(ROUNDS), ids=lambda some: ", ".join(fault.what for fault in some))
 def test_each_planted_fault_is_named(engines: Box, faults: tuple[Fault, ...]) -> None:
     planted = dict(zip(ENGINES, faults, strict=True))
     try:

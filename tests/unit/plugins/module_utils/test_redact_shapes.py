@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.redact import MASK, masked, masked_bytes
+from tests import cases
 from tests.unit import secret_shapes
 
 pytestmark = pytest.mark.thorough
 
-LONG = 512 * 1024
+LONG = (2048 if cases.ALL else 512) * 1024
 
 
 @pytest.mark.parametrize("kind", secret_shapes.SHAPES)
