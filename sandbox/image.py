@@ -34,12 +34,16 @@ PACKAGES = (
     "ca-certificates",
     "dbus",
     "iproute2",
+    "libnl-3-200",
+    "libnl-route-3-200",
     "openssh-server",
+    "perl",
     "procps",
     "python3",
     "python3-apt",
     "sudo",
     "systemd-sysv",
+    "udev",
 )
 LOCK = REPOSITORY / ".sandbox/images.lock"
 _HERE = Path(__file__).parent

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -30,6 +31,12 @@ sandbox_name: {NAME}
 sandbox_subnet: {SUBNET}
 # What goes for one part goes for all; molecule installs every one.
 stack_container_toolkit: none
+"""
+# Every apt reads the 68,000 packages of the distribution's archive, for seconds; most stories need none of them.
+LAID_ASIDE = "/root/archive"
+LAY_ASIDE = f"""
+mkdir -p {LAID_ASIDE}
+find /etc/apt/sources.list /etc/apt/sources.list.d -type f ! -name 'ibready-*' -exec mv -t {LAID_ASIDE} {{}} +
 """
 
 
@@ -87,6 +94,22 @@ class Box:
         assert done.returncode == 0, done.stdout
         return done.stdout
 
+    def up(self, *, archive: bool = False) -> None:
+        """Three nodes that nobody has touched yet; ``archive``: with the distribution's own packages to be had."""
+        self.sandbox("up")
+        if not archive:
+            for node in config.NODES:
+                self.root(node, LAY_ASIDE)
+
+    @contextlib.contextmanager
+    def archive(self, node: str) -> Iterator[None]:
+        """A node with the distribution's own packages to be had for a while."""
+        self.root(node, f"mv {LAID_ASIDE}/* /etc/apt/sources.list.d/; apt-get -qq update")
+        try:
+            yield
+        finally:
+            self.root(node, LAY_ASIDE)
+
     def root(self, node: str, script: str) -> str:
         """Run a shell script as root inside a node, past ssh and sudo."""
         # Not by `sandbox exec`: some hundred times a Python would start for it.
@@ -137,8 +160,15 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
 
 @pytest.fixture(scope="module")
 def bare(box: Box) -> Box:
-    """Three nodes that nobody has touched yet: `up` makes them anew."""
-    box.sandbox("up")
+    """Three nodes made anew."""
+    box.up()
+    return box
+
+
+@pytest.fixture(scope="module")
+def stocked(box: Box) -> Box:
+    """Three nodes made anew, for stories that install packages of the distribution."""
+    box.up(archive=True)
     return box
 
 
@@ -154,7 +184,7 @@ def ready(box: Box) -> Box:
 def _is_ready(box: Box) -> bool:
     """Whether an earlier story left ready nodes; what it broke it has to heal itself."""
     if not config.sandbox(NAME, SUBNET).state.exists():
-        box.sandbox("up")
+        box.up()
         return False
     # What is between hosts every story looks at itself.
     return box.adhoc("all", "-m", "ibready.cluster.hostverify").returncode == 0

@@ -93,11 +93,11 @@ def test_a_host_that_does_not_answer_never_lets_a_run_pass(argv: list[str], tmp_
 
 
 def test_a_limit_does_not_let_bad_variables_through(tmp_path: Path) -> None:
-    (tmp_path / "hosts.yml").write_text(f"{HOSTS}  vars:\n    rdma_port_typ: keep\n")
+    (tmp_path / "hosts.yml").write_text(f"{HOSTS}  vars:\n    ibready_rebot_ok: true\n")
     inventory = ["-i", str(tmp_path / "hosts.yml")]
     done = run(command("ansible-playbook"), "site.yml", *inventory, "--limit", "n1")
     assert done.returncode != 0
-    assert "did you mean rdma_port_type?" in " ".join(done.stdout.split())
+    assert "did you mean ibready_reboot_ok?" in " ".join(done.stdout.split())
     assert "Collect what the host is" not in done.stdout
 
 

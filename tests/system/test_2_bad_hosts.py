@@ -18,7 +18,7 @@ EOF
 systemd-run --quiet --collect --unit=other-admin python3 /run/other-admin.py
 """
 BREAK_REPOSITORY = """mkdir -p /root/kept
-mv /etc/apt/sources.list /etc/apt/sources.list.d /root/kept/
+mv /etc/apt/sources.list* /root/kept/
 key=/usr/share/keyrings/debian-archive-keyring.gpg
 echo "deb [signed-by=$key] http://127.0.0.1:9/debian trixie main" > /etc/apt/sources.list
 rm -rf /var/lib/apt/lists/*

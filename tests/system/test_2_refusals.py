@@ -80,8 +80,8 @@ def test_missing_kernel_headers_are_refused_before_dkms_would_skip_the_build(bar
 
 
 def test_a_package_that_the_operator_holds_is_left_alone(bare: Box) -> None:
-    bare.root("node2", "apt-get -qq update; apt-get -qq install -y rdma-core >/dev/null 2>&1")
-    bare.root("node2", "apt-mark hold rdma-core")
+    with bare.archive("node2"):
+        bare.root("node2", "apt-get -qq install -y rdma-core >/dev/null 2>&1; apt-mark hold rdma-core")
     try:
         fails_unchanged(bare, "node2", "rdma-core", "hold")
     finally:

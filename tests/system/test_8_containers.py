@@ -64,12 +64,12 @@ class Engines:
 
 
 @pytest.fixture(scope="module")
-def engines(bare: Box) -> Engines:
+def engines(stocked: Box) -> Engines:
     """Three converged nodes: node1 has docker, node2 containerd, node3 podman."""
-    bare.root("node1", f"mkdir -p /etc/docker; cat > {DAEMON} <<'END'\n{SITE}END\n")
-    done = bare.playbook(PLAY)
+    stocked.root("node1", f"mkdir -p /etc/docker; cat > {DAEMON} <<'END'\n{SITE}END\n")
+    done = stocked.playbook(PLAY)
     assert done.returncode == 0, done.stdout
-    return Engines(bare, done.stdout)
+    return Engines(stocked, done.stdout)
 
 
 def test_a_second_run_changes_nothing(engines: Engines) -> None:

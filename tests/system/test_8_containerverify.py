@@ -200,7 +200,7 @@ def judged(box: Box, wishes: dict[str, dict[str, Any]]) -> dict[str, dict[str, A
 def engines(box: Box) -> Box:
     """Three nodes with an engine each, and with the host's own libibverbs."""
     if not _has_engines(box):
-        box.sandbox("up")
+        box.up(archive=True)
         done = box.playbook(PLAY)
         assert done.returncode == 0, done.stdout
     for node in ENGINES:

@@ -43,13 +43,13 @@ test -z "$(nft list ruleset)"
 
 
 @pytest.fixture(scope="module")
-def walled(bare: Box) -> Iterator[Box]:
+def walled(stocked: Box) -> Iterator[Box]:
     """node1 and node2 let nobody in but ssh."""
     for node in ("node1", "node2"):
-        bare.root(node, RULESET)
-    yield bare
+        stocked.root(node, RULESET)
+    yield stocked
     for node in ("node1", "node2"):
-        bare.root(node, OPEN)
+        stocked.root(node, OPEN)
 
 
 def tcp_checks(box: Box, *argv: str) -> dict[tuple[str, str], str]:

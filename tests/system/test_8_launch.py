@@ -16,7 +16,7 @@ from tests.system.smoke import nothing_is_left, play
 def nodes(box: Box) -> Box:
     """Nodes in whatever state."""
     if not config.sandbox(NAME, SUBNET).state.exists():
-        box.sandbox("up")
+        box.up(archive=True)
     return box
 
 

@@ -33,10 +33,10 @@ JOB = (
 
 
 @pytest.fixture(scope="module")
-def installed(bare: Box) -> Box:
-    done = bare.playbook(PLAYBOOK)
+def installed(stocked: Box) -> Box:
+    done = stocked.playbook(PLAYBOOK)
     assert done.returncode == 0, done.stdout
-    return bare
+    return stocked
 
 
 @pytest.mark.thorough

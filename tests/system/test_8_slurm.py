@@ -128,7 +128,7 @@ def prepared(box: Box) -> None:
 @pytest.fixture(scope="module")
 def slurm(box: Box, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
     if not config.sandbox(NAME, SUBNET).state.exists():
-        box.sandbox("up")
+        box.up(archive=True)
     prepared(box)
     play = tmp_path_factory.mktemp("play") / "play.yml"
     play.write_text(PLAY)

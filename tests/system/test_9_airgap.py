@@ -50,7 +50,7 @@ class Alone(Box):
 
 
 @pytest.fixture(scope="module")
-def site(bare: Box, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(stocked: Box, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("site")
     variables = folder / "inventory/group_vars/all"
     variables.mkdir(parents=True)
