@@ -57,14 +57,15 @@ class Apt(AptHost):
         return Request(tuple(install), tuple(remove))
 
     def simulate(self, request: Request) -> Transaction:
-        words = [*YES, "install", *named(request)]
-        planned = self._apt("apt-get", ["--simulate", *words])
+        planned = self._apt("apt-get", ["--simulate", *YES, "install", *named(request)])
         changes = self._changes(planned, "choosing the packages")
         if not changes:
             return Transaction()
-        listed = self._apt("apt-get", ["--print-uris", *words])
-        download, unpacked = apt_text.sizes(listed.stdout)
-        return Transaction(changes, download, unpacked)
+        # By what the indexes say: for --print-uris apt-get would work all of it out once more, for seconds.
+        moved = [
+            f"{change.name}={version}" for change in changes for version in (change.before, change.after) if version
+        ]
+        return Transaction(changes, *apt_text.sizes(changes, self._apt("apt-cache", ["show", *moved]).stdout))
 
     def leftovers(self, request: Request, brought: Sequence[str]) -> list[str]:
         words = [*YES, "--simulate", "--auto-remove", "install", *named(request)]

@@ -18,9 +18,7 @@ _WHOLE = ("installed", "triggers-pending", "triggers-awaited")
 _INST = re.compile(r"Inst (\S+)(?: \[([^\]\s]*)\])? \((\S+)[^()]*(?:\([^()]*\)[^()]*)*\)")
 _REMV = re.compile(r"(?:Remv|Purg) (\S+)(?: \[([^\]\s]*)\])?")
 _ARCH = re.compile(r"\[([a-z0-9-]+)\]\)")
-_SIZE = re.compile(r"([0-9][0-9,.]*) ?([kMGT]?)B")
-_UNIT = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_URI = re.compile(r"'[^']*' (\S+) ([0-9]+)(?: .*)?")
+_FIELD = re.compile(r"^(Package|Version|(?:Installed-)?Size(?=: [0-9]{1,15}$)): (\S+)$", re.MULTILINE)
 
 
 class TextError(ValueError):
@@ -89,36 +87,26 @@ def _listed(text: str, heading: str) -> set[str]:
     return found
 
 
-def sizes(text: str) -> tuple[int, int]:
+def sizes(changes: Sequence[Change], text: str) -> tuple[int, int]:
     """Bytes to download and bytes that the disk will hold more (negative: less).
 
-    From ``apt-get --print-uris``: one line a file, and a sentence on the disk.
+    ``text``: the paragraphs of ``apt-cache show`` of what comes and of what goes.
     """
-    download = 0
-    for line in text.splitlines():
-        match = _URI.fullmatch(line)
-        if match:
-            download += int(match.group(2))
-    grows = 0
-    # apt 2: "After this operation, 12.3 MB of additional disk space will be used."
-    # apt 3: "  Space needed: 12.3 MB / 9876 MB available", or "  Freed space: 1.2 MB".
-    for line in text.splitlines():
-        stripped = line.strip()
-        if stripped.startswith(("After this operation,", "Space needed:")):
-            grows = -_bytes(stripped) if "will be freed" in stripped else _bytes(stripped)
-        elif stripped.startswith("Freed space:"):
-            grows = -_bytes(stripped)
-    return download, grows
+    known: dict[tuple[str | None, str | None], dict[str, str]] = {}
+    for paragraph in re.split(r"\n{2,}", text):
+        fields = dict(_FIELD.findall(paragraph))
+        # What is installed is told of twice where a repository has it too, and only there with its size.
+        known.setdefault((fields.get("Package"), fields.get("Version")), {}).update(fields)
 
+    def told(name: str, version: str, field: str) -> int:
+        return int(known.get((name, version), {}).get(field, 0))
 
-def _bytes(text: str) -> int:
-    match = _SIZE.search(text)
-    if match is None:
-        return 0
-    try:
-        return int(float(match.group(1).replace(",", "")) * _UNIT[match.group(2)])
-    except ValueError:
-        return 0
+    download = sum(told(change.name, change.after, "Size") for change in changes)
+    grows = sum(
+        told(change.name, change.after, "Installed-Size") - told(change.name, change.before, "Installed-Size")
+        for change in changes
+    )
+    return download, grows * 1024
 
 
 def versions(text: str, addresses: Sequence[str] | None = None) -> dict[str, tuple[str, ...]]:

@@ -204,6 +204,14 @@ def refused(world: AptWorld, *words: Any, **more: Any) -> PackageError:
     return caught.value
 
 
+def test_packages_that_the_disk_has_no_room_for(world: AptWorld, tmp_path: Path, signer: Signer) -> None:
+    large = [Deb(entry.name, entry.version, {**entry.fields, "Installed-Size": "9999999999"}) for entry in driver(OLD)]
+    made = DebRepository(tmp_path / "large", signer)
+    made.publish(large)
+    error = refused(world, [made.entry()], {"nvidia_driver": part()})
+    assert (error.kind, "no room for the packages" in error.cause) == ("disk", True)
+
+
 def test_a_key_that_is_not_pinned(world: AptWorld, repository: DebRepository, stranger: Signer) -> None:
     entry = repository.entry(fingerprints=[stranger.fingerprint])
     error = refused(world, [entry], {"nvidia_driver": part()})

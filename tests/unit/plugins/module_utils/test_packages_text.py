@@ -51,7 +51,7 @@ def test_a_simulation_of_apt() -> None:
 @given(st.text())
 def test_any_text_for_apt_is_read_or_refused(text: str) -> None:
     apt_text.versions(text)
-    apt_text.sizes(text)
+    apt_text.sizes([Change("a", "1", "2")], text)
     apt_text.complaints(text)
     for parse in (apt_text.simulated, apt_text.installed):
         try:
@@ -65,24 +65,47 @@ def test_a_line_of_apt_that_is_not_understood_is_named() -> None:
         apt_text.simulated("Inst something else\n")
 
 
+SHOWN = """\
+Package: libibverbs1
+Version: 2510mlnx54-1.2510318
+Installed-Size: 300
+Filename: ./libibverbs1_2510mlnx54-1.2510318_amd64.deb
+Size: 70000
+
+Package: libibverbs1
+Status: install ok installed
+Installed-Size: 190
+Version: 56.1-1
+
+Package: mlnx-ofed-all
+Installed-Size: 12
+Version: 24.10
+
+Package: perl-base
+Installed-Size: 7000
+Version: 5.40
+Size: 1600000
+
+Package: perl-base
+Status: install ok installed
+Installed-Size: 7000
+Version: 5.40
+"""
+
+
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("changes", "expected"),
     [
-        # apt 2.6
-        (
-            "Need to get 1,234 kB of archives.\nAfter this operation, 12.5 MB of additional disk"
-            " space will be used.\n'http://x/a.deb' a.deb 1234000 SHA256:0\n",
-            (1234000, 12500000),
-        ),
-        ("After this operation, 3,072 B disk space will be freed.\n", (0, -3072)),
-        # apt 3
-        ("  Space needed:   2,048 kB / 99 GB available\n", (0, 2048000)),
-        ("  Freed space: 1.5 GB\n", (0, -1500000000)),
-        ("", (0, 0)),
+        ([Change("libibverbs1", "", "2510mlnx54-1.2510318")], (70000, 300 * 1024)),
+        ([Change("libibverbs1", "56.1-1", "2510mlnx54-1.2510318")], (70000, 110 * 1024)),
+        ([Change("mlnx-ofed-all", "24.10", "")], (0, -12 * 1024)),
+        ([Change("perl-base", "", "5.40"), Change("mlnx-ofed-all", "24.10", "")], (1600000, 6988 * 1024)),
+        ([Change("nobody-knows", "1", "2")], (0, 0)),
+        ([], (0, 0)),
     ],
 )
-def test_the_sizes_that_apt_tells(text: str, expected: tuple[int, int]) -> None:
-    assert apt_text.sizes(text) == expected
+def test_the_sizes_that_the_indexes_tell(changes: list[Change], expected: tuple[int, int]) -> None:
+    assert apt_text.sizes(changes, SHOWN) == expected
 
 
 def test_the_packages_of_dpkg() -> None:
