@@ -36,7 +36,7 @@ stack_container_toolkit: none
 LAID_ASIDE = "/root/archive"
 LAY_ASIDE = f"""
 mkdir -p {LAID_ASIDE}
-find /etc/apt/sources.list /etc/apt/sources.list.d -type f ! -name 'ibready-*' -exec mv -t {LAID_ASIDE} {{}} +
+find /etc/apt -path '/etc/apt/sources.list*' -type f ! -name 'ibready-*' -exec mv -t {LAID_ASIDE} {{}} +
 """
 
 

@@ -67,7 +67,8 @@ class Finder:
 
     def exec_module(self, module: ModuleType) -> None:
         spec = module.__spec__
-        assert spec is not None
+        if spec is None:
+            raise AssertionError("an imported module has a spec")
         self._depth += 1
         try:
             exec(self.code(str(spec.origin)), module.__dict__)

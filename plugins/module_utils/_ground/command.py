@@ -154,8 +154,8 @@ def _collect(
     name: str, process: subprocess.Popen[bytes], deadline: float, interrupt_at: float, most: int
 ) -> tuple[bytes, bytes]:
     """Read both pipes to their end; TimeoutError at the deadline."""
-    assert process.stdout is not None
-    assert process.stderr is not None
+    if process.stdout is None or process.stderr is None:
+        raise AssertionError("both are pipes")
     taken = {process.stdout.fileno(): bytearray(), process.stderr.fileno(): bytearray()}
     interrupted = interrupt_at >= deadline
     with selectors.DefaultSelector() as selector:

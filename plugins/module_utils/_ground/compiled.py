@@ -73,7 +73,8 @@ class Finder:
 
     def exec_module(self, module: ModuleType) -> None:
         spec = module.__spec__
-        assert spec is not None
+        if spec is None:
+            raise AssertionError("an imported module has a spec")
         exec(self._code(str(spec.loader_state)), module.__dict__)
 
     def get_source(self, name: str) -> str | None:

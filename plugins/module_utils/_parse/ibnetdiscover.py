@@ -229,7 +229,8 @@ class _Reader:
 
     def _listed_node(self, line_no: int, line: str) -> None:
         match = _LISTED_NODE.match(line)
-        assert match is not None
+        if match is None:
+            raise AssertionError("the pattern was seen to fit before")
         kind, guid, n_ports, device, name = match.groups()
         self._use(line_no, line, NODES)
         node = self._new(line_no, line, _TYPES[kind], guid, name.strip(), int(n_ports))

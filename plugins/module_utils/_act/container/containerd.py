@@ -122,7 +122,8 @@ def _take_back(made: Plan, own: Toml, record: dict[str, Any]) -> None:
         made.after = own.text.replace(block, "")
     elif was is not None:
         pair = own.pair((*table, KEY))
-        assert pair is not None
+        if pair is None:
+            raise AssertionError("what was read has its pair")
         made.after = own.text[: pair.value] + was + own.text[pair.value_end :]
     else:
         return

@@ -79,7 +79,8 @@ def value(text: str, node: Node) -> Any:
 
 def _skip(text: str, at: int) -> int:
     match = _BLANK.match(text, at)
-    assert match is not None
+    if match is None:
+        raise AssertionError("the pattern takes the empty text as well")
     return match.end()
 
 

@@ -222,13 +222,15 @@ def _meaning(quoted: str) -> str:
 
 def _skip(text: str, at: int) -> int:
     match = _BLANK.match(text, at)
-    assert match is not None
+    if match is None:
+        raise AssertionError("the pattern takes the empty text as well")
     return match.end()
 
 
 def _between(text: str, at: int) -> int:
     match = _BETWEEN.match(text, at)
-    assert match is not None
+    if match is None:
+        raise AssertionError("the pattern takes the empty text as well")
     return match.end()
 
 

@@ -57,7 +57,8 @@ def plan(wanted: Wanted | None) -> Change:
     gone += [f"delete rule {entry} handle {handle}" for entry in stale for handle in entry.jumps]
     before, after, script = [], [], list(gone)
     for base in targets:
-        assert wanted is not None
+        if wanted is None:
+            raise AssertionError("there are targets only where rules are wanted")
         seen, due = nft_text.state(base, ruleset.ours.get(base.table)), nft_text.expected(base, wanted)
         before += seen
         after += due

@@ -33,7 +33,8 @@ class AptFiles(Apt):
 
     def look(self, repositories: Sequence[Repository], keys: dict[str, bytes], parts: Sequence[Part]) -> list[str]:
         warnings = super().look(repositories, keys, parts)
-        assert self._view is not None
+        if self._view is None:
+            raise AssertionError("a look comes first")
         home = self._view.home
         with open(os.path.join(self.root, _STATUS), encoding="utf-8", errors="replace") as stream:
             text = reduced(stream.read(), self._without)

@@ -157,7 +157,8 @@ class Dnf(DnfHost):
             return self._dnf([*words, "install", *install])
         if not install:
             return self._dnf([*words, "remove", *request.remove])
-        assert self._view is not None
+        if self._view is None:
+            raise AssertionError("a look comes first")
         script = os.path.join(self._view.home, "transaction")
         with open(script, "w") as stream:
             for name in request.remove:

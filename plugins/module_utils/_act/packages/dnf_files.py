@@ -112,7 +112,8 @@ class DnfFiles(Dnf):
         self._program([file.file for file in wanted], folder)
 
     def _program(self, files: Sequence[str], folder: str) -> list[dict[str, Any]]:
-        assert self._view is not None
+        if self._view is None:
+            raise AssertionError("a look comes first")
         home = self._view.home
         order = {
             "root": self.root,

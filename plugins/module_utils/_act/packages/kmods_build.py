@@ -34,7 +34,8 @@ def close(found: Found, look: Look, run: Runner, root: str, without: Sequence[st
     """Build what can be built, and look again: a gap that stays says why DKMS failed."""
     said = {}
     for gap in buildable(found):
-        assert gap.dkms is not None
+        if gap.dkms is None:
+            raise AssertionError("what can be built has a DKMS module")
         words = ["-m", gap.dkms.name, "-v", gap.dkms.version, "-k", gap.kernel]
         if dkms.built(root, gap.dkms, gap.kernel):
             # DKMS would not install again what it takes for installed.
@@ -71,7 +72,8 @@ def initramfs(root: str, names: Sequence[str], kernel: str) -> list[str]:
 
 
 def _failed(gap: Gap, answer: Output, root: str) -> Gap:
-    assert gap.dkms is not None
+    if gap.dkms is None:
+        raise AssertionError("what can be built has a DKMS module")
     text = f"{answer.stdout}\n{answer.stderr}"
     if _EXCLUSIVE in text:
         cause = f"{gap.subject} is not for {gap.kernel}: its dkms.conf says so ({_EXCLUSIVE})"

@@ -95,7 +95,8 @@ def _times(number: int, point: _Point) -> _Point:
 
 
 _base = _point((4 * pow(5, -1, _P) % _P).to_bytes(32, "little"))
-assert _base is not None
+if _base is None:
+    raise AssertionError("the base point is on the curve")
 _BASE = _base
 
 

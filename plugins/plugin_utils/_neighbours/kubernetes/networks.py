@@ -40,7 +40,8 @@ def network(pool: Pool, resource: Shared | None, options: Options) -> Network:
         count = range(len(pool.rails))
         wanted = {f"{SRIOV_PREFIX}/{rail_resource(pool, at)}": 1 for at in count}
         return Network(False, tuple(rail_name(pool, at) for at in count), wanted)
-    assert resource is not None
+    if resource is None:
+        raise AssertionError("a pool without SR-IOV has a shared resource")
     entry = {resource.resource: 1}
     if pool.is_infiniband:
         return Network(options.network == HOST, (), entry)

@@ -77,7 +77,8 @@ def _resource(name: str, pools: Sequence[Pool]) -> Shared:
             best = Shared(name, selectors, more)
         if not more:
             break
-    assert best is not None
+    if best is None:
+        raise AssertionError("there is always a candidate")
     return best
 
 
