@@ -23,6 +23,16 @@ def some(cases: Iterable[Case], kind: Callable[[Case], Hashable]) -> list[Case]:
     return known if ALL else list(first.values())
 
 
+def area(fault: Any) -> Hashable:
+    """Return the kind of a planted fault for tests that follow it far: its area, and the kind of fabric."""
+    return fault.check.partition(".")[0], "roce" in fault.board
+
+
+def of(every: int) -> int:
+    """Return how many of so many are tried: a quarter; all of them where all are asked for."""
+    return every if ALL else -(-every // 4)
+
+
 def rounds(every: Sequence[Case]) -> list[Any]:
     """Return parameters for pytest: the first round, and the others as `thorough` (`./run system` has them)."""
     return [every[0], *(pytest.param(one, marks=pytest.mark.thorough) for one in every[1:])]

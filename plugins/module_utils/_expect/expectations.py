@@ -36,7 +36,8 @@ SPEC: dict[str, dict[str, Any]] = {
     "rate_gbps": {"type": "float"},
     "rate_min_gbps": {"type": "float"},
     "mtu": {"type": "int", "choices": [256, 512, 1024, 2048, 4096]},
-    "pkeys": {"type": "list", "elements": "str"},
+    # No secret, whatever Ansible takes a name with "key" for.
+    "pkeys": {"type": "list", "elements": "str", "no_log": False},
     "firmware": {"type": "str"},
     "firmware_images": {"type": "dict"},
     "soft_roce": {"type": "dict"},

@@ -29,7 +29,7 @@ from tests.unit import fleets
 pytestmark = pytest.mark.thorough
 
 # What a host tells differs by what its checks found.
-FAULTS = cases.some(fault.load(), lambda one: one.check)
+FAULTS = cases.some(fault.load(), cases.area)
 HEALTHY = [fault.Fault("", board, "", "", "") for board in sorted(render.boards())]
 # A page is drawn of what the run holds, whichever fault it was: of every area's first it is drawn twice and compared.
 DRAWN = [*HEALTHY, *{one.area: one for one in reversed(FAULTS)}.values()]

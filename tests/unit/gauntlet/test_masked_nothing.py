@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.redact import masked, masked_bytes
+from tests import cases
 from tests.gauntlet import fault, render
 from tests.gauntlet.tree import Tree
 from tests.unit import corpus
@@ -15,7 +16,7 @@ from tests.unit import corpus
 def trees() -> Iterator[Tree]:
     for board in render.boards():
         yield render.render(render.node(board))
-    for one in fault.load():
+    for one in cases.some(fault.load(), cases.area):
         yield fault.broken(one)[1]
 
 

@@ -98,7 +98,7 @@ def test_what_a_text_does_not_tell_is_told_where_nothing_is_wrong() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("board", render.boards())
+@pytest.mark.parametrize("board", cases.some(render.boards(), lambda board: board.partition("-")[0]))
 def test_a_healthy_host_s_texts_raise_no_alarm_one_by_one_or_together(board: str) -> None:
     commands = render.render(render.node(board)).commands
     texts = {name: commands[name].stdout for name in names.NAMES if name in commands and commands[name].stdout}
@@ -121,7 +121,7 @@ def read(tree: Tree) -> dict[str, str]:
 @pytest.mark.thorough
 def test_faults_that_texts_show_are_found_in_them_alone() -> None:
     missed, told = [], 0
-    for one in cases.some(fault.load(), lambda one: one.check):
+    for one in cases.some(fault.load(), cases.area):
         texts = read(fault.broken(one)[1])
         if texts == read(render.render(render.node(one.board))):
             continue
@@ -131,12 +131,12 @@ def test_faults_that_texts_show_are_found_in_them_alone() -> None:
         (host,) = why.judged(heard, from_inventory({}))
         if not host.bad:
             missed.append(one.name)
-    assert told > (100 if cases.ALL else 80)
+    assert told > (100 if cases.ALL else 5)
     assert len(missed) < 0.3 * told, missed
 
 
 @pytest.mark.thorough
-@settings(max_examples=150, deadline=None, database=None)
+@settings(max_examples=cases.of(150), deadline=None, database=None)
 @given(
     st.lists(st.sampled_from([*IBSTAT.splitlines()[:12], *DMESG.splitlines()[:6], "", "```", "> ", "---", "\0", "{"])),
     st.text(max_size=200),

@@ -20,6 +20,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import clus
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts, summary
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run import build, changed, folded, shape, valid
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_json, render_text, rendered
+from tests import cases
 from tests.unit import fleets, mutations, runs
 from tests.unit.mutations import NAMES, ODD, Path
 
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.thorough
 
 BOARDS = ("h100-pcie-2", "hgx-h200-8-roce")
 # Of all mutations that reach the judges every so-many-th; all with IBREADY_EVERY_MUTATION=1.
-FEW = 1 if os.environ.get("IBREADY_EVERY_MUTATION") else 50
+FEW = 1 if os.environ.get("IBREADY_EVERY_MUTATION") else 50 if cases.ALL else 200
 # What nobody reads by its type: kept, or not even that; or told of in words of its own.
 OTHERWISE = (
     *("ibready_node.changed", "ibready_ibverify.changed", "ibready_ibverify.schema"),

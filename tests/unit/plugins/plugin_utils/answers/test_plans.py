@@ -25,6 +25,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._playbooks.filters
     tcp_plan,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site import nccl_peers
+from tests import cases
 from tests.unit import clusters, launch_hosts, mutations
 from tests.unit.clusters import Like
 from tests.unit.mutations import NAMES, ODD
@@ -103,6 +104,9 @@ ANSWERS = (
     "ansible_facts",
 )
 
+# Every so-many-th of the ways to bend an answer.
+FEW = 60 if cases.ALL else 240
+
 
 def drawn(mine: Mapping[str, Any], names: tuple[str, ...], few: int) -> Iterator[dict[str, Any]]:
     reported = {name: mine[name] for name in names if name in mine}
@@ -117,7 +121,7 @@ def drawn(mine: Mapping[str, Any], names: tuple[str, ...], few: int) -> Iterator
 def test_a_plan_of_rounds_is_made_and_has_the_others(name: str) -> None:
     honest = JUDGED[name](judged())
     assert set(OTHERS) <= set(honest)
-    for mine in drawn(mutations.trimmed(judged()[ODD]), mutations.ANSWERS, 60):
+    for mine in drawn(mutations.trimmed(judged()[ODD]), mutations.ANSWERS, FEW):
         found = JUDGED[name]({**judged(), ODD: mine})
         assert set(OTHERS) <= set(found)
 
@@ -126,7 +130,7 @@ def test_a_plan_of_rounds_is_made_and_has_the_others(name: str) -> None:
 def test_what_is_made_of_looks_is_made_of_the_others(name: str) -> None:
     honest = LOOKED[name](looked())
     assert set(NAMES) <= set(honest)
-    for mine in drawn(mutations.trimmed(looked()[ODD]), ANSWERS, 60):
+    for mine in drawn(mutations.trimmed(looked()[ODD]), ANSWERS, FEW):
         found = LOOKED[name]({**looked(), ODD: mine})
         assert {one: found.get(one) for one in OTHERS} == {one: honest[one] for one in OTHERS}
 

@@ -347,7 +347,7 @@ BEYOND = {
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "one",
-    cases.some((one for one in fault.load() if one.name not in BEYOND), lambda one: (one.check, "roce" in one.board)),
+    cases.some((one for one in fault.load() if one.name not in BEYOND), cases.area),
     ids=lambda one: f"{one.area}: {one.name}",
 )
 def test_of_every_fault_of_the_gauntlet_a_cited_run_takes_the_cause_away(one: fault.Fault) -> None:

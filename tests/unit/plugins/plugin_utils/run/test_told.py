@@ -115,7 +115,7 @@ def test_the_words_of_variables_are_those_of_the_code() -> None:
     ("variables", "says"),
     [
         ({"report_fail_on": "always"}, "must be one of: degraded, not_ready, never"),
-        ({"report_failon": "never"}, "did you mean report_fail_on?"),
+        ({"ibready_report_keeps": 3}, "did you mean ibready_report_keep?"),
         ({"ibready_report_keep": "lots"}, "unable to convert to int"),
         ({"ibready_report_formats": ["pdf"]}, "must be one or more of"),
     ],
