@@ -120,6 +120,10 @@ def prepared(box: Box) -> None:
 
     with ThreadPoolExecutor() as pool:
         list(pool.map(one, NODES))
+    _restart(box)
+
+
+def _restart(box: Box) -> None:
     box.root("node1", "systemctl restart slurmctld")
     for node in NODES:
         box.root(node, "systemctl restart slurmd")
@@ -247,6 +251,30 @@ def test_slurm_takes_the_launch_scripts(slurm: Slurm, gpus: int) -> None:
     assert sorted(reported.splitlines()) == sorted(
         f"rank {rank} of {2 * each} on {two[rank // each]} at {SUBNET}.11:29500" for rank in range(2 * each)
     )
+
+
+def test_slurm_takes_the_topology_of_the_fabric(slurm: Slurm, tmp_path: Path) -> None:
+    done = slurm.box.playbook("playbooks/topology.yml", "-e", f"ibready_topology_dir={tmp_path}")
+    assert done.returncode == 0, done.stdout
+    written = base64.b64encode((tmp_path / "topology.conf").read_bytes()).decode()
+    try:
+        for node in NODES:
+            slurm.box.root(
+                node,
+                f"echo {written} | base64 -d > /etc/slurm/topology.conf;"
+                "echo TopologyPlugin=topology/tree >> /etc/slurm/slurm.conf",
+            )
+        _restart(slurm.box)
+        slurm.until(60, lambda: all(slurm.state(node) == "IDLE" for node in NODES))
+        shown = slurm.box.root("node1", "scontrol show topology")
+        assert re.search(r"Level=0 .*Nodes=node\[1-3\]", shown), shown
+        # By Slurm's own words, for a file that it does not take it only complains of.
+        assert "error" not in slurm.box.root("node1", "journalctl -u slurmctld --since -2min | grep -i topology || :")
+        assert sorted(slurm.box.root("node1", "srun --switches=1 -N 3 hostname").split()) == sorted(NODES)
+    finally:
+        for node in NODES:
+            slurm.box.root(node, "rm /etc/slurm/topology.conf; sed -i /TopologyPlugin/d /etc/slurm/slurm.conf")
+        _restart(slurm.box)
 
 
 def test_it_goes_as_it_came(slurm: Slurm) -> None:
