@@ -104,12 +104,14 @@ def _counts(states: Mapping[str, str]) -> tuple[int, int, int]:
 # In each README, by the number of files and their counts, and the number of checks and theirs.
 _TOTALS = {
     "README.md": (
-        "No real GPU or HCA was seen yet. Of {0} files of install tasks {1} ran on something real, {2} on stand-ins"
+        "No real HCA was seen yet, and of real GPUs the texts and jobs of one H200 alone. Of {0} files of install tasks"
+        " {1} ran on something real, {2} on stand-ins"
         " alone, {3} never; of {4} checks {5} judged something real, {6} stand-ins alone:"
         " [docs/simulated.md](docs/simulated.md)."
     ),
     "README.zh-CN.md": (
-        "尚未见过真实的 GPU 或 HCA。{0} 个安装任务文件中，{1} 个在真实环境上运行过，{2} 个只用过替身，{3} 个从未运行；"
+        "尚未见过真实的 HCA；真实的 GPU 只见过一块 H200 的输出与作业。"
+        "{0} 个安装任务文件中，{1} 个在真实环境上运行过，{2} 个只用过替身，{3} 个从未运行；"
         "{4} 项检查中，{5} 项判断过真实的东西，{6} 项只用过替身：[docs/simulated.md](docs/simulated.md)。"
     ),
 }
