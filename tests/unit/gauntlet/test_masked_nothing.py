@@ -6,11 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.redact import masked, masked_bytes
 from tests import cases
 from tests.gauntlet import fault, render
 from tests.gauntlet.tree import Tree
 from tests.unit import corpus
+
+pytestmark = pytest.mark.thorough
 
 
 def trees() -> Iterator[Tree]:

@@ -19,6 +19,8 @@ from tests.gauntlet import render
 from tests.gauntlet.nodes.nccl import PEER
 from tools import build
 
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).parents[3]
 
 

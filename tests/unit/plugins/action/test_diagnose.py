@@ -18,6 +18,8 @@ from tests.gauntlet.nodes import nccl
 from tests.unit import fleets
 from tests.unit.samples import node, port
 
+pytestmark = pytest.mark.thorough
+
 EXPECT = {"hcas": 2, "link_layer": "InfiniBand", "rate_gbps": 400}
 DOWN = {"ibready_node": {"unreachable": True, "msg": "Connection refused"}}
 RAILS = ("mlx5_0/1", "mlx5_1/1")

@@ -36,6 +36,8 @@ from tests.gauntlet.node import Node
 from tests.gauntlet.nodes.nccl import ADDRESS
 from tests.gauntlet.tree import Tree
 
+pytestmark = pytest.mark.thorough
+
 IDS = [one for one in CATALOG if one.startswith("nvlink.")]
 MIG = "Nvlink queries are not supported for Devices in MIG mode"
 NOTHING_TO_DO = (

@@ -22,6 +22,8 @@ from tests.gauntlet import render
 from tests.gauntlet.nodes.nccl import PEER
 from tests.gauntlet.tree import Tree
 
+pytestmark = pytest.mark.thorough
+
 NOW = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC).isoformat()
 
 

@@ -19,6 +19,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from ansible_collections.ibready.cluster.plugins.module_utils._ground import compiled
 from tests.unit.on_disk import damaged
 
+pytestmark = pytest.mark.thorough
+
 PACKAGE = "ansible_collections/ibready/cluster/plugins/module_utils"
 DOTTED = PACKAGE.replace("/", ".")
 # What a payload does, and how often it had to compile.

@@ -19,6 +19,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._verify import ver
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 from tests.unit.corpus import CORPUS, ERRATA, sidecars, text_of, tools
 
+pytestmark = pytest.mark.thorough
+
 # Recordings under another name than that of their evidence.
 EVIDENCE = {
     "nvsmi_q_fabric": "nvsmi_q",  # an excerpt of the same command

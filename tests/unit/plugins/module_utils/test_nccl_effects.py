@@ -24,6 +24,8 @@ from tests.gauntlet import render
 from tests.unit.corpus import CORPUS
 from tests.unit.plugins.module_utils.test_checks_nccl import judge, node, one
 
+pytestmark = pytest.mark.thorough
+
 FACTS = CORPUS.parent / "facts" / "nccl_env.json"
 
 

@@ -18,6 +18,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._act.packages impo
 from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.model import PackageError, Repository
 from tests.unit.openpgp_keys import Gpg, compressed, gpg, imported, needs_gpg, packets
 
+pytestmark = pytest.mark.thorough
+
 KINDS = {
     "rsa": ("rsa2048", "rsa2048"),
     "ed25519": ("ed25519", "ed25519"),

@@ -14,6 +14,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse import name
 from tests.unit.corpus import sidecars, text_of
 from tests.unit.nccl_logs import facts, info
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.mark.parametrize(
     ("using", "hcas"),

@@ -37,6 +37,8 @@ from tests import cases
 from tests.unit import slow_jobs
 from tests.unit.slow_jobs import Job, Plan, steps
 
+pytestmark = pytest.mark.thorough
+
 JOBS, HEALTHY = cases.of(300), cases.of(60)
 # Seeds that no threshold was chosen by.
 FIRST = 100_000

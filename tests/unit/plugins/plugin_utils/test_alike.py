@@ -18,6 +18,8 @@ from tests.gauntlet import render
 from tests.unit import fleets
 from tests.unit.test_roles import ROOT
 
+pytestmark = pytest.mark.thorough
+
 BOARDS = sorted(render.boards())
 H100, H200 = "hgx-h100-8", "hgx-h200-8-roce"
 # Judged of the fabric, of pings or of visits, which bundles do not hold.

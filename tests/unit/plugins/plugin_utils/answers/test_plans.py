@@ -30,6 +30,8 @@ from tests.unit import clusters, launch_hosts, mutations
 from tests.unit.clusters import Like
 from tests.unit.mutations import NAMES, ODD
 
+pytestmark = pytest.mark.thorough
+
 Variables = Mapping[str, Mapping[str, Any]]
 # Hosts that are well, and what is asked of them: what it tells of the others stays.
 OTHERS = [name for name in NAMES if name != ODD]

@@ -21,6 +21,8 @@ from tests.unit.corpus import CORPUS
 from tests.unit.flow_model import KINDS, Fault, Planter, blind, links_of, measure, outcome, run, three_level, two_level
 from tests.unit.flow_texts import net_of
 
+pytestmark = pytest.mark.thorough
+
 TEXT = CORPUS / "ibnetdiscover" / "04-topograph-ndr-fabric.txt"
 SMALL = two_level(8, 16, 8, 2)
 

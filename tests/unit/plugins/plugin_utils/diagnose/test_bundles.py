@@ -23,6 +23,8 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import unp
 from tests.gauntlet import render
 from tests.unit import fleets
 
+pytestmark = pytest.mark.thorough
+
 AT = "2026-11-20T10:00:00+00:00"
 
 

@@ -32,6 +32,8 @@ from tests.unit import clusters
 from tests.unit.clusters import IMAGE, IPAM, MATRIX, REGISTRY, Like
 from tests.unit.plugins.plugin_utils.kubernetes import judge
 
+pytestmark = pytest.mark.thorough
+
 LINT = YamlLintConfig(file=str(Path(__file__).parents[5] / ".yamllint"))
 # What the plan leaves to the GPU Operator.
 WHO = {
