@@ -11,8 +11,9 @@ from typing import Any
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.fabric import observe_look
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, PASS, UNKNOWN
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibstat
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import judge, plan, read
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import judge, plan, read, tree
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import Hca, Inventory, guid
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.topology import render
 from sandbox.rig.container import Fabric, Rig, Stuck
 from sandbox.rig.faults.who import ASKING, HOST, NEIGHBOUR
 from sandbox.rig.plan import Plan
@@ -66,9 +67,16 @@ class Look:
         """What ibnetdiscover printed: a plan of the cables for later looks."""
         return str(self.told["answers"]["ibnetdiscover"]["stdout"])
 
-    def judge(self, cabling: str = "") -> Verdict:
-        """The checks; `cabling` is the plan of the cables, "" where the site has none."""
-        desired_settings = judge.DesiredSettings(_STANDBYS, plan=plan.read(cabling) if cabling else None)
+    def slurm(self) -> str:
+        """The topology.conf that the playbook writes of this."""
+        models, _partial = judge.models([read.read(ASKING, self.told)], self.inventory)
+        placed = tree.build(models, self.inventory)
+        called = {name: render.Called(name, name, "198.51.100.1", 8) for name in placed.path}
+        return render.render(placed, {}, called, "1.0", []).files["topology.conf"]
+
+    def judge(self, cabling: str = "", **wishes: Any) -> Verdict:
+        """The checks; `cabling` is the plan of the cables, "" where the site has none; `wishes`: what else it says."""
+        desired_settings = judge.DesiredSettings(_STANDBYS, plan=plan.read(cabling) if cabling else None, **wishes)
         result = judge.judge([read.read(ASKING, self.told)], self.inventory, desired_settings)
         checks = [("", check) for one in result.fabrics for check in one["checks"]]
         checks += [(host, one.to_dict()) for host, own in result.hosts.items() for one in own]
