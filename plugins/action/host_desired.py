@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from ansible.errors import AnsibleActionFail
 
+from ansible_collections.ibready.cluster.plugins.module_utils._desired.options import SPEC
 from ansible_collections.ibready.cluster.plugins.plugin_utils._answers import apart, shapes
 from ansible_collections.ibready.cluster.plugins.plugin_utils._answers.typed import AnswerError, read
 from ansible_collections.ibready.cluster.plugins.plugin_utils._desired import facts, runs
@@ -17,30 +18,11 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._engine.ask import
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site import trust
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import ask_host
 
-_ROLE = {
-    "name": {"type": "str", "required": True},
-    "wanted": {"type": "bool", "default": True},
-    "moves": {"type": "bool", "default": False},
-}
-_ITEM = {
-    "role": {"type": "str", "required": True},
-    "task": {"type": "str", "required": True},
-    "kind": {"type": "str", "required": True},
-    "want": {"type": "dict", "required": True},
-    "rest": {"type": "dict", "default": {}},
-}
-
 
 class ActionModule(EngineAction):
     """Compose on the controller, compare on the host."""
 
-    SPEC: ClassVar[dict[str, Any]] = {
-        "roles": {"type": "list", "elements": "dict", "options": _ROLE, "required": True},
-        "also": {"type": "list", "elements": "dict", "options": _ITEM, "default": []},
-        "known": {"type": "dict", "default": {}},
-        "node": {"type": "dict", "default": {}},
-        "compare": {"type": "str", "choices": ["visit", "never"], "default": "visit"},
-    }
+    SPEC: ClassVar[dict[str, Any]] = SPEC
     _VALID_ARGS = frozenset(SPEC)
     _supports_check_mode = True
 
@@ -68,7 +50,7 @@ class ActionModule(EngineAction):
         return [composer.role(role.name) for role in roles]
 
     def _asked(self, items: list[Mapping[str, Any]], variables: dict[str, Any]) -> list[shapes.Differs]:
-        done = ask_host(self, "host_desired", {"items": items}, variables)
+        done = ask_host(self, "host_desired", {"roles": [], "items": items}, variables)
         try:
             return read(shapes.Compared, done)["told"]
         except AnswerError as exc:

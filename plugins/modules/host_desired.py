@@ -51,6 +51,7 @@ options:
     description: Filled by the action.
     type: list
     elements: dict
+    default: []
 extends_documentation_fragment: [ibready.cluster.look]
 """
 
@@ -91,13 +92,19 @@ differs:
 from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._desired.compare import compare
+from ..module_utils._desired.options import SPEC
 
 
 def main() -> None:
     module = AnsibleModule(
-        argument_spec={"items": {"type": "list", "elements": "dict", "required": True}},
+        argument_spec={**SPEC, "items": {"type": "list", "elements": "dict", "default": []}},
         supports_check_mode=True,
     )
+    if module.params["roles"]:
+        module.fail_json(
+            msg="host_desired composes what is wanted on the controller, and its action did not run. Next: have the"
+            " collection whole there, with plugins/action"
+        )
     module.exit_json(changed=False, told=compare(module.params["items"]))
 
 
