@@ -8,7 +8,7 @@ from typing import Iterable, Sequence
 
 from . import apt_text, failures, files, run
 from .apt_host import YES, AptHost, View
-from .model import Part, Repository, Request, Transaction, Wanted
+from .model import PackageError, Part, Repository, Request, Transaction, Wanted
 
 
 class Apt(AptHost):
@@ -62,10 +62,17 @@ class Apt(AptHost):
         if not changes:
             return Transaction()
         # By what the indexes say: for --print-uris apt-get would work all of it out once more, for seconds.
-        moved = [
-            f"{change.name}={version}" for change in changes for version in (change.before, change.after) if version
-        ]
-        return Transaction(changes, *apt_text.sizes(changes, self._apt("apt-cache", ["show", *moved]).stdout))
+        moved = [f"{change.name}={change.before}" for change in changes if change.before]
+        for change in changes:
+            if change.after:
+                # Without its architecture a foreign package is not known to apt-cache.
+                arch = f":{change.arch}" if change.arch not in ("", "all") else ""
+                moved.append(f"{change.name}{arch}={change.after}")
+        shown = self._apt("apt-cache", ["show", *moved])
+        try:
+            return Transaction(changes, *apt_text.sizes(changes, shown.stdout))
+        except apt_text.TextError as exc:
+            raise PackageError("failed", str(exc), "tell us apt's version and this line") from exc
 
     def leftovers(self, request: Request, brought: Sequence[str]) -> list[str]:
         words = [*YES, "--simulate", "--auto-remove", "install", *named(request)]

@@ -90,13 +90,18 @@ def _listed(text: str, heading: str) -> set[str]:
 def sizes(changes: Sequence[Change], text: str) -> tuple[int, int]:
     """Bytes to download and bytes that the disk will hold more (negative: less).
 
-    ``text``: the paragraphs of ``apt-cache show`` of what comes and of what goes.
+    ``text``: the paragraphs of ``apt-cache show`` of what comes and of what goes. TextError where a package comes
+    whose size is not told; what it holds unpacked, an index may leave out.
     """
     known: dict[tuple[str | None, str | None], dict[str, str]] = {}
     for paragraph in re.split(r"\n{2,}", text):
         fields = dict(_FIELD.findall(paragraph))
         # What is installed is told of twice where a repository has it too, and only there with its size.
         known.setdefault((fields.get("Package"), fields.get("Version")), {}).update(fields)
+
+    for change in changes:
+        if change.after and "Size" not in known.get((change.name, change.after), {}):
+            raise TextError(f"apt-cache tells no size of {change.name} {change.after}")
 
     def told(name: str, version: str, field: str) -> int:
         return int(known.get((name, version), {}).get(field, 0))

@@ -51,7 +51,7 @@ def test_a_simulation_of_apt() -> None:
 @given(st.text())
 def test_any_text_for_apt_is_read_or_refused(text: str) -> None:
     apt_text.versions(text)
-    apt_text.sizes([Change("a", "1", "2")], text)
+    apt_text.sizes([Change("a", "1", "")], text)
     apt_text.complaints(text)
     for parse in (apt_text.simulated, apt_text.installed):
         try:
@@ -100,12 +100,17 @@ Version: 5.40
         ([Change("libibverbs1", "56.1-1", "2510mlnx54-1.2510318")], (70000, 110 * 1024)),
         ([Change("mlnx-ofed-all", "24.10", "")], (0, -12 * 1024)),
         ([Change("perl-base", "", "5.40"), Change("mlnx-ofed-all", "24.10", "")], (1600000, 6988 * 1024)),
-        ([Change("nobody-knows", "1", "2")], (0, 0)),
         ([], (0, 0)),
     ],
 )
 def test_the_sizes_that_the_indexes_tell(changes: list[Change], expected: tuple[int, int]) -> None:
     assert apt_text.sizes(changes, SHOWN) == expected
+
+
+@pytest.mark.parametrize("change", [Change("nobody-knows", "1", "2"), Change("libibverbs1", "", "56.1-1")])
+def test_a_package_whose_size_nobody_tells_is_named(change: Change) -> None:
+    with pytest.raises(apt_text.TextError, match=f"no size of {change.name} {change.after}"):
+        apt_text.sizes([change], SHOWN)
 
 
 def test_the_packages_of_dpkg() -> None:
