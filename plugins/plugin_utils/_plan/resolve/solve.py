@@ -9,9 +9,12 @@ from typing import Any
 
 try:
     from resolvelib import AbstractProvider, BaseReporter, ResolutionImpossible, ResolutionTooDeep, Resolver
-except ImportError:
-    # ansible-test imports every plugin without what ansible-core brings; nothing is solved there.
+except ImportError as exc:
+    # ansible-test imports every plugin without what ansible-core brings; `solve` raises it.
+    MISSING: ImportError | None = exc
     AbstractProvider = dict  # type: ignore[assignment,misc]
+else:
+    MISSING = None
 
 from .candidates import PARTS, Candidate, candidates, newest
 from .collision import Collision, Pair
@@ -53,7 +56,9 @@ def domain(part: str, rules: Rules, policy: Policy, wish: Policy) -> list[Candid
 
 
 def solve(rules: Rules, policy: Policy, wish: Policy) -> dict[str, Candidate]:
-    """A candidate for every part; raises Unsolvable."""
+    """A candidate for every part; raises Unsolvable, and ImportError without resolvelib."""
+    if MISSING is not None:
+        raise MISSING
     found = {part: domain(part, rules, policy, wish) for part in PARTS}
     if not all(found.values()):
         raise Unsolvable
