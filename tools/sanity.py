@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 HOME = ROOT / ".cache/sanity"
 PLACE = HOME / "ansible_collections/ibready/cluster"
-# Each reads a thousand files for more than ten minutes of a processor, and ruff and mypy read them as well.
+# Each reads a thousand files; pylint had not ended after ten minutes, and ruff and mypy read them as well.
 SLOW = ("pylint", "import")
 # ansible-test fetches pip from a server of its own; Python brings one.
 BOOTSTRAP = """import runpy
