@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -31,6 +32,24 @@ def area(fault: Any) -> Hashable:
 def of(every: int) -> int:
     """Return how many of so many are tried: a quarter; all of them where all are asked for."""
     return every if ALL else -(-every // 4)
+
+
+def sampled(items: Iterable[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """Part the tests of a run: those that run, and the parameters of thorough tests that it leaves out.
+
+    Of each test that is marked `thorough` the first parameter and every fourth after it run, and all of them where
+    all are asked for or the mark says ``every=True``.
+    """
+    run: list[pytest.Item] = []
+    left: list[pytest.Item] = []
+    seen: Counter[str] = Counter()
+    for item in items:
+        mark = item.get_closest_marker("thorough")
+        test = item.nodeid.partition("[")[0]
+        stays = ALL or mark is None or mark.kwargs.get("every") or seen[test] % 4 == 0
+        (run if stays else left).append(item)
+        seen[test] += 1
+    return run, left
 
 
 def rounds(every: Sequence[Case]) -> list[Any]:

@@ -14,6 +14,7 @@ from hypothesis import settings
 
 # A test run alone knows every check, as one that is run with the others; test_catalog_alone.py asks each area alone.
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import catalog as _catalog  # noqa: F401
+from tests import cases
 
 # How long an example takes is the machine's day, and no test's matter.
 settings.register_profile("untimed", deadline=None)
@@ -21,6 +22,14 @@ settings.load_profile("untimed")
 # Of what tests keep hardly anything is garbage, and to look through all of it again and again is a part of the time.
 gc.freeze()
 gc.set_threshold(200_000, 20, 1000)
+
+
+# After -k and -m: what they choose is parted, and a test that is named by its whole id runs.
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items[:], left = cases.sampled(items)
+    if left:
+        config.hook.pytest_deselected(items=left)
 
 
 @pytest.fixture(scope="session", autouse=True)

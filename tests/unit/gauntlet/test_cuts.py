@@ -19,7 +19,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse import rpm_
 from tests import cases
 from tests.gauntlet import cuts, fault
 
-pytestmark = pytest.mark.thorough
+# Its faults are chosen already.
+pytestmark = pytest.mark.thorough(every=True)
 
 MOST = None if cases.ALL else cuts.FEW
 # Outputs that only a bundle holds.

@@ -98,6 +98,7 @@ def test_what_a_text_does_not_tell_is_told_where_nothing_is_wrong() -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.thorough
 @pytest.mark.parametrize("board", cases.some(render.boards(), lambda board: board.partition("-")[0]))
 def test_a_healthy_host_s_texts_raise_no_alarm_one_by_one_or_together(board: str) -> None:
     commands = render.render(render.node(board)).commands

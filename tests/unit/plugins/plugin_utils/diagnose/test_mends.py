@@ -268,6 +268,7 @@ def _cases(tried: Mapping[str, tuple[Plant, ...]]) -> list[Any]:
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "plant"), _cases(TRIED))
 def test_a_run_that_is_cited_takes_the_cause_away(name: str, plant: Plant) -> None:
     host = plant.host()

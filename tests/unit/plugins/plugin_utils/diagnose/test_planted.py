@@ -24,7 +24,8 @@ from tests.gauntlet.nodes.nccl import PEER
 from tests.gauntlet.tree import Tree
 from tests.unit import corpus, fleets
 
-pytestmark = pytest.mark.thorough
+# Its faults are chosen already.
+pytestmark = pytest.mark.thorough(every=True)
 
 H100 = "hgx-h100-8"
 ROCE = "hgx-h200-8-roce"
