@@ -36,14 +36,13 @@ PYTHON = "/usr/bin/python3"
 # Where no commit tells a date: the first that a zip can hold.
 NO_DATE = 315532800
 _COPYRIGHT = """\
-Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
-Source: {url}
+ibready, from {url}
 
-Files: *
 Copyright: {author}
-License: GPL-3+
- On Debian systems the whole text of version 3 of the GNU General Public
- License is in /usr/share/common-licenses/GPL-3.
+
+Free software under the GNU General Public License, version 3 or any later
+one (GPL-3.0-or-later). On Debian systems its whole text is in
+/usr/share/common-licenses/GPL-3.
 """
 _CONTROL = """\
 Package: ibready
