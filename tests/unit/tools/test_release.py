@@ -9,6 +9,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.unit.tools.test_packages import LACKING
 from tools import packages, release
@@ -64,6 +65,12 @@ def test_changes_after_the_section_are_none(checkout: Path) -> None:
     commit(checkout)
     (why,) = release.refusals(checkout, "1.0.0")
     assert why.startswith("later.yml in changelogs/fragments came after 1.0.0; next: raise the version")
+
+
+def test_one_fragment_alone_tells_the_story() -> None:
+    """`antsibull-changelog lint` lets two pass, of which `release` then dies."""
+    fragments = (yaml.safe_load(path.read_text()) for path in (ROOT / "changelogs/fragments").glob("*.yml"))
+    assert sum("release_summary" in fragment for fragment in fragments) <= 1
 
 
 def test_where_git_cannot_tell_it_is_no_clean_tree(tmp_path: Path) -> None:
