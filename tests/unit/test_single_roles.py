@@ -25,11 +25,12 @@ ROOT = Path(__file__).resolve().parents[2]
 ROLES = sorted(path.name for path in (ROOT / "roles").iterdir() if path.is_dir())
 UBUNTU = {"os": {"id": "ubuntu", "version": "24.04"}, "kernel": "6.8.0-88-generic"}
 PARTS = ("rdma", "nvidia_driver", "nccl", "container_toolkit", "extras", "gds")
+PART = {"packages": [{"name": "thing", "version": "1"}]}
 PLAN = {
     "class": "c1",
     "digest": "0123",
     "stack": {"rdma": {"flavour": "doca"}, "driver": {}, "nccl": {"version": "2.29.7"}},
-    "install": {"repositories": [], "parts": dict.fromkeys(PARTS, {"packages": [{"name": "thing", "version": "1"}]})},
+    "install": {"repositories": [], "parts": dict.fromkeys(PARTS, PART)},
 }
 # As plan.yml leaves it where nobody said where packages are to be had.
 NO_PACKAGES = {**PLAN, "install": {}}
