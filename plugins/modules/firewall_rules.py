@@ -63,7 +63,7 @@ options:
     description: Whether firewalld may be reloaded although it holds rules that are not permanent.
     type: bool
     default: false
-extends_documentation_fragment: [ibready.cluster.change]
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.inner]
 attributes:
   diff_mode:
     description: Shows what the firewall holds of ours.
