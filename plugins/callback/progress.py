@@ -76,7 +76,9 @@ class CallbackModule(CallbackBase):
     def set_options(self, *args: Any, **kwargs: Any) -> None:
         super().set_options(*args, **kwargs)
         lock = getattr(self._display, "_lock", None)
-        shown = self.get_option("show") and wanted(os.environ, sys.stdout, sys.stderr)
+        # `ansible` itself is one task, and has no report beside which durations could lie.
+        alone = bool(context.CLIARGS.get("module_name"))
+        shown = not alone and self.get_option("show") and wanted(os.environ, sys.stdout, sys.stderr)
         if not shown or lock is None:
             self.disabled = True
             return

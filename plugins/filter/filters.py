@@ -24,7 +24,7 @@ NAMES = (
         "node_address",
         "package_failure",
     ),
-    *("ping_again", "ping_plan", "ping_questions", "rdma_part", "rdma_plan", "tcp_lease", "tcp_plan"),
+    *("ping_again", "ping_plan", "ping_questions", "plan_lack", "rdma_part", "rdma_plan", "tcp_lease", "tcp_plan"),
 )
 
 

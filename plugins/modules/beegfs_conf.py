@@ -42,7 +42,7 @@ options:
         or DOCA where they are; empty leaves them as they are.
     type: str
     default: auto
-extends_documentation_fragment: [ibready.cluster.change]
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.inner]
 """
 
 EXAMPLES = r"""

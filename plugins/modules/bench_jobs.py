@@ -12,7 +12,7 @@ description:
   - Names the programs that have an RDMA device open (daemons of the stack left out), and those that
     compute on a GPU. A benchmark would disturb them and be disturbed.
   - Changes nothing.
-extends_documentation_fragment: [ibready.cluster.look, ibready.cluster.root]
+extends_documentation_fragment: [ibready.cluster.look, ibready.cluster.root, ibready.cluster.inner]
 """
 
 EXAMPLES = r"""

@@ -50,7 +50,7 @@ options:
     description: Make this run the baseline, whatever there is; not where an error was found.
     type: bool
     default: false
-extends_documentation_fragment: [ibready.cluster.no_diff]
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.inner]
 attributes:
   check_mode:
     description: Writes nothing in check mode.

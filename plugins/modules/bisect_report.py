@@ -23,7 +23,7 @@ options:
     description: The folder of the report on the controller.
     type: path
     required: true
-extends_documentation_fragment: [ibready.cluster.no_diff]
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.inner]
 attributes:
   check_mode:
     description: Writes nothing in check mode.

@@ -32,7 +32,7 @@ options:
     description: The governor of the CPU clocks. Empty leaves it.
     type: str
     default: performance
-extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.root]
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.root, ibready.cluster.inner]
 attributes:
   diff_mode:
     description: Shows the values and the files.

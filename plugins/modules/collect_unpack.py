@@ -30,7 +30,7 @@ options:
     description: The host's name in the inventory.
     type: str
     required: true
-extends_documentation_fragment: [ibready.cluster.no_diff]
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.inner]
 attributes:
   check_mode:
     description: Is left out.

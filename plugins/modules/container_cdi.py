@@ -27,7 +27,7 @@ options:
     description: Whether the toolkit's specification is looked after.
     type: bool
     default: true
-extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.root]
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.root, ibready.cluster.inner]
 notes:
   - The toolkit's units do not notice that MIG instances changed, or that the driver went. Run
     C(nvidia-ctk cdi generate) then.

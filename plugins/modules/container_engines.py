@@ -55,7 +55,7 @@ options:
     description: Whether the service may be restarted while containers run.
     type: bool
     default: false
-extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.root]
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.root, ibready.cluster.inner]
 attributes:
   check_mode:
     description: Says what would change and changes nothing. A new file is tried out here, too.

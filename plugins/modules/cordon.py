@@ -56,7 +56,7 @@ options:
         run's by M(ibready.cluster.run_lease) (C(ibready_lease)). Who is ready again is given back where that is sure,
         and where ibready did not drain the host (C(ibready_cordon_drained)).
     type: dict
-extends_documentation_fragment: [ibready.cluster.look]
+extends_documentation_fragment: [ibready.cluster.look, ibready.cluster.inner]
 """
 
 EXAMPLES = r"""

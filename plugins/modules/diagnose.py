@@ -56,7 +56,7 @@ options:
     description: How many causes are shown in full. All of them are in the file.
     type: int
     default: 10
-extends_documentation_fragment: [ibready.cluster.no_diff]
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.inner]
 attributes:
   check_mode:
     description: Writes the diagnosis in check mode too; no host is touched.

@@ -23,7 +23,7 @@ options:
     description: How much must be free for each path, in MiB.
     type: int
     required: true
-extends_documentation_fragment: [ibready.cluster.no_diff]
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.inner]
 attributes:
   check_mode:
     description: Runs the same in check mode, because it never changes the node.

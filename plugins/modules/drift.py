@@ -22,7 +22,7 @@ options:
     description: The folder for the file; it is made where there is none.
     type: path
     required: true
-extends_documentation_fragment: [ibready.cluster.look]
+extends_documentation_fragment: [ibready.cluster.look, ibready.cluster.inner]
 """
 
 EXAMPLES = r"""

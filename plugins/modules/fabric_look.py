@@ -37,7 +37,7 @@ options:
       - Read the outputs from this evidence bundle and ask nothing.
       - The directory is named after the host that the bundle says it is of.
     type: path
-extends_documentation_fragment: [ibready.cluster.look]
+extends_documentation_fragment: [ibready.cluster.look, ibready.cluster.inner]
 """
 
 EXAMPLES = r"""

@@ -31,7 +31,7 @@ options:
     description: Seconds between two looks.
     type: float
     default: 2
-extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.root]
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.root, ibready.cluster.inner]
 attributes:
   check_mode:
     description: Looks once and does not wait, because nothing was changed.

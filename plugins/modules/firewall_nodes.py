@@ -26,7 +26,7 @@ options:
     type: list
     elements: str
     default: []
-extends_documentation_fragment: [ibready.cluster.look]
+extends_documentation_fragment: [ibready.cluster.look, ibready.cluster.inner]
 """
 
 EXAMPLES = r"""

@@ -63,7 +63,7 @@ options:
     description: Whether firewalld may be reloaded although it holds rules that are not permanent.
     type: bool
     default: false
-extends_documentation_fragment: [ibready.cluster.change]
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.inner]
 attributes:
   diff_mode:
     description: Shows what the firewall holds of ours.
@@ -147,7 +147,10 @@ def _present(given: dict[str, Any]) -> tuple[wanted.Wanted, dict[str, list[str]]
     every = [address for addresses in nodes.values() for address in addresses]
     found = wanted.Wanted(wanted.sources([*every, *given["sources"]]), _spans(given, "tcp"), _spans(given, "udp"))
     if found.empty:
-        raise FirewallError("there is no node, or no port, to open anything for")
+        raise FirewallError(
+            "there is no node, or no port, to open anything for. Nothing was changed. Next: set ibready_address of the"
+            " hosts, or firewall_sources; and where no port is open, firewall_tcp_ports"
+        )
     return found, nodes
 
 

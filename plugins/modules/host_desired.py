@@ -52,7 +52,7 @@ options:
     type: list
     elements: dict
     default: []
-extends_documentation_fragment: [ibready.cluster.look]
+extends_documentation_fragment: [ibready.cluster.look, ibready.cluster.inner]
 """
 
 EXAMPLES = r"""

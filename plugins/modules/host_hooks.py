@@ -33,7 +33,7 @@ options:
     description: What of the host has not been changed yet, for the message of a failure.
     type: str
     default: ""
-extends_documentation_fragment: [ibready.cluster.no_diff]
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.inner]
 attributes:
   check_mode:
     description: Checks the commands and runs none.

@@ -71,7 +71,7 @@ options:
     type: int
     default: 1
     version_added: 0.1.0
-extends_documentation_fragment: [ibready.cluster.run, ibready.cluster.no_diff]
+extends_documentation_fragment: [ibready.cluster.run, ibready.cluster.no_diff, ibready.cluster.inner]
 attributes:
   check_mode:
     description: In check mode no server is started or stopped and nothing is asked.

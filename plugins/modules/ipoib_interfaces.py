@@ -60,7 +60,7 @@ options:
     description: Seconds to wait until the interfaces are as wished.
     type: float
     default: 30
-extends_documentation_fragment: [ibready.cluster.change]
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.inner]
 """
 
 EXAMPLES = r"""

@@ -27,7 +27,7 @@ options:
     type: list
     elements: str
     required: true
-extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.root]
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.root, ibready.cluster.inner]
 attributes:
   diff_mode:
     description: Shows the drop-in, or the arguments that boot entries get and lose.

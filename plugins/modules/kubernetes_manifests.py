@@ -166,6 +166,7 @@ attributes:
     support: full
 author:
   - ibready contributors (@ibready)
+extends_documentation_fragment: [ibready.cluster.inner]
 """
 
 EXAMPLES = r"""

@@ -83,7 +83,7 @@ options:
       After how many batches gradients are summed, where the launcher has a word for it (Accelerate). The other
       scripts say in a C(NOTE:) whose word it is.
     type: int
-extends_documentation_fragment: [ibready.cluster.no_diff]
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.inner]
 attributes:
   check_mode:
     description: Writes nothing in check mode, and tells what it would write.

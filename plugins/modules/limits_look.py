@@ -16,7 +16,7 @@ options:
     description: Names of limits as C(prlimit) has them, with the value asked for.
     type: dict
     required: true
-extends_documentation_fragment: [ibready.cluster.look]
+extends_documentation_fragment: [ibready.cluster.look, ibready.cluster.inner]
 """
 
 EXAMPLES = r"""

@@ -19,7 +19,7 @@ options:
     type: list
     elements: str
     required: true
-extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.root]
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.root, ibready.cluster.inner]
 notes:
   - An initramfs that could not be made again is remembered, and made by the next run.
   - In a container, and where neither C(update-initramfs) nor C(dracut) is installed, the file is

@@ -41,7 +41,7 @@ options:
     description: UCX's file.
     type: path
     default: /etc/ucx/ucx.conf
-extends_documentation_fragment: [ibready.cluster.change]
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.inner]
 notes:
   - Running jobs keep what they have; the environment of a job goes before these files.
 """

@@ -77,7 +77,7 @@ options:
       O(state=started) and O(state=joined).
     type: dict
     default: {}
-extends_documentation_fragment: [ibready.cluster.no_diff]
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.inner]
 attributes:
   check_mode:
     description: Does nothing in check mode.

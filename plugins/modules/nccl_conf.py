@@ -84,7 +84,7 @@ options:
       - Without it the table of this collection decides, which knows NCCL up to 2.32.3.
     type: list
     elements: str
-extends_documentation_fragment: [ibready.cluster.change]
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.inner]
 notes:
   - A process reads the file once, when it first uses NCCL. Running jobs keep what they have.
   - A variable in a job's environment goes before the file, even an empty one.

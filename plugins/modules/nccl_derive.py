@@ -27,7 +27,7 @@ options:
     type: list
     elements: str
     default: []
-extends_documentation_fragment: [ibready.cluster.look]
+extends_documentation_fragment: [ibready.cluster.look, ibready.cluster.inner]
 """
 
 EXAMPLES = r"""

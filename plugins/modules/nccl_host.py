@@ -24,7 +24,7 @@ options:
   version:
     description: The release of NCCL that is going to be there, if there is no library yet.
     type: str
-extends_documentation_fragment: [ibready.cluster.look]
+extends_documentation_fragment: [ibready.cluster.look, ibready.cluster.inner]
 """
 
 EXAMPLES = r"""

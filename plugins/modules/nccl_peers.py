@@ -21,7 +21,7 @@ options:
     type: list
     elements: str
     required: true
-extends_documentation_fragment: [ibready.cluster.look]
+extends_documentation_fragment: [ibready.cluster.look, ibready.cluster.inner]
 """
 
 EXAMPLES = r"""

@@ -43,7 +43,7 @@ options:
     description: Seconds after which it is ended.
     type: int
     default: 120
-extends_documentation_fragment: [ibready.cluster.no_diff]
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.inner]
 attributes:
   check_mode:
     description: Measures nothing in check mode.

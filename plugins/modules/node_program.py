@@ -24,7 +24,7 @@ options:
   placed:
     description: Used by the controller's half of this module; the archive that has come.
     type: path
-extends_documentation_fragment: [ibready.cluster.no_diff]
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.inner]
 attributes:
   check_mode:
     description: Tells whether the program would be written.

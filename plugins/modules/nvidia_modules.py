@@ -21,7 +21,7 @@ options:
     type: list
     elements: str
     default: [nvidia, nvidia_uvm]
-extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.root]
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.root, ibready.cluster.inner]
 attributes:
   check_mode:
     description: Says what would change and changes nothing.

@@ -92,7 +92,7 @@ options:
     description: Seconds to wait for the fabric's word.
     type: float
     default: 60
-extends_documentation_fragment: [ibready.cluster.change]
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.inner]
 notes:
   - An opensm that somebody else started on the host is never stopped.
 """

@@ -44,6 +44,7 @@ notes:
   - Configuration files that somebody changed are kept.
 author:
   - ibready contributors (@ibready)
+extends_documentation_fragment: [ibready.cluster.inner]
 """
 
 EXAMPLES = r"""

@@ -65,7 +65,7 @@ options:
     description: Seconds after which a server ends by itself. For O(state=serving).
     type: int
     default: 300
-extends_documentation_fragment: [ibready.cluster.no_diff]
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.inner]
 attributes:
   check_mode:
     description: Does nothing in check mode.

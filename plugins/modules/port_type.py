@@ -22,7 +22,7 @@ options:
     description: Whether a card's configuration may be written; C(ibready_firmware_ok).
     type: bool
     default: false
-extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.root]
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.root, ibready.cluster.inner]
 attributes:
   diff_mode:
     description: Shows the ports that change.

@@ -97,7 +97,7 @@ options:
         O(state=asked), for which other runs have to wait so long at most.
     type: int
     default: 300
-extends_documentation_fragment: [ibready.cluster.run, ibready.cluster.no_diff]
+extends_documentation_fragment: [ibready.cluster.run, ibready.cluster.no_diff, ibready.cluster.inner]
 attributes:
   check_mode:
     description: Does nothing in check mode.

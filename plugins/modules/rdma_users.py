@@ -23,7 +23,7 @@ options:
     type: list
     elements: str
     default: []
-extends_documentation_fragment: [ibready.cluster.look, ibready.cluster.root]
+extends_documentation_fragment: [ibready.cluster.look, ibready.cluster.root, ibready.cluster.inner]
 """
 
 EXAMPLES = r"""

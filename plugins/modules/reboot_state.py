@@ -38,7 +38,7 @@ options:
       - RV(kept) as it was before a reboot. What of it is no longer there is in RV(lost).
     type: dict
     default: {}
-extends_documentation_fragment: [ibready.cluster.look, ibready.cluster.root]
+extends_documentation_fragment: [ibready.cluster.look, ibready.cluster.root, ibready.cluster.inner]
 """
 
 EXAMPLES = r"""

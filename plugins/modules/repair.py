@@ -52,7 +52,7 @@ options:
     description: The folder for the record and the tickets; it is made where there is none.
     type: path
     required: true
-extends_documentation_fragment: [ibready.cluster.look]
+extends_documentation_fragment: [ibready.cluster.look, ibready.cluster.inner]
 """
 
 EXAMPLES = r"""

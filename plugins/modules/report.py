@@ -50,7 +50,7 @@ options:
         included. The oldest are removed.
     type: int
     default: 10
-extends_documentation_fragment: [ibready.cluster.no_diff]
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.inner]
 attributes:
   check_mode:
     description: Writes the report in check mode too; no host is touched.

@@ -40,7 +40,7 @@ options:
     type: str
     choices: [degraded, not_ready, never]
     default: never
-extends_documentation_fragment: [ibready.cluster.no_diff]
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.inner]
 attributes:
   check_mode:
     description: Writes what it renders in check mode too; no host is touched.

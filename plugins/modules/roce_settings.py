@@ -61,7 +61,7 @@ options:
     description: Whether an interface may get another MTU that carries a login.
     type: bool
     default: false
-extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.root]
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.root, ibready.cluster.inner]
 attributes:
   check_mode:
     description: Says what would change and changes nothing. Refuses what would be refused.

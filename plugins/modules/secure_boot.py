@@ -20,7 +20,7 @@ options:
     description: Its certificate (DER) on the host; empty for none.
     type: str
     default: ""
-extends_documentation_fragment: [ibready.cluster.look, ibready.cluster.root]
+extends_documentation_fragment: [ibready.cluster.look, ibready.cluster.root, ibready.cluster.inner]
 """
 
 EXAMPLES = r"""

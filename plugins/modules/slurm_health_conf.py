@@ -25,7 +25,7 @@ options:
     type: str
     choices: [present, absent]
     default: present
-extends_documentation_fragment: [ibready.cluster.change]
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.inner]
 """
 
 EXAMPLES = r"""

@@ -26,7 +26,7 @@ options:
         looked for then.
     type: bool
     default: false
-extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.root]
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.root, ibready.cluster.inner]
 attributes:
   check_mode:
     description: Says what would change and changes nothing. Refuses what would be refused.

@@ -40,7 +40,7 @@ options:
     description: What M(ibready.cluster.stack_bundle_files) told of every host of the class.
     type: dict
     required: true
-extends_documentation_fragment: [ibready.cluster.no_diff]
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.inner]
 attributes:
   check_mode:
     description: Tells which files would be fetched.

@@ -33,7 +33,7 @@ options:
   placed:
     description: Used by the controller's half of this module; a folder with files that have come.
     type: path
-extends_documentation_fragment: [ibready.cluster.no_diff]
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.inner]
 attributes:
   check_mode:
     description: Tells what would be copied.

@@ -51,7 +51,7 @@ options:
   host:
     description: The host's name in messages.
     type: str
-extends_documentation_fragment: [ibready.cluster.no_diff]
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.inner]
 attributes:
   check_mode:
     description: Tells what would be fetched, and fetches nothing.

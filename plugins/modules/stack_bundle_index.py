@@ -41,7 +41,7 @@ options:
 requirements:
   - gpg
   - createrepo_c, for classes with dnf
-extends_documentation_fragment: [ibready.cluster.no_diff]
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.inner]
 attributes:
   check_mode:
     description: Is skipped in check mode.

@@ -83,7 +83,7 @@ options:
         is not as asked, and that is a matter of a moment.
     type: bool
     default: true
-extends_documentation_fragment: [ibready.cluster.packages]
+extends_documentation_fragment: [ibready.cluster.packages, ibready.cluster.inner]
 notes:
   - No service is restarted here, nothing is rebooted, and no firmware is touched.
   - Configuration files of packages that somebody changed are kept.

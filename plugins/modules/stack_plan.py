@@ -59,6 +59,7 @@ attributes:
     support: none
 author:
   - ibready contributors (@ibready)
+extends_documentation_fragment: [ibready.cluster.inner]
 """
 
 EXAMPLES = r"""

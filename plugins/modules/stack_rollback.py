@@ -43,6 +43,7 @@ attributes:
     support: none
 author:
   - ibready contributors (@ibready)
+extends_documentation_fragment: [ibready.cluster.inner]
 """
 
 EXAMPLES = r"""

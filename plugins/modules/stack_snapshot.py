@@ -48,7 +48,7 @@ options:
       - How many snapshots a host keeps. That of the bare host is always kept.
     type: int
     default: 5
-extends_documentation_fragment: [ibready.cluster.packages]
+extends_documentation_fragment: [ibready.cluster.packages, ibready.cluster.inner]
 notes:
   - No service is restarted here, nothing is rebooted, and no firmware is touched. What is loaded
     stays loaded; the role reboot_gate tells what has to boot.

@@ -63,7 +63,7 @@ options:
     description: Where the kernel shows its settings. Tests point it elsewhere.
     type: path
     default: /proc/sys
-extends_documentation_fragment: [ibready.cluster.change]
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.inner]
 attributes:
   diff_mode:
     description: Shows the file, and the running values that change.

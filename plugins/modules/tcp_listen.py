@@ -64,7 +64,7 @@ options:
     description: Which listener to stop, as RV(id) named it.
     type: str
     default: ""
-extends_documentation_fragment: [ibready.cluster.no_diff]
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.inner]
 attributes:
   check_mode:
     description: In check mode nothing is started or stopped.

@@ -43,7 +43,7 @@ options:
         at least 3, a lost packet is sent again before it counts.
     type: float
     default: 3
-extends_documentation_fragment: [ibready.cluster.no_diff]
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.inner]
 attributes:
   check_mode:
     description: In check mode nothing is asked.

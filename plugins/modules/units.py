@@ -30,7 +30,7 @@ options:
         it is passed over, for its package may still be to come.
     type: bool
     default: false
-extends_documentation_fragment: [ibready.cluster.change]
+extends_documentation_fragment: [ibready.cluster.change, ibready.cluster.inner]
 attributes:
   diff_mode:
     description: Shows what units would do.

@@ -20,7 +20,7 @@ options:
     type: list
     elements: str
     required: true
-extends_documentation_fragment: [ibready.cluster.no_diff]
+extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.inner]
 attributes:
   check_mode:
     description: Runs the same in check mode, because it touches no host.

@@ -73,6 +73,7 @@ attributes:
     support: full
 author:
   - ibready contributors (@ibready)
+extends_documentation_fragment: [ibready.cluster.inner]
 """
 
 EXAMPLES = r"""

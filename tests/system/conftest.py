@@ -134,8 +134,8 @@ class Box:
         return run(command("ansible-playbook"), name, *self.inventories, "-e", report, *argv, cwd=cwd)
 
     def adhoc(self, *argv: str) -> subprocess.CompletedProcess[str]:
-        """``ansible`` against this sandbox."""
-        return run(command("ansible"), *self.inventories, *argv)
+        """``ansible`` against this sandbox, each host by itself."""
+        return run(command("ansible"), *self.inventories, *argv, env={"ANSIBLE_STDOUT_CALLBACK": "minimal"})
 
     def report(self, name: str = "ibready-report") -> dict[str, Any]:
         """The JSON report of the last run, of all hosts or (``ibready-report-limited``) of some."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import tarfile
 from pathlib import Path
@@ -89,6 +90,14 @@ def test_ad_hoc_by_short_and_full_name(bare: Box, module: str) -> None:
     # It fits a screen; what each check saw is for those who ask.
     assert len(done.stdout.splitlines()) < 60
     assert '"checks"' not in done.stdout
+
+
+def test_ad_hoc_folds_equal_hosts_as_the_checkout_has_it(bare: Box) -> None:
+    done = run(command("ansible"), *bare.inventories, "all", "-m", "ibverify")
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"^node\[1-3\] ready \d+ pass", done.stdout, re.MULTILINE)
+    assert "3 hosts: 3 ready" in done.stdout
+    assert "=>" not in done.stdout
 
 
 def test_ad_hoc_tells_everything_where_more_is_asked_for(bare: Box) -> None:

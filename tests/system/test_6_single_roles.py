@@ -85,3 +85,15 @@ def test_ipoib_without_an_interface_of_the_port_is_refused_and_taken_away(ready:
     assert changed(role(ready, "ipoib", "node1", ipoib_state="absent"))["node1"] > 0
     ready.root("node1", "test ! -e /etc/modules-load.d/ibready-ipoib.conf")
     assert changed(role(ready, "ipoib", "node1", ipoib_state="absent")) == {"node1": 0}
+
+
+@pytest.mark.parametrize("name", ["nvidia_driver", "nccl"])
+def test_without_a_plan_what_is_planned_is_refused_and_nothing_changed(ready: Box, name: str) -> None:
+    state = "dpkg-query -W; cat /etc/nccl.conf 2>/dev/null; ls /etc/modprobe.d /etc/modules-load.d"
+    before = ready.root("node1", state)
+    done = role(ready, name, "node1")
+    assert done.returncode != 0
+    text = said(done.stdout)
+    assert f"node1: role {name} has no plan" in text
+    assert "Next: import the playbook ibready.cluster.plan" in text
+    assert ready.root("node1", state) == before

@@ -25,6 +25,7 @@ from .._fleet.rdma import plan as rdma_rounds
 from .._ground import address
 from .._ground.plain import plain
 from .._hosts import hosts as _hosts
+from .._plan.plan import lack
 from .._site import expected as _expected, firmware_turn, gate_kept
 
 Variables = Mapping[str, Any]
@@ -148,6 +149,11 @@ def package_failure(said: str) -> dict[str, str]:
     """What a package manager's words mean, or nothing."""
     known = failures.first(said)
     return {"kind": known.kind, "cause": known.cause, "next": known.following} if known else {}
+
+
+def plan_lack(plan: Any, role: str, packages: bool = True) -> str:
+    """Why a role cannot go by this plan, and the next step; nothing where it can."""
+    return plain(lack.lack(plan, role, packages=packages))
 
 
 def ping_again(hostvars: Variables, plan: Variables) -> dict[str, Any]:

@@ -1,0 +1,116 @@
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ansible's own output; of `ansible -m ibverify` and its like the verdicts, equal hosts once."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: verdict
+type: stdout
+short_description: Print verdicts of C(ansible -m ibverify) with equal hosts folded
+version_added: 0.1.0
+description:
+  - Of C(ansible -m) with a module of this collection that judges a host (M(ibready.cluster.ibverify),
+    M(ibready.cluster.hostverify), M(ibready.cluster.ncclverify), M(ibready.cluster.nvlinkverify),
+    M(ibready.cluster.stackverify), M(ibready.cluster.containerverify)) it prints, when all hosts
+    have answered, one line for all hosts that say the same, with the findings of those that have
+    some, and how many hosts have which verdict. A host that is not ready is no error of the module,
+    and does not look like one; the exit status is Ansible's.
+  - With C(-v), with O(ibready.cluster.ibverify#module:answer) given, and where the module itself
+    failed, the output is Ansible's own.
+  - Every other module is printed as P(ansible.builtin.minimal#callback) does, and playbooks as
+    P(ansible.builtin.default#callback) does.
+requirements:
+  - C(stdout_callback = ibready.cluster.verdict) and C(bin_ansible_callbacks = True) in ansible.cfg,
+    as this collection's own has them. Without the second one C(ansible) takes no other output than
+    its own.
+extends_documentation_fragment: [default_callback, result_format_callback]
+author:
+  - ibready contributors (@ibready)
+"""
+
+import atexit
+from typing import Any
+
+from ansible import constants, context
+from ansible.plugins.callback import CallbackBase
+from ansible.plugins.callback.default import CallbackModule as Default
+from ansible.plugins.callback.minimal import CallbackModule as Minimal
+
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import DEGRADED, READY
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.brief import SHORT
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import verdicts
+
+_OURS = "ibready.cluster."
+# Those that answer in short where `ansible` itself asks (plugin_utils/_site/verify_action.py).
+JUDGES = frozenset({"containerverify", "hostverify", "ibverify", "ncclverify", "nvlinkverify", "stackverify"})
+_COLORS = {
+    "": "COLOR_HIGHLIGHT",
+    READY: "COLOR_OK",
+    DEGRADED: "COLOR_WARN",
+    verdicts.UNREACHABLE: "COLOR_UNREACHABLE",
+}
+
+
+def ad_hoc() -> bool:
+    """Whether `ansible` runs, and no playbook."""
+    return bool(context.CLIARGS.get("module_name"))
+
+
+def folds(task: Any) -> bool:
+    """Whether the task asks for verdicts in short."""
+    action = str(task.action)
+    ours = action.removeprefix(_OURS) in JUDGES
+    return ours and ad_hoc() and not context.CLIARGS.get("verbosity") and task.args.get("answer", SHORT) == SHORT
+
+
+def _base() -> type[CallbackBase]:
+    """What prints all else."""
+    found: type[CallbackBase] = Minimal if ad_hoc() else Default
+    return found
+
+
+class CallbackModule(_base()):  # type: ignore[misc]  # Which of the two a process needs is known when it begins.
+    """Keeps what hosts told until all have."""
+
+    CALLBACK_VERSION = 2.0
+    CALLBACK_TYPE = "stdout"
+    CALLBACK_NAME = "ibready.cluster.verdict"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told: dict[str, verdicts.Told] = {}
+        # Whoever interrupts the run is told of the hosts that have answered.
+        atexit.register(self._tell)
+
+    def v2_runner_on_ok(self, result: Any) -> None:
+        if folds(result.task):
+            self._keep(result, verdicts.told(result.result))
+        else:
+            super().v2_runner_on_ok(result)
+
+    def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
+        # Without a verdict it is the module that failed.
+        if folds(result.task) and "verdict" in result.result:
+            self._keep(result, verdicts.told(result.result))
+        else:
+            super().v2_runner_on_failed(result, ignore_errors)
+
+    def v2_runner_on_unreachable(self, result: Any) -> None:
+        if folds(result.task):
+            self._keep(result, verdicts.unreachable(result.result.get("msg")))
+        else:
+            super().v2_runner_on_unreachable(result)
+
+    def v2_playbook_on_stats(self, stats: Any) -> None:
+        self._tell()
+        super().v2_playbook_on_stats(stats)
+
+    def _keep(self, result: Any, entry: verdicts.Told) -> None:
+        self._handle_warnings(result.result)
+        self._told[result.host.get_name()] = entry
+
+    def _tell(self) -> None:
+        kept, self._told = self._told, {}
+        for line, verdict in verdicts.render(kept):
+            self._display.display(line, color=getattr(constants, _COLORS.get(verdict, "COLOR_ERROR")))

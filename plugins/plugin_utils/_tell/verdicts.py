@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What `ansible` prints of hosts that a verify module judged: those that say the same are told of once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypedDict
+
+from ...module_utils._ground.check import DEGRADED, FAIL, NOT_READY, PASS, READY, SKIP, UNKNOWN, UNKNOWN_VERDICT
+from .._answers import apart
+from .._answers.typed import AnswerError, read
+from .._ground.plain import plain
+from .._slurm import hostlist
+
+UNREACHABLE, MALFORMED = "unreachable", "malformed"
+# The worst last: that is where a terminal stands.
+ORDER = (READY, DEGRADED, MALFORMED, UNREACHABLE, UNKNOWN_VERDICT, NOT_READY)
+_RESULTS = (PASS, FAIL, UNKNOWN, SKIP)
+# Of one host; -v has all of them, at any length.
+_MOST, _LONGEST = 64, 2_000
+_NEXT = "Next: docs/checks.md explains each check; -v prints all of them"
+
+
+class _Short(TypedDict):
+    """``answer=short`` of a verify module (_verify/brief), as far as it is printed."""
+
+    verdict: Literal["ready", "degraded", "unknown", "not_ready"]
+    counts: dict[str, int]
+    findings: list[str]
+
+
+class _Waiving(_Short, total=False):
+    waived: list[str]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What one host told; ``lines`` follow it."""
+
+    verdict: str
+    counts: tuple[tuple[str, int], ...] = ()
+    lines: tuple[str, ...] = ()
+
+
+def told(answer: Mapping[str, Any]) -> Told:
+    """What is printed of a host that answered; an answer that is none of ours is told as such."""
+    try:
+        found = read(_Waiving, answer)
+        strange = sorted(set(found["counts"]) - set(_RESULTS))
+        if strange:
+            raise AnswerError("no result of a check", f"counts.{_line(strange[0])[:80]}")
+    except AnswerError as exc:
+        return Told(MALFORMED, (), (_line(f"{apart.why(exc)}. Next: {apart.NEXT}"),))
+    counts = tuple((name, found["counts"][name]) for name in _RESULTS if found["counts"].get(name))
+    lines = [*found["findings"], *(f"waived: {entry}" for entry in found.get("waived", ()))]
+    more = [f"and {len(lines) - _MOST} more"] if len(lines) > _MOST else []
+    return Told(found["verdict"], counts, tuple(map(_line, [*lines[:_MOST], *more])))
+
+
+def unreachable(said: Any) -> Told:
+    """What is printed of a host that did not answer."""
+    return Told(UNREACHABLE, (), (_line(str(said or "no message")),))
+
+
+def render(hosts: Mapping[str, Told]) -> list[tuple[str, str]]:
+    """The lines, each with the verdict that it is of; "" for those of all hosts."""
+    alike: dict[Told, list[str]] = {}
+    for name, entry in hosts.items():
+        alike.setdefault(entry, []).append(name)
+    lines = []
+    for entry, names in sorted(alike.items(), key=lambda pair: (ORDER.index(pair[0].verdict), -len(pair[1]))):
+        counts = "".join(f" {number} {result}" for result, number in entry.counts)
+        lines.append((plain(f"{hostlist.fold(names)} {entry.verdict}{counts}"), entry.verdict))
+        lines += [(f"  {line}", entry.verdict) for line in entry.lines]
+    if len(hosts) > 1:
+        lines.append((f"{len(hosts)} hosts: {_sum(list(hosts.values()))}", ""))
+    if any(entry.lines and entry.counts for entry in alike):
+        lines.append((_NEXT, ""))
+    return lines
+
+
+def _sum(every: Sequence[Told]) -> str:
+    counts = Counter(entry.verdict for entry in every)
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in ORDER if counts[verdict])
+
+
+def _line(text: str) -> str:
+    return plain(text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ...")

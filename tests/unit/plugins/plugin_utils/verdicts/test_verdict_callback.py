@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the callback takes for itself, and what it leaves to Ansible."""
+
+from __future__ import annotations
+
+import configparser
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+from ansible import context
+from ansible.plugins.callback.default import CallbackModule as Default
+from ansible.plugins.callback.minimal import CallbackModule as Minimal
+
+from ansible_collections.ibready.cluster.plugins.callback import verdict
+
+ROOT = Path(__file__).parents[5]
+READY = {"host": "n1", "verdict": "ready", "counts": {"pass": 3}, "findings": []}
+BAD = {"host": "n1", "verdict": "not_ready", "counts": {"fail": 1}, "findings": ["ib.port.state mlx5_0/1: Down"]}
+WAYS = ("v2_runner_on_ok", "v2_runner_on_failed", "v2_runner_on_unreachable")
+
+
+def began(monkeypatch: pytest.MonkeyPatch, **args: Any) -> ModuleType:
+    monkeypatch.setattr(context, "CLIARGS", args)
+    return importlib.reload(verdict)
+
+
+@pytest.fixture(autouse=True)
+def as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    yield
+    monkeypatch.undo()
+    importlib.reload(verdict)
+
+
+@pytest.fixture
+def left(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What Ansible's own was asked to print."""
+    found: list[str] = []
+    for base in (Minimal, Default):
+        for way in WAYS:
+            monkeypatch.setattr(base, way, lambda self, *args, way=way: found.append(way))
+        monkeypatch.setattr(base, "v2_playbook_on_stats", lambda self, stats: None)
+    return found
+
+
+def printing(module: ModuleType) -> tuple[Any, list[str]]:
+    callback = module.CallbackModule()
+    lines: list[str] = []
+    callback._display = SimpleNamespace(display=lambda line, color: lines.append(line))
+    return callback, lines
+
+
+def result(host: str, said: dict[str, Any], action: str = "ibverify", **args: Any) -> Any:
+    return SimpleNamespace(
+        host=SimpleNamespace(get_name=lambda: host),
+        task=SimpleNamespace(action=action, args=args),
+        result=dict(said),
+    )
+
+
+def test_verdicts_are_printed_when_all_have_answered(monkeypatch: pytest.MonkeyPatch, left: list[str]) -> None:
+    callback, lines = printing(began(monkeypatch, module_name="ibverify", verbosity=0))
+    callback.v2_runner_on_ok(result("n1", READY, "ibready.cluster.ibverify"))
+    callback.v2_runner_on_failed(result("n3", {**BAD, "failed": True}))
+    callback.v2_runner_on_ok(result("n2", READY))
+    callback.v2_runner_on_unreachable(result("n4", {"msg": "no route"}))
+    assert lines == []
+    callback.v2_playbook_on_stats(None)
+    assert lines == [
+        "n[1-2] ready 3 pass",
+        "n4 unreachable",
+        "  no route",
+        "n3 not_ready 1 fail",
+        "  ib.port.state mlx5_0/1: Down",
+        "4 hosts: 2 ready, 1 unreachable, 1 not_ready",
+        "Next: docs/checks.md explains each check; -v prints all of them",
+    ]
+    assert left == []
+    callback._tell()  # At exit: nothing twice.
+    assert len(lines) == 7
+
+
+def test_who_interrupts_the_run_is_told_of_those_that_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends: list[Any] = []
+    module = began(monkeypatch, module_name="ibverify", verbosity=0)
+    monkeypatch.setattr(module.atexit, "register", ends.append)
+    callback, lines = printing(module)
+    callback.v2_runner_on_ok(result("n1", READY))
+    ends[0]()
+    assert lines == ["n1 ready 3 pass"]
+
+
+@pytest.mark.parametrize(
+    ("way", "answer", "action", "args", "verbosity"),
+    [
+        pytest.param("ok", {"ping": "pong"}, "ansible.builtin.ping", {}, 0, id="another module"),
+        pytest.param("ok", READY, "other.cluster.ibverify", {}, 0, id="another's ibverify"),
+        pytest.param("failed", {"msg": "x"}, "ansible.builtin.command", {}, 0, id="another's failure"),
+        pytest.param("unreachable", {"msg": "x"}, "ansible.builtin.ping", {}, 0, id="another's host"),
+        pytest.param("ok", READY, "ibverify", {}, 1, id="-v"),
+        pytest.param("ok", READY, "ibverify", {"answer": "all"}, 0, id="all was asked for"),
+        pytest.param("failed", {"msg": "no python"}, "ibverify", {}, 0, id="the module failed"),
+    ],
+)
+def test_all_else_is_printed_by_ansible(
+    monkeypatch: pytest.MonkeyPatch,
+    left: list[str],
+    way: str,
+    answer: dict[str, Any],
+    action: str,
+    args: dict[str, Any],
+    verbosity: int,
+) -> None:
+    callback, lines = printing(began(monkeypatch, module_name=action, verbosity=verbosity))
+    getattr(callback, f"v2_runner_on_{way}")(result("n1", answer, action, **args))
+    callback.v2_playbook_on_stats(None)
+    assert (left, lines) == ([f"v2_runner_on_{way}"], [])
+    assert isinstance(callback, Minimal)
+
+
+def test_a_playbook_is_printed_as_ever(monkeypatch: pytest.MonkeyPatch, left: list[str]) -> None:
+    callback, lines = printing(began(monkeypatch, args=("site.yml",), verbosity=0))
+    callback.v2_runner_on_failed(result("n1", BAD))
+    callback.v2_playbook_on_stats(None)
+    assert (left, lines) == (["v2_runner_on_failed"], [])
+    assert isinstance(callback, Default)
+
+
+def test_an_answer_without_a_verdict_is_none(monkeypatch: pytest.MonkeyPatch, left: list[str]) -> None:
+    callback, lines = printing(began(monkeypatch, module_name="ibverify", verbosity=0))
+    callback.v2_runner_on_ok(result("n1", {"changed": False}))
+    callback.v2_playbook_on_stats(None)
+    assert lines[0] == "n1 malformed"
+    assert left == []
+
+
+def test_every_module_that_answers_in_short_is_folded() -> None:
+    modules = (ROOT / "plugins/modules").glob("*.py")
+    judging = {path.stem for path in modules if "_verify.module import judge\n" in path.read_text()}
+    assert judging == verdict.JUDGES
+
+
+def test_the_checkout_has_it_on_for_ansible_too() -> None:
+    settings = configparser.ConfigParser()
+    settings.read(ROOT / "ansible.cfg")
+    assert settings["defaults"]["stdout_callback"] == verdict.CallbackModule.CALLBACK_NAME
+    assert settings["defaults"].getboolean("bin_ansible_callbacks")
