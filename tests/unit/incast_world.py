@@ -73,11 +73,13 @@ class World:
     # Of a host's counters, by host and key: added at the end, so that anything may be planted.
     more: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     without: tuple[str, ...] = ()
+    # The priorities in which the HCAs have flow control, and so count pauses.
+    shows: tuple[int, ...] = (3,)
 
     def before(self) -> dict[str, int]:
         """Counters of a port that has been up for a while."""
         found = {self.names[kind]: 1000 for kind in ("marked", "told", "slowed", "seq", "nak")}
-        found[self.names["paused"].format(3)] = 500
+        found.update({self.names["paused"].format(at): 500 for at in self.shows})
         if self.names is MLX5:
             found.update({"rp_cnp_ignored": 7, "local_ack_timeout_err": 2, "rnr_nak_retry_err": 1, "out_of_buffer": 3})
             found.update({"ethtool -S rx_pause_ctrl_phy": 500, "ethtool -S rx_discards_phy": 9})

@@ -92,6 +92,12 @@ FAULTS = {
         "rx_pause_ctrl_phy 500 before, 3500 after",
         "another priority",
     ),
+    "the switch pauses another priority, in which the HCA obeys": (
+        World(pauses=4, shows=(3, 4)),
+        {"roce.incast.priority"},
+        "rx_prio4_pause 500 before, 3500 after",
+        "another priority than the one that RoCE has on this host",
+    ),
     "the switch pauses the whole link": (
         World(plain=True, pauses=None),
         {"roce.incast.pfc"},
