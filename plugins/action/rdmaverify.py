@@ -22,7 +22,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._ground.check impo
     trouble,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._answers import apart
-from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.rdma import judge
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.rdma import incast, judge
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import files
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
@@ -52,7 +52,9 @@ class ActionModule(SiteAction):
         plan = _hosts.rdma_plan(variables["hostvars"], args["hosts"])
         size = len(variables["groups"]["all"])
         now = datetime.now(UTC)
-        report = apart.together(hosts, lambda some: judge.alone(some, plan, size, now), _hosts.lost)
+        made = incast.made_by(variables["hostvars"], args["hosts"])
+        loaded = made and (lambda some: incast.judged(some, variables["hostvars"], made))
+        report = apart.together(hosts, lambda some: judge.alone(some, plan, size, now, loaded or None), _hosts.lost)
         self._display.display("\n" + judge.text(report) + "\n")
         bad = {}
         for name, host in report["hosts"].items():

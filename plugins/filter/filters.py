@@ -20,6 +20,8 @@ NAMES = (
         "fabric_plan",
         "firmware_turns",
         "gate_refused",
+        "incast_parts",
+        "incast_plan",
         "lease_told",
         "node_address",
         "package_failure",

@@ -22,9 +22,10 @@ options:
       - With V(serving), a server is started for every one of O(ends), and those of an earlier run
         are stopped.
       - With V(asked), every one of O(questions) is measured, one after the other.
+      - With V(watched), the port of O(ends) is watched until none of their servers runs, and counted then.
       - With V(stopped), no program of ours runs any more.
     type: str
-    choices: [serving, asked, stopped]
+    choices: [serving, asked, watched, stopped]
     required: true
   ends:
     description: Where to serve. For O(state=serving).
@@ -41,6 +42,8 @@ options:
         choices: [write_bw, write_bw_gpu, read_lat, send_lat]
         required: true
       tcp_port: {type: int, required: true, description: "The TCP port at which both ends meet, and the server waits."}
+      gid_index: {type: int, default: -1, description: "The entry of the GID table; V(-1) for the program's choice."}
+      traffic_class: {type: int, default: 0, description: "The mark of RoCE packets; V(0) for none."}
   questions:
     description: What to measure. For O(state=asked).
     type: list
@@ -57,6 +60,12 @@ options:
       passed over. For O(state=asked).
     type: raw
     default: {}
+  count:
+    description:
+      - Returns the counters of loss, pauses, marks and CNPs of the first port of O(ends) or O(questions), before
+        servers are started, before and after all questions are asked, and after the port was watched.
+    type: bool
+    default: false
   seconds:
     description: How long a bandwidth is measured.
     type: int
@@ -99,6 +108,15 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+counted:
+  description: With C(before) and C(after), as far as looked, the port's counters (C(values)), C(driver), C(why) none.
+  type: dict
+  returned: with O(count=true)
+received:
+  description: Seconds and bytes that the port received by RDMA, every second; empty where it does not tell.
+  type: list
+  elements: list
+  returned: with O(state=watched)
 failed_ends: {type: dict, returned: with O(state=serving), description: "Why a server is not there, by its TCP port."}
 answers:
   description: One answer per question, in the same order.
@@ -126,8 +144,9 @@ from ..module_utils._ground import compiled
 
 compiled.use()
 
-from ..module_utils._between.bench import perftest
+from ..module_utils._between.bench import incast, perftest
 from ..module_utils._data.bench import TESTS
+from ..module_utils._evidence.sources import Live
 from ..module_utils._ground import unit
 from ..module_utils._ground.command import Unavailable, run_by_name
 
@@ -136,6 +155,8 @@ _END = {
     "port": {"type": "int", "default": 1},
     "test": {"type": "str", "choices": list(TESTS), "required": True},
     "tcp_port": {"type": "int", "required": True},
+    "gid_index": {"type": "int", "default": perftest.NO_GID},
+    "traffic_class": {"type": "int", "default": 0},
 }
 
 
@@ -151,9 +172,17 @@ def _act(given: dict[str, Any], check_mode: bool) -> dict[str, Any]:
         return {"changed": bool(units), "units": units}
     if check_mode:
         return {"changed": False, "skipped": True, "msg": "nothing is measured in check mode"}
+    port = next(iter([*ends, *(question for question, _address, _raw in questions)]), None)
+    before = _counted("before", given, port)
     if given["state"] == "serving":
         failed = perftest.serve(run_by_name, ends, given["seconds"], given["lease"])
-        return {"changed": bool(ends), "failed_ends": {str(entry): failed[entry] for entry in failed}}
+        return {"changed": bool(ends), "failed_ends": {str(entry): failed[entry] for entry in failed}, **_told(before)}
+    if given["state"] == "watched":
+        units = [entry.unit for entry in ends]
+        limit = perftest.limit_of(ends[0].test, given["seconds"]) + perftest.OVERHEAD_S if ends else 0
+        seen = port and incast.watch(Live(), port.device, port.port, limit, lambda: incast.serving(run_by_name, units))
+        unit.stop(run_by_name, unit.running(run_by_name, perftest.PREFIX))
+        return {"changed": False, "received": seen or [], **_told(_counted("after", given, port))}
     answers = [
         {
             "test": question.test,
@@ -163,7 +192,15 @@ def _act(given: dict[str, Any], check_mode: bool) -> dict[str, Any]:
         }
         for question, address, raw in questions
     ]
-    return {"changed": False, "answers": answers}
+    return {"changed": False, "answers": answers, **_told({**before, **_counted("after", given, port)})}
+
+
+def _counted(when: str, given: dict[str, Any], port: perftest.End | None) -> dict[str, Any]:
+    return {when: incast.look(Live(), port.device, port.port)} if given["count"] and port else {}
+
+
+def _told(counted: dict[str, Any]) -> dict[str, Any]:
+    return {"counted": counted} if counted else {}
 
 
 def _answer(end: perftest.End, address: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -183,10 +220,11 @@ def main() -> None:
     }
     module = AnsibleModule(
         argument_spec={
-            "state": {"choices": ["serving", "asked", "stopped"], "required": True},
+            "state": {"choices": ["serving", "asked", "watched", "stopped"], "required": True},
             "ends": {"type": "list", "elements": "dict", "default": [], "options": _END},
             "questions": {"type": "list", "elements": "dict", "default": [], "options": question},
             "failed_ends": {"type": "raw", "default": {}},
+            "count": {"type": "bool", "default": False},
             "seconds": {"type": "int", "default": 5},
             "lease": {"type": "int", "default": 300},
         },

@@ -17,14 +17,14 @@ from .._areas.nvlink import entries as nvlink
 from .._areas.pci import entries as pci
 from .._areas.roce import entries as roce
 from .._areas.stack import entries as stack
-from .._fleet import entries as fleet, entries_bench, entries_rdma, entries_switch
+from .._fleet import entries as fleet, entries_bench, entries_incast, entries_rdma, entries_switch
 from .._ground.catalog import Entry, entry
 
 __all__ = ["CATALOG", "Entry", "entry"]
 
 _AREAS = (
     *(host, entries_machine, pci, ib, roce, fabric, entries_wide, gpu, nvlink, stack, nccl, container),
-    *(entries_rdma, entries_switch, fleet, entries_bench),
+    *(entries_rdma, entries_switch, entries_incast, fleet, entries_bench),
 )
 
 CATALOG: dict[str, Entry] = {entry.id: entry for area in _AREAS for entry in area.ENTRIES}

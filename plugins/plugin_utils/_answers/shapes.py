@@ -176,6 +176,27 @@ class Speed(_Test, total=False):
     p99_usec: float | None
 
 
+class Counters(TypedDict):
+    """The counters of a port as perftest saw them."""
+
+    driver: str
+    values: dict[str, int]
+    why: str
+
+
+class _Round(TypedDict):
+    number: int
+
+
+class Loaded(_Round, total=False):
+    """A host's part of one round of incasts: why it was left out, or what it counted, saw come in and reached."""
+
+    left: str
+    counted: dict[str, Counters]
+    received: list[list[float]]
+    answers: list[Speed]
+
+
 class Row(TypedDict, total=False):
     """A message size; a number may be one that a program prints as nan or inf."""
 

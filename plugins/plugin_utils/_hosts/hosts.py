@@ -54,6 +54,8 @@ _DATA = (
     "ibready_pings_again",
     "ibready_ping_plan",
     "ibready_plan",
+    "ibready_incast_plan",
+    "ibready_incast_told",
     "ibready_rdma_answers",
     "ibready_rdma_inside",
     "ibready_rdma_plan",
@@ -117,15 +119,16 @@ def variables(hostvars: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def ping_plan(hostvars: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any] | None:
     """By which plan the hosts pinged each other, None where there was none: all have the same."""
-    return _plan(hostvars, names, "ibready_ping_plan")
+    return plan_of(hostvars, names, "ibready_ping_plan")
 
 
 def rdma_plan(hostvars: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any] | None:
     """By which plan they moved data over RDMA, None where there was none."""
-    return _plan(hostvars, names, "ibready_rdma_plan")
+    return plan_of(hostvars, names, "ibready_rdma_plan")
 
 
-def _plan(hostvars: Mapping[str, Any], names: Sequence[str], variable: str) -> Mapping[str, Any] | None:
+def plan_of(hostvars: Mapping[str, Any], names: Sequence[str], variable: str) -> Mapping[str, Any] | None:
+    """A plan that a task left on all hosts, None where there was none."""
     for name in names:
         made = variables(hostvars, name).get(variable)
         if isinstance(made, Mapping):

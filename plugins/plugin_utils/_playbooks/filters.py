@@ -21,7 +21,7 @@ from .._fleet import tcp_plan as tcp_round
 from .._fleet.bench import plan as bench_rounds, reported, switches
 from .._fleet.ping import again, plan as ping_rounds, schedule, walk
 from .._fleet.ping.leaves import leaves
-from .._fleet.rdma import plan as rdma_rounds
+from .._fleet.rdma import incast as incasts, plan as rdma_rounds
 from .._ground import address
 from .._ground.plain import plain
 from .._hosts import hosts as _hosts
@@ -107,6 +107,47 @@ def firmware_turns(hostvars: Variables, hosts: Sequence[str], batch: Sequence[st
 def gate_refused(settings: Variables, wish: Variables) -> str:
     """Why the health agent could keep no gate with these variables; "" where it could."""
     return gate_kept.refused(settings, wish)
+
+
+def incast_plan(
+    hostvars: Variables,
+    hosts: Sequence[str],
+    receivers: Sequence[str] = (),
+    senders: int | str = "",
+    seconds: int | str = "",
+    port: int | str = "",
+    forks: int | str = 5,
+) -> dict[str, Any]:
+    """Which hosts write to one port at once, in which round; raises where a variable cannot be used."""
+    desired = incasts.Desired(
+        receivers=_receivers(receivers, hosts),
+        senders=_number("ibready_incast_senders", senders, incasts.SENDERS, 2, 32),
+        seconds=_number("ibready_incast_seconds", seconds, incasts.SECONDS, 5, 120),
+        port=_number("ibready_rdma_port", port, rdma_rounds.PORT, 1024, 65000),
+        forks=_number("forks", forks, 5, 1, 10_000),
+    )
+    if desired.senders >= desired.forks:
+        raise AnsibleFilterError(
+            f"ibready_incast_senders: {desired.senders} senders and a receiver have to be at work at once, and Ansible "
+            f"works on {desired.forks} hosts at a time; next: --forks {desired.senders + 1}, or fewer senders"
+        )
+    return apart.together(_hosts.gather(hostvars, list(hosts)), lambda some: incasts.plan(some, desired), _hosts.lost)
+
+
+def _receivers(receivers: Sequence[str], hosts: Sequence[str]) -> list[str]:
+    if isinstance(receivers, str) or not isinstance(receivers, Sequence):
+        raise AnsibleFilterError(f"ibready_incast_receivers must be a list of hosts, not {receivers!r}")
+    strange = [str(name) for name in receivers if name not in hosts]
+    if strange:
+        raise AnsibleFilterError(
+            f"ibready_incast_receivers: {strange[0]!r} is no host that this run reached; next: leave it out"
+        )
+    return [str(name) for name in receivers]
+
+
+def incast_parts(made: Variables, hostvars: Variables, number: int | str) -> dict[str, dict[str, Any]]:
+    """What each host does in one round; an incast with a host that has a job now is left out."""
+    return incasts.parts(made, hostvars, int(number))
 
 
 def lease_told(hostvars: Variables, hosts: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.fabric import entries_wide
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._fleet import entries_rdma, entries_switch
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet import entries_incast, entries_rdma, entries_switch
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import (
     FAIL,
     PASS,
@@ -46,6 +46,7 @@ CONTROLLER = {
     "nccl.job.bound",
     *(one.id for one in entries_rdma.ENTRIES),
     *(one.id for one in entries_switch.ENTRIES),
+    *(one.id for one in entries_incast.ENTRIES),
 }
 NODE = sorted(set(CATALOG) - CONTROLLER)
 

@@ -22,6 +22,7 @@ from . import unit
 
 _WHAT = "GPUDirect"
 _DEVICES = "/sys/class/infiniband"
+NO_GID = -1
 # Without it CUDA counts the fastest GPU first, and the number would mean another one.
 _ORDER = {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
 PREFIX = "ibready-perftest-"
@@ -76,12 +77,15 @@ def nearest(evidence: Evidence, device: str) -> int:
 
 @dataclass(frozen=True)
 class End:
-    """One end of one measurement: the local RDMA port, which test, and the TCP port to meet at."""
+    """One end of one measurement: the local RDMA port, which test, and the TCP port to meet at. ``gid_index``: NO_GID
+    for the program's own choice. ``traffic_class``: of RoCE packets, 0 for none."""
 
     device: str
     port: int
     test: str
     tcp_port: int
+    gid_index: int = NO_GID
+    traffic_class: int = 0
 
     @property
     def unit(self) -> str:
@@ -96,7 +100,10 @@ def end(raw: dict[str, Any]) -> End:
         raise ValueError(f"port {raw['port']} of {raw['device']} is not between 1 and 254")
     if not 1024 <= raw["tcp_port"] <= 65535:
         raise ValueError(f"TCP port {raw['tcp_port']} is not between 1024 and 65535")
-    return End(raw["device"], raw["port"], raw["test"], raw["tcp_port"])
+    index, mark = raw.get("gid_index", NO_GID), raw.get("traffic_class", 0)
+    if not NO_GID <= index <= 1023 or not 0 <= mark <= 255:
+        raise ValueError(f"GID index {index} or traffic class {mark} of {raw['device']} is none")
+    return End(raw["device"], raw["port"], raw["test"], raw["tcp_port"], index, mark)
 
 
 def address(text: str) -> str:
@@ -176,6 +183,8 @@ def complaint(text: str, program: str, otherwise: str = "") -> str:
 def _argv(run: _unit.Run, end: End, seconds: int) -> tuple[list[str], dict[str, str]]:
     path = find_program(PROGRAMS[end.test])
     argv = [path, "-d", end.device, "-i", str(end.port), "-p", str(end.tcp_port), "-F"]
+    argv += ["-x", str(end.gid_index)] if end.gid_index != NO_GID else []
+    argv += [f"--tclass={end.traffic_class}"] if end.traffic_class else []
     argv += [*_BANDWIDTH, "-D", str(seconds)] if end.test in BANDWIDTH else [*_LATENCY]
     if end.test != WRITE_BW_GPU:
         return argv, {}

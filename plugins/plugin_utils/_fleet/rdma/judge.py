@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ....module_utils._between.rdma.tried import Try
@@ -15,6 +15,8 @@ from ..._ground.plain import plain, table
 from ..._hosts import hosts as _hosts, summary
 from .tries import row, tries
 
+# What judges the incasts of hosts: checks by host, and a row for each.
+Incasts = Callable[[Sequence[_hosts.Host]], tuple[dict[str, list[Check]], list[dict[str, Any]]]]
 SCHEMA = "ibready/rdma/1"
 _ID = "fabric.rdma.verbs"
 _NO_RAIL = "no RoCE rail (ibready_rdma: all takes InfiniBand as well)"
@@ -35,9 +37,12 @@ def alone(
     plan: Mapping[str, Any] | None,
     size: int,
     created: datetime.datetime,
+    loaded: Incasts | None = None,
 ) -> dict[str, Any]:
-    """The same of every host, with a verdict, where nothing else is judged."""
+    """The same of every host, with a verdict, where nothing else is judged; with ``loaded`` of incasts as well."""
     found, tested = judged(hosts, plan, size)
+    more, incasts = loaded(hosts) if loaded is not None else ({}, [])
+    found = {name: [*found.get(name, ()), *more.get(name, ())] for name in (*found, *more)}
     report = {}
     for host in hosts:
         checks = found.get(host.name, [])
@@ -58,6 +63,7 @@ def alone(
         "created": created.isoformat(timespec="seconds"),
         "hosts": report,
         "rdma": [row(attempt) for attempt in tested],
+        "incasts": incasts,
     }
 
 

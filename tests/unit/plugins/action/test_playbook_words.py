@@ -71,3 +71,32 @@ def test_whatever_became_of_its_server_a_host_asks(
 
 def test_what_an_earlier_run_met_is_forgotten() -> None:
     assert words("rdma.yml", "Plan who moves data to whom", "ibready_rdma_error") == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "runs"),
+    [
+        ({}, False),
+        ({"ibready_incast": False}, False),
+        ({"ibready_incast": "false"}, False),
+        ({"ibready_incast": True}, True),
+        ({"ibready_incast": True, "ansible_check_mode": True}, False),
+    ],
+)
+def test_no_port_is_loaded_without_consent(render: Callable[..., Any], said: dict[str, Any], runs: bool) -> None:
+    plays = yaml.safe_load((TASKS.parent / "rdma.yml").read_text())
+    task = next(
+        task
+        for play in plays
+        for task in play.get("tasks", [])
+        if task.get("ansible.builtin.include_tasks") == "tasks/incast.yml"
+    )
+    told = [render("{{ " + word + " }}", {"ansible_check_mode": False, **said}) for word in task["when"]]
+    assert all(told) is runs
+    # Nobody else includes it.
+    others = [path.name for path in TASKS.parent.rglob("*.yml") if "tasks/incast.yml" in path.read_text()]
+    assert others == ["rdma.yml"]
+
+
+def test_what_an_earlier_incast_met_is_forgotten() -> None:
+    assert words("incast.yml", "Plan who writes to whom at once", "ibready_incast_error") == ""

@@ -12,9 +12,11 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.ibready.cluster.plugins.action.rdmaverify import ActionModule
 from ansible_collections.ibready.cluster.plugins.module_utils._data import rdma_tests as data
+from tests.unit.incast_world import World, hosts, sent
 from tests.unit.rdma_hosts import answered, two
 
 Run = Callable[..., dict[str, Any]]
+FAST = {data.BANDWIDTH: {"gbps": 391.0}, data.LATENCY: {"usec": 2.0}}
 LOST = {"state": data.FAILED, "kind": data.LOST, "said": "retry counter exceeded"}
 
 
@@ -74,3 +76,21 @@ def test_a_folder_that_cannot_be_written_is_named(run: Run, tmp_path: Path) -> N
     (tmp_path / "file").touch()
     with pytest.raises(AnsibleActionFail, match="ibready_report_dir"):
         run(answered(two()), dest=str(tmp_path / "file"))
+
+
+def test_an_incast_is_judged_with_the_data_that_moved(run: Run, shown: list[str]) -> None:
+    result = run(sent(answered(hosts(), **FAST), World()))
+    assert result["verdicts"] == dict.fromkeys(("n1", "n2", "n3"), "ready"), shown
+    written = json.loads(Path(result["json"]).read_text())
+    assert [entry["receiver"] for entry in written["incasts"]] == ["n1", "n2", "n3"]
+    result = run(sent(answered(hosts(), **FAST), World(pauses=None, marks=False)), report_only=True)
+    assert set(result["verdicts"].values()) == {"not_ready"}
+    assert "roce.incast.pfc" in shown[-1]
+    result = run(sent(answered(hosts(), **FAST), World(tells=False)))
+    assert set(result["verdicts"].values()) == {"degraded"}
+
+
+def test_without_consent_nothing_is_said_of_incasts(run: Run) -> None:
+    result = run(answered(hosts(), **FAST))
+    assert json.loads(Path(result["json"]).read_text())["incasts"] == []
+    assert not [check for some in result["checks"].values() for check in some if "incast" in check["id"]]

@@ -104,6 +104,37 @@ def test_questions_are_answered_in_their_order(run_module: Run) -> None:
     assert absent["untested"] == "ib_write_bw: its port is in use"
 
 
+def test_an_end_of_an_incast_has_its_gid_and_mark_and_is_counted(run_module: Run, host: Path) -> None:
+    words = '"-d mlx5_0 -i 1 -p 18515 -F -x 3 --tclass=106 --report_gbits -q 4 -s 1048576 -D 3 10.0.0.2"'
+    program = host / "bin/ib_write_bw"
+    program.write_text(f'#!/bin/sh\n[ "$*" = {words} ] || exit 64\n/bin/cat {SAMPLES}/perftest.txt\n')
+    marked = {"gid_index": 3, "traffic_class": 106}
+    result = run_module(perftest.main, state="asked", questions=[{**ASK, **marked}], seconds=3, count=True)
+    assert result["answers"][0]["gbps"] == 396.12
+    assert set(result["counted"]) == {"before", "after"}
+    assert set(result["counted"]["before"]) == {"driver", "values", "why"}
+    result = run_module(perftest.main, state="serving", ends=[{**END, **marked}], count=True)
+    assert set(result["counted"]) == {"before"}
+    (host / "units/ibready-perftest-18515.service").unlink()
+    result = run_module(perftest.main, state="watched", ends=[{**END, **marked}], count=True)
+    assert (set(result["counted"]), result["received"]) == ({"after"}, [])
+    assert "counted" not in run_module(perftest.main, state="asked", questions=[ASK], seconds=3)
+
+
+def test_a_watched_server_that_stays_is_stopped(run_module: Run, host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_module(perftest.main, state="serving", ends=[END])
+    seen: list[float] = []
+
+    def watch(_evidence: Any, _device: str, _port: int, limit: float, busy: Callable[[], bool]) -> list[list[float]]:
+        assert busy()
+        seen.append(limit)
+        return [[0.0, 1]]
+
+    monkeypatch.setattr(perftest.incast, "watch", watch)
+    assert run_module(perftest.main, state="watched", ends=[END], seconds=9)["received"] == [[0.0, 1]]
+    assert (seen, units(host)) == ([39], [])
+
+
 @pytest.mark.parametrize("failed", ["x", [], [1], 7, {"18516": {}}])
 def test_another_host_s_nonsense_stops_nobody(run_module: Run, failed: object) -> None:
     result = run_module(perftest.main, state="asked", questions=[ASK], seconds=3, failed_ends=failed)
@@ -115,6 +146,8 @@ def test_another_host_s_nonsense_stops_nobody(run_module: Run, failed: object) -
     [
         ({"state": "serving", "ends": [{**END, "device": "a b"}]}, "not an RDMA device name"),
         ({"state": "asked", "questions": [{**ASK, "address": "-x"}]}, "no address of a host"),
+        ({"state": "serving", "ends": [{**END, "traffic_class": 256}]}, "traffic class 256"),
+        ({"state": "serving", "ends": [{**END, "gid_index": -2}]}, "GID index -2"),
         ({"state": "asked", "seconds": 0}, "seconds must be from 1"),
         ({"state": "serving", "lease": 999999}, "lease must be from 1"),
     ],
