@@ -105,9 +105,11 @@ BENCHMARKS = _record(
 )
 _FOUND = _list(_record(id=_TEXT, subject=_TEXT, before=_TEXT, now=_TEXT))
 _SINCE = _record(
+    "ends",
     created=_TEXT,
     error=_TEXT,
     hosts=_by_name(_record(before=_TEXT, now=_TEXT, better=_FOUND, worse=_FOUND, gone=_FOUND)),
+    ends=_by_name(_TEXT),
 )
 
 RUN: Shape = {

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ....module_utils._ground.check import READY
+from ..._diagnose.finding import fabrics
 from ..._hosts import summary
 from ..._run.shape import VERDICTS
 
@@ -102,13 +103,3 @@ def read(run: Said) -> Page:
         str((run.get("fabric") or {}).get("error") or ""),
         run.get("rdma") is not None,
     )
-
-
-def fabrics(run: Said) -> dict[str, Said]:
-    """What was judged of fabrics, by ``fabric NAME``; the one that is called just that, so."""
-    reported = (run.get("fabric") or {}).get("fabrics") or ()
-    return {_fabric(entry["name"], run["hosts"]): entry for entry in reported}
-
-
-def _fabric(name: str, hosts: Collection[str]) -> str:
-    return name if name == "fabric" and name not in hosts else f"fabric {name}"
