@@ -23,7 +23,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import clus
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.ping import plan, walk
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.ping.leaves import leaves
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
-from ansible_collections.ibready.cluster.plugins.plugin_utils._run import build as told, changed, compare
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import build as told, changed, compare, inventory
 from tests.browser import fabric, nodes
 from tests.unit import tcp_told
 
@@ -102,7 +102,10 @@ def build(
     hosts, made = _pinged(hosts, seen, created)
     hosts = _connected(hosts)
     judged = cluster.report(hosts, size=count, created=created, version=VERSION, plan=made, asked=seen)
-    run = told.Run(playbooks=["playbooks/verify.yml"], size=count, fail_on="not_ready")
+    names = [host.name for host in hosts]
+    racks = {f"rack{at // 16 + 1:02}": names[at : at + 16] for at in range(0, count, 16)}
+    groups = inventory.groups({"all": names, "gpu": names, **racks}, names)
+    run = told.Run(["playbooks/verify.yml"], size=count, fail_on="not_ready", cluster="sim-a", groups=groups)
     listened = changed.Reported()
     listened.begin(created - datetime.timedelta(minutes=4))
     done = told.complete(judged, hosts, run, plan=None, listened=listened, ansible="2.19.14")

@@ -40,10 +40,10 @@ SECTIONS: Sequence[Callable[[Mapping[str, Any], Speech], Section | None]] = (
 CSS = ("base", "summary", "causes", "grid", "host", "sections", "print")
 JS = (
     *("dom", "memory", "data", "words", "theme", "filter", "columns", "grid", "keys", "controls"),
-    *("finding", "host", "dialog", "causes", "print", "main"),
+    *("finding", "host", "dialog", "causes", "csv", "age", "print", "main"),
 )
 # What the first screen names, and what is folded below it; the grid has all.
-MOST = {"causes": 8, "all": 100, "places": 20, "cables": 3}
+MOST = {"causes": 8, "all": 100, "places": 20, "cables": 3, "groups": 12}
 # Checks that are there without script too: all where they are not more, else the findings of some.
 STATIC = 2000
 
