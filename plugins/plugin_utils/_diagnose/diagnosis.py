@@ -87,7 +87,7 @@ def diagnose(
     hidden = {id(entry) for candidate in left for entry in candidate.hidden}
     reported = report["hosts"].values()
     parts = {name: Parts(host["facts"]) for name, host in report["hosts"].items()}
-    asked = {name: str(entry["asked"]) for name, entry in finding.fabrics(report).items()}
+    asked = {name: str(entry["asked"]).partition(" ")[0] for name, entry in finding.fabrics(report).items()}
     where = replace(where or command.Where(), asked=asked)
     return Diagnosis(
         causes=rank.ranked(left, report["hosts"], parts, where),

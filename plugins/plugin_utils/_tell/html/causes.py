@@ -69,7 +69,7 @@ def causes(run: Said) -> list[Cause]:
     cables = Cables(run)
     merged: dict[tuple[object, ...], list[rank.Cause]] = {}
     for item in reported.causes:
-        merged.setdefault((item.id, item.error, item.mends, item.note, _why(item.evidence)), []).append(item)
+        merged.setdefault((item.id, item.error, _why(item.evidence)), []).append(item)
     found = [_cause(some, cables) for some in merged.values()]
     found += [_unlooked(item, run) for item in reported.unknown]
     found.sort(key=lambda item: (not item.error, item.result != FAIL))
@@ -84,7 +84,8 @@ def _touched(item: Cause) -> Iterable[str]:
 
 
 def _cause(some: Sequence[rank.Cause], cables: Cables) -> Cause:
-    first = some[0]
+    # Of a host whose name can stand in no command the note says so.
+    first = next((cause for cause in some if cause.command), some[0])
     check = first.evidence[0].check
     found = Cause(FAIL, first.id, first.title, first.error, _why(first.evidence), check.remedy, first.costs)
     found.act, found.mends, found.commands = first.note, first.mends, _commands(some)

@@ -54,7 +54,9 @@ def section(run: Mapping[str, Any], t: Speech) -> Section | None:
     says = t("fabric.counts", **totals, wrong=sum(entry.wrongs for entry in drawn))
     odd = bool(reported.get("error")) or any(entry.verdict != READY or entry.wrongs for entry in drawn)
     if not drawn:
-        says, odd = t("fabric.unknown" if asked else "fabric.nobody"), asked
+        skipped = bool(reported.get("skipped"))
+        says = t("fabric.skipped" if skipped else "fabric.unknown" if asked else "fabric.nobody")
+        odd = asked and not skipped
     return Section("fabric", t("fabric.title"), html, says, odd)
 
 
