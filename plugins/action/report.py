@@ -24,7 +24,15 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import rep
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import cluster
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import files
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts, summary
-from ansible_collections.ibready.cluster.plugins.plugin_utils._run import build, changed, compare, folded, history, inventory, read
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import (
+    build,
+    changed,
+    compare,
+    folded,
+    history,
+    inventory,
+    read,
+)
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
 from ansible_collections.ibready.cluster.plugins.plugin_utils._switch import texts as _texts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_json, render_text, rendered

@@ -64,6 +64,21 @@ def five_hundred() -> dict[str, Any]:
     return build(500, faults, off={402: "Connection timed out"}, waivers=[rma])
 
 
+@cache
+def two_thousand() -> dict[str, Any]:
+    """The hosts of five_hundred four times, by their own numbers; of their fabric and pings nothing is told."""
+    one = five_hundred()
+    hosts, racks = {}, {}
+    for turn in range(4):
+        for at, host in enumerate(one["hosts"].values()):
+            name = f"node{500 * turn + at + 1:04}"
+            hosts[name] = host
+            racks.setdefault(f"rack{(500 * turn + at) // 16 + 1:03}", []).append(name)
+    run = {**one["run"], "size": len(hosts), "groups": racks}
+    lacking = {name: None for name in ("fabric", "ping_coverage", "ping_matrix", "since")}
+    return {**one, **lacking, "hosts": hosts, "run": run, "pings": [], "ping_again": [], "tcp": [], "waivers": []}
+
+
 def large(hosts: int, kind: nodes.Kind, faults: Sequence[str]) -> dict[str, Any]:
     """Many hosts, one of a hundred with a fault, in turn."""
     faulty = range(50, hosts + 1, 100)
@@ -103,7 +118,8 @@ def build(
     hosts = _connected(hosts)
     judged = cluster.report(hosts, size=count, created=created, version=VERSION, plan=made, asked=seen)
     names = [host.name for host in hosts]
-    racks = {f"rack{at // 16 + 1:02}": names[at : at + 16] for at in range(0, count, 16)}
+    size = 16 if count > 16 else 4
+    racks = {f"rack{at // size + 1:02}": names[at : at + size] for at in range(0, count, size)}
     groups = inventory.groups({"all": names, "gpu": names, **racks}, names)
     run = told.Run(["playbooks/verify.yml"], size=count, fail_on="not_ready", cluster="sim-a", groups=groups)
     listened = changed.Reported()

@@ -14,9 +14,7 @@ from tests.browser.looking import every
 
 
 def first_screen(page: Page) -> str:
-    return page.locator("#summary, #causes").evaluate_all(
-        "(found) => found.map((one) => one.innerText).join('\\n')"
-    )
+    return page.locator("#summary, #causes").evaluate_all("(found) => found.map((one) => one.innerText).join('\\n')")
 
 
 def test_the_first_screen_tells_how_many_are_ready_what_is_wrong_and_what_to_do(

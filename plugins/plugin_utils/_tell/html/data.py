@@ -99,7 +99,9 @@ def collected(page: Page) -> dict[str, Any]:
     return {
         "ids": [[text(entry), *_known(entry)] for entry in ids],
         "hosts": hosts,
-        "groups": [[strings(group.name), [at for at, name in enumerate(names) if name in group.hosts]] for group in page.groups],
+        "groups": [
+            [strings(group.name), [at for at, name in enumerate(names) if name in group.hosts]] for group in page.groups
+        ],
         "rdma": page.rdma,
         "checks": list(checks.numbers),
         "strings": strings.shown,

@@ -8,7 +8,8 @@ function tellAge() {
   const created = new Date(made.dateTime);
   if (Number.isNaN(created.getTime())) return;
   made.textContent = created.toLocaleString(document.documentElement.lang, {
-    dateStyle: "medium", timeStyle: "long",
+    year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23",
+    timeZoneName: "short",
   });
   const age = Math.max(0, (Date.now() - created) / 1000);
   const [unit, size] = age < 5400 ? ["minutes", 60] : age < 2 * DAY ? ["hours", 3600] : ["days", DAY];

@@ -55,7 +55,9 @@ def test_a_name_that_no_list_can_hold_is_told_beside_it_and_stands_in_no_command
 def test_a_lost_gpu_is_one_cause_with_one_action_and_what_follows_from_it() -> None:
     hosts = {
         "n1": runs.judged(
-            runs.check(FAIL, "gpu.device.count", "host", observed="7 on the PCI bus", expected="8", cause="it fell off"),
+            runs.check(
+                FAIL, "gpu.device.count", "host", observed="7 on the PCI bus", expected="8", cause="it fell off"
+            ),
             runs.check(FAIL, "fleet.gpu.model", "host", observed="7x H100", expected="8x H100"),
             runs.check(FAIL, "nccl.gdr.level", "host", remedy="nccl_gdr_level: SYS"),
         )

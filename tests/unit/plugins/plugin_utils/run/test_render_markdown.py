@@ -19,7 +19,8 @@ ENTITY = re.compile(r"&#\d+;")
 # What begins markup within a line, as GitHub's dialect has it: underscores within words, and brackets
 # without an address, are none of it.
 LIVE = re.compile(
-    r"[\\`*<|~@#$]|\][(\[:]|&[#a-z]|(?<![a-z0-9])_|_(?![a-z0-9])|://|www\.|:[a-z][a-z0-9_+-]*:", re.IGNORECASE | re.ASCII
+    r"[\\`*<|~@#$]|\][(\[:]|&[#a-z]|(?<![a-z0-9])_|_(?![a-z0-9])|://|www\.|:[a-z][a-z0-9_+-]*:",
+    re.IGNORECASE | re.ASCII,
 )
 
 
@@ -41,7 +42,13 @@ def test_the_first_lines_tell_how_many_are_ready_and_what_is_wrong() -> None:
 
 
 def test_a_ticket_is_plain_text() -> None:
-    names = ("2026-11-22T19:41:00+00:00", "fabric.sm_answers", "node[17,129-160]", "leaf-1-6/17", "(x) -> y = 'z'! a_b+c")
+    names = (
+        "2026-11-22T19:41:00+00:00",
+        "fabric.sm_answers",
+        "node[17,129-160]",
+        "leaf-1-6/17",
+        "(x) -> y = 'z'! a_b+c",
+    )
     assert [text(one) for one in names] == list(names)
 
 
