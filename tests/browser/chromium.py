@@ -88,7 +88,10 @@ class Watched:
 
 @contextlib.contextmanager
 def opened(browser: Browser, path: Path, at: str = "", now: str = NOW, **wishes: Any) -> Iterator[Watched]:
-    """The file in a window of its own; ``at``: ``#host=n1``. ``now``: what its clock says. ``wishes``: of new_context."""
+    """The file in a window of its own; ``at``: ``#host=n1``. ``now``: what its clock says.
+
+    ``wishes``: of new_context.
+    """
     wishes = {"viewport": {"width": 1280, "height": 900}, "locale": "en-GB", "timezone_id": "UTC", **wishes}
     context = browser.new_context(offline=True, service_workers="block", **wishes)
     context.set_default_timeout(WAIT_MS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What somebody who was woken has of the page: at 16, 500 and 2,000 hosts, in both languages, on a desk and in a hand."""
+"""What somebody who was woken has of the page: at 16, 500 and 2,000 hosts, in both languages, at both widths."""
 
 from __future__ import annotations
 

@@ -68,8 +68,8 @@ def causes(run: Said) -> list[Cause]:
     reported = diagnosis.diagnose(run)
     cables = Cables(run)
     merged: dict[tuple[object, ...], list[rank.Cause]] = {}
-    for item in reported.causes:
-        merged.setdefault((item.id, item.error, _why(item.evidence)), []).append(item)
+    for cause in reported.causes:
+        merged.setdefault((cause.id, cause.error, _why(cause.evidence)), []).append(cause)
     found = [_cause(some, cables) for some in merged.values()]
     found += [_unlooked(item, run) for item in reported.unknown]
     found.sort(key=lambda item: (not item.error, item.result != FAIL))
