@@ -24,7 +24,15 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import rep
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import cluster
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import files
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts, summary
-from ansible_collections.ibready.cluster.plugins.plugin_utils._run import build, changed, compare, folded, history, read
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import (
+    build,
+    changed,
+    compare,
+    folded,
+    history,
+    inventory,
+    read,
+)
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
 from ansible_collections.ibready.cluster.plugins.plugin_utils._switch import texts as _texts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_json, render_text, rendered
@@ -45,6 +53,7 @@ class ActionModule(SiteAction):
             "default": list(rendered.FORMATS),
         },
         "keep": {"type": "int", "default": history.KEEP},
+        "cluster": {"type": "str", "default": ""},
     }
 
     def act(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
@@ -99,6 +108,8 @@ class ActionModule(SiteAction):
             fail_on=args["fail_on"],
             limit=str(variables.get("ansible_limit") or ""),
             check_mode=bool(self._task.check_mode),
+            cluster=args["cluster"] or inventory.cluster(variables.get("ansible_inventory_sources") or ()),
+            groups=inventory.groups(variables["groups"], report["hosts"]),
         )
         found = build.complete(
             report,

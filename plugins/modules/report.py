@@ -50,6 +50,10 @@ options:
         included. The oldest are removed.
     type: int
     default: 10
+  cluster:
+    description: What the report calls the cluster. By default the folder or file of the inventory.
+    type: str
+    default: ""
 extends_documentation_fragment: [ibready.cluster.no_diff, ibready.cluster.inner]
 attributes:
   check_mode:

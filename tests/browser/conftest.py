@@ -21,6 +21,7 @@ RUNS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "healthy": runs.healthy,
     "three-faults": runs.three_faults,
     "500-hosts": runs.five_hundred,
+    "2000-hosts": runs.two_thousand,
     "hostile": hostile.run,
 }
 

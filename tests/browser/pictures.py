@@ -46,7 +46,7 @@ PICTURES = {
     "host": Picture("three-faults", _LIGHT, "#host=node07"),
 }
 # What a picture may show, where it is there.
-_PARTS = "header, #summary, #causes, #actions, #host"
+_PARTS = "header, #summary, #causes, #host"
 
 
 def shown(page: Page) -> dict[str, Any]:

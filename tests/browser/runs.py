@@ -23,7 +23,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import clus
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.ping import plan, walk
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.ping.leaves import leaves
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
-from ansible_collections.ibready.cluster.plugins.plugin_utils._run import build as told, changed, compare
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import build as told, changed, compare, inventory
 from tests.browser import fabric, nodes
 from tests.unit import tcp_told
 
@@ -64,6 +64,21 @@ def five_hundred() -> dict[str, Any]:
     return build(500, faults, off={402: "Connection timed out"}, waivers=[rma])
 
 
+@cache
+def two_thousand() -> dict[str, Any]:
+    """The hosts of five_hundred four times, by their own numbers; of their fabric and pings nothing is told."""
+    one = five_hundred()
+    hosts, racks = {}, {}
+    for turn in range(4):
+        for at, host in enumerate(one["hosts"].values()):
+            name = f"node{500 * turn + at + 1:04}"
+            hosts[name] = host
+            racks.setdefault(f"rack{(500 * turn + at) // 16 + 1:03}", []).append(name)
+    run = {**one["run"], "size": len(hosts), "groups": racks}
+    lacking = {name: None for name in ("fabric", "ping_coverage", "ping_matrix", "since")}
+    return {**one, **lacking, "hosts": hosts, "run": run, "pings": [], "ping_again": [], "tcp": [], "waivers": []}
+
+
 def large(hosts: int, kind: nodes.Kind, faults: Sequence[str]) -> dict[str, Any]:
     """Many hosts, one of a hundred with a fault, in turn."""
     faulty = range(50, hosts + 1, 100)
@@ -102,7 +117,11 @@ def build(
     hosts, made = _pinged(hosts, seen, created)
     hosts = _connected(hosts)
     judged = cluster.report(hosts, size=count, created=created, version=VERSION, plan=made, asked=seen)
-    run = told.Run(playbooks=["playbooks/verify.yml"], size=count, fail_on="not_ready")
+    names = [host.name for host in hosts]
+    size = 16 if count > 16 else 4
+    racks = {f"rack{at // size + 1:02}": names[at : at + size] for at in range(0, count, size)}
+    groups = inventory.groups({"all": names, "gpu": names, **racks}, names)
+    run = told.Run(["playbooks/verify.yml"], size=count, fail_on="not_ready", cluster="sim-a", groups=groups)
     listened = changed.Reported()
     listened.begin(created - datetime.timedelta(minutes=4))
     done = told.complete(judged, hosts, run, plan=None, listened=listened, ansible="2.19.14")

@@ -14,6 +14,7 @@ from tests.browser.conftest import Open
 from tests.browser.looking import columns, filtered, hosts, settled
 
 FAULTS = {"node03": "ib.port.rate", "node07": "ib.port.state", "node09": "host.cpu.governor"}
+NODES = {"node03": "node03", "node07": "node07", "node09": "node[09-12]"}
 _PORTS = "/sys/class/infiniband/mlx5_{}/ports/1"
 # Of eight CPU clocks none is quoted.
 QUOTED = {
@@ -105,7 +106,8 @@ def test_a_cause_leads_to_the_hosts_finding_its_evidence_and_its_remedy(open_pag
         if one["id"] == FAULTS[name] and one["result"] == "fail"
     )
     page = open_page()
-    cause = page.locator("#causes details").filter(has_text=check["cause"]).first
+    cause = page.locator("#causes .cause").filter(has_text=check["cause"]).first
+    expect(cause.locator(".nodes")).to_contain_text(NODES[name])
     cause.locator("summary").click()
     expect(cause).to_contain_text(check["remedy"])
     cause.get_by_role("link", name=name, exact=True).click()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .finding import Finding
 from .parts import HCA, Parts
@@ -37,10 +37,12 @@ VALUES = {
 @dataclass(frozen=True)
 class Where:
     """From where the operator works. ``inventory``: the sources given with -i; ``hosts``: all names
-    of the inventory, so that what is wrong with all of them needs no --limit."""
+    of the inventory, so that what is wrong with all of them needs no --limit; ``asked``: by a fabric
+    the host that is asked for it."""
 
     inventory: Sequence[str] = ("INVENTORY",)
     hosts: Sequence[str] = ()
+    asked: Mapping[str, str] = field(default_factory=dict)
 
 
 def plain(host: str) -> bool:
@@ -50,6 +52,7 @@ def plain(host: str) -> bool:
 
 def line(fix: Fix, hosts: Sequence[str], values: Mapping[str, str], where: Where) -> str:
     """The command for these hosts; "" where one of their names cannot be in it."""
+    hosts = list(dict.fromkeys(where.asked.get(host, host) for host in hosts))
     if not hosts or not all(plain(host) for host in hosts):
         return ""
     inventory = [word for source in where.inventory for word in ("-i", source)]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...module_utils._ground.check import PASS, Check
@@ -87,8 +87,10 @@ def diagnose(
     hidden = {id(entry) for candidate in left for entry in candidate.hidden}
     reported = report["hosts"].values()
     parts = {name: Parts(host["facts"]) for name, host in report["hosts"].items()}
+    asked = {name: str(entry["asked"]).partition(" ")[0] for name, entry in finding.fabrics(report).items()}
+    where = replace(where or command.Where(), asked=asked)
     return Diagnosis(
-        causes=rank.ranked(left, report["hosts"], parts, where or command.Where()),
+        causes=rank.ranked(left, report["hosts"], parts, where),
         unknown=finding.grouped([entry for entry in blind if id(entry) not in hidden]),
         waived=waived,
         passed=sum(check["result"] == PASS for host in reported for check in host["checks"])

@@ -60,15 +60,31 @@ class Finding:
 
 
 def of_report(report: Mapping[str, Any]) -> tuple[list[Finding], list[Finding]]:
-    """All that is not well in the report's hosts, and apart from it what is waived."""
+    """All that is not well in the report's hosts and fabrics, and apart from it what is waived.
+
+    What a fabric tells of a host's port is the host's, and told once.
+    """
     known = {name: Parts(host["facts"]) for name, host in report["hosts"].items()}
-    found: list[Finding] = []
-    waived: list[Finding] = []
-    for name, host in report["hosts"].items():
-        for check in map(from_dict, host["checks"]):
-            if check.result in (FAIL, UNKNOWN):
-                (waived if check.waived else found).append(of(name, check, known))
-    return found, waived
+    found: dict[tuple[str, str, str], list[Finding]] = {}
+    for name, place in {**report["hosts"], **fabrics(report)}.items():
+        bad = (from_dict(check) for check in place["checks"] if check["result"] in (FAIL, UNKNOWN))
+        for item in (of(name, check, known) for check in bad):
+            subject = item.check.subject.removeprefix(f"{item.host} ")
+            same = found.setdefault((item.host, item.check.id, subject), [])
+            if name in known or not same:
+                same.append(item)
+    every = [item for some in found.values() for item in some]
+    return [item for item in every if not item.check.waived], [item for item in every if item.check.waived]
+
+
+def fabrics(report: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """What was judged of fabrics, by ``fabric NAME``; the one that is called just that, so."""
+    reported = (report.get("fabric") or {}).get("fabrics") or ()
+    return {_fabric(str(entry["name"]), report["hosts"]): entry for entry in reported}
+
+
+def _fabric(name: str, hosts: Mapping[str, Any]) -> str:
+    return name if name == "fabric" and name not in hosts else f"fabric {name}"
 
 
 def of(host: str, check: Check, known: Mapping[str, Parts]) -> Finding:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from ...module_utils._ground.check import SEVERITIES
 from . import acts, command
 from .candidates import Candidate
 from .finding import Finding
@@ -23,7 +24,8 @@ _NEAR = 0.5
 
 @dataclass(frozen=True)
 class Cause:
-    """``rank``: 1 is the likeliest reason. ``subjects``: what of the hosts it is about.
+    """``rank``: 1 is the likeliest reason. ``error``: it keeps hosts from being ready, or explains
+    what does. ``subjects``: what of the hosts it is about.
 
     ``loss``: the share of bandwidth that is gone, 0 to 1; ``computed`` from the evidence, and not
     the usual one of such a cause. ``evidence`` are the checks that show it, ``explains`` failures
@@ -33,6 +35,7 @@ class Cause:
     """
 
     rank: int
+    error: bool
     id: str
     title: str
     hosts: Sequence[str]
@@ -63,13 +66,14 @@ class Cause:
 def ranked(left: Sequence[Candidate], hosts: Hosts, parts: Mapping[str, Parts], where: command.Where) -> list[Cause]:
     """The causes, ranks from 1.
 
-    By loss (its own, or that of the worst of what it explains), then by how many hosts have it,
-    then by how sure it is, then in the table's order. What explains a part of another goes before
+    Errors before warnings; by loss (its own, or that of the worst of what it explains), then by how
+    many hosts have it, then by how sure it is, then in the table's order. What explains a part of another goes before
     it, whatever either costs.
     """
     known = {id(rest): _worst(rest, hosts) for rest in left}
     keys = {
         id(rest): (
+            not _is_error(rest),
             -round(known[id(rest)][1].share, 3),
             -len(rest.hosts),
             CONFIDENCE.index(rest.row.confidence),
@@ -97,6 +101,11 @@ def ranked(left: Sequence[Candidate], hosts: Hosts, parts: Mapping[str, Parts], 
     return [_cause(number, entry, *known[id(entry)], parts, where) for number, entry in enumerate(order, 1)]
 
 
+def _is_error(candidate: Candidate) -> bool:
+    findings = (*candidate.own, *(finding for _, finding in candidate.explained))
+    return any(finding.check.severity == SEVERITIES[0] for finding in findings)
+
+
 def _worst(candidate: Candidate, hosts: Hosts) -> tuple[Effect, Loss]:
     """What it costs: itself, or the worst of what it explains; in its own words unless that is
     something much worse."""
@@ -121,13 +130,14 @@ def _cause(
     names = list(dict.fromkeys(finding.host for finding in candidate.own))
     fix = candidate.row.fix
     # What is told of a job alone is looked at on all hosts.
-    there = [name for name in names if name in parts] or list(parts)
+    there = [name for name in names if name in parts or name in where.asked] or list(parts)
     reported = command.line(fix, there, command.values(first, parts.get(first.host)), where)
     note = fix.note
     if not reported:
         note = "; ".join(part for part in (command.NO_NAME, note) if part)
     return Cause(
         rank=number,
+        error=_is_error(candidate),
         id=candidate.row.id,
         title=candidate.row.title,
         hosts=names,

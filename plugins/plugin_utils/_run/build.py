@@ -6,7 +6,7 @@ from __future__ import annotations
 import datetime
 import platform
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +26,16 @@ _HEAD = ("schema", "revision", "created", "ibready", "simulated")
 
 @dataclass(frozen=True)
 class Run:
-    """How it was run: ``limit`` and ``size`` of the inventory, ``fail_on`` one of FAIL_ON."""
+    """How it was run: ``limit`` and ``size`` of the inventory, ``fail_on`` one of FAIL_ON. ``cluster``
+    and ``groups`` as inventory.py has them."""
 
     playbooks: Sequence[str]
     size: int
     fail_on: str
     limit: str = ""
     check_mode: bool = False
+    cluster: str = ""
+    groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def complete(
@@ -58,6 +61,8 @@ def complete(
             "limit": run.limit,
             "size": run.size,
             "fail_on": run.fail_on,
+            "cluster": run.cluster,
+            "groups": {name: list(members) for name, members in run.groups.items()},
         },
         "versions": {
             "ibready": report["ibready"],

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...module_utils._ground.check import FAIL, PASS, SKIP, UNKNOWN
+from . import ends
 
 # Where one of the two runs had no such host, or no such check.
 ABSENT = "absent"
@@ -22,7 +23,8 @@ Said = Mapping[str, Any]
 def compare(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
     """``since`` of the run object: hosts (and ``fabric NAME``) whose verdict or a check differs.
 
-    Hosts that only a --limit left out of one of the two have not come or gone.
+    Hosts that only a --limit left out of one of the two have not come or gone. ``ends``: the far
+    ends of cables that this run does not see.
     """
     then, today = _judged(before), _judged(now)
     found: dict[str, Any] = {}
@@ -32,7 +34,7 @@ def compare(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]
         said = _host(then.get(name), today.get(name))
         if said["before"] != said["now"] or any(said[way] for way in WAYS):
             found[name] = said
-    return {"created": before["created"], "error": "", "hosts": found}
+    return {"created": before["created"], "error": "", "hosts": found, "ends": ends.missed(before, now)}
 
 
 def _limited(run: Mapping[str, Any]) -> bool:

@@ -84,12 +84,15 @@ _FABRIC = _record(
     skipped=_TEXT,
 )
 _RUN = _record(
+    *("cluster", "groups"),
     playbooks=_list(_TEXT),
     started=_or_null(_TEXT),
     check_mode={"type": "boolean"},
     limit=_TEXT,
     size=_COUNT,
     fail_on={"type": "string", "enum": list(FAIL_ON)},
+    cluster=_TEXT,
+    groups=_by_name(_list(_TEXT)),
 )
 _PLAN = _by_name(_record(verdict=_TEXT, because=_list(_TEXT), digest=_TEXT, stack=_ANY, hosts=_list(_TEXT)))
 _WAIVER = _record(
@@ -105,9 +108,11 @@ BENCHMARKS = _record(
 )
 _FOUND = _list(_record(id=_TEXT, subject=_TEXT, before=_TEXT, now=_TEXT))
 _SINCE = _record(
+    "ends",
     created=_TEXT,
     error=_TEXT,
     hosts=_by_name(_record(before=_TEXT, now=_TEXT, better=_FOUND, worse=_FOUND, gone=_FOUND)),
+    ends=_by_name(_TEXT),
 )
 
 RUN: Shape = {

@@ -27,7 +27,10 @@ _MARKS = {"ready": "🟢", "degraded": "🟡", "unknown": "⚪", "not_ready": "�
 # Line ends and other control characters; what turns the direction of text; what UTF-8 cannot hold.
 _BLANK = re.compile("[\x00-\x20\x7f-\x9f\u2028\u2029]+")
 _STRAY = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
-_MARKUP = re.compile(r"""[\\`*_{}\[\]<>()#+!|~@&:$"'^=]""")
+# What begins markup within a line. Of names, times and paths that is nothing: a ticket is read as plain text, too.
+_MARKUP = re.compile(
+    r"[\\`*<|~@#$]|\](?=[(\[:])|&(?=[#A-Za-z])|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//|[a-z][a-z0-9_+-]*:)", re.ASCII
+)
 _ADDRESS = re.compile(r"(?<=www)\.", re.IGNORECASE)
 
 Said = Mapping[str, Any]
@@ -38,7 +41,8 @@ def render(report: Said) -> str:
     lines = [f"## ibready: {_headline(report)}", ""]
     if report["simulated"]:
         lines += [f"**Simulated:** {text(report['simulated'])}", ""]
-    reported = f"{report['created']}, ibready {report['ibready']}"
+    page = model.read(report)
+    reported = f"{page.cluster or 'cluster'}, {page.at}, ibready {report['ibready']}"
     lines += [f"{text(reported)}. {_counted(report)}", ""]
     lines += _wrong(report)
     lines += _hosts(report)
@@ -70,21 +74,22 @@ def _counted(report: Said) -> str:
 
 
 def _wrong(report: Said) -> list[str]:
-    """By cause: errors before warnings, what stands on most hosts first."""
-    found = causes.causes({**report["hosts"], **model.fabrics(report)})
+    """The causes of the page: on which nodes, at which cable, and what to do."""
+    found = causes.causes(report)
     if not found:
         return []
     rows = [
         (
             f"{cause.result}{'' if cause.error else ' (warning)'}",
-            _names(list(cause.checks), _CHANGED),
-            _names(list(cause.found)),
-            text(cause.cause),
-            text(cause.remedy),
+            text(cause.title),
+            ", ".join(filter(None, (text(cause.nodes), _names(cause.others)))),
+            _names([f"{host} {port} - {far or '?'}" for host, port, far, _ in cause.cables], _CHANGED),
+            "; ".join(text(entry) for entry in (cause.act, *cause.commands[:1]) if 0 < len(entry) <= _LONGEST),
+            _names(cause.checks, _CHANGED),
         )
         for cause in found[:_GROUPS]
     ]
-    head = ("result", "check", "where", "cause", "next")
+    head = ("result", "what", "nodes", "cable", "next", "checks")
     return ["### What is wrong", "", *_table(head, rows), *_more(len(found), _GROUPS, "causes")]
 
 

@@ -2,7 +2,8 @@
 """What the page's script reads: every text once, every check once, and per host what it had.
 
     {"words": {key: [English, Chinese]}, "strings": ["", ...], "checks": [...], "hosts": [...],
-     "ids": [[id, title, what it looks at], ...], "rdma": bool, "sections": {id: ...}}
+     "ids": [[id, title, what it looks at], ...], "rdma": bool, "groups": [[name, [hosts by number]], ...],
+     "sections": {id: ...}}
 
 A check is a list of numbers, zeros at its end left out: id (of ids), subject, code (of CODES, + 4
 for a warning), observed, expected, expected_from, cause, remedy, waived, then names and texts of
@@ -94,9 +95,13 @@ def collected(page: Page) -> dict[str, Any]:
         ]
         for host in page.hosts
     ]
+    names = [host.name for host in page.hosts]
     return {
         "ids": [[text(entry), *_known(entry)] for entry in ids],
         "hosts": hosts,
+        "groups": [
+            [strings(group.name), [at for at, name in enumerate(names) if name in group.hosts]] for group in page.groups
+        ],
         "rdma": page.rdma,
         "checks": list(checks.numbers),
         "strings": strings.shown,

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import datetime
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ....module_utils._ground.check import READY
+from ..._diagnose.finding import fabrics
 from ..._hosts import summary
 from ..._run.shape import VERDICTS
 
@@ -32,11 +34,22 @@ class Host:
 
 
 @dataclass(frozen=True)
+class Group:
+    """A group of the inventory. ``hosts``: its hosts of this run; ``bad``: those that are not ready."""
+
+    name: str
+    hosts: frozenset[str]
+    bad: int
+
+
+@dataclass(frozen=True)
 class Page:
     """``fabrics``: by ``fabric NAME`` (fabrics()). ``unasked``: why a fabric that was to be asked
     is not known. ``run``: how it was run, as far as it says."""
 
     created: str
+    cluster: str
+    groups: Sequence[Group]
     ibready: str
     simulated: str
     soft: str
@@ -45,6 +58,26 @@ class Page:
     fabrics: Mapping[str, Said]
     unasked: str
     rdma: bool
+
+    @property
+    def at(self) -> str:
+        """When it was judged, for whom no script tells the local time."""
+        try:
+            return f"{datetime.datetime.fromisoformat(self.created).astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"
+        except (OverflowError, ValueError):
+            return self.created
+
+    @property
+    def odd_groups(self) -> list[Group]:
+        """Those with hosts that are not ready, the larger part of them first."""
+        some = [group for group in self.groups if group.bad]
+        return sorted(some, key=lambda group: -group.bad / len(group.hosts))
+
+    def within(self, places: Collection[str]) -> str:
+        """The smallest group that holds all of several places; "" where none does."""
+        if len(places) < 2:
+            return ""
+        return next((group.name for group in self.groups if group.hosts.issuperset(places)), "")
 
     @property
     def ready(self) -> int:
@@ -91,12 +124,15 @@ def read(run: Said) -> Page:
         )
         for name, host in run["hosts"].items()
     ]
+    how = {**_RUN, **(run.get("run") or {})}
     return Page(
         str(run["created"]),
+        str(how.get("cluster") or ""),
+        _groups(run["hosts"], how.get("groups") or {}),
         str(run["ibready"]),
         str(run.get("simulated") or ""),
         summary.soft_roce(run),
-        {**_RUN, **(run.get("run") or {})},
+        how,
         hosts,
         fabrics(run),
         str((run.get("fabric") or {}).get("error") or ""),
@@ -104,11 +140,11 @@ def read(run: Said) -> Page:
     )
 
 
-def fabrics(run: Said) -> dict[str, Said]:
-    """What was judged of fabrics, by ``fabric NAME``; the one that is called just that, so."""
-    reported = (run.get("fabric") or {}).get("fabrics") or ()
-    return {_fabric(entry["name"], run["hosts"]): entry for entry in reported}
-
-
-def _fabric(name: str, hosts: Collection[str]) -> str:
-    return name if name == "fabric" and name not in hosts else f"fabric {name}"
+def _groups(hosts: Said, raw: Mapping[str, Sequence[str]]) -> list[Group]:
+    """Smallest first, as the run object has them."""
+    found = [(name, frozenset(members) & hosts.keys()) for name, members in raw.items()]
+    return [
+        Group(name, members, sum(hosts[host]["verdict"] != READY for host in members))
+        for name, members in found
+        if members
+    ]

@@ -40,10 +40,10 @@ SECTIONS: Sequence[Callable[[Mapping[str, Any], Speech], Section | None]] = (
 CSS = ("base", "summary", "causes", "grid", "host", "sections", "print")
 JS = (
     *("dom", "memory", "data", "words", "theme", "filter", "columns", "grid", "keys", "controls"),
-    *("finding", "host", "dialog", "causes", "print", "main"),
+    *("finding", "host", "dialog", "causes", "csv", "age", "print", "main"),
 )
-# What the first screen names; the grid has all.
-CAUSES, PLACES, ACTIONS = 100, 20, 8
+# What the first screen names, and what is folded below it; the grid has all.
+MOST = {"causes": 8, "all": 100, "places": 20, "cables": 3, "groups": 12}
 # Checks that are there without script too: all where they are not more, else the findings of some.
 STATIC = 2000
 
@@ -52,17 +52,14 @@ def render(run: Mapping[str, Any]) -> str:
     """The whole page."""
     t = Speech()
     page = model.read(run)
-    judged = {**run["hosts"], **page.fabrics}
     sections = [found for found in (section(run, t) for section in SECTIONS) if found is not None]
     style, script = _joined("css", CSS), _script()
     found = environment.render(
         "page.html.j2",
         t,
         page=page,
-        causes=causes.causes(judged),
-        actions=causes.actions(judged),
-        judged=len(judged),
-        most={"causes": CAUSES, "places": PLACES, "actions": ACTIONS},
+        causes=causes.causes(run),
+        most=MOST,
         **_static(page),
         sections=sections,
         policy=policy(style, script),

@@ -159,7 +159,7 @@ def _sums(fabric: Fabric, bundles: list[list[Link]], drawn: int) -> list[svg.Sai
     ]
     if strangers:
         found.append(svg.said("picture.strangers", n=strangers))
-    if drawn < len(bundles):
-        worse = sum(map(_is_bad, bundles))
+    worse = sum(map(_is_bad, bundles))
+    if worse and drawn < len(bundles):
         found.append(svg.said("picture.bundles", n=len(bundles), shown=min(drawn, worse), bad=worse))
     return found

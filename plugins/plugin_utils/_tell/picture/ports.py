@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The state of every link as a heat map: a row for each switch, a column for each port."""
+"""Links as a heat map: a row for each switch with a link that is not well, a column for each port."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .fabric_nodes import svg_entries
 from .model import CORE, LEAF, SPINE, Fabric, Link, Node
 
 # Rows, and cells that are told one by one.
-ROWS = 384
+ROWS = 24
 CELLS = 400
 _SIDE, _LEFT, _TOP = 14, 190, 66
 _SMALL = 8
@@ -56,14 +56,12 @@ def draw(fabric: Fabric, name: str) -> str:
 
 
 def _rows(fabric: Fabric) -> tuple[list[Node], int]:
-    """Leaves, spines, core; of too many those with something wrong first. How many are left out."""
+    """Leaves, spines, core with something wrong, the worst first; and how many are well or left out."""
     switches = [node for level in (LEAF, SPINE, CORE) for node in fabric.level(level)]
-    if len(switches) <= ROWS:
-        return switches, 0
-    switches.sort(
-        key=lambda switch: svg.ORDER.index(svg.worst(link.state for link in fabric.ends.get(switch.guid, ())))
-    )
-    return switches[:ROWS], len(switches) - ROWS
+    worst = {node.guid: svg.worst([svg.OK, *(link.state for link in _links(fabric, node))]) for node in switches}
+    odd = [node for node in switches if worst[node.guid] != svg.OK]
+    odd.sort(key=lambda node: svg.ORDER.index(worst[node.guid]))
+    return odd[:ROWS], len(switches) - len(odd[:ROWS])
 
 
 def _links(fabric: Fabric, node: Node) -> list[Link]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from .speech import Speech, text
+from .speech import Speech, text, words
 
 FOLDER = Path(__file__).parents[1] / "html"
 
@@ -36,6 +36,7 @@ def _environment() -> Environment:
     made.filters["number"] = lambda value: f"{value:,}"
     made.filters["host"] = host
     made.filters["unquoted"] = unquote
+    made.tests["words"] = lambda key: key in words()
     return made
 
 
@@ -53,11 +54,15 @@ def _finalize(value: Any) -> Any:
 class Section:
     """``id``: the element is ``#section-ID``. ``title``: of t(), for heading and navigation.
 
-    ``html``: below the heading, readable without script; headings in it begin with h3. ``data``:
-    what a script of its own reads (``data.sections[ID]``), as JSON can hold it.
+    ``html``: below the heading, readable without script; headings in it begin with h3. ``odd``:
+    whether something in it is not as it should be; it is open then. ``says``: the line that stands
+    for it while it is closed. ``data``: what a script of its own reads (``data.sections[ID]``), as
+    JSON can hold it.
     """
 
     id: str
     title: Markup
     html: Markup
+    says: Markup = field(default_factory=Markup)
+    odd: bool = True
     data: Mapping[str, Any] | None = None

@@ -1,18 +1,40 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// From a cause to the hosts that have it, in the grid.
+// From a cause to the hosts that have it, in the grid; lists of nodes and commands to be taken along.
 
 function startCauses() {
-  for (const one of document.querySelectorAll("details.cause")) {
+  for (const one of document.querySelectorAll(".cause")) {
     const button = one.querySelector("button.to-grid");
     const names = one.dataset.checks.split(" ");
     // Those of fabrics alone are in no row.
     button.hidden = !data.ids.some(([name]) => names.includes(name));
     button.addEventListener("click", () => {
-      const parts = one.querySelector(".why").textContent.split('"').map((part) => part.trim());
+      const parts = one.dataset.why.split('"').map((part) => part.trim());
       const filter = { text: parts.filter(Boolean).map((part) => `"${part}"`).join(" ") };
       show({ ...cleared(), ...(names.length === 1 ? chosenCheck(names[0]) : {}), ...filter });
       find("hosts").scrollIntoView();
       find("filter").focus({ preventScroll: true });
     });
   }
+  for (const button of document.querySelectorAll("button.copy")) {
+    button.hidden = false;
+    button.addEventListener("click", () => copy(button.dataset.copy).then(() => {
+      button.replaceChildren(word("copied"));
+      setTimeout(() => button.replaceChildren(word("copy")), 2000);
+    }, () => {}));
+  }
+}
+
+// A page from a file may be refused the clipboard; then it is done as one does it by hand.
+function copy(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text).catch(() => byHand(text));
+  return Promise.resolve(byHand(text));
+}
+
+function byHand(text) {
+  const area = make("textarea", { readonly: true, class: "away" });
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  document.execCommand("copy");
+  area.remove();
 }

@@ -4,6 +4,7 @@
 function fillSelects() {
   const options = (names) => names.map((name) => make("option", { value: name }, name));
   find("filter-area").append(...options([...areas.keys()]));
+  if (groups.length) find("filter-group").append(...options([...groups].sort(collator.compare)));
   find("filter-check-ids").append(...options(data.ids.map(([name]) => name)));
   const counts = new Map();
   for (const host of hosts) counts.set(host.verdict, (counts.get(host.verdict) || 0) + 1);
@@ -19,6 +20,7 @@ function show(change) {
   find("filter").value = wanted.text;
   find("filter-verdict").value = wanted.verdict;
   find("filter-area").value = wanted.area;
+  if (groups.length) find("filter-group").value = wanted.group;
   find("filter-check").value = wanted.check;
   find("grid-scroll").scrollTop = 0;
   refilter();
@@ -26,7 +28,7 @@ function show(change) {
 
 function cleared() {
   const check = hosts.some((host) => host.findings.length) ? WRONG : ALL;
-  return { text: "", verdict: "", area: "", check, order: "verdict", backwards: false };
+  return { text: "", verdict: "", group: "", area: "", check, order: "verdict", backwards: false };
 }
 
 function startControls() {
@@ -40,6 +42,7 @@ function startControls() {
     find(id).addEventListener("change", (event) => show(change(event.target.value)));
   };
   chosen("filter-verdict", (verdict) => ({ verdict }));
+  if (groups.length) chosen("filter-group", (group) => ({ group }));
   chosen("filter-area", (area) => ({ area, check: areaCheck() }));
   chosen("filter-check", chosenCheck);
   chosen("sort", (order) => ({ order: order || "verdict", backwards: false }));
@@ -49,6 +52,9 @@ function startControls() {
   });
   for (const chip of document.querySelectorAll(".chip[data-verdict]")) {
     chip.addEventListener("click", () => show({ ...cleared(), verdict: chip.dataset.verdict }));
+  }
+  for (const link of document.querySelectorAll("a[data-group]")) {
+    link.addEventListener("click", () => show({ ...cleared(), group: link.dataset.group }));
   }
   show(cleared());
 }

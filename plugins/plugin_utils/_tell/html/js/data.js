@@ -47,6 +47,10 @@ const hosts = data.hosts.map(([name, verdict, ports, manager, pings, moved, chec
     wrong: findings.filter((check) => ranks[check] > WAIVED).length,
   };
 });
+// Names of the groups of the inventory, smallest first, and those of each host.
+const groups = (data.groups || []).map(([name]) => strings[name]);
+for (const host of hosts) host.groups = [];
+(data.groups || []).forEach(([name, some]) => some.forEach((number) => hosts[number].groups.push(strings[name])));
 const hostByName = new Map(hosts.map((one) => [one.name, one]));
 
 // ids by area, in their order.

@@ -56,14 +56,13 @@ function openHost(host, check) {
 function showSame(check) {
   find("host").close();
   show({ ...cleared(), ...chosenCheck(check.name) });
-  const named = [...document.querySelectorAll("details.cause")]
+  const named = [...document.querySelectorAll(".cause")]
     .filter((one) => one.dataset.checks.split(" ").includes(check.name));
-  const isOwn = (one) => one.classList.contains(check.result)
-    && one.querySelector(".why").textContent === check.cause;
+  const isOwn = (one) => one.classList.contains(check.result) && one.dataset.why === check.cause;
   // Else that of the finding with which it goes.
   const cause = named.find(isOwn) || named[0];
   const at = cause || find("hosts");
-  if (cause) cause.open = true;
+  if (cause) for (const one of [cause.closest("details"), cause.querySelector("details")]) if (one) one.open = true;
   at.scrollIntoView({ block: "start" });
   (cause ? cause.querySelector("summary") : find("filter-check")).focus({ preventScroll: true });
 }
@@ -75,6 +74,17 @@ function follow() {
   const host = hostByName.get(asked.get("host"));
   if (host) openHost(host, asked.get("check"));
   else if (find("host").open) find("host").close();
+  const part = location.hash.startsWith("#section-") ? find(location.hash.slice(1)) : null;
+  const fold = part && part.querySelector("details.fold");
+  if (!fold || fold.open) return;
+  fold.open = true;
+  part.scrollIntoView();
+}
+
+// In a hand there is room for a line of each part; what is asked for opens.
+function startFolds() {
+  if (!matchMedia("(max-width: 48rem)").matches) return;
+  for (const one of document.querySelectorAll("details.fold")) one.open = false;
 }
 
 function startDialog() {

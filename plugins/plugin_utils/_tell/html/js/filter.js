@@ -49,7 +49,8 @@ const ORDERS = {
 // order: one of ORDERS, or the number of an id, the worst first.
 function shownHosts(wanted) {
   const hit = textFilter(wanted.text);
-  const isMeant = (host) => !wanted.verdict || host.verdict === wanted.verdict;
+  const isMeant = (host) => (!wanted.verdict || host.verdict === wanted.verdict)
+    && (!wanted.group || host.groups.includes(wanted.group));
   const found = hosts.filter((host) => isMeant(host) && hit(host));
   const { order } = wanted;
   const byCheck = (a, b) => b.cells[order] - a.cells[order] || ORDERS.verdict(a, b);

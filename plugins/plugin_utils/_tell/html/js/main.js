@@ -9,5 +9,8 @@ startControls();
 startKeys();
 startCauses();
 startPrint();
+startCsv();
+startAge();
+startFolds();
 startDialog();
 document.documentElement.dataset.script = "on";

@@ -33,6 +33,11 @@ class Row:
     count: int
     ports: tuple[Port | None, ...]
 
+    @property
+    def odd(self) -> bool:
+        """Whether a port of theirs is not as it should be, or unlike the others."""
+        return any(map(_is_odd, self.ports))
+
 
 @dataclass(frozen=True)
 class Map:

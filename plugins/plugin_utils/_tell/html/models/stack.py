@@ -62,6 +62,12 @@ class Component:
     unseen: Names
     more: int = 0
 
+    @property
+    def odd(self) -> bool:
+        """Whether hosts differ in it, or did not tell, or nobody looked."""
+        differ = any(version.standing in (ODD, SPLIT) for version in self.versions)
+        return differ or bool(self.silent.shown) or not self.versions
+
 
 @dataclass
 class _Reported:

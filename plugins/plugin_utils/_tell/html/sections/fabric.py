@@ -9,6 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from .....module_utils._ground.check import READY
 from ...._ground.dicts import as_dict, as_list
 from ...picture import fabric_leaves, fabric_nodes, model, ports, svg
 from ...speech import environment
@@ -21,7 +22,7 @@ LINKS = 50
 
 @dataclass(frozen=True)
 class Drawn:
-    """One fabric; ``pictures`` escape what is foreign in them."""
+    """One fabric; pictures escape what is foreign in them. ``odd``: of the switches with links that are not well."""
 
     name: str
     verdict: str
@@ -29,7 +30,8 @@ class Drawn:
     switches: int
     adapters: int
     links: int
-    pictures: list[Markup]
+    picture: Markup | None
+    odd: Markup | None
     checks: list[Mapping[str, Any]]
     wrong: list[tuple[str, str]]
     wrongs: int
@@ -48,13 +50,19 @@ def section(run: Mapping[str, Any], t: Speech) -> Section | None:
         skipped=str(reported.get("skipped") or ""),
         fabrics=drawn,
     )
-    return Section("fabric", t("fabric.title"), html)
+    totals = {name: sum(getattr(entry, name) for entry in drawn) for name in ("switches", "adapters", "links")}
+    says = t("fabric.counts", **totals, wrong=sum(entry.wrongs for entry in drawn))
+    odd = bool(reported.get("error")) or any(entry.verdict != READY or entry.wrongs for entry in drawn)
+    if not drawn:
+        skipped = bool(reported.get("skipped"))
+        says = t("fabric.skipped" if skipped else "fabric.unknown" if asked else "fabric.nobody")
+        odd = asked and not skipped
+    return Section("fabric", t("fabric.title"), html, says, odd)
 
 
 def _drawn(raw: Mapping[str, Any], number: int) -> Drawn:
     entry = model.read(raw)
     draw = fabric_nodes.draw if fabric_nodes.fits(entry) else fabric_leaves.draw
-    drawn = [draw(entry, f"f{number}"), ports.draw(entry, f"p{number}")] if entry.nodes else []
     wrong = sorted((link for link in entry.links if link.state != svg.OK), key=lambda link: svg.ORDER.index(link.state))
     checks = (as_dict(check) for check in as_list(raw.get("checks")))
     switches = sum(node.is_switch for node in entry.nodes.values())
@@ -65,7 +73,8 @@ def _drawn(raw: Mapping[str, Any], number: int) -> Drawn:
         switches,
         len(entry.nodes) - switches,
         len(entry.links),
-        [Markup(picture) for picture in drawn],
+        Markup(draw(entry, f"f{number}")) if entry.nodes else None,
+        Markup(ports.draw(entry, f"p{number}")) if wrong else None,
         [check for check in checks if check.get("result") in ("fail", "unknown")],
         [(link.state, entry.said(link)) for link in wrong[:LINKS]],
         len(wrong),

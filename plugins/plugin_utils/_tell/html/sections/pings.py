@@ -32,22 +32,42 @@ class Matrix:
     every: int = 0
     bad: int = 0
 
+    @property
+    def odd(self) -> bool:
+        """Whether a pair lost pings, or nothing of it can be told."""
+        return self.picture is None or bool(self.bad)
+
 
 def section(run: Mapping[str, Any], t: Speech) -> Section | None:
     """Says so where no pings were planned."""
     every = run.get("pings") or []
-    raw = [as_dict(entry) for entry in as_list(run.get("ping_matrix"))]
+    names = _names(run)
+    raw = [_named(as_dict(entry), names) for entry in as_list(run.get("ping_matrix"))]
     # All rails share the cells that are told one by one.
     most = max(20, pings.CELLS // max(1, 2 * len(raw)))
+    matrices = [_matrix(entry, number, most) for number, entry in enumerate(raw)]
     html = environment.render(
         "sections/pings.html.j2",
         t,
-        matrices=[_matrix(entry, number, most) for number, entry in enumerate(raw)],
+        matrices=matrices,
         sample=coverage.sentence(run.get("ping_coverage")),
         pings=_shown(every),
         every=len(every),
     )
-    return Section("pings", t("pings.title"), html)
+    odd = sum(map(_is_odd, every))
+    says = t("pings.says", n=len(every), odd=odd) if every else t("pings.nobody")
+    return Section("pings", t("pings.title"), html, says, bool(odd or any(item.odd for item in matrices)))
+
+
+def _names(run: Mapping[str, Any]) -> dict[str, str]:
+    """What people call the switches of the run's fabrics, by GUID."""
+    fabrics = as_list(as_dict(run.get("fabric")).get("fabrics"))
+    nodes = (as_dict(node) for entry in fabrics for node in as_list(as_dict(entry).get("nodes")))
+    return {str(node.get("guid")): str(node["name"]) for node in nodes if node.get("name")}
+
+
+def _named(raw: Mapping[str, Any], names: Mapping[str, str]) -> Mapping[str, Any]:
+    return {**raw, "rows": [names.get(str(row), row) for row in as_list(raw.get("rows"))]}
 
 
 def _matrix(raw: Mapping[str, Any], number: int, most: int) -> Matrix:

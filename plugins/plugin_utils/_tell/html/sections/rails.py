@@ -33,7 +33,9 @@ def section(run: Mapping[str, Any], t: Speech) -> Section | None:
         legend=LEGEND,
         sign=_SIGNS,
     )
-    return Section("rails", t("rails.title"), html)
+    odd = sum(entry.odd for entry in reported.maps) + reported.unseen.total
+    every = sum(len(entry.hosts) for entry in reported.maps) + reported.unseen.total
+    return Section("rails", t("rails.title"), html, t("rails.says", n=every, odd=odd), bool(odd))
 
 
 def _picture(entry: rails.Map, number: int) -> Markup | None:

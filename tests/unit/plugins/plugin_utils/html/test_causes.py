@@ -1,228 +1,127 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Causes and actions on cases of which the answer is known."""
+"""The causes of the page on cases of which the answer is known."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import permutations
 from typing import Any
 
-from hypothesis import given, strategies as st
-
-from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import LOOK_AGAIN
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import diagnosis
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import compare
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html import causes
 from tests.unit import runs
 
-FAIL, UNKNOWN = "fail", "unknown"
+FAIL, UNKNOWN, WARNING = "fail", "unknown", "warning"
+DOWN = runs.check(FAIL, "ib.port.state", "mlx5_0/1")
+GOVERNOR = runs.check(FAIL, "host.cpu.governor", "host", severity=WARNING, cause="saves power", remedy="performance")
+BLIND = runs.check(UNKNOWN, "gpu.device.count", "host", cause="no nvidia-smi", remedy="install it")
 
 
-def needing(**remedies: str) -> dict[str, Any]:
-    """Hosts, with a failure for each letter: what mends it."""
-    return {
-        name: runs.judged(runs.check(), *(runs.check(FAIL, subject=one, remedy=one) for one in some))
-        for name, some in remedies.items()
+def found(hosts: dict[str, Any], **more: Any) -> list[causes.Cause]:
+    return causes.causes(runs.run(hosts, **more))
+
+
+def test_the_ranking_is_that_of_the_diagnosis() -> None:
+    slow = runs.check(FAIL, "ib.port.rate", "mlx5_1/1", observed="100 Gb/s", expected="at least 400 Gb/s")
+    run = runs.run({"n1": runs.judged(GOVERNOR, DOWN), "n2": runs.judged(slow), "n3": runs.judged(DOWN, BLIND)})
+    ranked = list(dict.fromkeys(item.id for item in diagnosis.diagnose(run).causes))
+    assert [item.id for item in causes.causes(run) if item.id] == ranked
+    assert ranked == ["rail.down", "rail.slow", "host.governor"]
+
+
+def test_errors_stand_before_what_could_not_be_looked_at_and_that_before_warnings() -> None:
+    hosts = {"n1": runs.judged(GOVERNOR, DOWN, BLIND)}
+    assert [(item.result, item.error) for item in found(hosts)] == [(FAIL, True), (UNKNOWN, True), (FAIL, False)]
+
+
+def test_equal_causes_of_several_hosts_are_one_with_its_nodes_folded_and_one_command() -> None:
+    hosts = {f"node{number:02}": runs.judged(DOWN) for number in (3, 1, 2, 9)}
+    (item,) = found(hosts)
+    assert (item.nodes, item.others) == ("node[01-03,09]", [])
+    (command,) = item.commands
+    assert command.startswith("ansible node01,node02,node03,node09 -i INVENTORY")
+    assert item.readies == 4
+
+
+def test_a_name_that_no_list_can_hold_is_told_beside_it_and_stands_in_no_command() -> None:
+    (item,) = found({"a b;c": runs.judged(DOWN), "n1": runs.judged(DOWN)})
+    assert (item.nodes, item.others, list(item.found)) == ("n1", ["a b;c"], ["a b;c", "n1"])
+    assert [command.split()[1] for command in item.commands] == ["n1"]
+    assert "no command can hold it" not in item.act
+    (item,) = found({"a b;c": runs.judged(DOWN)})
+    assert (item.nodes, item.commands) == ("", [])
+    assert "no command can hold it" in item.act
+
+
+def test_a_lost_gpu_is_one_cause_with_one_action_and_what_follows_from_it() -> None:
+    hosts = {
+        "n1": runs.judged(
+            runs.check(
+                FAIL, "gpu.device.count", "host", observed="7 on the PCI bus", expected="8", cause="it fell off"
+            ),
+            runs.check(FAIL, "fleet.gpu.model", "host", observed="7x H100", expected="8x H100"),
+            runs.check(FAIL, "nccl.gdr.level", "host", remedy="nccl_gdr_level: SYS"),
+        )
     }
+    bent = hosts["n1"]["checks"][0]
+    bent["cause"] = "a GPU is not even on the PCI bus: it fell off, or has no power"
+    bent["observed"] = "7 on the PCI bus: one is gone"
+    (item,) = found(hosts)
+    assert (item.id, item.nodes, len(item.commands)) == ("gpu.off_bus", "n1", 1)
+    assert set(item.behind) == {"fleet.gpu.model", "nccl.gdr.level"}
+    assert "GPU" in item.act
+    assert "nccl_gdr_level" not in item.act + item.remedy
 
 
-def order(judged: Mapping[str, Any]) -> list[tuple[str, int]]:
-    return [(one.remedy, one.gain) for one in causes.actions(judged)]
+def test_what_passed_or_is_waived_has_no_cause() -> None:
+    assert found({"n1": runs.judged(runs.check(), runs.check("skip"), runs.check(FAIL, waived="until x: y"))}) == []
 
 
-def test_a_failure_is_of_its_own_check_and_an_unknown_of_all_that_it_hides() -> None:
-    hidden = [runs.check(UNKNOWN, one, cause="ibstat is not there") for one in ("ib.port.state", "ib.port.rate")]
-    wrong = [
-        runs.check(FAIL, one, subject, cause="a cable", remedy="swap it")
-        for one, subject in (("ib.port.state", "mlx5_0/1"), ("ib.port.rate", "mlx5_1/1"))
-    ]
-    found = causes.causes({"n1": runs.judged(*hidden), "n2": runs.judged(*hidden, *wrong)})
-    assert [(one.result, list(one.checks), list(one.found)) for one in found] == [
-        (FAIL, ["ib.port.state"], ["n2"]),
-        (FAIL, ["ib.port.rate"], ["n2"]),
-        (UNKNOWN, ["ib.port.state", "ib.port.rate"], ["n1", "n2"]),
-    ]
-    assert [len(one.found["n2"]) for one in found] == [1, 1, 2]
+def test_a_host_is_made_ready_by_the_last_cause_that_it_has() -> None:
+    first, last = found({"n1": runs.judged(DOWN, GOVERNOR), "n2": runs.judged(GOVERNOR)})
+    assert (first.readies, last.readies) == (0, 2)
 
 
-def test_errors_stand_before_warnings_and_the_most_hosts_first() -> None:
-    few = runs.check(FAIL, cause="few")
-    many = runs.check(FAIL, cause="many")
-    mild = runs.check(FAIL, cause="mild", severity="warning")
-    blind = runs.check(UNKNOWN, cause="blind")
-    judged = {
-        "n1": runs.judged(mild, blind),
-        "n2": runs.judged(mild, many, blind),
-        "n3": runs.judged(mild, many, few, blind),
-    }
-    found = causes.causes(judged)
-    assert [(one.cause, one.error) for one in found] == [
-        ("many", True),
-        ("few", True),
-        ("blind", True),
-        ("mild", False),
-    ]
+def fabric(linked: bool = True, **more: Any) -> dict[str, Any]:
+    """Two hosts on a leaf; ``linked``: whether n1 is."""
+    nodes = [{"guid": "0x1", "name": "leaf-1-6", "type": "switch", "host": "", "hca": ""}]
+    nodes += [{"guid": f"0x{at}", "name": "", "type": "ca", "host": f"n{at}", "hca": "mlx5_0/1"} for at in (1, 2)]
+    nodes[1]["guid"], nodes[2]["guid"] = "0xa", "0xb"
+    links = [{"a": "0x1", "a_port": 17, "b": "0xa", "b_port": 1, "state": "ok", "why": ""}] if linked else []
+    links += [{"a": "0xb", "a_port": 1, "b": "0x1", "b_port": 18, "state": "ok", "why": ""}]
+    (one,) = runs.fabric(runs.check())["fabrics"]
+    return {**runs.fabric(), "fabrics": [{**one, "nodes": nodes, "links": links, **more}]}
 
 
-def test_a_cause_of_an_error_stays_one_beside_a_warning() -> None:
-    blind = [
-        runs.check(UNKNOWN, one, cause="no tool", severity=severity)
-        for one, severity in (("ib.port.state", "error"), ("ib.port.rate", "warning"))
-    ]
-    for some in (blind, blind[::-1]):
-        (found,) = causes.causes({"n1": runs.judged(*some)})
-        assert found.error
+def test_both_ends_of_a_cable_are_told_also_of_one_that_only_the_last_run_saw() -> None:
+    hosts = {"n1": runs.judged(DOWN), "n2": runs.judged(runs.check())}
+    (item,) = found(hosts, fabric=fabric())
+    assert item.cables == [("n1", "mlx5_0/1", "leaf-1-6/17", False)]
+    run = runs.run(hosts, fabric=fabric(linked=False))
+    (item,) = causes.causes(run)
+    assert item.cables == [("n1", "mlx5_0/1", "", False)]
+    before = runs.run(hosts, fabric=fabric())
+    run["since"] = compare.compare(before, run)
+    (item,) = causes.causes(run)
+    assert item.cables == [("n1", "mlx5_0/1", "leaf-1-6/17", True)]
+    # And still after a third run that does not see it.
+    later = runs.run(hosts, fabric=fabric(linked=False))
+    later["since"] = compare.compare(run, later)
+    assert causes.causes(later)[0].cables == item.cables
 
 
-def test_what_passed_or_is_waived_has_no_cause_and_needs_no_action() -> None:
-    fine = runs.judged(runs.check(), runs.check("skip"), runs.check(FAIL, waived="until x: y"))
-    assert causes.causes({"n1": fine}) == []
-    assert causes.actions({"n1": fine}) == []
+def test_what_a_fabric_says_of_a_host_s_port_is_the_host_s_cause() -> None:
+    absent = runs.check(FAIL, "fabric.hca.present", "n1 mlx5_0/1", cause="gone", remedy="mend it")
+    run = runs.run({"n1": runs.judged(DOWN)}, fabric=runs.fabric(absent))
+    run["hosts"]["n1"]["facts"]["ib"] = {"cas": [{"name": "mlx5_0", "ports": []}]}
+    (item,) = causes.causes(run)
+    assert (item.id, list(item.found), list(item.behind)) == ("rail.down", ["n1"], ["fabric.hca.present"])
 
 
-def test_one_remedy_that_mends_most_is_first() -> None:
-    assert order(needing(n1="a", n2="b", n3="b", n4="ab")) == [("b", 2), ("a", 2)]
-
-
-def test_two_that_are_worth_nothing_alone_go_before_one_that_is_worth_less() -> None:
-    judged = needing(n1="ab", n2="ab", n3="ab", n4="ab", n5="c")
-    assert order(judged) == [("a", 0), ("b", 4), ("c", 1)]
-
-
-def test_what_is_done_already_is_not_counted_again() -> None:
-    # c and d are two actions for three hosts; once a is done, b alone makes two ready.
-    judged = needing(n1="a", n2="a", n3="ab", n4="ab", n5="cd", n6="cd", n7="cd")
-    assert order(judged) == [("a", 2), ("b", 2), ("c", 0), ("d", 3)]
-
-
-def test_a_remedy_is_one_action_whatever_it_mends() -> None:
-    mixed = runs.judged(
-        runs.check(FAIL, "ib.port.rate", cause="old firmware", remedy="site.yml"),
-        runs.check(UNKNOWN, "ib.port.state", cause="no tool", remedy="site.yml"),
-        runs.check(FAIL, "gpu.count", severity="warning", cause="no driver", remedy="site.yml"),
-    )
-    (only,) = causes.actions({"n1": mixed, "fabric x": mixed})
-    assert (only.remedy, only.why, only.looks) == ("site.yml", "", True)
-    assert (only.touches, only.findings, only.readies) == (
-        ("n1", "fabric x"),
-        6,
-        ("n1", "fabric x"),
-    )
-
-
-def test_to_look_again_is_another_action_for_each_cause() -> None:
-    judged = {
-        name: runs.judged(runs.check(UNKNOWN, cause=cause, remedy=LOOK_AGAIN))
-        for name, cause in (("n1", "no root"), ("n2", "no ssh"), ("n3", "no ssh"))
-    }
-    assert [(one.why, one.gain, one.looks) for one in causes.actions(judged)] == [
-        ("no ssh", 2, True),
-        ("no root", 1, True),
-    ]
-
-
-REMEDIES = st.dictionaries(
-    st.sampled_from([f"n{number}" for number in range(12)]),
-    st.text(st.sampled_from("abcdefg"), min_size=1, max_size=4),
-)
-
-
-@given(REMEDIES)
-def test_every_place_is_made_ready_once_by_the_last_action_that_it_needs(
-    needs: dict[str, str],
-) -> None:
-    found = causes.actions(needing(**needs))
-    assert sorted(place for one in found for place in one.readies) == sorted(needs)
-    assert sorted({letter for some in needs.values() for letter in some}) == sorted(one.remedy for one in found)
-    done: set[str] = set()
-    for one in found:
-        assert set(one.touches) == {name for name, some in needs.items() if one.remedy in some}
-        done.add(one.remedy)
-        for place in one.readies:
-            assert set(needs[place]) <= done
-            assert one.remedy in needs[place]
-
-
-@given(st.dictionaries(st.sampled_from("123456789"), st.sampled_from("abcd"), min_size=1))
-def test_where_each_needs_one_action_the_order_is_by_how_many(needs: dict[str, str]) -> None:
-    gains = [gain for _, gain in order(needing(**needs))]
-    counts = [list(needs.values()).count(one) for one in set(needs.values())]
-    assert gains == sorted(counts, reverse=True)
-
-
-def test_what_goes_with_another_finding_needs_no_action_of_its_own() -> None:
-    after = "mend ib.port.state or roce.port.state first"
-    down = [runs.check(FAIL, "ib.port.state", subject=port, remedy=port) for port in ("p1", "p2")]
-    rate = runs.check(UNKNOWN, "ib.port.rate", subject="p2", remedy=after)
-    data = runs.check(UNKNOWN, "fabric.rdma.cm", subject="p3", remedy="mend ib.port.rate first")
-    found = causes.actions({"n1": runs.judged(*down, rate, data)})
-    assert [(one.remedy, one.findings, one.looks) for one in found] == [
-        ("p1", 1, False),
-        ("p2", 3, True),
-    ]
-
-
-def test_what_goes_with_another_finding_has_its_cause() -> None:
-    down = runs.check(FAIL, "ib.port.state", cause="the cable is pulled")
-    first = "mend ib.port.state first"
-    rate = runs.check(UNKNOWN, "ib.port.rate", cause="it is down", remedy=first)
-    both, alone = runs.judged(rate, down), runs.judged(rate)
-    found = causes.causes({"n1": both, "n2": alone})
-    assert [(one.result, one.cause, list(one.checks), list(one.found)) for one in found] == [
-        (FAIL, "the cable is pulled", ["ib.port.state", "ib.port.rate"], ["n1"]),
-        (UNKNOWN, "it is down", ["ib.port.rate"], ["n2"]),
-    ]
-
-
-def test_one_thing_that_is_wrong_for_one_reason_is_one_cause_and_one_action() -> None:
-    pulled = [
-        runs.check(FAIL, one, cause="the cable is pulled", remedy=f"look at {one}")
-        for one in ("ib.port.state", "ib.port.physical_state")
-    ]
-    other = runs.check(FAIL, "ib.port.physical_state", "mlx5_1/1", cause="the cable is pulled")
-    judged = {"n1": runs.judged(*pulled, other)}
-    found = causes.causes(judged)
-    assert [list(one.checks) for one in found] == [
-        ["ib.port.state", "ib.port.physical_state"],
-        ["ib.port.physical_state"],
-    ]
-    assert [one.remedy for one in causes.actions(judged)] == [
-        "look at ib.port.state",
-        other.remedy,
-    ]
-
-
-def test_twins_lead_to_what_is_to_be_mended_first_in_any_order() -> None:
-    first = runs.check(FAIL, "ib.port.state", "p2", cause="z", remedy="fix z")
-    one = runs.check(FAIL, "ib.port.rate", "p1", cause="c", remedy="mend ib.port.state first")
-    twin = runs.check(FAIL, "ib.port.lid", "p1", cause="c", remedy="fix a")
-    for some in permutations((first, one, twin)):
-        found = causes.actions({"n1": runs.judged(*some)})
-        assert "mend ib.port.state first" not in [action.remedy for action in found]
-
-
-def test_a_warning_is_no_error_s_twin() -> None:
-    both = [runs.check(FAIL, cause="x", severity=one) for one in ("error", "warning")]
-    assert len(causes.causes({"n1": runs.judged(*both)})) == 2
-
-
-def test_what_a_fabric_says_of_a_host_s_port_has_the_cause_of_the_host() -> None:
-    first = "mend ib.port.state first"
-    down = runs.check(FAIL, "ib.port.state", "mlx5_1/1", cause="the cable is pulled")
-    mine = runs.check(FAIL, "fabric.hca.present", "mlx5_1/1", cause="it is Down", remedy=first)
-    reported = runs.check(FAIL, "fabric.hca.present", "n1 mlx5_1/1", cause="it is Down", remedy=first)
-    judged = {"n1": runs.judged(down, mine), "fabric a": runs.judged(reported)}
-    (found,) = causes.causes(judged)
-    assert found.cause == "the cable is pulled"
-    assert list(found.found) == ["n1", "fabric a"]
-    (action,) = causes.actions(judged)
-    assert action.readies == ("n1", "fabric a")
-    # Another port of that host is not what is meant.
-    other = runs.check(FAIL, "fabric.hca.present", "n1 mlx5_0/1", cause="x", remedy=first)
-    assert len(causes.causes({**judged, "fabric a": runs.judged(reported, other)})) == 2
-
-
-def test_what_goes_with_a_finding_that_is_not_there_is_an_action() -> None:
-    one, other = "mend b.c first", "mend a.c first"
-    alone = runs.judged(runs.check(UNKNOWN, "a.c", remedy=one))
-    each_other = runs.judged(runs.check(UNKNOWN, "a.c", remedy=one), runs.check(UNKNOWN, "b.c", remedy=other))
-    assert len(causes.actions({"n1": alone})) == 1
-    assert sum(action.findings for action in causes.actions({"n1": each_other})) == 2
+def test_what_is_wrong_with_a_fabric_alone_is_told_of_it_and_asked_where_it_was_asked() -> None:
+    bad = runs.check(FAIL, "fabric.cable.errors", "spine-1/3 - leaf-1/4", cause="a cable", remedy="swap it")
+    run = runs.run({"n1": runs.judged(runs.check())}, fabric=runs.fabric(bad))
+    (item,) = causes.causes(run)
+    assert [name for name in item.found if name.startswith("fabric")] == list(item.found)
+    assert all(" n1 " in command for command in item.commands)
+    assert item.commands
+    assert item.readies == 0

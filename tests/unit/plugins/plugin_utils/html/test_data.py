@@ -91,7 +91,7 @@ def test_a_source_is_told_as_an_operator_would_ask_for_it() -> None:
 
 
 def test_data_of_a_section_is_there_and_visible() -> None:
-    one = Section("x", Markup("X"), Markup(""), {"a\u202e": ["</script>\x00", 1, None, 0.5]})
+    one = Section("x", Markup("X"), Markup(""), data={"a\u202e": ["</script>\x00", 1, None, 0.5]})
     packed = data.script(model.read(runs.run(runs.MIXED)), [one])
     assert "</script" not in packed
     assert json.loads(packed)["sections"] == {

@@ -45,7 +45,7 @@ def test_a_port_that_is_down_fails_and_a_slow_one_is_odd() -> None:
     assert (slow.look, slow.odd, slow.rate) == ("ok", True, "200")
     assert one.odd == 2
     piece = shown(run)
-    assert piece.row("n1")[4] == "X ≠ Down 400"
+    assert piece.row("n1")[4] == "X ≠ Down"
     assert piece.row("n2")[4] == "≠ Active 200"
     assert piece.row("n0")[4] == "Active 400"
 

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run object keeps of the inventory: what the cluster is called, and the site's groups."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+
+# Ansible's, and those that our playbooks make while they run.
+_OWN = ("all", "ungrouped")
+_MADE = "ibready_"
+# File names that say no more than what they are.
+_PLAIN = ("hosts", "inventory")
+MOST = 500
+
+
+def cluster(sources: Iterable[object]) -> str:
+    """The name of the first source; of a file that is called hosts that of its folder, "" for a list of hosts."""
+    first = str(next(iter(sources), ""))
+    if "," in first:
+        return ""
+    path = Path(first)
+    return path.parent.name if path.stem in _PLAIN else path.stem
+
+
+def groups(every: Mapping[str, Sequence[str]], hosts: Collection[str]) -> dict[str, list[str]]:
+    """The hosts of this run in each group that is some of them, as racks are; the smallest groups first."""
+    found = {
+        name: [host for host in members if host in hosts]
+        for name, members in every.items()
+        if name not in _OWN and not name.startswith(_MADE)
+    }
+    some = [(name, members) for name, members in found.items() if 0 < len(members) < len(hosts)]
+    return dict(sorted(some, key=lambda item: len(item[1]))[:MOST])

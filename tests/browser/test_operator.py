@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What somebody who was woken has of the page: at 16, 500 and 2,000 hosts, in both languages, at both widths."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import diagnosis
+from tests.browser import chromium, conftest, runs
+from tests.browser.conftest import Open
+from tests.browser.looking import every, hosts
+
+WIDTHS = {1440: 900, 390: 844}
+SIZES = ("three-faults", "500-hosts", "2000-hosts")
+DEAD = {"500-hosts": "node311", "2000-hosts": "node[0311,0811,1311,1811]"}
+SCREENS = 4
+
+
+@pytest.fixture(scope="module", params=SIZES)
+def name(request: pytest.FixtureRequest) -> str:
+    """A run of conftest.RUNS."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="module", params=["en-GB", "zh-CN"])
+def language(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module", params=WIDTHS)
+def width(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, page_of: Callable[[str], Path], name: str, language: str, width: int) -> Iterator[Page]:
+    """One page for all that is only looked at; it complains of nothing."""
+    size = {"width": width, "height": WIDTHS[width]}
+    with chromium.opened(browser, page_of(name), viewport=size, locale=language) as watched:
+        yield watched.page
+        assert watched.wrong == []
+
+
+def test_causes_are_those_of_the_diagnosis_errors_first_with_nodes_and_what_to_do(page: Page, name: str) -> None:
+    told = diagnosis.diagnose(conftest.RUNS[name]())
+    # What is shown at once; equal causes of several hosts are one.
+    ids = list(dict.fromkeys(cause.title for cause in told.causes))
+    shown = [one.inner_text() for one in every(page, "#causes .causes > li.fail h3")]
+    assert shown == ids
+    kinds = [one.get_attribute("class") or "" for one in every(page, "#causes .causes > li")]
+    assert kinds == sorted(kinds, key=lambda kind: ("warning" in kind, "fail" not in kind))
+    for one in every(page, "#causes .causes > li"):
+        expect(one.locator(".nodes code, .nodes b").first).to_be_visible()
+        expect(one.locator(".do .act, .do .command").first).to_be_visible()
+        assert one.locator(".do").inner_text().strip()
+
+
+def test_one_dead_gpu_is_one_cause_with_its_node_and_command(page: Page, name: str) -> None:
+    nodes = page.locator("#causes li", has_text="fell off the PCI bus").locator(".nodes code")
+    if name not in DEAD:
+        expect(nodes).to_have_count(0)
+        return
+    expect(nodes).to_have_text(DEAD[name])
+    row = page.locator("#causes li", has_text="fell off the PCI bus")
+    expect(row.locator(".command")).to_have_count(1)
+    expect(row.locator(".command code")).to_contain_text("lspci")
+    assert "nccl_gdr_level" not in page.locator("#causes").inner_text()
+
+
+def test_the_cluster_and_how_old_the_data_are_stand_first(page: Page, language: str) -> None:
+    assert "sim-a" in page.title()
+    expect(page.locator(".brand .cluster")).to_have_text("sim-a")
+    expect(page.locator("#age")).to_have_text("3 hours ago" if language == "en-GB" else "3 小时前")
+    assert "19:41" in page.locator("time").inner_text()
+    assert page.locator(".groups a").count() >= 1
+
+
+def test_it_is_four_screens_and_nothing_stands_out_at_the_side(page: Page, width: int) -> None:
+    high, wide = page.evaluate("[document.documentElement.scrollHeight, document.documentElement.scrollWidth]")
+    assert high <= SCREENS * WIDTHS[width]
+    assert wide <= width
+
+
+def test_what_is_well_is_a_line_and_its_pictures_are_folded(page: Page) -> None:
+    folds = every(page, "main details.fold")
+    for one in folds:
+        odd = "odd" in (one.get_attribute("class") or "").split()
+        says = one.locator("> summary .says")
+        assert (says.text_content() or "").strip()
+        if one.get_attribute("open") is None:
+            expect(says).to_be_visible()
+        else:
+            assert odd
+    said = page.locator("main").inner_text()
+    assert "0 worst of 0" not in said
+    assert "0xb859" not in said
+    assert "Down 10" not in said
+
+
+@pytest.mark.parametrize("name", ["500-hosts"], scope="module")
+@pytest.mark.parametrize("width", [1440], scope="module")
+@pytest.mark.parametrize("language", ["en-GB"], scope="module")
+def test_a_picture_of_all_opens_where_it_is_asked_for(page: Page) -> None:
+    fold = page.locator("#section-pings details details").first
+    expect(fold.locator(".picture").first).to_be_hidden()
+    fold.locator("> summary").click()
+    expect(fold.locator(".picture").first).to_be_visible()
+    # Switches by what people call them.
+    assert "leaf-1-1" in (fold.text_content() or "")
+    fold.locator("> summary").click()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_both_ends_of_a_cable_that_the_last_run_saw(open_page: Open, width: int) -> None:
+    page = open_page("three-faults", viewport={"width": width, "height": WIDTHS[width]})
+    cable = page.locator("#causes .cable", has_text="node07")
+    expect(cable).to_contain_text("node07 mlx5_5/1 ⟷ leaf-1-6/7 (as of the last run)")
+
+
+def test_nodes_and_commands_are_copied_with_a_click(open_page: Open) -> None:
+    page = open_page("three-faults", permissions=["clipboard-read", "clipboard-write"])
+    row = page.locator("#causes li", has_text="CPUs save power")
+    for part, wanted in ((".nodes", "node[09-12]"), (".command", row.locator(".command code").inner_text())):
+        row.locator(f"{part} button.copy").click()
+        expect(row.locator(f"{part} button.copy")).to_have_text("copied")
+        assert page.evaluate("navigator.clipboard.readText()") == wanted
+
+
+def test_a_group_filters_the_grid(open_page: Open) -> None:
+    page = open_page("500-hosts")
+    group = {f"node{number:03}" for number in range(305, 321)}
+    page.locator("select#filter-group").select_option("rack20")
+    assert hosts(page) == group
+    page.locator("#filter-clear").click()
+    page.locator(".groups a", has_text="rack20").click()
+    assert hosts(page) == group
+
+
+def test_a_cause_says_which_group_holds_all_its_hosts(open_page: Open) -> None:
+    expect(open_page("three-faults").locator("#causes li", has_text="CPUs save power")).to_contain_text("all in rack03")
+    # 129 to 160 are two racks.
+    expect(open_page("500-hosts").locator("#causes .within")).to_have_count(0)
+
+
+def test_what_the_grid_shows_is_saved_as_a_table(
+    browser: Browser, page_of: Callable[[str], Path], tmp_path: Path
+) -> None:
+    with chromium.opened(browser, page_of("three-faults"), accept_downloads=True) as watched:
+        watched.page.locator("select#filter-verdict").select_option("not_ready")
+        with watched.page.expect_download() as saved:
+            watched.page.locator("#csv").click()
+        saved.value.save_as(tmp_path / "hosts.csv")
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "hosts.csv").read_text())))
+    wanted = [name for name, host in runs.three_faults()["hosts"].items() if host["verdict"] == "not_ready"]
+    assert sorted(row["host"] for row in rows) == sorted(wanted)
+    assert {row["host"]: row["groups"] for row in rows}["node07"] == "rack02"
+    assert any("ib.port.state mlx5_5/1: Down" in row["findings"] for row in rows)
