@@ -165,9 +165,11 @@ def hosts(count: int = 3, **more: Any) -> dict[str, dict[str, Any]]:
     return {f"n{at}": host(at, **more) for at in range(1, count + 1)}
 
 
-def sent(known: dict[str, dict[str, Any]], world: World, **wish: Any) -> dict[str, dict[str, Any]]:
+def sent(
+    known: dict[str, dict[str, Any]], world: World, plan: dict[str, Any] | None = None, **wish: Any
+) -> dict[str, dict[str, Any]]:
     """The same hosts after all rounds of incasts, as the playbook leaves them."""
-    plan = incast_plan(known, list(known), **wish)
+    plan = plan or incast_plan(known, list(known), **wish)
     for one in known.values():
         one["ibready_incast_plan"] = plan
     for number in range(len(plan["rounds"])):

@@ -131,7 +131,9 @@ def incast_plan(
             f"ibready_incast_senders: {desired.senders} senders and a receiver have to be at work at once, and Ansible "
             f"works on {desired.forks} hosts at a time; next: --forks {desired.senders + 1}, or fewer senders"
         )
-    return apart.together(_hosts.gather(hostvars, list(hosts)), lambda some: incasts.plan(some, desired), _hosts.lost)
+    return apart.together(
+        _hosts.gather(hostvars, list(hosts)), lambda some: incasts.plan(some, hostvars, desired), _hosts.lost
+    )
 
 
 def _receivers(receivers: Sequence[str], hosts: Sequence[str]) -> list[str]:

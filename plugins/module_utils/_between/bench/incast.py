@@ -42,15 +42,14 @@ def watch(
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> list[list[float]]:
-    """[seconds, bytes received by RDMA], every second until ``busy`` says no or ``limit`` is over; empty where the
-    port does not tell."""
+    """[seconds, bytes received by RDMA], every second until ``busy`` says no or ``limit`` is over; none where the port
+    does not tell, which ends nothing: the servers are still needed."""
     begun = clock()
     found: list[list[float]] = []
     while True:
         got = received(evidence, device, port)
-        if got is None:
-            return []
-        found.append([round(clock() - begun, 3), got])
+        if got is not None:
+            found.append([round(clock() - begun, 3), got])
         if clock() - begun >= limit or not busy():
             return found
         sleep(_EVERY_S)

@@ -45,14 +45,16 @@ class Desired:
     forks: int = 5
 
 
-def plan(hosts: Sequence[_hosts.Host], wish: Desired) -> dict[str, Any]:
-    """``rounds`` of incasts (receiver, rail, senders); ``hosts``: what `parts` needs; ``left``: why others stay out."""
+def plan(hosts: Sequence[_hosts.Host], hostvars: Mapping[str, Any], wish: Desired) -> dict[str, Any]:
+    """``rounds`` of incasts (receiver, rail, senders) between hosts without a job; ``hosts``: what `parts` needs;
+    ``left``: why others stay out."""
     members: dict[str, dict[str, Any]] = {}
     left: dict[str, str] = {}
     for host in hosts:
         if host.rdma is None or host.absent:
             continue
-        rails, why = _able(host)
+        busy = _busy(hostvars.get(host.name, {}))
+        rails, why = ({}, f"left out: {busy}") if busy and not host.rdma.host.off else _able(host)
         if rails:
             members[host.name] = {"address": host.rdma.address, "rails": rails}
         left[host.name] = why or "none of its rails is one of as many other hosts as have to send"

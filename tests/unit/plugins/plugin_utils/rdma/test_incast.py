@@ -249,7 +249,19 @@ def test_a_host_with_a_job_is_left_out_and_named() -> None:
     known = hosts(4)
     known["n2"]["ibready_bench_jobs"] = BUSY
     sent(known, World())
-    plan = known["n1"]["ibready_incast_plan"]
+    assert set(known["n1"]["ibready_incast_plan"]["hosts"]) == {"n1", "n3", "n4"}
+    found = judged(known)
+    assert [(check["result"], check["cause"]) for check in found["n2"]] == [
+        ("unknown", "left out: python3[77] computes on a GPU")
+    ]
+    assert len(results(known, "pass")["roce.incast.load"]) == 3
+
+
+def test_where_a_job_began_since_the_incast_is_left_out() -> None:
+    known = hosts(4)
+    plan = incast_plan(known, list(known))
+    known["n2"]["ibready_bench_jobs"] = BUSY
+    sent(known, World(), plan=plan)
     for number, some in enumerate(plan["rounds"]):
         found = incast_parts(plan, known, number)
         for group in some:
@@ -264,7 +276,8 @@ def test_a_host_with_a_job_is_left_out_and_named() -> None:
 def test_where_nobody_can_tell_whether_a_job_runs_nobody_sends(said: Any) -> None:
     known = hosts()
     known["n3"]["ibready_bench_jobs"] = said
-    plan = incast_plan(known, NAMES)
+    assert incast_plan(known, NAMES)["rounds"] == []
+    plan = incast_plan(hosts(), NAMES)
     for number in range(3):
         assert {part["state"] for part in incast_parts(plan, known, number).values()} == {""}
 
