@@ -19,7 +19,7 @@ from ....module_utils._fleet.incast import LOAD, Incast, Side
 from ....module_utils._ground.check import Check, skipped, unknown
 from ....module_utils._ground.text import few
 from ....module_utils._rails.roce_ports import RocePort
-from ..._answers import apart, shapes
+from ..._answers import apart, rdma as rdma_told, shapes
 from ..._answers.typed import read
 from ..._ground.dicts import as_dict
 from ..._hosts import hosts as _hosts
@@ -54,7 +54,7 @@ def plan(hosts: Sequence[_hosts.Host], hostvars: Mapping[str, Any], wish: Desire
         if host.rdma is None or host.absent:
             continue
         busy = _busy(hostvars.get(host.name, {}))
-        rails, why = ({}, f"left out: {busy}") if busy and not host.rdma.host.off else _able(host)
+        rails, why = ({}, f"left out: {busy}") if busy and not host.rdma.host.off else _able(host, host.rdma)
         if rails:
             members[host.name] = {"address": host.rdma.address, "rails": rails}
         left[host.name] = why or "none of its rails is one of as many other hosts as have to send"
@@ -79,15 +79,14 @@ def plan(hosts: Sequence[_hosts.Host], hostvars: Mapping[str, Any], wish: Desire
     }
 
 
-def _able(host: _hosts.Host) -> tuple[dict[str, Any], str]:
+def _able(host: _hosts.Host, rdma: rdma_told.Reported) -> tuple[dict[str, Any], str]:
     """The rails that can take part by name, and why the others cannot."""
-    assert host.rdma is not None
-    if host.rdma.host.off:
-        return {}, host.rdma.host.off
+    if rdma.host.off:
+        return {}, rdma.host.off
     rails: dict[str, Any] = {}
-    why = next(iter(host.rdma.host.missing.values()), "")
+    why = next(iter(rdma.host.missing.values()), "")
     marks = {port.name: mark for port, mark in hop.of_host(host)}
-    for name, rail in host.rdma.host.rails.items():
+    for name, rail in rdma.host.rails.items():
         mark = marks.get(name)
         if mark is None:
             why = why or f"{name} hangs on no switch port of its own (software RDMA, a virtual function, InfiniBand)"
