@@ -40,7 +40,7 @@ def stops(page: Page) -> list[Any]:
 
 def at_the_grid(page: Page) -> Page:
     """Tab into the grid, from the last control before it."""
-    page.locator("#filter-clear").focus()
+    page.locator("#csv").focus()
     page.keyboard.press("Tab")
     assert focused(page)["host"], "Tab does not lead into the grid"
     return page

@@ -103,6 +103,12 @@ def test_what_is_well_is_a_line_and_its_pictures_are_folded(page: Page) -> None:
     assert "Down 10" not in said
 
 
+def test_what_is_measured_is_drawn_as_a_strip_with_a_dot_for_each_host(page: Page) -> None:
+    strips = page.locator("#section-strips")
+    expect(strips.locator("> details > summary")).to_be_visible()
+    assert strips.locator("svg path[stroke-linecap=round]").count() == strips.locator("h3").count() >= 1
+
+
 @pytest.mark.parametrize("name", ["500-hosts"], scope="module")
 @pytest.mark.parametrize("width", [1440], scope="module")
 @pytest.mark.parametrize("language", ["en-GB"], scope="module")

@@ -19,13 +19,14 @@ from ..speech import environment
 from ..speech.environment import Section
 from ..speech.speech import Speech
 from . import causes, data, model
-from .sections import fabric, pings, rails, told
+from .sections import fabric, pings, rails, strips, told
 
 # In this order on the page, after causes, actions and grid.
 SECTIONS: Sequence[Callable[[Mapping[str, Any], Speech], Section | None]] = (
     told.since,
     rails.section,
     told.nvlink,
+    strips.section,
     pings.section,
     told.rdma,
     told.tcp,

@@ -70,8 +70,10 @@ def full(said: str) -> dict[str, Any]:
     found = [{"id": said, "subject": said, "before": said, "now": said}]
     differs = {"before": said, "now": said, "better": found, "worse": found, "gone": found}
     waiver = dict.fromkeys(("check", "host", "subject", "until", "reason", "state"), said)
+    ping = {**reached, "sent": 1, "received": 1}
     return {
         **run,
+        "pings": [{**ping, "client": f"{said}{at}", "rtt_avg_ms": 0.1 + (at == 5)} for at in range(6)],
         "tcp": [reached, untested],
         "rdma": [reached, untested],
         "since": {"created": said, "error": "", "hosts": {said: differs}},
@@ -194,7 +196,7 @@ def large() -> dict[str, Any]:
     run = runs.run({one: host(at) for at, one in enumerate(names)})
     return {
         **run,
-        "pings": pairs,
+        "pings": [{**pair, "rtt_avg_ms": 1} for pair in pairs],
         "ping_matrix": squares,
         "tcp": pairs,
         "rdma": pairs,

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run object keeps of the inventory."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import inventory
+
+
+@pytest.mark.parametrize(
+    ("sources", "name"),
+    [
+        (["/site/mars"], "mars"),
+        (["/site/mars/hosts.yml"], "mars"),
+        (["/site/mars/inventory", "/x"], "mars"),
+        (["/site/venus.yml"], "venus"),
+        (["n1,n2,"], ""),
+        ([], ""),
+    ],
+)
+def test_the_cluster_is_called_after_its_inventory(sources: list[str], name: str) -> None:
+    assert inventory.cluster(sources) == name
+
+
+def test_the_site_s_groups_are_kept_smallest_first_with_the_hosts_of_this_run() -> None:
+    every = {
+        **{"all": ["n1", "n2", "n3"], "ungrouped": [], "gpu": ["n1", "n2", "n3"], "ibready_reached": ["n1"]},
+        **{"row1": ["n1", "n2", "n9"], "rack1": ["n2"], "rack9": ["n9"]},
+    }
+    assert list(inventory.groups(every, ["n1", "n2", "n3"]).items()) == [("rack1", ["n2"]), ("row1", ["n1", "n2"])]
