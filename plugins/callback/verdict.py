@@ -80,6 +80,7 @@ class CallbackModule(_base()):  # type: ignore[misc]  # Which of the two a proce
     def __init__(self) -> None:
         super().__init__()
         self._told: dict[str, verdicts.Told] = {}
+        self._failed = 0
         # Whoever interrupts the run is told of the hosts that have answered.
         atexit.register(self._tell)
 
@@ -90,10 +91,12 @@ class CallbackModule(_base()):  # type: ignore[misc]  # Which of the two a proce
             super().v2_runner_on_ok(result)
 
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
-        # Without a verdict it is the module that failed.
-        if folds(result.task) and "verdict" in result.result:
+        # Without a verdict that is a failure's it is the module that failed.
+        ours = folds(result.task)
+        if ours and result.result.get("verdict", READY) not in (READY, DEGRADED):
             self._keep(result, verdicts.told(result.result))
         else:
+            self._failed += ours
             super().v2_runner_on_failed(result, ignore_errors)
 
     def v2_runner_on_unreachable(self, result: Any) -> None:
@@ -112,5 +115,5 @@ class CallbackModule(_base()):  # type: ignore[misc]  # Which of the two a proce
 
     def _tell(self) -> None:
         kept, self._told = self._told, {}
-        for line, verdict in verdicts.render(kept):
+        for line, verdict in verdicts.render(kept, self._failed):
             self._display.display(line, color=getattr(constants, _COLORS.get(verdict, "COLOR_ERROR")))

@@ -48,9 +48,7 @@ def told(answer: Mapping[str, Any]) -> Told:
     """What is printed of a host that answered; an answer that is none of ours is told as such."""
     try:
         found = read(_Waiving, answer)
-        strange = sorted(set(found["counts"]) - set(_RESULTS))
-        if strange:
-            raise AnswerError("no result of a check", f"counts.{_line(strange[0])[:80]}")
+        _believed(found)
     except AnswerError as exc:
         return Told(MALFORMED, (), (_line(f"{apart.why(exc)}. Next: {apart.NEXT}"),))
     counts = tuple((name, found["counts"][name]) for name in _RESULTS if found["counts"].get(name))
@@ -59,13 +57,28 @@ def told(answer: Mapping[str, Any]) -> Told:
     return Told(found["verdict"], counts, tuple(map(_line, [*lines[:_MOST], *more])))
 
 
+def _believed(found: _Waiving) -> None:
+    """Refuse counts that the verdict cannot be of (_ground/check.verdict)."""
+    for result, number in found["counts"].items():
+        if result not in _RESULTS:
+            raise AnswerError("no result of a check", f"counts.{_line(result)[:80]}")
+        if number < 0:
+            raise AnswerError("below 0", f"counts.{result}")
+    if found["verdict"] in (READY, DEGRADED) and not any(found["counts"].values()):
+        raise AnswerError(f"{found['verdict']}, and no check was made", "counts")
+    odd = found["counts"].get(FAIL, 0) + found["counts"].get(UNKNOWN, 0)
+    if found["verdict"] == READY and odd > len(found.get("waived", ())):
+        raise AnswerError(f"{READY}, with {odd} that did not pass", "counts")
+
+
 def unreachable(said: Any) -> Told:
     """What is printed of a host that did not answer."""
     return Told(UNREACHABLE, (), (_line(str(said or "no message")),))
 
 
-def render(hosts: Mapping[str, Told]) -> list[tuple[str, str]]:
-    """The lines, each with the verdict that it is of; "" for those of all hosts."""
+def render(hosts: Mapping[str, Told], failed: int = 0) -> list[tuple[str, str]]:
+    """The lines, each with the verdict that it is of; "" for those of all hosts. ``failed``: so many more, of which the
+    module failed, as Ansible has printed."""
     alike: dict[Told, list[str]] = {}
     for name, entry in hosts.items():
         alike.setdefault(entry, []).append(name)
@@ -74,8 +87,9 @@ def render(hosts: Mapping[str, Told]) -> list[tuple[str, str]]:
         counts = "".join(f" {number} {result}" for result, number in entry.counts)
         lines.append((plain(f"{hostlist.fold(names)} {entry.verdict}{counts}"), entry.verdict))
         lines += [(f"  {line}", entry.verdict) for line in entry.lines]
-    if len(hosts) > 1:
-        lines.append((f"{len(hosts)} hosts: {_sum(list(hosts.values()))}", ""))
+    if hosts and len(hosts) + failed > 1:
+        above = f", {failed} failed (above)" if failed else ""
+        lines.append((f"{len(hosts) + failed} hosts: {_sum(list(hosts.values()))}{above}", ""))
     if any(entry.lines and entry.counts for entry in alike):
         lines.append((_NEXT, ""))
     return lines

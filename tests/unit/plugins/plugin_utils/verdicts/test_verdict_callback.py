@@ -83,6 +83,18 @@ def test_verdicts_are_printed_when_all_have_answered(monkeypatch: pytest.MonkeyP
     assert len(lines) == 7
 
 
+def test_of_a_module_that_failed_its_own_word_is_printed_and_the_sum_tells_of_it(
+    monkeypatch: pytest.MonkeyPatch, left: list[str]
+) -> None:
+    callback, lines = printing(began(monkeypatch, module_name="ibverify", verbosity=0))
+    callback.v2_runner_on_ok(result("n1", READY))
+    callback.v2_runner_on_failed(result("n2", {**READY, "failed": True, "msg": "boom"}))
+    callback.v2_runner_on_failed(result("n3", {"failed": True, "msg": "no python"}))
+    callback.v2_playbook_on_stats(None)
+    assert left == ["v2_runner_on_failed"] * 2
+    assert lines == ["n1 ready 3 pass", "3 hosts: 1 ready, 2 failed (above)"]
+
+
 def test_who_interrupts_the_run_is_told_of_those_that_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     ends: list[Any] = []
     module = began(monkeypatch, module_name="ibverify", verbosity=0)

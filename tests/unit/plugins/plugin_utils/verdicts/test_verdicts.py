@@ -74,6 +74,11 @@ def test_a_waived_failure_is_said() -> None:
         ({"findings": "none"}, "findings"),
         ({"findings": [{}]}, "findings[0]"),
         ({"waived": 3}, "waived"),
+        ({"counts": {}}, "counts"),
+        ({"counts": {"pass": 3, "fail": -3}}, "counts.fail"),
+        ({"counts": {"pass": 3, "fail": 7}}, "counts"),
+        ({"counts": {"pass": 3, "unknown": 9}}, "counts"),
+        ({"verdict": "degraded", "counts": {"pass": 0}}, "counts"),
     ],
 )
 def test_an_answer_that_is_none_of_ours_is_no_verdict(change: dict[str, Any], field: str) -> None:
