@@ -25,6 +25,9 @@ FULL = 0.9
 FULL_S = 2.0
 # With fewer CNPs than that a sender may have got none by chance. Source: inferred. Confidence: medium.
 CNP_FEW = 100
+# Of an even share of the port's rate: a sender that reached less was stopped, or came when the others were done.
+# Source: inferred. Confidence: medium.
+LEAST = 0.05
 
 # Counters of loss that tell of the wire, and those that tell of a host that took too long: no flow control helps.
 # Source: their meaning in roce_counters. Confidence: confirmed.

@@ -8,9 +8,10 @@ nothing tells that it had to.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Iterable, Iterator, Mapping, NamedTuple, Sequence
 
-from .._data.incast import BEHIND, CNP_FEW, FULL, FULL_S, WIRE, Names, names_of
+from .._data.incast import BEHIND, CNP_FEW, FULL, FULL_S, LEAST, WIRE, Names, names_of
 from .._data.roce_counters import COUNTERS, ETHTOOL, LOSS, PRIORITY, Counter
 from .._expect.expectations import CAPABILITY
 from .._ground.check import Check, failed, passed, skipped, unknown
@@ -50,6 +51,22 @@ class Side:
     def names(self) -> Names:
         return names_of(self.driver)
 
+    @cached_property
+    def lame(self) -> str:
+        """Why nothing that its counters say can be used: where one went back or away, no other is to be trusted."""
+        if self.why:
+            return self.why
+        for key, before in self.before.items():
+            after = self.after.get(key)
+            if after is None:
+                return f"{key} was there before and not after: was the driver loaded anew?"
+            if after < before:
+                return (
+                    f"{key} {before} before, {after} after: somebody cleared the counters, the driver was loaded anew, "
+                    "or it ran over"
+                )
+        return ""
+
 
 @dataclass(frozen=True)
 class Incast:
@@ -80,7 +97,7 @@ class Rise(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """``rises``: of those counters that the port shows. ``why``: why one of them cannot be told, ""."""
+    """``rises``: of those counters that the port shows. ``why``: why none can be told, ""."""
 
     rises: tuple[Rise, ...]
     why: str = ""
@@ -95,20 +112,10 @@ class Moved(NamedTuple):
 
 
 def moved(side: Side, keys: Iterable[str]) -> Moved:
-    """What became of these counters; one that went back was cleared or has run over, and tells nothing."""
-    if side.why:
-        return Moved((), f"{side.name}: {side.why}")
-    rises: list[Rise] = []
-    for key in keys:
-        if key not in side.before:
-            continue
-        if key not in side.after:
-            return Moved(tuple(rises), f"{side.name}: {key} was there before and not after")
-        rise = Rise(side, key, side.before[key], side.after[key])
-        if rise.by < 0:
-            return Moved(tuple(rises), f"{rise}: somebody cleared the counters, or it ran over")
-        rises.append(rise)
-    return Moved(tuple(rises))
+    """What became of these counters."""
+    if side.lame:
+        return Moved((), f"{side.name}: {side.lame}")
+    return Moved(tuple(Rise(side, key, side.before[key], side.after[key]) for key in keys if key in side.before))
 
 
 def _first(side: Side, keys: Sequence[str]) -> Moved:
@@ -125,7 +132,6 @@ def losses(side: Side) -> tuple[list[tuple[Counter, Rise]], Moved]:
     counts other packets as well has its own limit."""
     lost: list[tuple[Counter, Rise]] = []
     every: list[Rise] = []
-    why = ""
     for counter in COUNTERS:
         if counter.harm != LOSS:
             continue
@@ -135,8 +141,7 @@ def losses(side: Side) -> tuple[list[tuple[Counter, Rise]], Moved]:
         least = counter.at_least if home and PRIORITY not in counter.name else 1
         lost += [(counter, rise) for rise in found.rises if rise.by >= least]
         every += found.rises
-        why = why or found.why
-    return lost, Moved(tuple(every), why)
+    return lost, Moved(tuple(every), moved(side, ()).why)
 
 
 def full(received: Sequence[tuple[float, int]], rate: float) -> tuple[float, float]:
@@ -201,7 +206,7 @@ class _Seen:
         silent = [f"{side.name}: {side.untested}" for side in incast.senders if side.untested]
         why = incast.why or next(iter(silent), "")
         if not why and len(incast.received) < 2:
-            why = receiver.why or _UNTOLD.format(receiver.driver or "unknown", "bytes that the port received by RDMA")
+            why = receiver.lame or _UNTOLD.format(receiver.driver or "unknown", "bytes that the port received by RDMA")
         if not why and not incast.rate:
             why = "the rate of the port is not known"
         if why:
@@ -216,9 +221,24 @@ class _Seen:
             if own.total:
                 why += f"; the host itself takes no more ({own})"
             return unknown(LOAD, subject, why, observed=shown, remedy=AGAIN)
+        why = self._apart(rate)
+        if why:
+            return unknown(LOAD, subject, why, observed=shown, remedy=AGAIN)
         if not self.held() and not self.dropped:
             return unknown(LOAD, subject, self._unheld(), observed=shown, remedy=AGAIN)
         return passed(LOAD, subject, shown, f"full for {FULL_S:g} s at least, by all senders at once", CAPABILITY)
+
+    def _apart(self, rate: float) -> str:
+        """Why they did not send at the same time, by what each reached: of a port that several fill, nobody has all."""
+        senders = self.incast.senders
+        for side in senders:
+            if side.gbps is None:
+                return f"{side.name}: what it sent is not known"
+            if side.gbps >= FULL * rate:
+                return f"{side.name} filled the port alone: they did not send at the same time"
+            if side.gbps < LEAST * rate / len(senders):
+                return f"{side.name} sent next to nothing: they did not send at the same time"
+        return ""
 
     def _unheld(self) -> str:
         """Why a full port proves nothing: no counter rose that has to where senders are held back."""
@@ -277,18 +297,20 @@ def _subject(seen: _Seen, side: Side) -> str:
 def _loss(seen: _Seen, side: Side) -> Check:
     subject = _subject(seen, side)
     lost, every = seen.lost[side.host]
-    expected = "no counter of loss rises"
+    expected = "no counter of loss rises by its limit"
     if lost:
         observed = few([str(rise) for _counter, rise in lost], _SHOWN)
         return failed(LOST, subject, observed, expected, CAPABILITY, cause=_lost_by(seen, lost))
-    if every.why or side.why:
-        return unknown(LOST, subject, every.why or side.why, remedy=AGAIN)
+    if every.why:
+        return unknown(LOST, subject, every.why, remedy=AGAIN)
     if not every.rises:
         return unknown(LOST, subject, _UNTOLD.format(side.driver or "unknown", "counter of loss"), remedy=AGAIN)
     if not seen.congested:
         return unknown(LOST, subject, _SEE, remedy=AGAIN)
     blind = "" if any(rise.key.startswith(ETHTOOL) for rise in every.rises) else f"; {ETHTOOL} shows none of its own"
-    return passed(LOST, subject, f"none of {len(every.rises)} counters of loss rose{blind}", expected, CAPABILITY)
+    some = Moved(tuple(rise for rise in every.rises if rise.by))
+    less = f" by its limit; {some}" if some.rises else ""
+    return passed(LOST, subject, f"none of {len(every.rises)} counters of loss rose{less}{blind}", expected, CAPABILITY)
 
 
 def _lost_by(seen: _Seen, lost: Sequence[tuple[Counter, Rise]]) -> str:
@@ -302,13 +324,15 @@ def _lost_by(seen: _Seen, lost: Sequence[tuple[Counter, Rise]]) -> str:
             f"{name}: {worst.means}, although senders were paused: a switch on the way has too small a headroom or "
             "buffer for the class, its PFC watchdog drops, or not every hop pauses it"
         )
-    return f"{name}: {worst.means}, and no sender was paused: see {PFC}"
+    mute = any(side.lame for side in seen.incast.senders)
+    paused = "whether senders were paused is not known" if mute else "no sender was paused"
+    return f"{name}: {worst.means}, and {paused}: see {PFC}"
 
 
 def _stated(check_id: str, subject: str, side: Side) -> Check | None:
     """The check where nobody knows which priorities have flow control, or none has."""
-    if side.why:
-        return unknown(check_id, subject, side.why, remedy=AGAIN)
+    if side.lame:
+        return unknown(check_id, subject, side.lame, remedy=AGAIN)
     if side.lossless is None:
         return unknown(check_id, subject, f"which priorities have flow control is not known: {side.told_by}")
     if not side.lossless:
@@ -327,8 +351,6 @@ def _pfc(seen: _Seen, side: Side) -> Check:
         return stated
     paused, plain = seen.paused[side.host], seen.plain[side.host]
     expected = f"pauses in priority {_priorities(side)}"
-    if paused.why:
-        return unknown(PFC, subject, paused.why, remedy=AGAIN)
     if paused.total:
         if not seen.congested:
             return unknown(PFC, subject, _SEE, observed=paused, remedy=AGAIN)
@@ -361,8 +383,6 @@ def _pfc(seen: _Seen, side: Side) -> Check:
 def _carried(side: Side, check_id: str, subject: str, found: Moved, verb: str, congested: bool) -> Check:
     """Whether most bytes went in a priority with flow control."""
     expected = f"RoCE {verb} in priority {_priorities(side)}"
-    if found.why:
-        return unknown(check_id, subject, found.why, remedy=AGAIN)
     if not found.total:
         why = _UNTOLD.format(side.driver or "unknown", f"bytes that {verb.rstrip('s')} by priority")
         return unknown(check_id, subject, why, remedy=AGAIN)
@@ -391,7 +411,7 @@ def _leaves(seen: _Seen, side: Side) -> Check:
     if astray.total and not paused.total:
         cause = "the switch pauses another priority than the one that RoCE has on this host"
         return failed(PRIO, subject, astray, expected, side.told_by, cause=cause)
-    if every.total and paused.rises and not paused.total and not seen.plain[side.host].total and not paused.why:
+    if every.total and paused.rises and not paused.total and not seen.plain[side.host].total:
         cause = (
             "pause frames came in, and none for the priorities whose flow control is on here: the switch pauses "
             "another priority, or the whole link (802.3x)"
@@ -413,8 +433,8 @@ def _ecn(seen: _Seen) -> Check:
     subject = _subject(seen, side)
     marked, told = seen.marked, seen.told
     expected = "packets that are marked, and answered with CNPs"
-    if side.why or marked.why or told.why:
-        return unknown(ECN, subject, side.why or marked.why or told.why, remedy=AGAIN)
+    if side.lame:
+        return unknown(ECN, subject, side.lame, remedy=AGAIN)
     if not marked.rises or not told.rises:
         return unknown(ECN, subject, _UNTOLD.format(side.driver or "unknown", "marks and CNPs"), remedy=AGAIN)
     observed = f"{marked}; {told}"
@@ -431,8 +451,8 @@ def _ecn(seen: _Seen) -> Check:
         if not seen.congested:
             return unknown(ECN, subject, _SEE, observed=observed, remedy=AGAIN)
         beside = Moved(tuple(pauses or seen.dropped))
-        cause = "the switch before this port marks nothing: its queue was so full that senders were " + (
-            "paused" if pauses else "not even paused and packets were lost"
+        cause = "the switch before this port marks nothing: its queue was so full that " + (
+            "senders were paused" if pauses else "packets were lost"
         )
         return failed(ECN, subject, f"{observed}; {beside}", expected, CAPABILITY, cause=cause)
     if not seen.congested:
@@ -445,9 +465,8 @@ def _cnp(seen: _Seen, side: Side) -> Check:
     told, slowed = seen.told, seen.slowed[side.host]
     ignored = _first(side, side.names.ignored)
     expected = "CNPs that come are obeyed"
-    why = side.why or slowed.why or ignored.why or told.why
-    if why:
-        return unknown(CNP, subject, why, remedy=AGAIN)
+    if side.lame:
+        return unknown(CNP, subject, side.lame, remedy=AGAIN)
     if not slowed.rises:
         return unknown(CNP, subject, _UNTOLD.format(side.driver or "unknown", "CNPs that came"), remedy=AGAIN)
     observed = f"{Moved((*slowed.rises, *ignored.rises))}; {told}".rstrip("; ")
@@ -459,7 +478,8 @@ def _cnp(seen: _Seen, side: Side) -> Check:
             return unknown(CNP, subject, _SEE, observed=observed, remedy=AGAIN)
         return passed(CNP, subject, observed, expected, CAPABILITY)
     if not told.rises:
-        return unknown(CNP, subject, f"how many CNPs {seen.incast.receiver.host} sent is not known", remedy=AGAIN)
+        why = told.why or f"how many CNPs {seen.incast.receiver.host} sent is not known"
+        return unknown(CNP, subject, why, remedy=AGAIN)
     if told.total >= CNP_FEW:
         cause = (
             "the receiver sent CNPs and none came to this sender: their class is dropped or held up on the way, or "

@@ -94,9 +94,7 @@ def _values(evidence: Evidence, device: str, port: int, driver: str) -> Iterator
             if got is None:
                 raise ValueError(text.why or f"{base}/{name}: {(text.value or '')[:40]!r} is no number")
             yield name, got
-    own = observe_roce.own_netdevs(evidence, f"{BASE}/{device}").value or []
-    mine = [name for name in own if ask.text(evidence, f"{_NET}/{name}/dev_port").value == str(port - 1)]
-    for netdev in (mine or own)[:1]:
+    for netdev in _netdev(evidence, device, port):
         # It comes with the distribution's ethtool, which a host need not have.
         shown = ask.optional(evidence, "ethtool_stats", ethtool_stats.parse, netdev)
         if shown.value is None and not shown.missing:
@@ -107,3 +105,19 @@ def _values(evidence: Evidence, device: str, port: int, driver: str) -> Iterator
         for name, value in told.items():
             if f"{ETHTOOL} {name}" in _ETHTOOL:
                 yield f"{ETHTOOL} {name}", value
+
+
+def _netdev(evidence: Evidence, device: str, port: int) -> list[str]:
+    """The interface of this port, none where its function has none. Raises ValueError where nobody can tell."""
+    own = observe_roce.own_netdevs(evidence, f"{BASE}/{device}")
+    if own.value is None and not own.missing:
+        raise ValueError(own.why)
+    names = own.value or []
+    if len(names) < 2:
+        return names
+    asked = {name: ask.text(evidence, f"{_NET}/{name}/dev_port") for name in names}
+    mine = [name for name in names if asked[name].value == str(port - 1)]
+    if not mine:
+        why = next((told.why for told in asked.values() if told.why), "none has its number")
+        raise ValueError(f"which of {', '.join(names)} is port {port} is not known: {why}")
+    return mine[:1]

@@ -31,6 +31,7 @@ SECONDS, SENDERS = 10, 2
 _OVERHEAD = 60
 _TOLD, _ERROR, _JOBS, _PLAN = "ibready_incast_told", "ibready_incast_error", "ibready_bench_jobs", "ibready_incast_plan"
 _FEW = 4
+_NOBODY = "no other hosts could send to it"
 
 
 @dataclass(frozen=True)
@@ -47,16 +48,21 @@ class Desired:
 
 def plan(hosts: Sequence[_hosts.Host], hostvars: Mapping[str, Any], wish: Desired) -> dict[str, Any]:
     """``rounds`` of incasts (receiver, rail, senders) between hosts without a job; ``hosts``: what `parts` needs;
-    ``left``: why others stay out."""
+    ``left``: why others stay out; ``rails_left``: of hosts that should receive, why a rail does not."""
     members: dict[str, dict[str, Any]] = {}
     left: dict[str, str] = {}
+    lame: dict[str, dict[str, str]] = {}
     for host in hosts:
         if host.rdma is None or host.absent:
             continue
         busy = _busy(hostvars.get(host.name, {}))
-        rails, why = ({}, f"left out: {busy}") if busy and not host.rdma.host.off else _able(host, host.rdma)
+        if host.rdma.host.off or busy:
+            left[host.name] = host.rdma.host.off or f"left out: {busy}"
+            continue
+        rails, lame[host.name] = _able(host, host.rdma)
         if rails:
             members[host.name] = {"address": host.rdma.address, "rails": rails}
+        why = next((f"{rail}: {said}" for rail, said in lame[host.name].items()), "")
         left[host.name] = why or "none of its rails is one of as many other hosts as have to send"
     rounds: list[list[dict[str, Any]]] = []
     for group in _groups(members, wish):
@@ -67,11 +73,20 @@ def plan(hosts: Sequence[_hosts.Host], hostvars: Mapping[str, Any], wish: Desire
             room = []
             rounds.append(room)
         room.append(group)
+    receiving = {(group["receiver"], group["rail"]) for some in rounds for group in some}
     taking = {name for some in rounds for group in some for name in (group["receiver"], *group["senders"])}
+    rails_left: dict[str, dict[str, str]] = {}
+    for host in hosts:
+        if host.name in taking and (not wish.receivers or host.name in wish.receivers):
+            for rail in _cabled(host):
+                if (host.name, rail) not in receiving:
+                    why = lame[host.name].get(rail) or _few_others(rail, members, wish)
+                    rails_left.setdefault(host.name, {})[rail] = why
     return {
         "rounds": rounds,
         "hosts": {name: members[name] for name in sorted(taking)},
         "left": {name: why for name, why in left.items() if name not in taking},
+        "rails_left": rails_left,
         "named": list(wish.receivers),
         "seconds": wish.seconds,
         "port": wish.port,
@@ -79,23 +94,31 @@ def plan(hosts: Sequence[_hosts.Host], hostvars: Mapping[str, Any], wish: Desire
     }
 
 
-def _able(host: _hosts.Host, rdma: rdma_told.Reported) -> tuple[dict[str, Any], str]:
+def _cabled(host: _hosts.Host) -> list[str]:
+    """The RoCE rails that hang on a switch port of their own."""
+    return [port.name for port, _mark in hop.of_host(host)]
+
+
+def _few_others(rail: str, members: Mapping[str, Mapping[str, Any]], wish: Desired) -> str:
+    others = sum(rail in member["rails"] for member in members.values()) - 1
+    return f"of other hosts, {others} can send on this rail, and {wish.senders} have to"
+
+
+def _able(host: _hosts.Host, rdma: rdma_told.Reported) -> tuple[dict[str, Any], dict[str, str]]:
     """The rails that can take part by name, and why the others cannot."""
-    if rdma.host.off:
-        return {}, rdma.host.off
     rails: dict[str, Any] = {}
-    why = next(iter(rdma.host.missing.values()), "")
+    lame = dict(rdma.host.missing)
     marks = {port.name: mark for port, mark in hop.of_host(host)}
     for name, rail in rdma.host.rails.items():
         mark = marks.get(name)
         if mark is None:
-            why = why or f"{name} hangs on no switch port of its own (software RDMA, a virtual function, InfiniBand)"
+            lame[name] = "it hangs on no switch port of its own (software RDMA, a virtual function, InfiniBand)"
         elif mark.value is None:
-            why = why or f"{name}: how jobs mark its packets is not known: {mark.why}"
+            lame[name] = f"how jobs mark its packets is not known: {mark.why}"
         else:
             meet = {"device": rail.device, "port": rail.port, "gid_index": rail.gid_index}
             rails[name] = {**meet, "traffic_class": mark.value}
-    return rails, why
+    return rails, lame
 
 
 def _groups(members: Mapping[str, Mapping[str, Any]], wish: Desired) -> Iterator[dict[str, Any]]:
@@ -156,11 +179,20 @@ def judged(
         if {group["receiver"], *group["senders"]} & set(known)
     ]
     checks = {name: some for name, some in incast.judge(found).items() if name in known}
+    received = {(entry.receiver.host, entry.receiver.rail) for entry in found}
     for name, host in known.items():
         if host.rdma is not None and host.rdma.host.off:
             checks[name] = [skipped(LOAD, "host", host.rdma.host.off)]
-        elif name in made["left"] or not any(check.id == LOAD for check in checks.get(name, ())):
+        elif name in made["left"] or (made["named"] and name not in made["named"]):
             checks.setdefault(name, []).append(_out(name, made))
+        else:
+            mine = checks.setdefault(name, [])
+            whys = made["rails_left"].get(name, {})
+            for rail in _cabled(host):
+                if (name, rail) not in received:
+                    mine.append(unknown(LOAD, rail, whys.get(rail, _NOBODY), remedy=incast.AGAIN))
+            if not mine:
+                mine.append(_out(name, made))
     return checks, [_row(entry) for entry in found]
 
 
@@ -168,7 +200,7 @@ def _out(name: str, made: Mapping[str, Any]) -> Check:
     """Of a host that received nothing."""
     if made["named"] and name not in made["named"]:
         return skipped(LOAD, "host", "ibready_incast_receivers names other hosts")
-    return unknown(LOAD, "host", made["left"].get(name, "no other hosts could send to it"), remedy=incast.AGAIN)
+    return unknown(LOAD, "host", made["left"].get(name, _NOBODY), remedy=incast.AGAIN)
 
 
 def _told(seen: Mapping[str, Any]) -> dict[int, shapes.Loaded]:

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._between.bench import incast
-from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Live
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Live, Unavailable
 
 ETHTOOL = """NIC statistics:
      rx_packets: 12
@@ -39,6 +40,25 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     bound(base, "mlx5_core")
     tool(tmp_path, ETHTOOL, monkeypatch)
     return tmp_path
+
+
+class Refused(Live):
+    """A node on which one path may not be read; root reads all, so that permissions prove nothing."""
+
+    def __init__(self, root: Path, end: str) -> None:
+        super().__init__(root)
+        self.end = end
+
+    def read(self, path: str) -> str:
+        return super().read(self._asked(path))
+
+    def list(self, path: str) -> list[str]:
+        return super().list(self._asked(path))
+
+    def _asked(self, path: str) -> str:
+        if path.endswith(self.end):
+            raise Unavailable(path, "permission denied")
+        return path
 
 
 def bound(base: Path, driver: str) -> None:
@@ -86,6 +106,35 @@ def test_without_ethtool_the_driver_s_counters_are_left(root: Path, monkeypatch:
     (root / "bin/ethtool").unlink()
     told = incast.look(Live(root), "mlx5_0", 1)
     assert (told["why"], told["values"]) == ("", {"out_of_sequence": 11, "np_cnp_sent": 12})
+
+
+def test_interfaces_that_cannot_be_listed_are_said(root: Path) -> None:
+    told = incast.look(Refused(root, "device/net"), "mlx5_0", 1)
+    assert (told["values"], "permission denied" in told["why"]) == ({}, True)
+
+
+def test_without_an_interface_the_driver_s_counters_are_left(root: Path) -> None:
+    shutil.rmtree(root / "sys/class/infiniband/mlx5_0/device/net")
+    told = incast.look(Live(root), "mlx5_0", 1)
+    assert (told["why"], told["values"]) == ("", {"out_of_sequence": 11, "np_cnp_sent": 12})
+
+
+@pytest.mark.parametrize("port", ["unreadable", "1\n"])
+def test_another_port_s_interface_is_never_taken(root: Path, port: str) -> None:
+    (root / "sys/class/infiniband/mlx5_0/device/net/ens2").mkdir()
+    (root / "sys/class/net/ens2").mkdir()
+    (root / "sys/class/net/ens2/dev_port").write_text("1\n")
+    evidence = Refused(root, "ens1/dev_port") if port == "unreadable" else Live(root)
+    if port != "unreadable":
+        (root / "sys/class/net/ens1/dev_port").write_text(port)
+    told = incast.look(evidence, "mlx5_0", 1)
+    assert told["values"] == {}
+    assert "which of ens1, ens2 is port 1 is not known" in told["why"]
+    assert ("permission denied" in told["why"]) == (port == "unreadable")
+
+
+def test_an_only_interface_is_the_port_s_whatever_number_it_has(root: Path) -> None:
+    assert incast.look(Refused(root, "ens1/dev_port"), "mlx5_0", 1)["values"]["ethtool -S rx_prio3_pause"] == 42
 
 
 def test_bytes_come_from_where_the_driver_tells_them(root: Path) -> None:

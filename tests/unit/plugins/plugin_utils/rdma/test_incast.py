@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.ibready.cluster.plugins.module_utils._between.bench import perftest
+from ansible_collections.ibready.cluster.plugins.module_utils._data.rdma_drivers import SOFTWARE
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.rdma import incast, judge
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
@@ -297,6 +299,74 @@ def test_a_mark_that_is_not_known_keeps_a_rail_out() -> None:
     sent(known, World())
     assert "n4" not in known["n1"]["ibready_incast_plan"]["hosts"]
     assert "permission denied" in judged(known)["n4"][0]["cause"]
+
+
+def _two_rails(number: int, **bent: Any) -> dict[str, Any]:
+    """A host with two rails, and what is otherwise on the second."""
+    return host(number, port(number), replace(port(number), device="mlx5_1", **bent))
+
+
+def _loads(known: dict[str, dict[str, Any]]) -> dict[str, dict[str, tuple[str, str]]]:
+    """By host and rail what became of its load."""
+    return {
+        name: {
+            check["subject"].partition(" ")[0]: (check["result"], check["cause"] or "")
+            for check in some
+            if check["id"] == "roce.incast.load"
+        }
+        for name, some in judged(known).items()
+    }
+
+
+def test_a_rail_that_was_never_loaded_is_unknown() -> None:
+    dumb = Reading[int](None, "permission denied")
+    known = {"n1": _two_rails(1, traffic_class=dumb), "n2": _two_rails(2), "n3": _two_rails(3)}
+    plan = incast_plan(known, NAMES)
+    assert {(group["receiver"], group["rail"]) for some in plan["rounds"] for group in some} == {
+        (name, "mlx5_0/1") for name in NAMES
+    }
+    assert {name: list(some) for name, some in plan["rails_left"].items()} == {name: ["mlx5_1/1"] for name in NAMES}
+    found = _loads(sent(known, World(), plan=plan))
+    assert {name: some["mlx5_0/1"][0] for name, some in found.items()} == dict.fromkeys(NAMES, "pass")
+    assert {name: some["mlx5_1/1"][0] for name, some in found.items()} == dict.fromkeys(NAMES, "unknown")
+    assert "permission denied" in found["n1"]["mlx5_1/1"][1]
+    assert found["n2"]["mlx5_1/1"][1] == "of other hosts, 1 can send on this rail, and 2 have to"
+
+
+def test_a_rail_that_is_down_is_unknown_and_the_others_are_loaded() -> None:
+    known = {**{name: _two_rails(at) for at, name in enumerate(NAMES, 1)}, "n4": _two_rails(4, state="Down")}
+    found = _loads(sent(known, World()))
+    assert found["n4"]["mlx5_0/1"][0] == "pass"
+    assert found["n4"]["mlx5_1/1"] == ("unknown", "the port is Down")
+    assert {some["mlx5_1/1"][0] for name, some in found.items() if name != "n4"} == {"pass"}
+
+
+@pytest.mark.parametrize("bent", [{"protocol": SOFTWARE, "driver": ""}, {"virtual": True}])
+def test_a_port_on_no_switch_port_is_no_rail_that_was_not_loaded(bent: dict[str, Any]) -> None:
+    known = {**hosts(), "n1": _two_rails(1, **bent)}
+    found = _loads(sent(known, World()))
+    assert {name: list(some) for name, some in found.items()} == {name: ["mlx5_0/1"] for name in NAMES}
+
+
+def test_a_rail_of_hosts_that_are_not_named_is_skipped() -> None:
+    known = {"n1": _two_rails(1), "n2": _two_rails(2), "n3": host(3)}
+    found = _loads(sent(known, World(), receivers=["n1"]))
+    assert {rail: told[0] for rail, told in found["n1"].items()} == {"mlx5_0/1": "pass", "mlx5_1/1": "unknown"}
+    assert {name: [told[0] for told in found[name].values()] for name in ("n2", "n3")} == {
+        "n2": ["skip"],
+        "n3": ["skip"],
+    }
+
+
+def test_senders_that_come_one_after_the_other_prove_nothing() -> None:
+    known = sent(hosts(), World())
+    for one in known.values():
+        for entry in one["ibready_incast_told"]:
+            for answer in entry["answers"]:
+                answer.update(gbps=390.0)
+    found = results(known, "pass", "unknown")
+    assert set(found["roce.incast.load"][0]["cause"].split()) > {"alone:", "same", "time"}
+    assert {check["result"] for some in found.values() for check in some} == {"unknown"}
 
 
 def test_who_does_not_receive_is_skipped_where_others_are_named() -> None:
