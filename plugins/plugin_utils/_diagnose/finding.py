@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from ...module_utils._ground.check import FAIL, UNKNOWN, Check, from_dict
@@ -127,7 +127,10 @@ def _host_named(word: str, known: Mapping[str, Parts]) -> str:
 
 @dataclass(frozen=True)
 class Unlooked:
-    """Checks that were not made for one reason. ``severity``: error where any of them is one."""
+    """Checks that were not made for one reason. ``severity``: error where any of them is one.
+
+    ``findings``: these checks, each of the host that it is about.
+    """
 
     checks: Sequence[str]
     hosts: Sequence[str]
@@ -135,10 +138,11 @@ class Unlooked:
     why: str
     next: str
     severity: str
+    findings: Sequence[Finding]
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return asdict(self)
+        """As JSON, without the findings."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "findings"}
 
 
 def grouped(blind: Sequence[Finding]) -> list[Unlooked]:
@@ -154,6 +158,7 @@ def grouped(blind: Sequence[Finding]) -> list[Unlooked]:
             why=why,
             next=remedy,
             severity=min(finding.check.severity for finding in mine),
+            findings=mine,
         )
         for (why, remedy), mine in groups.items()
     ]

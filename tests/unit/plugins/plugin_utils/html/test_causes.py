@@ -8,7 +8,7 @@ from typing import Any
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import diagnosis
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run import compare
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html import causes
-from tests.unit import runs
+from tests.unit import pages, runs
 
 FAIL, UNKNOWN, WARNING = "fail", "unknown", "warning"
 DOWN = runs.check(FAIL, "ib.port.state", "mlx5_0/1")
@@ -115,6 +115,23 @@ def test_what_a_fabric_says_of_a_host_s_port_is_the_host_s_cause() -> None:
     run["hosts"]["n1"]["facts"]["ib"] = {"cas": [{"name": "mlx5_0", "ports": []}]}
     (item,) = causes.causes(run)
     assert (item.id, list(item.found), list(item.behind)) == ("rail.down", ["n1"], ["fabric.hca.present"])
+
+
+UNCLAIMED = runs.check(UNKNOWN, "fabric.hca.known", "n1 mlx5_9 (0x1)", cause="n2 did not answer", remedy="ask n2")
+
+
+def test_what_could_not_be_told_of_a_host_s_hca_in_a_fabric_is_told_of_the_host() -> None:
+    run = runs.run({"n1": runs.judged(runs.check())}, fabric=runs.fabric(UNCLAIMED))
+    (item,) = causes.causes(run)
+    assert {place: [check.id for check in some] for place, some in item.found.items()} == {"n1": ["fabric.hca.known"]}
+    assert "n2 did not answer" in pages.words(run)
+
+
+def test_what_a_cause_explains_is_not_told_again_with_what_was_not_looked_at_for_the_same_reason() -> None:
+    mute = runs.check(FAIL, "gpu.driver.answers", "host")
+    blind = [runs.check(UNKNOWN, id_, "host", cause="timeout") for id_ in ("nvlink.link.state", "ib.port.mtu")]
+    first, second = found({"n1": runs.judged(mute, *blind)})
+    assert (set(first.behind), second.checks) == ({"nvlink.link.state"}, ["ib.port.mtu"])
 
 
 def test_what_is_wrong_with_a_fabric_alone_is_told_of_it_and_asked_where_it_was_asked() -> None:
