@@ -62,7 +62,7 @@ class Finding:
 def of_report(report: Mapping[str, Any]) -> tuple[list[Finding], list[Finding]]:
     """All that is not well in the report's hosts and fabrics, and apart from it what is waived.
 
-    What a fabric tells of a host's port is the host's, and told once.
+    What a fabric tells of a host's port is the host's, and told once where both say the same.
     """
     known = {name: Parts(host["facts"]) for name, host in report["hosts"].items()}
     found: dict[tuple[str, str, str], list[Finding]] = {}
@@ -71,10 +71,14 @@ def of_report(report: Mapping[str, Any]) -> tuple[list[Finding], list[Finding]]:
         for item in (of(name, check, known) for check in bad):
             subject = item.check.subject.removeprefix(f"{item.host} ")
             same = found.setdefault((item.host, item.check.id, subject), [])
-            if name in known or not same:
+            if name in known or _weighs(item) not in map(_weighs, same):
                 same.append(item)
     every = [item for some in found.values() for item in some]
     return [item for item in every if not item.check.waived], [item for item in every if item.check.waived]
+
+
+def _weighs(item: Finding) -> tuple[str, bool]:
+    return item.check.result, bool(item.check.waived)
 
 
 def fabrics(report: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:

@@ -64,9 +64,9 @@ class Component:
 
     @property
     def odd(self) -> bool:
-        """Whether hosts differ in it, or did not tell, or nobody looked."""
+        """Whether hosts differ in it, or one did not tell, or nobody looked there."""
         differ = any(version.standing in (ODD, SPLIT) for version in self.versions)
-        return differ or bool(self.silent.shown) or not self.versions
+        return differ or bool(self.silent.shown or self.unseen.shown) or not self.versions
 
 
 @dataclass
