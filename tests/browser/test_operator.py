@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,9 +13,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import diagnosis
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import rendered
 from tests.browser import chromium, conftest, runs
 from tests.browser.conftest import Open
 from tests.browser.looking import every, hosts
+from tests.unit import runs as unit
 
 WIDTHS = {1440: 900, 390: 844}
 SIZES = ("three-faults", "500-hosts", "2000-hosts")
@@ -126,7 +129,7 @@ def test_a_picture_of_all_opens_where_it_is_asked_for(page: Page) -> None:
 def test_both_ends_of_a_cable_that_the_last_run_saw(open_page: Open, width: int) -> None:
     page = open_page("three-faults", viewport={"width": width, "height": WIDTHS[width]})
     cable = page.locator("#causes .cable", has_text="node07")
-    expect(cable).to_contain_text("node07 mlx5_5/1 ⟷ leaf-1-6/7 (as of the last run)")
+    expect(cable).to_contain_text("node07 mlx5_5/1 ⟷ leaf-1-6/7 (as of an earlier run)")
 
 
 def test_nodes_and_commands_are_copied_with_a_click(open_page: Open) -> None:
@@ -167,3 +170,23 @@ def test_what_the_grid_shows_is_saved_as_a_table(
     assert sorted(row["host"] for row in rows) == sorted(wanted)
     assert {row["host"]: row["groups"] for row in rows}["node07"] == "rack02"
     assert any("ib.port.state mlx5_5/1: Down" in row["findings"] for row in rows)
+
+
+def test_no_cell_of_the_table_is_a_formula_however_a_spreadsheet_splits_it(browser: Browser, tmp_path: Path) -> None:
+    begins = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+    formulas = [f"{one}HYPERLINK(0)" for one in begins]
+    between = ("", "\n", "\t", "\r", " ", "x;", 'x;"', "x; ", "x\n", "x\t")
+    words = [f"{before}{formula}" for before in between for formula in formulas]
+    seen = unit.judged(*(unit.check("fail", subject=word, observed=word) for word in words))
+    texts = rendered.render(unit.run({word: seen for word in words}), ["html"])
+    path = Path(rendered.write(tmp_path / "report", texts)["html"])
+    with chromium.opened(browser, path, accept_downloads=True) as watched:
+        with watched.page.expect_download() as saved:
+            watched.page.locator("#csv").click()
+        saved.value.save_as(tmp_path / "hosts.csv")
+    said = (tmp_path / "hosts.csv").read_bytes().decode()
+    quoted = [cell for row in csv.reader(io.StringIO(said, newline="")) for cell in row]
+    assert len([cell for cell in quoted if "HYPERLINK" in cell]) >= 2 * len(words)
+    # Where something else than a comma is between cells, quotes within them mean nothing.
+    split = [cell.strip(' "') for cell in re.split(r"[;\t\r\n]", said)]
+    assert [cell for cell in (*quoted, *split) if cell.lstrip().startswith(begins)] == []

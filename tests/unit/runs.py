@@ -113,13 +113,15 @@ MIXED = {
 
 @st.composite
 def hostile(draw: st.DrawFn) -> dict[str, Any]:
-    """A run object in which every text of a host is drawn."""
+    """A run object in which every text of a host is drawn; a fabric may tell of what is a host's."""
+    names = draw(st.lists(TEXT, max_size=4, unique=True))
 
-    def drawn_check() -> Check:
+    def drawn_check(of_fabric: bool = False) -> Check:
         result = draw(st.sampled_from((PASS, FAIL, UNKNOWN, SKIP)))
+        of_host = of_fabric and names and draw(st.booleans())
         return Check(
-            draw(st.one_of(st.just("ib.port.state"), TEXT)),
-            draw(TEXT),
+            "fabric.hca.known" if of_host else draw(st.one_of(st.just("ib.port.state"), TEXT)),
+            f"{draw(st.sampled_from(names))} {draw(TEXT)}" if of_host else draw(TEXT),
             result,
             draw(st.sampled_from(("error", "warning"))),
             *(draw(TEXT) for _ in range(5)),
@@ -127,10 +129,9 @@ def hostile(draw: st.DrawFn) -> dict[str, Any]:
             waived=draw(TEXT) if result == FAIL and draw(st.booleans()) else "",
         )
 
-    names = draw(st.lists(TEXT, max_size=4, unique=True))
     hosts = {name: judged(*(drawn_check() for _ in range(draw(st.integers(0, 3))))) for name in names}
     told_of = fabric(
-        *(drawn_check() for _ in range(draw(st.integers(0, 2)))),
+        *(drawn_check(of_fabric=True) for _ in range(draw(st.integers(0, 2)))),
         name=draw(TEXT),
         error=draw(st.one_of(st.just(""), TEXT)),
     )

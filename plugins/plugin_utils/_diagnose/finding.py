@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from ...module_utils._ground.check import FAIL, UNKNOWN, Check, from_dict
@@ -62,7 +62,7 @@ class Finding:
 def of_report(report: Mapping[str, Any]) -> tuple[list[Finding], list[Finding]]:
     """All that is not well in the report's hosts and fabrics, and apart from it what is waived.
 
-    What a fabric tells of a host's port is the host's, and told once.
+    What a fabric tells of a host's port is the host's, and told once where both say the same.
     """
     known = {name: Parts(host["facts"]) for name, host in report["hosts"].items()}
     found: dict[tuple[str, str, str], list[Finding]] = {}
@@ -71,10 +71,14 @@ def of_report(report: Mapping[str, Any]) -> tuple[list[Finding], list[Finding]]:
         for item in (of(name, check, known) for check in bad):
             subject = item.check.subject.removeprefix(f"{item.host} ")
             same = found.setdefault((item.host, item.check.id, subject), [])
-            if name in known or not same:
+            if name in known or _weighs(item) not in map(_weighs, same):
                 same.append(item)
     every = [item for some in found.values() for item in some]
     return [item for item in every if not item.check.waived], [item for item in every if item.check.waived]
+
+
+def _weighs(item: Finding) -> tuple[str, bool]:
+    return item.check.result, bool(item.check.waived)
 
 
 def fabrics(report: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -127,7 +131,10 @@ def _host_named(word: str, known: Mapping[str, Parts]) -> str:
 
 @dataclass(frozen=True)
 class Unlooked:
-    """Checks that were not made for one reason. ``severity``: error where any of them is one."""
+    """Checks that were not made for one reason. ``severity``: error where any of them is one.
+
+    ``findings``: these checks, each of the host that it is about.
+    """
 
     checks: Sequence[str]
     hosts: Sequence[str]
@@ -135,10 +142,11 @@ class Unlooked:
     why: str
     next: str
     severity: str
+    findings: Sequence[Finding]
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return asdict(self)
+        """As JSON, without the findings."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "findings"}
 
 
 def grouped(blind: Sequence[Finding]) -> list[Unlooked]:
@@ -154,6 +162,7 @@ def grouped(blind: Sequence[Finding]) -> list[Unlooked]:
             why=why,
             next=remedy,
             severity=min(finding.check.severity for finding in mine),
+            findings=mine,
         )
         for (why, remedy), mine in groups.items()
     ]

@@ -25,7 +25,7 @@ _NEAR = 0.5
 @dataclass(frozen=True)
 class Cause:
     """``rank``: 1 is the likeliest reason. ``error``: it keeps hosts from being ready, or explains
-    what does. ``subjects``: what of the hosts it is about.
+    or hides what does. ``subjects``: what of the hosts it is about.
 
     ``loss``: the share of bandwidth that is gone, 0 to 1; ``computed`` from the evidence, and not
     the usual one of such a cause. ``evidence`` are the checks that show it, ``explains`` failures
@@ -102,7 +102,7 @@ def ranked(left: Sequence[Candidate], hosts: Hosts, parts: Mapping[str, Parts], 
 
 
 def _is_error(candidate: Candidate) -> bool:
-    findings = (*candidate.own, *(finding for _, finding in candidate.explained))
+    findings = (*candidate.own, *(finding for _, finding in candidate.explained), *candidate.hidden)
     return any(finding.check.severity == SEVERITIES[0] for finding in findings)
 
 

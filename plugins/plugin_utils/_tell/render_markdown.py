@@ -84,13 +84,21 @@ def _wrong(report: Said) -> list[str]:
             text(cause.title),
             ", ".join(filter(None, (text(cause.nodes), _names(cause.others)))),
             _names([f"{host} {port} - {far or '?'}" for host, port, far, _ in cause.cables], _CHANGED),
-            "; ".join(text(entry) for entry in (cause.act, *cause.commands[:1]) if 0 < len(entry) <= _LONGEST),
+            _next(cause),
             _names(cause.checks, _CHANGED),
         )
         for cause in found[:_GROUPS]
     ]
     head = ("result", "what", "nodes", "cable", "next", "checks")
     return ["### What is wrong", "", *_table(head, rows), *_more(len(found), _GROUPS, "causes")]
+
+
+def _next(cause: causes.Cause) -> str:
+    """What hands do and the first command, where there is room for it, and how many more there are."""
+    first = [command for command in cause.commands[:1] if len(command) <= _LONGEST]
+    shown = "; ".join(text(entry) for entry in (cause.act, *first) if 0 < len(entry) <= _LONGEST)
+    more = len(cause.commands) - len(first)
+    return f"{shown} (and {more} more command{'s' * (more > 1)})".strip() if more else shown
 
 
 def _hosts(report: Said) -> list[str]:

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ....module_utils._ground.check import FAIL, SEVERITIES, UNKNOWN, Check, from_dict
+from ....module_utils._ground.check import FAIL, SEVERITIES, UNKNOWN, Check
 from ..._diagnose import diagnosis, rank
-from ..._diagnose.finding import Finding, Unlooked, fabrics
+from ..._diagnose.finding import Finding, Unlooked
 from ..._slurm import hostlist
 from .cables import Cables
 
@@ -71,7 +71,7 @@ def causes(run: Said) -> list[Cause]:
     for cause in reported.causes:
         merged.setdefault((cause.id, cause.error, _why(cause.evidence)), []).append(cause)
     found = [_cause(some, cables) for some in merged.values()]
-    found += [_unlooked(item, run) for item in reported.unknown]
+    found += [_unlooked(item) for item in reported.unknown]
     found.sort(key=lambda item: (not item.error, item.result != FAIL))
     last = {place: item for item in found for place in (*item.found, *_touched(item))}
     for place, item in last.items():
@@ -97,13 +97,11 @@ def _cause(some: Sequence[rank.Cause], cables: Cables) -> Cause:
     return found
 
 
-def _unlooked(item: Unlooked, run: Said) -> Cause:
+def _unlooked(item: Unlooked) -> Cause:
     error = item.severity == SEVERITIES[0]
     found = Cause(UNKNOWN, "", item.why, error, item.why, item.next, act=item.next)
-    places = {**run["hosts"], **fabrics(run)}
-    for name in item.hosts:
-        blind = (from_dict(check) for check in places[name]["checks"] if check["result"] == UNKNOWN)
-        found.found[name] = [check for check in blind if (check.cause, check.remedy) == (item.why, item.next)]
+    for finding in item.findings:
+        found.found.setdefault(finding.host, []).append(finding.check)
     return found
 
 

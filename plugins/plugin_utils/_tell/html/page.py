@@ -44,7 +44,7 @@ JS = (
     *("finding", "host", "dialog", "causes", "csv", "age", "print", "main"),
 )
 # What the first screen names, and what is folded below it; the grid has all.
-MOST = {"causes": 8, "all": 100, "places": 20, "cables": 3, "groups": 12}
+MOST = {"causes": 8, "all": 100, "places": 20, "cables": 3, "commands": 8, "groups": 12}
 # Checks that are there without script too: all where they are not more, else the findings of some.
 STATIC = 2000
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The hosts that the grid shows, as a spreadsheet reads them.
 
-// A text that a spreadsheet would take for a formula begins with a quote there.
+// A text that a spreadsheet would take for a formula begins with a quote there. What may end a cell,
+// as the semicolon does in half of Europe, is none in a text, or the rest were a cell of its own.
 function csvCell(text) {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const flat = text.replaceAll(";", ",").replace(/[\t\r\n]+/g, " ");
+  const safe = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(flat) ? `'${flat}` : flat;
   return `"${safe.replaceAll('"', '""')}"`;
 }
 
@@ -12,7 +14,7 @@ function csvOf(some) {
   const told = (check) => `${check.name} ${check.subject}: ${check.observed || check.cause}`;
   const rows = some.map((host) => [
     host.name, host.verdict, host.groups.join(" "), String(host.wrong), ...FIELDS.map((one) => textOf(host, one)),
-    host.findings.filter((one) => ranks[one] > WAIVED).map(checkOf).map(told).join("; "),
+    host.findings.filter((one) => ranks[one] > WAIVED).map(checkOf).map(told).join(" | "),
   ]);
   return [fields, ...rows].map((row) => row.map(csvCell).join(",")).join("\r\n") + "\r\n";
 }

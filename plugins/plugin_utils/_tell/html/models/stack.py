@@ -54,19 +54,21 @@ class Version:
 
 @dataclass(frozen=True)
 class Component:
-    """``silent``: hosts that were asked and did not tell. ``unseen``: nobody looked there."""
+    """``silent``: hosts that were asked and did not tell. ``unseen``: nobody looked there; ``dark`` of
+    these were not looked at for anything, which is told among the causes."""
 
     name: str
     versions: list[Version]
     silent: Names
     unseen: Names
     more: int = 0
+    dark: int = 0
 
     @property
     def odd(self) -> bool:
-        """Whether hosts differ in it, or did not tell, or nobody looked."""
+        """Whether hosts differ in it, or some did not tell, or it alone was not looked at."""
         differ = any(version.standing in (ODD, SPLIT) for version in self.versions)
-        return differ or bool(self.silent.shown) or not self.versions
+        return differ or bool(self.silent.shown) or self.unseen.total > self.dark or not self.versions
 
 
 @dataclass
@@ -80,13 +82,16 @@ def read(run: Mapping[str, Any]) -> list[Component]:
     """Every component that somebody was asked for, over all hosts of a run object, or for which
     nobody was; [] where nobody told anything."""
     reported = {name: _Reported() for name in COMPONENTS}
+    dark = 0
     for host in fleet.hosts(run):
         checks = {
             (str(check.get("id")), str(check.get("subject"))): check
             for check in host.checks
             if str(check.get("id")).startswith("fleet.")
         }
-        for component, values in _values(host).items():
+        told = _values(host)
+        dark += all(values is None for values in told.values())
+        for component, values in told.items():
             check_id = COMPONENTS[component][0]
             if values is None:
                 reported[component].unseen.append(host.name)
@@ -101,7 +106,7 @@ def read(run: Mapping[str, Any]) -> list[Component]:
                     mine.append(host.name)
     some = {name: entry for name, entry in reported.items() if entry.versions or entry.silent or entry.unseen}
     heard = any(entry.versions or entry.silent for entry in some.values())
-    return [_component(name, entry) for name, entry in some.items()] if heard else []
+    return [_component(name, entry, dark) for name, entry in some.items()] if heard else []
 
 
 def _standing(text: str, check: Mapping[str, Any]) -> str:
@@ -115,7 +120,7 @@ def _standing(text: str, check: Mapping[str, Any]) -> str:
     return ABSENT if text == NOT_INSTALLED else ALONE
 
 
-def _component(name: str, told: _Reported) -> Component:
+def _component(name: str, told: _Reported, dark: int) -> Component:
     order = (ODD, SPLIT, USUAL, ALONE, ABSENT)
     versions = [
         Version(brief(text), standing, names(hosts, NAMED if standing in (ODD, SPLIT) else 0))
@@ -124,7 +129,7 @@ def _component(name: str, told: _Reported) -> Component:
     # The usual one first: beside it the others are read.
     versions.sort(key=lambda version: (version.standing != USUAL, order.index(version.standing), -version.hosts.total))
     silent, unseen = (names(dict.fromkeys(some), NAMED) for some in (told.silent, told.unseen))
-    return Component(name, versions[:VERSIONS], silent, unseen, max(0, len(versions) - VERSIONS))
+    return Component(name, versions[:VERSIONS], silent, unseen, max(0, len(versions) - VERSIONS), dark)
 
 
 def _values(host: fleet.Seen) -> dict[str, dict[str, str] | None]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import random
 from collections.abc import Sequence
@@ -242,6 +243,18 @@ def test_what_a_cause_hides_is_told_with_it_and_not_again() -> None:
     found = diagnose(report(n1=mine))
     assert [one.check.id for one in found.causes[0].hides] == ["nvlink.link.state"]
     assert [list(one.checks) for one in found.unknown] == [["ib.port.mtu"]]
+
+
+def test_a_warning_that_hides_errors_stands_among_the_errors() -> None:
+    umad = dataclasses.replace(fail("host.module.rdma_user"), severity="warning")
+    mine = [umad, blind("ib.tool.ibstat"), blind("fabric.sm.answers", "mlx5_0/1")]
+    slow = dataclasses.replace(fail("pci.bridge.acs"), severity="warning")
+    found = diagnose(report(n1=mine, n2=[slow]))
+    assert [(one.id, one.error) for one in found.causes] == [("rdma.umad", True), ("path.acs", False)]
+    alone = diagnose(report(n1=[umad], n2=[slow]))
+    assert [(one.id, one.error) for one in alone.causes] == [("path.acs", False), ("rdma.umad", False)]
+    as_warnings = [dataclasses.replace(one, severity="warning") for one in mine]
+    assert not any(one.error for one in diagnose(report(n1=as_warnings, n2=[slow])).causes)
 
 
 def test_a_report_of_nobody_is_no_diagnosis() -> None:

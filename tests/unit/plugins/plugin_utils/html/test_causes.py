@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import diagnosis
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import diagnosis, finding
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run import compare
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html import causes
-from tests.unit import runs
+from tests.unit import pages, runs
 
 FAIL, UNKNOWN, WARNING = "fail", "unknown", "warning"
 DOWN = runs.check(FAIL, "ib.port.state", "mlx5_0/1")
@@ -92,7 +95,7 @@ def fabric(linked: bool = True, **more: Any) -> dict[str, Any]:
     return {**runs.fabric(), "fabrics": [{**one, "nodes": nodes, "links": links, **more}]}
 
 
-def test_both_ends_of_a_cable_are_told_also_of_one_that_only_the_last_run_saw() -> None:
+def test_both_ends_of_a_cable_are_told_also_of_one_that_only_an_earlier_run_saw() -> None:
     hosts = {"n1": runs.judged(DOWN), "n2": runs.judged(runs.check())}
     (item,) = found(hosts, fabric=fabric())
     assert item.cables == [("n1", "mlx5_0/1", "leaf-1-6/17", False)]
@@ -107,6 +110,7 @@ def test_both_ends_of_a_cable_are_told_also_of_one_that_only_the_last_run_saw() 
     later = runs.run(hosts, fabric=fabric(linked=False))
     later["since"] = compare.compare(run, later)
     assert causes.causes(later)[0].cables == item.cables
+    assert "n1 mlx5_0/1 ⟷ leaf-1-6/17 (as of an earlier run)" in pages.words(later)
 
 
 def test_what_a_fabric_says_of_a_host_s_port_is_the_host_s_cause() -> None:
@@ -115,6 +119,39 @@ def test_what_a_fabric_says_of_a_host_s_port_is_the_host_s_cause() -> None:
     run["hosts"]["n1"]["facts"]["ib"] = {"cas": [{"name": "mlx5_0", "ports": []}]}
     (item,) = causes.causes(run)
     assert (item.id, list(item.found), list(item.behind)) == ("rail.down", ["n1"], ["fabric.hca.present"])
+
+
+UNCLAIMED = runs.check(UNKNOWN, "fabric.hca.known", "n1 mlx5_9 (0x1)", cause="n2 did not answer", remedy="ask n2")
+
+
+def test_what_could_not_be_told_of_a_host_s_hca_in_a_fabric_is_told_of_the_host() -> None:
+    run = runs.run({"n1": runs.judged(runs.check())}, fabric=runs.fabric(UNCLAIMED))
+    (item,) = causes.causes(run)
+    assert {place: [check.id for check in some] for place, some in item.found.items()} == {"n1": ["fabric.hca.known"]}
+    assert "n2 did not answer" in pages.words(run)
+
+
+def test_what_a_cause_explains_is_not_told_again_with_what_was_not_looked_at_for_the_same_reason() -> None:
+    mute = runs.check(FAIL, "gpu.driver.answers", "host")
+    blind = [runs.check(UNKNOWN, id_, "host", cause="timeout") for id_ in ("nvlink.link.state", "ib.port.mtu")]
+    first, second = found({"n1": runs.judged(mute, *blind)})
+    assert (set(first.behind), second.checks) == ({"nvlink.link.state"}, ["ib.port.mtu"])
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        pytest.param(runs.check(FAIL, "fabric.sm.answers"), [FAIL], id="the same, once"),
+        pytest.param(runs.check(UNKNOWN, "fabric.sm.answers"), [UNKNOWN, FAIL], id="not looked at by the host"),
+        pytest.param(runs.check(FAIL, "fabric.sm.answers", waived="until x: y"), [FAIL], id="waived of the host"),
+    ],
+)
+def test_what_fails_in_a_fabric_is_told_unless_the_host_says_the_same(own: Check, told: list[str]) -> None:
+    bad = runs.check(FAIL, "fabric.sm.answers", "n1 mlx5_0/1")
+    report = runs.run({"n1": runs.judged(own)}, fabric=runs.fabric(bad))
+    found, waived = finding.of_report(report)
+    assert [(item.host, item.check.result) for item in found] == [("n1", result) for result in told]
+    assert [item.check for item in waived] == ([own] if own.waived else [])
 
 
 def test_what_is_wrong_with_a_fabric_alone_is_told_of_it_and_asked_where_it_was_asked() -> None:

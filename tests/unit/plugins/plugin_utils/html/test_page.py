@@ -221,6 +221,20 @@ def test_of_very_many_causes_and_places_the_rest_is_counted() -> None:
     assert "and 110 more" in said
 
 
+def test_of_the_commands_of_a_cause_none_is_left_out_without_a_word() -> None:
+    def reported(hosts: int) -> str:
+        slow = {
+            f"n{at}": runs.judged(runs.check("fail", "pci.link.width", f"0000:{at:02}:00.0")) for at in range(hosts)
+        }
+        return pages.words(runs.run(slow))
+
+    six, ten = reported(6), reported(10)
+    assert all(f"lspci -vv -s 0000:{at:02}:00.0" in six for at in range(6))
+    assert "and 1 more" not in six
+    assert ten.count("lspci -vv") == 8
+    assert "and 2 more" in ten
+
+
 def test_headings_go_down_by_one_and_every_part_has_its_name() -> None:
     seen = pages.parse(page.render(FULL))
     levels = [int(one.tag[1]) for one in seen.elements if re.fullmatch("h[1-6]", one.tag)]

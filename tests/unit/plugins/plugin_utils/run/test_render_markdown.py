@@ -41,6 +41,19 @@ def test_the_first_lines_tell_how_many_are_ready_and_what_is_wrong() -> None:
     assert "waived" not in table[4]
 
 
+def test_commands_that_have_no_room_are_counted() -> None:
+    def next_of(hosts: int, name: str = "n") -> str:
+        slow = {
+            f"{name}{at}": runs.judged(runs.check("fail", "pci.link.width", f"0000:{at}5:00.0")) for at in range(hosts)
+        }
+        return next(cells(line)[4] for line in render(runs.run(slow)).splitlines() if "PCIe" in line)
+
+    assert next_of(1).endswith("; ansible n0 -i INVENTORY -b -a 'lspci -vv -s 0000:05:00.0'")
+    assert next_of(2).endswith(" 0000:05:00.0' (and 1 more command)")
+    assert next_of(6).endswith(" 0000:05:00.0' (and 5 more commands)")
+    assert next_of(2, "n" * 180).endswith("in the BIOS (and 2 more commands)")
+
+
 def test_a_ticket_is_plain_text() -> None:
     names = (
         "2026-11-22T19:41:00+00:00",

@@ -68,6 +68,15 @@ def test_a_host_that_did_not_tell_and_one_nobody_looked_at_are_told_apart() -> N
     assert sum(one.hosts.total for one in found.versions) == 1
 
 
+def test_what_nobody_looked_at_on_some_hosts_opens_the_section_unless_they_are_dark() -> None:
+    no_gpu = mapped.host(gpu={})
+    assert not told(runs.run({"n1": GOOD, "n2": GOOD})).odd
+    assert told(runs.run({"n1": GOOD, "n2": GOOD, "n3": no_gpu})).odd
+    # A host that nobody could reach is told once, and not again of each component.
+    assert not told(runs.run({"n1": GOOD, "n2": GOOD, "n3": runs.judged()})).odd
+    assert told(runs.run({"n1": GOOD, "n2": no_gpu, "n3": runs.judged()})).odd
+
+
 def test_what_nobody_looked_at_on_any_host_is_not_left_out() -> None:
     run = runs.run({"n1": mapped.host(gpu={}), "n2": mapped.host(gpu={})})
     found = told(run)
