@@ -4,7 +4,7 @@
     python -m tools.release [--rehearse]
 
 What is no release is refused: changes outside a commit, a version without its section of the changelog.
-With --rehearse it is said and built all the same.
+With --rehearse it is said and built all the same, with its sums in another file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import yaml
 from tools import build as program, packages
 
 ROOT = packages.ROOT
-SUMS = "SHA256SUMS"
+SUMS, REHEARSED = "SHA256SUMS", "SHA256SUMS.rehearsal"
 GALAXY = Path(sys.executable).with_name("ansible-galaxy")
 _MOST_NAMED = 5
 
@@ -77,15 +77,16 @@ def collection(root: Path, made: packages.Release, dist: Path) -> Path:
     return path
 
 
-def build(root: Path, dist: Path) -> Path:
-    """Write all of it; returns the file of sums, as sha256sum reads it."""
+def build(root: Path, dist: Path, sums: str = SUMS) -> Path:
+    """Write all of it; returns the file of ``sums``, as sha256sum reads it."""
     made = packages.release(root)
-    (dist / SUMS).unlink(missing_ok=True)
+    for name in (SUMS, REHEARSED):
+        (dist / name).unlink(missing_ok=True)
     program.build(root, dist / "ibready.pyz")
     written = [collection(root, made, dist), dist / "ibready.pyz", *packages.build(root, dist)]
     lines = sorted(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in written)
-    (dist / SUMS).write_text("".join(lines))
-    return dist / SUMS
+    (dist / sums).write_text("".join(lines))
+    return dist / sums
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -98,12 +99,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"release: {reason}", file=sys.stderr)
         if against and not rehearse:
             return 1
-        print(build(ROOT, ROOT / "dist").read_text(), end="")
+        sums = build(ROOT, ROOT / "dist", REHEARSED if against else SUMS)
+        print(sums.read_text(), end="")
     except packages.PackagingError as exc:
         print(f"release: {exc}", file=sys.stderr)
         return 1
     if against:
-        print("a rehearsal, no release: see above")
+        print(f"a rehearsal, no release: see above; the sums are in dist/{sums.name}")
     return 0
 
 
