@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -57,8 +57,12 @@ class Went:
 
     @property
     def failing(self) -> list[Row]:
-        """Those that are bad for more than one run."""
-        return sorted((row for row in self.rows if row.bad > 1), key=lambda row: -row.bad)
+        """Those that are bad for more than one run, by how long."""
+        bad: dict[tuple[int, str, bool], list[Row]] = {}
+        for row in self.rows:
+            if row.bad > 1:
+                bad.setdefault((row.bad, row.since, row.before), []).append(row)
+        return [_together(bad[key]) for key in sorted(bad, key=lambda key: -key[0])]
 
     @property
     def often(self) -> list[Row]:
@@ -85,6 +89,12 @@ def _rows(told: Mapping[str, Any], here: Collection[str]) -> list[Row]:
             same.setdefault(tuple(verdicts), []).append(name)
     found = [_row(names(some), verdicts, told["runs"]) for verdicts, some in same.items()]
     return sorted(found, key=lambda row: (not row.often, -row.bad))
+
+
+def _together(some: Sequence[Row]) -> Row:
+    """Rows of which the same is told as one."""
+    shown = names(host for row in some for host in row.hosts.shown).shown
+    return replace(some[0], hosts=Names(shown, sum(row.hosts.total for row in some) - len(shown)))
 
 
 def _row(hosts: Names, verdicts: tuple[str, ...], runs: Sequence[str]) -> Row:

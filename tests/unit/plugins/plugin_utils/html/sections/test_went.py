@@ -96,7 +96,12 @@ def test_the_first_screen_tells_who_fails_since_when_and_who_flaps() -> None:
 
 
 def test_the_script_reads_verdicts_and_findings_of_each_host() -> None:
-    finding = {"id": "ib.port.state", "subject": "mlx5_0/1", "results": ["none", "fail", "absent"], "hosts": ["n2", "x"]}
+    finding = {
+        "id": "ib.port.state",
+        "subject": "mlx5_0/1",
+        "results": ["none", "fail", "absent"],
+        "hosts": ["n2", "x"],
+    }
     packed = data.collected(model.read(run(findings=(finding,), n1="rrr", n2="rn-")))
     strings = packed["strings"]
     assert [strings[one] for one in packed["went"]["hosts"]] == ["rrr", "rn-"]
