@@ -35,6 +35,11 @@ function translate(root) {
   for (const one of root.querySelectorAll("[data-t]")) {
     one.textContent = say(one.dataset.t, one.dataset);
   }
+  // What is not the page's own has its Chinese with it.
+  for (const one of root.querySelectorAll("[data-zh]")) {
+    one.dataset.en ??= one.textContent;
+    one.textContent = one.dataset[LANGUAGES[language]];
+  }
   for (const name of SAID) {
     for (const one of root.querySelectorAll(`[data-t-${name}]`)) {
       one.setAttribute(name, say(one.getAttribute(`data-t-${name}`), one.dataset));

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The Chinese of what the page takes from the table of causes: titles, what is to be done, what it costs a job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ..._diagnose import table
+from ..._ground import yaml as _yaml
+
+FOLDER = Path(__file__).parents[1] / "words" / "chinese"
+
+
+def chinese(said: str) -> str:
+    """The Chinese of such a text, also of several joined by ``; ``. "" of what was read on a host."""
+    known = _known()
+    if said in known:
+        return known[said]
+    first, _, rest = said.partition("; ")
+    more = chinese(rest) if rest and first in known else ""
+    return f"{known[first]}；{more}" if more else ""
+
+
+@cache
+def _known() -> Mapping[str, str]:
+    return dict(_pairs())
+
+
+def _pairs() -> Iterator[tuple[str, str]]:
+    """English and Chinese of each text that has both."""
+    yield from _read("phrases").items()
+    effects = _read("effects")
+    yield from ((effect.says, effects[name]) for name, effect in table.effects().items() if name in effects)
+    causes = by_id("causes")
+    for row in table.rows():
+        yield from zip((row.title, row.fix.note), causes.get(row.id, ()), strict=False)
+
+
+def by_id(folder: str) -> dict[str, list[str]]:
+    """The texts of all files of a folder."""
+    files = sorted((FOLDER / folder).glob("*.yml"))
+    return {name: said for file in files for name, said in _read(f"{folder}/{file.stem}").items()}
+
+
+def _read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = _yaml.load((FOLDER / f"{name}.yml").read_text(encoding="utf-8"))
+    return found
