@@ -21,7 +21,7 @@ def chinese(said: str) -> str:
         return known[said]
     first, _, rest = said.partition("; ")
     more = chinese(rest) if rest and first in known else ""
-    return f"{known[first]}；{more}" if more else ""
+    return f"{known[first]}\uff1b{more}" if more else ""
 
 
 @cache
