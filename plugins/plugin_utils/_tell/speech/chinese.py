@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Chinese of what the page takes from the table of causes: titles, what is to be done, what it costs a job."""
+"""The Chinese of what the page takes from the table of causes and from the catalog of checks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ....module_utils._verify.catalog import CATALOG
 from ..._diagnose import table
 from ..._ground import yaml as _yaml
 
@@ -15,7 +16,7 @@ FOLDER = Path(__file__).parents[1] / "words" / "chinese"
 
 
 def chinese(said: str) -> str:
-    """The Chinese of such a text, also of several joined by ``; ``. "" of what was read on a host."""
+    """The Chinese of such a text, also behind a phrase and ``; ``. "" of what was read on a host."""
     known = _known()
     if said in known:
         return known[said]
@@ -34,12 +35,14 @@ def _pairs() -> Iterator[tuple[str, str]]:
     yield from _read("phrases").items()
     effects = _read("effects")
     yield from ((effect.says, effects[name]) for name, effect in table.effects().items() if name in effects)
-    causes = by_id("causes")
+    causes, checks = _by_id("causes"), _by_id("checks")
     for row in table.rows():
         yield from zip((row.title, row.fix.note), causes.get(row.id, ()), strict=False)
+    for known in CATALOG.values():
+        yield from zip((known.title, known.remedy), checks.get(known.id, ()), strict=False)
 
 
-def by_id(folder: str) -> dict[str, list[str]]:
+def _by_id(folder: str) -> dict[str, list[str]]:
     """The texts of all files of a folder."""
     files = sorted((FOLDER / folder).glob("*.yml"))
     return {name: said for file in files for name, said in _read(f"{folder}/{file.stem}").items()}
