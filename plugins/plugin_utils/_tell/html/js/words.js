@@ -26,7 +26,7 @@ function word(key, values) {
 }
 
 // What is not the page's own: an element of it where its Chinese is known.
-function told(said) {
+function bilingual(said) {
   if (!chinese.has(said)) return said;
   const made = make("span", { "data-en": said, "data-zh": chinese.get(said) });
   made.textContent = made.dataset[LANGUAGES[language]];
