@@ -169,6 +169,12 @@ def test_causes_and_what_to_do_are_said_in_chinese_and_back(open_page: Open) -> 
     assert causes.text_content() == before
 
 
+def test_the_filter_finds_what_a_chinese_page_says(open_page: Open) -> None:
+    page = open_page(locale="zh-CN")
+    page.locator("#filter").fill("发行版默认的调频策略")
+    expect(page.locator("#grid-count")).to_have_text("16 台主机中的 4 台")
+
+
 def test_what_opens_later_is_in_the_chosen_language(open_page: Open) -> None:
     page = open_page()
     page.locator("button#language").click()

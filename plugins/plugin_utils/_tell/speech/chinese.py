@@ -39,7 +39,7 @@ def _pairs() -> Iterator[tuple[str, str]]:
     for row in table.rows():
         yield from zip((row.title, row.fix.note), causes.get(row.id, ()), strict=False)
     for known in CATALOG.values():
-        yield from zip((known.title, known.remedy), checks.get(known.id, ()), strict=False)
+        yield from zip((known.title, known.remedy, known.causes[0]), checks.get(known.id, ()), strict=False)
 
 
 def _by_id(folder: str) -> dict[str, list[str]]:

@@ -23,9 +23,11 @@ CODE = re.compile(r"[_/=\d~+]|\w[.:-]\w|^-|[a-z][A-Z]|[A-Z]{2}")
 # Of a sentence, in any form of English.
 ENGLISH = "a an and are as at be by for from has have is it its no not of or than that the then to with"
 # What operators say so in Chinese as well, where the English says it in another way.
-TERMS = "cpu fabric gid gpu hca leaf mask nccl nvlink nvswitch pause pcie pod provider rail rank transport unit vf"
+TERMS = (
+    "cpu fabric gid gpu hca leaf mask nccl nvlink nvswitch pause pcie pod provider rail rank sweep transport unit vf"
+)
 # Of plain English, for all that it looks like a name.
-PLAIN = "fabric-wide power-cycle"
+PLAIN = "fabric-wide power-cycle read-only"
 REBOOTS = "the host reboots: drain it first"
 TYPED = re.compile("`[^`]*`")
 CHINESE = re.compile("[\u4e00-\u9fff]")
@@ -33,7 +35,7 @@ CHINESE = re.compile("[\u4e00-\u9fff]")
 
 # By file below words/chinese, and by id, what has Chinese there.
 CAUSES = {row.id: (row.title, row.fix.note) for row in table.rows()}
-CHECKS = {known.id: (known.title, known.remedy) for known in CATALOG.values()}
+CHECKS = {known.id: (known.title, known.remedy, known.causes[0]) for known in CATALOG.values()}
 OTHERS = [*(effect.says for effect in table.effects().values()), command.NO_NAME, LOOK_AGAIN]
 TEXTS = [
     *(pytest.param(one, id=f"{name}-{at}") for name, said in CAUSES.items() for at, one in enumerate(said) if one),
@@ -84,10 +86,10 @@ def test_a_file_of_checks_has_those_of_its_area() -> None:
 
 
 @pytest.mark.parametrize(("folder", "english"), [("causes", CAUSES), ("checks", CHECKS)])
-def test_what_is_equal_in_english_is_equal_in_chinese(folder: str, english: dict[str, tuple[str, str]]) -> None:
+def test_what_is_equal_in_english_is_equal_in_chinese(folder: str, english: dict[str, Sequence[str]]) -> None:
     for name, said in ((name, said) for some in files(folder).values() for name, said in some.items()):
         # A note that says no more than a phrase needs none.
-        assert len(said) == 2 or english[name][1] in ("", REBOOTS), name
+        assert len(said) == len(english[name]) or english[name][1] in ("", REBOOTS), name
         assert [chinese(one) for one in english[name][: len(said)]] == said, name
 
 
