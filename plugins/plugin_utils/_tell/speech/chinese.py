@@ -16,13 +16,12 @@ FOLDER = Path(__file__).parents[1] / "words" / "chinese"
 
 
 def chinese(said: str) -> str:
-    """The Chinese of such a text, also behind a phrase and ``; ``. "" of what was read on a host."""
+    """The Chinese of such a text, also of one behind a phrase and ``; ``. "" of what was read on a host."""
     known = _known()
     if said in known:
         return known[said]
-    first, _, rest = said.partition("; ")
-    more = chinese(rest) if rest and first in known else ""
-    return f"{known[first]}\uff1b{more}" if more else ""
+    phrase, _, rest = said.partition("; ")
+    return f"{known[phrase]}\uff1b{known[rest]}" if phrase in known and rest in known else ""
 
 
 @cache

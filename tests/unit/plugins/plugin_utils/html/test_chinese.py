@@ -99,6 +99,7 @@ def test_what_comes_before_a_note_is_said_with_it() -> None:
     assert chinese(f"{command.NO_NAME}; what nobody wrote here") == ""
     assert chinese(f"what nobody wrote here; {note}") == ""
     assert chinese("") == ""
+    assert chinese(f"{command.NO_NAME}; " * 5000 + note) == "", "as long as a host likes"
 
 
 def test_the_page_has_the_chinese_of_its_causes_and_of_no_others() -> None:
