@@ -25,6 +25,6 @@ def section(run: Mapping[str, Any], t: Speech) -> Section | None:
         drawn.append((strip, Markup(shown), names(strip.apart)))
     if not drawn:
         return None
-    odd = {host for strip, _, _ in drawn for host in strip.apart}
+    odd = {host for strip, *_unused in drawn for host in strip.apart}
     html = environment.render("sections/strips.html.j2", t, strips=drawn)
     return Section("strips", t("strips.title"), html, t("strips.count", n=len(drawn), odd=len(odd)), bool(odd))
