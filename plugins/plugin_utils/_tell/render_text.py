@@ -65,7 +65,7 @@ def _told(report: Mapping[str, Any], *, together: bool) -> list[str]:
         if said:
             alike.setdefault(("" if together else name, *said), []).append(name)
     lines = []
-    for (_, verdict, *mine), names in alike.items():
+    for (_unused, verdict, *mine), names in alike.items():
         for line in mine:
             head = {_IS: f"{_names(names)} {'is' if len(names) == 1 else 'are'} {verdict}:"}
             head[_WAIVED] = f"{_names(names)}, waived:"
@@ -136,7 +136,7 @@ def since(compared: Mapping[str, Any]) -> str:
     head = f"SINCE {compared['created']}"
     if not compared["hosts"]:
         return plain(f"{head}: nothing got better or worse.")
-    counts = (f"{_count(compared, way)} {way}" for way, _ in _SAYS)
+    counts = (f"{_count(compared, way)} {way}" for way, _unused in _SAYS)
     lines = [f"{head}: {len(compared['hosts'])} differ; checks: {', '.join(counts)}"]
     for name, host in compared["hosts"].items():
         lines += ["", f"{name}: {_verdicts(host)}"]

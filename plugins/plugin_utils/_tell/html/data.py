@@ -3,10 +3,8 @@
 
     {"words": {key: [English, Chinese]}, "strings": ["", ...], "checks": [...], "hosts": [...],
      "ids": [[id, title, what it looks at], ...], "rdma": bool, "groups": [[name, [hosts by number]], ...],
-     "chinese": {what is said of findings: its Chinese}, "sections": {id: ...}}
-
-
-     "sections": {id: ...}, "went": {"runs": [when, ...], "hosts": [by number], "findings": [...]}}
+     "chinese": {what is said of findings: its Chinese}, "sections": {id: ...},
+     "went": {"runs": [when, ...], "hosts": [by number], "findings": [...]}}
 
 A check is a list of numbers, zeros at its end left out: id (of ids), subject, code (of CODES, + 4
 for a warning), observed, expected, expected_from, cause, remedy, waived, then names and texts of
