@@ -10,6 +10,7 @@ from typing import Any
 
 from ..matrix import load
 from ..matrix.model import Matrix, MatrixError
+from ..resolve.answer import nothing
 from ..resolve.archive import names
 from ..resolve.policy import DISTRIBUTION, PREFIX
 from .lock import NAME, Lock, LockError, read
@@ -69,6 +70,9 @@ def said_of(host: str, variables: Mapping[str, Any]) -> dict[str, Any]:
     found = lock.of_host(host)
     if found is not None:
         said["class"], said["stack"] = found[0], found[1].to_dict()["stack"]
+        if not said["stack"]:
+            said["nothing"] = nothing(found[1].gpus, found[1].hcas)
+            said["of"] = {"gpus": list(found[1].gpus), "hcas": list(found[1].hcas)}
         rdma = said["stack"].get("rdma") or {}
         release = matrix.get("rdma.releases", f"{rdma.get('flavour')}-{rdma.get('version')}")
         # The train of HCA firmware that comes with it: xx.47 is 28.47 of a ConnectX-7.

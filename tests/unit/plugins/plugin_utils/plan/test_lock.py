@@ -12,17 +12,23 @@ import pytest
 import yaml
 from hypothesis import given, settings, strategies as st
 
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine, PciFunction
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack import check_lock
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.facts import StackFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix import load
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan import (
     files,
     install as installer,
     lock as locks,
     sbom,
+    table,
     where,
 )
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan.make import make
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan.make import Host, make
 from tests.unit.on_disk import damaged
-from tests.unit.plugins.plugin_utils.plan.nodes import LATER, NOW, PRINT, SITES, host
+from tests.unit.plugins.plugin_utils.plan.nodes import LATER, NOW, PRINT, SITES, host, node
 
 MATRIX = load.own()
 
@@ -174,6 +180,33 @@ def test_the_lock_lies_beside_the_inventory_or_where_the_site_says(tmp_path: Pat
     assert where.lock_file({"stack_lock_file": "/x/y.yml"}) == Path("/x/y.yml")
     with pytest.raises(locks.LockError, match="stack_lock_file"):
         where.lock_file({"inventory_dir": None})
+
+
+@pytest.mark.parametrize(
+    ("wish", "bare", "why"),
+    [
+        ({}, True, "no NVIDIA GPU is on the PCI bus, and no HCA is there"),
+        ({"stack_driver": "none"}, False, "stack_driver is none, and no HCA is there"),
+    ],
+)
+def test_why_a_plan_has_nothing_to_install_reaches_who_reads_it_and_the_host(
+    wish: dict[str, Any], bare: bool, why: str, tmp_path: Path
+) -> None:
+    there = node("" if bare else "2330", hcas=[])
+    planned = make([Host("a", there, wish)], MATRIX, None, relock=False, sites=SITES, now=NOW)
+    assert f"because: nothing to install: {why}" in table.render(planned.rows, [], "")
+    path = tmp_path / locks.NAME
+    files.write(path, None, planned.lock, packages(planned.lock), "1")
+    told = where.said_of("a", {where.LOCK_FILE: str(path)})
+    assert told["nothing"] == why
+    seen = Machine(pci=Reading(() if bare else (PciFunction("0", "030200", "10de", "2330"),)))
+    (found,) = [
+        check
+        for check in check_lock.judge(StackFacts(), seen, from_inventory({"lock": told}), Reading())
+        if check.id == "stack.lock.match"
+    ]
+    assert (found.result, found.cause.endswith(f"has nothing to install: {why}")) == ("skip", True)
+    assert "nothing" not in where.said_of("stranger", {where.LOCK_FILE: str(path)})
 
 
 def test_the_bill_of_materials_names_every_part_and_package() -> None:
