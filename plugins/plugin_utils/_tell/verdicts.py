@@ -20,6 +20,7 @@ ORDER = (READY, DEGRADED, MALFORMED, UNREACHABLE, UNKNOWN_VERDICT, NOT_READY)
 _RESULTS = (PASS, FAIL, UNKNOWN, SKIP)
 # Of one host; -v has all of them, at any length.
 _MOST, _LONGEST = 64, 2_000
+_REACH = "Next: `ansible HOST -m ping -vvv` shows each step of the connection"
 _NEXT = "Next: docs/checks.md explains each check; -v prints all of them"
 
 
@@ -90,6 +91,8 @@ def render(hosts: Mapping[str, Told], failed: int = 0) -> list[tuple[str, str]]:
     if hosts and len(hosts) + failed > 1:
         above = f", {failed} failed (above)" if failed else ""
         lines.append((f"{len(hosts) + failed} hosts: {_sum(list(hosts.values()))}{above}", ""))
+    if any(entry.verdict == UNREACHABLE for entry in alike):
+        lines.append((_REACH, ""))
     if any(entry.lines and entry.counts for entry in alike):
         lines.append((_NEXT, ""))
     return lines

@@ -99,7 +99,8 @@ def test_a_host_that_did_not_answer_stands_among_the_others() -> None:
     hosts = {"n1": verdicts.told(answer("n1")), "n2": verdicts.unreachable("no route\x1b[31m"), "n3": None}
     hosts["n3"] = verdicts.unreachable("no route\x1b[31m")
     lines = [line for line, _ in verdicts.render(hosts)]
-    assert lines[1:] == ["n[2-3] unreachable", "  no route?[31m", "3 hosts: 1 ready, 2 unreachable"]
+    assert lines[1:-1] == ["n[2-3] unreachable", "  no route?[31m", "3 hosts: 1 ready, 2 unreachable"]
+    assert lines[-1] == "Next: `ansible HOST -m ping -vvv` shows each step of the connection"
 
 
 def test_no_host_is_no_line() -> None:
