@@ -86,7 +86,7 @@ def render(hosts: Mapping[str, Told], failed: int = 0) -> list[tuple[str, str]]:
     lines = []
     for entry, names in sorted(alike.items(), key=lambda pair: (ORDER.index(pair[0].verdict), -len(pair[1]))):
         counts = "".join(f" {number} {result}" for result, number in entry.counts)
-        lines.append((plain(f"{hostlist.fold(names)} {entry.verdict}{counts}"), entry.verdict))
+        lines.append((plain(f"{hostlist.shown(names)} {entry.verdict}{counts}"), entry.verdict))
         lines += [(f"  {line}", entry.verdict) for line in entry.lines]
     if hosts and len(hosts) + failed > 1:
         above = f", {failed} failed (above)" if failed else ""

@@ -81,7 +81,7 @@ def test_verdicts_are_printed_when_all_have_answered(monkeypatch: pytest.MonkeyP
     ]
     assert left == []
     callback._tell()  # At exit: nothing twice.
-    assert len(lines) == 7
+    assert len(lines) == 8
 
 
 def test_of_a_module_that_failed_its_own_word_is_printed_and_the_sum_tells_of_it(
