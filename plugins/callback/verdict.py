@@ -37,7 +37,7 @@ from ansible.plugins.callback import CallbackBase
 from ansible.plugins.callback.default import CallbackModule as Default
 from ansible.plugins.callback.minimal import CallbackModule as Minimal
 
-from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import DEGRADED, READY
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import DEGRADED, READY, SKIPPED
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.brief import SHORT
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import verdicts
 
@@ -48,6 +48,7 @@ _COLORS = {
     "": "COLOR_HIGHLIGHT",
     READY: "COLOR_OK",
     DEGRADED: "COLOR_WARN",
+    SKIPPED: "COLOR_SKIP",
     verdicts.UNREACHABLE: "COLOR_UNREACHABLE",
 }
 

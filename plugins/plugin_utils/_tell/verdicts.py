@@ -8,7 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
-from ...module_utils._ground.check import DEGRADED, FAIL, NOT_READY, PASS, READY, SKIP, UNKNOWN, UNKNOWN_VERDICT
+from ...module_utils._ground.check import (
+    DEGRADED,
+    FAIL,
+    NOT_READY,
+    PASS,
+    READY,
+    SKIP,
+    SKIPPED,
+    UNKNOWN,
+    UNKNOWN_VERDICT,
+)
 from .._answers import apart
 from .._answers.typed import AnswerError, read
 from .._ground.plain import plain
@@ -16,7 +26,7 @@ from .._slurm import hostlist
 
 UNREACHABLE, MALFORMED = "unreachable", "malformed"
 # The worst last: that is where a terminal stands.
-ORDER = (READY, DEGRADED, MALFORMED, UNREACHABLE, UNKNOWN_VERDICT, NOT_READY)
+ORDER = (SKIPPED, READY, DEGRADED, MALFORMED, UNREACHABLE, UNKNOWN_VERDICT, NOT_READY)
 _RESULTS = (PASS, FAIL, UNKNOWN, SKIP)
 # Of one host; -v has all of them, at any length.
 _MOST, _LONGEST = 64, 2_000
@@ -27,7 +37,7 @@ _NEXT = "Next: docs/checks.md explains each check; -v prints all of them"
 class _Short(TypedDict):
     """``answer=short`` of a verify module (_verify/brief), as far as it is printed."""
 
-    verdict: Literal["ready", "degraded", "unknown", "not_ready"]
+    verdict: Literal["skipped", "ready", "degraded", "unknown", "not_ready"]
     counts: dict[str, int]
     findings: list[str]
 
@@ -65,8 +75,11 @@ def _believed(found: _Waiving) -> None:
             raise AnswerError("no result of a check", f"counts.{_line(result)[:80]}")
         if number < 0:
             raise AnswerError("below 0", f"counts.{result}")
-    if found["verdict"] in (READY, DEGRADED) and not any(found["counts"].values()):
+    if found["verdict"] in (READY, DEGRADED, SKIPPED) and not any(found["counts"].values()):
         raise AnswerError(f"{found['verdict']}, and no check was made", "counts")
+    looked = sum(number for result, number in found["counts"].items() if result != SKIP)
+    if (found["verdict"] == SKIPPED) is bool(looked) and found["verdict"] in (SKIPPED, READY):
+        raise AnswerError(f"{found['verdict']}, with {looked} checks that were made", "counts")
     odd = found["counts"].get(FAIL, 0) + found["counts"].get(UNKNOWN, 0)
     if found["verdict"] == READY and odd > len(found.get("waived", ())):
         raise AnswerError(f"{READY}, with {odd} that did not pass", "counts")
