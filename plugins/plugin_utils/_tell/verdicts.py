@@ -22,6 +22,7 @@ from ...module_utils._ground.check import (
 from .._answers import apart
 from .._answers.typed import AnswerError, read
 from .._ground.plain import plain
+from .._hosts.summary import ABOVE
 from .._slurm import hostlist
 
 UNREACHABLE, MALFORMED = "unreachable", "malformed"
@@ -109,6 +110,21 @@ def render(hosts: Mapping[str, Told], failed: int = 0) -> list[tuple[str, str]]:
     if any(entry.lines and entry.counts for entry in alike):
         lines.append((_NEXT, ""))
     return lines
+
+
+def ended(said: Mapping[str, str]) -> list[tuple[str, str]]:
+    """What a playbook ends with: of each host why it does not end well (summary.bad), equal ones once."""
+    alike: dict[tuple[bool, str], list[str]] = {}
+    for name, why in said.items():
+        own = why.removeprefix(f"{name} is ")  # A fabric's verdict is told at the host that asked it.
+        alike.setdefault((own != why, own.removesuffix(f" {ABOVE}").removesuffix(".")), []).append(name)
+    lines = []
+    for (its, why), names in alike.items():
+        verb = (" is" if len(names) == 1 else " are") if its else ":"
+        lines.append(f"{hostlist.shown(names)}{verb} {why}")
+    if any(why.endswith(ABOVE) for why in said.values()):
+        lines.append(f"Next: {ABOVE[0].lower()}{ABOVE[1:]}")
+    return [(plain(line), NOT_READY) for line in lines]
 
 
 def _sum(every: Sequence[Told]) -> str:
