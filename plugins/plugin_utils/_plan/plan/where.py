@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..._ground import files
 from ..matrix import load
 from ..matrix.model import Matrix, MatrixError
 from ..resolve.answer import nothing
@@ -28,12 +29,12 @@ def lock_file(variables: Mapping[str, Any]) -> Path:
     given = variables.get(LOCK_FILE)
     if given:
         return Path(str(given)).expanduser()
-    home = variables.get("inventory_dir")
-    if not home:
+    home = files.home(variables)
+    if home is None:
         raise LockError(
-            f"the inventory is no file, so that no lock can lie beside it; next: name the file in {LOCK_FILE}"
+            f"no inventory has this host, so that no lock lies beside it; next: name the file in {LOCK_FILE}"
         )
-    return Path(str(home)).resolve() / NAME
+    return home / NAME
 
 
 def matrix_folders(variables: Mapping[str, Any]) -> tuple[Path, ...]:
@@ -60,7 +61,7 @@ def said_of(host: str, variables: Mapping[str, Any]) -> dict[str, Any]:
     Raises LockError or MatrixError.
     """
     given = variables.get(ROLLBACK_LOCK)
-    if not given and not variables.get(LOCK_FILE) and not variables.get("inventory_dir"):
+    if not given and not variables.get(LOCK_FILE) and files.home(variables) is None:
         return {}
     lock = _read(Path(str(given)) if given else lock_file(variables))
     if lock is None:

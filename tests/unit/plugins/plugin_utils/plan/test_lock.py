@@ -17,6 +17,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack impor
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.facts import StackFacts
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.bench import baseline
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ground.files import of_site
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix import load
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan import (
     files,
@@ -179,7 +181,23 @@ def test_the_lock_lies_beside_the_inventory_or_where_the_site_says(tmp_path: Pat
     assert where.lock_file({"inventory_dir": str(tmp_path)}) == tmp_path / "stack.lock.yml"
     assert where.lock_file({"stack_lock_file": "/x/y.yml"}) == Path("/x/y.yml")
     with pytest.raises(locks.LockError, match="stack_lock_file"):
-        where.lock_file({"inventory_dir": None})
+        where.lock_file({})
+
+
+@pytest.mark.parametrize("said", ["None", None])
+def test_of_an_inventory_that_is_no_file_all_lies_in_the_working_directory(
+    said: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    inline = {"inventory_dir": said}
+    path = where.lock_file(inline)
+    assert path == tmp_path / locks.NAME
+    assert baseline.where("", inline, tmp_path / "reports").parent == tmp_path
+    (tmp_path / "cabling.csv").touch()
+    assert of_site("cabling.csv", inline).resolve() == tmp_path / "cabling.csv"
+    lock = made()
+    files.write(path, None, lock, packages(lock), "1")
+    assert where.said_of("a", inline)["class"] in lock.classes
 
 
 @pytest.mark.parametrize(
