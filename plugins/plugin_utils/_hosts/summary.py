@@ -145,7 +145,7 @@ def bad(report: Mapping[str, Any], accepted: Collection[str] = GOOD) -> dict[str
 def _worst(judged: Mapping[str, Any]) -> str:
     lines = folded(trouble(not_well(judged)))
     if not lines:
-        return "no check was made"
+        return "no check ran"
     more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
     return f"{lines[0].check.id} {lines[0].subject}{more}"
 

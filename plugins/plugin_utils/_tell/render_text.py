@@ -132,7 +132,7 @@ def _row(name: str, host: Mapping[str, Any], pings: Sequence[Mapping[str, Any]])
 def _block(line: fold.Line) -> list[str]:
     check = line.check
     found = [f"  {check.result.upper():7} {check.id}  {line.subject}", *render_fabric.explained(check, check.observed)]
-    return [*found, f"          behind:   {line.hidden}"] if line.hidden else found
+    return [*found, f"          affects:  {line.hidden}"] if line.hidden else found
 
 
 def _untested(report: Mapping[str, Any]) -> list[str]:
