@@ -90,7 +90,8 @@ def _nameless(name: str, host: Mapping[str, Any], said: Sequence[str]) -> list[s
     words = [re.escape(word) for word in own if len(word) >= _SHORTEST and not word.isdigit()]
     if not words:
         return list(said)
-    return re.sub(rf"(?<![\w.-])(?:{'|'.join(words)})(?![\w-])", "\0", "\n".join(said)).split("\n")
+    own_words = re.compile(rf"(?<![\w.-])(?:{'|'.join(words)})(?![\w-])")
+    return [own_words.sub("\0", line) for line in said]
 
 
 def _of_host(host: Mapping[str, Any]) -> list[str]:
