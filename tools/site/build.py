@@ -25,9 +25,12 @@ BESIDE = ("*.png", "*.json", "*.yml")
 
 
 def run(*argv: str, **environment: str) -> None:
-    """Run a program of this virtual environment, at the top of the checkout."""
-    program = str(Path(sys.executable).with_name(argv[0]))
-    subprocess.run([program, *argv[1:]], cwd=ROOT, env={**os.environ, **environment}, check=True)
+    """Run a program of this virtual environment, which finds the others, at the top of the checkout."""
+    programs = Path(sys.executable).parent
+    path = os.pathsep.join([str(programs), os.environ["PATH"]])
+    done = subprocess.run([programs / argv[0], *argv[1:]], cwd=ROOT, env={**os.environ, "PATH": path, **environment})
+    if done.returncode:
+        sys.exit(f"site: {argv[0]} ended with status {done.returncode}: its lines above say why")
 
 
 def lay_out(root: Path, source: Path) -> None:
