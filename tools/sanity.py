@@ -81,6 +81,9 @@ def runs(given: Sequence[str]) -> list[list[str]]:
 
 
 def main(given: Sequence[str]) -> int:
+    if shutil.which("shellcheck") is None:
+        print("sanity: ansible-test would skip a test, for shellcheck is missing; next: install it", file=sys.stderr)
+        return 1
     build()
     bootstrap()
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
