@@ -133,7 +133,7 @@ class ActionModule(SiteAction):
         cleaned, warn = clean.clean(report, text), self._display.warning
         texts = {
             name: rendered.surely(entry, cleaned, warn)
-            for name, (_, entry) in rendered.FORMATS.items()
+            for name, (_unused, entry) in rendered.FORMATS.items()
             # Of two files of metrics a collector refuses both; the cluster's stays.
             if name in args["formats"] and (is_whole or name != rendered.METRICS)
         }

@@ -191,7 +191,7 @@ def test_a_picture_of_all_opens_where_it_is_asked_for(page: Page) -> None:
 def test_both_ends_of_a_cable_that_the_last_run_saw(open_page: Open, width: int) -> None:
     page = open_page("three-faults", viewport={"width": width, "height": WIDTHS[width]})
     cable = page.locator("#causes .cable", has_text="node07")
-    expect(cable).to_contain_text("node07 mlx5_5/1 ⟷ leaf-1-6/7 (as of an earlier run)")
+    expect(cable).to_contain_text("node07 mlx5_5/1 ⟷ leaf-1-6/7 (from an earlier run)")
 
 
 def test_nodes_and_commands_are_copied_with_a_click(open_page: Open) -> None:

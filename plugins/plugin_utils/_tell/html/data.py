@@ -3,7 +3,8 @@
 
     {"words": {key: [English, Chinese]}, "strings": ["", ...], "checks": [...], "hosts": [...],
      "ids": [[id, title, what it looks at], ...], "rdma": bool, "groups": [[name, [hosts by number]], ...],
-     "sections": {id: ...}, "went": {"runs": [when, ...], "hosts": [by number], "findings": [...]}}
+     "chinese": {what is said of findings: its Chinese}, "sections": {id: ...},
+     "went": {"runs": [when, ...], "hosts": [by number], "findings": [...]}}
 
 A check is a list of numbers, zeros at its end left out: id (of ids), subject, code (of CODES, + 4
 for a warning), observed, expected, expected_from, cause, remedy, waived, then names and texts of
@@ -25,6 +26,7 @@ from ....module_utils._verify.catalog import CATALOG
 from ..._run.compare import ABSENT, WAIVED
 from ..._run.course import NONE
 from ..._run.shape import VERDICTS
+from ..speech.chinese import chinese
 from ..speech.environment import Section
 from ..speech.speech import text, words
 from .model import Page, Said
@@ -113,7 +115,14 @@ def collected(page: Page) -> dict[str, Any]:
         "went": _went(page, names, strings),
         "checks": list(checks.numbers),
         "strings": strings.shown,
+        "chinese": _chinese(page),
     }
+
+
+def _chinese(page: Page) -> dict[str, str]:
+    bad = (check for host in page.hosts for check in host.checks if check["result"] in (FAIL, UNKNOWN))
+    said = {entry for check in bad for entry in (_known(check["id"])[0], check["cause"], check["remedy"])}
+    return {entry: chinese(entry) for entry in sorted(said) if chinese(entry)}
 
 
 def _went(page: Page, names: Sequence[str], strings: _Interned) -> dict[str, Any] | None:

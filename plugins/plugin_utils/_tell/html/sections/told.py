@@ -111,7 +111,7 @@ def _heat(found: counted.Heat, t: Speech) -> tuple[Markup, bool]:
 def _links(found: linked.Nvlink, t: Speech) -> tuple[Markup, bool]:
     odd = sum(len(one.differences) + one.more for one in found.maps)
     if found.unseen:
-        return t("nvlink.blind", n=sum(hosts.total for _, hosts in found.unseen)), True
+        return t("nvlink.blind", n=sum(hosts.total for _unused, hosts in found.unseen)), True
     return (t("nvlink.some", n=odd) if odd else t("nvlink.alike")), bool(odd)
 
 

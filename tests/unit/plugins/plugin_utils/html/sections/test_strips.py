@@ -27,7 +27,7 @@ def test_a_straggler_stands_apart_before_a_check_judges_it() -> None:
     assert found is not None
     assert found.odd
     text = Piece(found.html).text
-    assert "Apart: n6" in " ".join(text.split())
+    assert "Outliers: n6" in " ".join(text.split())
     assert found.html.count("class='apart'") == 1
 
 
