@@ -21,24 +21,29 @@ function wentRow(head, letters, looks) {
   return make("tr", null, make("th", { scope: "row" }, ...head), ...cells);
 }
 
-function wentOf(host) {
-  const told = data.went;
-  const letters = told ? strings[told.hosts[host.number]] : "";
-  if (!letters) return null;
-  const found = told.findings.filter((one) => one[3].includes(host.number));
-  if (!found.length && /^r+$/.test(letters)) {
-    return make("p", { class: "note" }, word("went.steady", { n: letters.length, at: told.runs[0] }));
-  }
-  const heads = told.runs.map((at) => make("th", { scope: "col" }, at));
-  const rows = found.slice(0, MOST_FINDINGS).map(([id, subject, results]) =>
-    wentRow([make("code", null, strings[id]), ` ${strings[subject]}`], results ? strings[results] : "", RESULT_LOOKS));
+function wentTable(rows) {
+  const heads = ["", ...data.went.runs].map((at) => make("th", { scope: "col" }, at));
   const table = make("table", { class: "map went" },
-    make("thead", null, make("tr", null, make("th", { scope: "col" }, word("column.check")), ...heads)),
-    make("tbody", null, wentRow([word("column.verdict")], letters, VERDICT_LOOKS), ...rows));
-  const made = make("div", null, make("h3", null, word("went.title")),
-    make("div", { class: "wide", tabindex: "0" }, table));
-  if (found.length > MOST_FINDINGS) {
-    made.append(make("p", { class: "note" }, word("more_in_json", { n: found.length - MOST_FINDINGS })));
+    make("thead", null, make("tr", null, ...heads)), make("tbody", null, ...rows));
+  return make("div", { class: "wide", tabindex: "0" }, table);
+}
+
+// Its verdicts, in a line where all are the same and ready.
+function wentOf(host) {
+  const letters = data.went ? strings[data.went.hosts[host.number]] : "";
+  if (!letters) return null;
+  if (/^r+$/.test(letters)) {
+    return make("p", { class: "note" }, word("went.steady", { n: letters.length, at: data.went.runs[0] }));
   }
-  return made;
+  return wentTable([wentRow([word("went.title")], letters, VERDICT_LOOKS)]);
+}
+
+function findingsOver(host) {
+  const found = data.went ? data.went.findings.filter((one) => one[3].includes(host.number)) : [];
+  if (!found.length) return null;
+  const rows = found.slice(0, MOST_FINDINGS).map(([id, subject, results]) =>
+    wentRow([make("code", null, strings[id]), ` ${strings[subject]}`], strings[results], RESULT_LOOKS));
+  const more = found.length - MOST_FINDINGS;
+  return make("div", null, make("h3", null, word("went.findings")), wentTable(rows),
+    more > 0 ? make("p", { class: "note" }, word("more_in_json", { n: more })) : null);
 }

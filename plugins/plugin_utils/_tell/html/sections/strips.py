@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from .....module_utils._ground.check import FAIL
 from ...picture import strips as picture, svg
 from ...speech import environment
 from ...speech.environment import Section
 from ...speech.speech import Speech
-from ..models import strips
+from ..models import fleet, strips
 from ..models.text import Names, names
 
 
@@ -34,7 +35,9 @@ def section(run: Mapping[str, Any], t: Speech) -> Section | None:
     rest = [one for one in drawn if not one.apart.shown]
     html = environment.render("sections/strips.html.j2", t, odd=odd, rest=rest)
     hosts = {host for one in odd for host in one.strip.apart}
-    return Section("strips", t("strips.title"), html, t("strips.count", n=len(drawn), odd=len(hosts)), bool(odd))
+    # Of whom a check tells, is told above.
+    new = hosts - {host.name for host in fleet.hosts(run) if any(check.get("result") == FAIL for check in host.checks)}
+    return Section("strips", t("strips.title"), html, t("strips.count", n=len(drawn), odd=len(hosts)), bool(new))
 
 
 def _drawn(strip: strips.Strip, number: int) -> Drawn:

@@ -155,6 +155,17 @@ def test_bit_errors_are_held_by_their_power_of_ten() -> None:
     assert bits.says(bits.values["bad"]) == "3.0e-06"
 
 
+@pytest.mark.parametrize("waived", ["", "until 2026-12-31: ordered"])
+def test_a_host_that_stands_apart_and_of_which_a_check_tells_opens_nothing(waived: str) -> None:
+    hosts = {f"n{at}": machine() for at in range(6)}
+    for more, odd in (([], True), ([runs.check("fail", "ib.port.rate", waived=waived)], False)):
+        hosts["n3"] = mapped.host(*more, ports={"mlx5_0": mapped.port(rate=100.0)})
+        found = section(runs.run(hosts), Speech())
+        assert found is not None
+        assert found.odd == odd
+        assert "Apart: n3" in " ".join(Piece(found.html).text.split())
+
+
 def test_what_nobody_stands_apart_in_is_folded_behind_what_somebody_does() -> None:
     hosts = {f"n{at}": machine() for at in range(6)}
     run = {**runs.run(hosts), **{key: pinged(n1=0.01, n2=0.01, n3=0.01, n4=0.9)[key] for key in ("pings",)}}
