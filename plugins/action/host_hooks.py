@@ -78,5 +78,5 @@ def _told(name: str, args: dict[str, Any], hook: _hooks.Hook, said: str, ran: li
     unchanged = f" {args['unchanged']}" if args["unchanged"] else ""
     return (
         f"{name}: {args['title']}: `{hook.shown()}` failed {where}: {said}.{before}{unchanged} "
-        "Next: run it by hand and mend what it says, then run this again."
+        "Next: run it by hand and fix what it says, then run this again."
     )

@@ -282,7 +282,7 @@ KNOWN: tuple[Known, ...] = (
         "2.12 and later",
         "the driver forbids peer access between GPUs that NVLink joins",
         "the fabric manager does not run, or an NVLink is broken",
-        "mend what the nvlink checks find; NCCL_IGNORE_DISABLED_P2P=1 only hides it",
+        "fix what the nvlink checks find; NCCL_IGNORE_DISABLED_P2P=1 only hides it",
         anywhere=True,
     ),
     Known(
@@ -327,7 +327,7 @@ KNOWN: tuple[Known, ...] = (
         "2.25 and later",
         "NVLink between hosts is there and does not work",
         "nvidia-imex does not run, or there is no IMEX channel",
-        "mend IMEX; NCCL_MNNVL_ENABLE=0 until then",
+        "fix IMEX; NCCL_MNNVL_ENABLE=0 until then",
     ),
     Known(
         "collnet_unavailable",

@@ -38,7 +38,7 @@ _IDS = {
     SEND_LAT: "fabric.bench.latency",
 }
 _OUTLIER = "fabric.bench.outlier"
-AGAIN = "mend what kept it from being measured, then run playbooks/bench.yml again"
+AGAIN = "fix what kept it from being measured, then run playbooks/bench.yml again"
 _BAD_ALONE = "all its pairs were with hosts that are named as slow"
 _NO_FLOOR = "nobody published what {what} has to reach"
 

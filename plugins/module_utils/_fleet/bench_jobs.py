@@ -11,7 +11,7 @@ from .._ground.check import Check, failed, outcome, passed, skipped, unknown
 
 _NODE, _NODES, _DATA = "nccl.bench.node", "nccl.bench.nodes", "nccl.bench.data"
 _MPI = "fabric.bench.mpi"
-_AGAIN = "mend what kept it from running, then run playbooks/bench.yml again"
+_AGAIN = "fix what kept it from running, then run playbooks/bench.yml again"
 _NOT_ALL = "{seen:g} GPUs took part, and not {wanted:g}"
 
 

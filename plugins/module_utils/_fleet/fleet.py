@@ -15,7 +15,7 @@ from .._ground.link import INFINIBAND
 from .._rails.ib_ports import IbFacts, is_infiniband, layer, port_name
 from .fleet_same import Group, Kind, groups, same
 
-_ASK_FIRST = "mend what kept ibstat from telling it, then verify again"
+_ASK_FIRST = "fix what kept ibstat from telling it, then verify again"
 _SHOWN = 4
 
 

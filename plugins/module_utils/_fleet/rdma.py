@@ -16,7 +16,7 @@ from .._ground.link import INFINIBAND
 from . import rdma_text
 from .blame import blame
 
-_AGAIN = "mend what kept the data from being moved, then verify again"
+_AGAIN = "fix what kept the data from being moved, then verify again"
 # Client, server, rail and place; then by test.
 Key = Tuple[str, str, str, str]
 ByPair = Dict[Key, Dict[str, Try]]

@@ -150,7 +150,7 @@ def _not_opened(entry: Try, words: Words) -> Reported:
 
 
 def _port(entry: Try, words: Words) -> Reported:
-    return f"the port of {entry.rail} is not up", "mend ib.port.state or roce.port.state first"
+    return f"the port of {entry.rail} is not up", "fix ib.port.state or roce.port.state first"
 
 
 _LOCAL = {

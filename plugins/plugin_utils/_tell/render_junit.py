@@ -23,7 +23,7 @@ _IN_ATTRIBUTES = {**_IN_TEXT, **str.maketrans({'"': "&quot;", "\n": "&#10;", "\t
 _KINDS = ("tests", "failures", "errors", "skipped")
 _KIND = {FAIL: "failures", UNKNOWN: "errors", SKIP: "skipped"}
 _ELEMENT = {"failures": "failure", "errors": "error", "skipped": "skipped"}
-_NO_CHECK = "no check was made, so nothing is known"
+_NO_CHECK = "no check ran, so the state is unknown"
 # No single check was timed.
 _TIME = {"time": "0"}
 

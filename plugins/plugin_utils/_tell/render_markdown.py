@@ -70,7 +70,7 @@ def _headline(report: Said) -> str:
 def _counted(report: Said) -> str:
     counts = Counter(host["verdict"] for host in report["hosts"].values())
     reported = (f"{_MARKS[verdict]} {counts[verdict]} {text(verdict)}" for verdict in VERDICTS if counts[verdict])
-    return ", ".join(reported) or "No host took part."
+    return ", ".join(reported) or "No hosts took part."
 
 
 def _wrong(report: Said) -> list[str]:

@@ -17,7 +17,7 @@ from ..machine.facts import PciFunction
 from .check_scope import Scope
 
 _IN_VM = "a virtual machine's address space is the hypervisor's"
-_MEND_BAR = "mend pci.gpu.bar first"
+_MEND_BAR = "fix pci.gpu.bar first"
 _MIB = 1024 * 1024
 
 
@@ -82,7 +82,7 @@ def _size(tally: Tally, gpu: PciFunction, region: Bar, scope: Scope) -> None:
     smi = scope.facts.smi_anyhow
     reported = [entry for entry in smi.value.gpus if entry.address == gpu.address] if smi.value else []
     if not reported:
-        tally.unsure(gpu.address, smi.why or "mend pci.gpu.listed first")
+        tally.unsure(gpu.address, smi.why or "fix pci.gpu.listed first")
     elif reported[0].memory_total_mib is None:
         tally.left_out(gpu.address, "nvidia-smi shows no memory size")
     elif region.size >= reported[0].memory_total_mib * _MIB:

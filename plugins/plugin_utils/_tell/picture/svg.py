@@ -27,12 +27,12 @@ class Look:
 
 
 LOOKS = {
-    OK: Look("#8ec3e6", "", "as it should be"),
-    SLOW: Look("#f0e442", "S", "slower than both ends can", "8 3"),
-    ERRORS: Look("#e69f00", "!", "errors rise", "5 3"),
-    MISCABLED: Look("#cc79a7", "M", "plugged in at the wrong place", "2 3"),
+    OK: Look("#8ec3e6", "", "OK"),
+    SLOW: Look("#f0e442", "S", "slower than both ends support", "8 3"),
+    ERRORS: Look("#e69f00", "!", "errors are rising", "5 3"),
+    MISCABLED: Look("#cc79a7", "M", "plugged into the wrong place", "2 3"),
     DOWN: Look("#d55e00", "X", "down", "1 4"),
-    UNKNOWN: Look("#ffffff", "?", "not known", "3 3"),
+    UNKNOWN: Look("#ffffff", "?", "unknown", "3 3"),
 }
 _T = speech.Speech()
 # The worst first.
