@@ -3,7 +3,7 @@
 
     {"words": {key: [English, Chinese]}, "strings": ["", ...], "checks": [...], "hosts": [...],
      "ids": [[id, title, what it looks at], ...], "rdma": bool, "groups": [[name, [hosts by number]], ...],
-     "sections": {id: ...}}
+     "chinese": {what is said of findings: its Chinese}, "sections": {id: ...}}
 
 A check is a list of numbers, zeros at its end left out: id (of ids), subject, code (of CODES, + 4
 for a warning), observed, expected, expected_from, cause, remedy, waived, then names and texts of
@@ -21,6 +21,7 @@ from ....module_utils._evidence.sources import COMMANDS
 from ....module_utils._ground.check import FAIL, PASS, SKIP, UNKNOWN
 from ....module_utils._verify.catalog import CATALOG
 from ..._run.shape import VERDICTS
+from ..speech.chinese import chinese
 from ..speech.environment import Section
 from ..speech.speech import text, words
 from .model import Page, Said
@@ -105,7 +106,14 @@ def collected(page: Page) -> dict[str, Any]:
         "rdma": page.rdma,
         "checks": list(checks.numbers),
         "strings": strings.shown,
+        "chinese": _chinese(page),
     }
+
+
+def _chinese(page: Page) -> dict[str, str]:
+    bad = (check for host in page.hosts for check in host.checks if check["result"] in (FAIL, UNKNOWN))
+    said = {entry for check in bad for entry in (_known(check["id"])[0], check["cause"], check["remedy"])}
+    return {entry: chinese(entry) for entry in sorted(said) if chinese(entry)}
 
 
 def _ids(page: Page) -> list[str]:
