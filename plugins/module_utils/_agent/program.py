@@ -5,6 +5,9 @@ Built as one file by `./run build`. Exit status: 0 ready, 1 degraded, 2 not_read
 nothing could be told), 64 usage. The commands for schedulers and timers have their own.
 """
 
+# Of a program, not of a module: it prints and exits.
+# pylint: disable=ansible-bad-function
+
 from __future__ import annotations
 
 import argparse

@@ -56,7 +56,7 @@ ENTRIES = declare(
         "One master subnet manager serves each rail",
         "Hosts that see different masters are on different, or split, fabrics.",
         ("the fabric is split, or two subnet managers both believe to be master",),
-        "compare `sminfo` on the named hosts; stop the wrong master or mend the split",
+        "compare `sminfo` on the named hosts; stop the wrong master or fix the split",
     ),
     error(
         "fleet.driver.version",
@@ -93,7 +93,7 @@ ENTRIES = declare(
         "The hosts of an IMEX list are of one NVLink domain",
         "Memory is shared only within one NVLink cluster and clique (partition).",
         ("the list holds a host of another rack, or the rack's manager put it into another partition",),
-        "compare ClusterUUID and CliqueId in `nvidia-smi -q` of the named hosts; mend list or partition",
+        "compare ClusterUUID and CliqueId in `nvidia-smi -q` of the named hosts; fix list or partition",
     ),
     warning(
         "fleet.rdma.version",
@@ -124,12 +124,12 @@ ENTRIES = declare(
         "The host has its equals' GPUs",
         "A collective runs at the pace of its slowest GPU, and a host that has lost one starts with a rank too few.",
         ("a GPU was replaced or is gone",),
-        "mend the GPU; three hosts of another platform are compared by themselves",
+        "fix the GPU; three hosts of another platform are compared by themselves",
     ),
     warning(
         "fleet.gpu.vbios",
         "The GPUs have the VBIOS of its equals",
-        "Another VBIOS means other limits of clocks and power, and other faults already mended.",
+        "A different VBIOS has different clock and power limits, and different bugs fixed.",
         ("a GPU or baseboard was replaced, or a firmware bundle was not applied to all hosts",),
         "update the baseboard's firmware with the machine maker's bundle, in a maintenance window",
     ),

@@ -14,7 +14,7 @@ FAIL = "fail"
 UNKNOWN = "unknown"
 SKIP = "skip"
 # The catalog's remedy is for what is wrong; nobody knows yet whether anything is.
-LOOK_AGAIN = "mend what kept this from being looked at, then verify again"
+LOOK_AGAIN = "fix what kept this from being looked at, then verify again"
 SEVERITIES = ("error", "warning")
 
 READY = "ready"

@@ -280,7 +280,7 @@ def pci_places(host: Host, rails: Sequence[tuple[Ca, Port]]) -> list[int]:
     """The place of each of these rails in the order of PCI addresses; [] where one has none told."""
     addresses = as_dict(as_dict(host.facts.get("pci")).get("rdma"))
     known = [(str(addresses.get(ca.name) or ""), port.num) for ca, port in rails]
-    if not all(address for address, _ in known):
+    if not all(address for address, _unused in known):
         return []
     order = sorted(known)
     return [order.index(entry) for entry in known]

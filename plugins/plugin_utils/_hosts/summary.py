@@ -86,7 +86,7 @@ def pings_by_host(all_pings: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapp
     """The pings that each host took part in, at either end."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for ping in all_pings:
-        for name in {ping["client"], ping["server"]}:
+        for name in sorted({ping["client"], ping["server"]}):
             found.setdefault(name, []).append(ping)
     return found
 
@@ -111,7 +111,7 @@ def moved_by_host(report: Mapping[str, Any]) -> dict[str, str]:
     """The same of every host that took part in one."""
     found: dict[str, list[bool]] = {}
     for entry in report.get("rdma") or ():
-        for name in {entry["client"], entry["server"]}:
+        for name in sorted({entry["client"], entry["server"]}):
             found.setdefault(name, []).append(entry["state"] == MOVED)
     return {name: f"{sum(mine)}/{len(mine)} moved data" for name, mine in found.items()}
 
@@ -145,7 +145,7 @@ def bad(report: Mapping[str, Any], accepted: Collection[str] = GOOD) -> dict[str
 def _worst(judged: Mapping[str, Any]) -> str:
     lines = folded(trouble(not_well(judged)))
     if not lines:
-        return "no check was made"
+        return "no check ran"
     more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
     return f"{lines[0].check.id} {lines[0].subject}{more}"
 

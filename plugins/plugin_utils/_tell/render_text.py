@@ -90,7 +90,8 @@ def _nameless(name: str, host: Mapping[str, Any], said: Sequence[str]) -> list[s
     words = [re.escape(word) for word in own if len(word) >= _SHORTEST and not word.isdigit()]
     if not words:
         return list(said)
-    return re.sub(rf"(?<![\w.-])(?:{'|'.join(words)})(?![\w-])", "\0", "\n".join(said)).split("\n")
+    own_words = re.compile(rf"(?<![\w.-])(?:{'|'.join(words)})(?![\w-])")
+    return [own_words.sub("\0", line) for line in said]
 
 
 def _of_host(host: Mapping[str, Any]) -> list[str]:
@@ -132,7 +133,7 @@ def _row(name: str, host: Mapping[str, Any], pings: Sequence[Mapping[str, Any]])
 def _block(line: fold.Line) -> list[str]:
     check = line.check
     found = [f"  {check.result.upper():7} {check.id}  {line.subject}", *render_fabric.explained(check, check.observed)]
-    return [*found, f"          behind:   {line.hidden}"] if line.hidden else found
+    return [*found, f"          affects:  {line.hidden}"] if line.hidden else found
 
 
 def _untested(report: Mapping[str, Any]) -> list[str]:
@@ -157,7 +158,7 @@ def since(compared: Mapping[str, Any]) -> str:
     head = f"SINCE {compared['created']}"
     if not compared["hosts"]:
         return plain(f"{head}: nothing got better or worse.")
-    counts = (f"{_count(compared, way)} {way}" for way, _ in _SAYS)
+    counts = (f"{_count(compared, way)} {way}" for way, _unused in _SAYS)
     lines = [f"{head}: {len(compared['hosts'])} differ; checks: {', '.join(counts)}"]
     for name, host in compared["hosts"].items():
         lines += ["", f"{name}: {_verdicts(host)}"]

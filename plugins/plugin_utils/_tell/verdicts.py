@@ -77,13 +77,13 @@ def _believed(found: _Waiving) -> None:
         if number < 0:
             raise AnswerError("below 0", f"counts.{result}")
     if found["verdict"] in (READY, DEGRADED, SKIPPED) and not any(found["counts"].values()):
-        raise AnswerError(f"{found['verdict']}, and no check was made", "counts")
+        raise AnswerError(f"{found['verdict']}, but no check ran", "counts")
     looked = sum(number for result, number in found["counts"].items() if result != SKIP)
     if (found["verdict"] == SKIPPED) is bool(looked) and found["verdict"] in (SKIPPED, READY):
         raise AnswerError(f"{found['verdict']}, with {looked} checks that were made", "counts")
     odd = found["counts"].get(FAIL, 0) + found["counts"].get(UNKNOWN, 0)
     if found["verdict"] == READY and odd > len(found.get("waived", ())):
-        raise AnswerError(f"{READY}, with {odd} that did not pass", "counts")
+        raise AnswerError(f"{READY}, but {odd} checks did not pass", "counts")
 
 
 def unreachable(said: Any) -> Told:

@@ -14,7 +14,7 @@ ENTRIES = declare(
         "A pair that nobody tested says nothing about the fabric. Beyond 32 hosts a sample is "
         "planned, and what was seen says so: docs/reachability.md tells what that proves.",
         ("the port or the host could not take part",),
-        "mend what keeps the port or host from taking part, then verify again",
+        "fix what keeps the port or host from taking part, then verify again",
     ),
     error(
         "fabric.ping.reachable",

@@ -18,7 +18,7 @@ ENTRIES = declare(
         "The host took every change of this run",
         "A role stopped on this host, so it is not what the inventory describes.",
         ("a task failed; its own message is in `observed`",),
-        "mend what the message names and run the playbook again: finished steps are not redone",
+        "fix what the message names and run the playbook again: finished steps are not redone",
     ),
     error(
         "host.kernel.iommu",

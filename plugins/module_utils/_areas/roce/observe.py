@@ -202,7 +202,7 @@ def _observe(evidence: Evidence, uplink: Reading[str]) -> Qos:
     """All of it, of the interface of this name."""
     if uplink.value is None:
         why = uplink.why or "the port has no network interface"
-        return Qos(*(Reading(None, why) for _ in range(5)))
+        return Qos(*(Reading(None, why) for _turn in range(5)))
     name = uplink.value
     reported = ask.command(evidence, "mlnx_qos", mlnx_qos.parse, "-i", name)
     ecn = _ecn(evidence, f"{_NET}/{name}/ecn")

@@ -47,7 +47,7 @@ def test_what_a_down_port_makes_impossible_to_tell_stands_behind_it() -> None:
         "FAIL ib.port.state mlx5_0/1",
     ]
     assert text.endswith(
-        "behind:   ib.port.physical_state"
+        "affects:  ib.port.physical_state"
         ", and 4 checks could not look: ib.port.rate, ib.port.lid, ib.port.sm, fabric.sm.answers"
     )
 
@@ -77,16 +77,16 @@ GROUPS = [
     pytest.param(
         [
             unknown("ib.port.lid", "mlx5_0/1", DOWN, remedy="wait"),
-            unknown("ib.port.sm", "mlx5_0/1", DOWN, remedy="mend"),
+            unknown("ib.port.sm", "mlx5_0/1", DOWN, remedy="fix"),
         ],
         ["UNKNOWN ib.port.lid mlx5_0/1", "UNKNOWN ib.port.sm mlx5_0/1"],
         id="two remedies stay apart",
     ),
     pytest.param(
         [
-            unknown("ib.port.lid", "mlx5_0/1", DOWN, remedy="mend the state"),
+            unknown("ib.port.lid", "mlx5_0/1", DOWN, remedy="fix the state"),
             failed("ib.port.state", "mlx5_0/1", "Down", "Active", "capability", cause=DOWN),
-            unknown("ib.port.sm", "mlx5_0/1", DOWN, remedy="mend the state"),
+            unknown("ib.port.sm", "mlx5_0/1", DOWN, remedy="fix the state"),
         ],
         ["FAIL ib.port.state mlx5_0/1"],
         id="what follows from a failure stands behind it",
