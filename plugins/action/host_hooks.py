@@ -55,6 +55,7 @@ class ActionModule(SiteAction):
         try:
             here = subprocess.run(
                 hook.argv,
+                check=False,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,

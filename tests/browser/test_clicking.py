@@ -152,12 +152,42 @@ def test_the_language_changes_to_chinese_and_back(open_page: Open) -> None:
     assert _words(page) == before
 
 
+def test_causes_and_what_to_do_are_said_in_chinese_and_back(open_page: Open) -> None:
+    page = open_page()
+    causes = page.locator("#causes")
+    before = causes.text_content()
+    page.locator("button#language").click()
+    expect(causes.locator("h3", has_text="一条 rail 没有链路")).to_have_count(1)
+    for part in ("h3", ".act", ".costs", ".remedy"):
+        said = causes.locator(part).all_text_contents()
+        assert said
+        assert [one for one in said if not re.search("[\u4e00-\u9fff]", one)] == [], part
+    # Of tools, as they said it; and commands.
+    expect(causes).to_contain_text("nothing answers at the other end")
+    expect(causes).to_contain_text("mlxlink -d mlx5_5 -m -c")
+    page.locator("button#language").click()
+    assert causes.text_content() == before
+
+
+def test_the_filter_finds_what_a_chinese_page_says(open_page: Open) -> None:
+    page = open_page(locale="zh-CN")
+    page.locator("#filter").fill("发行版默认的调频策略")
+    expect(page.locator("#grid-count")).to_have_text("16 台主机中的 4 台")
+
+
 def test_what_opens_later_is_in_the_chosen_language(open_page: Open) -> None:
     page = open_page()
     page.locator("button#language").click()
     page.locator("#grid").get_by_role("link", name="node07", exact=True).click()
     expect(page.locator("#host")).to_contain_text("未就绪")
     expect(page.locator("#host").get_by_text("not ready")).to_have_count(0)
+    finding = page.locator("#host article[data-check='ib.port.state']")
+    expect(finding).to_contain_text("端口为 Active")
+    expect(finding).to_contain_text("看 `ibstat` 和交换机端口")
+    page.keyboard.press("Escape")
+    page.locator("button#language").click()
+    page.locator("#grid").get_by_role("link", name="node07", exact=True).click()
+    expect(finding).to_contain_text("look at `ibstat` and the switch port")
 
 
 def test_a_chinese_browser_gets_chinese(open_page: Open) -> None:

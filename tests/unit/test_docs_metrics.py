@@ -73,7 +73,7 @@ def rules() -> list[dict[str, Any]]:
 
 
 ASKED = [
-    *((target["expr"], target["legendFormat"]) for one in panels() for target in one["targets"]),
+    *((target["expr"], target["legendFormat"]) for one in panels() for target in one.get("targets", ())),
     *((rule["expr"], rule["annotations"]["summary"]) for rule in rules()),
 ]
 

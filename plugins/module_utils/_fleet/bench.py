@@ -146,7 +146,7 @@ def _by_host(tried: Iterable[Measure]) -> dict[str, list[Measure]]:
     """What each host took part in: with thousands of hosts nobody looks through all for each."""
     found: dict[str, list[Measure]] = {}
     for measure in tried:
-        for host in {measure.client, measure.server}:
+        for host in sorted({measure.client, measure.server}):
             found.setdefault(host, []).append(measure)
     return found
 

@@ -70,7 +70,7 @@ def mpi(told: Mapping[str, Any]) -> Check:
 
 def _unknown(name: str, subject: str, why: str) -> Check:
     """What the reason itself says to do next is the remedy."""
-    cause, _, following = why.partition("; next: ")
+    cause, _mark, following = why.partition("; next: ")
     return unknown(name, subject, cause, remedy=following or _AGAIN)
 
 

@@ -85,8 +85,8 @@ def _expected(hosts: Mapping[str, HostFacts]) -> dict[str, Expected]:
             continue
         ports = [(ca, p) for ca in host.ib.cas for p in ca.ports if is_infiniband(p)]
         counted["link_layer"].append(INFINIBAND)
-        counted["hcas"].append(len({ca.name for ca, _ in ports}))
-        rates = Counter(p.rate for _, p in ports if p.rate and p.state == "Active")
+        counted["hcas"].append(len({ca.name for ca, _unused in ports}))
+        rates = Counter(p.rate for _unused, p in ports if p.rate and p.state == "Active")
         if rates:
             counted["rate_gbps"].append(rates.most_common(1)[0][0])
     result: dict[str, Expected] = {}

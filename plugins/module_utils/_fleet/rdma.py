@@ -52,7 +52,7 @@ def _by_host(tries: Iterable[Try]) -> dict[str, list[Try]]:
 
 def _rails(entry: Try, hosts: Mapping[str, Host]) -> list[Rail]:
     """The rails of both ends, as far as they are known."""
-    return [rail for _, rail in rdma_text.ends(entry, hosts)]
+    return [rail for _unused, rail in rdma_text.ends(entry, hosts)]
 
 
 def _judge_mtu(hosts: Mapping[str, Host], tries: Sequence[Try], by_pair: ByPair, size: int) -> dict[str, list[Check]]:

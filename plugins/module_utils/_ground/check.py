@@ -21,6 +21,8 @@ READY = "ready"
 DEGRADED = "degraded"
 UNKNOWN_VERDICT = "unknown"
 NOT_READY = "not_ready"
+# Of areas alone, of which nothing is on the host; a host as a whole is never that.
+SKIPPED = "skipped"
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,18 @@ def verdict(checks: Sequence[Check]) -> str:
     if any(check.result in (FAIL, UNKNOWN) for check in seen):
         return DEGRADED
     return READY
+
+
+def asked(checks: Sequence[Check]) -> str:
+    """The verdict of the areas, or checks, that somebody asked for; ``skipped`` where all of them are of what the host
+    does not have: nothing that could be ready was looked at."""
+    return SKIPPED if checks and all(check.result == SKIP for check in checks) else verdict(checks)
+
+
+def absent(checks: Sequence[Check]) -> list[str]:
+    """Why checks are skipped, the commonest reason first."""
+    reasons = Counter(check.cause for check in checks if check.result == SKIP)
+    return [f"{number} skipped: {reason}" for reason, number in reasons.most_common()]
 
 
 def counts(checks: Iterable[Check]) -> str:

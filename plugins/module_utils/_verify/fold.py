@@ -204,7 +204,7 @@ def _is_device(subject: str) -> bool:
 
 def _any(signs: Sequence[str], check: Check) -> bool:
     for sign in signs:
-        glob, _, said = sign.partition("~")
+        glob, _mark, said = sign.partition("~")
         if fnmatchcase(check.id, glob) and (not said or _said(said).search(f"{check.observed} | {check.cause}")):
             return True
     return False

@@ -83,7 +83,7 @@ def _wrong(report: Said) -> list[str]:
             f"{cause.result}{'' if cause.error else ' (warning)'}",
             text(cause.title),
             ", ".join(filter(None, (text(cause.nodes), _names(cause.others)))),
-            _names([f"{host} {port} - {far or '?'}" for host, port, far, _ in cause.cables], _CHANGED),
+            _names([f"{host} {port} - {far or '?'}" for host, port, far, _unused in cause.cables], _CHANGED),
             _next(cause),
             _names(cause.checks, _CHANGED),
         )

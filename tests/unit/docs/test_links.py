@@ -66,10 +66,3 @@ def test_a_dead_link_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, t
 def test_a_link_of_another_kind_is_found(tmp_path: Path, text: str) -> None:
     (tmp_path / "one.md").write_text(f"{text} and [b](here.md)\n")
     assert page(tmp_path / "one.md").others
-
-
-def test_every_page_of_docs_is_in_its_index() -> None:
-    index = page(ROOT / "docs/README.md")
-    named = {link.partition("#")[0] for link in index.links}
-    there = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
-    assert there - named == set()

@@ -20,6 +20,7 @@ from tests.unit.tools.test_run_report import function
 ROOT = Path(__file__).resolve().parents[3]
 CONTROLLER = ROOT / "requirements.txt"
 TESTS = ROOT / "requirements-test.txt"
+SITE = ROOT / "requirements-site.txt"
 # Ansible itself, and what the standard library or this repository has.
 NOBODYS = {"ansible_collections", "__future__", *sys.stdlib_module_names}
 DISTRIBUTIONS = {"ansible": "ansible-core", "yaml": "pyyaml"}
@@ -81,7 +82,14 @@ def test_the_other_file_adds_to_the_first() -> None:
 def test_each_direct_one_has_its_reason() -> None:
     rows = re.findall(r"^\| ([\w, -]+) \|", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
     told = {canonicalize_name(name) for row in rows for name in row.split(", ")}
-    assert {*pins(CONTROLLER, "Direct"), *pins(TESTS, "Direct")} - told == set()
+    assert {*pins(CONTROLLER, "Direct"), *pins(TESTS, "Direct"), *pins(SITE, "Direct")} - told == set()
+
+
+def test_the_site_is_built_by_the_versions_that_the_tests_have() -> None:
+    site, others = pins(SITE), {**pins(CONTROLLER), **pins(TESTS)}
+    both = set(site) & set(others)
+    assert {"ansible-core", "antsibull-docs", "sphinx"} <= both
+    assert [name for name in both if site[name] != others[name]] == []
 
 
 # What need_venv asks of the machine; a Python that notes what is asked of it.

@@ -101,7 +101,7 @@ def _listed(scope: Scope) -> list[Check]:
         tally.unsure("host", scope.facts.smi.why or "nobody looked")
         return tally.checks(nothing=scope.no_gpu)
     listed = {gpu.address: gpu for gpu in smi.value.gpus}
-    said = {address: words for address, words in smi.value.unreachable}
+    said = dict(smi.value.unreachable)
     for gpu in scope.gpus:
         if gpu.address in listed:
             tally.good(gpu.address)

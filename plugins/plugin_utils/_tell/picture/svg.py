@@ -100,7 +100,7 @@ def runs(cells: Iterable[tuple[int, int]], side: float, x: float, y: float) -> s
     for row, mine in groupby(sorted(set(cells)), key=lambda cell: cell[0]):
         columns = [column for _row, column in mine]
         # What grows by one with its place is one run.
-        for _, run in groupby(enumerate(columns), key=lambda column: column[1] - column[0]):
+        for _unused, run in groupby(enumerate(columns), key=lambda column: column[1] - column[0]):
             members = [column for _at, column in run]
             width = len(members) * side
             left, top = x + members[0] * side, y + row * side
@@ -115,7 +115,7 @@ def strokes(cells: Iterable[tuple[int, int]], side: float, x: float, y: float, f
         found.append(f"M0 {row}")
         end = 0
         columns = [column for _row, column in mine]
-        for _, run in groupby(enumerate(columns), key=lambda column: column[1] - column[0]):
+        for _unused, run in groupby(enumerate(columns), key=lambda column: column[1] - column[0]):
             members = [column for _at, column in run]
             found.append(f"m{members[0] - end} 0h{len(members)}")
             end = members[-1] + 1
@@ -139,7 +139,7 @@ def legend(x: float, y: float, entries: Sequence[tuple[str, str, str]]) -> str:
 
 def legend_width(entries: Sequence[tuple[str, str, str]]) -> float:
     """How much room `legend` needs."""
-    return sum(34 + 6.2 * len(says) for _, _, says in entries)
+    return sum(34 + 6.2 * len(says) for _unused, _unused, says in entries)
 
 
 def picture(width: float, height: float, parts: Iterable[str], label: str, name: str) -> str:

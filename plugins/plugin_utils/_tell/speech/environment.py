@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from .speech import Speech, text, words
+from .speech import Speech, text
 
 FOLDER = Path(__file__).parents[1] / "html"
 
@@ -36,7 +36,6 @@ def _environment() -> Environment:
     made.filters["number"] = lambda value: f"{value:,}"
     made.filters["host"] = host
     made.filters["unquoted"] = unquote
-    made.tests["words"] = lambda key: key in words()
     return made
 
 

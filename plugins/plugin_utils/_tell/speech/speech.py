@@ -11,6 +11,7 @@ from pathlib import Path
 from markupsafe import Markup, escape
 
 from ..._ground import yaml as _yaml
+from .chinese import chinese
 
 FOLDER = Path(__file__).parents[1] / "words"
 FILES = ("page", "fabric", "pings", "pictures", "sections")
@@ -38,6 +39,11 @@ class Speech:
     def __call__(self, key: str, **values: object) -> Markup:
         said = Markup("<span {}>{}</span>")
         return said.format(self.on(key, **values), self.plain(key, **values))
+
+    def of(self, said: str) -> Markup:
+        """A text that is not the page's own, with its Chinese where it has one."""
+        other = chinese(said)
+        return Markup('<span data-zh="{}">{}</span>').format(text(other), text(said)) if other else escape(text(said))
 
     def on(self, key: str, **values: object) -> Markup:
         """Only the attributes of such an element."""

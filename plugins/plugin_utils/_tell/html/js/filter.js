@@ -6,15 +6,20 @@ const collator = new Intl.Collator(undefined, { numeric: true });
 // By text: for each string whether it holds it.
 let lowered = null;
 
+// In both languages, whichever is chosen.
+function searched(said) {
+  return `${said} ${chinese.get(said) || ""}`.toLowerCase();
+}
+
 function holders(term) {
-  lowered = lowered || strings.map((one) => one.toLowerCase());
+  lowered = lowered || strings.map(searched);
   return lowered.map((one) => one.includes(term));
 }
 
 // Checks, of those that are findings, in which every text may be looked for.
 function matching(term) {
   const holds = holders(term);
-  const names = data.ids.map(([name, title]) => `${name} ${title}`.toLowerCase().includes(term));
+  const names = data.ids.map(([name, title]) => `${name} ${searched(title)}`.toLowerCase().includes(term));
   return data.checks.map((raw, number) => ranks[number] >= WAIVED
     && (names[raw[0]] || raw.some((text, at) => at !== 0 && at !== 2 && text && holds[text])));
 }

@@ -71,11 +71,11 @@ function findingOf(check) {
   const kind = `${check.waived ? "waived" : check.result}${check.warning ? " warning" : ""}`;
   const made = make("article", { class: `finding ${kind}`, "data-check": check.name });
   made.append(titleOf(check), make("dl", null,
-    ...pair("host.should", check.title),
+    ...pair("host.should", bilingual(check.title)),
     ...pair("column.observed", check.observed),
     ...pair("column.expected", expectation(check)),
-    ...pair("host.cause", check.cause),
-    ...pair("host.remedy", check.remedy),
+    ...pair("host.cause", bilingual(check.cause)),
+    ...pair("host.remedy", bilingual(check.remedy)),
     ...pair("host.waived", check.waived)));
   const evidence = proofOf(check);
   if (evidence) made.append(evidence);

@@ -46,6 +46,8 @@ function hostPage(host) {
     body.append(make("p", { class: "note" }, word(key)));
   }
   body.append(...[...findings, ...of(WAIVED)].map(findingOf));
+  const went = wentOf(host);
+  if (went) body.append(went);
   const rest = [restOf("host.passed", of(2)), restOf("host.skipped", of(1))];
   body.append(...rest.filter(Boolean));
   return body;

@@ -3,6 +3,7 @@
 
 const LANGUAGES = ["en", "zh"];
 const SAID = ["aria-label", "placeholder", "title"];
+const chinese = new Map(Object.entries(data.chinese));
 let language = 0;
 
 function say(key, values) {
@@ -24,6 +25,14 @@ function word(key, values) {
   return made;
 }
 
+// What is not the page's own: an element of it where its Chinese is known.
+function bilingual(said) {
+  if (!chinese.has(said)) return said;
+  const made = make("span", { "data-en": said, "data-zh": chinese.get(said) });
+  made.textContent = made.dataset[LANGUAGES[language]];
+  return made;
+}
+
 // An attribute of these words.
 function label(element, name, key) {
   element.setAttribute(`data-t-${name}`, key);
@@ -34,6 +43,10 @@ function label(element, name, key) {
 function translate(root) {
   for (const one of root.querySelectorAll("[data-t]")) {
     one.textContent = say(one.dataset.t, one.dataset);
+  }
+  for (const one of root.querySelectorAll("[data-zh]")) {
+    one.dataset.en ??= one.textContent;
+    one.textContent = one.dataset[LANGUAGES[language]];
   }
   for (const name of SAID) {
     for (const one of root.querySelectorAll(`[data-t-${name}]`)) {
